@@ -1,0 +1,92 @@
+//! What one session's records say of where it comes from. The chain resolver needs nothing else of them.
+
+use std::sync::Arc;
+
+use crate::ids::{Instance, RecordId, SessionId};
+use crate::time::Timestamp;
+use crate::transcript::record::CompactBoundary;
+
+/// Facts of lineage, folded from one main transcript.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Lineage {
+    /// The session, by its file name.
+    pub session: SessionId,
+    /// `uuid` of the first chained record that is not a subagent's: copied history begins with the same one.
+    pub first_record: Option<RecordId>,
+    /// `uuid`s of the newest compact boundaries, at most [`BOUNDARY_LIMIT`].
+    pub boundaries: Vec<RecordId>,
+    /// Distinct `session_id` values of records that differ from `session`, in order of appearance.
+    pub process_sessions: Vec<SessionId>,
+    /// Whether any record's `session_id` equals `session`: some process started or resumed with it.
+    pub own_process_session: bool,
+    /// `forkedFrom.sessionId`.
+    pub forked_from: Option<SessionId>,
+    /// Distinct `sessionId` values that are not this file's (history copied by 1.0.x), in order.
+    pub foreign_sessions: Vec<SessionId>,
+    /// The head of the file shows how the session began.
+    pub began_by: Option<BeganBy>,
+    /// Time of the first record.
+    pub started_at: Option<Timestamp>,
+    /// Time of the first record that was not copied from elsewhere, as far as the record itself tells.
+    pub own_started_at: Option<Timestamp>,
+    /// Times of activity as spans, a new one after a gap of a minute or more; the oldest are merged
+    /// beyond [`SPAN_LIMIT`].
+    pub spans: Vec<(Timestamp, Timestamp)>,
+    /// The segments of the file, in order; at least one.
+    pub segments: Vec<Segment>,
+    /// Every `cwd` met, the launch folder first; at most [`CWD_LIMIT`].
+    pub cwds: Vec<Arc<str>>,
+    /// The person's own title.
+    pub custom_title: Option<Arc<str>>,
+}
+
+/// How many boundary ids are kept per session.
+pub const BOUNDARY_LIMIT: usize = 63;
+/// How many spans of activity are kept per session.
+pub const SPAN_LIMIT: usize = 64;
+/// How many working folders are kept per session.
+pub const CWD_LIMIT: usize = 32;
+
+/// How a session began, by the head of its file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BeganBy {
+    /// `/clear` in an earlier session.
+    Clear,
+    /// `--fork-session`, `/branch`, `/fork`.
+    Fork,
+}
+
+/// A run of records between two boundaries of one file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Segment {
+    /// Time of its first record.
+    pub started_at: Option<Timestamp>,
+    /// Time of its last record.
+    pub ended_at: Option<Timestamp>,
+    /// The boundary that ended it; `None` for the last one.
+    pub boundary: Option<CompactBoundary>,
+}
+
+/// The registry file of one process changed its session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RegistryMove {
+    /// The process.
+    pub instance: Instance,
+    /// The session before.
+    pub from: SessionId,
+    /// The session after.
+    pub to: SessionId,
+    /// When it was seen.
+    pub at: Timestamp,
+}
+
+/// A marker file of the document: a compaction was announced.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Marker {
+    /// `newSessionId`.
+    pub session: SessionId,
+    /// `cwd`.
+    pub cwd: Arc<str>,
+    /// `compactedAt`.
+    pub compacted_at: Timestamp,
+}

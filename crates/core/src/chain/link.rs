@@ -1,0 +1,84 @@
+//! A link between two sessions, with its reason and how far it can be trusted.
+
+use crate::ids::SessionId;
+use crate::time::Timestamp;
+
+/// `to` comes from `from`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Link {
+    /// The earlier session.
+    pub from: SessionId,
+    /// The later session.
+    pub to: SessionId,
+    /// How it is known.
+    pub reason: LinkReason,
+    /// How far it can be trusted.
+    pub confidence: LinkConfidence,
+    /// When the later one began, as far as known.
+    pub at: Option<Timestamp>,
+}
+
+/// How a link is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LinkReason {
+    /// A boundary inside one file: both ends are the same session.
+    CompactBoundary,
+    /// A marker file announced a compaction into a new id, from the same terminal.
+    Marker,
+    /// `/clear`: new file, same process.
+    Clear,
+    /// `forkedFrom` in the copied records, or copied history whose origin is known.
+    ForkedFrom,
+    /// The records' own process id field (`session_id` differing from `sessionId`).
+    Process,
+    /// Both files hold the same record uuids.
+    SharedRecords,
+    /// A pair of hooks of one process.
+    Hook,
+    /// The registry file of one process changed its session.
+    Registry,
+    /// The same terminal.
+    Terminal,
+    /// The same folder, most recently active: a guess.
+    CwdRecency,
+    /// The person said so.
+    Manual,
+}
+
+impl LinkReason {
+    /// The word in JSON and text output.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::CompactBoundary => "compact_boundary",
+            Self::Marker => "marker",
+            Self::Clear => "clear",
+            Self::ForkedFrom => "forked_from",
+            Self::Process => "process",
+            Self::SharedRecords => "shared_records",
+            Self::Hook => "hook",
+            Self::Registry => "registry",
+            Self::Terminal => "terminal",
+            Self::CwdRecency => "cwd_recency",
+            Self::Manual => "manual",
+        }
+    }
+}
+
+/// How far a link can be trusted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LinkConfidence {
+    /// It cannot be otherwise.
+    Proven,
+    /// It is likely; the person can undo it.
+    Suggested,
+}
+
+impl LinkConfidence {
+    /// The word in JSON and text output.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Proven => "proven",
+            Self::Suggested => "suggested",
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! Witnesses of a session's state, and the one function that weighs them.
+//!
+//! Every witness speaks as timestamped evidence. Unknown words of other programs are no evidence,
+//! never an error. The resolver is pure: the same evidence at the same time gives the same state.
+
+pub mod registry;

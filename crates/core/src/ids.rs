@@ -1,0 +1,102 @@
+//! Names of things, as types that cannot be mixed up.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// The agent's own id of a session: the stem of the transcript's file name, usually a UUID.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SessionId(Arc<str>);
+
+impl SessionId {
+    /// Takes the id as the agent wrote it.
+    pub fn new(id: &str) -> Self {
+        Self(Arc::from(id))
+    }
+
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::borrow::Borrow<str> for SessionId {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+/// The id of a work chain: stays the same over compaction, `/clear` and restarts.
+///
+/// It is derived from the session that began the chain, so that two programs that know the same
+/// transcripts name the chain alike without sharing a store.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ChainId(Arc<str>);
+
+impl ChainId {
+    /// The id of the chain that began with `first`: 128 bits in UUID form, version 8 (RFC 9562).
+    pub fn derive(first: &SessionId) -> Self {
+        // FNV-1a is enough: the input is itself a random id, and nobody gains by a collision.
+        let mut hash: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+        for byte in b"watchbill/chain/".iter().chain(first.as_str().as_bytes()) {
+            hash ^= u128::from(*byte);
+            hash = hash.wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b);
+        }
+        let h = (hash & !(0xf << 76) & !(0x3 << 62)) | (0x8 << 76) | (0x2 << 62);
+        let text = format!("{h:032x}");
+        Self(Arc::from(format!(
+            "{}-{}-{}-{}-{}",
+            &text[..8],
+            &text[8..12],
+            &text[12..16],
+            &text[16..20],
+            &text[20..]
+        )))
+    }
+
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for ChainId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The `uuid` of one record, as 128 bits.
+///
+/// A text that is no UUID is hashed, so that every client's ids can be compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RecordId(pub u128);
+
+/// One process of an agent: a process id alone is reused by the system, with the start time it is not.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Instance {
+    /// The process id as the registry file names it.
+    pub pid: u32,
+    /// `procStart` of the registry: on Linux field 22 of `/proc/<pid>/stat`, elsewhere the client's own text.
+    pub proc_start: Option<Arc<str>>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chain_id_is_stable_and_has_uuid_form() {
+        let id = ChainId::derive(&SessionId::new("645a2f0b-cd92-4470-9c99-7c9f5295006d"));
+        assert_eq!(id, ChainId::derive(&SessionId::new("645a2f0b-cd92-4470-9c99-7c9f5295006d")));
+        let bytes = id.as_str().as_bytes();
+        assert_eq!(bytes.len(), 36);
+        assert_eq!(bytes[14], b'8', "version 8: the bits are ours");
+        assert!(b"89ab".contains(&bytes[19]), "variant of RFC 9562");
+    }
+}

@@ -1,0 +1,15 @@
+//! The pure core of Watchbill: time and facts in, effects out.
+//!
+//! No clock, file system, thread, runtime, database, environment or randomness is known here; the
+//! crate's `clippy.toml` bans the calls. The modules follow the data path: [`transcript`] turns bytes
+//! into records, [`session`] folds records into the turn's state, [`evidence`] weighs that reading
+//! against the other witnesses, [`chain`] ties sessions into work chains, [`roster`] orders the rows.
+
+pub mod chain;
+pub mod evidence;
+pub mod ids;
+pub mod problem;
+pub mod roster;
+pub mod session;
+pub mod time;
+pub mod transcript;

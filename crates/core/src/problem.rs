@@ -1,0 +1,77 @@
+//! What went wrong while reading, for counting and showing. Reading itself goes on.
+
+use std::sync::Arc;
+
+/// One kind of trouble at one place, counted.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Problem {
+    /// The file or folder.
+    pub path: Arc<str>,
+    /// What kind of trouble.
+    pub kind: ProblemKind,
+    /// How often.
+    pub count: u64,
+    /// For the person: what happened and what to do.
+    pub detail: Arc<str>,
+}
+
+/// Kinds of trouble.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ProblemKind {
+    /// A complete line is not JSON, or not an object.
+    MalformedLine,
+    /// A line is longer than we hold in memory; it was skipped.
+    HugeLine,
+    /// A line holds bytes that are not UTF-8; they were replaced.
+    InvalidUtf8,
+    /// A record type that we do not know.
+    UnknownRecord,
+    /// No permission.
+    PermissionDenied,
+    /// A folder or root is missing.
+    Missing,
+    /// A path that should be a regular file is something else.
+    NotAFile,
+    /// A symlink loop.
+    SymlinkLoop,
+    /// A registry file that stays unreadable.
+    MalformedRegistry,
+    /// A marker file that is complete and wrong.
+    MalformedMarker,
+    /// The system refuses more watches.
+    WatchLimit,
+    /// The file system reports no events; we look by ourselves now and then.
+    NoEvents,
+    /// Events were lost and everything was looked at again.
+    Overflow,
+    /// The clock went back.
+    ClockWentBack,
+    /// Two processes write to one session.
+    TwoProcesses,
+    /// Any other error of the operating system.
+    Io,
+}
+
+impl ProblemKind {
+    /// The word in JSON and text output.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::MalformedLine => "malformed_line",
+            Self::HugeLine => "huge_line",
+            Self::InvalidUtf8 => "invalid_utf8",
+            Self::UnknownRecord => "unknown_record",
+            Self::PermissionDenied => "permission_denied",
+            Self::Missing => "missing",
+            Self::NotAFile => "not_a_file",
+            Self::SymlinkLoop => "symlink_loop",
+            Self::MalformedRegistry => "malformed_registry",
+            Self::MalformedMarker => "malformed_marker",
+            Self::WatchLimit => "watch_limit",
+            Self::NoEvents => "no_events",
+            Self::Overflow => "overflow",
+            Self::ClockWentBack => "clock_went_back",
+            Self::TwoProcesses => "two_processes",
+            Self::Io => "io",
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! One row: everything the window, the command line and scripts know of a session.
+
+use std::sync::Arc;
+
+use crate::ids::{ChainId, SessionId};
+use crate::session::state::{Confidence, State, StateKind};
+use crate::time::Timestamp;
+use crate::transcript::record::Usage;
+
+/// A session as the roster shows it. The field names follow the TrackedSession schema of the contract.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// The agent's own id.
+    pub session_id: SessionId,
+    /// What it is doing.
+    pub state: State,
+    /// What kind of that.
+    pub state_kind: Option<StateKind>,
+    /// Since when.
+    pub state_since: Timestamp,
+    /// Why we say so.
+    pub state_reason: Reason,
+    /// Tool calls without a result, oldest first.
+    pub pending_tools: Vec<PendingTool>,
+    /// The first prompt of the person, one line.
+    pub goal: Option<Arc<str>>,
+    /// The newest summary or the newest answer's first line.
+    pub summary: Option<Arc<str>>,
+    /// The strongest title known.
+    pub title: Option<Arc<str>>,
+    /// Git branch of the newest record.
+    pub branch: Option<Arc<str>>,
+    /// The repository's top folder, where it could be found.
+    pub repo_root: Option<Arc<str>>,
+    /// The project: the name of the folder in which the transcript lies.
+    pub project_id: Option<Arc<str>>,
+    /// The folder the session was launched in (the first `cwd`).
+    pub cwd: Option<Arc<str>>,
+    /// The transcript.
+    pub transcript_path: Option<Arc<str>>,
+    /// Time of the newest record that is activity.
+    pub last_activity_at: Timestamp,
+    /// Time of the first record.
+    pub created_at: Option<Timestamp>,
+    /// The work goes on in another session.
+    pub superseded: Option<Supersession>,
+    /// The chain.
+    pub work_chain_id: ChainId,
+    /// The person's name for the chain.
+    pub work_chain_name: Option<Arc<str>>,
+    /// Compactions in the whole chain.
+    pub compaction_count: u32,
+    /// Segments in the whole chain.
+    pub segment_count: u32,
+    /// Permission mode, newest known.
+    pub permission_mode: Option<Arc<str>>,
+    /// Model of the newest answer.
+    pub model: Option<Arc<str>>,
+    /// Client version of the newest record.
+    pub agent_version: Option<Arc<str>>,
+    /// Live process, if one is known.
+    pub pid: Option<u32>,
+    /// `tmux` target of the process, if the registry names one.
+    pub tmux: Option<Arc<str>>,
+    /// Tokens of the session and its subagents, each request once.
+    pub tokens: Option<Usage>,
+    /// Tokens in the context after the newest answer.
+    pub context_used: Option<u64>,
+    /// Subagents (running, all).
+    pub subagents: Subagents,
+    /// Background shells that still run.
+    pub background_tasks: u32,
+    /// Prompts that wait for the turn to end.
+    pub queued_prompts: u32,
+    /// A pull request the session is tied to.
+    pub pull_request: Option<(u64, Arc<str>)>,
+    /// A process of this session runs.
+    pub live: bool,
+}
+
+/// Where a session's work goes on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Supersession {
+    /// The session that took over.
+    pub by: SessionId,
+    /// When.
+    pub at: Option<Timestamp>,
+}
+
+/// Subagents of one session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Subagents {
+    /// Those that run.
+    pub running: u32,
+    /// All that were ever started.
+    pub total: u32,
+}
+
+/// A tool call without a result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PendingTool {
+    /// `tool_use_id`.
+    pub id: Arc<str>,
+    /// The tool's name.
+    pub tool: Arc<str>,
+    /// What it acts on, one line.
+    pub target: Arc<str>,
+    /// When it was called.
+    pub since: Timestamp,
+}
+
+/// Which witness decided the state, in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reason {
+    /// The witness.
+    pub source: Source,
+    /// What it said, for the person.
+    pub detail: Arc<str>,
+    /// How sure that is.
+    pub confidence: Confidence,
+}
+
+/// A kind of witness.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Source {
+    /// `sessions/<pid>.json`.
+    Registry,
+    /// A hook event.
+    Hook,
+    /// The transcript's records.
+    Transcript,
+    /// `.claude/status.<id>.md`.
+    StatusFile,
+    /// The operating system's word on the process.
+    Process,
+    /// A terminal of our own.
+    Pty,
+    /// Silence for long enough.
+    Timeout,
+}
+
+impl Source {
+    /// The word in JSON and text output.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Registry => "registry",
+            Self::Hook => "hook",
+            Self::Transcript => "transcript",
+            Self::StatusFile => "status_file",
+            Self::Process => "process",
+            Self::Pty => "pty",
+            Self::Timeout => "timeout",
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! The states of a session and the finer kinds within them, as every module names them.
+
+/// What a session is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum State {
+    /// A turn runs.
+    Working,
+    /// The person has to decide something: a permission, a question, a plan.
+    WaitingForApproval,
+    /// The turn is over; the next word is the person's.
+    WaitingForInput,
+    /// Nothing has happened for long.
+    Idle,
+    /// The process is gone.
+    Ended,
+}
+
+impl State {
+    /// The word in JSON and text output.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Working => "working",
+            Self::WaitingForApproval => "waiting_for_approval",
+            Self::WaitingForInput => "waiting_for_input",
+            Self::Idle => "idle",
+            Self::Ended => "ended",
+        }
+    }
+}
+
+/// What kind of working, waiting or ending it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum StateKind {
+    /// A tool wants permission.
+    Permission,
+    /// `AskUserQuestion` waits for its answer.
+    Question,
+    /// `ExitPlanMode` waits for a verdict.
+    Plan,
+    /// A dialog of the client is open (trust, resume picker, model menu, …).
+    Dialog,
+    /// The turn ended by itself.
+    TurnEnded,
+    /// The person interrupted.
+    Interrupted,
+    /// The context is being compacted.
+    Compacting,
+    /// The request failed and is tried again.
+    Retrying,
+    /// The request failed for good.
+    Error,
+    /// A usage limit was reached.
+    Limit,
+    /// Only background work goes on.
+    Background,
+    /// The process ended without saying goodbye.
+    Crashed,
+}
+
+impl StateKind {
+    /// The word in JSON and text output.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Permission => "permission",
+            Self::Question => "question",
+            Self::Plan => "plan",
+            Self::Dialog => "dialog",
+            Self::TurnEnded => "turn_ended",
+            Self::Interrupted => "interrupted",
+            Self::Compacting => "compacting",
+            Self::Retrying => "retrying",
+            Self::Error => "error",
+            Self::Limit => "limit",
+            Self::Background => "background",
+            Self::Crashed => "crashed",
+        }
+    }
+}
+
+/// How sure a reading is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Confidence {
+    /// A witness said so.
+    Observed,
+    /// It follows from silence or from a rule of thumb.
+    Inferred,
+}
+
+impl Confidence {
+    /// The word in JSON and text output.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Observed => "observed",
+            Self::Inferred => "inferred",
+        }
+    }
+}
+
+/// The document's timeouts, as settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timeouts {
+    /// `APPROVAL_TIMEOUT_MS`: a pending tool is taken for a question after this long. 5 s.
+    pub approval: crate::time::Millis,
+    /// `STALE_TIMEOUT_MS`: a silent turn is taken for ended after this long. 60 s.
+    pub stale: crate::time::Millis,
+    /// `IDLE_TIMEOUT_MS`: a silent session is idle after this long. 10 min.
+    pub idle: crate::time::Millis,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        use crate::time::Millis;
+        Self { approval: Millis::from_secs(5), stale: Millis::from_secs(60), idle: Millis::from_secs(600) }
+    }
+}

@@ -1,0 +1,3 @@
+//! From bytes to records: splitting lines, parsing them, reading them in full for the timeline.
+
+pub mod record;

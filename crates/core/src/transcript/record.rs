@@ -1,0 +1,336 @@
+//! One parsed record of a transcript: what state, lineage, title and usage need, and no more.
+//!
+//! A record borrows from the line it was read from. Payloads that nobody asks for (tool output,
+//! file contents, prompt snapshots) are skipped, not copied; the timeline reads them on demand.
+//! Evidence for the shapes: clients 1.0.51 to 2.1.329.
+
+use std::borrow::Cow;
+
+use crate::ids::RecordId;
+use crate::time::Timestamp;
+
+/// One record: what nearly every record carries, and what is particular to its type.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record<'a> {
+    /// Identity, time and place.
+    pub envelope: Envelope<'a>,
+    /// The particular part.
+    pub body: Body<'a>,
+}
+
+/// The fields that chained records share. Metadata records have few of them.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Envelope<'a> {
+    /// `uuid`; absent on metadata records.
+    pub uuid: Option<RecordId>,
+    /// `timestamp`; not monotonic in file order, absent on metadata records.
+    pub at: Option<Timestamp>,
+    /// `sessionId`: the session whose file this is, or, in history copied by 1.0.x, another one.
+    pub session_id: Option<Cow<'a, str>>,
+    /// `session_id`, since 2.1.207: the session that the writing process started or resumed with.
+    pub process_session_id: Option<Cow<'a, str>>,
+    /// `forkedFrom.sessionId`, on records copied by `/branch`.
+    pub forked_from: Option<Cow<'a, str>>,
+    /// `cwd`; may change inside one session.
+    pub cwd: Option<Cow<'a, str>>,
+    /// `gitBranch`.
+    pub branch: Option<Cow<'a, str>>,
+    /// `version` of the client.
+    pub version: Option<Cow<'a, str>>,
+    /// `entrypoint`: `cli`, `sdk-cli`, …; an open set.
+    pub entrypoint: Option<Cow<'a, str>>,
+    /// `agentId`, on a subagent's records.
+    pub agent_id: Option<Cow<'a, str>>,
+    /// `isSidechain`: a subagent's record, also when it stands in the main file (1.0.x).
+    pub sidechain: bool,
+    /// `isMeta`: written by the client, not by the person.
+    pub meta: bool,
+}
+
+/// What a record says, by its type.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Body<'a> {
+    /// A prompt that starts or feeds a turn.
+    Prompt(Prompt<'a>),
+    /// Results of one or more tool calls.
+    ToolResults(Vec<ToolResult<'a>>),
+    /// `[Request interrupted by user]` as the client writes it: ends the turn. A pasted lookalike is a prompt.
+    Interrupt {
+        /// The text said "for tool use".
+        for_tool_use: bool,
+    },
+    /// `isCompactSummary`: the summary after a compaction; no prompt of a person.
+    CompactSummary,
+    /// A slash command, its output or its caveat; `!` shell input and output. Starts no turn.
+    LocalCommand {
+        /// `/clear`, `/compact`, … when the record names one, with the slash.
+        name: Option<Cow<'a, str>>,
+    },
+    /// Any other `isMeta` user record.
+    Meta,
+    /// One content block of an answer (one record per block).
+    Assistant(Assistant<'a>),
+    /// `isApiErrorMessage`: the request failed for good; ends the turn.
+    ApiError {
+        /// `error`: `rate_limit`, `server_error`, …; an open set.
+        kind: Option<Cow<'a, str>>,
+        /// `apiErrorStatus`: 429, 529, ….
+        status: Option<u16>,
+        /// The text shown to the person, cut at [`TEXT_LIMIT`] bytes.
+        text: Cow<'a, str>,
+    },
+    /// A `system` record.
+    System(System<'a>),
+    /// `progress` (2.1.12 to 2.1.42): a heartbeat of a running tool.
+    Progress,
+    /// An `attachment` that matters to state or lineage.
+    Attachment(Attachment<'a>),
+    /// `queue-operation`.
+    Queue(QueueOperation<'a>),
+    /// A title of some kind; the last one of each kind wins, and it is no activity.
+    Title {
+        /// Where the title comes from.
+        kind: TitleKind,
+        /// The title itself, cut at [`TEXT_LIMIT`] bytes.
+        text: Cow<'a, str>,
+    },
+    /// `permission-mode`: the mode between prompts.
+    PermissionMode(Cow<'a, str>),
+    /// `last-prompt`: the newest prompt, repeated at the tail.
+    LastPrompt(Cow<'a, str>),
+    /// `pr-link`.
+    PullRequest {
+        /// `prNumber`.
+        number: u64,
+        /// `prUrl`.
+        url: Cow<'a, str>,
+    },
+    /// A type that is known and says nothing about state, lineage, title or usage.
+    Silent,
+    /// A type that this program does not know. Counted, never an error.
+    Unknown(Cow<'a, str>),
+}
+
+/// Longest text that a record carries into the fold, in bytes; longer ones are cut at a character.
+pub const TEXT_LIMIT: usize = 2048;
+
+/// A prompt and where it came from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prompt<'a> {
+    /// The text, cut at [`TEXT_LIMIT`] bytes; empty when it is only images.
+    pub text: Cow<'a, str>,
+    /// Who asked.
+    pub origin: PromptOrigin,
+    /// `permissionMode` at the time.
+    pub permission_mode: Option<Cow<'a, str>>,
+    /// For [`PromptOrigin::TaskNotification`]: the task or agent that has ended.
+    pub task_id: Option<Cow<'a, str>>,
+}
+
+/// Who or what a prompt came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PromptOrigin {
+    /// The person, by keyboard, queue or SDK.
+    Human,
+    /// A background task or subagent has ended and wakes the agent.
+    TaskNotification,
+    /// Another session, a teammate or a coordinator.
+    Peer,
+}
+
+/// The outcome of one tool call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolResult<'a> {
+    /// `tool_use_id`.
+    pub id: Cow<'a, str>,
+    /// `is_error`.
+    pub is_error: bool,
+    /// The call was refused rather than run.
+    pub denied: Option<Denial>,
+    /// `toolUseResult.backgroundTaskId`: the command goes on in the background.
+    pub background_task: Option<Cow<'a, str>>,
+    /// `toolUseResult.status == "async_launched"`: the subagent of this id goes on by itself.
+    pub async_agent: Option<Cow<'a, str>>,
+}
+
+/// Why a tool call did not run (`toolDenialKind` since 2.1.220, by its text before).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Denial {
+    /// The person said no.
+    User,
+    /// A rule, a hook or the automatic mode said no.
+    Policy,
+}
+
+/// One block of an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Assistant<'a> {
+    /// `message.id`: shared by all blocks of one message.
+    pub message_id: Option<Cow<'a, str>>,
+    /// `requestId`.
+    pub request_id: Option<Cow<'a, str>>,
+    /// `message.model`; `<synthetic>` for a message made by the client.
+    pub model: Option<Cow<'a, str>>,
+    /// `message.stop_reason`; null on most blocks before 2.1.87.
+    pub stop: Option<StopReason>,
+    /// `message.usage`.
+    pub usage: Option<Usage>,
+    /// The blocks; one in practice, but several are read too.
+    pub blocks: Vec<Block<'a>>,
+    /// `isAbortedMidStream`, since 2.1.222.
+    pub aborted: bool,
+}
+
+/// Why the model stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StopReason {
+    /// `end_turn`.
+    EndTurn,
+    /// `tool_use`.
+    ToolUse,
+    /// `stop_sequence`.
+    StopSequence,
+    /// `max_tokens`.
+    MaxTokens,
+    /// `refusal`.
+    Refusal,
+    /// `pause_turn` or a value this program does not know: no evidence of an end.
+    Other,
+}
+
+/// Tokens of one request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Usage {
+    /// `input_tokens`.
+    pub input: u64,
+    /// `output_tokens`.
+    pub output: u64,
+    /// `cache_read_input_tokens`.
+    pub cache_read: u64,
+    /// `cache_creation_input_tokens`.
+    pub cache_write: u64,
+}
+
+/// One content block.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Block<'a> {
+    /// `thinking` or `redacted_thinking`.
+    Thinking,
+    /// `text`; the text cut at [`TEXT_LIMIT`] bytes.
+    Text(Cow<'a, str>),
+    /// `tool_use`.
+    ToolUse {
+        /// `id`.
+        id: Cow<'a, str>,
+        /// `name`.
+        tool: Cow<'a, str>,
+        /// What it acts on, in one line: command, path, pattern, question, ….
+        target: Cow<'a, str>,
+        /// `input.run_in_background`.
+        background: bool,
+    },
+    /// A kind that does not matter to state.
+    Other,
+}
+
+/// A `system` record, by its subtype.
+#[derive(Debug, Clone, PartialEq)]
+pub enum System<'a> {
+    /// `turn_duration`: the turn is over.
+    TurnDuration {
+        /// `pendingBackgroundAgentCount`.
+        pending_agents: u32,
+    },
+    /// `stop_hook_summary`: comes before the end, also when a hook prevents it.
+    StopHookSummary {
+        /// `preventedContinuation`.
+        prevented: bool,
+    },
+    /// `away_summary`: some three minutes after the end of a turn; no activity.
+    AwaySummary,
+    /// `compact_boundary`.
+    CompactBoundary(CompactBoundary),
+    /// `api_error`: a retry is coming; the turn goes on.
+    Retry {
+        /// `retryAttempt`.
+        attempt: Option<u32>,
+        /// `maxRetries`.
+        max: Option<u32>,
+        /// `retryInMs`.
+        in_ms: Option<u64>,
+        /// `error.status`.
+        status: Option<u16>,
+    },
+    /// `local_command`, `informational`, `bridge_status`, `microcompact_boundary`, ….
+    Other(Cow<'a, str>),
+}
+
+/// Where one segment ends and the next begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CompactBoundary {
+    /// `compactMetadata.trigger`.
+    pub trigger: CompactTrigger,
+    /// `compactMetadata.preTokens`.
+    pub pre_tokens: Option<u64>,
+    /// `compactMetadata.postTokens`.
+    pub post_tokens: Option<u64>,
+}
+
+/// Who asked for a compaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CompactTrigger {
+    /// The context was full.
+    Auto,
+    /// The person typed `/compact`.
+    Manual,
+    /// Not said (1.0.x has no boundary record, only the summary).
+    Unknown,
+}
+
+/// An `attachment` that matters.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Attachment<'a> {
+    /// `queued_command`: a queued prompt was taken into the running turn.
+    QueuedCommand {
+        /// The prompt, cut at [`TEXT_LIMIT`] bytes.
+        text: Cow<'a, str>,
+    },
+    /// `hook_success` of a SessionStart hook; the source is what follows the colon of `hookName`.
+    SessionStart {
+        /// `startup`, `resume`, `clear`, `compact`, `fork`.
+        source: Cow<'a, str>,
+    },
+    /// Any other.
+    Other,
+}
+
+/// A `queue-operation`.
+#[derive(Debug, Clone, PartialEq)]
+pub enum QueueOperation<'a> {
+    /// `enqueue`: waits for the turn to end.
+    Enqueue {
+        /// `content`, cut at [`TEXT_LIMIT`] bytes.
+        text: Cow<'a, str>,
+    },
+    /// `dequeue`: becomes a turn.
+    Dequeue,
+    /// `remove`: was taken into the running turn, or withdrawn.
+    Remove,
+    /// `popAll`: the person took all of it back to edit.
+    PopAll,
+    /// A value this program does not know.
+    Other,
+}
+
+/// Kinds of titles, weakest first: a stronger one is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TitleKind {
+    /// `summary`: belongs to the session that contains its `leafUuid`, usually another one.
+    Summary,
+    /// `ai-title`.
+    Ai,
+    /// `agent-name`.
+    AgentName,
+    /// `custom-title`: the person's own.
+    Custom,
+}

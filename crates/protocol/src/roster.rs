@@ -1,0 +1,286 @@
+//! The roster: rows, snapshots, deltas and store events.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+/// One roster row: the TrackedSession schema.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(export, export_to = "../../../ui/src/lib/bindings/", optional_fields)]
+#[allow(missing_docs)] // The names are the contract's; it explains them.
+pub struct TrackedSession {
+    pub session_id: String,
+    /// `watcher`, `pty`, `stream`.
+    pub source: String,
+    /// `claude`, `codex`, ….
+    pub agent: String,
+    /// The coarse status of the source document: `working`, `waiting`, `idle`.
+    pub status: String,
+    /// `working`, `waiting_for_approval`, `waiting_for_input`, `idle`, `ended`.
+    pub state: String,
+    /// Which group of the window the row belongs to.
+    pub group: Group,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state_kind: Option<String>,
+    pub state_since: String,
+    pub state_reason: StateReason,
+    pub has_pending_tool_use: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pending_tool: Option<ToolTarget>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[ts(as = "Option<Vec<PendingTool>>", optional)]
+    pub pending_tools: Vec<PendingTool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goal: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repo_root: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transcript_path: Option<String>,
+    pub last_activity_at: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub superseded: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub superseded_by: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub superseded_at: Option<String>,
+    pub work_chain_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub work_chain_name: Option<String>,
+    pub compaction_count: u32,
+    pub segment_count: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub permission_mode: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent_version: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pid: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub terminal: Option<Terminal>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<Tokens>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<Context>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subagents: Option<Subagents>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub background_tasks: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queued_prompts: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pull_request: Option<PullRequest>,
+}
+
+/// Groups of the window, in the order in which they stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export, export_to = "../../../ui/src/lib/bindings/")]
+pub enum Group {
+    /// Approval, question, plan, error.
+    NeedsYou,
+    /// A turn runs.
+    Working,
+    /// The turn ended or was interrupted.
+    YourTurn,
+    /// Nothing has happened for long, or the process is gone.
+    Idle,
+}
+
+/// Why the state is what it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(export, export_to = "../../../ui/src/lib/bindings/")]
+pub struct StateReason {
+    /// `registry`, `hook`, `transcript`, `status_file`, `process`, `pty`, `timeout`.
+    pub source: String,
+    /// In words, for the person.
+    pub detail: String,
+    /// `observed` or `inferred`.
+    pub confidence: String,
+}
+
+/// A tool and what it acts on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export, export_to = "../../../ui/src/lib/bindings/")]
+pub struct ToolTarget {
+    /// The tool's name.
+    pub tool: String,
+    /// One line.
+    pub target: String,
+}
+
+/// A tool call without a result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export, export_to = "../../../ui/src/lib/bindings/")]
+pub struct PendingTool {
+    /// `tool_use_id`.
+    pub id: String,
+    /// The tool's name.
+    pub tool: String,
+    /// One line.
+    pub target: String,
+    /// When it was called.
+    pub since: String,
+}
+
+/// Where the session's terminal is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export, export_to = "../../../ui/src/lib/bindings/", optional_fields)]
+pub struct Terminal {
+    /// `tmux`, ….
+    pub kind: String,
+    /// The target in that terminal's own words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+}
+
+/// Tokens of a session and its subagents, each request counted once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(export, export_to = "../../../ui/src/lib/bindings/")]
+#[allow(missing_docs)]
+pub struct Tokens {
+    #[ts(type = "number")]
+    pub input: u64,
+    #[ts(type = "number")]
+    pub output: u64,
+    #[ts(type = "number")]
+    pub cache_read: u64,
+    #[ts(type = "number")]
+    pub cache_write: u64,
+}
+
+/// How full the context is.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(export, export_to = "../../../ui/src/lib/bindings/", optional_fields)]
+pub struct Context {
+    /// Tokens after the newest answer.
+    #[ts(type = "number")]
+    pub used: u64,
+    /// Size of the window, where it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(type = "number")]
+    pub size: Option<u64>,
+    /// `used` of `size`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub percent: Option<f64>,
+}
+
+/// Subagents of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export, export_to = "../../../ui/src/lib/bindings/")]
+#[allow(missing_docs)]
+pub struct Subagents {
+    pub running: u32,
+    pub total: u32,
+}
+
+/// A pull request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export, export_to = "../../../ui/src/lib/bindings/")]
+#[allow(missing_docs)]
+pub struct PullRequest {
+    #[ts(type = "number")]
+    pub number: u64,
+    pub url: String,
+}
+
+/// Something that went wrong while reading; everything else goes on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export, export_to = "../../../ui/src/lib/bindings/")]
+#[allow(missing_docs)]
+pub struct Problem {
+    pub path: String,
+    pub kind: String,
+    #[ts(type = "number")]
+    pub count: u64,
+    pub detail: String,
+}
+
+/// `roster --json`, and the first line of `watch --json` beside its `event`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(export, export_to = "../../../ui/src/lib/bindings/")]
+pub struct RosterSnapshot {
+    /// Rises with every change.
+    #[ts(type = "number")]
+    pub revision: u64,
+    /// The engine's clock; ages are reckoned from it, since the demo has a clock of its own.
+    pub generated_at: String,
+    /// In roster order.
+    pub sessions: Vec<TrackedSession>,
+    /// Sorted by path and kind.
+    pub problems: Vec<Problem>,
+    /// True while transcripts are still being read for the first time.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reading: bool,
+}
+
+/// What the window gets: the change from revision `base` to `revision`.
+///
+/// To apply: drop `removals` and the sessions of `upserts`, then put each upsert at its `index`, in the
+/// order given (rising). A reader whose revision is not `base` asks for a snapshot again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(export, export_to = "../../../ui/src/lib/bindings/", optional_fields)]
+pub struct RosterDelta {
+    /// The revision to which this applies.
+    #[ts(type = "number")]
+    pub base: u64,
+    /// The revision after it.
+    #[ts(type = "number")]
+    pub revision: u64,
+    /// The engine's clock.
+    pub generated_at: String,
+    /// Rows that are new, changed or moved, with their place in the new order.
+    pub upserts: Vec<Upsert>,
+    /// Rows that are gone.
+    pub removals: Vec<String>,
+    /// The whole list, when it changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problems: Option<Vec<Problem>>,
+    /// See [`RosterSnapshot::reading`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reading: bool,
+}
+
+/// A row and its place.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[ts(export, export_to = "../../../ui/src/lib/bindings/")]
+pub struct Upsert {
+    /// Place in the new order, from 0.
+    pub index: u32,
+    /// The row.
+    pub session: TrackedSession,
+}
+
+/// What a subscriber of the window receives.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[ts(export, export_to = "../../../ui/src/lib/bindings/")]
+pub enum RosterMessage {
+    /// First, and again whenever the subscriber was left behind.
+    Snapshot(RosterSnapshot),
+    /// A change.
+    Delta(RosterDelta),
+    /// Select this session: a second start of the program, the tray or the command line asked for it.
+    Select {
+        /// The session.
+        #[serde(rename = "sessionId")]
+        session_id: String,
+    },
+}

@@ -1,0 +1,90 @@
+//! `show --json`: the timeline of a work chain, in file order over all its segments.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+/// A stretch of a timeline.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(export, export_to = "../../../ui/src/lib/bindings/")]
+#[allow(missing_docs)]
+pub struct Timeline {
+    pub session_id: String,
+    pub work_chain_id: String,
+    /// Index of the first item.
+    #[ts(type = "number")]
+    pub from: u64,
+    /// Number of items in the whole timeline, as far as read.
+    #[ts(type = "number")]
+    pub total: u64,
+    pub items: Vec<TimelineItem>,
+}
+
+/// One entry.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(export, export_to = "../../../ui/src/lib/bindings/", optional_fields)]
+#[allow(missing_docs)]
+pub struct TimelineItem {
+    /// Place in the timeline, from 0; stable while records are only appended.
+    #[ts(type = "number")]
+    pub index: u64,
+    pub session_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+    #[serde(flatten)]
+    pub what: What,
+    /// Set when the item belongs to a subagent: its id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<String>,
+}
+
+/// What an entry is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
+#[ts(export, export_to = "../../../ui/src/lib/bindings/", optional_fields)]
+#[allow(missing_docs)]
+pub enum What {
+    /// Somebody asked. `origin`: `human`, `task_notification`, `peer`, `queued`.
+    Prompt { text: String, origin: String },
+    /// The agent answered, in Markdown.
+    Response { text: String },
+    /// The agent thought.
+    Thinking { text: String },
+    /// A tool call and, once it is there, its result.
+    Tool {
+        id: String,
+        tool: String,
+        target: String,
+        /// The input, as JSON text, cut at 16 KiB.
+        input: String,
+        /// `pending`, `ok`, `error`, `denied`, `background`.
+        outcome: String,
+        /// The output as text, cut at 16 KiB.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        output: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[ts(type = "number")]
+        duration_ms: Option<u64>,
+    },
+    /// A compaction.
+    Boundary {
+        trigger: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[ts(type = "number")]
+        pre_tokens: Option<u64>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[ts(type = "number")]
+        post_tokens: Option<u64>,
+    },
+    /// A session of the chain begins: `to` is its id, `reason` the link's.
+    Continued { to: String, reason: String },
+    /// The person interrupted.
+    Interrupted,
+    /// The request failed.
+    Error { text: String },
+    /// A slash command or a shell line of the person.
+    Command { text: String },
+    /// A word of the client: retry, end of turn with its duration, ….
+    Note { text: String },
+}

@@ -1,0 +1,47 @@
+//! `why --json`: the state, and each piece of evidence considered.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use crate::roster::StateReason;
+
+/// The state of one session and its witnesses, winner first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(export, export_to = "../../../ui/src/lib/bindings/", optional_fields)]
+#[allow(missing_docs)]
+pub struct Why {
+    pub session_id: String,
+    pub state: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state_kind: Option<String>,
+    pub state_since: String,
+    pub state_reason: StateReason,
+    pub evidence: Vec<Witness>,
+    /// When the state will be looked at again without any new fact.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_check_at: Option<String>,
+}
+
+/// One piece of evidence.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(export, export_to = "../../../ui/src/lib/bindings/", optional_fields)]
+#[allow(missing_docs)]
+pub struct Witness {
+    pub source: String,
+    /// What it would have said alone; absent when it says nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state_kind: Option<String>,
+    /// When it said so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+    /// Process id, for evidence of one process.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pid: Option<u32>,
+    pub detail: String,
+    pub confidence: String,
+    pub winner: bool,
+}
