@@ -190,6 +190,18 @@ impl Engine {
         out
     }
 
+    /// Takes files in without working anything off: the next step does.
+    pub(crate) fn take_first(&mut self, batch: Vec<Loaded>) {
+        for loaded in batch {
+            self.take_loaded(loaded);
+        }
+    }
+
+    /// When a half-written registry or marker file is to be read again.
+    pub(crate) fn next_retry(&self) -> Option<Timestamp> {
+        self.deadlines.iter().find(|(_, due)| !matches!(due, Due::Session(_))).map(|(at, _)| at)
+    }
+
     /// When the engine wants to be stepped with [`Input::Deadline`], if nothing happens before.
     pub fn next_deadline(&self) -> Option<Timestamp> {
         self.deadlines.next()
@@ -405,6 +417,10 @@ impl Engine {
     fn read_transcript(&mut self, path: &Path, root: &Path, place: Place, out: &mut Vec<Output>) {
         let (timeouts, until) = (self.settings.timeouts, self.outlook.until);
         let new = !self.files.contains_key(path);
+        if new && self.reading {
+            // The first scan reads it, and one look at everything follows the scan.
+            return;
+        }
         let file =
             self.files.entry(path.to_path_buf()).or_insert_with(|| TrackedFile::new(place, timeouts, until));
         let mut effects = Vec::new();
@@ -598,6 +614,7 @@ impl Engine {
             markers: &markers,
             terminals: &terminals,
             live: &live,
+            live_since: &BTreeMap::new(),
             manual: &[],
         });
         let ids: Vec<SessionId> = self.sessions.keys().cloned().collect();

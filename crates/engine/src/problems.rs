@@ -39,7 +39,7 @@ impl Problems {
     /// Counts what the parser noticed in one line.
     pub fn note_line(&mut self, path: &Arc<str>, report: &LineReport) {
         for kind in report.problems() {
-            match (kind, report.unknown_type()) {
+            match (kind, report.unknown_type.as_deref()) {
                 (ProblemKind::UnknownRecord, Some(name)) => {
                     let detail = format!("record type `{name}` is new to this version of Watchbill; it was passed over");
                     self.add(path, kind, 1, &detail);

@@ -9,7 +9,7 @@ use watchbill_core::session::fold::{Effect, SessionFold};
 use watchbill_core::session::state::Timeouts;
 use watchbill_core::session::subagent::SubagentFold;
 use watchbill_core::time::Timestamp;
-use watchbill_core::transcript::line_splitter::LineSplitter;
+use watchbill_core::transcript::line_splitter::{LineSplitter, Split};
 use watchbill_core::transcript::parse::parse_line;
 use watchbill_core::transcript::record::Record;
 use watchbill_watch::fs::Fs;
@@ -149,7 +149,8 @@ impl TrackedFile {
                 problems.forget(&name);
                 count.restarted = true;
             }
-            splitter.push(bytes, &mut |line| {
+            splitter.push(bytes, &mut |split| {
+                let Split::Line(line) = split else { return problems.count(&name, ProblemKind::HugeLine) };
                 let report = parse_line(line.bytes, &mut |record| {
                     count.records += 1;
                     if limit.admits(&record) {
@@ -161,9 +162,6 @@ impl TrackedFile {
                 });
                 problems.note_line(&name, &report);
             });
-            for _ in 0..splitter.take_skipped() {
-                problems.count(&name, ProblemKind::HugeLine);
-            }
         })?;
         if restart.get() {
             // The file was emptied: nothing was read, but nothing of the old content counts either.
