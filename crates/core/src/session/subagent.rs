@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::ids::SessionId;
 use crate::session::fold::{SYNTHETIC, ends_turn};
 use crate::session::id_set::IdSet;
 use crate::session::usage::{RequestKey, RequestLedger};
@@ -12,6 +13,7 @@ use crate::transcript::record::{Attachment, Body, Record, System};
 #[derive(Debug, Clone)]
 pub struct SubagentFold {
     agent: Arc<str>,
+    parent: Option<SessionId>,
     seen: IdSet,
     ledger: RequestLedger,
     started_at: Option<Timestamp>,
@@ -25,6 +27,7 @@ impl SubagentFold {
     pub fn new(agent: &str) -> Self {
         Self {
             agent: agent.into(),
+            parent: None,
             seen: IdSet::default(),
             ledger: RequestLedger::default(),
             started_at: None,
@@ -40,6 +43,9 @@ impl SubagentFold {
             || record.envelope.uuid.is_some_and(|id| !self.seen.insert(id))
         {
             return;
+        }
+        if self.parent.is_none() {
+            self.parent = record.envelope.session_id.as_deref().map(SessionId::new);
         }
         match &record.body {
             Body::Assistant(answer) => {
@@ -82,6 +88,16 @@ impl SubagentFold {
     /// The subagent's id.
     pub fn agent(&self) -> &Arc<str> {
         &self.agent
+    }
+
+    /// The session it works for, as its records name it; the folder names it too for clients since 2.1.2.
+    pub fn parent(&self) -> Option<&SessionId> {
+        self.parent.as_ref()
+    }
+
+    /// Whether its transcript is a copy of its parent's, with the same requests: a compaction worker.
+    pub fn copies_parent(&self) -> bool {
+        self.agent.starts_with("acompact")
     }
 
     /// Time of its first record.
