@@ -116,9 +116,9 @@ fn hints_from_event(event: &notify::Event) -> Vec<Hint> {
         EventKind::Access(_) => return Vec::new(),
         EventKind::Create(CreateKind::File)
         | EventKind::Remove(RemoveKind::File)
-        | EventKind::Modify(ModifyKind::Data(_) | ModifyKind::Metadata(_) | ModifyKind::Any | ModifyKind::Other) => {
-            Hint::File
-        }
+        | EventKind::Modify(
+            ModifyKind::Data(_) | ModifyKind::Metadata(_) | ModifyKind::Any | ModifyKind::Other,
+        ) => Hint::File,
         // A new folder may hold files whose events nobody saw; a renamed one certainly does.
         EventKind::Create(_)
         | EventKind::Remove(_)
@@ -202,7 +202,11 @@ mod tests {
             ("opened", Ok(on(EventKind::Access(AccessKind::Open(AccessMode::Any)))), vec![]),
             ("closed after writing", Ok(on(EventKind::Access(AccessKind::Close(AccessMode::Write)))), vec![]),
             ("read, no path", Ok(Event::new(EventKind::Access(AccessKind::Read))), vec![]),
-            ("watch limit", Err(Error::new(ErrorKind::MaxFilesWatch).add_path("/p".into())), vec![Hint::Everything]),
+            (
+                "watch limit",
+                Err(Error::new(ErrorKind::MaxFilesWatch).add_path("/p".into())),
+                vec![Hint::Everything],
+            ),
             ("error without a place", Err(Error::generic("?")), vec![Hint::Everything]),
             ("error with a place", Err(Error::generic("?").add_path("/p/a".into())), vec![tree("/p/a")]),
             ("denied, again and again", Err(Error::io(denied()).add_path("/p/a".into())), vec![]),
@@ -238,7 +242,10 @@ mod tests {
             set.take().into_iter().collect::<Vec<_>>()
         };
         assert_eq!(of(&[file("/p/a/x"), file("/q"), tree("/p/a")]), [file("/q"), tree("/p/a")]);
-        assert_eq!(of(&[tree("/p/a"), file("/p/a/x"), tree("/p/a/y"), file("/p/ab")]), [file("/p/ab"), tree("/p/a")]);
+        assert_eq!(
+            of(&[tree("/p/a"), file("/p/a/x"), tree("/p/a/y"), file("/p/ab")]),
+            [file("/p/ab"), tree("/p/a")]
+        );
         assert_eq!(of(&[tree("/p/a/y"), tree("/p/a")]), [tree("/p/a")]);
         assert_eq!(of(&[file("/p"), tree("/q"), Hint::Everything, file("/r")]), [Hint::Everything]);
     }

@@ -79,7 +79,9 @@ pub fn classify(relative: &Path) -> Option<Place> {
         [first, project, rest @ ..] if *first == PROJECTS => classify_in_project(project, rest),
         [first, name] if *first == SESSIONS => registry_pid(name).map(|pid| Place::Registry { pid }),
         [name] => marker_session(name).map(|session| Place::Marker { session }),
-        [folder, name] if *folder == ".claude" => marker_session(name).map(|session| Place::Marker { session }),
+        [folder, name] if *folder == ".claude" => {
+            marker_session(name).map(|session| Place::Marker { session })
+        }
         _ => None,
     }
 }
@@ -161,7 +163,11 @@ mod tests {
             ("projects/p/s/subagents/workflows/wf_1/deep/agent-7.jsonl", subagent("7")),
             (
                 "projects/p/s/subagents/agent-7.meta.json",
-                Some(Place::SubagentMeta { project: "p".into(), session: SessionId::new("s"), agent: "7".into() }),
+                Some(Place::SubagentMeta {
+                    project: "p".into(),
+                    session: SessionId::new("s"),
+                    agent: "7".into(),
+                }),
             ),
             (
                 "projects/p/agent-0a1b2c3.jsonl",

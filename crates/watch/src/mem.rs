@@ -256,7 +256,12 @@ impl State {
 
     fn below(&self, path: &Path) -> Vec<PathBuf> {
         let from = path.to_owned();
-        self.names.range(from..).map(|(name, _)| name).take_while(|name| name.starts_with(path)).cloned().collect()
+        self.names
+            .range(from..)
+            .map(|(name, _)| name)
+            .take_while(|name| name.starts_with(path))
+            .cloned()
+            .collect()
     }
 
     fn hint(&mut self, hint: Hint) {

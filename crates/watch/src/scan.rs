@@ -50,7 +50,8 @@ pub fn scan(fs: &dyn Fs, roots: &[PathBuf]) -> Scan {
         match fs.stat(&root) {
             Ok(stat) if stat.kind == FileKind::Dir => {}
             Ok(_) => {
-                let detail = "This should be the agent's folder and is a file. Name a folder with --claude-dir.";
+                let detail =
+                    "This should be the agent's folder and is a file. Name a folder with --claude-dir.";
                 scan.problems.push(problem(&root, ProblemKind::NotAFile, detail));
                 continue;
             }
@@ -110,7 +111,9 @@ fn walk(fs: &dyn Fs, root: &Path, top: &Path, scan: &mut Scan) {
     });
     for (path, stat) in walk.files {
         match (place_of(&path), stat.kind) {
-            (Some(place), FileKind::File) => scan.found.push(Found { path, root: root.to_owned(), place, stat }),
+            (Some(place), FileKind::File) => {
+                scan.found.push(Found { path, root: root.to_owned(), place, stat })
+            }
             (Some(_), _) => wrong.push(path),
             (None, _) => {}
         }
