@@ -52,14 +52,15 @@ impl Call {
 
     /// The line a person would type.
     pub fn line(&self) -> String {
-        let removed = self.removed.iter().map(|name| format!("env -u {}", name.to_string_lossy()));
+        let env = (!self.removed.is_empty()).then(|| "env".to_owned());
+        let removed = self.removed.iter().map(|name| format!("-u {}", name.to_string_lossy()));
         let set =
             self.set.iter().filter(|(name, _)| name != "PATH").map(|(name, value)| {
                 format!("{}={}", name.to_string_lossy(), quoted(&value.to_string_lossy()))
             });
         let words = std::iter::once(&self.program).chain(&self.arguments);
         let words = words.map(|word| quoted(&word.to_string_lossy()));
-        removed.chain(set).chain(words).collect::<Vec<_>>().join(" ")
+        env.into_iter().chain(removed).chain(set).chain(words).collect::<Vec<_>>().join(" ")
     }
 
     /// The call as the standard library has it.

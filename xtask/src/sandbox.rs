@@ -7,9 +7,10 @@ use anyhow::{Context, Result};
 
 use crate::tree::Tree;
 
-/// The variable by which cargo is told to start test programs through us.
-pub fn runner_variable(host: &str) -> String {
-    format!("CARGO_TARGET_{}_RUNNER", host.to_uppercase().replace('-', "_"))
+/// The setting by which cargo is told to start test programs through us.
+pub fn runner_setting(host: &str, own: &str) -> String {
+    // A list, not a line of words: the path may have spaces in it.
+    format!("target.{host}.runner=[{own:?},\"sandbox\"]")
 }
 
 /// Starts a test program in a home of its own.
@@ -59,10 +60,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_runner_variable_is_spelt_as_cargo_wants_it() {
+    fn the_runner_setting_survives_spaces_and_backslashes() {
         assert_eq!(
-            runner_variable("x86_64-unknown-linux-gnu"),
-            "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER"
+            runner_setting("x86_64-unknown-linux-gnu", r"C:\my tree\xtask"),
+            r#"target.x86_64-unknown-linux-gnu.runner=["C:\\my tree\\xtask","sandbox"]"#
         );
     }
 

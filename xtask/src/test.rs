@@ -20,8 +20,8 @@ const DESKTOP: &str = "desktop";
 /// The folder of generated types, below the top of the tree.
 const BINDINGS: &str = "ui/src/lib/bindings";
 
-/// All steps, in order. Everything from `clippy` on selects the whole workspace, so that no dependency is
-/// built twice with different features.
+/// All steps, in order. From `clippy` on, each step selects the whole workspace (tests: but for this package),
+/// so that no dependency is built twice with different features.
 const STEPS: &[Step] = &[
     Step { name: "fmt", shows: "the Rust code is formatted", needs: &[], work: fmt },
     Step {
@@ -189,7 +189,7 @@ fn doc(tree: &Tree) -> Result<Outcome> {
 }
 
 /// A cargo call whose test programs each get a home of their own.
-fn tests(tree: &Tree) -> Result<Call> {
+fn tests(tree: &Tree, words: &[&str]) -> Result<Call> {
     let host = cargo(tree)
         .args(["--version", "--verbose"])
         .quiet_output()
@@ -198,9 +198,12 @@ fn tests(tree: &Tree) -> Result<Call> {
     let own = std::env::current_exe().context("could not find this program's own file")?;
     let own = own.to_str().context("this program's path is not UTF-8, which cargo's runner setting needs")?;
     Ok(cargo(tree)
-        .env(&sandbox::runner_variable(&host), format!("{own} sandbox"))
         // Tests that generate TypeScript write here; the step `bindings` compares.
-        .env("TS_RS_EXPORT_DIR", generated(tree)))
+        .env("TS_RS_EXPORT_DIR", generated(tree))
+        .args(words)
+        // Without this package, whose tests have run before: it would be linked anew while it runs.
+        .args(["--workspace", "--exclude", "xtask", "--locked"])
+        .args(["--config", &sandbox::runner_setting(&host, own)]))
 }
 
 /// The types say `../../../ui/…`, reckoned from a crate's own folder; three levels make it land in ours.
@@ -213,21 +216,20 @@ fn has_nextest() -> bool {
 }
 
 fn rust(tree: &Tree) -> Result<Outcome> {
-    if has_nextest() {
-        let selection = format!("not binary(={DESKTOP}) and not package(xtask)");
-        tests(tree)?
-            .args(["nextest", "run", "--workspace", "--locked", "--no-fail-fast", "-E", &selection])
-            .run()?;
-        tests(tree)?.args(["test", "--workspace", "--locked", "--doc"]).run()?;
-        return Ok(Outcome::Done);
-    }
-    let mut words = vec!["test", "--workspace", "--locked", "--no-fail-fast", "--lib", "--bins"];
     let targets = test_targets(tree)?;
-    for target in targets.iter().filter(|target| *target != DESKTOP) {
-        words.extend(["--test", target]);
+    if has_nextest() {
+        // It is an error to leave out what does not exist.
+        let has_desktop = targets.iter().any(|target| target == DESKTOP);
+        let selection = if has_desktop { format!("not binary(={DESKTOP})") } else { "all()".to_owned() };
+        tests(tree, &["nextest", "run"])?.args(["--no-fail-fast", "-E", &selection]).run()?;
+    } else {
+        let mut words = vec!["--no-fail-fast", "--lib", "--bins"];
+        for target in targets.iter().filter(|target| *target != DESKTOP) {
+            words.extend(["--test", target]);
+        }
+        tests(tree, &["test"])?.args(words).run()?;
     }
-    tests(tree)?.args(words).run()?;
-    tests(tree)?.args(["test", "--workspace", "--locked", "--doc"]).run()?;
+    tests(tree, &["test"])?.args(["--doc"]).run()?;
     Ok(Outcome::Done)
 }
 
@@ -251,7 +253,7 @@ fn test_targets(tree: &Tree) -> Result<Vec<String>> {
 }
 
 fn desktop(tree: &Tree) -> Result<Outcome> {
-    tests(tree)?.args(["test", "--workspace", "--locked", "--test", DESKTOP]).run()?;
+    tests(tree, &["test"])?.args(["--test", DESKTOP]).run()?;
     Ok(Outcome::Done)
 }
 
@@ -261,7 +263,7 @@ fn bindings(tree: &Tree) -> Result<Outcome> {
         fs::remove_dir_all(&generated_root)
             .with_context(|| format!("could not empty {}", generated_root.display()))?;
     }
-    tests(tree)?.args(["test", "--quiet", "--workspace", "--locked", "--lib", "export_bindings"]).run()?;
+    tests(tree, &["test"])?.args(["--quiet", "--lib", "export_bindings"]).run()?;
     let differences = differences(&generated_root.join(BINDINGS), &tree.path(BINDINGS))?;
     if !differences.is_empty() {
         bail!(
