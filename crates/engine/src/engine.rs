@@ -243,6 +243,11 @@ impl Engine {
         &self.chains
     }
 
+    /// The file system that the engine reads.
+    pub fn fs(&self) -> &dyn Fs {
+        &*self.world.fs
+    }
+
     /// The engine's time.
     pub fn now(&self) -> Timestamp {
         self.now

@@ -154,6 +154,12 @@ impl Handle {
         let _ = self.inbox.send(Message::LookAgain);
     }
 
+    /// Tells whether the engine has stopped, without keeping it running.
+    pub fn stopped(&self) -> impl Fn() -> bool + Send + 'static {
+        let inbox = self.inbox.downgrade();
+        move || inbox.upgrade().is_none_or(|inbox| inbox.is_closed())
+    }
+
     /// Stops the engine and waits until its thread has ended.
     pub fn stop(&self) {
         let _ = self.inbox.send(Message::Stop);

@@ -8,8 +8,10 @@
 pub mod ask;
 pub mod clock;
 pub mod cold;
+pub mod demo;
 pub mod doctor;
 pub mod engine;
+mod exits;
 pub mod first_scan;
 pub mod handle;
 pub mod input;

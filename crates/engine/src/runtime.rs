@@ -1,13 +1,10 @@
 //! The loop itself, on a thread of its own: waits for hints, exits of processes, deadlines and
 //! questions, steps the engine, and serves the subscribers.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::sync::{Notify, mpsc};
-use tokio::task::JoinHandle;
-use watchbill_core::evidence::registry::Liveness;
 use watchbill_core::time::Timestamp;
 use watchbill_protocol::roster::RosterMessage;
 use watchbill_watch::hints::Hint;
@@ -16,6 +13,7 @@ use watchbill_watch::watcher::{WatchMode, Watcher};
 
 use crate::clock::Clock;
 use crate::engine::{Engine, Outlook, World};
+use crate::exits::Exits;
 use crate::first_scan::FirstScan;
 use crate::input::{Input, Output};
 use crate::publish::{Served, Sink, Subscriber, Subscription};
@@ -23,8 +21,6 @@ use crate::settings::{Settings, WatchSetting};
 use crate::source::Source;
 use crate::transcripts::Loaded;
 
-/// Where the system gives no descriptor for a process, it is asked this often whether it still runs.
-const LIVENESS_INTERVAL: Duration = Duration::from_secs(2);
 /// So many loaded files are taken in by one step of the first scan.
 const BATCH: usize = 128;
 
@@ -48,12 +44,11 @@ pub(crate) struct Loop {
     pub source: Box<dyn Source>,
     pub woken: Arc<Notify>,
     pub inbox: mpsc::UnboundedReceiver<Message>,
-    pub sender: mpsc::UnboundedSender<Message>,
     pub processes: Arc<dyn Processes>,
     subscribers: Vec<Subscriber>,
     /// When a subscriber that pauses gets its next delta.
     serve_at: Option<Timestamp>,
-    exits: BTreeMap<u32, JoinHandle<()>>,
+    exits: Exits,
     again: BTreeSet<Hint>,
     recent_left: Option<usize>,
     recent_limit: usize,
@@ -88,17 +83,19 @@ impl Loop {
         });
         let engine = Engine::new(settings, world.clone(), Outlook::LIVE, clock.now());
         spawn_first_scan(&engine, &world, &sender);
+        let ended = sender.clone();
+        // A failed send means that the loop has stopped; then nobody wants to know.
+        let exits = Exits::start(move |pid| ended.send(Message::ProcessEnded(pid)).is_ok());
         Self {
             engine,
             clock,
             source,
             woken,
             inbox,
-            sender,
             processes: world.processes,
             subscribers: Vec::new(),
             serve_at: None,
-            exits: BTreeMap::new(),
+            exits,
             again: BTreeSet::new(),
             recent_left: None,
             recent_limit: 0,
@@ -183,15 +180,7 @@ impl Loop {
                 self.recent_limit = recent;
             }
             Message::ProcessEnded(pid) => {
-                self.exits.remove(&pid);
                 self.step(Input::ProcessEnded(Some(pid)));
-                // Without a descriptor this was only a look: it goes on until the process has ended.
-                let runs = self.engine.registry().all().any(|witness| {
-                    witness.entry.instance.pid == pid && witness.liveness == Liveness::Alive
-                });
-                if runs {
-                    self.watch_process(pid);
-                }
             }
             Message::Subscribe(wants, sink) => self.subscribers.push(Subscriber::new(wants, sink)),
             Message::Tell(message) => self.subscribers.retain_mut(|subscriber| subscriber.tell(message.clone())),
@@ -223,28 +212,11 @@ impl Loop {
         for output in out {
             match output {
                 Output::Changed | Output::Transition { .. } => {}
-                Output::WatchProcess(pid) => self.watch_process(pid),
-                Output::ForgetProcess(pid) => {
-                    if let Some(task) = self.exits.remove(&pid) {
-                        task.abort();
-                    }
-                }
+                Output::WatchProcess(pid) => self.exits.watch(pid, self.processes.exit_fd(pid)),
+                Output::ForgetProcess(pid) => self.exits.forget(pid),
                 Output::WatchFolder(folder) => self.source.watch_folder(&folder),
                 Output::Again(paths) => self.again.extend(paths.into_iter().map(Hint::File)),
             }
-        }
-    }
-
-    fn watch_process(&mut self, pid: u32) {
-        let sender = self.sender.clone();
-        let processes = Arc::clone(&self.processes);
-        let task = tokio::spawn(async move {
-            wait_for_exit(&*processes, pid).await;
-            // The loop is gone when nobody receives; then nobody wants to know.
-            let _ = sender.send(Message::ProcessEnded(pid));
-        });
-        if let Some(before) = self.exits.insert(pid, task) {
-            before.abort();
         }
     }
 
@@ -267,27 +239,6 @@ impl Loop {
         });
         self.serve_at = next;
     }
-}
-
-impl Drop for Loop {
-    fn drop(&mut self) {
-        for task in self.exits.values() {
-            task.abort();
-        }
-    }
-}
-
-/// Waits until a process has ended: by its descriptor where the system gives one, which costs nothing
-/// while it runs; by asking now and then elsewhere.
-async fn wait_for_exit(processes: &dyn Processes, pid: u32) {
-    #[cfg(unix)]
-    if let Some(descriptor) = processes.exit_fd(pid)
-        && let Ok(descriptor) = tokio::io::unix::AsyncFd::with_interest(descriptor, tokio::io::Interest::READABLE)
-        && descriptor.readable().await.is_ok()
-    {
-        return;
-    }
-    tokio::time::sleep(LIVENESS_INTERVAL).await;
 }
 
 fn spawn_first_scan(engine: &Engine, world: &World, sender: &mpsc::UnboundedSender<Message>) {

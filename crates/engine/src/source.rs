@@ -35,7 +35,7 @@ impl Source for Watcher {
         let found = health.iter().find(|health| health.root == root || health.canonical.as_deref() == Some(root));
         match found.map(|health| health.mode) {
             Some(RootMode::Native) => WatchMode::Native,
-            Some(RootMode::Poll) => WatchMode::Poll,
+            Some(RootMode::Poll(_)) => WatchMode::Poll,
             _ => WatchMode::None,
         }
     }

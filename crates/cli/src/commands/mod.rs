@@ -7,7 +7,7 @@ pub mod pages;
 use std::io::{IsTerminal, Write};
 
 use watchbill_engine::Timestamp;
-use watchbill_engine::clock::{Clock, SystemClock};
+use watchbill_engine::clock::SystemClock;
 use watchbill_engine::cold::look;
 use watchbill_engine::engine::{Engine, Outlook};
 use watchbill_engine::handle::real_world;
@@ -123,9 +123,4 @@ pub fn local_time(at: &str) -> String {
         Ok(at) => at.to_zoned(jiff::tz::TimeZone::system()).strftime("%H:%M:%S").to_string(),
         Err(_) => String::new(),
     }
-}
-
-/// The time now, for messages of our own.
-pub fn now() -> Timestamp {
-    SystemClock.now()
 }

@@ -25,7 +25,7 @@ pub fn render(chain: &WorkChain, paint: Paint) -> String {
             "{:>3}  {}  {} – {end}  {fate}\n",
             segment.index + 1,
             short(&segment.session_id),
-            segment.started_at,
+            segment.started_at.as_deref().unwrap_or("?"),
         ));
         if let Some(boundary) = &segment.boundary {
             out.push_str(&paint.tone(Tone::Dim, &format!("     ── {}\n", boundary_words(boundary))));

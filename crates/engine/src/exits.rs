@@ -1,0 +1,203 @@
+//! Tells when a process has ended: one thread that sleeps in the kernel until it happens.
+//!
+//! On Linux a process descriptor becomes readable when its process ends, so that nothing is polled and
+//! an idle machine is not woken. Elsewhere, or on old kernels, the loop is asked to look every two seconds.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use watchbill_watch::process::ExitFd;
+
+/// Processes whose end is waited for.
+pub struct Exits {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    watched: Mutex<Watched>,
+    bell: Bell,
+}
+
+#[derive(Default)]
+struct Watched {
+    by_pid: BTreeMap<u32, Option<Arc<ExitFd>>>,
+    over: bool,
+}
+
+impl Exits {
+    /// Starts the thread; `ended` is called with each process that may have ended, and says `false` when
+    /// nobody wants to know any more.
+    pub fn start(ended: impl Fn(u32) -> bool + Send + 'static) -> Self {
+        let shared = Arc::new(Shared { watched: Mutex::default(), bell: Bell::new() });
+        let seen = Arc::clone(&shared);
+        let thread = std::thread::Builder::new()
+            .name("watchbill-exits".into())
+            .spawn(move || while seen.wait().into_iter().all(&ended) && !seen.lock().over {});
+        if let Err(error) = thread {
+            tracing::error!(%error, "the system gives no thread; ended processes are noticed late");
+        }
+        Self { shared }
+    }
+
+    /// Tell when this process ends; without a descriptor, ask for a look every two seconds.
+    pub fn watch(&self, pid: u32, descriptor: Option<ExitFd>) {
+        self.shared.lock().by_pid.insert(pid, descriptor.map(Arc::new));
+        self.shared.bell.ring();
+    }
+
+    /// This process needs no watching any more.
+    pub fn forget(&self, pid: u32) {
+        if self.shared.lock().by_pid.remove(&pid).is_some() {
+            self.shared.bell.ring();
+        }
+    }
+}
+
+impl Drop for Exits {
+    fn drop(&mut self) {
+        self.shared.lock().over = true;
+        self.shared.bell.ring();
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Watched> {
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(unix)]
+use unix::Bell;
+
+#[cfg(unix)]
+mod unix {
+    use std::os::fd::{AsFd, OwnedFd};
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use watchbill_watch::process::ExitFd;
+
+    use super::Shared;
+
+    /// Wakes the thread from its sleep in `poll`.
+    pub struct Bell(Option<(OwnedFd, OwnedFd)>);
+
+    impl Bell {
+        pub fn new() -> Self {
+            use rustix::pipe::{PipeFlags, pipe_with};
+            // Without a pipe the thread falls back to looking every two seconds.
+            Self(pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK).ok())
+        }
+
+        pub fn ring(&self) {
+            if let Some((_, write)) = &self.0 {
+                // A full pipe means that the thread is about to wake anyway.
+                let _ = rustix::io::write(write, &[1]);
+            }
+        }
+
+        fn quiet(&self) {
+            if let Some((read, _)) = &self.0 {
+                let mut rings = [0; 64];
+                while rustix::io::read(read, &mut rings).is_ok_and(|n| n == rings.len()) {}
+            }
+        }
+    }
+
+    const LOOK: Duration = Duration::from_secs(2);
+
+    impl Shared {
+        /// Sleeps until a process has ended or has to be looked at, and says which.
+        pub(super) fn wait(&self) -> Vec<u32> {
+            let watched: Vec<(u32, Option<Arc<ExitFd>>)> =
+                self.lock().by_pid.iter().map(|(pid, descriptor)| (*pid, descriptor.clone())).collect();
+            let looks = self.bell.0.is_none() || watched.iter().any(|(_, descriptor)| descriptor.is_none());
+            let timeout = looks.then(|| Timespec { tv_sec: LOOK.as_secs().cast_signed(), tv_nsec: 0 });
+            let by_descriptor: Vec<(u32, &ExitFd)> =
+                watched.iter().filter_map(|(pid, descriptor)| Some((*pid, descriptor.as_deref()?))).collect();
+            let mut polled: Vec<PollFd<'_>> =
+                by_descriptor.iter().map(|(_, fd)| PollFd::from_borrowed_fd(fd.as_fd(), PollFlags::IN)).collect();
+            if let Some((read, _)) = &self.bell.0 {
+                polled.push(PollFd::new(read, PollFlags::IN));
+            }
+            let woken = poll(&mut polled, timeout.as_ref());
+            self.bell.quiet();
+            let mut ended: Vec<u32> = by_descriptor
+                .iter()
+                .zip(&polled)
+                .filter(|(_, polled)| !polled.revents().is_empty())
+                .map(|((pid, _), _)| *pid)
+                .collect();
+            let mut lock = self.lock();
+            for pid in &ended {
+                lock.by_pid.remove(pid);
+            }
+            if woken == Ok(0) {
+                ended.extend(watched.iter().filter(|(_, descriptor)| descriptor.is_none()).map(|(pid, _)| *pid));
+            }
+            ended
+        }
+    }
+}
+
+#[cfg(not(unix))]
+use elsewhere::Bell;
+
+#[cfg(not(unix))]
+mod elsewhere {
+    use std::time::Duration;
+
+    use super::Shared;
+
+    /// Nothing to ring: the thread looks every two seconds. Untried on such a system.
+    pub struct Bell;
+
+    impl Bell {
+        pub fn new() -> Self {
+            Self
+        }
+
+        pub fn ring(&self) {}
+    }
+
+    impl Shared {
+        pub(super) fn wait(&self) -> Vec<u32> {
+            std::thread::sleep(Duration::from_secs(2));
+            self.lock().by_pid.keys().copied().collect()
+        }
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use watchbill_watch::process::{Processes, SystemProcesses};
+
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_process_is_told_without_asking() {
+        let (sender, receiver) = mpsc::channel();
+        let exits = Exits::start(move |pid| sender.send(pid).is_ok());
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let descriptor = SystemProcesses::new().exit_fd(child.id());
+        assert!(descriptor.is_some(), "this kernel gives descriptors of processes");
+        exits.watch(child.id(), descriptor);
+        child.kill().unwrap();
+        // Not waited for yet: a zombie has ended too.
+        assert_eq!(receiver.recv_timeout(Duration::from_secs(10)), Ok(child.id()));
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn a_process_without_a_descriptor_is_looked_at_now_and_then() {
+        let (sender, receiver) = mpsc::channel();
+        let exits = Exits::start(move |pid| sender.send(pid).is_ok());
+        exits.watch(4711, None);
+        assert_eq!(receiver.recv_timeout(Duration::from_secs(10)), Ok(4711));
+        assert_eq!(receiver.recv_timeout(Duration::from_secs(10)), Ok(4711), "again and again");
+    }
+}
