@@ -405,6 +405,13 @@ fn of_two_processes_the_one_that_needs_the_person_speaks() {
 }
 
 #[test]
+fn equal_processes_are_told_apart_whatever_their_order() {
+    let two = [process(7, Some(RegistryStatus::Busy), 100), process(8, Some(RegistryStatus::Busy), 100)];
+    let turned = [two[1].clone(), two[0].clone()];
+    assert_eq!(verdict(9_000, None, &two), verdict(9_000, None, &turned));
+}
+
+#[test]
 fn a_question_about_the_past_hears_no_living_witness() {
     for instance in [dead(7, Some(RegistryStatus::Busy), 40), process(7, waiting("permission prompt"), 40)] {
         let processes = [instance];
