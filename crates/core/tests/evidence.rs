@@ -391,6 +391,20 @@ fn a_status_that_is_absent_or_unknown_leaves_the_word_to_the_transcript() {
 }
 
 #[test]
+fn a_turn_that_died_with_an_earlier_process_is_not_the_new_ones() {
+    let mut fresh = process(7, None, 10_000);
+    fresh.entry.started_at = Some(at(9_950));
+    for broken_off in [working(0), guessed_approval()] {
+        let v = verdict(10_100, Some(broken_off), &[fresh.clone()]);
+        let expected = (State::WaitingForInput, Some(StateKind::TurnEnded), Source::Process);
+        assert_eq!((v.state, v.kind, v.reason.source), expected);
+        assert_eq!((v.reason.confidence, v.since, v.pid), (Confidence::Inferred, at(9_950), Some(7)));
+    }
+    let v = verdict(10_900, Some(working(10_500)), &[fresh]);
+    assert_eq!((v.state, v.reason.source), (State::Working, Source::Transcript), "its own prompt counts");
+}
+
+#[test]
 fn of_two_processes_the_one_that_needs_the_person_speaks() {
     let processes = [
         process(7, waiting("permission prompt"), 100),
