@@ -391,6 +391,20 @@ fn a_status_that_is_absent_or_unknown_leaves_the_word_to_the_transcript() {
 }
 
 #[test]
+fn a_turn_that_died_with_an_earlier_process_is_not_the_new_ones() {
+    let mut fresh = process(7, None, 10_000);
+    fresh.entry.started_at = Some(at(9_950));
+    for broken_off in [working(0), guessed_approval()] {
+        let v = verdict(10_100, Some(broken_off), &[fresh.clone()]);
+        let expected = (State::WaitingForInput, Some(StateKind::TurnEnded), Source::Process);
+        assert_eq!((v.state, v.kind, v.reason.source), expected);
+        assert_eq!((v.reason.confidence, v.since, v.pid), (Confidence::Inferred, at(9_950), Some(7)));
+    }
+    let v = verdict(10_900, Some(working(10_500)), &[fresh]);
+    assert_eq!((v.state, v.reason.source), (State::Working, Source::Transcript), "its own prompt counts");
+}
+
+#[test]
 fn of_two_processes_the_one_that_needs_the_person_speaks() {
     let processes = [
         process(7, waiting("permission prompt"), 100),
@@ -402,6 +416,13 @@ fn of_two_processes_the_one_that_needs_the_person_speaks() {
     assert!(v.reason.detail.ends_with("; 3 processes run this session"), "{}", v.reason.detail);
     let v = verdict(9_000, Some(working(0)), &processes[1..]);
     assert_eq!((v.state, v.pid), (State::Working, Some(8)));
+}
+
+#[test]
+fn equal_processes_are_told_apart_whatever_their_order() {
+    let two = [process(7, Some(RegistryStatus::Busy), 100), process(8, Some(RegistryStatus::Busy), 100)];
+    let turned = [two[1].clone(), two[0].clone()];
+    assert_eq!(verdict(9_000, None, &two), verdict(9_000, None, &turned));
 }
 
 #[test]

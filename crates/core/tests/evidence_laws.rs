@@ -118,13 +118,14 @@ prop_compose! {
         liveness in prop::sample::select(vec![Liveness::Alive, Liveness::Dead, Liveness::Unknown]),
         seen in 0..=now,
         clock_ahead in prop_oneof![Just(0i64), -5_000..100_000i64],
+        started in prop::option::of(0..=now),
     ) -> InstanceWitness {
         InstanceWitness {
             entry: RegistryEntry {
                 instance: Instance { pid, proc_start: None },
                 session: SessionId::new("s"),
                 cwd: None,
-                started_at: None,
+                started_at: started.map(at),
                 status,
                 status_at: Some(at(seen + clock_ahead)),
                 kind: None,

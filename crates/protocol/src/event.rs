@@ -78,7 +78,7 @@ impl StoreEvents {
         (events, StoreEvent::Snapshot(snapshot.clone()))
     }
 
-    /// The events of one delta.
+    /// The events of one delta; none when nothing that a reader sees has changed.
     pub fn delta(&mut self, delta: &RosterDelta) -> Vec<StoreEvent> {
         let mut out = Vec::new();
         for session in &delta.removals {
@@ -150,8 +150,8 @@ impl StoreEvents {
 /// Applies one event to a roster, as a reader of `watch --json` would.
 ///
 /// Rows are put in order by `group` (in the order of [`Group`](crate::roster::Group)), then by
-/// `lastActivityAt`, newest first, then by `sessionId`. An event that does not fit leaves the roster
-/// as it is.
+/// `lastActivityAt`, newest first, then by `sessionId`. `generatedAt` stays that of the snapshot: events
+/// say what changed, not that time went by. An event that does not fit leaves the rows as they are.
 pub fn replay(roster: &mut RosterSnapshot, event: &StoreEvent) {
     match event {
         StoreEvent::Snapshot(snapshot) => *roster = snapshot.clone(),

@@ -2,6 +2,9 @@
 //!
 //! After a change of a type: `WATCHBILL_BINDINGS=write cargo test -p watchbill-protocol --test bindings`.
 
+// A file that cannot be read or written is a failure.
+#![allow(clippy::unwrap_used)]
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;

@@ -37,6 +37,7 @@ const SAME_EVENT: Millis = Millis(2_000);
 /// | faded | the process cannot be seen from here and has been silent for the idle timeout | idle, inferred |
 /// | overtaken | the registry says `idle` or `shell`, and a record of a running turn is newer | what the transcript says |
 /// | registry | the registry says a word that is known | its word; the transcript gives the finer kind |
+/// | resumed | a process without a known word began after the newest record, and that shows a running turn | input, inferred: the turn died with the process before |
 /// | transcript | nothing better speaks | what the transcript says |
 /// | unheard | a process, and not one word | idle, inferred |
 ///
@@ -50,8 +51,8 @@ pub fn resolve(evidence: &Evidence<'_>) -> Verdict {
 }
 
 /// The table above, in code.
-const RULES: [fn(&Case<'_>) -> Option<Ruling>; 8] =
-    [past, crashed, departed, unclaimed, faded, overtaken, registry, transcript];
+const RULES: [fn(&Case<'_>) -> Option<Ruling>; 9] =
+    [past, crashed, departed, unclaimed, faded, overtaken, registry, resumed, transcript];
 
 /// The evidence of one session, sorted out.
 struct Case<'a> {
@@ -339,6 +340,21 @@ fn registry(case: &Case<'_>) -> Option<Ruling> {
         source: Source::Registry,
         confidence: if claim.is_certain() { word.confidence } else { Confidence::Inferred },
         detail,
+        pid: Some(claim.pid()),
+    })
+}
+
+fn resumed(case: &Case<'_>) -> Option<Ruling> {
+    let claim = case.claim?;
+    let turn = case.evidence.transcript.filter(TranscriptWitness::turn_is_open)?;
+    let began = claim.instance.entry.started_at?.min(claim.at);
+    (began > turn.last_activity_at).then(|| Ruling {
+        state: State::WaitingForInput,
+        kind: Some(StateKind::TurnEnded),
+        since: began,
+        source: Source::Process,
+        confidence: Confidence::Inferred,
+        detail: format!("process {} took the session up after its last turn broke off", claim.pid()),
         pid: Some(claim.pid()),
     })
 }

@@ -1,0 +1,110 @@
+//! Rows to test with.
+
+use std::sync::Arc;
+
+use watchbill_core::ids::{ChainId, SessionId};
+use watchbill_core::roster::row::{PendingTool, Reason, Row, Source, Subagents, Supersession};
+use watchbill_core::session::state::{Confidence, State, StateKind};
+use watchbill_core::time::Timestamp;
+use watchbill_core::transcript::record::Usage;
+
+/// A moment; every test counts from it in milliseconds.
+pub fn at(offset: i64) -> Timestamp {
+    Timestamp::from_millis(1_795_188_000_000 + offset)
+}
+
+/// A row of which nothing optional is known.
+pub fn bare(id: &str) -> Row {
+    let session_id = SessionId::new(id);
+    Row {
+        work_chain_id: ChainId::derive(&session_id),
+        session_id,
+        state: State::Idle,
+        state_kind: None,
+        state_since: at(0),
+        state_reason: Reason {
+            source: Source::Timeout,
+            detail: Arc::from("nothing for 10 min"),
+            confidence: Confidence::Inferred,
+        },
+        pending_tools: Vec::new(),
+        goal: None,
+        summary: None,
+        title: None,
+        branch: None,
+        repo_root: None,
+        project_id: None,
+        cwd: None,
+        transcript_path: None,
+        last_activity_at: at(0),
+        created_at: None,
+        superseded: None,
+        work_chain_name: None,
+        compaction_count: 0,
+        segment_count: 1,
+        permission_mode: None,
+        model: None,
+        agent_version: None,
+        pid: None,
+        tmux: None,
+        tokens: None,
+        context_used: None,
+        subagents: Subagents::default(),
+        background_tasks: 0,
+        queued_prompts: 0,
+        pull_request: None,
+        live: false,
+    }
+}
+
+/// A row of which everything is known.
+pub fn full(id: &str) -> Row {
+    let text = |text: &str| Some(Arc::from(text));
+    let call = |id: &str, tool: &str, target: &str, since| PendingTool {
+        id: Arc::from(id),
+        tool: Arc::from(tool),
+        target: Arc::from(target),
+        since: at(since),
+    };
+    Row {
+        state: State::WaitingForApproval,
+        state_kind: Some(StateKind::Permission),
+        state_since: at(5_217),
+        state_reason: Reason {
+            source: Source::Registry,
+            detail: Arc::from("registry says `permission prompt` for Bash: cargo test"),
+            confidence: Confidence::Observed,
+        },
+        pending_tools: vec![
+            call("toolu_1", "Read", "notes.txt", 4_000),
+            call("toolu_2", "Bash", "cargo test", 5_000),
+        ],
+        goal: text("Make the tests pass"),
+        summary: text("Two tests fail"),
+        title: text("Failing tests"),
+        branch: text("main"),
+        repo_root: text("/home/dev/work"),
+        project_id: text("-home-dev-work"),
+        cwd: text("/home/dev/work"),
+        transcript_path: text("/home/dev/.claude/projects/-home-dev-work/s.jsonl"),
+        last_activity_at: at(5_000),
+        created_at: Some(at(-60_000)),
+        superseded: Some(Supersession { by: SessionId::new("next"), at: Some(at(9_000)) }),
+        work_chain_name: text("The test job"),
+        compaction_count: 1,
+        segment_count: 2,
+        permission_mode: text("default"),
+        model: text("some-model"),
+        agent_version: text("2.1.329"),
+        pid: Some(17_523),
+        tmux: text("s1:@0.%0"),
+        tokens: Some(Usage { input: 10, output: 20, cache_read: 30_000, cache_write: 400 }),
+        context_used: Some(30_430),
+        subagents: Subagents { running: 1, total: 3 },
+        background_tasks: 2,
+        queued_prompts: 1,
+        pull_request: Some((42, Arc::from("https://example.invalid/pull/42"))),
+        live: true,
+        ..bare(id)
+    }
+}

@@ -1,0 +1,240 @@
+//! The shape of the JSON, as snapshots: a change here is a change of the outside contract.
+
+use std::sync::Arc;
+
+use insta::assert_json_snapshot;
+use watchbill_core::chain::lineage;
+use watchbill_core::chain::link::{self, LinkConfidence, LinkReason};
+use watchbill_core::evidence::{self, Verdict};
+use watchbill_core::ids::SessionId;
+use watchbill_core::problem::{self, ProblemKind};
+use watchbill_core::roster::Roster;
+use watchbill_core::roster::row::{Reason, Source};
+use watchbill_core::session::state::{Confidence, State, StateKind};
+use watchbill_core::transcript::record::{CompactBoundary, CompactTrigger};
+use watchbill_protocol::chain::{Link, Segment, WorkChain};
+use watchbill_protocol::doctor::{Doctor, Limit, Registry, Root, Versions, WatchMode};
+use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_protocol::event::{StoreEvent, StoreEvents};
+use watchbill_protocol::roster::{
+    Context, Group, RosterDelta, RosterMessage, RosterSnapshot, TrackedSession,
+};
+use watchbill_protocol::status::Status;
+use watchbill_protocol::why::Why;
+
+mod common;
+use common::{at, bare, full};
+
+fn problems() -> Vec<problem::Problem> {
+    let problem = |path: &str, kind, count, detail: &str| problem::Problem {
+        path: Arc::from(path),
+        kind,
+        count,
+        detail: Arc::from(detail),
+    };
+    vec![
+        problem("/b.jsonl", ProblemKind::HugeLine, 1, "a line of 70 MB was skipped"),
+        problem("/a.jsonl", ProblemKind::MalformedLine, 2, "2 lines are no JSON and were skipped"),
+    ]
+}
+
+#[test]
+fn a_row_with_everything() {
+    assert_json_snapshot!(TrackedSession::from(&full("s")));
+}
+
+#[test]
+fn a_row_with_nothing_has_no_nulls_and_no_empty_texts() {
+    let mut row = bare("s");
+    row.title = Some(Arc::from(""));
+    row.tmux = Some(Arc::from(""));
+    let session = TrackedSession::from(&row);
+    assert_json_snapshot!(session);
+    let text = serde_json::to_string(&session).unwrap();
+    assert!(!text.contains("null") && !text.contains(r#":"""#), "{text}");
+    assert_eq!(serde_json::from_str::<TrackedSession>(&text).unwrap(), session);
+}
+
+#[test]
+fn the_coarse_status_is_the_documents() {
+    for (state, status) in [
+        (State::Working, "working"),
+        (State::WaitingForApproval, "waiting"),
+        (State::WaitingForInput, "waiting"),
+        (State::Idle, "idle"),
+        (State::Ended, "idle"),
+    ] {
+        let mut row = bare("s");
+        row.state = state;
+        assert_eq!(TrackedSession::from(&row).status, status);
+    }
+}
+
+#[test]
+fn an_error_needs_the_person() {
+    let mut row = bare("s");
+    (row.state, row.state_kind) = (State::WaitingForInput, Some(StateKind::Limit));
+    assert_eq!(TrackedSession::from(&row).group, Group::NeedsYou);
+}
+
+#[test]
+fn a_percentage_needs_a_size() {
+    assert_eq!(Context::new(50_000, None).percent, None);
+    assert_eq!(Context::new(50_000, Some(0)).percent, None);
+    assert_eq!(Context::new(50_001, Some(200_000)).percent, Some(25.0));
+    assert_eq!(Context::new(1, Some(3)).percent, Some(33.3));
+}
+
+#[test]
+fn a_snapshot_and_its_delta() {
+    let mut roster = Roster::new();
+    roster.update(vec![bare("a"), bare("b")]);
+    let rows = roster.rows().iter().map(|row| &**row);
+    let snapshot = RosterSnapshot::new(3, at(10_000), rows, &problems(), true);
+    let delta = roster.apply(vec![full("b"), bare("c")], vec![SessionId::new("a")]).unwrap();
+    let delta = RosterDelta::new(3, 4, at(11_000), &delta, Some(&[]), false);
+    let places: Vec<(u32, &str)> =
+        delta.upserts.iter().map(|upsert| (upsert.index, upsert.session.session_id.as_str())).collect();
+    assert_eq!(places, [(0, "b"), (1, "c")]);
+    let slim = |session: &mut TrackedSession| *session = TrackedSession::from(&bare("…"));
+    let (mut snapshot, mut delta) = (snapshot, delta);
+    snapshot.sessions.iter_mut().for_each(slim);
+    delta.upserts.iter_mut().for_each(|upsert| slim(&mut upsert.session));
+    delta.upserts.truncate(1);
+    snapshot.sessions.truncate(1);
+    assert_json_snapshot!([RosterMessage::Snapshot(snapshot), RosterMessage::Delta(delta)]);
+}
+
+#[test]
+fn store_events() {
+    let snapshot = |revision, rows: &[_], problems: &[_], reading| {
+        RosterSnapshot::new(revision, at(10_000), rows, problems, reading)
+    };
+    let mut changed = bare("a");
+    changed.title = Some(Arc::from("Failing tests"));
+    let mut vanished = changed.clone();
+    vanished.title = None;
+    vanished.background_tasks = 1;
+    let (mut events, _) = StoreEvents::new(&snapshot(1, &[], &[], true));
+    let mut all = events.catch_up(&snapshot(2, &[bare("a")], &[], false));
+    all.extend(events.catch_up(&snapshot(3, &[changed], &problems(), false)));
+    all.extend(events.catch_up(&snapshot(4, &[vanished], &problems(), false)));
+    all.extend(events.catch_up(&snapshot(5, &[], &problems(), false)));
+    assert_json_snapshot!(all);
+}
+
+#[test]
+fn the_first_line_of_watch_is_the_snapshot_beside_its_event() {
+    let snapshot = RosterSnapshot::new(1, at(0), [], &[], false);
+    let (_, first) = StoreEvents::new(&snapshot);
+    let line = serde_json::to_string(&first).unwrap();
+    assert_eq!(
+        line,
+        r#"{"event":"snapshot","revision":1,"generatedAt":"2026-11-20T15:20:00.000Z","sessions":[],"problems":[]}"#
+    );
+    assert_eq!(serde_json::from_str::<StoreEvent>(&line).unwrap(), first);
+}
+
+#[test]
+fn why_with_its_witnesses() {
+    let witness = |source, state, kind, pid, detail: &str, winner| evidence::Witness {
+        source,
+        state,
+        kind,
+        at: Some(at(60)),
+        pid,
+        detail: Arc::from(detail),
+        confidence: Confidence::Observed,
+        winner,
+    };
+    let (state, kind) = (State::WaitingForInput, Some(StateKind::TurnEnded));
+    let detail = "registry says `idle`; turn ended";
+    let verdict = Verdict {
+        state,
+        kind,
+        since: at(60),
+        reason: Reason {
+            source: Source::Registry,
+            detail: Arc::from(detail),
+            confidence: Confidence::Observed,
+        },
+        pid: Some(7),
+        tmux: None,
+        live: true,
+        processes: 1,
+        next: Some(at(600_000)),
+        witnesses: vec![
+            witness(Source::Registry, Some(state), kind, Some(7), detail, true),
+            witness(Source::Process, None, None, Some(7), "process 7 runs", false),
+        ],
+    };
+    assert_json_snapshot!(Why::new(&SessionId::new("s"), &verdict));
+}
+
+#[test]
+fn a_chain() {
+    let session = SessionId::new("s");
+    let boundary =
+        CompactBoundary { trigger: CompactTrigger::Auto, pre_tokens: Some(188_000), post_tokens: None };
+    let first =
+        lineage::Segment { started_at: Some(at(0)), ended_at: Some(at(9_000)), boundary: Some(boundary) };
+    let second = lineage::Segment { started_at: None, ended_at: None, boundary: None };
+    let chain = WorkChain {
+        work_chain_id: "c".into(),
+        name: None,
+        head: "s".into(),
+        segments: vec![
+            Segment::new(&first, &session, 0, "/s.jsonl", false),
+            Segment::new(&second, &session, 1, "/s.jsonl", false),
+        ],
+        links: vec![Link::from(&link::Link {
+            from: session.clone(),
+            to: session,
+            reason: LinkReason::CompactBoundary,
+            confidence: LinkConfidence::Proven,
+            at: Some(at(9_000)),
+        })],
+    };
+    assert_json_snapshot!(chain);
+}
+
+#[test]
+fn the_doctor() {
+    assert_json_snapshot!(Doctor {
+        versions: Versions { watchbill: "0.1.0".into(), agents: vec!["2.1.329".into()] },
+        roots: vec![Root {
+            path: "/home/dev/.claude".into(),
+            exists: true,
+            watch: WatchMode::Native,
+            sessions: 12,
+            files: 20,
+            bytes: 5_000_000,
+        }],
+        registry: Registry { readable: true, files: 3, live: 2 },
+        limits: vec![Limit {
+            name: "fs.inotify.max_user_watches".into(),
+            value: 65_536,
+            needed: None,
+            enough: true,
+        }],
+        problems: Vec::new(),
+    });
+}
+
+#[test]
+fn counts_and_errors() {
+    let mut asks = full("asks");
+    asks.superseded = None;
+    let rows = [asks, full("superseded"), bare("x"), bare("y")];
+    let snapshot = RosterSnapshot::new(1, at(0), &rows, &[], false);
+    assert_json_snapshot!((
+        Status::from(&snapshot),
+        ApiError::new(
+            ErrorCode::NotFound,
+            "no session begins with `abc`; `watchbill roster --all` lists them"
+        ),
+    ));
+    for code in [ErrorCode::NotFound, ErrorCode::NotReady, ErrorCode::Internal] {
+        assert_eq!(serde_json::to_value(code).unwrap(), code.word());
+    }
+}
