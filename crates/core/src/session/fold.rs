@@ -286,6 +286,9 @@ impl SessionFold {
             | Body::Unknown(_) => {}
         }
         self.count_background();
+        // What the silence so far means may be different now: a record without a time of its own may have begun
+        // a turn, or a mode changed what may ask.
+        self.machine.fire_until(now, &self.turn, out);
     }
 
     fn fold_envelope(&mut self, envelope: &Envelope<'_>) {
@@ -451,7 +454,7 @@ impl SessionFold {
             self.tasks.forget_until(at);
         }
         self.queue.clear();
-        self.reconsider(step);
+        self.machine.handle(Event::Reconsider, step.now, &self.turn, step.out);
     }
 
     fn fold_queue(&mut self, operation: &QueueOperation<'_>, now: Timestamp) {
@@ -493,7 +496,7 @@ impl SessionFold {
 
     fn fold_mode(&mut self, mode: &str, step: Step<'_, '_>) {
         if self.set_mode(mode) {
-            self.reconsider(step);
+            self.machine.handle(Event::Reconsider, step.now, &self.turn, step.out);
         }
     }
 
@@ -517,12 +520,6 @@ impl SessionFold {
         self.ended_message = None;
         self.touch(&step);
         self.machine.handle(Event::Moved, step.now, &self.turn, step.out);
-    }
-
-    /// What may ask has changed. The silence so far may mean something else now, so its deadlines may be past.
-    fn reconsider(&mut self, step: Step<'_, '_>) {
-        self.machine.handle(Event::Reconsider, step.now, &self.turn, step.out);
-        self.machine.fire_until(step.now, &self.turn, step.out);
     }
 
     /// The turn is over.
