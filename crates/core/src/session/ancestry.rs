@@ -24,7 +24,7 @@ pub struct Ancestry {
     turn_seen: bool,
     /// A prompt or an answer was met since the last boundary.
     segment_used: bool,
-    /// Records since the last one of another process: where the own part of a silent fork may begin.
+    /// Time of the first record after the last one of another process: where a silent fork's own part may begin.
     own_part_at: Option<Timestamp>,
 }
 
@@ -185,7 +185,11 @@ impl Ancestry {
             segment.ended_at = Some(at);
         }
         if !copied {
-            let own_part_at = *self.own_part_at.get_or_insert(at);
+            let foreign_process =
+                envelope.process_session_id.as_deref().is_some_and(|id| id != lineage.session.as_str());
+            if !foreign_process {
+                self.own_part_at.get_or_insert(at);
+            }
             if lineage.own_started_at.is_none() {
                 lineage.own_started_at = Some(at);
                 changed = true;
@@ -193,7 +197,7 @@ impl Ancestry {
                 // A fork that copies without saying so: its history names the old process, and only the records
                 // after that name this session. After /clear the same happens on a later resume, and the whole
                 // file is the session's own.
-                lineage.own_started_at = Some(own_part_at);
+                lineage.own_started_at = self.own_part_at.or(Some(at));
                 changed = true;
             }
         }

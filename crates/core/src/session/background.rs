@@ -34,6 +34,11 @@ impl Running {
         self.started.retain(|(_, started)| *started > at);
     }
 
+    /// Nothing runs any more.
+    pub fn clear(&mut self) {
+        self.started.clear();
+    }
+
     /// How many run.
     pub fn count(&self) -> u32 {
         u32::try_from(self.started.len()).unwrap_or(u32::MAX)

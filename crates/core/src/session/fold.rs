@@ -47,6 +47,8 @@ pub struct SessionFold {
     tasks: Running,
     /// The queue in order; `true` for a notice of the client, which the person did not type.
     queue: Vec<bool>,
+    /// The client has said how many subagents run, so its silence says that none do.
+    client_counts_agents: bool,
     /// Hash of the message that ended the turn: a late block of it is no new turn.
     ended_message: Option<u64>,
     facts: Facts,
@@ -67,6 +69,7 @@ impl SessionFold {
             turn: Turn::new(timeouts),
             tasks: Running::default(),
             queue: Vec::new(),
+            client_counts_agents: false,
             ended_message: None,
             facts: Facts::default(),
             ancestry: Ancestry::new(id),
@@ -256,9 +259,7 @@ impl SessionFold {
                     self.machine.handle(Event::Moved, now, &self.turn, step.out);
                 }
             }
-            Body::Attachment(Attachment::SessionStart { source }) => {
-                self.fold_process_start(source, envelope)
-            }
+            Body::Attachment(Attachment::SessionStart { source }) => self.fold_process_start(source, step),
             Body::Attachment(Attachment::QueuedCommand { text }) => {
                 self.fold_notice(text, now);
                 if self.in_turn() {
@@ -285,6 +286,9 @@ impl SessionFold {
             | Body::Unknown(_) => {}
         }
         self.count_background();
+        // What the silence so far means may be different now: a record without a time of its own may have begun
+        // a turn, or a mode changed what may ask.
+        self.machine.fire_until(now, &self.turn, out);
     }
 
     fn fold_envelope(&mut self, envelope: &Envelope<'_>) {
@@ -315,9 +319,11 @@ impl SessionFold {
                 }
             }
             PromptOrigin::TaskNotification => {
-                let ended = prompt.task_id.as_deref();
-                if !ended.is_some_and(|id| self.end_background(id)) {
-                    self.fold_notice(&prompt.text, step.now);
+                let known = prompt.task_id.as_deref().is_some_and(|id| self.end_background(id))
+                    || self.fold_notice(&prompt.text, step.now);
+                if !known {
+                    // Perhaps one that only the client has counted: a subagent that was woken again.
+                    self.turn.announced_agents = self.turn.announced_agents.saturating_sub(1);
                 }
             }
             PromptOrigin::Peer => {}
@@ -397,6 +403,12 @@ impl SessionFold {
         match system {
             System::TurnDuration { pending_agents } => {
                 self.turn.pending.clear();
+                // Clients that count their subagents say nothing when there are none, just as clients that never
+                // count. After the first count, none means none, whatever notice we have missed.
+                self.client_counts_agents |= *pending_agents > 0;
+                if self.client_counts_agents && *pending_agents == 0 {
+                    self.turn.agents.clear();
+                }
                 self.turn.announced_agents = *pending_agents;
                 self.end(StateKind::TurnEnded, step);
             }
@@ -431,17 +443,18 @@ impl SessionFold {
 
     /// A process has started or taken the session up: what an earlier one left running is gone. The record may be
     /// written after the first prompt, so only what began before it counts.
-    fn fold_process_start(&mut self, source: &str, envelope: &Envelope<'_>) {
+    fn fold_process_start(&mut self, source: &str, step: Step<'_, '_>) {
         if !matches!(source, "startup" | "resume" | "fork") {
             return;
         }
-        if let Some(at) = envelope.at {
+        if let Some(at) = step.envelope.at {
             self.turn.pending.forget_until(at);
             self.turn.agents.forget_until(at);
             self.turn.announced_agents = 0;
             self.tasks.forget_until(at);
         }
         self.queue.clear();
+        self.machine.handle(Event::Reconsider, step.now, &self.turn, step.out);
     }
 
     fn fold_queue(&mut self, operation: &QueueOperation<'_>, now: Timestamp) {

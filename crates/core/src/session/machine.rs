@@ -183,6 +183,8 @@ impl Shown {
                 }
                 None => Transition(Phase::working(None)),
             },
+            // A retry refutes a guess, but no question.
+            Event::Retried if context.turn.pending.asking().is_some() => Handled,
             _ => Super,
         }
     }
@@ -303,8 +305,12 @@ fn asked(turn: &Turn, now: Timestamp) -> Option<(StateKind, bool)> {
         .or_else(|| past(permission_at(turn), now).then_some((StateKind::Permission, true)))
 }
 
-/// `APPROVAL_TIMEOUT_MS`: when a silent call will be taken for a question.
+/// `APPROVAL_TIMEOUT_MS`: when a silent call will be taken for a question. While a request is tried again nobody is
+/// asked: it could not have been made before every call had its result.
 fn permission_at(turn: &Turn) -> Option<Timestamp> {
+    if turn.retry.is_some() {
+        return None;
+    }
     turn.pending.suspect_since().map(|since| since + turn.timeouts.approval)
 }
 

@@ -1,0 +1,139 @@
+//! Work that outlives its turn: shells and subagents.
+
+use watchbill_core::session::state::StateKind;
+use watchbill_core::transcript::record::{Attachment, Body, QueueOperation};
+
+use crate::script::*;
+
+/// A turn that leaves a subagent behind.
+fn delegated() -> Vec<watchbill_core::transcript::record::Record<'static>> {
+    vec![prompt(0.0, "delegate"), calls(1.0, "a", "Agent"), goes_on_as_agent(1.3, "a", "agent-1")]
+}
+
+/// The text of a notice.
+const NOTICE: &str = "<task-notification>\n<task-id>agent-1</task-id>\n<status>completed</status>\n";
+
+#[test]
+fn edge_31_a_background_shell_leaves_the_turn_ended() {
+    let mut play = Play::of([
+        prompt(0.0, "start the server"),
+        calls(1.0, "a", "Bash"),
+        goes_on_as_task(1.3, "a", "b1"),
+        closes(2.0, "It runs."),
+        turn_over(2.1),
+    ]);
+    assert_eq!(play.now(), ENDED);
+    assert_eq!(play.fold.facts().background_tasks, 1);
+    play.apply(&notification(30.0, "b1"));
+    assert_eq!(play.now(), WORKING, "edge 33: it wakes the agent");
+    assert_eq!(play.fold.facts().background_tasks, 0);
+    assert_eq!(play.fold.facts().goal.as_deref(), Some("start the server"));
+}
+
+#[test]
+fn edge_31_a_killed_shell_no_longer_runs() {
+    let mut play =
+        Play::of([prompt(0.0, "go"), calls(1.0, "a", "Bash"), goes_on_as_task(1.3, "a", "make it so")]);
+    assert_eq!(play.fold.facts().background_tasks, 1);
+    play.apply(&calls(5.0, "k", "KillShell"));
+    assert_eq!(play.fold.facts().background_tasks, 0, "the call names the shell it kills");
+}
+
+#[test]
+fn edge_32_a_turn_whose_subagents_go_on_is_not_finished() {
+    let mut play = Play::of(delegated());
+    play.apply(&closes(2.0, "It is running in the background."));
+    assert_eq!(play.now(), BACKGROUND);
+    play.apply(&turn_over_with(2.1, 1));
+    assert_eq!(play.now(), BACKGROUND);
+    assert_eq!(play.reading().detail, "the turn ended, one subagent works on");
+    assert_eq!(play.reading().since, at(2.0));
+    assert_eq!(play.fold.facts().subagents_running, 1);
+    assert_eq!(play.advance(300.0).now(), BACKGROUND, "its silence in this file says nothing");
+
+    // The client's own order: queued, taken out of the queue, then the prompt.
+    play.apply(&queue(301.0, QueueOperation::Enqueue { text: NOTICE.into() }));
+    assert_eq!(play.now(), BACKGROUND, "nothing is finished before the agent has answered");
+    assert_eq!(play.fold.facts().queued_prompts, 0, "nobody typed it");
+    play.apply(&queue(301.1, QueueOperation::Dequeue));
+    play.apply(&notification(301.2, "agent-1"));
+    assert_eq!(play.now(), WORKING);
+    play.apply(&closes(303.0, "Got its result."));
+    assert_eq!(play.now(), ENDED);
+    assert_eq!(play.fold.facts().subagents_running, 0);
+    assert_eq!(play.fold.facts().subagents_launched, 1);
+    assert_eq!(
+        play.path(),
+        [WORKING, BACKGROUND, WORKING, ENDED],
+        "one end, when there is something to look at"
+    );
+}
+
+#[test]
+fn edge_32_a_notice_nobody_answers_does_not_keep_the_turn_open() {
+    let mut play = Play::of(delegated());
+    play.apply(&closes(2.0, "It is running."));
+    play.apply(&queue(301.0, QueueOperation::Enqueue { text: NOTICE.into() }));
+    assert_eq!(play.advance(302.0).now(), BACKGROUND);
+    assert_eq!(play.advance(361.0).now(), ENDED);
+    assert!(play.reading().by_timeout);
+}
+
+#[test]
+fn edge_32_a_notice_taken_into_the_running_turn() {
+    let mut play = Play::of(delegated());
+    play.apply(&record(1.8, Body::Attachment(Attachment::QueuedCommand { text: NOTICE.into() })));
+    assert_eq!(play.fold.facts().subagents_running, 0);
+    play.apply(&closes(2.0, "Both are done."));
+    assert_eq!(play.now(), ENDED);
+}
+
+#[test]
+fn edge_32_the_clients_count_is_believed() {
+    // Launches that we cannot see, such as those of a woken subagent.
+    let mut play = Play::of([prompt(0.0, "go"), turn_over_with(2.0, 2)]);
+    assert_eq!(play.now(), BACKGROUND);
+    assert_eq!(play.fold.facts().subagents_running, 2);
+    play.apply(&notification(9.0, "agent-7"));
+    play.apply(&closes(10.0, "one is done"));
+    assert_eq!(play.now(), BACKGROUND);
+    play.apply(&turn_over(10.1));
+    assert_eq!(play.now(), ENDED, "a client that counts and says nothing has none");
+}
+
+#[test]
+fn edge_32_a_late_count_reopens_what_a_text_has_closed() {
+    let mut play = Play::of([prompt(0.0, "go"), closes(2.0, "delegated")]);
+    assert_eq!(play.now(), ENDED);
+    assert_eq!(play.apply(&turn_over_with(2.1, 1)).now(), BACKGROUND);
+}
+
+#[test]
+fn an_interrupt_outweighs_subagents() {
+    let mut play = Play::of(delegated());
+    play.apply(&interrupt(3.0));
+    assert_eq!(play.now().1, Some(StateKind::Interrupted), "the person is there and has the word");
+}
+
+#[test]
+fn background_work_dies_with_its_process() {
+    let mut play = Play::of(delegated());
+    play.apply(&closes(2.0, "It is running."));
+    play.apply(&session_start(100.0, "resume"));
+    assert_eq!(play.fold.facts().subagents_running, 0);
+    play.apply(&prompt(101.0, "again"));
+    assert_eq!(play.apply(&closes(102.0, "done")).now(), ENDED);
+    let compacted = Play::of({
+        let mut records = delegated();
+        records.push(session_start(3.0, "compact"));
+        records
+    });
+    assert_eq!(compacted.fold.facts().subagents_running, 1, "a compaction starts no process");
+}
+
+#[test]
+fn a_session_with_lost_subagents_becomes_idle() {
+    let mut play = Play::of(delegated());
+    play.apply(&closes(2.0, "It is running."));
+    assert_eq!(play.advance(602.0).now(), IDLE);
+}

@@ -1,0 +1,79 @@
+//! What a row shows besides the state.
+
+use watchbill_core::transcript::record::{Block, Body, StopReason, TitleKind, Usage};
+
+use crate::script::*;
+
+#[test]
+fn the_goal_is_the_first_prompt_and_the_summary_the_newest_answer() {
+    let play = Play::of([
+        prompt(0.0, "Fix the\n  parser, please"),
+        says(1.0, "I look."),
+        closes(2.0, "## Fixed\n\nThe torn tail is kept."),
+        prompt(9.0, "thanks"),
+    ]);
+    let facts = play.fold.facts();
+    assert_eq!(facts.goal.as_deref(), Some("Fix the parser, please"));
+    assert_eq!(facts.summary.as_deref(), Some("Fixed"));
+    assert_eq!(facts.created_at, Some(at(0.0)));
+    assert_eq!(facts.last_activity_at, Some(at(9.0)));
+    assert_eq!(facts.branch.as_deref(), Some("main"));
+    assert_eq!(facts.version.as_deref(), Some("2.1.329"));
+    assert_eq!(facts.model.as_deref(), Some("claude-opus-5-5"));
+    assert_eq!(facts.context_used, Some(4_330));
+    assert_eq!(play.fold.cwd().map(|cwd| &**cwd), Some("/home/dev/work"));
+}
+
+#[test]
+fn the_last_title_of_the_strongest_kind_is_shown() {
+    let mut play = Play::of([title(TitleKind::Summary, "of another session")]);
+    assert_eq!(play.fold.facts().title().map(|t| &**t), Some("of another session"), "better than nothing");
+    for (record, shown) in [
+        (prompt(0.0, "the goal"), "the goal"),
+        (title(TitleKind::Ai, "by the model"), "by the model"),
+        (title(TitleKind::Custom, "mine"), "mine"),
+        (title(TitleKind::AgentName, "a name"), "mine"),
+        (title(TitleKind::Ai, "by the model again"), "mine"),
+        (title(TitleKind::Custom, "mine\nagain"), "mine again"),
+    ] {
+        play.apply(&record);
+        assert_eq!(play.fold.facts().title().map(|t| &**t), Some(shown));
+    }
+    assert_eq!(play.fold.facts().last_activity_at, Some(at(0.0)), "titles are no activity");
+}
+
+#[test]
+fn the_pull_request_is_the_newest() {
+    let link = |number| record(1.0, Body::PullRequest { number, url: "https://example.invalid/pr".into() });
+    let play = Play::of([prompt(0.0, "go"), link(7), link(8)]);
+    let pull_request = play.fold.facts().pull_request.clone().map(|(number, _)| number);
+    assert_eq!(pull_request, Some(8));
+}
+
+#[test]
+fn tokens_count_once_for_each_request() {
+    let mut first = assistant(Block::Thinking, Some(StopReason::ToolUse));
+    first.usage = Some(Usage { input: 10, output: 1, cache_read: 0, cache_write: 0 });
+    let mut last = assistant(call("a", "Bash", false), Some(StopReason::ToolUse));
+    last.usage = Some(Usage { input: 10, output: 500, cache_read: 0, cache_write: 0 });
+    let mut other = assistant(Block::Text("done".into()), Some(StopReason::EndTurn));
+    other.message_id = Some("msg_2".into());
+    other.usage = Some(Usage { input: 5, output: 50, cache_read: 0, cache_write: 0 });
+    let play = Play::of([
+        prompt(0.0, "go"),
+        record(1.0, Body::Assistant(first)),
+        record(1.1, Body::Assistant(last)),
+        returns(2.0, "a"),
+        record(3.0, Body::Assistant(other)),
+    ]);
+    assert_eq!(play.fold.ledger().len(), 2);
+    assert_eq!(play.fold.ledger().total(), Usage { input: 15, output: 550, cache_read: 0, cache_write: 0 });
+}
+
+#[test]
+fn pending_tools_are_told_with_what_they_act_on() {
+    let play = Play::of([prompt(0.0, "go"), calls(1.0, "a", "Bash")]);
+    let [tool] = &play.fold.pending_tools()[..] else { panic!("one call") };
+    assert_eq!((&*tool.id, &*tool.tool, &*tool.target, tool.since), ("a", "Bash", "make it so", at(1.0)));
+    assert_eq!(play.reading().detail, "Bash is running: make it so");
+}

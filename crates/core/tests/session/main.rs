@@ -1,0 +1,10 @@
+//! The fold of one transcript, through its public face: states, edge cases, lineage, tokens, properties.
+
+mod background;
+mod edge_cases;
+mod facts;
+mod lineage;
+mod properties;
+mod script;
+mod subagents;
+mod transitions;

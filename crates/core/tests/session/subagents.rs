@@ -1,0 +1,69 @@
+//! A subagent's own file.
+
+use watchbill_core::session::{RequestLedger, SubagentFold};
+use watchbill_core::time::Millis;
+use watchbill_core::transcript::record::{Body, Record};
+
+use crate::script::*;
+
+const SILENCE: Millis = Millis::from_secs(600);
+
+fn fold(records: &[Record<'static>]) -> SubagentFold {
+    let mut fold = SubagentFold::new("a1");
+    for record in records {
+        fold.apply(record);
+    }
+    fold
+}
+
+#[test]
+fn it_runs_until_it_says_that_it_is_done() {
+    let story = [prompt(0.0, "look"), says(1.0, "I look"), calls(1.1, "x", "Bash"), returns(4.0, "x")];
+    let running = fold(&story);
+    assert_eq!(&**running.agent(), "a1");
+    assert!(running.is_running(at(5.0), SILENCE));
+    assert_eq!(running.started_at(), Some(at(0.0)));
+    assert_eq!(running.last_activity(), Some(at(4.0)));
+    assert_eq!(running.deadline(SILENCE), Some(at(604.0)));
+    assert!(!running.is_running(at(604.0), SILENCE), "a subagent of a killed process says nothing, ever");
+    for end in [closes(5.0, "found"), interrupt(5.0), fails(5.0, "server_error", "no")] {
+        let mut done = running.clone();
+        done.apply(&end);
+        assert!(!done.is_running(at(5.0), SILENCE), "{end:?}");
+        assert_eq!(done.deadline(SILENCE), None);
+        done.apply(&prompt(6.0, "look again"));
+        assert!(done.is_running(at(6.0), SILENCE), "it can be woken");
+    }
+}
+
+#[test]
+fn its_meta_file_has_the_last_word() {
+    let mut fold = fold(&[prompt(0.0, "look"), says(1.0, "I look")]);
+    fold.set_finished(true);
+    assert!(!fold.is_running(at(2.0), SILENCE));
+    fold.set_finished(false);
+    assert!(fold.is_running(at(2.0), SILENCE));
+    assert!(!SubagentFold::new("a2").is_running(at(0.0), SILENCE), "without a record it has not begun");
+}
+
+#[test]
+fn a_compaction_workers_copy_of_its_parent_costs_nothing_twice() {
+    let story = [prompt(0.0, "go"), closes(1.0, "done")];
+    let parent = Play::of(story.clone());
+    let mut worker = fold(&story);
+    worker.apply(&story[1]);
+    assert_eq!(worker.ledger().total(), parent.fold.ledger().total());
+    let both = RequestLedger::total_of([parent.fold.ledger(), worker.ledger()]);
+    assert_eq!(both, parent.fold.ledger().total());
+}
+
+#[test]
+fn what_says_nothing_is_no_activity() {
+    let fold = fold(&[
+        prompt(0.0, "look"),
+        record(50.0, Body::Silent),
+        record(51.0, Body::Unknown("x".into())),
+        record(52.0, Body::Meta),
+    ]);
+    assert_eq!(fold.last_activity(), Some(at(0.0)));
+}
