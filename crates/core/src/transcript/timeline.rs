@@ -179,7 +179,8 @@ impl TimelineBuilder {
             Body::Interrupt { .. } => self.add(&place, What::Interrupted),
             Body::CompactSummary => {
                 // Clients of 1.0.x wrote the summary alone.
-                if !std::mem::take(&mut self.awaiting_summary) {
+                let announced = std::mem::take(&mut self.awaiting_summary);
+                if !announced {
                     self.add(&place, What::Boundary(UNKNOWN_BOUNDARY));
                 }
             }
