@@ -338,7 +338,7 @@ impl TimelineBuilder {
     }
 
     fn queued(&mut self, place: &Place<'_>, f: &Fields<'_>) {
-        let text = joined_text(f.attachment.get("prompt"), TEXT_LIMIT + 4);
+        let text = joined_text(f.attached.prompt, TEXT_LIMIT + 4);
         let (text, origin) = match tagged(&text, "summary") {
             Some(summary) if text.trim_start().starts_with("<task-notification>") => {
                 (summary.trim().to_owned(), Origin::TaskNotification)
