@@ -1,8 +1,8 @@
 //! The raw fields of one record, gathered in a single pass over its object.
 //!
 //! Keys come in any order and `type` is rarely first, so every field that some type needs is noted,
-//! undecoded. `message` and `toolUseResult` are entered on the way, since they hold most of the bytes
-//! and a second pass over them would double the cost.
+//! undecoded. The objects that hold most of the bytes are entered on the way, since a second pass over
+//! them would double the cost.
 
 use super::json::{Cursor, Raw};
 
@@ -52,8 +52,8 @@ pub(super) struct Fields<'a> {
     pub max_retries: Raw<'a>,
     pub retry_in_ms: Raw<'a>,
 
-    pub attachment: Raw<'a>,
-    pub data: Raw<'a>,
+    /// `attachment`, or `data` of the older `progress`.
+    pub attached: Attached<'a>,
     pub operation: Raw<'a>,
     pub content: Raw<'a>,
     pub last_prompt: Raw<'a>,
@@ -128,6 +128,14 @@ pub(super) struct ToolUseResult<'a> {
     pub agent_id: Raw<'a>,
 }
 
+/// What the client attached: a queued prompt, the outcome of a hook, ….
+#[derive(Debug, Default)]
+pub(super) struct Attached<'a> {
+    pub kind: Raw<'a>,
+    pub prompt: Raw<'a>,
+    pub hook_name: Raw<'a>,
+}
+
 impl<'a> Fields<'a> {
     /// Reads one object at the cursor; `None` where it is malformed.
     ///
@@ -137,6 +145,7 @@ impl<'a> Fields<'a> {
             let slot = match key {
                 "message" => return self.message.read(cursor),
                 "toolUseResult" => return self.tool_use_result.read(cursor),
+                "attachment" | "data" => return self.attached.read(cursor),
                 _ => self.slot(key),
             };
             let value = cursor.value()?;
@@ -185,8 +194,6 @@ impl<'a> Fields<'a> {
             "retryAttempt" => &mut self.retry_attempt,
             "maxRetries" => &mut self.max_retries,
             "retryInMs" => &mut self.retry_in_ms,
-            "attachment" => &mut self.attachment,
-            "data" => &mut self.data,
             "operation" => &mut self.operation,
             "content" => &mut self.content,
             "lastPrompt" => &mut self.last_prompt,
@@ -295,6 +302,24 @@ impl<'a> ToolUseResult<'a> {
                 "backgroundTaskId" => self.background_task = value,
                 "status" => self.status = value,
                 "agentId" => self.agent_id = value,
+                _ => {}
+            }
+            Some(())
+        })
+    }
+}
+
+impl<'a> Attached<'a> {
+    fn read(&mut self, cursor: &mut Cursor<'a>) -> Option<()> {
+        if cursor.peek()? != b'{' {
+            return cursor.value().map(|_| ());
+        }
+        cursor.object(|cursor, key| {
+            let value = cursor.value()?;
+            match key {
+                "type" => self.kind = value,
+                "prompt" => self.prompt = value,
+                "hookName" => self.hook_name = value,
                 _ => {}
             }
             Some(())

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::fields::{Fields, RawBlock};
+use super::fields::{Attached, Content, Fields, RawBlock};
 use super::json::{Cursor, Raw};
 use super::record::{
     Assistant, Attachment, Block, Body, CompactBoundary, CompactTrigger, Envelope, QueueOperation, Record,
@@ -164,11 +164,11 @@ fn body<'a>(f: &Fields<'a>) -> Body<'a> {
         Kind::Assistant if f.api_error.is_true() => api_error(f),
         Kind::Assistant => Body::Assistant(assistant(f)),
         Kind::System => Body::System(system(f)),
-        Kind::Progress => match session_start(f.data) {
+        Kind::Progress => match session_start(&f.attached) {
             Some(source) => Body::Attachment(Attachment::SessionStart { source }),
             None => Body::Progress,
         },
-        Kind::Attachment => Body::Attachment(attachment(f.attachment)),
+        Kind::Attachment => Body::Attachment(attachment(&f.attached)),
         Kind::Queue => Body::Queue(queue(f)),
         Kind::Title(kind) => title(f, kind),
         Kind::PermissionMode => match f.permission_mode.whole() {
@@ -191,7 +191,7 @@ fn api_error<'a>(f: &Fields<'a>) -> Body<'a> {
     Body::ApiError {
         kind: f.error.whole(),
         status: status(f.error_status),
-        text: f.message.content.blocks().find_map(|b| b.text.text(TEXT_LIMIT)).unwrap_or_default(),
+        text: user::content_text(&f.message.content, TEXT_LIMIT),
     }
 }
 
@@ -210,7 +210,7 @@ fn assistant<'a>(f: &Fields<'a>) -> Assistant<'a> {
         stop: m.stop.word().map(stop_reason),
         usage: usage(m.usage),
         blocks: match m.content {
-            super::fields::Content::Text(raw) => raw.text(TEXT_LIMIT).map(Block::Text).into_iter().collect(),
+            Content::Text(raw) => raw.text(TEXT_LIMIT).map(Block::Text).into_iter().collect(),
             _ => m.content.blocks().map(block).collect(),
         },
         aborted: f.aborted.is_true(),
@@ -255,8 +255,10 @@ fn block<'a>(b: &RawBlock<'a>) -> Block<'a> {
             Block::ToolUse {
                 id: b.id.whole().unwrap_or_default(),
                 target: target::of(&tool, b.input),
+                // Only these can; the input of others may be a whole file.
+                background: matches!(tool.as_ref(), "Bash" | "PowerShell" | "Agent" | "Task")
+                    && b.input.get("run_in_background").is_true(),
                 tool,
-                background: b.input.get("run_in_background").is_true(),
             }
         }
         _ => Block::Other,
@@ -307,21 +309,11 @@ fn compact_boundary(metadata: Raw<'_>) -> CompactBoundary {
     boundary
 }
 
-fn attachment<'a>(raw: Raw<'a>) -> Attachment<'a> {
-    let (mut kind, mut prompt) = (Raw::Absent, Raw::Absent);
-    raw.entries(|cursor, key| {
-        let value = cursor.value()?;
-        match key {
-            "type" => kind = value,
-            "prompt" => prompt = value,
-            _ => {}
-        }
-        Some(())
-    });
-    if kind.word() == Some("queued_command") {
-        return Attachment::QueuedCommand { text: user::joined_text(prompt, TEXT_LIMIT) };
+fn attachment<'a>(attached: &Attached<'a>) -> Attachment<'a> {
+    if attached.kind.word() == Some("queued_command") {
+        return Attachment::QueuedCommand { text: user::joined_text(attached.prompt, TEXT_LIMIT) };
     }
-    match session_start(raw) {
+    match session_start(attached) {
         Some(source) => Attachment::SessionStart { source },
         None => Attachment::Other,
     }
@@ -330,8 +322,8 @@ fn attachment<'a>(raw: Raw<'a>) -> Attachment<'a> {
 /// The source of a SessionStart hook, from `hookName` `SessionStart:clear`.
 ///
 /// The outcome of the hook does not matter: that it ran says what kind of start it was.
-fn session_start(raw: Raw<'_>) -> Option<Cow<'_, str>> {
-    raw.get("hookName").word()?.strip_prefix("SessionStart:").map(Cow::Borrowed)
+fn session_start<'a>(attached: &Attached<'a>) -> Option<Cow<'a, str>> {
+    attached.hook_name.word()?.strip_prefix("SessionStart:").map(Cow::Borrowed)
 }
 
 fn queue<'a>(f: &Fields<'a>) -> QueueOperation<'a> {

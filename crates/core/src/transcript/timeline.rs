@@ -179,7 +179,8 @@ impl TimelineBuilder {
             Body::Interrupt { .. } => self.add(&place, What::Interrupted),
             Body::CompactSummary => {
                 // Clients of 1.0.x wrote the summary alone.
-                if !std::mem::take(&mut self.awaiting_summary) {
+                let announced = std::mem::take(&mut self.awaiting_summary);
+                if !announced {
                     self.add(&place, What::Boundary(UNKNOWN_BOUNDARY));
                 }
             }
@@ -337,7 +338,7 @@ impl TimelineBuilder {
     }
 
     fn queued(&mut self, place: &Place<'_>, f: &Fields<'_>) {
-        let text = joined_text(f.attachment.get("prompt"), TEXT_LIMIT + 4);
+        let text = joined_text(f.attached.prompt, TEXT_LIMIT + 4);
         let (text, origin) = match tagged(&text, "summary") {
             Some(summary) if text.trim_start().starts_with("<task-notification>") => {
                 (summary.trim().to_owned(), Origin::TaskNotification)

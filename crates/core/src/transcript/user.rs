@@ -28,36 +28,28 @@ pub(super) fn body<'a>(f: &Fields<'a>) -> Body<'a> {
     if let Some(for_tool_use) = interrupt(f) {
         return Body::Interrupt { for_tool_use };
     }
+    let prompt = |text, origin, task_id| {
+        Body::Prompt(Prompt { text, origin, permission_mode: f.permission_mode.whole(), task_id })
+    };
     let text = content_text(content, TEXT_LIMIT);
     if let Some(origin) = other_origin(f, &text) {
         let task_id = (origin == PromptOrigin::TaskNotification).then(|| task_id(&text)).flatten();
-        return Body::Prompt(Prompt { text, origin, permission_mode: f.permission_mode.whole(), task_id });
+        return prompt(text, origin, task_id);
     }
-    if let Some(command) = local(f, &text) {
-        return match command {
-            Local::Command { name } => Body::LocalCommand { name: name.map(Cow::Owned) },
-            Local::Prompt { text } => Body::Prompt(Prompt {
-                text: Cow::Owned(text),
-                origin: PromptOrigin::Human,
-                permission_mode: f.permission_mode.whole(),
-                task_id: None,
-            }),
-        };
+    match local(f, &text) {
+        Some(Local::Command { name }) => return Body::LocalCommand { name: name.map(Cow::Owned) },
+        Some(Local::Prompt { text }) => return prompt(Cow::Owned(text), PromptOrigin::Human, None),
+        None => {}
     }
-    if f.meta.is_true() {
+    // What only the transcript shows never reaches the model.
+    if f.meta.is_true() || f.transcript_only.is_true() {
         return Body::Meta;
     }
-    if text.is_empty()
-        && !content.blocks().any(|b| b.kind.word() == Some("image") || b.kind.word() == Some("document"))
-    {
+    let has_picture = || content.blocks().any(|b| matches!(b.kind.word(), Some("image" | "document")));
+    if text.is_empty() && !has_picture() {
         return Body::Silent;
     }
-    Body::Prompt(Prompt {
-        text,
-        origin: PromptOrigin::Human,
-        permission_mode: f.permission_mode.whole(),
-        task_id: None,
-    })
+    prompt(text, PromptOrigin::Human, None)
 }
 
 fn is_compact_summary(f: &Fields<'_>) -> bool {

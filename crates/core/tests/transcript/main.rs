@@ -1,6 +1,7 @@
 //! The reading of transcripts, over what real clients wrote and over what nobody should write.
 
 mod fixtures;
+mod properties;
 mod recordings;
 mod shapes;
 mod timeline;

@@ -142,6 +142,7 @@ fn a_prompt_is_told_from_everything_else_of_the_same_type() {
         (r#""do this""#, r#""origin":{"kind":"coordinator"}"#, "peer"),
         // The rest is no word of anybody.
         (r#""Output token limit hit. Resume directly""#, r#""isMeta":true,"turnCompanion":true"#, "Meta"),
+        (r#""shown, not sent""#, r#""isVisibleInTranscriptOnly":true"#, "Meta"),
         (r#"[{"type":"text","text":"expanded skill"}]"#, r#""isMeta":true"#, "Meta"),
         (r#""""#, "", "Silent"),
         ("[]", "", "Silent"),

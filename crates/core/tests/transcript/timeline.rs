@@ -1,5 +1,7 @@
 //! The timeline, over recordings whose drivers wrote down what they did.
 
+#![allow(clippy::expect_used, reason = "a broken expectation should fail loudly")]
+
 use std::fmt::Write as _;
 
 use watchbill_core::time::Millis;
@@ -25,7 +27,7 @@ fn outline(entries: &[Entry]) -> String {
     for entry in entries {
         let what = match &entry.what {
             What::Tool(call) => {
-                let output = call.output.as_deref().map_or("-".to_owned(), |o| short(o));
+                let output = call.output.as_deref().map_or("-".to_owned(), short);
                 format!(
                     "Tool {} [{}] {:?} {:?} -> {output}",
                     call.tool, call.target, call.outcome, call.duration
