@@ -43,7 +43,6 @@ pub struct Chain {
 pub struct Chains {
     chains: Vec<Chain>,
     by_session: Vec<(SessionId, usize)>,
-    by_id: Vec<(ChainId, usize)>,
 }
 
 impl Chains {
@@ -53,10 +52,9 @@ impl Chains {
         Some(&self.chains[self.by_session[found].1])
     }
 
-    /// The chain of this id.
+    /// The chain of this id. Looks at one after the other: it is a person who asks for a chain by its id.
     pub fn get(&self, id: &ChainId) -> Option<&Chain> {
-        let found = self.by_id.binary_search_by(|(known, _)| known.cmp(id)).ok()?;
-        Some(&self.chains[self.by_id[found].1])
+        self.chains.iter().find(|chain| chain.id == *id)
     }
 
     /// Who took over from the session; `None` for a head.
@@ -103,18 +101,16 @@ pub(super) fn assemble(nodes: &Nodes<'_>, forest: &Forest, announced: &Announced
             }
         }
     }
-    let mut result = Chains::default();
+    let mut place = vec![0; nodes.len()];
+    let mut chains = Vec::new();
     for (first, members) in members.iter().enumerate().filter(|(_, members)| !members.is_empty()) {
         let order = if members.len() == 1 { members.clone() } else { in_order(nodes, &children, first) };
-        let chain = Assembly { nodes, forest, announced, order: &order, forks: &forks[first] }.chain(first);
-        let place = result.chains.len();
-        result.by_session.extend(chain.sessions.iter().map(|id| (id.clone(), place)));
-        result.by_id.push((chain.id.clone(), place));
-        result.chains.push(chain);
+        place[first] = chains.len();
+        chains.push(Assembly { nodes, forest, announced, order: &order, forks: &forks[first] }.chain(first));
     }
-    result.by_session.sort_unstable();
-    result.by_id.sort_unstable();
-    result
+    let seen = nodes.iter().filter(|(_, node)| node.seen);
+    let by_session = seen.map(|(number, node)| (node.id.clone(), place[root[number]])).collect();
+    Chains { chains, by_session }
 }
 
 /// For each node the one that its chain began with.

@@ -1,8 +1,8 @@
 //! Files that hold the same records: which of them have a history in common, and which was first.
 
-use super::lineage::{BeganBy, Lineage};
+use super::lineage::BeganBy;
 use super::nodes::Nodes;
-use crate::ids::{RecordId, SessionId};
+use crate::ids::RecordId;
 
 /// Groups of sessions with common records.
 #[derive(Debug)]
@@ -70,9 +70,7 @@ impl Copies {
     ///
     /// A fork of a fork holds the first one's records before the second one's, so the last name is the nearest.
     pub fn named_by_process(&self, nodes: &Nodes<'_>, number: usize) -> Option<usize> {
-        let lineage = nodes[number].lineage?;
-        let mut named = lineage.process_sessions.iter().rev().filter_map(|id| nodes.find(id));
-        named.find(|&origin| origin != number && self.share(origin, number))
+        nodes[number].processes.iter().rev().copied().find(|&origin| self.share(origin, number))
     }
 
     /// The claim to be the original: the lowest wins. Who names an origin or says that it is a fork has none;
@@ -80,17 +78,13 @@ impl Copies {
     /// `/clear` in another's, which helps where the copied times are equal.
     fn claim(&self, nodes: &Nodes<'_>, number: usize) -> impl Ord + use<> {
         let node = &nodes[number];
-        let names_one = node.lineage.is_some_and(|l| names_origin(l) || l.began_by == Some(BeganBy::Fork))
+        let names_one = node.forked_from.is_some()
+            || !node.foreign.is_empty()
+            || node.began_by(BeganBy::Fork)
             || self.named_by_process(nodes, number).is_some();
         let own_process = node.lineage.is_some_and(|l| l.own_process_session);
         (names_one, node.start.is_none(), node.start, own_process, number)
     }
-}
-
-/// `forkedFrom` or a foreign `sessionId` names another session.
-fn names_origin(lineage: &Lineage) -> bool {
-    let other = |id: &SessionId| *id != lineage.session;
-    lineage.forked_from.as_ref().is_some_and(other) || lineage.foreign_sessions.iter().any(other)
 }
 
 /// Disjoint sets whose representative is the lowest member, so that the outcome does not depend on the order.

@@ -20,6 +20,12 @@ pub(super) struct Node<'a> {
     pub start: Option<Timestamp>,
     /// Its latest activity.
     pub last: Option<Timestamp>,
+    /// `process_sessions` by number, without itself.
+    pub processes: Vec<usize>,
+    /// `foreign_sessions` by number, without itself.
+    pub foreign: Vec<usize>,
+    /// `forked_from` by number, unless it is itself.
+    pub forked_from: Option<usize>,
 }
 
 impl Node<'_> {
@@ -42,56 +48,91 @@ impl Node<'_> {
 
 /// All nodes, sorted by id, so that a number stands for a session and numbers compare as ids do.
 #[derive(Debug)]
-pub(super) struct Nodes<'a>(Vec<Node<'a>>);
+pub(super) struct Nodes<'a> {
+    nodes: Vec<Node<'a>>,
+    /// The beginning of each id, side by side: a search seldom has to follow a pointer to the text.
+    heads: Vec<u64>,
+}
 
 impl<'a> Nodes<'a> {
     /// Numbers every session that has a transcript, is live, or is named as an origin.
     pub fn collect(facts: &Facts<'a>) -> Self {
-        let mut known: Vec<(&'a SessionId, bool, Option<&'a Lineage>)> =
-            Vec::with_capacity(facts.lineages.len());
+        let mut known: Vec<(u64, &'a SessionId, bool, Option<&'a Lineage>)> =
+            Vec::with_capacity(facts.lineages.len() * 2);
         for &lineage in facts.lineages {
-            known.push((&lineage.session, true, Some(lineage)));
+            known.push((head(&lineage.session), &lineage.session, true, Some(lineage)));
             let named =
                 lineage.process_sessions.iter().chain(&lineage.foreign_sessions).chain(&lineage.forked_from);
-            known.extend(named.map(|id| (id, false, None)));
+            known.extend(named.map(|id| (head(id), id, false, None)));
         }
-        known.extend(facts.live.iter().map(|id| (id, true, None)));
+        known.extend(facts.live.iter().map(|id| (head(id), id, true, None)));
         // The richest entry of an id comes first and stays. One id can have two transcripts: `/cd` moves
         // a session's file, and a sync program may leave a copy under another root.
-        known.sort_by(|a, b| {
-            a.0.cmp(b.0).then_with(|| b.1.cmp(&a.1)).then_with(|| richness(b.2).cmp(&richness(a.2)))
+        known.sort_unstable_by(|a, b| {
+            let by_id = a.0.cmp(&b.0).then_with(|| a.1.cmp(b.1));
+            by_id.then_with(|| b.2.cmp(&a.2)).then_with(|| richness(b.3).cmp(&richness(a.3)))
         });
-        known.dedup_by(|later, earlier| later.0 == earlier.0);
-        Self(known.into_iter().map(|(id, seen, lineage)| node(id, seen, lineage)).collect())
+        known.dedup_by(|later, kept| later.0 == kept.0 && later.1 == kept.1);
+        let heads = known.iter().map(|k| k.0).collect();
+        let nodes = known.into_iter().map(|(_, id, seen, lineage)| node(id, seen, lineage)).collect();
+        let mut nodes = Self { nodes, heads };
+        nodes.number_names();
+        nodes
+    }
+
+    /// Looks up once what every later step would look up again.
+    fn number_names(&mut self) {
+        for number in 0..self.nodes.len() {
+            let Some(lineage) = self.nodes[number].lineage else { continue };
+            let find = |id: &SessionId| self.find(id).filter(|&n| n != number);
+            let processes = lineage.process_sessions.iter().filter_map(find).collect();
+            let foreign = lineage.foreign_sessions.iter().filter_map(find).collect();
+            let forked_from = lineage.forked_from.as_ref().and_then(find);
+            let node = &mut self.nodes[number];
+            (node.processes, node.foreign, node.forked_from) = (processes, foreign, forked_from);
+        }
     }
 
     /// The number of a session.
     pub fn find(&self, id: &SessionId) -> Option<usize> {
-        self.0.binary_search_by(|n| n.id.cmp(id)).ok()
+        let wanted = head(id);
+        let first = self.heads.partition_point(|&h| h < wanted);
+        let same = self.heads[first..].partition_point(|&h| h == wanted);
+        let found = self.nodes[first..first + same].binary_search_by(|n| n.id.cmp(id)).ok()?;
+        Some(first + found)
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.nodes.len()
     }
 
     /// All of them with their numbers.
     pub fn iter(&self) -> impl Iterator<Item = (usize, &Node<'a>)> {
-        self.0.iter().enumerate()
+        self.nodes.iter().enumerate()
     }
 }
 
 impl<'a> std::ops::Index<usize> for Nodes<'a> {
     type Output = Node<'a>;
     fn index(&self, number: usize) -> &Node<'a> {
-        &self.0[number]
+        &self.nodes[number]
     }
 }
 
 fn node<'a>(id: &'a SessionId, seen: bool, lineage: Option<&'a Lineage>) -> Node<'a> {
     let start = lineage.and_then(|l| l.own_started_at.or(l.started_at).or(l.spans.first().map(|s| s.0)));
     let last = lineage.and_then(|l| l.spans.iter().map(|s| s.1).max()).or(start);
-    Node { id, lineage, seen, start, last }
+    Node { id, lineage, seen, start, last, processes: Vec::new(), foreign: Vec::new(), forked_from: None }
+}
+
+/// The first eight bytes of an id as a number that compares as they do.
+fn head(id: &SessionId) -> u64 {
+    let mut bytes = [0; 8];
+    for (to, from) in bytes.iter_mut().zip(id.as_str().bytes()) {
+        *to = from;
+    }
+    u64::from_be_bytes(bytes)
 }
 
 /// Of two transcripts of one session the one that reaches further says more. The rest of the key only

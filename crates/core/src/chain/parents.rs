@@ -5,7 +5,6 @@ use super::lineage::{BeganBy, RegistryMove};
 use super::link::{LinkConfidence, LinkReason};
 use super::nodes::Nodes;
 use super::resolve::{Facts, ManualLink, SLACK};
-use crate::ids::SessionId;
 use crate::time::{Millis, Timestamp};
 
 /// A session that began this long before its process was seen to move to it is still new.
@@ -89,21 +88,16 @@ pub(super) fn find_parents(nodes: &Nodes<'_>, copies: &Copies, facts: &Facts<'_>
 /// Forks, and history copied by old clients.
 fn copied_from(nodes: &Nodes<'_>, copies: &Copies, number: usize) -> Origin {
     let node = &nodes[number];
-    let Some(lineage) = node.lineage else { return Origin::Unknown };
-    let other = |id: &&SessionId| **id != lineage.session;
     let fork_of = |from| Origin::Known(Parent::branch(from, LinkReason::ForkedFrom, node.start));
-
-    if let Some(from) = lineage.forked_from.as_ref().filter(other).and_then(|id| nodes.find(id)) {
+    if let Some(from) = node.forked_from.or_else(|| copies.named_by_process(nodes, number)) {
         return fork_of(from);
     }
-    if let Some(from) = copies.named_by_process(nodes, number) {
-        return fork_of(from);
-    }
-    let foreign = || lineage.foreign_sessions.iter().rev().filter(other).filter_map(|id| nodes.find(id));
+    // The last name is the nearest one, and a file that is still there says more than one that is gone.
+    let foreign = || node.foreign.iter().rev().copied();
     if let Some(from) = foreign().find(|&n| nodes[n].seen).or_else(|| foreign().next()) {
         return Origin::Known(copy_of(nodes, from, number));
     }
-    let process = lineage.process_sessions.iter().rfind(other).and_then(|id| nodes.find(id));
+    let process = node.processes.last().copied();
     let shared = copies.is_shared(number);
     // Two forks of a session whose file is gone are siblings, not fork and origin.
     let gone = process.filter(|&n| shared && !nodes[n].seen && !node.began_by(BeganBy::Clear));
@@ -122,10 +116,11 @@ fn copied_from(nodes: &Nodes<'_>, copies: &Copies, number: usize) -> Origin {
 /// The meaning of copied history whose origin is known.
 ///
 /// Clients since 2.1.207 resume in the same file, so what they copy is a fork. Old ones copied on resume and on
-/// compaction as well: the copy goes on where the original stopped, unless the original went on too.
+/// compaction as well: the copy goes on where the original stopped, unless the original went on too. Records that
+/// kept their old `sessionId` are the work of an old client, also where a new one has resumed the copy since.
 fn copy_of(nodes: &Nodes<'_>, from: usize, number: usize) -> Parent {
     let (origin, copy) = (&nodes[from], &nodes[number]);
-    if copy.is_modern() || copy.began_by(BeganBy::Fork) {
+    if copy.began_by(BeganBy::Fork) || copy.is_modern() && copy.foreign.is_empty() {
         return Parent::branch(from, LinkReason::ForkedFrom, copy.start);
     }
     if !origin.seen {
@@ -148,8 +143,7 @@ fn process_origin(nodes: &Nodes<'_>, groups: &ProcessGroups, moved: Option<Moved
         let reason = if clear { LinkReason::Clear } else { LinkReason::Registry };
         return Origin::Known(Parent::proven(seen.from, reason, node.start.or(Some(seen.at))));
     }
-    let named = node.lineage.and_then(|l| l.process_sessions.iter().find(|id| **id != l.session));
-    let Some(process) = named.and_then(|id| nodes.find(id)) else { return Origin::Unknown };
+    let Some(process) = node.processes.first().copied() else { return Origin::Unknown };
     let before = node.start.and_then(|start| groups.predecessor(process, number, start));
     let from = match before {
         _ if !clear && !nodes[process].seen => {
@@ -190,11 +184,9 @@ impl ProcessGroups {
             if branch && lineage.own_process_session {
                 continue;
             }
-            for process in lineage.process_sessions.iter().filter_map(|id| nodes.find(id)) {
-                if process != number {
-                    wanted[process] = true;
-                    members.push((process, number));
-                }
+            for &process in &node.processes {
+                wanted[process] = true;
+                members.push((process, number));
             }
         }
         members.extend(wanted.iter().enumerate().filter(|(_, wanted)| **wanted).map(|(n, _)| (n, n)));

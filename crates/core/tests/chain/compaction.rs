@@ -304,3 +304,37 @@ fn the_order_of_ids_decides_only_where_nothing_else_does() {
     assert_eq!(chains.sessions("a"), ["z", "a"]);
     assert_eq!(chains.over_by("z"), Some("a"));
 }
+
+#[test]
+fn a_copy_of_an_old_client_stays_one_when_a_new_client_resumes_it() {
+    let new = session("new", &[(101, 200)]).copies("old", 0).foreign(&["old"]);
+    let resumed = session("new", &[(101, 200), (90_000, 90_100)]).copies("old", 0).foreign(&["old"]).own();
+    for copy in [new, resumed] {
+        let chains = World::of([session("old", &[(0, 100)]), copy]).chains();
+        assert_eq!(chains.link("old", "new"), Some((LinkReason::SharedRecords, Proven)));
+        assert_eq!(chains.chain("new").id, chain_id("old"));
+    }
+}
+
+#[test]
+fn two_resumes_of_one_session_by_an_old_client_are_two_heads_of_one_chain() {
+    let chains = World::of([
+        session("old", &[(0, 100)]),
+        session("one", &[(101, 200)]).copies("old", 0).foreign(&["old"]),
+        session("two", &[(301, 400)]).copies("old", 0).foreign(&["old"]),
+    ])
+    .chains();
+    assert_eq!(chains.sessions("old"), ["old", "one", "two"]);
+    assert_eq!(
+        [chains.over_by("old"), chains.over_by("one"), chains.over_by("two")],
+        [Some("one"), None, None]
+    );
+    assert_eq!(chains.chain("one").head, id("two"), "the one active last");
+}
+
+#[test]
+fn a_copy_whose_original_is_gone_stands_alone_and_says_so() {
+    let chains = World::of([session("new", &[(101, 200)]).copies("old", 0).foreign(&["old"])]).chains();
+    assert_eq!(chains.chain("new").id, chain_id("new"));
+    assert_eq!(chains.link("old", "new"), Some((LinkReason::SharedRecords, Proven)));
+}
