@@ -63,6 +63,12 @@ pub fn probe(instance: &Instance, pid_domain: Option<&str>) -> Liveness {
     SystemProcesses::new().probe(instance, pid_domain)
 }
 
+/// The `pidDomain` that a client on this machine writes, for registry files that stand in for its own.
+pub fn pid_domain() -> Option<String> {
+    let own = PidDomain::own();
+    Some(format!("linux:{}:{}", own.machine.first()?, own.namespace?))
+}
+
 /// The world in which a process id has its meaning: one machine and one namespace on it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct PidDomain {

@@ -1,0 +1,94 @@
+//! Real processes: alive, ended, not yet buried, and an id that belongs to another one.
+#![cfg(target_os = "linux")]
+
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use watchbill_core::evidence::registry::Liveness;
+use watchbill_core::ids::Instance;
+use watchbill_watch::process::{FakeProcesses, pid_domain, probe, proc_start};
+use watchbill_watch::{Processes, SystemProcesses};
+
+/// A process that does nothing, ended when the test is over.
+struct Sleeper(Child);
+
+impl Sleeper {
+    fn start() -> Self {
+        let mut command = Command::new("sleep");
+        command.arg("600").stdin(Stdio::null()).stdout(Stdio::null());
+        Self(command.spawn().expect("started"))
+    }
+
+    fn instance(&self) -> Instance {
+        Instance { pid: self.0.id(), proc_start: proc_start(self.0.id()) }
+    }
+}
+
+impl Drop for Sleeper {
+    fn drop(&mut self) {
+        // Both fail when the test has ended it by itself.
+        self.0.kill().unwrap_or_default();
+        self.0.wait().ok();
+    }
+}
+
+#[test]
+fn a_process_is_alive_until_it_ends_even_if_nobody_buries_it() {
+    let mut sleeper = Sleeper::start();
+    let instance = sleeper.instance();
+    assert!(instance.proc_start.is_some());
+    let processes = SystemProcesses::new();
+    let exit = processes.exit_fd(instance.pid).expect("this kernel has pidfds");
+    assert_eq!(processes.probe(&instance, None), Liveness::Alive);
+
+    sleeper.0.kill().expect("ended");
+    let mut fds = [PollFd::new(&exit, PollFlags::IN)];
+    let deadline = Timespec::try_from(Duration::from_secs(10)).expect("representable");
+    assert_eq!(poll(&mut fds, Some(&deadline)).expect("waited"), 1, "the end of a process can be waited for");
+    assert_eq!(processes.probe(&instance, None), Liveness::Dead, "a zombie is dead");
+
+    sleeper.0.wait().expect("buried");
+    assert_eq!(processes.probe(&instance, None), Liveness::Dead);
+}
+
+#[test]
+fn an_id_in_other_hands_is_a_dead_process() {
+    let sleeper = Sleeper::start();
+    let mut instance = sleeper.instance();
+    instance.proc_start = Some("1".into());
+    assert_eq!(probe(&instance, None), Liveness::Dead);
+    instance.proc_start = None;
+    assert_eq!(probe(&instance, None), Liveness::Unknown, "something has this id, and nobody knows what");
+}
+
+#[test]
+fn ids_of_another_world_are_not_judged() {
+    let sleeper = Sleeper::start();
+    let instance = sleeper.instance();
+    let own = pid_domain().expect("linux");
+    assert_eq!(probe(&instance, Some(&own)), Liveness::Alive);
+    let gone = Instance { pid: 4_000_000, proc_start: Some("1".into()) };
+    assert_eq!(probe(&gone, Some(&own)), Liveness::Dead);
+    for foreign in ["linux:ffffffffffffffffffffffffffffffff:pid:[4026531836]", "linux:x:pid:[1]", "wsl", ""] {
+        assert_eq!(probe(&instance, Some(foreign)), Liveness::Unknown, "{foreign}");
+        assert_eq!(probe(&gone, Some(foreign)), Liveness::Unknown, "{foreign}");
+    }
+}
+
+#[test]
+fn impossible_ids_are_dead() {
+    for pid in [0, u32::MAX, i32::MAX as u32] {
+        assert_eq!(probe(&Instance { pid, proc_start: Some("1".into()) }, None), Liveness::Dead, "{pid}");
+    }
+    assert!(SystemProcesses::new().exit_fd(u32::MAX).is_none());
+}
+
+#[test]
+fn fakes_answer_as_told() {
+    let fakes = FakeProcesses::new();
+    let instance = Instance { pid: 7, proc_start: Some("1".into()) };
+    assert_eq!(fakes.probe(&instance, None), Liveness::Unknown);
+    fakes.set(instance.clone(), Liveness::Alive);
+    assert_eq!(fakes.clone().probe(&instance, None), Liveness::Alive);
+}

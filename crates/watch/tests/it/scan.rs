@@ -1,0 +1,154 @@
+//! Finding files: what is found, in which order, and what is said about the rest.
+
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+use watchbill_core::problem::ProblemKind;
+use watchbill_watch::scan::{canonical_roots, scan, scan_path};
+use watchbill_watch::{FileKind, MemFs, Scan, StdFs};
+
+fn names(scan: &Scan) -> Vec<String> {
+    let relative =
+        |path: &Path, root: &Path| path.strip_prefix(root).expect("below its root").display().to_string();
+    scan.found.iter().map(|found| relative(&found.path, &found.root)).collect()
+}
+
+fn kinds(scan: &Scan) -> Vec<ProblemKind> {
+    scan.problems.iter().map(|problem| problem.kind).collect()
+}
+
+fn write(path: &Path) {
+    std::fs::create_dir_all(path.parent().expect("in a folder")).expect("made");
+    std::fs::write(path, b"{}\n").expect("written");
+}
+
+#[test]
+fn the_last_written_comes_first() {
+    let fs = MemFs::new();
+    for name in [
+        "projects/p/old.jsonl",
+        "sessions/7.json",
+        "projects/q/s/subagents/agent-1.jsonl",
+        "projects/p/new.jsonl",
+    ] {
+        fs.write(Path::new("/c").join(name), b"{}\n");
+    }
+    for other in ["projects/p/s/tool-results/agent-9.jsonl", "history.jsonl", "sessions/7.key"] {
+        fs.write(Path::new("/c").join(other), b"not ours");
+    }
+    let scan = scan(&fs, &["/c".into()]);
+    assert_eq!(
+        names(&scan),
+        [
+            "projects/p/new.jsonl",
+            "projects/q/s/subagents/agent-1.jsonl",
+            "sessions/7.json",
+            "projects/p/old.jsonl"
+        ]
+    );
+    assert_eq!(scan.problems, []);
+}
+
+#[test]
+fn trouble_is_told_and_the_rest_is_found_all_the_same() {
+    let fs = MemFs::new();
+    fs.write("/c/projects/closed/a.jsonl", b"");
+    fs.write("/c/projects/open/b.jsonl", b"");
+    fs.write("/c/projects/open/pipe.jsonl", b"");
+    fs.mkdir("/c/projects/open/folder.jsonl");
+    fs.deny("/c/projects/closed", true);
+    fs.set_kind("/c/projects/open/pipe.jsonl", FileKind::Other);
+    let scan = scan(&fs, &["/c".into(), "/missing".into()]);
+    assert_eq!(names(&scan), ["projects/open/b.jsonl"]);
+    let told: Vec<(&str, ProblemKind)> =
+        scan.problems.iter().map(|problem| (problem.path.as_ref(), problem.kind)).collect();
+    assert_eq!(
+        told,
+        [
+            ("/c/projects/closed", ProblemKind::PermissionDenied),
+            ("/c/projects/open/folder.jsonl", ProblemKind::NotAFile),
+            ("/c/projects/open/pipe.jsonl", ProblemKind::NotAFile),
+            ("/missing", ProblemKind::Missing),
+        ]
+    );
+    assert!(scan.problems.iter().all(|problem| problem.count == 1 && !problem.detail.is_empty()));
+}
+
+#[test]
+fn a_root_without_projects_is_no_trouble_and_a_file_as_root_is() {
+    let fs = MemFs::new();
+    fs.mkdir("/c");
+    fs.write("/file", b"");
+    assert_eq!(kinds(&scan(&fs, &["/c".into()])), []);
+    assert_eq!(kinds(&scan(&fs, &["/file".into()])), [ProblemKind::NotAFile]);
+}
+
+#[test]
+fn a_hint_is_answered_by_what_is_there_now() {
+    let fs = MemFs::new();
+    let roots = [PathBuf::from("/c"), "/c/inner".into()];
+    fs.write("/c/projects/p/a.jsonl", b"");
+    fs.write("/c/projects/p/s/subagents/agent-1.jsonl", b"");
+    fs.write("/c/projects/q/b.jsonl", b"");
+    fs.write("/c/inner/projects/p/c.jsonl", b"");
+    let at = |path: &str| {
+        let mut names = names(&scan_path(&fs, &roots, Path::new(path)));
+        names.sort();
+        names
+    };
+    assert_eq!(at("/c/projects/p"), ["projects/p/a.jsonl", "projects/p/s/subagents/agent-1.jsonl"]);
+    assert_eq!(at("/c/projects/p/a.jsonl"), ["projects/p/a.jsonl"]);
+    assert_eq!(at("/c/projects/p/s/subagents"), ["projects/p/s/subagents/agent-1.jsonl"]);
+    assert_eq!(at("/c").len(), 3);
+    assert_eq!(at("/c/inner/projects/p"), ["projects/p/c.jsonl"], "the innermost root counts");
+    for nothing in ["/c/projects/gone", "/c/projects/p/s/tool-results", "/elsewhere", "/c/history.jsonl"] {
+        assert_eq!(at(nothing), Vec::<String>::new(), "{nothing}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_followed_once_and_loops_are_cut() {
+    use std::os::unix::fs::symlink;
+    let dir = TempDir::new().expect("a temporary folder");
+    let root = dir.path().join("claude");
+    write(&root.join("projects/real/a.jsonl"));
+    write(&dir.path().join("elsewhere/b.jsonl"));
+    symlink(dir.path().join("elsewhere"), root.join("projects/linked")).expect("linked");
+    symlink(root.join("projects/real"), root.join("projects/same")).expect("linked");
+    symlink(root.join("projects"), root.join("projects/real/round")).expect("linked");
+    symlink(root.join("projects/real/self.jsonl"), root.join("projects/real/self.jsonl")).expect("linked");
+    symlink("nowhere", root.join("projects/real/dangling.jsonl")).expect("linked");
+    symlink(&root, dir.path().join("link")).expect("linked");
+    let shared = dir.path().join("second");
+    std::fs::create_dir(&shared).expect("made");
+    symlink(root.join("projects"), shared.join("projects")).expect("linked");
+
+    let roots = [root.clone(), dir.path().join("link"), shared];
+    let scan = scan(&StdFs, &roots);
+    let mut found = names(&scan);
+    found.sort();
+    assert_eq!(
+        found,
+        ["projects/linked/b.jsonl", "projects/real/a.jsonl"],
+        "each file once, by its own name"
+    );
+    assert!(kinds(&scan).iter().all(|kind| *kind == ProblemKind::SymlinkLoop), "{:?}", scan.problems);
+    assert!(scan.problems.iter().any(|problem| problem.path.ends_with("real/round")), "{:?}", scan.problems);
+    assert_eq!(canonical_roots(&StdFs, &roots).len(), 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn odd_names_and_odd_files_of_a_real_disk() {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    use std::os::unix::ffi::OsStrExt;
+    let dir = TempDir::new().expect("a temporary folder");
+    let project = dir.path().join("projects").join(std::ffi::OsStr::from_bytes(b"caf\xe9"));
+    write(&project.join("a b.jsonl"));
+    mknodat(CWD, project.join("pipe.jsonl"), FileType::Fifo, Mode::from_raw_mode(0o600), 0).expect("a pipe");
+    std::fs::create_dir(project.join("folder.jsonl")).expect("made");
+    let scan = scan(&StdFs, &[dir.path().to_owned()]);
+    assert_eq!(scan.found.len(), 1, "{:?}", scan.found);
+    assert_eq!(kinds(&scan), [ProblemKind::NotAFile, ProblemKind::NotAFile]);
+}

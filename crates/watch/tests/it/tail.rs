@@ -1,0 +1,232 @@
+//! Following one file: what each kind of change looks like, on real files and in memory.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tempfile::TempDir;
+use watchbill_core::time::Timestamp;
+use watchbill_watch::fs::{Name, Walk};
+use watchbill_watch::tail::{ReadPlan, RestartReason, plan_read};
+use watchbill_watch::{
+    Cursor, FileId, FileKind, FileStat, Fs, MemFs, ReadAt, ReadOutcome, StdFs, Tail, TailError,
+};
+
+/// One read, returning what was delivered with the outcome.
+fn read(tail: &mut Tail, fs: &dyn Fs, path: &Path, budget: u64) -> Result<(ReadOutcome, Vec<u8>), TailError> {
+    let mut bytes = Vec::new();
+    let mut scratch = Vec::new();
+    let outcome =
+        tail.read(fs, path, &mut scratch, budget, &mut || (), &mut |_, new| bytes.extend_from_slice(new))?;
+    assert!(scratch.capacity() <= 512 * 1024, "the buffer stays small");
+    Ok((outcome, bytes))
+}
+
+fn all(tail: &mut Tail, fs: &dyn Fs, path: &Path) -> (Option<RestartReason>, String) {
+    let (outcome, bytes) = read(tail, fs, path, u64::MAX).expect("readable");
+    assert!(!outcome.more);
+    (outcome.restarted, String::from_utf8(bytes).expect("text"))
+}
+
+fn temp_file(content: &str) -> (TempDir, PathBuf) {
+    let dir = TempDir::new().expect("a temporary folder");
+    let path = dir.path().join("s.jsonl");
+    std::fs::write(&path, content).expect("written");
+    (dir, path)
+}
+
+fn append(path: &Path, text: &str) {
+    use io::Write;
+    let mut file = std::fs::OpenOptions::new().append(true).open(path).expect("opened");
+    file.write_all(text.as_bytes()).expect("appended");
+}
+
+#[test]
+fn the_plan_is_made_from_identity_length_and_time_alone() {
+    let id = FileId { dev: 1, ino: 2 };
+    let stat = |ino, len, at| FileStat {
+        id: FileId { dev: 1, ino },
+        len,
+        mtime: Timestamp::from_millis(at),
+        kind: FileKind::File,
+    };
+    let cursor = Cursor { id, fingerprint: Default::default(), offset: 10, mtime: Timestamp::from_millis(5) };
+    let table = [
+        (None, None, ReadPlan::Gone),
+        (Some(&cursor), None, ReadPlan::Gone),
+        (None, Some(stat(2, 7, 5)), ReadPlan::Append { from: 0, to: 7 }),
+        (Some(&cursor), Some(stat(2, 10, 5)), ReadPlan::Nothing),
+        (Some(&cursor), Some(stat(2, 14, 6)), ReadPlan::Append { from: 10, to: 14 }),
+        (Some(&cursor), Some(stat(2, 14, 5)), ReadPlan::Append { from: 10, to: 14 }),
+        (Some(&cursor), Some(stat(2, 10, 6)), ReadPlan::Append { from: 10, to: 10 }),
+        (Some(&cursor), Some(stat(2, 9, 6)), ReadPlan::Restart(RestartReason::Truncated)),
+        (Some(&cursor), Some(stat(3, 14, 6)), ReadPlan::Restart(RestartReason::Replaced)),
+        (Some(&cursor), Some(stat(3, 10, 5)), ReadPlan::Restart(RestartReason::Replaced)),
+    ];
+    for (cursor, stat, plan) in table {
+        assert_eq!(plan_read(cursor, stat.as_ref()), plan, "{cursor:?} {stat:?}");
+    }
+}
+
+#[test]
+fn appends_truncation_and_replacement_of_a_real_file() {
+    let (dir, path) = temp_file("one\ntwo\n");
+    let mut tail = Tail::default();
+    assert_eq!(all(&mut tail, &StdFs, &path), (None, "one\ntwo\n".into()));
+    assert_eq!(all(&mut tail, &StdFs, &path), (None, String::new()));
+    append(&path, "thr");
+    assert_eq!(all(&mut tail, &StdFs, &path), (None, "thr".into()), "a torn line is delivered as it is");
+    append(&path, "ee\n");
+    assert_eq!(all(&mut tail, &StdFs, &path), (None, "ee\n".into()));
+
+    let file = std::fs::OpenOptions::new().write(true).open(&path).expect("opened");
+    file.set_len(4).expect("cut off");
+    assert_eq!(all(&mut tail, &StdFs, &path), (Some(RestartReason::Truncated), "one\n".into()));
+
+    file.set_len(0).expect("cut off");
+    append(&path, "longer than before\n");
+    assert_eq!(
+        all(&mut tail, &StdFs, &path),
+        (Some(RestartReason::Rewritten), "longer than before\n".into()),
+        "cut off and grown beyond the cursor between two looks"
+    );
+
+    let other = dir.path().join("other");
+    std::fs::write(&other, "longer than before\nand more\n").expect("written");
+    std::fs::rename(&other, &path).expect("renamed");
+    assert_eq!(
+        all(&mut tail, &StdFs, &path),
+        (Some(RestartReason::Replaced), "longer than before\nand more\n".into())
+    );
+
+    std::fs::remove_file(&path).expect("removed");
+    assert!(matches!(read(&mut tail, &StdFs, &path, u64::MAX), Err(TailError::Gone)));
+}
+
+#[test]
+fn a_dropped_line_is_noticed_though_records_end_alike() {
+    let record = |n: u32| {
+        format!("{{\"n\":{n},\"cwd\":\"/home/dev/work\",\"version\":\"2.1.329\",\"gitBranch\":\"main\"}}\n")
+    };
+    let fs = MemFs::new();
+    let path = Path::new("/s.jsonl");
+    let text: String = (100..200).map(record).collect();
+    fs.write(path, text.as_bytes());
+    let mut tail = Tail::default();
+    all(&mut tail, &fs, path);
+    // The last line gives way to another of the same length, and one follows: same file, longer, same front.
+    let rewritten: String = (100..199).chain([777, 778]).map(record).collect();
+    fs.write(path, rewritten.as_bytes());
+    assert_eq!(all(&mut tail, &fs, path), (Some(RestartReason::Rewritten), rewritten));
+}
+
+#[test]
+fn a_sparse_file_of_three_gigabytes_costs_one_budget() {
+    let (_dir, path) = temp_file("{}\n");
+    std::fs::OpenOptions::new().write(true).open(&path).expect("opened").set_len(3 << 30).expect("stretched");
+    let mut tail = Tail::default();
+    let mut delivered = 0;
+    for _ in 0..3 {
+        let (outcome, bytes) = read(&mut tail, &StdFs, &path, 1 << 20).expect("readable");
+        assert!(outcome.more);
+        assert_eq!(outcome.bytes_read, 1 << 20);
+        delivered += bytes.len() as u64;
+    }
+    assert_eq!(tail.cursor.expect("set").offset, delivered);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_is_refused_without_waiting() {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    let dir = TempDir::new().expect("a temporary folder");
+    let pipe = dir.path().join("pipe.jsonl");
+    mknodat(CWD, &pipe, FileType::Fifo, Mode::from_raw_mode(0o600), 0).expect("a pipe");
+    let folder = dir.path().join("folder.jsonl");
+    std::fs::create_dir(&folder).expect("a folder");
+    for path in [&pipe, &folder, &PathBuf::from("/dev/null")] {
+        assert!(matches!(read(&mut Tail::default(), &StdFs, path, 1), Err(TailError::NotAFile)), "{path:?}");
+        let error = StdFs.open(path).err().expect("refused");
+        assert!(watchbill_watch::fs::NotRegular::is_cause_of(&error), "{path:?}: {error}");
+        assert!(StdFs.read_small(path, 10).is_err(), "{path:?}");
+    }
+}
+
+#[test]
+fn small_files_are_read_whole_or_not_at_all() {
+    let (_dir, path) = temp_file("12345678");
+    assert_eq!(StdFs.read_small(&path, 8).expect("fits"), b"12345678");
+    assert_eq!(StdFs.read_small(&path, 7).expect_err("too long").kind(), io::ErrorKind::FileTooLarge);
+    let (_dir, empty) = temp_file("");
+    assert_eq!(StdFs.read_small(&empty, 8).expect("torn while it is rewritten"), b"");
+    let (_dir, long) = temp_file(&"x".repeat(20_000));
+    assert_eq!(StdFs.read_small(&long, 20_000).expect("fits").len(), 20_000);
+}
+
+#[test]
+fn permission_that_comes_back_goes_on_where_it_stopped() {
+    let fs = MemFs::new();
+    let path = Path::new("/s.jsonl");
+    fs.write(path, b"one\n");
+    let mut tail = Tail::default();
+    all(&mut tail, &fs, path);
+    fs.deny(path, true);
+    fs.append(path, b"two\n");
+    let error = read(&mut tail, &fs, path, u64::MAX).expect_err("denied");
+    assert!(matches!(&error, TailError::Io(io) if io.kind() == io::ErrorKind::PermissionDenied), "{error:?}");
+    fs.deny(path, false);
+    assert_eq!(all(&mut tail, &fs, path), (None, "two\n".into()));
+}
+
+/// Counts the bytes that are read from the files below it.
+struct Counting {
+    fs: MemFs,
+    bytes: Arc<AtomicU64>,
+}
+
+struct CountingFile(Box<dyn ReadAt>, Arc<AtomicU64>);
+
+impl ReadAt for CountingFile {
+    fn stat(&self) -> io::Result<FileStat> {
+        self.0.stat()
+    }
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        let got = self.0.read_at(buf, offset)?;
+        self.1.fetch_add(got as u64, Ordering::SeqCst);
+        Ok(got)
+    }
+}
+
+impl Fs for Counting {
+    fn stat(&self, path: &Path) -> io::Result<FileStat> {
+        self.fs.stat(path)
+    }
+    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt>> {
+        Ok(Box::new(CountingFile(self.fs.open(path)?, Arc::clone(&self.bytes))))
+    }
+    fn list(&self, dir: &Path) -> io::Result<Vec<Name>> {
+        self.fs.list(dir)
+    }
+    fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> bool) -> Walk {
+        self.fs.walk(top, want)
+    }
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
+        self.fs.canonical(path)
+    }
+}
+
+#[test]
+fn an_append_costs_the_same_whatever_the_length_of_the_file() {
+    let fs = Counting { fs: MemFs::new(), bytes: Arc::default() };
+    let path = Path::new("/s.jsonl");
+    for megabytes in [1, 8] {
+        fs.fs.write(path, &vec![b'x'; megabytes << 20]);
+        let mut tail = Tail::default();
+        all(&mut tail, &fs, path);
+        fs.bytes.store(0, Ordering::SeqCst);
+        fs.fs.append(path, b"new\n");
+        assert_eq!(all(&mut tail, &fs, path), (None, "new\n".into()));
+        assert_eq!(fs.bytes.load(Ordering::SeqCst), 3 * 1024 + 4, "front, window, window with the new bytes");
+    }
+}

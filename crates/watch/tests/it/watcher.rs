@@ -1,0 +1,347 @@
+//! The watcher on real folders: whatever happens to them, a look at each hint finds what is there.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+use watchbill_watch::scan::{canonical_roots, scan, scan_path};
+use watchbill_watch::{Fs, Hint, RootMode, StdFs, WatchMode, Watcher};
+
+const DEADLINE: Duration = Duration::from_secs(20);
+/// Long enough never to come round: polling happens when a test says so.
+const BY_HAND: WatchMode = WatchMode::Poll(Duration::from_secs(3600));
+
+/// Follows hints as the engine does: it knows what it was hinted at, and nothing else.
+struct Follower {
+    watcher: Watcher,
+    bell: Arc<(Mutex<bool>, Condvar)>,
+    roots: Vec<PathBuf>,
+    /// Length of each known file.
+    known: BTreeMap<PathBuf, u64>,
+    hints: Vec<Hint>,
+}
+
+impl Follower {
+    fn start(roots: &[PathBuf], mode: WatchMode) -> Self {
+        let bell = Arc::new((Mutex::new(false), Condvar::new()));
+        let ringer = Arc::clone(&bell);
+        let watcher = Watcher::start(roots, mode, move || {
+            *ringer.0.lock().expect("whole") = true;
+            ringer.1.notify_all();
+        });
+        watcher.ready();
+        let mut follower =
+            Self { watcher, bell, roots: roots.to_vec(), known: BTreeMap::new(), hints: Vec::new() };
+        follower.look_at(&Hint::Everything);
+        follower
+    }
+
+    fn look_at(&mut self, hint: &Hint) {
+        let roots = canonical_roots(&StdFs, &self.roots);
+        let found = match hint {
+            Hint::Everything => {
+                self.known.clear();
+                scan(&StdFs, &self.roots).found
+            }
+            Hint::File(path) | Hint::Tree(path) => {
+                self.known.retain(|known, _| !known.starts_with(path) || known.exists());
+                scan_path(&StdFs, &roots, path).found
+            }
+        };
+        self.known.extend(found.into_iter().map(|found| (found.path, found.stat.len)));
+    }
+
+    /// Follows hints until `path` is known with this length, or known to be gone.
+    fn until(&mut self, path: &Path, len: Option<u64>) {
+        let path = path.to_owned();
+        self.wait(&format!("{path:?} with length {len:?}"), |follower| {
+            follower.known.get(&path).copied() == len
+        });
+    }
+
+    fn until_hinted(&mut self, path: &Path) {
+        let path = path.to_owned();
+        self.wait(&format!("a hint at {path:?}"), |follower| {
+            follower.hints.iter().any(|hint| match hint {
+                Hint::File(file) => *file == path,
+                Hint::Tree(tree) => path.starts_with(tree),
+                Hint::Everything => true,
+            })
+        });
+    }
+
+    fn wait(&mut self, what: &str, done: impl Fn(&Self) -> bool) {
+        let end = Instant::now() + DEADLINE;
+        loop {
+            for hint in self.watcher.take() {
+                self.look_at(&hint);
+                self.hints.push(hint);
+            }
+            if done(self) {
+                return;
+            }
+            let rung = self.bell.0.lock().expect("whole");
+            let left = end.saturating_duration_since(Instant::now());
+            assert!(!left.is_zero(), "waited for {what}; known: {:?}; hints: {:?}", self.known, self.hints);
+            let (mut rung, _) = self.bell.1.wait_timeout_while(rung, left, |rung| !*rung).expect("whole");
+            *rung = false;
+        }
+    }
+}
+
+fn temp() -> (TempDir, PathBuf) {
+    let dir = TempDir::new().expect("a temporary folder");
+    let path = dir.path().canonicalize().expect("real");
+    (dir, path)
+}
+
+fn put(path: &Path, text: &str) {
+    std::fs::create_dir_all(path.parent().expect("in a folder")).expect("made");
+    let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path).expect("opened");
+    file.write_all(text.as_bytes()).expect("written");
+}
+
+#[test]
+fn a_file_in_a_brand_new_folder_is_found() {
+    let (_dir, root) = temp();
+    std::fs::create_dir_all(root.join("projects")).expect("made");
+    let mut follower = Follower::start(std::slice::from_ref(&root), WatchMode::Native);
+    for n in 0..100 {
+        // Folder and file in one breath: the file's own event is lost nearly always.
+        let transcript = root.join(format!("projects/p{n}/s.jsonl"));
+        put(&transcript, "{}\n");
+        let subagent = root.join(format!("projects/p{n}/s/subagents/workflows/w/agent-1.jsonl"));
+        put(&subagent, "{}\n");
+        follower.until(&transcript, Some(3));
+        follower.until(&subagent, Some(3));
+        put(&subagent, "{}\n");
+        follower.until(&subagent, Some(6));
+    }
+}
+
+#[test]
+fn appends_truncation_replacement_and_removal_are_hinted() {
+    let (_dir, root) = temp();
+    let file = root.join("projects/p/s.jsonl");
+    put(&file, "{}\n");
+    put(&root.join("sessions/7.json"), "{}");
+    let mut follower = Follower::start(std::slice::from_ref(&root), WatchMode::Native);
+    follower.until(&file, Some(3));
+    put(&file, "{}\n");
+    follower.until(&file, Some(6));
+    std::fs::OpenOptions::new().write(true).open(&file).expect("opened").set_len(1).expect("cut off");
+    follower.until(&file, Some(1));
+    let other = root.join("projects/p/tmp");
+    put(&other, "{\"new\":1}\n");
+    std::fs::rename(&other, &file).expect("renamed");
+    follower.until(&file, Some(10));
+    put(&file, "{}\n");
+    follower.until(&file, Some(13));
+    std::fs::remove_file(&file).expect("removed");
+    follower.until(&file, None);
+    std::fs::write(root.join("sessions/7.json"), "{\"status\":1}").expect("written");
+    follower.until(&root.join("sessions/7.json"), Some(12));
+    std::fs::rename(root.join("projects/p"), root.join("projects/q")).expect("renamed");
+    put(&root.join("projects/q/t.jsonl"), "{}\n");
+    follower.until(&root.join("projects/q/t.jsonl"), Some(3));
+    put(&root.join("projects/q/t.jsonl"), "{}\n");
+    follower.until(&root.join("projects/q/t.jsonl"), Some(6));
+}
+
+#[test]
+fn what_is_not_ours_gives_no_hint() {
+    let (_dir, root) = temp();
+    std::fs::create_dir_all(root.join("projects/p/s/tool-results")).expect("made");
+    std::fs::create_dir_all(root.join("sessions")).expect("made");
+    let mut follower = Follower::start(std::slice::from_ref(&root), WatchMode::Native);
+    put(&root.join("sessions/7.key"), "secret");
+    put(&root.join("history.jsonl"), "{}\n");
+    put(&root.join("projects/p/s/tool-results/x.txt"), "long");
+    put(&root.join("sessions/7.json"), "{}");
+    follower.until(&root.join("sessions/7.json"), Some(2));
+    let expected = [Hint::File(root.join("sessions/7.json"))];
+    assert!(follower.hints.iter().all(|hint| expected.contains(hint)), "{:?}", follower.hints);
+}
+
+#[test]
+fn folders_removed_and_made_again_are_watched_again() {
+    let (_dir, above) = temp();
+    let root = above.join("claude");
+    let file = root.join("projects/p/s.jsonl");
+    put(&file, "{}\n");
+    let mut follower = Follower::start(std::slice::from_ref(&root), WatchMode::Native);
+    let mut len = 0;
+    for round in 0..12 {
+        // The project, all projects, the root itself; the new folder often gets the inode of the old one.
+        let gone = [root.join("projects/p"), root.join("projects"), root.clone()];
+        std::fs::remove_dir_all(&gone[round % 3]).expect("removed");
+        len += 1;
+        put(&file, &"x".repeat(len));
+        follower.until(&file, Some(len as u64));
+        put(&file, "y");
+        follower.until(&file, Some(len as u64 + 1));
+        put(&root.join("projects/q/t.jsonl"), "{}\n");
+        follower.until(
+            &root.join("projects/q/t.jsonl"),
+            Some(std::fs::metadata(root.join("projects/q/t.jsonl")).expect("there").len()),
+        );
+    }
+    let health = follower.watcher.health();
+    assert_eq!(health.len(), 1);
+    assert!(health[0].exists && health[0].problem.is_none(), "{health:?}");
+}
+
+#[test]
+fn a_root_renamed_away_and_made_again_is_watched_again() {
+    let (_dir, above) = temp();
+    let root = above.join("claude");
+    let file = root.join("projects/p/s.jsonl");
+    put(&file, "{}\n");
+    let mut follower = Follower::start(std::slice::from_ref(&root), WatchMode::Native);
+    std::fs::rename(&root, above.join("backup")).expect("renamed");
+    put(&file, "another\n");
+    follower.until(&file, Some(8));
+    put(&file, "more\n");
+    follower.until(&file, Some(13));
+}
+
+#[test]
+fn a_root_that_comes_later_is_found() {
+    let (_dir, above) = temp();
+    let root = above.join("a/b/claude");
+    let mut follower = Follower::start(std::slice::from_ref(&root), WatchMode::Native);
+    let health = follower.watcher.health();
+    assert!(!health[0].exists && health[0].canonical.is_none(), "{health:?}");
+    let file = root.join("projects/p/s.jsonl");
+    put(&file, "{}\n");
+    follower.until(&file, Some(3));
+    put(&file, "{}\n");
+    follower.until(&file, Some(6));
+    put(&root.join("sessions/7.json"), "{}");
+    follower.until(&root.join("sessions/7.json"), Some(2));
+    follower.watcher.ready();
+    let health = follower.watcher.health();
+    assert_eq!(health[0].canonical.as_ref(), Some(&root));
+    assert_eq!(health[0].mode, RootMode::Native);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_to_roots_and_projects_are_followed_and_may_be_turned() {
+    use std::os::unix::fs::symlink;
+    let (_dir, above) = temp();
+    let (one, two, link) = (above.join("one"), above.join("two"), above.join("link"));
+    put(&one.join("projects/p/s.jsonl"), "{}\n");
+    put(&two.join("projects/p/s.jsonl"), "{\"two\":2}\n");
+    symlink(&one, &link).expect("linked");
+    let mut follower = Follower::start(&[link.clone(), one.clone()], WatchMode::Native);
+    assert_eq!(follower.watcher.health().len(), 1, "the same root twice is one");
+    put(&one.join("projects/p/s.jsonl"), "{}\n");
+    follower.until(&one.join("projects/p/s.jsonl"), Some(6));
+
+    // A project elsewhere, linked in while we watch.
+    put(&above.join("elsewhere/t.jsonl"), "{}\n");
+    symlink(above.join("elsewhere"), one.join("projects/linked")).expect("linked");
+    follower.until(&one.join("projects/linked/t.jsonl"), Some(3));
+    put(&above.join("elsewhere/t.jsonl"), "{}\n");
+    follower.until(&one.join("projects/linked/t.jsonl"), Some(6));
+
+    // The link is turned to another root.
+    let mut follower = Follower::start(std::slice::from_ref(&link), WatchMode::Native);
+    symlink(&two, above.join("new")).expect("linked");
+    std::fs::rename(above.join("new"), &link).expect("renamed");
+    follower.until(&two.join("projects/p/s.jsonl"), Some(10));
+    put(&two.join("projects/p/s.jsonl"), "{}\n");
+    follower.until(&two.join("projects/p/s.jsonl"), Some(13));
+}
+
+#[test]
+fn a_working_folder_is_watched_for_markers_from_before_it_has_the_agents_folder() {
+    let (_dir, above) = temp();
+    let claude = above.join("repo/.claude");
+    let mut follower = Follower::start(&[], WatchMode::Native);
+    follower.watcher.watch_dir(&claude);
+    follower.watcher.ready();
+    let marker = claude.join("compacted.x.marker");
+    put(&marker, "{");
+    follower.until_hinted(&marker);
+    follower.hints.clear();
+    put(&marker, "}");
+    follower.until_hinted(&marker);
+    std::fs::remove_dir_all(above.join("repo")).expect("removed");
+    put(&marker, "{}");
+    follower.hints.clear();
+    put(&marker, " ");
+    follower.until_hinted(&marker);
+
+    follower.watcher.unwatch_dir(&claude);
+    follower.watcher.ready();
+    follower.watcher.take();
+    follower.hints.clear();
+    put(&marker, "unseen");
+    let canary = above.join("other/.claude");
+    std::fs::create_dir_all(&canary).expect("made");
+    follower.watcher.watch_dir(&canary);
+    follower.until_hinted(&canary);
+    assert!(follower.hints.iter().all(|hint| *hint == Hint::Tree(canary.clone())), "{:?}", follower.hints);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_working_folder_keeps_the_spelling_that_it_was_asked_for_by() {
+    let (_dir, above) = temp();
+    std::fs::create_dir_all(above.join("repo/.claude")).expect("made");
+    std::os::unix::fs::symlink(above.join("repo"), above.join("link")).expect("linked");
+    let mut follower = Follower::start(&[], WatchMode::Native);
+    follower.watcher.watch_dir(&above.join("link/.claude"));
+    follower.watcher.ready();
+    put(&above.join("repo/.claude/compacted.x.marker"), "{}");
+    follower.until_hinted(&above.join("link/.claude/compacted.x.marker"));
+}
+
+#[test]
+fn polling_finds_what_events_would_have_told() {
+    let (_dir, above) = temp();
+    let root = above.join("claude");
+    let mut follower = Follower::start(std::slice::from_ref(&root), BY_HAND);
+    assert!(matches!(follower.watcher.health()[0].mode, RootMode::Poll(_)));
+    let file = root.join("projects/p/s.jsonl");
+    put(&file, "{}\n");
+    follower.watcher.poll_now();
+    follower.until(&file, Some(3));
+    // Within the same second, which coarser pollers miss.
+    for len in 4..10 {
+        put(&file, "x");
+        follower.watcher.poll_now();
+        follower.until(&file, Some(len));
+    }
+    let marker = above.join("repo/.claude/compacted.x.marker");
+    follower.watcher.watch_dir(&above.join("repo/.claude"));
+    put(&marker, "{}");
+    follower.watcher.poll_now();
+    follower.until_hinted(&marker);
+    std::fs::remove_dir_all(&root).expect("removed");
+    follower.watcher.poll_now();
+    follower.until(&file, None);
+}
+
+#[test]
+fn nothing_changed_is_nothing_hinted() {
+    let (_dir, root) = temp();
+    put(&root.join("projects/p/s.jsonl"), "{}\n");
+    put(&root.join("sessions/7.json"), "{}");
+    for mode in [WatchMode::Native, WatchMode::Auto, BY_HAND] {
+        let follower = Follower::start(std::slice::from_ref(&root), mode);
+        for _ in 0..3 {
+            scan(&StdFs, std::slice::from_ref(&root));
+            StdFs.read_small(&root.join("sessions/7.json"), 100).expect("readable");
+            follower.watcher.poll_now();
+        }
+        // Everything before it in the keeper's queue has been done when it answers.
+        follower.watcher.ready();
+        assert_eq!(follower.watcher.take().into_iter().collect::<Vec<_>>(), [], "{mode:?}");
+    }
+}
