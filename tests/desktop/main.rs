@@ -1,0 +1,1 @@
+//! Through the real window, tray and bus.
