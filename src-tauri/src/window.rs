@@ -39,6 +39,19 @@ pub fn toggle(app: &AppHandle) {
     }
 }
 
+/// Ends the program unless its window is open.
+pub fn end_without(app: &AppHandle) {
+    let app_ = app.clone();
+    let asked = app.run_on_main_thread(move || {
+        if app_.get_webview_window(LABEL).is_none() {
+            app_.exit(0);
+        }
+    });
+    if let Err(error) = asked {
+        tracing::debug!(%error, "the event loop has ended");
+    }
+}
+
 fn raise(app: &AppHandle) -> tauri::Result<()> {
     let window = match app.get_webview_window(LABEL) {
         Some(window) => window,

@@ -149,11 +149,36 @@ impl Desktop {
     /// Asks a window to close, as its close button does.
     ///
     /// # Errors
-    /// When xdotool is missing.
+    /// When wmctrl is missing.
     pub async fn close_window(&self, id: &str) -> Result<()> {
-        let output = program::output(self.command("xdotool").args(["windowquit", id])).await?;
+        let output = program::output(self.command("wmctrl").args(["-i", "-c", id])).await?;
+        ensure!(output.status.success(), "wmctrl: {}", String::from_utf8_lossy(&output.stderr));
+        Ok(())
+    }
+
+    /// Gives a window another size, in pixels.
+    ///
+    /// # Errors
+    /// When xdotool is missing.
+    pub async fn resize_window(&self, id: &str, width: u32, height: u32) -> Result<()> {
+        let (width, height) = (width.to_string(), height.to_string());
+        let mut xdotool = self.command("xdotool");
+        let output = program::output(xdotool.args(["windowsize", id, &width, &height])).await?;
         ensure!(output.status.success(), "xdotool: {}", String::from_utf8_lossy(&output.stderr));
         Ok(())
+    }
+
+    /// Width and height of a window's content, in pixels.
+    ///
+    /// # Errors
+    /// When xdotool is missing, or the window is.
+    pub async fn window_size(&self, id: &str) -> Result<(u32, u32)> {
+        let mut xdotool = self.command("xdotool");
+        let output = program::output(xdotool.args(["getwindowgeometry", "--shell", id])).await?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let number = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.parse().ok());
+        let size = number("WIDTH=").zip(number("HEIGHT="));
+        size.with_context(|| format!("the window {id} is not there"))
     }
 
     async fn has_window_manager(&self) -> bool {

@@ -17,6 +17,7 @@ const PACKAGES: &[(&str, &str)] = &[
     ("WebKitWebDriver", "webkit2gtk-driver"),
     ("import", "imagemagick"),
     ("xdotool", "xdotool"),
+    ("wmctrl", "wmctrl"),
 ];
 
 /// Starts a program. It ends with the returned value.

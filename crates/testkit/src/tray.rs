@@ -151,13 +151,15 @@ impl TrayItem {
         Ok(MenuEntry::from(layout))
     }
 
-    /// Chooses a menu entry.
+    /// Chooses a menu entry. No answer is waited for: the entry may be the program's end.
     ///
     /// # Errors
-    /// When the program does not answer.
+    /// When the program is not there.
     pub async fn choose(&self, entry: &MenuEntry) -> Result<()> {
         let path = self.menu_path().await?;
-        self.call(&path, MENU, "Event", &(entry.id, "clicked", Value::from(0_i32), 0_u32)).await
+        let event = (entry.id, "clicked", Value::from(0_i32), 0_u32);
+        let menu = zbus::Proxy::new(&self.connection, self.service.as_str(), path, MENU).await?;
+        Ok(menu.call_noreply("Event", &event).await?)
     }
 
     async fn menu_path(&self) -> Result<String> {

@@ -14,6 +14,7 @@ use tokio::sync::Notify;
 
 use crate::host::{Host, Sink};
 use crate::roster_copy::RosterCopy;
+use crate::window;
 use face::Face;
 
 /// What the tray knows of the roster.
@@ -105,7 +106,8 @@ impl Tray {
 pub async fn keep(app: AppHandle, tray: Arc<Tray>, host: impl Fn() -> Arc<dyn Host> + Send) {
     if !appear(&app).await {
         tray.unreachable.store(true, Ordering::Relaxed);
-        return;
+        // The window may have been closed, or never opened, before this was known.
+        return window::end_without(&app);
     }
     let mut shown = Face::default();
     loop {
