@@ -42,11 +42,7 @@ impl ChainId {
     /// The id of the chain that began with `first`: 128 bits in UUID form, version 8 (RFC 9562).
     pub fn derive(first: &SessionId) -> Self {
         // FNV-1a is enough: the input is itself a random id, and nobody gains by a collision.
-        let mut hash: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
-        for byte in b"watchbill/chain/".iter().chain(first.as_str().as_bytes()) {
-            hash ^= u128::from(*byte);
-            hash = hash.wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b);
-        }
+        let hash = fnv(b"watchbill/chain/".iter().chain(first.as_str().as_bytes()));
         let h = (hash & !(0xf << 76) & !(0x3 << 62)) | (0x8 << 76) | (0x2 << 62);
         let text = format!("{h:032x}");
         Self(Arc::from(format!(
@@ -77,6 +73,32 @@ impl fmt::Display for ChainId {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RecordId(pub u128);
 
+impl RecordId {
+    /// Takes the id as the agent wrote it.
+    pub fn parse(text: &str) -> Self {
+        Self(uuid_bits(text).unwrap_or_else(|| fnv(text.as_bytes().iter())))
+    }
+}
+
+/// The 128 bits of a UUID in its usual form with hyphens.
+fn uuid_bits(text: &str) -> Option<u128> {
+    let bytes = text.as_bytes();
+    if bytes.len() != 36 {
+        return None;
+    }
+    bytes.iter().enumerate().try_fold(0u128, |bits, (at, byte)| match at {
+        8 | 13 | 18 | 23 => (*byte == b'-').then_some(bits),
+        _ => Some(bits << 4 | u128::from((*byte as char).to_digit(16)?)),
+    })
+}
+
+/// FNV-1a over 128 bits.
+fn fnv<'a>(bytes: impl Iterator<Item = &'a u8>) -> u128 {
+    bytes.fold(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d, |hash: u128, byte| {
+        (hash ^ u128::from(*byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b)
+    })
+}
+
 /// One process of an agent: a process id alone is reused by the system, with the start time it is not.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instance {
@@ -89,6 +111,15 @@ pub struct Instance {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn record_ids_compare_across_spellings_and_never_clash_by_form() {
+        let id = RecordId::parse("645a2f0b-cd92-4470-9c99-7c9f5295006d");
+        assert_eq!(id, RecordId(0x645a_2f0b_cd92_4470_9c99_7c9f_5295_006d));
+        assert_eq!(id, RecordId::parse("645A2F0B-CD92-4470-9C99-7C9F5295006D"));
+        assert_ne!(RecordId::parse("msg-1"), RecordId::parse("msg-2"));
+        assert_ne!(RecordId::parse("645a2f0bxcd92-4470-9c99-7c9f5295006d"), id);
+    }
 
     #[test]
     fn a_chain_id_is_stable_and_has_uuid_form() {

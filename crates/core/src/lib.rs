@@ -3,9 +3,13 @@
 //! No clock, file system, thread, runtime, database, environment or randomness is known here; the
 //! crate's `clippy.toml` bans the calls. The modules follow the data path: [`transcript`] turns bytes
 //! into records, [`session`] folds records into the turn's state, [`evidence`] weighs that reading
-//! against the other witnesses, [`chain`] ties sessions into work chains, [`roster`] orders the rows.
+//! against the other witnesses, [`chain`] ties sessions into work chains, [`roster`] orders the rows,
+//! [`deadlines`] keeps what has to be looked at again.
+
+#![forbid(unsafe_code)]
 
 pub mod chain;
+pub mod deadlines;
 pub mod evidence;
 pub mod ids;
 pub mod problem;

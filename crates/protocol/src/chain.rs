@@ -6,7 +6,7 @@ use ts_rs::TS;
 /// A work chain with all its segments, and every link that touches it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-#[ts(export, export_to = "../../../ui/src/lib/bindings/", optional_fields)]
+#[ts(optional_fields)]
 #[allow(missing_docs)]
 pub struct WorkChain {
     pub work_chain_id: String,
@@ -21,13 +21,15 @@ pub struct WorkChain {
 /// One segment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-#[ts(export, export_to = "../../../ui/src/lib/bindings/", optional_fields)]
+#[ts(optional_fields)]
 #[allow(missing_docs)]
 pub struct Segment {
     pub session_id: String,
     /// From 0 over the whole chain.
     pub index: u32,
-    pub started_at: String,
+    /// Absent when no record of the segment carries a time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<String>,
     /// The boundary that ended it.
@@ -40,22 +42,19 @@ pub struct Segment {
 /// A compaction.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-#[ts(export, export_to = "../../../ui/src/lib/bindings/", optional_fields)]
+#[ts(optional_fields)]
 #[allow(missing_docs)]
 pub struct Boundary {
     /// `auto`, `manual`, `unknown`.
     pub trigger: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[ts(type = "number")]
     pub pre_tokens: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[ts(type = "number")]
     pub post_tokens: Option<u64>,
 }
 
 /// A link between two sessions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export, export_to = "../../../ui/src/lib/bindings/")]
 #[allow(missing_docs)]
 pub struct Link {
     pub from: String,

@@ -5,7 +5,14 @@
 //! type here is made `From` a core type. TypeScript for all of it is generated into
 //! `ui/src/lib/bindings`, checked in, and compared by a test.
 
+#![forbid(unsafe_code)]
+
 pub mod chain;
+mod convert;
+pub mod doctor;
+pub mod error;
+pub mod event;
 pub mod roster;
+pub mod status;
 pub mod timeline;
 pub mod why;

@@ -6,7 +6,7 @@ use ts_rs::TS;
 /// One roster row: the TrackedSession schema.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-#[ts(export, export_to = "../../../ui/src/lib/bindings/", optional_fields)]
+#[ts(optional_fields)]
 #[allow(missing_docs)] // The names are the contract's; it explains them.
 pub struct TrackedSession {
     pub session_id: String,
@@ -87,7 +87,6 @@ pub struct TrackedSession {
 /// Groups of the window, in the order in which they stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export, export_to = "../../../ui/src/lib/bindings/")]
 pub enum Group {
     /// Approval, question, plan, error.
     NeedsYou,
@@ -102,7 +101,6 @@ pub enum Group {
 /// Why the state is what it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-#[ts(export, export_to = "../../../ui/src/lib/bindings/")]
 pub struct StateReason {
     /// `registry`, `hook`, `transcript`, `status_file`, `process`, `pty`, `timeout`.
     pub source: String,
@@ -114,7 +112,6 @@ pub struct StateReason {
 
 /// A tool and what it acts on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export, export_to = "../../../ui/src/lib/bindings/")]
 pub struct ToolTarget {
     /// The tool's name.
     pub tool: String,
@@ -124,7 +121,6 @@ pub struct ToolTarget {
 
 /// A tool call without a result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export, export_to = "../../../ui/src/lib/bindings/")]
 pub struct PendingTool {
     /// `tool_use_id`.
     pub id: String,
@@ -138,7 +134,7 @@ pub struct PendingTool {
 
 /// Where the session's terminal is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export, export_to = "../../../ui/src/lib/bindings/", optional_fields)]
+#[ts(optional_fields)]
 pub struct Terminal {
     /// `tmux`, ….
     pub kind: String,
@@ -150,30 +146,23 @@ pub struct Terminal {
 /// Tokens of a session and its subagents, each request counted once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-#[ts(export, export_to = "../../../ui/src/lib/bindings/")]
 #[allow(missing_docs)]
 pub struct Tokens {
-    #[ts(type = "number")]
     pub input: u64,
-    #[ts(type = "number")]
     pub output: u64,
-    #[ts(type = "number")]
     pub cache_read: u64,
-    #[ts(type = "number")]
     pub cache_write: u64,
 }
 
 /// How full the context is.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-#[ts(export, export_to = "../../../ui/src/lib/bindings/", optional_fields)]
+#[ts(optional_fields)]
 pub struct Context {
     /// Tokens after the newest answer.
-    #[ts(type = "number")]
     pub used: u64,
     /// Size of the window, where it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[ts(type = "number")]
     pub size: Option<u64>,
     /// `used` of `size`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -182,7 +171,6 @@ pub struct Context {
 
 /// Subagents of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export, export_to = "../../../ui/src/lib/bindings/")]
 #[allow(missing_docs)]
 pub struct Subagents {
     pub running: u32,
@@ -191,22 +179,18 @@ pub struct Subagents {
 
 /// A pull request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export, export_to = "../../../ui/src/lib/bindings/")]
 #[allow(missing_docs)]
 pub struct PullRequest {
-    #[ts(type = "number")]
     pub number: u64,
     pub url: String,
 }
 
 /// Something that went wrong while reading; everything else goes on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export, export_to = "../../../ui/src/lib/bindings/")]
 #[allow(missing_docs)]
 pub struct Problem {
     pub path: String,
     pub kind: String,
-    #[ts(type = "number")]
     pub count: u64,
     pub detail: String,
 }
@@ -214,10 +198,8 @@ pub struct Problem {
 /// `roster --json`, and the first line of `watch --json` beside its `event`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-#[ts(export, export_to = "../../../ui/src/lib/bindings/")]
 pub struct RosterSnapshot {
     /// Rises with every change.
-    #[ts(type = "number")]
     pub revision: u64,
     /// The engine's clock; ages are reckoned from it, since the demo has a clock of its own.
     pub generated_at: String,
@@ -236,13 +218,11 @@ pub struct RosterSnapshot {
 /// order given (rising). A reader whose revision is not `base` asks for a snapshot again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-#[ts(export, export_to = "../../../ui/src/lib/bindings/", optional_fields)]
+#[ts(optional_fields)]
 pub struct RosterDelta {
     /// The revision to which this applies.
-    #[ts(type = "number")]
     pub base: u64,
     /// The revision after it.
-    #[ts(type = "number")]
     pub revision: u64,
     /// The engine's clock.
     pub generated_at: String,
@@ -260,7 +240,6 @@ pub struct RosterDelta {
 
 /// A row and its place.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export, export_to = "../../../ui/src/lib/bindings/")]
 pub struct Upsert {
     /// Place in the new order, from 0.
     pub index: u32,
@@ -271,7 +250,6 @@ pub struct Upsert {
 /// What a subscriber of the window receives.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export, export_to = "../../../ui/src/lib/bindings/")]
 pub enum RosterMessage {
     /// First, and again whenever the subscriber was left behind.
     Snapshot(RosterSnapshot),

@@ -6,16 +6,13 @@ use ts_rs::TS;
 /// A stretch of a timeline.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-#[ts(export, export_to = "../../../ui/src/lib/bindings/")]
 #[allow(missing_docs)]
 pub struct Timeline {
     pub session_id: String,
     pub work_chain_id: String,
     /// Index of the first item.
-    #[ts(type = "number")]
     pub from: u64,
     /// Number of items in the whole timeline, as far as read.
-    #[ts(type = "number")]
     pub total: u64,
     pub items: Vec<TimelineItem>,
 }
@@ -23,11 +20,10 @@ pub struct Timeline {
 /// One entry.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-#[ts(export, export_to = "../../../ui/src/lib/bindings/", optional_fields)]
+#[ts(optional_fields)]
 #[allow(missing_docs)]
 pub struct TimelineItem {
     /// Place in the timeline, from 0; stable while records are only appended.
-    #[ts(type = "number")]
     pub index: u64,
     pub session_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -42,7 +38,7 @@ pub struct TimelineItem {
 /// What an entry is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
-#[ts(export, export_to = "../../../ui/src/lib/bindings/", optional_fields)]
+#[ts(optional_fields)]
 #[allow(missing_docs)]
 pub enum What {
     /// Somebody asked. `origin`: `human`, `task_notification`, `peer`, `queued`.
@@ -64,17 +60,14 @@ pub enum What {
         #[serde(skip_serializing_if = "Option::is_none")]
         output: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none")]
-        #[ts(type = "number")]
         duration_ms: Option<u64>,
     },
     /// A compaction.
     Boundary {
         trigger: String,
         #[serde(skip_serializing_if = "Option::is_none")]
-        #[ts(type = "number")]
         pre_tokens: Option<u64>,
         #[serde(skip_serializing_if = "Option::is_none")]
-        #[ts(type = "number")]
         post_tokens: Option<u64>,
     },
     /// A session of the chain begins: `to` is its id, `reason` the link's.

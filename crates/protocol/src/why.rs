@@ -8,7 +8,7 @@ use crate::roster::StateReason;
 /// The state of one session and its witnesses, winner first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-#[ts(export, export_to = "../../../ui/src/lib/bindings/", optional_fields)]
+#[ts(optional_fields)]
 #[allow(missing_docs)]
 pub struct Why {
     pub session_id: String,
@@ -26,7 +26,7 @@ pub struct Why {
 /// One piece of evidence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
-#[ts(export, export_to = "../../../ui/src/lib/bindings/", optional_fields)]
+#[ts(optional_fields)]
 #[allow(missing_docs)]
 pub struct Witness {
     pub source: String,

@@ -1,4 +1,24 @@
 //! Work chains: which session goes on in which, and how that is known.
+//!
+//! [`resolve()`] is a pure function from facts to [`Chains`]. Evidence is asked in the order of its
+//! worth: the person's word, forks, copied history, the process's own session id, registry moves, and
+//! only then markers with their rule of thumb. Where nothing is known nothing is linked: hiding a
+//! session behind a wrong successor is worse than showing two rows.
 
+pub mod chains;
 pub mod lineage;
 pub mod link;
+pub mod marker;
+pub mod resolve;
+
+mod copies;
+mod forest;
+mod markers;
+mod nodes;
+mod parents;
+
+pub use chains::{Chain, Chains};
+pub use lineage::{BeganBy, Lineage, Marker, RegistryMove, Segment};
+pub use link::{Link, LinkConfidence, LinkReason};
+pub use marker::{MarkerError, MarkerKey, parse_marker};
+pub use resolve::{Facts, ManualLink, resolve};

@@ -4,3 +4,9 @@
 //! never an error. The resolver is pure: the same evidence at the same time gives the same state.
 
 pub mod registry;
+pub mod resolve;
+pub mod witness;
+mod words;
+
+pub use resolve::resolve;
+pub use witness::{Departure, Evidence, GoneInstance, InstanceWitness, TranscriptWitness, Verdict, Witness};

@@ -1,3 +1,13 @@
 //! The roster: rows in order, and what changed between two revisions.
 
+pub mod delta;
+pub mod group;
+pub mod order;
+pub mod pending;
 pub mod row;
+pub mod visible;
+
+pub use delta::{Delta, Roster};
+pub use group::{Group, group};
+pub use order::OrderKey;
+pub use visible::Filter;

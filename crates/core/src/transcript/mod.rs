@@ -1,3 +1,9 @@
 //! From bytes to records: splitting lines, parsing them, reading them in full for the timeline.
 
+mod fields;
+mod json;
+pub mod line_splitter;
+pub mod parse;
 pub mod record;
+mod target;
+mod user;

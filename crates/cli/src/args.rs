@@ -1,0 +1,153 @@
+//! Options and commands, as `--help`, completions and the man page show them.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// See every coding-agent session on this machine, what each is doing, and which one needs you.
+///
+/// Reads the agent's own files and never writes to them. Works without the window running.
+#[derive(Debug, Parser)]
+#[command(name = "watchbill", version, max_term_width = 100)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// Options that every command takes.
+    #[command(flatten)]
+    pub global: Global,
+}
+
+/// Options that every command takes.
+#[derive(Debug, Clone, Args)]
+pub struct Global {
+    /// Claude configuration folder to watch; may be given several times
+    ///
+    /// Without it: WATCHBILL_CLAUDE_DIR (a list, separated as PATH is), the configuration file, CLAUDE_CONFIG_DIR, ~/.claude.
+    #[arg(long = "claude-dir", value_name = "DIR", global = true)]
+    pub claude_dirs: Vec<PathBuf>,
+    /// Folder for Watchbill's own files [env: WATCHBILL_DATA_DIR]
+    #[arg(long, value_name = "DIR", global = true)]
+    pub data_dir: Option<PathBuf>,
+    /// Configuration file [env: WATCHBILL_CONFIG]
+    #[arg(long, value_name = "FILE", global = true)]
+    pub config: Option<PathBuf>,
+    /// Colours in the output; NO_COLOR is respected
+    #[arg(long, value_name = "WHEN", default_value = "auto", global = true)]
+    pub color: ColorChoice,
+    /// Play the bundled recordings instead of reading your sessions
+    #[arg(long, global = true)]
+    pub demo: bool,
+}
+
+/// When to use colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ColorChoice {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Show the roster now
+    Roster {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+        /// Show superseded, ended and long idle sessions too
+        #[arg(long)]
+        all: bool,
+        /// Show the roster as it would have been at this time (RFC 3339); from files alone
+        #[arg(long, value_name = "TIME", value_parser = parse_time)]
+        at: Option<watchbill_engine::Timestamp>,
+        /// Use files alone: no registry, no processes
+        #[arg(long)]
+        no_live: bool,
+    },
+    /// Show the roster, then every change as it happens
+    Watch {
+        /// Print one JSON object a line
+        #[arg(long)]
+        json: bool,
+        /// Show superseded, ended and long idle sessions too
+        #[arg(long)]
+        all: bool,
+    },
+    /// Say why a session is in its state: every witness, the winner first
+    Why {
+        /// Session id, a unique beginning of one, or a work chain id
+        session: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show the work chain of a session: all its segments, and how each link is known
+    Chain {
+        /// Session id, a unique beginning of one, or a work chain id
+        session: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show the timeline of a session: prompts, tools, answers, compactions
+    Show {
+        /// Session id, a unique beginning of one, or a work chain id
+        session: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+        /// Index of the first entry; without it the last ones are shown
+        #[arg(long, value_name = "N")]
+        from: Option<u64>,
+        /// How many entries
+        #[arg(long, value_name = "N", default_value_t = 100)]
+        limit: u64,
+    },
+    /// Print one line with the counts, for status bars
+    Status {
+        /// Form of the line
+        #[arg(long, value_enum, default_value = "plain")]
+        format: StatusFormat,
+    },
+    /// Open the window, or raise it, with a session selected
+    Open {
+        /// Session id, a unique beginning of one, or a work chain id
+        session: Option<String>,
+    },
+    /// Report what is found, what is watched and how, limits and versions
+    Doctor {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print completions for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the man page
+    Man,
+}
+
+/// Forms of the status line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum StatusFormat {
+    /// Words
+    Plain,
+    /// JSON object
+    Json,
+    /// JSON for Waybar's custom module
+    Waybar,
+    /// Text with tmux colours
+    Tmux,
+}
+
+fn parse_time(text: &str) -> Result<watchbill_engine::Timestamp, String> {
+    watchbill_engine::Timestamp::parse(text)
+        .ok_or_else(|| "expected a time such as 2026-11-20T15:30:00Z".to_owned())
+}

@@ -1,0 +1,138 @@
+//! Text for a terminal: colours, widths, and nothing that a transcript could smuggle in.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Whether to use colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Paint(pub bool);
+
+/// What a colour stands for; see the window for the same meanings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tone {
+    /// Needs the person.
+    Need,
+    /// Works.
+    Work,
+    /// The person's turn.
+    Turn,
+    /// Quiet.
+    Dim,
+    /// Went wrong.
+    Error,
+    /// Emphasis.
+    Bold,
+}
+
+impl Paint {
+    /// `text` in the colour of `tone`.
+    pub fn tone(self, tone: Tone, text: &str) -> String {
+        if !self.0 || text.is_empty() {
+            return text.to_owned();
+        }
+        let code = match tone {
+            Tone::Need => "33",
+            Tone::Work => "34",
+            Tone::Turn => "32",
+            Tone::Dim => "2",
+            Tone::Error => "31",
+            Tone::Bold => "1",
+        };
+        format!("\x1b[{code}m{text}\x1b[0m")
+    }
+}
+
+/// One line that is safe to print: control characters and those that change the direction of
+/// writing are dropped, runs of space become one. Transcripts hold what any tool has printed.
+pub fn one_line(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_whitespace() {
+            if !out.ends_with(' ') && !out.is_empty() {
+                out.push(' ');
+            }
+        } else if !is_hostile(c) {
+            out.push(c);
+        }
+    }
+    out.truncate(out.trim_end().len());
+    out
+}
+
+/// Several lines, each safe to print.
+pub fn lines(text: &str) -> impl Iterator<Item = String> + '_ {
+    text.lines().map(|line| {
+        line.chars().map(|c| if c == '\t' { ' ' } else { c }).filter(|c| !is_hostile(*c)).collect::<String>()
+    })
+}
+
+fn is_hostile(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+/// `text` cut to `width` columns, with an ellipsis where something is missing, and filled with spaces.
+pub fn fit(text: &str, width: usize) -> String {
+    let mut out = cut(text, width);
+    let missing = width.saturating_sub(out.width());
+    out.extend(std::iter::repeat_n(' ', missing));
+    out
+}
+
+/// `text` cut to at most `width` columns.
+pub fn cut(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let mut out = String::new();
+    let mut used = 0;
+    for c in text.chars() {
+        let w = c.width().unwrap_or(0);
+        if used + w + 1 > width {
+            break;
+        }
+        out.push(c);
+        used += w;
+    }
+    if width > 0 {
+        out.push('…');
+    }
+    out
+}
+
+/// A span in the words of a glance: `12 s`, `4 min`, `3 h`, `2 d`.
+pub fn age(millis: i64) -> String {
+    let secs = millis.max(0) / 1000;
+    match secs {
+        0..60 => format!("{secs} s"),
+        60..3600 => format!("{} min", secs / 60),
+        3600..86_400 => format!("{} h", secs / 3600),
+        _ => format!("{} d", secs / 86_400),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_steers_a_terminal_gets_through() {
+        assert_eq!(one_line("a\x1b[31mred\x07\n\n b\u{202e}cd\u{feff}"), "a[31mred bcd");
+        assert_eq!(lines("x\x1b]0;t\x07\ny").collect::<Vec<_>>(), ["x]0;t", "y"]);
+    }
+
+    #[test]
+    fn text_is_cut_by_columns_not_by_bytes() {
+        assert_eq!(fit("日本語テキスト", 7), "日本語…");
+        assert_eq!(fit("ab", 4), "ab  ");
+        assert_eq!(cut("abcdef", 4), "abc…");
+        assert_eq!(cut("abcdef", 0), "");
+    }
+
+    #[test]
+    fn ages_are_words() {
+        assert_eq!(age(59_999), "59 s");
+        assert_eq!(age(60_000), "1 min");
+        assert_eq!(age(7_200_000), "2 h");
+        assert_eq!(age(-5), "0 s");
+    }
+}

@@ -1,0 +1,62 @@
+//! `chain`: segments in order, and how each link is known.
+
+use watchbill_protocol::chain::{Boundary, WorkChain};
+
+use super::short;
+use crate::paint::{Paint, Tone, one_line};
+
+/// The chain as a list.
+pub fn render(chain: &WorkChain, paint: Paint) -> String {
+    let mut out = format!("work chain {}\n", chain.work_chain_id);
+    if let Some(name) = &chain.name {
+        out.push_str(&format!("name       {}\n", paint.tone(Tone::Bold, &one_line(name))));
+    }
+    out.push_str(&format!("head       {}\n\n", chain.head));
+    for segment in &chain.segments {
+        let fate = if segment.superseded {
+            paint.tone(Tone::Dim, "superseded")
+        } else if segment.session_id == chain.head {
+            paint.tone(Tone::Turn, "head")
+        } else {
+            String::new()
+        };
+        let end = segment.ended_at.as_deref().unwrap_or("");
+        out.push_str(&format!(
+            "{:>3}  {}  {} – {end}  {fate}\n",
+            segment.index + 1,
+            short(&segment.session_id),
+            segment.started_at,
+        ));
+        if let Some(boundary) = &segment.boundary {
+            out.push_str(&paint.tone(Tone::Dim, &format!("     ── {}\n", boundary_words(boundary))));
+        }
+    }
+    let links: Vec<_> = chain.links.iter().filter(|link| link.from != link.to).collect();
+    if !links.is_empty() {
+        out.push('\n');
+    }
+    for link in links {
+        out.push_str(&format!(
+            "{} → {}  {} ({})\n",
+            short(&link.from),
+            short(&link.to),
+            link.reason,
+            link.confidence
+        ));
+    }
+    out
+}
+
+/// A compaction in words.
+pub fn boundary_words(boundary: &Boundary) -> String {
+    let by = match boundary.trigger.as_str() {
+        "auto" => "compacted automatically",
+        "manual" => "compacted by hand",
+        _ => "compacted",
+    };
+    match (boundary.pre_tokens, boundary.post_tokens) {
+        (Some(pre), Some(post)) => format!("{by}, {pre} → {post} tokens"),
+        (Some(pre), None) => format!("{by}, {pre} tokens before"),
+        _ => by.to_owned(),
+    }
+}

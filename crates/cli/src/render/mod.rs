@@ -1,0 +1,86 @@
+//! Answers as text for a person.
+
+pub mod chain;
+pub mod doctor;
+pub mod roster;
+pub mod status;
+pub mod timeline;
+pub mod why;
+
+use watchbill_engine::Timestamp;
+use watchbill_protocol::roster::TrackedSession;
+
+use crate::paint::{Tone, age, one_line};
+
+/// How old `at` is at `now`, in words; empty when either is no time.
+pub fn age_at(now: &str, at: &str) -> String {
+    match (Timestamp::parse(now), Timestamp::parse(at)) {
+        (Some(now), Some(at)) => age(now.since(at).0),
+        _ => String::new(),
+    }
+}
+
+/// The name of a session for a person: title, else goal, else the beginning of its id.
+pub fn name(session: &TrackedSession) -> String {
+    let named = session.title.as_deref().or(session.work_chain_name.as_deref()).or(session.goal.as_deref());
+    let name = named.map(one_line).filter(|text| !text.is_empty());
+    name.unwrap_or_else(|| format!("session {}", short(&session.session_id)))
+}
+
+/// The beginning of an id: enough to name it on the command line.
+pub fn short(id: &str) -> &str {
+    id.char_indices().nth(8).map_or(id, |(at, _)| &id[..at])
+}
+
+/// State and kind in words.
+pub fn state_words(state: &str, kind: Option<&str>) -> &'static str {
+    match (state, kind) {
+        ("working", Some("compacting")) => "compacting",
+        ("working", Some("retrying")) => "retrying",
+        ("working", Some("background")) => "working in the background",
+        ("working", _) => "working",
+        ("waiting_for_approval", Some("question")) => "asks a question",
+        ("waiting_for_approval", Some("plan")) => "shows a plan",
+        ("waiting_for_approval", _) => "waits for approval",
+        ("waiting_for_input", Some("interrupted")) => "interrupted",
+        ("waiting_for_input", Some("error")) => "failed",
+        ("waiting_for_input", Some("limit")) => "usage limit reached",
+        ("waiting_for_input", Some("dialog")) => "a dialog is open",
+        ("waiting_for_input", _) => "your turn",
+        ("ended", Some("crashed")) => "ended without saying goodbye",
+        ("ended", _) => "ended",
+        _ => "idle",
+    }
+}
+
+/// The colour of a state.
+pub fn tone(session: &TrackedSession) -> Tone {
+    match (session.state.as_str(), session.state_kind.as_deref()) {
+        (_, Some("error" | "limit")) => Tone::Error,
+        ("waiting_for_approval", _) => Tone::Need,
+        ("working", _) => Tone::Work,
+        ("waiting_for_input", _) => Tone::Turn,
+        _ => Tone::Dim,
+    }
+}
+
+/// What is going on now, in a few words.
+pub fn doing(session: &TrackedSession) -> String {
+    let tool = session.pending_tool.as_ref().map(|tool| {
+        let target = one_line(&tool.target);
+        if target.is_empty() { one_line(&tool.tool) } else { format!("{}: {target}", one_line(&tool.tool)) }
+    });
+    let words = state_words(&session.state, session.state_kind.as_deref());
+    match (session.state.as_str(), session.state_kind.as_deref(), tool) {
+        ("waiting_for_approval", Some("question"), _) => {
+            let target = session.pending_tool.as_ref().map(|tool| one_line(&tool.target)).unwrap_or_default();
+            if target.is_empty() { words.to_owned() } else { format!("asks: {target}") }
+        }
+        ("waiting_for_approval", Some("plan"), _) => words.to_owned(),
+        ("waiting_for_approval", _, Some(tool)) => format!("wants to run {tool}"),
+        ("working", Some("retrying" | "compacting"), _) => one_line(&session.state_reason.detail),
+        ("working", _, Some(tool)) => tool,
+        (_, Some("error" | "limit"), _) => one_line(&session.state_reason.detail),
+        _ => words.to_owned(),
+    }
+}

@@ -1,0 +1,104 @@
+//! The roster as a table: groups, and one line for each session.
+
+use watchbill_protocol::roster::{Group, Problem, RosterSnapshot, TrackedSession};
+
+use super::{age_at, doing, name, short, tone};
+use crate::paint::{Paint, Tone, cut, fit, one_line};
+
+/// The whole roster, `width` columns wide.
+pub fn render(roster: &RosterSnapshot, width: usize, paint: Paint) -> String {
+    let mut out = String::new();
+    if roster.sessions.is_empty() {
+        out.push_str("No sessions. They appear here as soon as an agent writes its first record.\n");
+    }
+    let mut group = None;
+    for session in &roster.sessions {
+        if group != Some(session.group) {
+            if group.is_some() {
+                out.push('\n');
+            }
+            group = Some(session.group);
+            let count = roster.sessions.iter().filter(|s| s.group == session.group).count();
+            out.push_str(&paint.tone(Tone::Bold, &format!("{} {count}", heading(session.group))));
+            out.push('\n');
+        }
+        out.push_str(&line(session, &roster.generated_at, width, paint));
+        out.push('\n');
+    }
+    out.push_str(&problems(&roster.problems, width, paint));
+    out
+}
+
+/// The heading of a group.
+pub fn heading(group: Group) -> &'static str {
+    match group {
+        Group::NeedsYou => "Needs you",
+        Group::Working => "Working",
+        Group::YourTurn => "Your turn",
+        Group::Idle => "Idle",
+    }
+}
+
+/// One session in one line.
+pub fn line(session: &TrackedSession, now: &str, width: usize, paint: Paint) -> String {
+    let glyph = match session.group {
+        Group::NeedsYou => "▲",
+        Group::Working => "●",
+        Group::YourTurn => "✓",
+        Group::Idle => "○",
+    };
+    let age = age_at(now, &session.state_since);
+    let rest = width.saturating_sub(2 + 9 + 8).max(30);
+    let (title_width, place_width) = (rest * 2 / 5, rest / 5);
+    let what_width = rest.saturating_sub(title_width + place_width + 2);
+    let mut what = doing(session);
+    if session.state_reason.confidence == "inferred" && session.state != "idle" && session.state != "ended" {
+        what.push_str(" (a guess)");
+    }
+    if session.compaction_count > 0 {
+        what.push_str(&format!(" · compacted {}×", session.compaction_count));
+    }
+    if let Some(agents) = session.subagents.filter(|agents| agents.running > 0) {
+        what.push_str(&format!(" · {} subagents", agents.running));
+    }
+    if session.superseded == Some(true) {
+        what.push_str(" · superseded");
+    }
+    let tone = tone(session);
+    format!(
+        "{} {} {} {} {} {}",
+        paint.tone(tone, glyph),
+        paint.tone(Tone::Dim, &fit(short(&session.session_id), 8)),
+        fit(&name(session), title_width),
+        paint.tone(Tone::Dim, &fit(&place(session), place_width)),
+        paint.tone(tone, &fit(&what, what_width)),
+        paint.tone(Tone::Dim, &format!("{age:>7}")),
+    )
+}
+
+/// Project and branch.
+pub fn place(session: &TrackedSession) -> String {
+    let folder = session.repo_root.as_deref().or(session.cwd.as_deref()).unwrap_or_default();
+    let project = folder.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or_default();
+    match session.branch.as_deref() {
+        Some(branch) if !branch.is_empty() => one_line(&format!("{project} · {branch}")),
+        _ => one_line(project),
+    }
+}
+
+/// What could not be read, and what to do about it.
+pub fn problems(problems: &[Problem], width: usize, paint: Paint) -> String {
+    // An unknown record type is news for us, not for the person at the terminal; `doctor` lists it.
+    let shown: Vec<_> = problems.iter().filter(|problem| problem.kind != "unknown_record").collect();
+    let mut out = String::new();
+    if !shown.is_empty() {
+        out.push('\n');
+    }
+    for problem in &shown {
+        let times = if problem.count > 1 { format!(" ({}×)", problem.count) } else { String::new() };
+        let text = format!("! {}: {}{times}", one_line(&problem.path), one_line(&problem.detail));
+        out.push_str(&paint.tone(Tone::Error, &cut(&text, width.max(60))));
+        out.push('\n');
+    }
+    out
+}

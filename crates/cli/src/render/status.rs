@@ -1,0 +1,46 @@
+//! `status`: one line with the counts, in the form that a bar wants.
+
+use serde_json::json;
+use watchbill_protocol::roster::{Group, RosterSnapshot};
+
+use super::{doing, name};
+use crate::args::StatusFormat;
+
+/// The line, without a line break.
+pub fn render(roster: &RosterSnapshot, format: StatusFormat) -> String {
+    let count = |group| roster.sessions.iter().filter(|session| session.group == group).count();
+    let (needs, working) = (count(Group::NeedsYou), count(Group::Working));
+    let (turn, idle) = (count(Group::YourTurn), count(Group::Idle));
+    match format {
+        StatusFormat::Plain => format!("{needs} need you, {working} working, {turn} your turn, {idle} idle"),
+        StatusFormat::Json => {
+            json!({ "needsYou": needs, "working": working, "yourTurn": turn, "idle": idle }).to_string()
+        }
+        StatusFormat::Waybar => {
+            let class = if needs > 0 {
+                "needs-you"
+            } else if working > 0 {
+                "working"
+            } else {
+                "idle"
+            };
+            let tooltip: Vec<String> = roster
+                .sessions
+                .iter()
+                .filter(|session| matches!(session.group, Group::NeedsYou | Group::Working))
+                .map(|session| escape(&format!("{}: {}", name(session), doing(session))))
+                .collect();
+            json!({ "text": format!("▲{needs} ●{working}"), "class": class, "alt": class, "tooltip": tooltip.join("\n") })
+                .to_string()
+        }
+        StatusFormat::Tmux => {
+            let need = if needs > 0 { format!("#[fg=yellow,bold]▲{needs}#[default] ") } else { String::new() };
+            format!("{need}●{working} ✓{turn}")
+        }
+    }
+}
+
+/// Waybar reads its tooltip as Pango markup.
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}

@@ -1,0 +1,86 @@
+//! `show`: the timeline, one entry after the other.
+
+use watchbill_protocol::chain::Boundary;
+use watchbill_protocol::timeline::{Timeline, TimelineItem, What};
+
+use super::chain::boundary_words;
+use super::short;
+use crate::paint::{Paint, Tone, age, cut, lines, one_line};
+
+/// The stretch as text, `width` columns wide.
+pub fn render(timeline: &Timeline, width: usize, paint: Paint) -> String {
+    let mut out = String::new();
+    let last = timeline.from + timeline.items.len() as u64;
+    if timeline.from > 0 || last < timeline.total {
+        let note = format!("entries {} to {last} of {}; more with --from and --limit\n", timeline.from, timeline.total);
+        out.push_str(&paint.tone(Tone::Dim, &note));
+    }
+    for item in &timeline.items {
+        entry(&mut out, item, width, paint);
+    }
+    if timeline.items.is_empty() {
+        out.push_str("Nothing has been said yet.\n");
+    }
+    out
+}
+
+fn entry(out: &mut String, item: &TimelineItem, width: usize, paint: Paint) {
+    let time = item.at.as_deref().and_then(|at| at.get(11..19)).unwrap_or("        ");
+    let indent = if item.agent_id.is_some() { "  │ " } else { "" };
+    let room = width.saturating_sub(10 + indent.chars().count()).max(40);
+    let mut put = |tone: Option<Tone>, text: &str, most: usize| {
+        let mut first = true;
+        let mut left_out = 0usize;
+        for (n, line) in lines(text).enumerate() {
+            if n >= most {
+                left_out += 1;
+                continue;
+            }
+            let stamp = if first { time } else { "        " };
+            let line = cut(&line, room);
+            let line = tone.map_or_else(|| line.clone(), |tone| paint.tone(tone, &line));
+            out.push_str(&format!("{}  {indent}{line}\n", paint.tone(Tone::Dim, stamp)));
+            first = false;
+        }
+        if left_out > 0 {
+            out.push_str(&paint.tone(Tone::Dim, &format!("          {indent}… {left_out} more lines\n")));
+        }
+    };
+    match &item.what {
+        What::Prompt { text, origin } if origin == "human" || origin == "queued" => {
+            put(Some(Tone::Bold), &format!("> {text}"), 20);
+        }
+        What::Prompt { text, origin } => put(Some(Tone::Dim), &format!("> {} {text}", origin.replace('_', " ")), 4),
+        What::Response { text } => put(None, text, usize::MAX),
+        What::Thinking { text } => put(Some(Tone::Dim), text, 2),
+        What::Tool { tool, target, outcome, duration_ms, .. } => {
+            let (mark, tone) = match outcome.as_str() {
+                "ok" => ("✓", Tone::Turn),
+                "error" => ("✕", Tone::Error),
+                "denied" => ("⊘", Tone::Need),
+                "background" => ("↷", Tone::Work),
+                _ => ("…", Tone::Work),
+            };
+            let took = duration_ms.map(|ms| format!("  {}", span(ms))).unwrap_or_default();
+            put(Some(tone), &one_line(&format!("{mark} {tool} {target}{took}")), 1);
+        }
+        What::Boundary { trigger, pre_tokens, post_tokens } => {
+            let boundary = Boundary { trigger: trigger.clone(), pre_tokens: *pre_tokens, post_tokens: *post_tokens };
+            put(Some(Tone::Dim), &format!("──── {} ────", boundary_words(&boundary)), 1);
+        }
+        What::Continued { to, reason } => {
+            put(Some(Tone::Dim), &format!("──── continued in {} ({reason}) ────", short(to)), 1);
+        }
+        What::Interrupted => put(Some(Tone::Need), "interrupted", 1),
+        What::Error { text } => put(Some(Tone::Error), text, 4),
+        What::Command { text } | What::Note { text } => put(Some(Tone::Dim), text, 4),
+    }
+}
+
+fn span(ms: u64) -> String {
+    if ms < 10_000 {
+        format!("{}.{} s", ms / 1000, ms % 1000 / 100)
+    } else {
+        age(i64::try_from(ms).unwrap_or(i64::MAX))
+    }
+}

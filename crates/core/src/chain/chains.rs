@@ -1,0 +1,280 @@
+//! The result: work chains with their sessions, segments and links.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::sync::Arc;
+
+use super::forest::Forest;
+use super::lineage::{Lineage, Segment};
+use super::link::{Link, LinkConfidence, LinkReason};
+use super::markers::Announced;
+use super::nodes::Nodes;
+use crate::ids::{ChainId, SessionId};
+use crate::roster::row::Supersession;
+use crate::time::Timestamp;
+use crate::transcript::record::{CompactBoundary, CompactTrigger};
+
+/// One piece of work, over all the sessions that it went through.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chain {
+    /// Derived from the session that the chain began with, also where that one's file is gone.
+    pub id: ChainId,
+    /// The person's own title, from the session of the chain that was active last and has one.
+    pub name: Option<Arc<str>>,
+    /// The sessions in the order of their beginning, each after the one it comes from.
+    pub sessions: Vec<SessionId>,
+    /// The session in which the work goes on: of those that are not superseded the one active last.
+    pub head: SessionId,
+    /// Every link that touches the chain: within it, from and to forks, and one for each compaction inside a
+    /// file, whose two ends are the same session.
+    pub links: Vec<Link>,
+    /// The sessions whose work goes on in another one.
+    pub superseded: BTreeMap<SessionId, Supersession>,
+    /// Compactions in the whole chain, each once.
+    pub compaction_count: u32,
+    /// The segments in order. A live session without a transcript has none yet.
+    pub segments: Vec<(SessionId, Segment)>,
+    /// How many segments there are.
+    pub segment_count: u32,
+}
+
+/// All work chains.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Chains {
+    chains: Vec<Chain>,
+    by_session: Vec<(SessionId, usize)>,
+    by_id: Vec<(ChainId, usize)>,
+}
+
+impl Chains {
+    /// The chain that the session is in.
+    pub fn of(&self, session: &SessionId) -> Option<&Chain> {
+        let found = self.by_session.binary_search_by(|(id, _)| id.cmp(session)).ok()?;
+        Some(&self.chains[self.by_session[found].1])
+    }
+
+    /// The chain of this id.
+    pub fn get(&self, id: &ChainId) -> Option<&Chain> {
+        let found = self.by_id.binary_search_by(|(known, _)| known.cmp(id)).ok()?;
+        Some(&self.chains[self.by_id[found].1])
+    }
+
+    /// Who took over from the session; `None` for a head.
+    pub fn superseded(&self, session: &SessionId) -> Option<&Supersession> {
+        self.of(session)?.superseded.get(session)
+    }
+
+    /// All chains, in the order of their first sessions' ids.
+    pub fn iter(&self) -> std::slice::Iter<'_, Chain> {
+        self.chains.iter()
+    }
+
+    /// How many chains there are.
+    pub fn len(&self) -> usize {
+        self.chains.len()
+    }
+
+    /// There is no session at all.
+    pub fn is_empty(&self) -> bool {
+        self.chains.is_empty()
+    }
+}
+
+impl<'c> IntoIterator for &'c Chains {
+    type Item = &'c Chain;
+    type IntoIter = std::slice::Iter<'c, Chain>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+/// Puts the chains together.
+pub(super) fn assemble(nodes: &Nodes<'_>, forest: &Forest, announced: &Announced) -> Chains {
+    let root = roots(forest);
+    let (mut members, mut children, mut forks) =
+        (vec![Vec::new(); nodes.len()], vec![Vec::new(); nodes.len()], vec![Vec::new(); nodes.len()]);
+    for (number, _) in nodes.iter().filter(|(_, node)| node.seen) {
+        members[root[number]].push(number);
+        if let Some(parent) = forest.origins[number].parent() {
+            if parent.continues {
+                children[parent.from].push(number);
+            } else if nodes[parent.from].seen {
+                forks[root[parent.from]].push(number);
+            }
+        }
+    }
+    let mut result = Chains::default();
+    for (first, members) in members.iter().enumerate().filter(|(_, members)| !members.is_empty()) {
+        let order = if members.len() == 1 { members.clone() } else { in_order(nodes, &children, first) };
+        let chain = Assembly { nodes, forest, announced, order: &order, forks: &forks[first] }.chain(first);
+        let place = result.chains.len();
+        result.by_session.extend(chain.sessions.iter().map(|id| (id.clone(), place)));
+        result.by_id.push((chain.id.clone(), place));
+        result.chains.push(chain);
+    }
+    result.by_session.sort_unstable();
+    result.by_id.sort_unstable();
+    result
+}
+
+/// For each node the one that its chain began with.
+fn roots(forest: &Forest) -> Vec<usize> {
+    let len = forest.origins.len();
+    let mut root = vec![usize::MAX; len];
+    let mut path = Vec::new();
+    for number in 0..len {
+        let mut at = number;
+        while root[at] == usize::MAX {
+            path.push(at);
+            match forest.origins[at].parent().filter(|p| p.continues) {
+                Some(parent) => at = parent.from,
+                None => root[at] = at,
+            }
+        }
+        for passed in path.drain(..) {
+            root[passed] = root[at];
+        }
+    }
+    root
+}
+
+/// The sessions that come from `first`, oldest first, none before the one it comes from.
+fn in_order(nodes: &Nodes<'_>, children: &[Vec<usize>], first: usize) -> Vec<usize> {
+    let mut ready = BinaryHeap::from([Reverse((nodes[first].age(), first))]);
+    let mut order = Vec::new();
+    while let Some(Reverse((_, number))) = ready.pop() {
+        if nodes[number].seen {
+            order.push(number);
+        }
+        ready.extend(children[number].iter().map(|&child| Reverse((nodes[child].age(), child))));
+    }
+    order
+}
+
+/// One chain in the making.
+struct Assembly<'x, 'a> {
+    nodes: &'x Nodes<'a>,
+    forest: &'x Forest,
+    announced: &'x Announced,
+    /// The sessions of the chain, in order.
+    order: &'x [usize],
+    /// The sessions that branch off from it.
+    forks: &'x [usize],
+}
+
+impl Assembly<'_, '_> {
+    fn chain(&self, first: usize) -> Chain {
+        let (nodes, id) = (self.nodes, |n: usize| self.nodes[n].id.clone());
+        let mut links: Vec<Link> =
+            self.order.iter().chain(self.forks).filter_map(|&n| self.link_into(n)).collect();
+        let mut segments = Vec::new();
+        let mut compactions = 0;
+        for &number in self.order {
+            let (own, at) = self.segments(number);
+            compactions += at.len() + usize::from(self.announced.opened.binary_search(&number).is_ok());
+            links.extend(at.into_iter().map(|(reason, at)| Link {
+                from: id(number),
+                to: id(number),
+                reason,
+                confidence: LinkConfidence::Proven,
+                at,
+            }));
+            segments.extend(own.into_iter().map(|segment| (id(number), segment)));
+        }
+        links.sort_by(|a, b| (a.at, &a.to, &a.from, a.reason).cmp(&(b.at, &b.to, &b.from, b.reason)));
+
+        let over = |n: usize| self.forest.superseded[n];
+        let active_last = |wanted: &dyn Fn(usize) -> bool| {
+            self.order.iter().copied().filter(|&n| wanted(n)).max_by_key(|&n| nodes[n].last)
+        };
+        let head = active_last(&|n| over(n).is_none());
+        let named = active_last(&|n| title(nodes, n).is_some());
+        let supersession = |&n: &usize| over(n).map(|(by, at)| (id(n), Supersession { by: id(by), at }));
+        Chain {
+            id: ChainId::derive(nodes[first].id),
+            name: named.and_then(|n| title(nodes, n)).cloned(),
+            sessions: self.order.iter().map(|&n| id(n)).collect(),
+            head: id(head.or(self.order.last().copied()).unwrap_or(first)),
+            superseded: self.order.iter().filter_map(supersession).collect(),
+            compaction_count: count(compactions),
+            segment_count: count(segments.len()),
+            links,
+            segments,
+        }
+    }
+
+    /// The link by which a session comes from another.
+    fn link_into(&self, number: usize) -> Option<Link> {
+        let parent = self.forest.origins[number].parent()?;
+        Some(Link {
+            from: self.nodes[parent.from].id.clone(),
+            to: self.nodes[number].id.clone(),
+            reason: parent.reason,
+            confidence: parent.confidence,
+            at: parent.at,
+        })
+    }
+
+    /// The segments of one session and the compactions between them, with those that only a marker tells of.
+    fn segments(&self, number: usize) -> (Vec<Segment>, Vec<(LinkReason, Option<Timestamp>)>) {
+        let Some(lineage) = self.nodes[number].lineage else { return (Vec::new(), Vec::new()) };
+        let mut segments = lineage.segments[self.copied_segments(number, lineage)..].to_vec();
+        let mut at: Vec<_> = segments
+            .iter()
+            .zip(segments.iter().skip(1).map(|s| s.started_at).chain([None]))
+            .filter(|(segment, _)| segment.boundary.is_some())
+            .map(|(segment, next)| (LinkReason::CompactBoundary, next.or(segment.ended_at)))
+            .collect();
+        let in_file = &self.announced.in_file;
+        let first = in_file.partition_point(|(n, _)| *n < number);
+        for &(_, when) in in_file[first..].iter().take_while(|(n, _)| *n == number) {
+            split(&mut segments, when);
+            at.push((LinkReason::Marker, Some(when)));
+        }
+        (segments, at)
+    }
+
+    /// How many of the first segments the session copied from the one that it continues: they count there.
+    fn copied_segments(&self, number: usize, lineage: &Lineage) -> usize {
+        let parent = self.forest.origins[number].parent();
+        let Some(parent) = parent.filter(|p| p.continues && p.reason == LinkReason::SharedRecords) else {
+            return 0;
+        };
+        let original = self.nodes[parent.from].lineage.map_or(&[][..], |l| &l.boundaries);
+        let ends = lineage.segments.iter().filter(|s| s.boundary.is_some()).count();
+        // The ids are those of the newest boundaries, so they are aligned at the end.
+        let unnamed = ends.saturating_sub(lineage.boundaries.len());
+        let start = self.nodes[number].start;
+        let is_copied = |(n, segment): &(usize, &Segment)| {
+            let id = n.checked_sub(unnamed).and_then(|n| lineage.boundaries.get(n));
+            let before = segment.ended_at.zip(start).is_some_and(|(ended, start)| ended < start);
+            before || id.is_some_and(|id| original.contains(id))
+        };
+        let with_end = lineage.segments.iter().enumerate().take_while(|(_, s)| s.boundary.is_some());
+        with_end.take_while(is_copied).count()
+    }
+}
+
+/// Divides the segment in which `at` falls: a marker told of a compaction that the file does not show.
+fn split(segments: &mut Vec<Segment>, at: Timestamp) {
+    let later = |s: &Segment| s.started_at.is_some_and(|start| start > at);
+    let place = segments.iter().position(later).unwrap_or(segments.len()).saturating_sub(1);
+    let Some(old) = segments.get_mut(place) else { return };
+    let goes_on = old.ended_at.is_some_and(|end| end > at);
+    let rest =
+        Segment { started_at: Some(at), ended_at: old.ended_at.filter(|_| goes_on), boundary: old.boundary };
+    if goes_on {
+        old.ended_at = Some(at);
+    }
+    old.boundary =
+        Some(CompactBoundary { trigger: CompactTrigger::Unknown, pre_tokens: None, post_tokens: None });
+    segments.insert(place + 1, rest);
+}
+
+fn title<'a>(nodes: &Nodes<'a>, number: usize) -> Option<&'a Arc<str>> {
+    nodes[number].lineage?.custom_title.as_ref()
+}
+
+fn count(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}

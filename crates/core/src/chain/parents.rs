@@ -1,0 +1,341 @@
+//! For each session the one it comes from, by proven evidence and the person's word.
+
+use super::copies::Copies;
+use super::lineage::{BeganBy, RegistryMove};
+use super::link::{LinkConfidence, LinkReason};
+use super::nodes::Nodes;
+use super::resolve::{Facts, ManualLink, SLACK};
+use crate::ids::SessionId;
+use crate::time::{Millis, Timestamp};
+
+/// A session that began this long before its process was seen to move to it is still new.
+const MOVE_SLACK: Millis = Millis::from_secs(5);
+/// Two records further apart than this are in two spans.
+const SPAN_GAP: Millis = Millis::from_secs(60);
+
+/// Where a session comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Parent {
+    /// The earlier session.
+    pub from: usize,
+    /// How it is known.
+    pub reason: LinkReason,
+    /// How far it can be trusted.
+    pub confidence: LinkConfidence,
+    /// When the later one began.
+    pub at: Option<Timestamp>,
+    /// The later one is the same piece of work. Otherwise it branches off into a chain of its own.
+    pub continues: bool,
+}
+
+impl Parent {
+    fn proven(from: usize, reason: LinkReason, at: Option<Timestamp>) -> Self {
+        Self { from, reason, confidence: LinkConfidence::Proven, at, continues: true }
+    }
+
+    fn branch(from: usize, reason: LinkReason, at: Option<Timestamp>) -> Self {
+        Self { continues: false, ..Self::proven(from, reason, at) }
+    }
+}
+
+/// What became known of one session's origin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// Nothing: a marker may still name a predecessor.
+    Unknown,
+    /// It is known to come from nowhere, or from a session whose name is lost; nothing may be guessed.
+    None,
+    /// It is known.
+    Known(Parent),
+}
+
+impl Origin {
+    /// The parent, if there is one.
+    pub fn parent(self) -> Option<Parent> {
+        match self {
+            Self::Known(parent) => Some(parent),
+            Self::Unknown | Self::None => None,
+        }
+    }
+}
+
+/// Finds every session's origin, by the strongest evidence for each.
+pub(super) fn find_parents(nodes: &Nodes<'_>, copies: &Copies, facts: &Facts<'_>) -> Vec<Origin> {
+    let mut origins: Vec<Origin> = (0..nodes.len()).map(|n| copied_from(nodes, copies, n)).collect();
+    let moves = Moves::new(nodes, facts);
+    let groups = ProcessGroups::new(nodes, &origins);
+    for (number, node) in nodes.iter() {
+        if !node.seen {
+            continue;
+        }
+        let moved = moves.opening(nodes, facts, number);
+        match origins[number] {
+            Origin::Unknown => origins[number] = process_origin(nodes, &groups, moved, number),
+            Origin::None if node.began_by(BeganBy::Fork) => {
+                // The process left one session for its fork: the move names the origin that the file does not.
+                if let Some(seen) = moved {
+                    let at = node.start.or(Some(seen.at));
+                    origins[number] = Origin::Known(Parent::branch(seen.from, LinkReason::ForkedFrom, at));
+                }
+            }
+            Origin::None | Origin::Known(_) => {}
+        }
+    }
+    obey(nodes, facts, &mut origins);
+    break_cycles(nodes, &mut origins);
+    origins
+}
+
+/// Forks, and history copied by old clients.
+fn copied_from(nodes: &Nodes<'_>, copies: &Copies, number: usize) -> Origin {
+    let node = &nodes[number];
+    let Some(lineage) = node.lineage else { return Origin::Unknown };
+    let other = |id: &&SessionId| **id != lineage.session;
+    let fork_of = |from| Origin::Known(Parent::branch(from, LinkReason::ForkedFrom, node.start));
+
+    if let Some(from) = lineage.forked_from.as_ref().filter(other).and_then(|id| nodes.find(id)) {
+        return fork_of(from);
+    }
+    if let Some(from) = copies.named_by_process(nodes, number) {
+        return fork_of(from);
+    }
+    let foreign = || lineage.foreign_sessions.iter().rev().filter(other).filter_map(|id| nodes.find(id));
+    if let Some(from) = foreign().find(|&n| nodes[n].seen).or_else(|| foreign().next()) {
+        return Origin::Known(copy_of(nodes, from, number));
+    }
+    let process = lineage.process_sessions.iter().rfind(other).and_then(|id| nodes.find(id));
+    let shared = copies.is_shared(number);
+    // Two forks of a session whose file is gone are siblings, not fork and origin.
+    let gone = process.filter(|&n| shared && !nodes[n].seen && !node.began_by(BeganBy::Clear));
+    if let Some(from) = gone {
+        return fork_of(from);
+    }
+    if shared && copies.root(number) != number {
+        return Origin::Known(copy_of(nodes, copies.root(number), number));
+    }
+    if node.began_by(BeganBy::Fork) {
+        return process.map_or(Origin::None, fork_of);
+    }
+    Origin::Unknown
+}
+
+/// The meaning of copied history whose origin is known.
+///
+/// Clients since 2.1.207 resume in the same file, so what they copy is a fork. Old ones copied on resume and on
+/// compaction as well: the copy goes on where the original stopped, unless the original went on too.
+fn copy_of(nodes: &Nodes<'_>, from: usize, number: usize) -> Parent {
+    let (origin, copy) = (&nodes[from], &nodes[number]);
+    if copy.is_modern() || copy.began_by(BeganBy::Fork) {
+        return Parent::branch(from, LinkReason::ForkedFrom, copy.start);
+    }
+    if !origin.seen {
+        // Without the original nobody can tell; a chain of its own has an id that stays in either case.
+        return Parent::branch(from, LinkReason::SharedRecords, copy.start);
+    }
+    match (origin.last, copy.start) {
+        (Some(last), Some(start)) if last <= start + SLACK => {
+            Parent::proven(from, LinkReason::SharedRecords, copy.start)
+        }
+        _ => Parent::branch(from, LinkReason::ForkedFrom, copy.start),
+    }
+}
+
+/// `/clear` and whatever else opens a new session in a running process.
+fn process_origin(nodes: &Nodes<'_>, groups: &ProcessGroups, moved: Option<Moved>, number: usize) -> Origin {
+    let node = &nodes[number];
+    let clear = node.began_by(BeganBy::Clear);
+    if let Some(seen) = moved {
+        let reason = if clear { LinkReason::Clear } else { LinkReason::Registry };
+        return Origin::Known(Parent::proven(seen.from, reason, node.start.or(Some(seen.at))));
+    }
+    let named = node.lineage.and_then(|l| l.process_sessions.iter().find(|id| **id != l.session));
+    let Some(process) = named.and_then(|id| nodes.find(id)) else { return Origin::Unknown };
+    let before = node.start.and_then(|start| groups.predecessor(process, number, start));
+    let from = match before {
+        _ if !clear && !nodes[process].seen => {
+            // Without its file nobody can tell whether this is a fork of it; see `copied_from`.
+            return Origin::Unknown;
+        }
+        Some(from) => from,
+        // The process did begin with that session, even where the times, or the file, are lost.
+        None if clear => process,
+        None => return Origin::Unknown,
+    };
+    let reason = if clear { LinkReason::Clear } else { LinkReason::Process };
+    Origin::Known(Parent::proven(from, reason, node.start))
+}
+
+/// Sessions by the session that their process began with: `/clear` leaves the latter as it was.
+struct ProcessGroups {
+    /// Spans of activity as (process, start, end, latest end so far in the group, session), sorted.
+    spans: Vec<GroupSpan>,
+}
+
+struct GroupSpan {
+    process: usize,
+    start: Timestamp,
+    end: Timestamp,
+    latest_end: Timestamp,
+    session: usize,
+}
+
+impl ProcessGroups {
+    fn new(nodes: &Nodes<'_>, origins: &[Origin]) -> Self {
+        let mut wanted = vec![false; nodes.len()];
+        let mut members: Vec<(usize, usize)> = Vec::new();
+        for (number, node) in nodes.iter() {
+            let Some(lineage) = node.lineage else { continue };
+            // A fork's copied records name the original's process, its own process is another one.
+            let branch = origins[number].parent().is_some_and(|p| !p.continues);
+            if branch && lineage.own_process_session {
+                continue;
+            }
+            for process in lineage.process_sessions.iter().filter_map(|id| nodes.find(id)) {
+                if process != number {
+                    wanted[process] = true;
+                    members.push((process, number));
+                }
+            }
+        }
+        members.extend(wanted.iter().enumerate().filter(|(_, wanted)| **wanted).map(|(n, _)| (n, n)));
+        let mut spans = Vec::new();
+        for (process, session) in members {
+            let Some(lineage) = nodes[session].lineage else { continue };
+            spans.extend(lineage.spans.iter().map(|&(start, end)| GroupSpan {
+                process,
+                start,
+                end,
+                latest_end: end,
+                session,
+            }));
+        }
+        spans.sort_unstable_by_key(|s| (s.process, s.start, s.end, s.session));
+        for n in 1..spans.len() {
+            if spans[n].process == spans[n - 1].process {
+                spans[n].latest_end = spans[n].latest_end.max(spans[n - 1].latest_end);
+            }
+        }
+        Self { spans }
+    }
+
+    /// The session of the process that was active last before `start`.
+    ///
+    /// Who stopped before then is preferred to who went on: the latter runs in another process by now, or was
+    /// resumed. It counts as active a span's gap before, which is all that a span tells.
+    fn predecessor(&self, process: usize, session: usize, start: Timestamp) -> Option<usize> {
+        let end = self.spans.partition_point(|s| (s.process, s.start) <= (process, start));
+        let mut best: Option<(Timestamp, usize)> = None;
+        for span in self.spans[..end].iter().rev().take_while(|s| s.process == process) {
+            if best.is_some_and(|(at, _)| span.latest_end.min(start) < at) {
+                // Nothing earlier reaches as far as what we have.
+                break;
+            }
+            if span.session == session {
+                continue;
+            }
+            let active = if span.end <= start + SLACK {
+                span.end.min(start)
+            } else {
+                (start - SPAN_GAP).max(span.start)
+            };
+            if best.is_none_or(|(at, lowest)| {
+                (at, std::cmp::Reverse(lowest)) < (active, std::cmp::Reverse(span.session))
+            }) {
+                best = Some((active, span.session));
+            }
+        }
+        best.map(|(_, session)| session)
+    }
+}
+
+/// A process's change of session.
+#[derive(Debug, Clone, Copy)]
+struct Moved {
+    from: usize,
+    at: Timestamp,
+}
+
+/// Changes of session by the session after.
+struct Moves(Vec<(usize, Timestamp, usize)>);
+
+impl Moves {
+    fn new(nodes: &Nodes<'_>, facts: &Facts<'_>) -> Self {
+        let numbered = |m: &RegistryMove| {
+            let (from, to) = (nodes.find(&m.from)?, nodes.find(&m.to)?);
+            (from != to && nodes[from].seen).then_some((to, m.at, from))
+        };
+        let mut moves: Vec<_> = facts.moves.iter().filter_map(numbered).collect();
+        moves.sort_unstable();
+        Self(moves)
+    }
+
+    /// The first change that opened the session. A change to a session that was there before is a `/resume`
+    /// and ties nothing.
+    fn opening(&self, nodes: &Nodes<'_>, facts: &Facts<'_>, to: usize) -> Option<Moved> {
+        let first = self.0.partition_point(|m| m.0 < to);
+        let mut moves = self.0[first..].iter().take_while(|m| m.0 == to);
+        let is_new = |at: Timestamp| match nodes[to].start {
+            Some(start) => start >= at - MOVE_SLACK,
+            // Nothing is written yet: a live session without a past is a new one.
+            None => facts.live.contains(nodes[to].id),
+        };
+        moves.find(|m| is_new(m.1)).map(|&(_, at, from)| Moved { from, at })
+    }
+}
+
+/// Applies the person's word over everything else.
+fn obey(nodes: &Nodes<'_>, facts: &Facts<'_>, origins: &mut [Origin]) {
+    let when = |word: &&ManualLink| match word {
+        ManualLink::Join { at, .. } | ManualLink::Split { at, .. } => *at,
+    };
+    let mut words: Vec<&ManualLink> = facts.manual.iter().collect();
+    words.sort_by(|a, b| when(a).cmp(&when(b)).then_with(|| a.cmp(b)));
+    for word in words {
+        match word {
+            ManualLink::Join { from, to, at } => {
+                let (Some(from), Some(to)) = (nodes.find(from), nodes.find(to)) else { continue };
+                if from != to && nodes[from].seen && nodes[to].seen {
+                    let at = nodes[to].start.or(Some(*at));
+                    origins[to] = Origin::Known(Parent::proven(from, LinkReason::Manual, at));
+                }
+            }
+            ManualLink::Split { session, .. } => {
+                // A fork is a chain of its own already; its origin stays worth showing.
+                let Some(number) = nodes.find(session) else { continue };
+                if origins[number].parent().is_none_or(|p| p.continues) {
+                    origins[number] = Origin::None;
+                }
+            }
+        }
+    }
+}
+
+/// Takes one link out of every cycle, so that contradicting facts leave a forest.
+///
+/// The oldest session of the cycle loses its origin; a link that the person made stays if another can go.
+fn break_cycles(nodes: &Nodes<'_>, origins: &mut [Origin]) {
+    // 0: not met; otherwise the walk that met it first.
+    let mut met_in = vec![0usize; nodes.len()];
+    for start in 0..nodes.len() {
+        let walk = start + 1;
+        let mut at = start;
+        while met_in[at] == 0 {
+            met_in[at] = walk;
+            match origins[at].parent() {
+                Some(parent) => at = parent.from,
+                None => break,
+            }
+        }
+        if met_in[at] != walk || origins[at].parent().is_none() {
+            continue;
+        }
+        let cycle =
+            std::iter::successors(Some(at), |&n| origins[n].parent().map(|p| p.from).filter(|&p| p != at));
+        let manual = |n: usize| origins[n].parent().is_some_and(|p| p.reason == LinkReason::Manual);
+        if let Some(oldest) =
+            cycle.min_by(|&a, &b| (manual(a), nodes[a].age()).cmp(&(manual(b), nodes[b].age())))
+        {
+            origins[oldest] = Origin::None;
+        }
+    }
+}

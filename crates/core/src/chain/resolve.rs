@@ -1,0 +1,90 @@
+//! From facts to work chains: the one entry of this module.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::chains::{Chains, assemble};
+use super::copies::Copies;
+use super::forest::Forest;
+use super::lineage::{Lineage, Marker, RegistryMove};
+use super::markers::apply_markers;
+use super::nodes::Nodes;
+use super::parents::find_parents;
+use crate::ids::SessionId;
+use crate::time::{Millis, Timestamp};
+
+/// Activity this soon after a successor began is the end of the old session being written, not a comeback.
+pub(super) const SLACK: Millis = Millis::from_secs(2);
+
+static NO_TERMINALS: BTreeMap<SessionId, Arc<str>> = BTreeMap::new();
+static NO_TIMES: BTreeMap<SessionId, Timestamp> = BTreeMap::new();
+static NO_SESSIONS: BTreeSet<SessionId> = BTreeSet::new();
+
+/// Everything that is known about where sessions come from. The order within the slices does not matter.
+#[derive(Debug, Clone, Copy)]
+pub struct Facts<'a> {
+    /// What each main transcript says.
+    pub lineages: &'a [&'a Lineage],
+    /// Changes of session inside one process, as seen in the registry.
+    pub moves: &'a [RegistryMove],
+    /// Announced compactions.
+    pub markers: &'a [Marker],
+    /// The terminal of a session, where it is known. Any key will do; it is only compared.
+    pub terminals: &'a BTreeMap<SessionId, Arc<str>>,
+    /// For each running process the session that it is on now.
+    pub live: &'a BTreeSet<SessionId>,
+    /// When the process on a live session started, only for processes whose registry file is known to keep
+    /// the old session after `/clear`: such a session is not taken for one that came back.
+    pub live_since: &'a BTreeMap<SessionId, Timestamp>,
+    /// What the person said.
+    pub manual: &'a [ManualLink],
+}
+
+impl<'a> Facts<'a> {
+    /// Only what the transcripts say.
+    pub fn of(lineages: &'a [&'a Lineage]) -> Self {
+        Self {
+            lineages,
+            moves: &[],
+            markers: &[],
+            terminals: &NO_TERMINALS,
+            live: &NO_SESSIONS,
+            live_since: &NO_TIMES,
+            manual: &[],
+        }
+    }
+}
+
+/// The person's own word about a chain; for one session the newest word counts.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ManualLink {
+    /// `to` goes on where `from` ended.
+    Join {
+        /// When it was said.
+        at: Timestamp,
+        /// The earlier session.
+        from: SessionId,
+        /// The later session.
+        to: SessionId,
+    },
+    /// The session begins a chain of its own.
+    Split {
+        /// When it was said.
+        at: Timestamp,
+        /// The session.
+        session: SessionId,
+    },
+}
+
+/// Ties sessions into work chains.
+///
+/// The result depends on the facts alone, not on their order. Every session with a transcript and every
+/// live session is in exactly one chain; links between sessions never form a cycle, whatever the facts say.
+pub fn resolve(facts: &Facts<'_>) -> Chains {
+    let nodes = Nodes::collect(facts);
+    let copies = Copies::find(&nodes);
+    let parents = find_parents(&nodes, &copies, facts);
+    let mut forest = Forest::grow(&nodes, parents, facts);
+    let announced = apply_markers(&nodes, &mut forest, facts);
+    assemble(&nodes, &forest, &announced)
+}

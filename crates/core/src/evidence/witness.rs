@@ -1,0 +1,133 @@
+//! What the resolver is given, and what it gives back.
+
+use std::sync::Arc;
+
+use crate::evidence::registry::{Liveness, RegistryEntry};
+use crate::ids::Instance;
+use crate::roster::row::{PendingTool, Reason, Source};
+use crate::session::state::{Confidence, State, StateKind, Timeouts};
+use crate::time::Timestamp;
+
+/// Everything that is known of one session's state at one moment.
+#[derive(Debug, Clone, Copy)]
+pub struct Evidence<'a> {
+    /// The moment for which a verdict is asked.
+    pub now: Timestamp,
+    /// The transcript's reading; `None` while no transcript exists.
+    pub transcript: Option<TranscriptWitness<'a>>,
+    /// Registry files that name this session, with what the system says of their processes. The
+    /// order does not matter.
+    pub instances: &'a [InstanceWitness],
+    /// The newest process that was seen with this session and no longer is.
+    pub gone: Option<&'a GoneInstance>,
+    /// The registry's folder exists and could be read, so that a missing file means a missing process.
+    pub registry_readable: bool,
+    /// The client that wrote the transcript keeps a registry file for as long as it runs
+    /// (see [`expects_registry`](crate::evidence::registry::expects_registry)).
+    pub expects_registry: bool,
+    /// Whether processes and registry count at all. Without them the transcript speaks alone, as for
+    /// a question about the past.
+    pub live: bool,
+    /// The document's timeouts.
+    pub timeouts: Timeouts,
+}
+
+/// What the fold of the transcript says.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TranscriptWitness<'a> {
+    /// The state.
+    pub state: State,
+    /// The kind within it.
+    pub kind: Option<StateKind>,
+    /// Since when.
+    pub since: Timestamp,
+    /// In words, for the person.
+    pub detail: &'a str,
+    /// The reading follows from silence, not from a record.
+    pub by_timeout: bool,
+    /// How sure it is.
+    pub confidence: Confidence,
+    /// Tool calls without a result, oldest first.
+    pub pending: &'a [PendingTool],
+    /// Time of the newest record that belongs to a turn.
+    pub last_activity_at: Timestamp,
+}
+
+/// One registry file and the process behind it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InstanceWitness {
+    /// What the file says.
+    pub entry: RegistryEntry,
+    /// What the system says of the process.
+    pub liveness: Liveness,
+    /// When the file was first read with this content.
+    pub seen_at: Timestamp,
+}
+
+/// A process that was seen with the session and no longer is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GoneInstance {
+    /// The process.
+    pub instance: Instance,
+    /// When its absence was noticed.
+    pub at: Timestamp,
+    /// How it went.
+    pub how: Departure,
+}
+
+/// How a process left a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Departure {
+    /// It removed its registry file, as every orderly end does.
+    FileRemoved,
+    /// It died and its file stayed.
+    FileLeft,
+    /// It goes on with another session (`/clear`, `/resume`).
+    MovedOn,
+}
+
+/// The resolver's answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verdict {
+    /// What the session is doing.
+    pub state: State,
+    /// What kind of that.
+    pub kind: Option<StateKind>,
+    /// Since when.
+    pub since: Timestamp,
+    /// Why.
+    pub reason: Reason,
+    /// The process, if one runs on this machine.
+    pub pid: Option<u32>,
+    /// Its terminal, as the registry names it.
+    pub tmux: Option<Arc<str>>,
+    /// A process runs this session, as far as anyone can tell.
+    pub live: bool,
+    /// How many processes run it; more than one deserves a problem.
+    pub processes: usize,
+    /// The earliest time at which the verdict can change without a new fact.
+    pub next: Option<Timestamp>,
+    /// Every witness that was heard, winner first.
+    pub witnesses: Vec<Witness>,
+}
+
+/// One witness, as it would have spoken alone.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Witness {
+    /// What it is.
+    pub source: Source,
+    /// The state that it alone would have given; `None` when it says nothing of the state.
+    pub state: Option<State>,
+    /// The kind within it.
+    pub kind: Option<StateKind>,
+    /// When it said so.
+    pub at: Option<Timestamp>,
+    /// The process that it speaks of.
+    pub pid: Option<u32>,
+    /// In words, for the person.
+    pub detail: Arc<str>,
+    /// How sure it is.
+    pub confidence: Confidence,
+    /// It decided.
+    pub winner: bool,
+}

@@ -1,0 +1,85 @@
+//! What goes on after a turn has ended: background shells and subagents that run by themselves.
+
+use crate::session::id_set::text_hash;
+use crate::time::Timestamp;
+
+/// Far more than anybody runs; a file that launches without end cannot fill the memory.
+const LIMIT: usize = 4096;
+
+/// Background work of one kind, by the hash of its id.
+#[derive(Debug, Clone, Default)]
+pub struct Running {
+    started: Vec<(u64, Timestamp)>,
+}
+
+impl Running {
+    /// Work with this id was launched.
+    pub fn start(&mut self, id: &str, at: Timestamp) {
+        let hash = text_hash(id);
+        if self.started.len() < LIMIT && self.started.iter().all(|(known, _)| *known != hash) {
+            self.started.push((hash, at));
+        }
+    }
+
+    /// Work with this id has ended; `false` when it is not ours.
+    pub fn end(&mut self, id: &str) -> bool {
+        let hash = text_hash(id);
+        let before = self.started.len();
+        self.started.retain(|(known, _)| *known != hash);
+        self.started.len() < before
+    }
+
+    /// Everything launched at or before `at` died with its process.
+    pub fn forget_until(&mut self, at: Timestamp) {
+        self.started.retain(|(_, started)| *started > at);
+    }
+
+    /// How many run.
+    pub fn count(&self) -> u32 {
+        u32::try_from(self.started.len()).unwrap_or(u32::MAX)
+    }
+}
+
+/// The id in a task notification's text, when it says that the task is over.
+///
+/// The same text arrives up to three times: queued, taken into a running turn, and as a prompt.
+pub fn ended_task(text: &str) -> Option<&str> {
+    if !text.trim_start().starts_with("<task-notification>") {
+        return None;
+    }
+    let id = between(text, "<task-id>", "</task-id>")?;
+    (between(text, "<status>", "</status>") != Some("running")).then_some(id)
+}
+
+fn between<'a>(text: &'a str, open: &str, close: &str) -> Option<&'a str> {
+    let from = text.find(open)? + open.len();
+    let to = text[from..].find(close)? + from;
+    Some(text[from..to].trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_notification_names_the_task_that_ended() {
+        let text = "<task-notification>\n<task-id>bhabj33mx</task-id>\n<status>completed</status>";
+        assert_eq!(ended_task(text), Some("bhabj33mx"));
+        assert_eq!(ended_task(&text.replace("completed", "running")), None);
+        assert_eq!(ended_task("what does <task-id>x</task-id> mean?"), None);
+        assert_eq!(ended_task("<task-notification><task-id>x"), None);
+    }
+
+    #[test]
+    fn work_ends_once() {
+        let mut running = Running::default();
+        running.start("a", Timestamp::from_millis(1));
+        running.start("a", Timestamp::from_millis(2));
+        running.start("b", Timestamp::from_millis(3));
+        assert_eq!(running.count(), 2);
+        assert!(running.end("a"));
+        assert!(!running.end("a"));
+        running.forget_until(Timestamp::from_millis(3));
+        assert_eq!(running.count(), 0);
+    }
+}

@@ -1,0 +1,151 @@
+//! What a row shows of a session besides its state.
+
+use std::sync::Arc;
+
+use crate::time::Timestamp;
+use crate::transcript::record::TitleKind;
+
+/// Longest goal, summary or title that is kept, in characters.
+pub const LINE_LIMIT: usize = 200;
+
+/// Facts folded from the records; the newest of each wins unless its comment says otherwise.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// The first prompt of the person, one line.
+    pub goal: Option<Arc<str>>,
+    /// First line of the newest answer.
+    pub summary: Option<Arc<str>>,
+    /// `custom-title`: the person's own.
+    pub custom_title: Option<Arc<str>>,
+    /// `agent-name`.
+    pub agent_name: Option<Arc<str>>,
+    /// `ai-title`.
+    pub ai_title: Option<Arc<str>>,
+    /// `summary` record; it belongs to the session that contains its `leafUuid`, usually another one.
+    pub summary_title: Option<Arc<str>>,
+    /// `gitBranch`.
+    pub branch: Option<Arc<str>>,
+    /// Permission mode, from prompts and from the mode records between them.
+    pub permission_mode: Option<Arc<str>>,
+    /// Model of the newest answer that a model gave.
+    pub model: Option<Arc<str>>,
+    /// Client version.
+    pub version: Option<Arc<str>>,
+    /// How the client was started.
+    pub entrypoint: Option<Arc<str>>,
+    /// Time of the first record.
+    pub created_at: Option<Timestamp>,
+    /// Time of the newest record that is activity: a prompt, an answer, a result, the end of a turn.
+    pub last_activity_at: Option<Timestamp>,
+    /// Tokens in the context after the newest answer or compaction.
+    pub context_used: Option<u64>,
+    /// A pull request the session is tied to: number and address.
+    pub pull_request: Option<(u64, Arc<str>)>,
+    /// Prompts of the person that wait for the turn to end.
+    pub queued_prompts: u32,
+    /// Background shells that still run.
+    pub background_tasks: u32,
+    /// Subagents that run by themselves.
+    pub subagents_running: u32,
+    /// Subagents ever launched to run by themselves.
+    pub subagents_launched: u32,
+}
+
+impl Facts {
+    /// The strongest title known. The summary record comes last because it usually titles another session.
+    pub fn title(&self) -> Option<&Arc<str>> {
+        self.custom_title
+            .as_ref()
+            .or(self.agent_name.as_ref())
+            .or(self.ai_title.as_ref())
+            .or(self.goal.as_ref())
+            .or(self.summary_title.as_ref())
+    }
+
+    pub(crate) fn title_slot(&mut self, kind: TitleKind) -> &mut Option<Arc<str>> {
+        match kind {
+            TitleKind::Custom => &mut self.custom_title,
+            TitleKind::AgentName => &mut self.agent_name,
+            TitleKind::Ai => &mut self.ai_title,
+            TitleKind::Summary => &mut self.summary_title,
+        }
+    }
+}
+
+/// Replaces a text only when it differs, so that the usual record costs a comparison and no allocation.
+/// Empty texts say nothing and replace nothing.
+pub(crate) fn keep(slot: &mut Option<Arc<str>>, text: Option<&str>) -> bool {
+    match text {
+        Some(text) if !text.is_empty() && slot.as_deref() != Some(text) => {
+            *slot = Some(Arc::from(text));
+            true
+        }
+        _ => false,
+    }
+}
+
+/// The whole text on one line: white space runs become one space, the end is cut at [`LINE_LIMIT`].
+pub fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len().min(LINE_LIMIT));
+    let mut chars = 0;
+    for word in text.split_whitespace() {
+        if !line.is_empty() {
+            line.push(' ');
+            chars += 1;
+        }
+        for c in word.chars() {
+            // Control characters of a terminal have no business in a row.
+            if c.is_control() {
+                continue;
+            }
+            if chars == LINE_LIMIT - 1 {
+                line.push('…');
+                return line;
+            }
+            line.push(c);
+            chars += 1;
+        }
+    }
+    line
+}
+
+/// The first line that says something, without the signs that mark headings and lists.
+pub fn first_line(text: &str) -> String {
+    text.lines()
+        .map(|line| one_line(line.trim_start_matches(['#', '>', '*', '-', ' ', '\t'])))
+        .find(|line| !line.is_empty())
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_become_one_line() {
+        assert_eq!(one_line("  fix\n\tthe   bug \n"), "fix the bug");
+        assert_eq!(one_line("\u{1b}[31mred"), "[31mred");
+        let long = one_line(&"é".repeat(500));
+        assert_eq!(long.chars().count(), LINE_LIMIT);
+        assert!(long.ends_with('…'));
+        assert_eq!(first_line("\n\n## Done\nmore"), "Done");
+        assert_eq!(first_line("---\n"), "");
+    }
+
+    #[test]
+    fn the_strongest_title_is_shown() {
+        let mut facts = Facts::default();
+        assert_eq!(facts.title(), None);
+        for (kind, text) in [
+            (TitleKind::Summary, "summary"),
+            (TitleKind::Ai, "ai"),
+            (TitleKind::AgentName, "name"),
+            (TitleKind::Custom, "custom"),
+        ] {
+            assert!(keep(facts.title_slot(kind), Some(text)));
+            assert_eq!(facts.title().map(|t| &**t), Some(text));
+        }
+        assert!(!keep(&mut facts.custom_title, Some("custom")), "the same again is no change");
+        assert!(!keep(&mut facts.custom_title, Some("")), "an empty title says nothing");
+    }
+}

@@ -1,0 +1,464 @@
+//! The machine of the turn: the source document's four states, its transitions and its timeouts.
+//!
+//! Events go in, transitions come out through the context. What the handlers need to know of the session (open
+//! tool calls, background work, time of the last activity) is lent to them as a [`Turn`]; the machine itself
+//! holds only what is shown. Deadlines are a property of state: [`Machine::deadline`] says when silence will mean
+//! something, and whoever knows the time sends [`Event::Deadline`] then.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use statig::prelude::*;
+
+use crate::session::background::Running;
+use crate::session::effect::Effect;
+use crate::session::pending::PendingTools;
+use crate::session::state::{State, StateKind, Timeouts};
+use crate::time::Timestamp;
+
+/// What the machine may ask of the session while it handles an event.
+#[derive(Debug, Clone)]
+pub(crate) struct Turn {
+    /// The document's timeouts.
+    pub timeouts: Timeouts,
+    /// Tool calls without a result.
+    pub pending: PendingTools,
+    /// Subagents that run by themselves, as their launches and notifications tell.
+    pub agents: Running,
+    /// Subagents that the client itself counted at the end of the turn.
+    pub announced_agents: u32,
+    /// Time of the newest record that is activity.
+    pub last_activity: Option<Timestamp>,
+    /// Time of the newest sign of life that is no activity: background work has ended, a notice is on its way.
+    pub stirred_at: Option<Timestamp>,
+    /// The request is being tried again.
+    pub retry: Option<Retry>,
+    /// What the last failure said, one line.
+    pub failure: Option<Arc<str>>,
+}
+
+/// A retry that the client announced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Retry {
+    /// Which attempt it is.
+    pub attempt: Option<u32>,
+    /// How many there will be.
+    pub max: Option<u32>,
+    /// HTTP status of the failure.
+    pub status: Option<u16>,
+    /// When it will be tried: silence until then says nothing.
+    pub due: Timestamp,
+}
+
+impl Turn {
+    /// A session of which nothing is known yet.
+    pub fn new(timeouts: Timeouts) -> Self {
+        Self {
+            timeouts,
+            pending: PendingTools::default(),
+            agents: Running::default(),
+            announced_agents: 0,
+            last_activity: None,
+            stirred_at: None,
+            retry: None,
+            failure: None,
+        }
+    }
+
+    /// Subagents that run by themselves: our count or the client's, whichever knows of more.
+    pub fn agents_running(&self) -> u32 {
+        self.agents.count().max(self.announced_agents)
+    }
+}
+
+/// What happens to a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Event {
+    /// A prompt, an answer's block or a tool's result: a turn begins or goes on.
+    Moved,
+    /// The request failed and is tried again.
+    Retried,
+    /// The turn is over, and how.
+    Ended(StateKind),
+    /// Something that decides whether a tool may ask has changed, without being activity.
+    Reconsider,
+    /// The time of a deadline has come, or some other time: early calls do no harm.
+    Deadline,
+}
+
+/// What goes into a handler besides the event.
+pub(crate) struct Context<'a> {
+    /// The time of the record, or of the deadline.
+    pub now: Timestamp,
+    /// The session.
+    pub turn: &'a Turn,
+    /// Where transitions go.
+    pub out: &'a mut Vec<Effect>,
+}
+
+/// The shared storage of the statig machine: what is shown.
+#[derive(Debug, Clone)]
+pub(crate) struct Shown {
+    /// The state.
+    pub state: State,
+    /// The kind within it.
+    pub kind: Option<StateKind>,
+    /// Since when; `None` until the first transition.
+    pub since: Option<Timestamp>,
+    /// Silence decided.
+    pub by_timeout: bool,
+}
+
+#[state_machine(
+    initial = "Phase::idle()",
+    state(name = "Phase", derive(Debug, Clone, PartialEq, Eq)),
+    superstate(name = "Live", derive(Debug)),
+    visibility = "pub(crate)"
+)]
+impl Shown {
+    /// Nothing has happened yet, or nothing for long.
+    #[state(superstate = "known", entry_action = "show_idle")]
+    fn idle(event: &Event) -> Outcome<Phase> {
+        match event {
+            Event::Deadline | Event::Reconsider => Handled,
+            _ => Super,
+        }
+    }
+
+    /// A turn runs, or only its subagents do.
+    #[state(superstate = "active", entry_action = "show_working")]
+    fn working(
+        &mut self,
+        kind: &mut Option<StateKind>,
+        event: &Event,
+        context: &mut Context<'_>,
+    ) -> Outcome<Phase> {
+        let turn = context.turn;
+        match event {
+            Event::Moved | Event::Reconsider => match asked(turn, context.now) {
+                Some((kind, by_timeout)) => Transition(Phase::waiting_for_approval(kind, by_timeout)),
+                // A self-transition would run the entry action again; only what is shown may change.
+                None if *event == Event::Moved && kind.is_some() => {
+                    *kind = None;
+                    self.show(State::Working, None, false, context);
+                    Handled
+                }
+                None => Handled,
+            },
+            Event::Retried => {
+                *kind = Some(StateKind::Retrying);
+                self.show(State::Working, *kind, false, context);
+                Handled
+            }
+            Event::Ended(StateKind::TurnEnded) if turn.agents_running() > 0 => {
+                *kind = Some(StateKind::Background);
+                self.show(State::Working, *kind, false, context);
+                Handled
+            }
+            Event::Deadline if past(permission_at(turn), context.now) => {
+                Transition(Phase::waiting_for_approval(StateKind::Permission, true))
+            }
+            Event::Deadline if past(stale_at(turn, *kind), context.now) => {
+                Transition(Phase::waiting_for_input(StateKind::TurnEnded, true))
+            }
+            _ => Super,
+        }
+    }
+
+    /// The person has to decide: a question or a plan for certain, a permission by inference.
+    #[state(superstate = "active", entry_action = "show_approval")]
+    fn waiting_for_approval(
+        &mut self,
+        kind: &mut StateKind,
+        by_timeout: &mut bool,
+        event: &Event,
+        context: &mut Context<'_>,
+    ) -> Outcome<Phase> {
+        match event {
+            Event::Moved | Event::Reconsider => match asked(context.turn, context.now) {
+                Some((now_kind, now_by_timeout)) => {
+                    (*kind, *by_timeout) = (now_kind, now_by_timeout);
+                    self.show(State::WaitingForApproval, Some(now_kind), now_by_timeout, context);
+                    Handled
+                }
+                None => Transition(Phase::working(None)),
+            },
+            _ => Super,
+        }
+    }
+
+    /// The turn is over; the next word is the person's.
+    #[state(superstate = "active", entry_action = "show_input")]
+    fn waiting_for_input(
+        &mut self,
+        kind: &mut StateKind,
+        by_timeout: &mut bool,
+        event: &Event,
+        context: &mut Context<'_>,
+    ) -> Outcome<Phase> {
+        match event {
+            // `turn_duration` follows an error and an ordinary end alike: it adds nothing to what is known.
+            // But it turns a guess into knowledge, and it may be the first to count the subagents.
+            Event::Ended(StateKind::TurnEnded) => {
+                if context.turn.agents_running() > 0 && *kind == StateKind::TurnEnded {
+                    return Transition(Phase::working(Some(StateKind::Background)));
+                }
+                if *by_timeout {
+                    *by_timeout = false;
+                    self.by_timeout = false;
+                }
+                Handled
+            }
+            Event::Ended(now_kind) => {
+                (*kind, *by_timeout) = (*now_kind, false);
+                self.show(State::WaitingForInput, Some(*now_kind), false, context);
+                Handled
+            }
+            Event::Reconsider => Handled,
+            _ => Super,
+        }
+    }
+
+    /// Any state in which silence will come to mean that the session is idle.
+    #[superstate(superstate = "known")]
+    fn active(&mut self, event: &Event, context: &mut Context<'_>) -> Outcome<Phase> {
+        match event {
+            Event::Deadline if past(idle_at(context.turn, self.since), context.now) => {
+                Transition(Phase::idle())
+            }
+            Event::Deadline => Handled,
+            _ => Super,
+        }
+    }
+
+    /// What holds in every state.
+    #[superstate]
+    fn known(event: &Event, context: &mut Context<'_>) -> Outcome<Phase> {
+        match event {
+            Event::Moved => Transition(match asked(context.turn, context.now) {
+                Some((kind, by_timeout)) => Phase::waiting_for_approval(kind, by_timeout),
+                None => Phase::working(None),
+            }),
+            Event::Retried => Transition(Phase::working(Some(StateKind::Retrying))),
+            Event::Ended(StateKind::TurnEnded) if context.turn.agents_running() > 0 => {
+                Transition(Phase::working(Some(StateKind::Background)))
+            }
+            Event::Ended(kind) => Transition(Phase::waiting_for_input(*kind, false)),
+            Event::Reconsider | Event::Deadline => Handled,
+        }
+    }
+
+    #[action]
+    fn show_idle(&mut self, context: &mut Context<'_>) {
+        // The initial entry is no transition and is not by timeout; every later one is.
+        let by_timeout = self.since.is_some();
+        self.show(State::Idle, None, by_timeout, context);
+    }
+
+    #[action]
+    fn show_working(&mut self, kind: &mut Option<StateKind>, context: &mut Context<'_>) {
+        self.show(State::Working, *kind, false, context);
+    }
+
+    #[action]
+    fn show_approval(&mut self, kind: &mut StateKind, by_timeout: &mut bool, context: &mut Context<'_>) {
+        self.show(State::WaitingForApproval, Some(*kind), *by_timeout, context);
+    }
+
+    #[action]
+    fn show_input(&mut self, kind: &mut StateKind, by_timeout: &mut bool, context: &mut Context<'_>) {
+        self.show(State::WaitingForInput, Some(*kind), *by_timeout, context);
+    }
+}
+
+impl Shown {
+    /// Takes on what is to be shown and tells of it if it differs.
+    fn show(&mut self, state: State, kind: Option<StateKind>, by_timeout: bool, context: &mut Context<'_>) {
+        let from = self.state;
+        let changed = from != state || self.kind != kind;
+        // A retry is an incident within the same work: the person wants to know how long that has gone on.
+        let retry = Some(StateKind::Retrying);
+        let incident = from == State::Working && state == from && (kind == retry || self.kind == retry);
+        (self.state, self.kind, self.by_timeout) = (state, kind, by_timeout);
+        if changed {
+            if !incident {
+                self.since = Some(context.now);
+            }
+            let detail = describe(self, context.turn);
+            context.out.push(Effect::Transition { from, to: state, kind, at: context.now, detail });
+        }
+    }
+}
+
+/// Whether a deadline has come.
+fn past(deadline: Option<Timestamp>, now: Timestamp) -> bool {
+    deadline.is_some_and(|deadline| deadline <= now)
+}
+
+/// The person is asked: for certain, or because a call that may ask has been silent for too long.
+fn asked(turn: &Turn, now: Timestamp) -> Option<(StateKind, bool)> {
+    turn.pending
+        .asking()
+        .map(|kind| (kind, false))
+        .or_else(|| past(permission_at(turn), now).then_some((StateKind::Permission, true)))
+}
+
+/// `APPROVAL_TIMEOUT_MS`: when a silent call will be taken for a question.
+fn permission_at(turn: &Turn) -> Option<Timestamp> {
+    turn.pending.suspect_since().map(|since| since + turn.timeouts.approval)
+}
+
+/// `STALE_TIMEOUT_MS`: when a silent turn will be taken for ended. A call without a result explains the silence,
+/// so do subagents, and a retry says itself how long it will be.
+fn stale_at(turn: &Turn, kind: Option<StateKind>) -> Option<Timestamp> {
+    if !turn.pending.is_empty() || (kind == Some(StateKind::Background) && turn.agents_running() > 0) {
+        return None;
+    }
+    let quiet_since = turn.last_activity.max(turn.stirred_at).max(turn.retry.map(|retry| retry.due))?;
+    Some(quiet_since + turn.timeouts.stale)
+}
+
+/// `IDLE_TIMEOUT_MS`: when the session will be idle. The document says "any state", so an unanswered question
+/// becomes idle too; a witness that knows better outranks the machine.
+fn idle_at(turn: &Turn, since: Option<Timestamp>) -> Option<Timestamp> {
+    Some(turn.last_activity.or(since)? + turn.timeouts.idle)
+}
+
+/// Why a state holds, in words for the person. Nothing is formatted but where a name or number is worth it.
+fn describe(shown: &Shown, turn: &Turn) -> Cow<'static, str> {
+    match (shown.state, shown.kind) {
+        (State::Idle, _) if shown.by_timeout => {
+            format!("no activity for {}", words_for(turn.timeouts.idle)).into()
+        }
+        (State::Idle, _) => "nothing has happened yet".into(),
+        (State::Working, Some(StateKind::Retrying)) => describe_retry(turn.retry).into(),
+        (State::Working, Some(StateKind::Background)) => match turn.agents_running() {
+            1 => "the turn ended, one subagent works on".into(),
+            n => format!("the turn ended, {n} subagents work on").into(),
+        },
+        (State::Working, _) => match turn.pending.iter().next() {
+            Some(call) if call.target.is_empty() => format!("{} is running", call.tool).into(),
+            Some(call) => format!("{} is running: {}", call.tool, call.target).into(),
+            None => "a turn is running".into(),
+        },
+        (State::WaitingForApproval, Some(StateKind::Question)) => match turn.pending.question() {
+            Some(question) if !question.is_empty() => format!("asks: {question}").into(),
+            _ => "asks a question".into(),
+        },
+        (State::WaitingForApproval, Some(StateKind::Plan)) => "a plan waits for a verdict".into(),
+        (State::WaitingForApproval, _) => match turn.pending.suspect() {
+            Some(call) => format!(
+                "{} has had no result for {}: it may be waiting for permission",
+                call.tool,
+                words_for(turn.timeouts.approval)
+            )
+            .into(),
+            None => "a tool may be waiting for permission".into(),
+        },
+        (State::WaitingForInput, Some(StateKind::Interrupted)) => "interrupted by the person".into(),
+        (State::WaitingForInput, Some(StateKind::Error | StateKind::Limit)) => match &turn.failure {
+            Some(text) => text.to_string().into(),
+            None => "the request failed".into(),
+        },
+        (State::WaitingForInput, _) if shown.by_timeout => {
+            format!("silent for {}: the turn may have ended", words_for(turn.timeouts.stale)).into()
+        }
+        (State::WaitingForInput, _) => "the turn ended".into(),
+        (State::Ended, _) => "the process is gone".into(),
+    }
+}
+
+fn describe_retry(retry: Option<Retry>) -> String {
+    use std::fmt::Write as _;
+    let mut text = String::from("retrying");
+    // Writing into a `String` cannot fail.
+    if let Some(status) = retry.and_then(|retry| retry.status) {
+        let _ = write!(text, ", {status}");
+    }
+    match retry.map(|retry| (retry.attempt, retry.max)) {
+        Some((Some(attempt), Some(max))) => {
+            let _ = write!(text, ", {attempt} of {max}");
+        }
+        Some((Some(attempt), None)) => {
+            let _ = write!(text, ", attempt {attempt}");
+        }
+        _ => {}
+    }
+    text
+}
+
+fn words_for(span: crate::time::Millis) -> String {
+    match span.0 / 1000 {
+        secs if secs >= 60 && secs % 60 == 0 => format!("{} min", secs / 60),
+        secs => format!("{secs} s"),
+    }
+}
+
+/// The machine with its initial state entered.
+#[derive(Clone)]
+pub(crate) struct Machine(statig::blocking::StateMachine<Shown>);
+
+impl Machine {
+    /// Starts idle.
+    pub fn new() -> Self {
+        let shown = Shown { state: State::Idle, kind: None, since: None, by_timeout: false };
+        let mut machine = shown.state_machine();
+        // Left alone, the initial entry would run with the first event's context.
+        let turn = Turn::new(Timeouts::default());
+        let mut context = Context { now: Timestamp::default(), turn: &turn, out: &mut Vec::new() };
+        machine.init_with_context(&mut context);
+        Self(machine)
+    }
+
+    /// Handles one event at its time.
+    pub fn handle(&mut self, event: Event, now: Timestamp, turn: &Turn, out: &mut Vec<Effect>) {
+        self.0.handle_with_context(&event, &mut Context { now, turn, out });
+    }
+
+    /// What is shown.
+    pub fn shown(&self) -> &Shown {
+        self.0.inner()
+    }
+
+    /// Why, in words for the person.
+    pub fn describe(&self, turn: &Turn) -> Cow<'static, str> {
+        describe(self.shown(), turn)
+    }
+
+    /// When silence will next mean something; `None` when it never will.
+    pub fn deadline(&self, turn: &Turn) -> Option<Timestamp> {
+        let idle = idle_at(turn, self.shown().since);
+        match self.0.state() {
+            Phase::Idle {} => None,
+            Phase::Working { kind } => {
+                [idle, permission_at(turn), stale_at(turn, *kind)].into_iter().flatten().min()
+            }
+            Phase::WaitingForApproval { .. } | Phase::WaitingForInput { .. } => idle,
+        }
+    }
+
+    /// Fires every deadline up to `now`, each at its own time.
+    pub fn fire_until(&mut self, now: Timestamp, turn: &Turn, out: &mut Vec<Effect>) {
+        while let Some(deadline) = self.deadline(turn).filter(|deadline| *deadline <= now) {
+            let before = self.0.state().clone();
+            self.handle(Event::Deadline, deadline, turn, out);
+            if *self.0.state() == before {
+                // Every deadline leaves its state; should one not, stopping is better than turning in circles.
+                debug_assert!(false, "a deadline of {before:?} moved nothing");
+                return;
+            }
+        }
+    }
+}
+
+impl Default for Machine {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl std::fmt::Debug for Machine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Machine").field(self.shown()).finish()
+    }
+}

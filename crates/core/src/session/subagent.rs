@@ -1,0 +1,117 @@
+//! The fold of one subagent's own file, `<session>/subagents/agent-*.jsonl`.
+
+use std::sync::Arc;
+
+use crate::ids::SessionId;
+use crate::session::fold::{SYNTHETIC, ends_turn};
+use crate::session::id_set::IdSet;
+use crate::session::usage::{RequestKey, RequestLedger};
+use crate::time::{Millis, Timestamp};
+use crate::transcript::record::{Attachment, Body, Record, System};
+
+/// One subagent. Its records never move the parent's turn; they tell whether it still runs, and its tokens.
+#[derive(Debug, Clone)]
+pub struct SubagentFold {
+    agent: Arc<str>,
+    parent: Option<SessionId>,
+    seen: IdSet,
+    ledger: RequestLedger,
+    started_at: Option<Timestamp>,
+    last_activity: Option<Timestamp>,
+    turn_over: bool,
+    finished: bool,
+}
+
+impl SubagentFold {
+    /// The subagent of this id, of which no record is known yet.
+    pub fn new(agent: &str) -> Self {
+        Self {
+            agent: agent.into(),
+            parent: None,
+            seen: IdSet::default(),
+            ledger: RequestLedger::default(),
+            started_at: None,
+            last_activity: None,
+            turn_over: false,
+            finished: false,
+        }
+    }
+
+    /// Takes in the next record of the file.
+    pub fn apply(&mut self, record: &Record<'_>) {
+        if matches!(record.body, Body::Silent | Body::Unknown(_) | Body::Attachment(Attachment::Other))
+            || record.envelope.uuid.is_some_and(|id| !self.seen.insert(id))
+        {
+            return;
+        }
+        if self.parent.is_none() {
+            self.parent = record.envelope.session_id.as_deref().map(SessionId::new);
+        }
+        match &record.body {
+            Body::Assistant(answer) => {
+                if answer.model.as_deref() != Some(SYNTHETIC) {
+                    let key = RequestKey::of(answer, record.envelope.uuid);
+                    if let (Some(usage), Some(key)) = (answer.usage, key) {
+                        self.ledger.note(key, usage);
+                    }
+                }
+                self.turn_over = ends_turn(answer);
+            }
+            Body::Prompt(_) | Body::ToolResults(_) | Body::Progress => self.turn_over = false,
+            Body::Interrupt { .. } | Body::ApiError { .. } | Body::System(System::TurnDuration { .. }) => {
+                self.turn_over = true;
+            }
+            _ => return,
+        }
+        if let Some(at) = record.envelope.at {
+            self.started_at.get_or_insert(at);
+            self.last_activity = self.last_activity.max(Some(at));
+        }
+    }
+
+    /// What the meta file beside the transcript says: the subagent has finished, or was woken again.
+    pub fn set_finished(&mut self, finished: bool) {
+        self.finished = finished;
+    }
+
+    /// Whether it runs: it has begun, neither it nor its meta file says it is done, and it was heard of within
+    /// `silence` before `now`. A subagent of a killed process says nothing, ever.
+    pub fn is_running(&self, now: Timestamp, silence: Millis) -> bool {
+        !self.finished && !self.turn_over && self.last_activity.is_some_and(|at| now < at + silence)
+    }
+
+    /// When [`SubagentFold::is_running`] will change by silence alone.
+    pub fn deadline(&self, silence: Millis) -> Option<Timestamp> {
+        (!self.finished && !self.turn_over).then_some(self.last_activity? + silence)
+    }
+
+    /// The subagent's id.
+    pub fn agent(&self) -> &Arc<str> {
+        &self.agent
+    }
+
+    /// The session it works for, as its records name it; the folder names it too for clients since 2.1.2.
+    pub fn parent(&self) -> Option<&SessionId> {
+        self.parent.as_ref()
+    }
+
+    /// Whether its transcript is a copy of its parent's, with the same requests: a compaction worker.
+    pub fn copies_parent(&self) -> bool {
+        self.agent.starts_with("acompact")
+    }
+
+    /// Time of its first record.
+    pub fn started_at(&self) -> Option<Timestamp> {
+        self.started_at
+    }
+
+    /// Time of its newest record that is activity.
+    pub fn last_activity(&self) -> Option<Timestamp> {
+        self.last_activity
+    }
+
+    /// Its requests.
+    pub fn ledger(&self) -> &RequestLedger {
+        &self.ledger
+    }
+}

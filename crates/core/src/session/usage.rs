@@ -1,0 +1,205 @@
+//! Tokens, each request counted once however many records, files and forks repeat it.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use crate::ids::RecordId;
+use crate::session::id_set::{text_hash, text_hash_from};
+use crate::transcript::record::{Assistant, Usage};
+
+/// Names one request: a hash of its message id and request id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RequestKey(pub u64);
+
+impl RequestKey {
+    /// The key of the request that an answer belongs to; `None` when the record names nothing at all.
+    pub fn of(answer: &Assistant<'_>, record: Option<RecordId>) -> Option<Self> {
+        match (answer.message_id.as_deref(), answer.request_id.as_deref()) {
+            (Some(message), Some(request)) => {
+                Some(Self(text_hash_from(text_hash_from(text_hash(message), "/"), request)))
+            }
+            (Some(one), None) | (None, Some(one)) => Some(Self(text_hash(one))),
+            (None, None) => record.map(|id| Self((id.0 as u64) ^ (id.0 >> 64) as u64)),
+        }
+    }
+}
+
+/// The tokens of one request. One request is far below four billion tokens; a larger number is kept as the
+/// largest that fits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Entry {
+    input: u32,
+    output: u32,
+    cache_read: u32,
+    cache_write: u32,
+}
+
+impl Entry {
+    fn new(usage: Usage) -> Self {
+        let fit = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
+        Self {
+            input: fit(usage.input),
+            output: fit(usage.output),
+            cache_read: fit(usage.cache_read),
+            cache_write: fit(usage.cache_write),
+        }
+    }
+
+    fn add_to(self, total: &mut Usage) {
+        total.input = total.input.saturating_add(u64::from(self.input));
+        total.output = total.output.saturating_add(u64::from(self.output));
+        total.cache_read = total.cache_read.saturating_add(u64::from(self.cache_read));
+        total.cache_write = total.cache_write.saturating_add(u64::from(self.cache_write));
+    }
+
+    fn take_from(self, total: &mut Usage) {
+        total.input = total.input.saturating_sub(u64::from(self.input));
+        total.output = total.output.saturating_sub(u64::from(self.output));
+        total.cache_read = total.cache_read.saturating_sub(u64::from(self.cache_read));
+        total.cache_write = total.cache_write.saturating_sub(u64::from(self.cache_write));
+    }
+}
+
+/// The requests of one file: 24 bytes for each and a running total.
+#[derive(Debug, Clone, Default)]
+pub struct RequestLedger {
+    entries: HashMap<u64, Entry, BuildHasherDefault<KeptHash>>,
+    total: Usage,
+}
+
+impl RequestLedger {
+    /// Notes the tokens of a request. The last record of a request wins: each block of an answer repeats them,
+    /// and before 2.1.98 the earlier blocks held placeholders.
+    pub fn note(&mut self, key: RequestKey, usage: Usage) {
+        let entry = Entry::new(usage);
+        if let Some(before) = self.entries.insert(key.0, entry) {
+            before.take_from(&mut self.total);
+        }
+        entry.add_to(&mut self.total);
+    }
+
+    /// The tokens of all requests.
+    pub fn total(&self) -> Usage {
+        self.total
+    }
+
+    /// The tokens of the requests that `other` does not have: of a fork, what it did not inherit.
+    pub fn total_without(&self, other: &Self) -> Usage {
+        let mut total = Usage::default();
+        for (key, entry) in &self.entries {
+            if !other.entries.contains_key(key) {
+                entry.add_to(&mut total);
+            }
+        }
+        total
+    }
+
+    /// The tokens of several files, shared requests once: a compaction worker's file repeats nearly all of
+    /// its parent's. What an earlier file says of a shared request stands.
+    pub fn total_of<'a>(ledgers: impl IntoIterator<Item = &'a Self>) -> Usage {
+        let mut ledgers = ledgers.into_iter();
+        let Some(first) = ledgers.next() else { return Usage::default() };
+        let mut total = first.total;
+        let mut seen: HashMap<u64, (), BuildHasherDefault<KeptHash>> = HashMap::default();
+        for ledger in ledgers {
+            for (key, entry) in &ledger.entries {
+                if !first.entries.contains_key(key) && seen.insert(*key, ()).is_none() {
+                    entry.add_to(&mut total);
+                }
+            }
+        }
+        total
+    }
+
+    /// Takes over the requests of `other` that are not known yet.
+    pub fn absorb(&mut self, other: &Self) {
+        for (key, entry) in &other.entries {
+            if !self.entries.contains_key(key) {
+                self.entries.insert(*key, *entry);
+                entry.add_to(&mut self.total);
+            }
+        }
+    }
+
+    /// Whether the request is known.
+    pub fn contains(&self, key: RequestKey) -> bool {
+        self.entries.contains_key(&key.0)
+    }
+
+    /// How many requests there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+}
+
+/// The keys are hashes already; hashing them again would only cost time.
+#[derive(Default)]
+struct KeptHash(u64);
+
+impl Hasher for KeptHash {
+    fn finish(&self) -> u64 {
+        // FNV leaves its best bits in the middle; the table looks at both ends.
+        self.0 ^ self.0.rotate_left(32)
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+
+    fn write_u64(&mut self, n: u64) {
+        self.0 = n;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn usage(output: u64) -> Usage {
+        Usage { input: 1, output, cache_read: 10, cache_write: 100 }
+    }
+
+    #[test]
+    fn the_last_record_of_a_request_wins() {
+        let mut ledger = RequestLedger::default();
+        ledger.note(RequestKey(1), usage(1));
+        ledger.note(RequestKey(2), usage(5));
+        ledger.note(RequestKey(1), usage(30));
+        assert_eq!(ledger.len(), 2);
+        assert_eq!(ledger.total(), Usage { input: 2, output: 35, cache_read: 20, cache_write: 200 });
+    }
+
+    #[test]
+    fn shared_requests_count_once_over_files_and_forks() {
+        let (mut main, mut fork, mut agent) =
+            (RequestLedger::default(), RequestLedger::default(), RequestLedger::default());
+        main.note(RequestKey(1), usage(1));
+        main.note(RequestKey(2), usage(2));
+        fork.note(RequestKey(1), usage(1));
+        fork.note(RequestKey(3), usage(4));
+        agent.note(RequestKey(3), usage(4));
+        agent.note(RequestKey(4), usage(8));
+        assert_eq!(fork.total_without(&main).output, 4);
+        assert_eq!(RequestLedger::total_of([&main, &fork, &agent]).output, 15);
+        assert_eq!(RequestLedger::total_of([]), Usage::default());
+        main.absorb(&fork);
+        main.absorb(&agent);
+        assert_eq!(main.total().output, 15);
+    }
+
+    #[test]
+    fn absurd_numbers_saturate() {
+        let mut ledger = RequestLedger::default();
+        ledger.note(RequestKey(1), Usage { input: u64::MAX, ..Usage::default() });
+        assert_eq!(ledger.total().input, u64::from(u32::MAX));
+        ledger.note(RequestKey(1), Usage::default());
+        assert_eq!(ledger.total(), Usage::default());
+    }
+}

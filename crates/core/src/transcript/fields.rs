@@ -1,0 +1,314 @@
+//! The raw fields of one record, gathered in a single pass over its object.
+//!
+//! Keys come in any order and `type` is rarely first, so every field that some type needs is noted,
+//! undecoded. `message` and `toolUseResult` are entered on the way, since they hold most of the bytes
+//! and a second pass over them would double the cost.
+
+use super::json::{Cursor, Raw};
+
+/// Everything that some record type needs, undecoded.
+#[derive(Debug, Default)]
+pub(super) struct Fields<'a> {
+    pub kind: Raw<'a>,
+    pub subtype: Raw<'a>,
+
+    pub uuid: Raw<'a>,
+    pub parent_uuid: Raw<'a>,
+    pub timestamp: Raw<'a>,
+    pub session_id: Raw<'a>,
+    pub process_session_id: Raw<'a>,
+    pub forked_from: Raw<'a>,
+    pub cwd: Raw<'a>,
+    pub branch: Raw<'a>,
+    pub version: Raw<'a>,
+    pub entrypoint: Raw<'a>,
+    pub agent_id: Raw<'a>,
+    pub sidechain: Raw<'a>,
+    pub meta: Raw<'a>,
+
+    pub message: Message<'a>,
+    pub tool_use_result: ToolUseResult<'a>,
+
+    pub compact_summary: Raw<'a>,
+    pub transcript_only: Raw<'a>,
+    pub permission_mode: Raw<'a>,
+    pub prompt_source: Raw<'a>,
+    pub origin: Raw<'a>,
+    pub interrupted_message: Raw<'a>,
+    pub denial_kind: Raw<'a>,
+    pub permission_decision: Raw<'a>,
+
+    pub request_id: Raw<'a>,
+    pub api_error: Raw<'a>,
+    pub error: Raw<'a>,
+    pub error_status: Raw<'a>,
+    pub aborted: Raw<'a>,
+
+    pub compact_metadata: Raw<'a>,
+    pub duration_ms: Raw<'a>,
+    pub pending_agents: Raw<'a>,
+    pub prevented: Raw<'a>,
+    pub retry_attempt: Raw<'a>,
+    pub max_retries: Raw<'a>,
+    pub retry_in_ms: Raw<'a>,
+
+    pub attachment: Raw<'a>,
+    pub data: Raw<'a>,
+    pub operation: Raw<'a>,
+    pub content: Raw<'a>,
+    pub last_prompt: Raw<'a>,
+    pub summary: Raw<'a>,
+    pub ai_title: Raw<'a>,
+    pub agent_name: Raw<'a>,
+    pub custom_title: Raw<'a>,
+    pub pr_number: Raw<'a>,
+    pub pr_url: Raw<'a>,
+}
+
+/// `message`.
+#[derive(Debug, Default)]
+pub(super) struct Message<'a> {
+    pub id: Raw<'a>,
+    pub model: Raw<'a>,
+    pub stop: Raw<'a>,
+    pub usage: Raw<'a>,
+    pub content: Content<'a>,
+}
+
+/// `message.content`.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one per line, on the stack; a box would cost an allocation each"
+)]
+#[derive(Debug, Default)]
+pub(super) enum Content<'a> {
+    /// Not there, or of a form that we do not know.
+    #[default]
+    Absent,
+    /// A string, undecoded.
+    Text(Raw<'a>),
+    /// Blocks. One is by far the usual number and costs no allocation.
+    Blocks(RawBlock<'a>, Vec<RawBlock<'a>>),
+    /// An empty array.
+    Empty,
+}
+
+impl<'a> Content<'a> {
+    /// The blocks in order; a string has none.
+    pub(super) fn blocks(&self) -> impl Iterator<Item = &RawBlock<'a>> + Clone {
+        let (first, more) = match self {
+            Self::Blocks(first, more) => (Some(first), more.as_slice()),
+            _ => (None, [].as_slice()),
+        };
+        first.into_iter().chain(more)
+    }
+}
+
+/// One content block, undecoded.
+#[derive(Debug, Default)]
+pub(super) struct RawBlock<'a> {
+    pub kind: Raw<'a>,
+    pub text: Raw<'a>,
+    pub thinking: Raw<'a>,
+    pub id: Raw<'a>,
+    pub name: Raw<'a>,
+    pub input: Raw<'a>,
+    pub tool_use_id: Raw<'a>,
+    pub is_error: Raw<'a>,
+    pub content: Raw<'a>,
+}
+
+/// `toolUseResult`: the little of it that matters.
+#[derive(Debug, Default)]
+pub(super) struct ToolUseResult<'a> {
+    /// When it is a string: `User rejected tool use`, an error's text, ….
+    pub text: Raw<'a>,
+    pub background_task: Raw<'a>,
+    pub status: Raw<'a>,
+    pub agent_id: Raw<'a>,
+}
+
+impl<'a> Fields<'a> {
+    /// Reads one object at the cursor; `None` where it is malformed.
+    pub(super) fn read(cursor: &mut Cursor<'a>) -> Option<Self> {
+        let mut f = Self::default();
+        cursor.object(|cursor, key| {
+            let slot = match key {
+                "message" => {
+                    f.message = Message::read(cursor)?;
+                    return Some(());
+                }
+                "toolUseResult" => {
+                    f.tool_use_result = ToolUseResult::read(cursor)?;
+                    return Some(());
+                }
+                _ => f.slot(key),
+            };
+            let value = cursor.value()?;
+            if let Some(slot) = slot {
+                *slot = value;
+            }
+            Some(())
+        })?;
+        Some(f)
+    }
+
+    /// Where the value of a key goes; `None` for a key that nobody needs.
+    fn slot(&mut self, key: &str) -> Option<&mut Raw<'a>> {
+        Some(match key {
+            "type" => &mut self.kind,
+            "subtype" => &mut self.subtype,
+            "uuid" => &mut self.uuid,
+            "parentUuid" => &mut self.parent_uuid,
+            "timestamp" => &mut self.timestamp,
+            "sessionId" => &mut self.session_id,
+            "session_id" => &mut self.process_session_id,
+            "forkedFrom" => &mut self.forked_from,
+            "cwd" => &mut self.cwd,
+            "gitBranch" => &mut self.branch,
+            "version" => &mut self.version,
+            "entrypoint" => &mut self.entrypoint,
+            "agentId" => &mut self.agent_id,
+            "isSidechain" => &mut self.sidechain,
+            "isMeta" => &mut self.meta,
+            "isCompactSummary" => &mut self.compact_summary,
+            "isVisibleInTranscriptOnly" => &mut self.transcript_only,
+            "permissionMode" => &mut self.permission_mode,
+            "promptSource" => &mut self.prompt_source,
+            "origin" => &mut self.origin,
+            "interruptedMessageId" => &mut self.interrupted_message,
+            "toolDenialKind" => &mut self.denial_kind,
+            "permissionDecision" => &mut self.permission_decision,
+            "requestId" => &mut self.request_id,
+            "isApiErrorMessage" => &mut self.api_error,
+            "error" => &mut self.error,
+            "apiErrorStatus" => &mut self.error_status,
+            "isAbortedMidStream" => &mut self.aborted,
+            "compactMetadata" => &mut self.compact_metadata,
+            "durationMs" => &mut self.duration_ms,
+            "pendingBackgroundAgentCount" => &mut self.pending_agents,
+            "preventedContinuation" => &mut self.prevented,
+            "retryAttempt" => &mut self.retry_attempt,
+            "maxRetries" => &mut self.max_retries,
+            "retryInMs" => &mut self.retry_in_ms,
+            "attachment" => &mut self.attachment,
+            "data" => &mut self.data,
+            "operation" => &mut self.operation,
+            "content" => &mut self.content,
+            "lastPrompt" => &mut self.last_prompt,
+            "summary" => &mut self.summary,
+            "aiTitle" => &mut self.ai_title,
+            "agentName" => &mut self.agent_name,
+            "customTitle" => &mut self.custom_title,
+            "prNumber" => &mut self.pr_number,
+            "prUrl" => &mut self.pr_url,
+            _ => return None,
+        })
+    }
+}
+
+impl<'a> Message<'a> {
+    fn read(cursor: &mut Cursor<'a>) -> Option<Self> {
+        let mut message = Self::default();
+        if cursor.peek()? != b'{' {
+            cursor.value()?;
+            return Some(message);
+        }
+        cursor.object(|cursor, key| {
+            let slot = match key {
+                "content" => {
+                    message.content = Content::read(cursor)?;
+                    return Some(());
+                }
+                "id" => Some(&mut message.id),
+                "model" => Some(&mut message.model),
+                "stop_reason" => Some(&mut message.stop),
+                "usage" => Some(&mut message.usage),
+                _ => None,
+            };
+            let value = cursor.value()?;
+            if let Some(slot) = slot {
+                *slot = value;
+            }
+            Some(())
+        })?;
+        Some(message)
+    }
+}
+
+impl<'a> Content<'a> {
+    fn read(cursor: &mut Cursor<'a>) -> Option<Self> {
+        match cursor.peek()? {
+            b'"' => return cursor.value().map(Self::Text),
+            b'[' => {}
+            _ => return cursor.value().map(|_| Self::Absent),
+        }
+        let mut content = Self::Empty;
+        cursor.array(|cursor| {
+            let block = RawBlock::read(cursor)?;
+            match &mut content {
+                Self::Blocks(_, more) => more.push(block),
+                _ => content = Self::Blocks(block, Vec::new()),
+            }
+            Some(())
+        })?;
+        Some(content)
+    }
+}
+
+impl<'a> RawBlock<'a> {
+    fn read(cursor: &mut Cursor<'a>) -> Option<Self> {
+        let mut block = Self::default();
+        match cursor.peek()? {
+            b'{' => {}
+            b'"' => {
+                // A bare string among the blocks reads as a text block.
+                block.kind = Raw::Str("text");
+                block.text = cursor.value()?;
+                return Some(block);
+            }
+            _ => return cursor.value().map(|_| block),
+        }
+        cursor.object(|cursor, key| {
+            let slot = match key {
+                "type" => Some(&mut block.kind),
+                "text" => Some(&mut block.text),
+                "thinking" => Some(&mut block.thinking),
+                "id" => Some(&mut block.id),
+                "name" => Some(&mut block.name),
+                "input" => Some(&mut block.input),
+                "tool_use_id" => Some(&mut block.tool_use_id),
+                "is_error" => Some(&mut block.is_error),
+                "content" => Some(&mut block.content),
+                _ => None,
+            };
+            let value = cursor.value()?;
+            if let Some(slot) = slot {
+                *slot = value;
+            }
+            Some(())
+        })?;
+        Some(block)
+    }
+}
+
+impl<'a> ToolUseResult<'a> {
+    fn read(cursor: &mut Cursor<'a>) -> Option<Self> {
+        let mut result = Self::default();
+        if cursor.peek()? != b'{' {
+            result.text = cursor.value()?;
+            return Some(result);
+        }
+        cursor.object(|cursor, key| {
+            let value = cursor.value()?;
+            match key {
+                "backgroundTaskId" => result.background_task = value,
+                "status" => result.status = value,
+                "agentId" => result.agent_id = value,
+                _ => {}
+            }
+            Some(())
+        })?;
+        Some(result)
+    }
+}

@@ -1,0 +1,375 @@
+//! A cursor over JSON text that reads what is asked for and steps over the rest.
+//!
+//! Three quarters of a transcript are payloads that nobody asks for. Stepping over them costs a
+//! search for the closing quote; they are checked to be balanced, not to be valid. What is read is
+//! borrowed from the line unless it holds an escape.
+
+use std::borrow::Cow;
+
+use memchr::memchr;
+
+/// One value, not yet decoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Raw<'a> {
+    /// The key is not there.
+    #[default]
+    Absent,
+    /// A string: what stands between its quotes, escapes and all.
+    Str(&'a str),
+    /// An object or array, with its brackets.
+    Nested(&'a str),
+    /// A number, `true`, `false` or `null`.
+    Plain(&'a str),
+}
+
+impl<'a> Raw<'a> {
+    /// The string, cut at `limit` bytes; `None` for anything else.
+    pub(super) fn text(self, limit: usize) -> Option<Cow<'a, str>> {
+        match self {
+            Self::Str(raw) => Some(unescape(raw, limit)),
+            _ => None,
+        }
+    }
+
+    /// The whole string.
+    pub(super) fn whole(self) -> Option<Cow<'a, str>> {
+        self.text(usize::MAX)
+    }
+
+    /// The string as it stands in the line: for comparing with words that hold no escapes.
+    pub(super) fn word(self) -> Option<&'a str> {
+        match self {
+            Self::Str(raw) => Some(raw),
+            _ => None,
+        }
+    }
+
+    pub(super) fn is_true(self) -> bool {
+        self == Self::Plain("true")
+    }
+
+    /// A number that is no less than zero; fractions are dropped.
+    pub(super) fn number(self) -> Option<u64> {
+        let Self::Plain(raw) = self else { return None };
+        raw.parse().ok().or_else(|| {
+            let float = raw.parse::<f64>().ok()?;
+            // The cast saturates, so that a nonsense number stays harmless.
+            (float >= 0.0).then_some(float as u64)
+        })
+    }
+
+    /// Neither absent nor `null`.
+    pub(super) fn is_there(self) -> bool {
+        !matches!(self, Self::Absent | Self::Plain("null"))
+    }
+
+    /// Visits the entries of an object; anything else has none.
+    pub(super) fn entries(self, visit: impl FnMut(&mut Cursor<'a>, &'a str) -> Option<()>) {
+        if let Self::Nested(raw) = self {
+            // A malformed payload ends the visit early; what was visited so far counts.
+            let _ = Cursor::new(raw).object(visit);
+        }
+    }
+
+    /// Visits the elements of an array; anything else has none.
+    pub(super) fn elements(self, visit: impl FnMut(&mut Cursor<'a>) -> Option<()>) {
+        if let Self::Nested(raw) = self {
+            let _ = Cursor::new(raw).array(visit);
+        }
+    }
+
+    /// The value of one key of an object.
+    pub(super) fn get(self, wanted: &str) -> Raw<'a> {
+        let mut found = Raw::Absent;
+        self.entries(|cursor, key| {
+            let value = cursor.value()?;
+            if key != wanted {
+                return Some(());
+            }
+            found = value;
+            None
+        });
+        found
+    }
+}
+
+/// A place in JSON text. Every method returns `None` where the text is malformed.
+#[derive(Debug, Clone)]
+pub(super) struct Cursor<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Self { text, at: 0 }
+    }
+
+    /// The next byte that is no white space, without moving past it; `None` at the end.
+    #[inline]
+    pub(super) fn peek(&mut self) -> Option<u8> {
+        loop {
+            let byte = *self.text.as_bytes().get(self.at)?;
+            if !matches!(byte, b' ' | b'\t' | b'\n' | b'\r') {
+                return Some(byte);
+            }
+            self.at += 1;
+        }
+    }
+
+    #[inline]
+    fn eat(&mut self, wanted: u8) -> Option<()> {
+        if self.peek()? != wanted {
+            return None;
+        }
+        self.at += 1;
+        Some(())
+    }
+
+    /// Reads an object: `visit` gets each key (undecoded) and must consume the value.
+    pub(super) fn object(&mut self, mut visit: impl FnMut(&mut Self, &'a str) -> Option<()>) -> Option<()> {
+        self.eat(b'{')?;
+        if self.peek()? == b'}' {
+            self.at += 1;
+            return Some(());
+        }
+        loop {
+            self.eat(b'"')?;
+            let key = self.string()?;
+            self.eat(b':')?;
+            visit(self, key)?;
+            match self.peek()? {
+                b',' => self.at += 1,
+                b'}' => {
+                    self.at += 1;
+                    return Some(());
+                }
+                _ => return None,
+            }
+        }
+    }
+
+    /// Reads an array: `visit` must consume one element.
+    pub(super) fn array(&mut self, mut visit: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
+        self.eat(b'[')?;
+        if self.peek()? == b']' {
+            self.at += 1;
+            return Some(());
+        }
+        loop {
+            visit(self)?;
+            match self.peek()? {
+                b',' => self.at += 1,
+                b']' => {
+                    self.at += 1;
+                    return Some(());
+                }
+                _ => return None,
+            }
+        }
+    }
+
+    /// Steps over one value and returns it undecoded.
+    #[inline]
+    pub(super) fn value(&mut self) -> Option<Raw<'a>> {
+        match self.peek()? {
+            b'"' => {
+                self.at += 1;
+                self.string().map(Raw::Str)
+            }
+            b'{' | b'[' => self.nested().map(Raw::Nested),
+            _ => self.plain().map(Raw::Plain),
+        }
+    }
+
+    /// Reads to the closing quote; the opening one is behind us.
+    #[inline]
+    fn string(&mut self) -> Option<&'a str> {
+        let start = self.at;
+        let end = closing_quote(self.text.as_bytes(), start)?;
+        self.at = end + 1;
+        self.text.get(start..end)
+    }
+
+    fn plain(&mut self) -> Option<&'a str> {
+        let rest = self.text.get(self.at..)?;
+        let len = rest
+            .bytes()
+            .position(|b| matches!(b, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r'))
+            .unwrap_or(rest.len());
+        let word = &rest[..len];
+        let known = matches!(word, "true" | "false" | "null")
+            || (word.starts_with(|c: char| c == '-' || c.is_ascii_digit())
+                && word.bytes().all(|b| matches!(b, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E')));
+        if !known {
+            return None;
+        }
+        self.at += len;
+        Some(word)
+    }
+
+    /// Steps over an object or array without recursion, however deep it is.
+    fn nested(&mut self) -> Option<&'a str> {
+        let bytes = self.text.as_bytes();
+        let start = self.at;
+        let closing = if bytes[start] == b'{' { b'}' } else { b']' };
+        let mut depth = 0usize;
+        let mut at = start;
+        loop {
+            match *bytes.get(at)? {
+                b'"' => at = closing_quote(bytes, at + 1)?,
+                b'{' | b'[' => depth += 1,
+                b'}' | b']' => {
+                    depth -= 1;
+                    if depth == 0 {
+                        break;
+                    }
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+        if bytes[at] != closing {
+            return None;
+        }
+        self.at = at + 1;
+        self.text.get(start..=at)
+    }
+}
+
+/// Index of the quote that ends a string whose first byte is at `start`.
+#[inline]
+fn closing_quote(bytes: &[u8], start: usize) -> Option<usize> {
+    let mut from = start;
+    loop {
+        let quote = from + memchr(b'"', bytes.get(from..)?)?;
+        // A quote is escaped by an odd number of backslashes before it. Each run of backslashes
+        // ends at one quote, so that looking back stays linear.
+        let run = bytes[start..quote].iter().rev().take_while(|b| **b == b'\\').count();
+        if run % 2 == 0 {
+            return Some(quote);
+        }
+        from = quote + 1;
+    }
+}
+
+/// Decodes what stands between quotes, cut at `limit` bytes and at a character.
+///
+/// Lone surrogates, which clients write when they cut a text in the middle of an emoji, and
+/// nonsense escapes become U+FFFD.
+pub(super) fn unescape(raw: &str, limit: usize) -> Cow<'_, str> {
+    let head = &raw[..raw.floor_char_boundary(limit)];
+    if memchr(b'\\', head.as_bytes()).is_none() {
+        return Cow::Borrowed(head);
+    }
+    let mut out = String::with_capacity(raw.len().min(limit));
+    let mut rest = raw;
+    while let Some(backslash) = memchr(b'\\', rest.as_bytes()) {
+        out.push_str(&rest[..backslash]);
+        if out.len() >= limit {
+            rest = "";
+            break;
+        }
+        let (decoded, used) = escape(&rest[backslash + 1..]);
+        out.push(decoded);
+        rest = &rest[backslash + 1 + used..];
+    }
+    out.push_str(&rest[..rest.floor_char_boundary(limit.saturating_sub(out.len()))]);
+    out.truncate(out.floor_char_boundary(limit));
+    Cow::Owned(out)
+}
+
+/// One escape, from behind its backslash: the character and how many bytes were used.
+fn escape(rest: &str) -> (char, usize) {
+    let Some(first) = rest.chars().next() else { return (char::REPLACEMENT_CHARACTER, 0) };
+    let plain = match first {
+        'n' => '\n',
+        't' => '\t',
+        'r' => '\r',
+        'b' => '\u{8}',
+        'f' => '\u{c}',
+        '"' | '\\' | '/' => first,
+        'u' => return unicode_escape(&rest[1..]),
+        _ => char::REPLACEMENT_CHARACTER,
+    };
+    (plain, first.len_utf8())
+}
+
+/// From behind `\u`; the `u` counts as used.
+fn unicode_escape(rest: &str) -> (char, usize) {
+    let hex = |at: usize| {
+        let digits = rest.get(at..at + 4)?;
+        digits.bytes().all(|b| b.is_ascii_hexdigit()).then(|| u32::from_str_radix(digits, 16).ok())?
+    };
+    let Some(unit) = hex(0) else { return (char::REPLACEMENT_CHARACTER, 1) };
+    if (0xd800..0xdc00).contains(&unit)
+        && rest.get(4..6) == Some("\\u")
+        && let Some(low @ 0xdc00..0xe000) = hex(6)
+    {
+        let code = 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
+        return (char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER), 11);
+    }
+    (char::from_u32(unit).unwrap_or(char::REPLACEMENT_CHARACTER), 5)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes_are_decoded_and_lone_surrogates_are_replaced() {
+        for (raw, want) in [
+            (r"plain", "plain"),
+            (r#"a\nb\t\"c\" \\ \/"#, "a\nb\t\"c\" \\ /"),
+            (r"caf\u00e9 \ud83d\ude00!", "café 😀!"),
+            (r"cut \ud83d", "cut \u{fffd}"),
+            (r"low \ude00 first", "low \u{fffd} first"),
+            (r"high \ud83d\u0041", "high \u{fffd}A"),
+            (r"\q \u12", "\u{fffd} \u{fffd}12"),
+            ("end \\", "end \u{fffd}"),
+        ] {
+            assert_eq!(unescape(raw, usize::MAX), want, "{raw}");
+        }
+    }
+
+    #[test]
+    fn a_cut_never_splits_a_character_and_never_exceeds_the_limit() {
+        let raw = r"äöü\n😀\ud83d\ude00 the end";
+        for limit in 0..40 {
+            let cut = unescape(raw, limit);
+            assert!(cut.len() <= limit, "{limit}");
+            assert!("äöü\n😀😀 the end".starts_with(cut.as_ref()), "{limit}: {cut}");
+        }
+    }
+
+    #[test]
+    fn a_text_without_escapes_is_borrowed_even_when_escapes_follow_the_cut() {
+        assert!(matches!(unescape(r"abcdef\n", 6), Cow::Borrowed("abcdef")));
+    }
+
+    #[test]
+    fn keys_are_found_whatever_stands_before_them() {
+        let raw = Raw::Nested(r#"{"a":{"x":"}\"]"},"b" : [1,{"c":"\\"}], "c":-1.5e3 ,"d":"ok"}"#);
+        assert_eq!(raw.get("d"), Raw::Str("ok"));
+        assert_eq!(raw.get("b"), Raw::Nested(r#"[1,{"c":"\\"}]"#));
+        assert_eq!(raw.get("c"), Raw::Plain("-1.5e3"));
+        assert_eq!(raw.get("x"), Raw::Absent);
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        for text in ["", "{", "{]", "[}", "nope", "{\"a\"", "\"open", "\"open\\\"", "[1,", "tru", "1x", "+1"]
+        {
+            assert_eq!(Cursor::new(text).value(), None, "{text}");
+        }
+        for text in ["{\"a\":}", "{\"a\" 1}", "{a:1}", "{\"a\":1,}", "{\"a\":1 \"b\":2}", "[]"] {
+            assert_eq!(Cursor::new(text).object(|c, _| c.value().map(|_| ())), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn depth_costs_no_stack() {
+        let deep = format!("{}{}", "[".repeat(1_000_000), "]".repeat(1_000_000));
+        assert_eq!(Cursor::new(&deep).value(), Some(Raw::Nested(&deep)));
+    }
+}

@@ -1,0 +1,357 @@
+//! One line of a transcript becomes records; what cannot be read becomes a counted problem.
+
+use std::borrow::Cow;
+
+use super::fields::{Fields, RawBlock};
+use super::json::{Cursor, Raw};
+use super::record::{
+    Assistant, Attachment, Block, Body, CompactBoundary, CompactTrigger, Envelope, QueueOperation, Record,
+    StopReason, System, TEXT_LIMIT, TitleKind, Usage,
+};
+use super::{target, user};
+use crate::ids::RecordId;
+use crate::problem::ProblemKind;
+use crate::time::Timestamp;
+
+/// Longest name of an unknown record type that a report keeps, in bytes.
+const TYPE_NAME_LIMIT: usize = 64;
+
+/// What one line held.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LineReport {
+    /// Records handed to the sink, unknown ones included.
+    pub records: u32,
+    /// The line, or what follows its last record, is not a JSON object.
+    pub malformed: bool,
+    /// Bytes that are not UTF-8 were replaced.
+    pub invalid_utf8: bool,
+    /// The first type that this program does not know, cut short; empty when a record has no type.
+    pub unknown_type: Option<Box<str>>,
+}
+
+impl LineReport {
+    /// The kinds of trouble, for counting.
+    pub fn problems(&self) -> impl Iterator<Item = ProblemKind> {
+        [
+            (self.malformed, ProblemKind::MalformedLine),
+            (self.invalid_utf8, ProblemKind::InvalidUtf8),
+            (self.unknown_type.is_some(), ProblemKind::UnknownRecord),
+        ]
+        .into_iter()
+        .filter_map(|(there, kind)| there.then_some(kind))
+    }
+}
+
+/// Reads one line, without its newline. Never fails: records go to `sink`, trouble into the report.
+///
+/// Two objects on one line, which happens when two writers miss a newline, are two records. A blank
+/// line is nothing. A field of the wrong type counts as absent.
+pub fn parse_line(line: &[u8], sink: &mut dyn FnMut(Record<'_>)) -> LineReport {
+    read_line(line, &mut |fields| sink(record(fields)))
+}
+
+/// Hands out the raw fields of each object on the line.
+pub(super) fn read_line(line: &[u8], sink: &mut dyn FnMut(&Fields<'_>)) -> LineReport {
+    let mut report = LineReport::default();
+    match simdutf8::basic::from_utf8(line) {
+        Ok(text) => read_objects(text, &mut report, sink),
+        Err(_) => {
+            report.invalid_utf8 = true;
+            read_objects(&String::from_utf8_lossy(line), &mut report, sink);
+        }
+    }
+    report
+}
+
+fn read_objects(text: &str, report: &mut LineReport, sink: &mut dyn FnMut(&Fields<'_>)) {
+    let mut cursor = Cursor::new(text.strip_prefix('\u{feff}').unwrap_or(text));
+    while cursor.peek().is_some() {
+        let Some(fields) = Fields::read(&mut cursor) else {
+            report.malformed = true;
+            return;
+        };
+        report.records += 1;
+        if report.unknown_type.is_none() && !is_known(fields.kind) {
+            report.unknown_type = Some(fields.kind.text(TYPE_NAME_LIMIT).unwrap_or_default().into());
+        }
+        sink(&fields);
+    }
+}
+
+fn is_known(kind: Raw<'_>) -> bool {
+    kind.word().is_some_and(|word| Kind::of(word).is_some())
+}
+
+/// Record types, by the word in `type`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    User,
+    Assistant,
+    System,
+    Progress,
+    Attachment,
+    Queue,
+    Title(TitleKind),
+    PermissionMode,
+    LastPrompt,
+    PullRequest,
+    Silent,
+}
+
+impl Kind {
+    pub(super) fn of(word: &str) -> Option<Self> {
+        Some(match word {
+            "user" => Self::User,
+            "assistant" => Self::Assistant,
+            "system" => Self::System,
+            "progress" => Self::Progress,
+            "attachment" => Self::Attachment,
+            "queue-operation" => Self::Queue,
+            "summary" => Self::Title(TitleKind::Summary),
+            "ai-title" => Self::Title(TitleKind::Ai),
+            "agent-name" => Self::Title(TitleKind::AgentName),
+            "custom-title" => Self::Title(TitleKind::Custom),
+            "permission-mode" => Self::PermissionMode,
+            "last-prompt" => Self::LastPrompt,
+            "pr-link" => Self::PullRequest,
+            // `api-request-blob` has a `message` and is no turn.
+            "file-history-snapshot"
+            | "file-history-delta"
+            | "api-request"
+            | "api-request-shape"
+            | "api-request-blob"
+            | "atis-latch"
+            | "cost-state"
+            | "tools-used"
+            | "mode"
+            | "bridge-session"
+            | "frame-link"
+            | "fork-context-ref" => Self::Silent,
+            _ => return None,
+        })
+    }
+}
+
+/// Decodes the fields of one object.
+pub(super) fn record<'a>(f: &Fields<'a>) -> Record<'a> {
+    Record { envelope: envelope(f), body: body(f) }
+}
+
+fn envelope<'a>(f: &Fields<'a>) -> Envelope<'a> {
+    Envelope {
+        uuid: f.uuid.whole().map(|text| RecordId::parse(&text)),
+        at: f.timestamp.word().and_then(Timestamp::parse),
+        session_id: f.session_id.whole(),
+        process_session_id: f.process_session_id.whole(),
+        forked_from: f.forked_from.get("sessionId").whole(),
+        cwd: f.cwd.whole(),
+        branch: f.branch.whole(),
+        version: f.version.whole(),
+        entrypoint: f.entrypoint.whole(),
+        agent_id: f.agent_id.whole(),
+        sidechain: f.sidechain.is_true(),
+        meta: f.meta.is_true(),
+    }
+}
+
+fn body<'a>(f: &Fields<'a>) -> Body<'a> {
+    let Some(kind) = f.kind.word().and_then(Kind::of) else {
+        return Body::Unknown(f.kind.text(TYPE_NAME_LIMIT).unwrap_or_default());
+    };
+    match kind {
+        Kind::User => user::body(f),
+        Kind::Assistant if f.api_error.is_true() => api_error(f),
+        Kind::Assistant => Body::Assistant(assistant(f)),
+        Kind::System => Body::System(system(f)),
+        Kind::Progress => match session_start(f.data) {
+            Some(source) => Body::Attachment(Attachment::SessionStart { source }),
+            None => Body::Progress,
+        },
+        Kind::Attachment => Body::Attachment(attachment(f.attachment)),
+        Kind::Queue => Body::Queue(queue(f)),
+        Kind::Title(kind) => title(f, kind),
+        Kind::PermissionMode => match f.permission_mode.whole() {
+            Some(mode) => Body::PermissionMode(mode),
+            None => Body::Silent,
+        },
+        Kind::LastPrompt => match f.last_prompt.text(TEXT_LIMIT) {
+            Some(text) => Body::LastPrompt(text),
+            None => Body::Silent,
+        },
+        Kind::PullRequest => match (f.pr_number.number(), f.pr_url.whole()) {
+            (Some(number), Some(url)) => Body::PullRequest { number, url },
+            _ => Body::Silent,
+        },
+        Kind::Silent => Body::Silent,
+    }
+}
+
+fn api_error<'a>(f: &Fields<'a>) -> Body<'a> {
+    Body::ApiError {
+        kind: f.error.whole(),
+        status: status(f.error_status),
+        text: f.message.content.blocks().find_map(|b| b.text.text(TEXT_LIMIT)).unwrap_or_default(),
+    }
+}
+
+/// An HTTP status, as a number or as text.
+fn status(raw: Raw<'_>) -> Option<u16> {
+    let number = raw.number().and_then(|n| n.try_into().ok());
+    number.or_else(|| raw.word().and_then(|word| word.parse().ok()))
+}
+
+fn assistant<'a>(f: &Fields<'a>) -> Assistant<'a> {
+    let m = &f.message;
+    Assistant {
+        message_id: m.id.whole(),
+        request_id: f.request_id.whole(),
+        model: m.model.whole(),
+        stop: m.stop.word().map(stop_reason),
+        usage: usage(m.usage),
+        blocks: match m.content {
+            super::fields::Content::Text(raw) => raw.text(TEXT_LIMIT).map(Block::Text).into_iter().collect(),
+            _ => m.content.blocks().map(block).collect(),
+        },
+        aborted: f.aborted.is_true(),
+    }
+}
+
+fn stop_reason(word: &str) -> StopReason {
+    match word {
+        "end_turn" => StopReason::EndTurn,
+        "tool_use" => StopReason::ToolUse,
+        "stop_sequence" => StopReason::StopSequence,
+        "max_tokens" => StopReason::MaxTokens,
+        "refusal" => StopReason::Refusal,
+        _ => StopReason::Other,
+    }
+}
+
+fn usage(raw: Raw<'_>) -> Option<Usage> {
+    let Raw::Nested(_) = raw else { return None };
+    let mut usage = Usage::default();
+    raw.entries(|cursor, key| {
+        let value = cursor.value()?;
+        let slot = match key {
+            "input_tokens" => &mut usage.input,
+            "output_tokens" => &mut usage.output,
+            "cache_read_input_tokens" => &mut usage.cache_read,
+            "cache_creation_input_tokens" => &mut usage.cache_write,
+            _ => return Some(()),
+        };
+        *slot = value.number().unwrap_or(0);
+        Some(())
+    });
+    Some(usage)
+}
+
+fn block<'a>(b: &RawBlock<'a>) -> Block<'a> {
+    match b.kind.word() {
+        Some("thinking" | "redacted_thinking") => Block::Thinking,
+        Some("text") => Block::Text(b.text.text(TEXT_LIMIT).unwrap_or_default()),
+        Some("tool_use") => {
+            let tool = b.name.whole().unwrap_or_default();
+            Block::ToolUse {
+                id: b.id.whole().unwrap_or_default(),
+                target: target::of(&tool, b.input),
+                tool,
+                background: b.input.get("run_in_background").is_true(),
+            }
+        }
+        _ => Block::Other,
+    }
+}
+
+fn system<'a>(f: &Fields<'a>) -> System<'a> {
+    match f.subtype.word() {
+        Some("turn_duration") => {
+            System::TurnDuration { pending_agents: small(f.pending_agents).unwrap_or(0) }
+        }
+        Some("stop_hook_summary") => System::StopHookSummary { prevented: f.prevented.is_true() },
+        Some("away_summary") => System::AwaySummary,
+        Some("compact_boundary") => System::CompactBoundary(compact_boundary(f.compact_metadata)),
+        Some("api_error") => System::Retry {
+            attempt: small(f.retry_attempt),
+            max: small(f.max_retries),
+            in_ms: f.retry_in_ms.number(),
+            status: status(f.error.get("status")),
+        },
+        _ => System::Other(f.subtype.text(TYPE_NAME_LIMIT).unwrap_or_default()),
+    }
+}
+
+fn small(raw: Raw<'_>) -> Option<u32> {
+    raw.number().and_then(|n| n.try_into().ok())
+}
+
+fn compact_boundary(metadata: Raw<'_>) -> CompactBoundary {
+    let mut boundary =
+        CompactBoundary { trigger: CompactTrigger::Unknown, pre_tokens: None, post_tokens: None };
+    metadata.entries(|cursor, key| {
+        let value = cursor.value()?;
+        match key {
+            "trigger" => {
+                boundary.trigger = match value.word() {
+                    Some("auto") => CompactTrigger::Auto,
+                    Some("manual") => CompactTrigger::Manual,
+                    _ => CompactTrigger::Unknown,
+                }
+            }
+            "preTokens" => boundary.pre_tokens = value.number(),
+            "postTokens" => boundary.post_tokens = value.number(),
+            _ => {}
+        }
+        Some(())
+    });
+    boundary
+}
+
+fn attachment<'a>(raw: Raw<'a>) -> Attachment<'a> {
+    let (mut kind, mut prompt) = (Raw::Absent, Raw::Absent);
+    raw.entries(|cursor, key| {
+        let value = cursor.value()?;
+        match key {
+            "type" => kind = value,
+            "prompt" => prompt = value,
+            _ => {}
+        }
+        Some(())
+    });
+    if kind.word() == Some("queued_command") {
+        return Attachment::QueuedCommand { text: user::joined_text(prompt, TEXT_LIMIT) };
+    }
+    match session_start(raw) {
+        Some(source) => Attachment::SessionStart { source },
+        None => Attachment::Other,
+    }
+}
+
+/// The source of a SessionStart hook, from `hookName` `SessionStart:clear`.
+///
+/// The outcome of the hook does not matter: that it ran says what kind of start it was.
+fn session_start(raw: Raw<'_>) -> Option<Cow<'_, str>> {
+    raw.get("hookName").word()?.strip_prefix("SessionStart:").map(Cow::Borrowed)
+}
+
+fn queue<'a>(f: &Fields<'a>) -> QueueOperation<'a> {
+    match f.operation.word() {
+        Some("enqueue") => QueueOperation::Enqueue { text: user::joined_text(f.content, TEXT_LIMIT) },
+        Some("dequeue") => QueueOperation::Dequeue,
+        Some("remove") => QueueOperation::Remove,
+        Some("popAll") => QueueOperation::PopAll,
+        _ => QueueOperation::Other,
+    }
+}
+
+fn title<'a>(f: &Fields<'a>, kind: TitleKind) -> Body<'a> {
+    let raw = match kind {
+        TitleKind::Summary => f.summary,
+        TitleKind::Ai => f.ai_title,
+        TitleKind::AgentName => f.agent_name,
+        TitleKind::Custom => f.custom_title,
+    };
+    match raw.text(TEXT_LIMIT) {
+        Some(text) => Body::Title { kind, text },
+        None => Body::Silent,
+    }
+}

@@ -1,0 +1,351 @@
+//! `user` records: telling a person's prompt from everything else that bears the same type.
+
+use std::borrow::Cow;
+
+use super::fields::{Content, Fields, RawBlock};
+use super::json::Raw;
+use super::record::{Body, Denial, Prompt, PromptOrigin, TEXT_LIMIT, ToolResult};
+
+const INTERRUPTED: &str = "[Request interrupted by user]";
+const INTERRUPTED_FOR_TOOL_USE: &str = "[Request interrupted by user for tool use]";
+
+/// Enough of a text to tell what it is.
+const HEAD: usize = 512;
+
+pub(super) fn body<'a>(f: &Fields<'a>) -> Body<'a> {
+    let content = &f.message.content;
+    if matches!(content, Content::Absent | Content::Empty) {
+        return Body::Silent;
+    }
+    if is_compact_summary(f) {
+        return Body::CompactSummary;
+    }
+    if content.blocks().any(is_tool_result) {
+        return Body::ToolResults(
+            content.blocks().filter(|b| is_tool_result(b)).map(|b| tool_result(f, b)).collect(),
+        );
+    }
+    if let Some(for_tool_use) = interrupt(f) {
+        return Body::Interrupt { for_tool_use };
+    }
+    let text = content_text(content, TEXT_LIMIT);
+    if let Some(origin) = other_origin(f, &text) {
+        let task_id = (origin == PromptOrigin::TaskNotification).then(|| task_id(&text)).flatten();
+        return Body::Prompt(Prompt { text, origin, permission_mode: f.permission_mode.whole(), task_id });
+    }
+    if let Some(command) = local(f, &text) {
+        return match command {
+            Local::Command { name } => Body::LocalCommand { name: name.map(Cow::Owned) },
+            Local::Prompt { text } => Body::Prompt(Prompt {
+                text: Cow::Owned(text),
+                origin: PromptOrigin::Human,
+                permission_mode: f.permission_mode.whole(),
+                task_id: None,
+            }),
+        };
+    }
+    if f.meta.is_true() {
+        return Body::Meta;
+    }
+    if text.is_empty()
+        && !content.blocks().any(|b| b.kind.word() == Some("image") || b.kind.word() == Some("document"))
+    {
+        return Body::Silent;
+    }
+    Body::Prompt(Prompt {
+        text,
+        origin: PromptOrigin::Human,
+        permission_mode: f.permission_mode.whole(),
+        task_id: None,
+    })
+}
+
+fn is_compact_summary(f: &Fields<'_>) -> bool {
+    if f.compact_summary.is_true() {
+        return true;
+    }
+    // Clients of 1.0.x did not always flag it; then it is shown in the transcript only, or begins one.
+    let unflagged = f.transcript_only.is_true()
+        || (!f.parent_uuid.is_there() && !f.prompt_source.is_there() && !f.permission_mode.is_there());
+    unflagged
+        && content_text(&f.message.content, HEAD)
+            .starts_with("This session is being continued from a previous conversation")
+}
+
+fn is_tool_result(block: &RawBlock<'_>) -> bool {
+    block.kind.word() == Some("tool_result")
+}
+
+/// The interrupt as the client writes it: blocks, and none of the marks of a typed prompt.
+///
+/// A person who pastes the words gets a string with `promptSource` and `permissionMode`; an SDK that
+/// sends them gets blocks with `promptSource`.
+fn interrupt(f: &Fields<'_>) -> Option<bool> {
+    let typed = match &f.message.content {
+        Content::Text(_) => f.prompt_source.is_there() || f.permission_mode.is_there() || f.origin.is_there(),
+        _ => f.prompt_source.is_there(),
+    };
+    if typed && !f.interrupted_message.is_there() {
+        return None;
+    }
+    let text = match &f.message.content {
+        Content::Text(raw) => raw.word()?,
+        Content::Blocks(only, more) if more.is_empty() => only.text.word()?,
+        _ => return None,
+    };
+    match text.trim() {
+        INTERRUPTED => Some(false),
+        INTERRUPTED_FOR_TOOL_USE => Some(true),
+        _ => None,
+    }
+}
+
+/// A prompt that no person wrote: a finished task or another session.
+fn other_origin(f: &Fields<'_>, text: &str) -> Option<PromptOrigin> {
+    match f.origin.get("kind").word() {
+        Some("task-notification") => return Some(PromptOrigin::TaskNotification),
+        Some("peer" | "coordinator" | "teammate") => return Some(PromptOrigin::Peer),
+        Some("human") => return None,
+        _ => {}
+    }
+    if typed_by_a_person(f) {
+        return None;
+    }
+    let text = text.trim_start();
+    if text.starts_with("<task-notification>") {
+        Some(PromptOrigin::TaskNotification)
+    } else if text.starts_with("<cross-session-message")
+        || text.starts_with("<teammate-message")
+        || text.starts_with("Another Claude session sent a message:")
+    {
+        Some(PromptOrigin::Peer)
+    } else {
+        None
+    }
+}
+
+/// Marks of a prompt that was typed or sent by a program, whatever its text looks like.
+fn typed_by_a_person(f: &Fields<'_>) -> bool {
+    matches!(f.prompt_source.word(), Some("typed" | "queued" | "sdk" | "suggestion_accepted"))
+}
+
+/// What the client writes for slash commands and `!` lines.
+enum Local {
+    /// It starts no turn.
+    Command { name: Option<String> },
+    /// A command whose text is a prompt, as the person typed it.
+    Prompt { text: String },
+}
+
+fn local(f: &Fields<'_>, text: &str) -> Option<Local> {
+    if typed_by_a_person(f) {
+        return None;
+    }
+    let text = text.trim_start();
+    if text.starts_with("<command-name>") {
+        return Some(Local::Command { name: command_name(text) });
+    }
+    if text.starts_with("<command-message>") {
+        // The client writes the name first for its own commands, which run without the model, and the
+        // message first for commands that are prompts: a skill, a file in `commands/`.
+        let Some(name) = command_name(text) else { return Some(Local::Command { name: None }) };
+        if is_built_in(&name) || f.meta.is_true() {
+            return Some(Local::Command { name: Some(name) });
+        }
+        let typed = match tagged(text, "command-args").map(str::trim) {
+            Some(args) if !args.is_empty() => format!("{name} {args}"),
+            _ => name,
+        };
+        return Some(Local::Prompt { text: typed });
+    }
+    let starts = |words: &[&str]| words.iter().any(|word| text.starts_with(word));
+    starts(&[
+        "<local-command-stdout>",
+        "<local-command-stderr>",
+        "<local-command-caveat>",
+        "<bash-input>",
+        "<bash-stdout>",
+        "<bash-stderr>",
+        "<user-memory-input>",
+        "Caveat: The messages below were generated by the user while running local commands.",
+    ])
+    .then_some(Local::Command { name: None })
+}
+
+/// The command with its slash.
+pub(super) fn command_name(text: &str) -> Option<String> {
+    let name = tagged(text, "command-name")?.trim().trim_start_matches('/');
+    (!name.is_empty()).then(|| format!("/{name}"))
+}
+
+/// What stands between `<tag>` and `</tag>`; to the end when the text was cut before it.
+pub(super) fn tagged<'t>(text: &'t str, tag: &str) -> Option<&'t str> {
+    let open = text.find(&format!("<{tag}>"))?;
+    let inner = &text[open + tag.len() + 2..];
+    Some(inner.find(&format!("</{tag}>")).map_or(inner, |end| &inner[..end]))
+}
+
+/// Commands that the client runs by itself.
+fn is_built_in(name: &str) -> bool {
+    matches!(
+        name,
+        "/add-dir"
+            | "/agents"
+            | "/branch"
+            | "/bug"
+            | "/cd"
+            | "/clear"
+            | "/compact"
+            | "/config"
+            | "/context"
+            | "/cost"
+            | "/doctor"
+            | "/effort"
+            | "/exit"
+            | "/export"
+            | "/fast"
+            | "/feedback"
+            | "/fork"
+            | "/help"
+            | "/hooks"
+            | "/ide"
+            | "/login"
+            | "/logout"
+            | "/mcp"
+            | "/memory"
+            | "/model"
+            | "/output-style"
+            | "/permissions"
+            | "/plugin"
+            | "/quit"
+            | "/release-notes"
+            | "/remote-control"
+            | "/rename"
+            | "/resume"
+            | "/rewind"
+            | "/sandbox"
+            | "/skills"
+            | "/stats"
+            | "/status"
+            | "/statusline"
+            | "/tasks"
+            | "/terminal-setup"
+            | "/theme"
+            | "/todos"
+            | "/upgrade"
+            | "/usage"
+            | "/vim"
+    )
+}
+
+fn task_id<'a>(text: &Cow<'a, str>) -> Option<Cow<'a, str>> {
+    let id = match text {
+        Cow::Borrowed(text) => Cow::Borrowed(tagged(text, "task-id")?.trim()),
+        Cow::Owned(text) => Cow::Owned(tagged(text, "task-id")?.trim().to_owned()),
+    };
+    (!id.is_empty()).then_some(id)
+}
+
+/// The text of a message: its string, or its text blocks without what the editor added.
+pub(super) fn content_text<'a>(content: &Content<'a>, limit: usize) -> Cow<'a, str> {
+    if let Content::Text(raw) = content {
+        return raw.text(limit).unwrap_or_default();
+    }
+    join_texts(content.blocks().filter_map(|b| b.text.word()), limit)
+}
+
+/// The text of a field that is a string or an array of text blocks.
+pub(super) fn joined_text<'a>(raw: Raw<'a>, limit: usize) -> Cow<'a, str> {
+    if let Raw::Str(_) = raw {
+        return raw.text(limit).unwrap_or_default();
+    }
+    let mut texts = Vec::new();
+    raw.elements(|cursor| {
+        let element = cursor.value()?;
+        texts.extend(element.word().or_else(|| element.get("text").word()));
+        Some(())
+    });
+    join_texts(texts.into_iter(), limit)
+}
+
+fn join_texts<'a>(texts: impl Iterator<Item = &'a str> + Clone, limit: usize) -> Cow<'a, str> {
+    // Editors and the client put their own blocks before the person's words.
+    let added = |text: &&str| {
+        ["<ide_opened_file>", "<ide_selection>", "<system-reminder>"].iter().any(|tag| text.starts_with(tag))
+    };
+    let own = texts.clone().filter(|text| !added(text));
+    if own.clone().next().is_some() { join(own, limit) } else { join(texts, limit) }
+}
+
+fn join<'a>(mut texts: impl Iterator<Item = &'a str>, limit: usize) -> Cow<'a, str> {
+    let Some(first) = texts.next() else { return Cow::Borrowed("") };
+    let mut joined = super::json::unescape(first, limit);
+    for text in texts {
+        if joined.len() + 1 >= limit {
+            break;
+        }
+        let room = limit - joined.len() - 1;
+        let joined = joined.to_mut();
+        joined.push('\n');
+        joined.push_str(&super::json::unescape(text, room));
+    }
+    joined
+}
+
+fn tool_result<'a>(f: &Fields<'a>, block: &RawBlock<'a>) -> ToolResult<'a> {
+    let is_error = block.is_error.is_true();
+    let extra = &f.tool_use_result;
+    ToolResult {
+        id: block.tool_use_id.whole().unwrap_or_default(),
+        is_error,
+        denied: denial(f, block, is_error),
+        background_task: extra.background_task.whole(),
+        async_agent: (extra.status.word() == Some("async_launched"))
+            .then(|| extra.agent_id.whole())
+            .flatten(),
+    }
+}
+
+fn denial(f: &Fields<'_>, block: &RawBlock<'_>, is_error: bool) -> Option<Denial> {
+    if let Some(kind) = f.denial_kind.word() {
+        // `interrupted` is written on resuming a session that was killed: the call may have run.
+        if kind == "interrupted" {
+            return None;
+        }
+        // The kind names the mechanism, the decision names who used it: an SDK's "no" of a person
+        // comes as `permission-rule`, a refusal with nobody to ask as `user-rejected`.
+        return Some(match f.permission_decision.get("source").word() {
+            Some(source) if source.starts_with("user") => Denial::User,
+            Some("config" | "hook" | "classifier") => Denial::Policy,
+            _ if kind == "user-rejected" => Denial::User,
+            _ => Denial::Policy,
+        });
+    }
+    if let Some(text) = f.tool_use_result.text.word()
+        && (text.starts_with("User rejected tool use") || text.starts_with("Error: User rejected tool use"))
+    {
+        return Some(Denial::User);
+    }
+    is_error.then(|| denial_by_text(&joined_text(block.content, HEAD))).flatten()
+}
+
+/// Before 2.1.220 only the text tells.
+fn denial_by_text(text: &str) -> Option<Denial> {
+    let starts = |words: &[&str]| words.iter().any(|word| text.starts_with(word));
+    if starts(&[
+        "The user doesn't want to proceed with this tool use.",
+        "The user doesn't want to take this action right now.",
+        "Permission prompt was aborted.",
+        INTERRUPTED_FOR_TOOL_USE,
+    ]) {
+        Some(Denial::User)
+    } else if starts(&[
+        "Permission for this action was denied by",
+        "Permission for this action has been denied",
+    ]) || (text.starts_with("Permission to use ") && text.contains("has been denied"))
+    {
+        Some(Denial::Policy)
+    } else {
+        None
+    }
+}

@@ -1,0 +1,4 @@
+//! The reading of transcripts, over what real clients wrote and over what nobody should write.
+
+mod fixtures;
+mod recordings;

@@ -1,0 +1,143 @@
+//! Answers to questions about one session: which one is meant, why it is so, what its chain is.
+
+use std::path::{Path, PathBuf};
+
+use watchbill_core::ids::SessionId;
+use watchbill_protocol::chain::{Link, Segment, WorkChain};
+use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_protocol::why::Why;
+
+use crate::engine::Engine;
+
+/// Where the parts of a timeline lie, in chain order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TimelinePlan {
+    /// The session that was asked for.
+    pub session: SessionId,
+    /// Its chain.
+    pub chain: String,
+    /// Session, transcript, and how it is linked to the one before.
+    pub parts: Vec<(SessionId, PathBuf, Option<&'static str>)>,
+}
+
+impl Engine {
+    /// The session that is meant: by its id, a unique beginning of it, or the id of its work chain.
+    ///
+    /// # Errors
+    /// When nothing matches, or more than one session does.
+    pub fn find(&self, asked: &str) -> Result<SessionId, ApiError> {
+        let not_found = |message: String| ApiError { code: ErrorCode::NotFound, message };
+        if asked.is_empty() {
+            return Err(not_found("no session was named; `watchbill roster --all` lists them".to_owned()));
+        }
+        let known: Vec<SessionId> = self.known_sessions();
+        if let Some(exact) = known.iter().find(|id| id.as_str() == asked) {
+            return Ok(exact.clone());
+        }
+        if let Some(chain) = self.chains().iter().find(|chain| chain.id.as_str() == asked) {
+            return Ok(chain.head.clone());
+        }
+        let begin: Vec<&SessionId> = known.iter().filter(|id| id.as_str().starts_with(asked)).collect();
+        match begin.as_slice() {
+            [one] => Ok((*one).clone()),
+            [] => Err(not_found(format!(
+                "no session or work chain begins with `{asked}`; `watchbill roster --all` lists them"
+            ))),
+            many => {
+                let shown: Vec<&str> = many.iter().take(5).map(|id| id.as_str()).collect();
+                let more = if many.len() > shown.len() { ", …" } else { "" };
+                Err(ApiError {
+                    code: ErrorCode::Ambiguous,
+                    message: format!("`{asked}` begins {} sessions: {}{more}", many.len(), shown.join(", ")),
+                })
+            }
+        }
+    }
+
+    fn known_sessions(&self) -> Vec<SessionId> {
+        let mut known: Vec<SessionId> =
+            self.sessions.iter().filter(|(_, session)| !session.mains.is_empty()).map(|(id, _)| id.clone()).collect();
+        known.extend(self.registry().all().map(|witness| witness.entry.session.clone()));
+        known.sort();
+        known.dedup();
+        known
+    }
+
+    /// The state of a session and every witness of it.
+    ///
+    /// # Errors
+    /// When the session is not known.
+    pub fn why(&self, asked: &str) -> Result<Why, ApiError> {
+        let id = self.find(asked)?;
+        let verdict = self.verdict(&id).ok_or_else(|| ApiError {
+            code: ErrorCode::NotFound,
+            message: format!("nothing is known of session {id} any more"),
+        })?;
+        Ok(Why::new(&id, &verdict))
+    }
+
+    /// The work chain of a session.
+    ///
+    /// # Errors
+    /// When the session is not known.
+    pub fn chain(&self, asked: &str) -> Result<WorkChain, ApiError> {
+        let id = self.find(asked)?;
+        let path_of = |id: &SessionId| {
+            self.main_file(id).map(|(path, _)| path.to_string_lossy().into_owned()).unwrap_or_default()
+        };
+        let Some(chain) = self.chains().of(&id) else {
+            return Ok(WorkChain {
+                work_chain_id: watchbill_core::ids::ChainId::derive(&id).to_string(),
+                name: None,
+                head: id.to_string(),
+                segments: Vec::new(),
+                links: Vec::new(),
+            });
+        };
+        // The resolver ran when a fact of lineage last changed; the ends of segments move with each record.
+        let segments = chain.sessions.iter().filter_map(|id| Some((id, self.fold(id)?))).flat_map(|(id, fold)| {
+            let path = path_of(id);
+            fold.lineage().segments.iter().map(move |segment| (id, segment, path.clone()))
+        });
+        let segments = segments
+            .enumerate()
+            .map(|(n, (id, segment, path))| {
+                let superseded = chain.superseded.contains_key(id) || segment.boundary.is_some();
+                Segment::new(id, n, segment, path, superseded)
+            })
+            .collect();
+        Ok(WorkChain {
+            work_chain_id: chain.id.to_string(),
+            name: chain.name.as_ref().map(ToString::to_string),
+            head: chain.head.to_string(),
+            segments,
+            links: chain.links.iter().map(Link::from).collect(),
+        })
+    }
+
+    /// Where the timeline of a session's chain is to be read from.
+    ///
+    /// # Errors
+    /// When the session is not known.
+    pub fn timeline_plan(&self, asked: &str) -> Result<TimelinePlan, ApiError> {
+        let id = self.find(asked)?;
+        let chain = self.chains().of(&id);
+        let sessions = chain.map_or_else(|| vec![id.clone()], |chain| chain.sessions.clone());
+        let parts = sessions
+            .into_iter()
+            .filter_map(|session| {
+                let path: &Path = self.main_file(&session)?.0;
+                let reason = chain.and_then(|chain| {
+                    let link = chain.links.iter().find(|link| link.to == session && link.from != session)?;
+                    Some(link.reason.word())
+                });
+                Some((session, path.to_path_buf(), reason))
+            })
+            .collect();
+        let chain = chain.map_or_else(
+            || watchbill_core::ids::ChainId::derive(&id).to_string(),
+            |chain| chain.id.to_string(),
+        );
+        Ok(TimelinePlan { session: id, chain, parts })
+    }
+}

@@ -1,0 +1,75 @@
+//! The only place that reads a clock, and the clock that the demo and the tests turn by hand.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use watchbill_core::time::Timestamp;
+
+/// Where the engine takes the time from.
+pub trait Clock: Send + Sync {
+    /// Wall-clock time.
+    fn now(&self) -> Timestamp;
+
+    /// How long to sleep until `at`; zero when it has passed.
+    fn until(&self, at: Timestamp) -> Duration {
+        Duration::from_millis(u64::try_from(at.since(self.now()).0).unwrap_or(0))
+    }
+}
+
+/// The system's clock.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> Timestamp {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+    }
+}
+
+/// A clock that stands until it is moved: for tests.
+#[derive(Debug, Clone)]
+pub struct ManualClock(Arc<AtomicI64>);
+
+impl ManualClock {
+    /// A clock that shows `at`.
+    pub fn new(at: Timestamp) -> Self {
+        Self(Arc::new(AtomicI64::new(at.as_millis())))
+    }
+
+    /// Turns it to `at`, also backwards.
+    pub fn set(&self, at: Timestamp) {
+        self.0.store(at.as_millis(), Ordering::SeqCst);
+    }
+}
+
+impl Clock for ManualClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(self.0.load(Ordering::SeqCst))
+    }
+}
+
+/// A clock that runs from a chosen point at the speed of the real one: for the demo.
+///
+/// The demo's records were written on one afternoon; a person who watches them sees ages of seconds
+/// and minutes only when the engine believes it is still that afternoon.
+#[derive(Debug, Clone)]
+pub struct ShiftedClock {
+    from: Arc<Mutex<(Timestamp, Instant)>>,
+}
+
+impl ShiftedClock {
+    /// A clock that shows `at` now.
+    pub fn starting(at: Timestamp) -> Self {
+        Self { from: Arc::new(Mutex::new((at, Instant::now()))) }
+    }
+}
+
+impl Clock for ShiftedClock {
+    fn now(&self) -> Timestamp {
+        let (at, started) = *self.from.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let passed = i64::try_from(started.elapsed().as_millis()).unwrap_or(i64::MAX);
+        Timestamp::from_millis(at.as_millis().saturating_add(passed))
+    }
+}

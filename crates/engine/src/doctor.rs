@@ -1,0 +1,79 @@
+//! What is found, what is watched and how, limits, versions: for a person who wonders what is missing.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use watchbill_core::evidence::registry::Liveness;
+use watchbill_protocol::doctor::{Doctor, Limit, Registry, Root, Versions, WatchMode};
+
+use crate::engine::Engine;
+
+/// How a root is watched, as far as anybody watches it.
+pub type ModeOf<'a> = &'a dyn Fn(&Path) -> WatchMode;
+
+impl Engine {
+    /// The state of the whole.
+    pub fn doctor(&self, mode_of: ModeOf<'_>) -> Doctor {
+        let mut agents: BTreeSet<(Vec<u64>, String)> = BTreeSet::new();
+        let folded = self.files.values().filter_map(|file| file.main()?.facts().version.as_deref());
+        let running = self.registry().all().filter_map(|witness| witness.entry.version.as_deref());
+        for version in folded.chain(running) {
+            agents.insert((version.split('.').map(|part| part.parse().unwrap_or(0)).collect(), version.to_owned()));
+        }
+        let roots = self.roots().iter().map(|root| self.doctor_root(root, mode_of)).collect();
+        let live = self.registry().all().filter(|witness| witness.liveness == Liveness::Alive).count();
+        Doctor {
+            versions: Versions {
+                watchbill: env!("CARGO_PKG_VERSION").to_owned(),
+                agents: agents.into_iter().map(|(_, version)| version).collect(),
+            },
+            roots,
+            registry: Registry {
+                readable: self.roots().iter().any(|root| self.registry().readable(root)),
+                files: count(self.registry().all().count()),
+                live: count(live),
+            },
+            limits: self.limits(),
+            problems: self.current(true).problems.to_vec(),
+        }
+    }
+
+    fn doctor_root(&self, root: &Path, mode_of: ModeOf<'_>) -> Root {
+        let files = self.files.iter().filter(|(path, _)| path.starts_with(root));
+        let (mut number, mut bytes) = (0, 0);
+        for (_, file) in files {
+            number += 1;
+            bytes += file.bytes_read();
+        }
+        Root {
+            path: root.to_string_lossy().into_owned(),
+            exists: self.world.fs.stat(root).is_ok(),
+            watch: mode_of(root),
+            sessions: count(
+                self.sessions.values().filter(|session| session.root == root && !session.mains.is_empty()).count(),
+            ),
+            files: count(number),
+            bytes,
+        }
+    }
+
+    /// inotify takes one watch for each folder below the roots.
+    fn limits(&self) -> Vec<Limit> {
+        let folders: BTreeSet<&Path> = self.files.keys().filter_map(|path| path.parent()).collect();
+        let needed = folders.len() as u64 + 2 * self.roots().len() as u64;
+        let limit = |name: &str, needed: Option<u64>| {
+            let path = format!("/proc/sys/{}", name.replace('.', "/"));
+            let value: u64 = std::fs::read_to_string(path).ok()?.trim().parse().ok()?;
+            let enough = needed.is_none_or(|needed| needed <= value);
+            Some(Limit { name: name.to_owned(), value, needed, enough })
+        };
+        [limit("fs.inotify.max_user_watches", Some(needed)), limit("fs.inotify.max_user_instances", Some(1))]
+            .into_iter()
+            .flatten()
+            .collect()
+    }
+}
+
+fn count(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,792 @@
+//! The one loop's body: `Engine::step(now, Input) -> Vec<Output>`, synchronous, without a runtime.
+//!
+//! Everything that is known lives here: files and what was folded from them, the registry, markers,
+//! chains, rows. A step takes the input in, works off what became dirty by it, and says what it needs.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use watchbill_core::chain::link::{LinkConfidence, LinkReason};
+use watchbill_core::chain::resolve::{Chains, Facts, resolve};
+use watchbill_core::deadlines::Deadlines;
+use watchbill_core::ids::SessionId;
+use watchbill_core::problem::ProblemKind;
+use watchbill_core::roster::delta::Roster;
+use watchbill_core::roster::row::Row;
+use watchbill_core::roster::visible::Filter;
+use watchbill_core::session::fold::SessionFold;
+use watchbill_core::session::state::{State, StateKind};
+use watchbill_core::time::{Millis, Timestamp};
+use watchbill_protocol::roster::{Problem, TrackedSession};
+use watchbill_watch::fs::Fs;
+use watchbill_watch::hints::Hint;
+use watchbill_watch::layout::{self, Place};
+use watchbill_watch::process::Processes;
+use watchbill_watch::repo::repo_root;
+use watchbill_watch::scan::{Found, canonical_roots, scan, scan_path};
+use watchbill_watch::tail::TailError;
+
+use crate::input::{Input, Output};
+use crate::markers::Markers;
+use crate::problems::Problems;
+use crate::publish::{Current, Published};
+use crate::registry::{Registry, RegistryChange};
+use crate::session::{Makings, Session, row, verdict};
+use crate::settings::Settings;
+use crate::transcripts::{Fold, Loaded, ReadCount, STEP_BUDGET, TrackedFile};
+
+/// Where the engine's facts come from.
+#[derive(Clone)]
+pub struct World {
+    /// The file system.
+    pub fs: Arc<dyn Fs>,
+    /// The system's processes.
+    pub processes: Arc<dyn Processes>,
+}
+
+/// How the engine looks at the world.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Outlook {
+    /// Registry and processes count.
+    pub live: bool,
+    /// Only records up to this moment count.
+    pub until: Option<Timestamp>,
+}
+
+impl Outlook {
+    /// Now, with every witness.
+    pub const LIVE: Self = Self { live: true, until: None };
+}
+
+/// What has to be looked at again at some time.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Due {
+    Session(SessionId),
+    RegistryFile(PathBuf),
+    MarkerFolder(PathBuf),
+}
+
+/// What is known, and what follows from it.
+pub struct Engine {
+    pub(crate) settings: Settings,
+    pub(crate) world: World,
+    outlook: Outlook,
+    now: Timestamp,
+    /// Canonical.
+    roots: Vec<PathBuf>,
+    pub(crate) files: HashMap<PathBuf, TrackedFile>,
+    pub(crate) sessions: BTreeMap<SessionId, Session>,
+    registry: Registry,
+    markers: Markers,
+    chains: Chains,
+    chains_dirty: bool,
+    dirty: BTreeSet<SessionId>,
+    deadlines: Deadlines<Due>,
+    views: [View; 2],
+    states: HashMap<SessionId, (State, Option<StateKind>)>,
+    problems: Problems,
+    scan_problems: Vec<watchbill_core::problem::Problem>,
+    watch_problems: Vec<watchbill_core::problem::Problem>,
+    published_problems: Arc<[Problem]>,
+    problems_dirty: bool,
+    repo_roots: HashMap<Arc<str>, Option<Arc<str>>>,
+    scratch: Vec<u8>,
+    revision: u64,
+    pub(crate) reading: bool,
+    work: Work,
+}
+
+/// Work done, counted: tests ask for counts, since time cannot be tested.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Work {
+    /// Reads of transcripts that were begun.
+    pub reads: u64,
+    /// Bytes of transcripts.
+    pub bytes: u64,
+    /// Records parsed.
+    pub records: u64,
+    /// Rows put together.
+    pub rows: u64,
+    /// Times the chains were resolved.
+    pub chains: u64,
+}
+
+/// One selection of rows, in order, as it is published.
+struct View {
+    filter: Filter,
+    roster: Roster,
+    published: Vec<Published>,
+}
+
+impl Engine {
+    /// An engine that knows nothing yet.
+    pub fn new(settings: Settings, world: World, outlook: Outlook, now: Timestamp) -> Self {
+        let roots = canonical_roots(&*world.fs, &settings.roots);
+        let view = |all| View {
+            filter: Filter { all, since: settings.recent },
+            roster: Roster::new(),
+            published: Vec::new(),
+        };
+        Self {
+            views: [view(false), view(true)],
+            settings,
+            world,
+            outlook,
+            now,
+            roots,
+            files: HashMap::new(),
+            sessions: BTreeMap::new(),
+            registry: Registry::default(),
+            markers: Markers::default(),
+            chains: Chains::default(),
+            chains_dirty: false,
+            dirty: BTreeSet::new(),
+            deadlines: Deadlines::new(),
+            states: HashMap::new(),
+            problems: Problems::default(),
+            scan_problems: Vec::new(),
+            watch_problems: Vec::new(),
+            published_problems: Arc::from([]),
+            problems_dirty: false,
+            repo_roots: HashMap::new(),
+            scratch: Vec::new(),
+            revision: 0,
+            reading: true,
+            work: Work::default(),
+        }
+    }
+
+    /// Takes one input in. `now` may go back; the engine's own time does not.
+    pub fn step(&mut self, now: Timestamp, input: Input) -> Vec<Output> {
+        let mut out = Vec::new();
+        self.tell_time(now);
+        match input {
+            Input::Hints(hints) => self.take_hints(hints, &mut out),
+            Input::Loaded(batch) => {
+                for loaded in batch {
+                    self.take_loaded(loaded);
+                }
+            }
+            Input::ScanEnded(problems) => {
+                self.scan_problems = problems;
+                self.problems_dirty = true;
+                self.reading = false;
+                self.revision += 1;
+                out.push(Output::Changed);
+            }
+            Input::ProcessEnded(pid) => {
+                let change = self.registry.recheck(pid, &*self.world.processes);
+                self.take_registry_change(None, change, &mut out);
+            }
+            Input::Deadline => {}
+            Input::Watching(problems) => {
+                self.problems_dirty |= self.watch_problems != problems;
+                self.watch_problems = problems;
+            }
+        }
+        self.work_off_deadlines(&mut out);
+        self.settle(&mut out);
+        out
+    }
+
+    /// Takes files in without working anything off: the next step does.
+    pub(crate) fn take_first(&mut self, batch: Vec<Loaded>) {
+        for loaded in batch {
+            self.take_loaded(loaded);
+        }
+    }
+
+    /// When a half-written registry or marker file is to be read again.
+    pub(crate) fn next_retry(&self) -> Option<Timestamp> {
+        self.deadlines.iter().find(|(_, due)| !matches!(due, Due::Session(_))).map(|(at, _)| at)
+    }
+
+    /// When the engine wants to be stepped with [`Input::Deadline`], if nothing happens before.
+    pub fn next_deadline(&self) -> Option<Timestamp> {
+        self.deadlines.next()
+    }
+
+    /// Work done so far.
+    pub fn work(&self) -> Work {
+        self.work
+    }
+
+    /// One view as subscribers are to see it; `all` with superseded, ended and long idle sessions.
+    pub fn current(&self, all: bool) -> Current<'_> {
+        Current {
+            revision: self.revision,
+            now: self.now,
+            rows: &self.views[usize::from(all)].published,
+            problems: &self.published_problems,
+            reading: self.reading,
+        }
+    }
+
+    /// The row of a session, shown or not.
+    pub fn row(&self, session: &SessionId) -> Option<Row> {
+        row(&self.makings(session)).map(|(row, _)| row)
+    }
+
+    /// The witnesses of a session.
+    pub fn verdict(&self, session: &SessionId) -> Option<watchbill_core::evidence::witness::Verdict> {
+        verdict(&self.makings(session))
+    }
+
+    /// All chains.
+    pub fn chains(&self) -> &Chains {
+        &self.chains
+    }
+
+    /// The engine's time.
+    pub fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// The canonical roots.
+    pub fn roots(&self) -> &[PathBuf] {
+        &self.roots
+    }
+
+    /// The registry as it was read.
+    pub fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// The transcript that stands for a session: of several, the one that was active last.
+    pub fn main_file(&self, session: &SessionId) -> Option<(&Path, &TrackedFile)> {
+        let mains = &self.sessions.get(session)?.mains;
+        mains
+            .iter()
+            .filter_map(|path| Some((path.as_path(), self.files.get(path)?)))
+            .max_by_key(|(path, file)| (file.main().and_then(|fold| fold.facts().last_activity_at), *path))
+    }
+
+    fn tell_time(&mut self, now: Timestamp) {
+        // Some seconds are the usual correction of a clock; an hour is a person or a broken battery.
+        if now + Millis::from_secs(5) < self.now {
+            let path: Arc<str> = Arc::from("clock");
+            self.problems.count(&path, ProblemKind::ClockWentBack);
+            self.problems_dirty = true;
+        }
+        self.now = self.now.max(now);
+    }
+
+    fn take_hints(&mut self, hints: BTreeSet<Hint>, out: &mut Vec<Output>) {
+        if hints.contains(&Hint::Everything) {
+            return self.rescan(out);
+        }
+        for hint in hints {
+            match hint {
+                Hint::Everything => {}
+                Hint::Tree(path) if self.markers.knows(&path) => self.read_marker_folder(&path, out),
+                Hint::Tree(path) => self.look_at_tree(&path, out),
+                Hint::File(path) => self.look_at_file(&path, out),
+            }
+        }
+    }
+
+    fn place_of(&self, path: &Path) -> Option<(PathBuf, Place)> {
+        let root = self.roots.iter().filter(|root| path.starts_with(root)).max_by_key(|root| root.as_os_str().len())?;
+        Some((root.clone(), layout::classify(path.strip_prefix(root).ok()?)?))
+    }
+
+    fn look_at_file(&mut self, path: &Path, out: &mut Vec<Output>) {
+        if self.markers.knows(path) {
+            let folder = path.parent().filter(|_| !self.markers.folders().any(|folder| folder == path));
+            let folder = folder.unwrap_or(path).to_path_buf();
+            return self.read_marker_folder(&folder, out);
+        }
+        let Some((root, place)) = self.place_of(path) else { return };
+        match place {
+            Place::Registry { .. } => self.read_registry(path, out),
+            Place::SubagentMeta { .. } => self.read_meta(path),
+            Place::Transcript { .. } | Place::Subagent { .. } | Place::FlatSubagent { .. } => {
+                self.read_transcript(path, &root, place, out);
+            }
+            Place::Marker { .. } => {}
+        }
+    }
+
+    /// Looks at everything at or below `path`, and at every file known there that may be gone.
+    fn look_at_tree(&mut self, path: &Path, out: &mut Vec<Output>) {
+        let found = scan_path(&*self.world.fs, &self.roots, path);
+        let known: Vec<PathBuf> = self
+            .files
+            .keys()
+            .cloned()
+            .chain(self.registry.paths())
+            .filter(|file| file.starts_with(path))
+            .collect();
+        self.note_registry_folders();
+        self.look_at_found(found.found, known, out);
+    }
+
+    /// Lost events, a new root, a long sleep: compares everything with what is known.
+    fn rescan(&mut self, out: &mut Vec<Output>) {
+        self.roots = canonical_roots(&*self.world.fs, &self.settings.roots);
+        let found = scan(&*self.world.fs, &self.settings.roots);
+        self.problems_dirty |= self.scan_problems != found.problems;
+        self.scan_problems = found.problems;
+        let known = self.files.keys().cloned().chain(self.registry.paths()).collect();
+        self.note_registry_folders();
+        self.look_at_found(found.found, known, out);
+        let folders: Vec<PathBuf> = self.markers.folders().cloned().collect();
+        for folder in folders {
+            self.read_marker_folder(&folder, out);
+        }
+        let change = self.registry.recheck(None, &*self.world.processes);
+        self.take_registry_change(None, change, out);
+    }
+
+    fn look_at_found(&mut self, found: Vec<Found>, known: Vec<PathBuf>, out: &mut Vec<Output>) {
+        let mut missing: BTreeSet<PathBuf> = known.into_iter().collect();
+        for Found { path, root, place, .. } in found {
+            missing.remove(&path);
+            match place {
+                Place::Registry { .. } => self.read_registry(&path, out),
+                Place::SubagentMeta { .. } => self.read_meta(&path),
+                Place::Marker { .. } => {}
+                place => self.read_transcript(&path, &root, place, out),
+            }
+        }
+        for path in missing {
+            self.look_at_file(&path, out);
+        }
+    }
+
+    /// Reads every registry file and notes which folders of them can be read: the first thing at a start.
+    pub fn read_registries(&mut self, out: &mut Vec<Output>) {
+        if !self.outlook.live {
+            return;
+        }
+        self.note_registry_folders();
+        for root in self.roots.clone() {
+            let folder = root.join(layout::SESSIONS);
+            for name in self.world.fs.list(&folder).unwrap_or_default() {
+                let path = folder.join(&name.name);
+                if let Some((_, Place::Registry { .. })) = self.place_of(&path) {
+                    self.read_registry(&path, out);
+                }
+            }
+        }
+    }
+
+    fn note_registry_folders(&mut self) {
+        for root in self.roots.clone() {
+            let readable = self.world.fs.list(&root.join(layout::SESSIONS)).is_ok();
+            if self.registry.set_readable(&root, readable) {
+                let concerned = self.sessions.iter().filter(|(_, session)| session.root == root);
+                self.dirty.extend(concerned.map(|(id, _)| id.clone()));
+            }
+        }
+    }
+
+    fn read_registry(&mut self, path: &Path, out: &mut Vec<Output>) {
+        if !self.outlook.live {
+            return;
+        }
+        let World { fs, processes } = self.world.clone();
+        let change = self.registry.read(path, self.now, &*fs, &*processes, &mut self.problems);
+        self.problems_dirty = true;
+        self.take_registry_change(Some(path), change, out);
+    }
+
+    fn take_registry_change(&mut self, path: Option<&Path>, change: RegistryChange, out: &mut Vec<Output>) {
+        if let Some(path) = path {
+            self.deadlines.set(Due::RegistryFile(path.to_path_buf()), change.retry_at);
+        }
+        out.extend(change.forget.map(Output::ForgetProcess));
+        out.extend(change.watch.map(Output::WatchProcess));
+        // A live process decides whether a superseded session comes back, so the chains depend on it.
+        self.chains_dirty |= change.moved || !change.sessions.is_empty();
+        self.dirty.extend(change.sessions);
+    }
+
+    fn read_meta(&mut self, path: &Path) {
+        let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return };
+        let Some(stem) = name.strip_suffix(".meta.json") else { return };
+        let transcript = path.with_file_name(format!("{stem}.jsonl"));
+        let finished = self.world.fs.read_small(path, 64 << 10).is_ok_and(|bytes| says_finished(&bytes));
+        if let Some(file) = self.files.get_mut(&transcript) {
+            file.set_finished(finished);
+            self.after_agent_read(&transcript);
+        }
+    }
+
+    fn read_transcript(&mut self, path: &Path, root: &Path, place: Place, out: &mut Vec<Output>) {
+        let (timeouts, until) = (self.settings.timeouts, self.outlook.until);
+        let new = !self.files.contains_key(path);
+        if new && self.reading {
+            // The first scan reads it, and one look at everything follows the scan.
+            return;
+        }
+        let file =
+            self.files.entry(path.to_path_buf()).or_insert_with(|| TrackedFile::new(place, timeouts, until));
+        let mut effects = Vec::new();
+        self.work.reads += 1;
+        let fs = Arc::clone(&self.world.fs);
+        let read = file.read(&*fs, path, STEP_BUDGET, &mut self.scratch, &mut self.problems, &mut effects);
+        match read {
+            Ok(count) => {
+                self.count(count);
+                if count.more {
+                    out.push(Output::Again(vec![path.to_path_buf()]));
+                }
+                if new || count.bytes > 0 || count.restarted {
+                    self.after_read(path, root);
+                }
+            }
+            Err(TailError::Gone) => self.forget_file(path),
+            Err(error) => {
+                if new {
+                    self.files.remove(path);
+                }
+                self.problems.note_tail(path, &error);
+                self.problems_dirty = true;
+            }
+        }
+    }
+
+    fn count(&mut self, count: ReadCount) {
+        self.work.bytes += count.bytes;
+        self.work.records += count.records;
+    }
+
+    fn take_loaded(&mut self, loaded: Loaded) {
+        let Loaded { path, file, problems, count } = loaded;
+        self.work.reads += 1;
+        self.count(count);
+        self.problems_dirty |= !problems.is_empty();
+        self.problems.absorb(problems);
+        let Some((root, _)) = self.place_of(&path) else { return };
+        self.files.insert(path.clone(), file);
+        self.after_read(&path, &root);
+    }
+
+    /// Takes in what a read has changed in the fold of `path`.
+    fn after_read(&mut self, path: &Path, root: &Path) {
+        self.problems_dirty = true;
+        let Some(file) = self.files.get(path) else { return };
+        match file.fold() {
+            Fold::Main(fold) => {
+                let id = fold.id().clone();
+                let revision = fold.lineage_revision();
+                let session = self.sessions.entry(id.clone()).or_default();
+                session.mains.insert(path.to_path_buf());
+                session.root = root.to_path_buf();
+                if session.lineage_revision != Some(revision) {
+                    session.lineage_revision = Some(revision);
+                    self.chains_dirty = true;
+                }
+                // Whether a superseded session comes back, and whether a guess still holds, depends on activity.
+                self.chains_dirty |= self.chains.of(&id).is_some_and(|chain| {
+                    chain.superseded.contains_key(&id)
+                        || chain.links.iter().any(|link| {
+                            link.confidence == LinkConfidence::Suggested && (link.from == id || link.to == id)
+                        })
+                });
+                self.dirty.insert(id);
+            }
+            Fold::Agent(_) => self.after_agent_read(path),
+        }
+    }
+
+    fn after_agent_read(&mut self, path: &Path) {
+        let Some(file) = self.files.get(path) else { return };
+        let Fold::Agent(fold) = file.fold() else { return };
+        let parent = match &file.place {
+            Place::Subagent { session, .. } => Some(session.clone()),
+            _ => fold.parent().cloned(),
+        };
+        let Some(parent) = parent else { return };
+        // A compaction worker's transcript is a copy of its parent's with the same requests.
+        let copied = fold.copies_parent();
+        let main = self.main_file(&parent).and_then(|(_, file)| file.main());
+        let tokens = match (copied, main) {
+            (true, Some(main)) => fold.ledger().total_without(main.ledger()),
+            _ => fold.ledger().total(),
+        };
+        let session = self.sessions.entry(parent.clone()).or_default();
+        session.set_agent_tokens(path, tokens);
+        self.dirty.insert(parent);
+    }
+
+    fn forget_file(&mut self, path: &Path) {
+        let Some(file) = self.files.remove(path) else { return };
+        self.problems.forget(&path.to_string_lossy());
+        self.problems_dirty = true;
+        let id = match file.fold() {
+            Fold::Main(fold) => Some(fold.id().clone()),
+            Fold::Agent(fold) => file.place.session().cloned().or_else(|| fold.parent().cloned()),
+        };
+        let Some(id) = id else { return };
+        if let Some(session) = self.sessions.get_mut(&id) {
+            session.mains.remove(path);
+            session.forget_agent(path);
+            session.lineage_revision = None;
+            if session.is_empty() {
+                self.sessions.remove(&id);
+            }
+        }
+        self.chains_dirty = true;
+        self.dirty.insert(id);
+    }
+
+    fn read_marker_folder(&mut self, folder: &Path, _out: &mut Vec<Output>) {
+        let fs = Arc::clone(&self.world.fs);
+        let (new, again) = self.markers.read_folder(folder, self.now, &*fs, &mut self.problems);
+        self.chains_dirty |= new;
+        self.problems_dirty = true;
+        self.deadlines.set(Due::MarkerFolder(folder.to_path_buf()), again);
+    }
+
+    fn work_off_deadlines(&mut self, out: &mut Vec<Output>) {
+        for due in self.deadlines.pop_due(self.now) {
+            match due {
+                Due::Session(id) => {
+                    self.dirty.insert(id);
+                }
+                Due::RegistryFile(path) => self.read_registry(&path, out),
+                Due::MarkerFolder(folder) => self.read_marker_folder(&folder, out),
+            }
+        }
+    }
+
+    /// Works off everything that became dirty: chains first, then rows, then problems.
+    fn settle(&mut self, out: &mut Vec<Output>) {
+        self.add_marker_folders(out);
+        if self.chains_dirty {
+            self.resolve_chains();
+        }
+        let mut changed = self.rebuild_rows(out);
+        if self.problems_dirty {
+            changed |= self.rebuild_problems();
+        }
+        if changed {
+            self.revision += 1;
+            out.push(Output::Changed);
+        }
+    }
+
+    /// The working folders of sessions that are shown may hold markers.
+    fn add_marker_folders(&mut self, out: &mut Vec<Output>) {
+        let oldest = self.now - self.settings.recent;
+        let mut new = Vec::new();
+        for id in &self.dirty {
+            let Some(fold) = self.fold(id) else { continue };
+            let recent = fold.facts().last_activity_at.is_some_and(|at| at >= oldest);
+            if recent || self.registry.all().any(|witness| witness.entry.session == *id) {
+                new.extend(fold.lineage().cwds.iter().map(Arc::clone));
+            }
+        }
+        for cwd in new {
+            if let Some(folder) = self.markers.add_folder(&cwd) {
+                self.read_marker_folder(&folder, out);
+                out.push(Output::WatchFolder(folder));
+            }
+        }
+    }
+
+    pub(crate) fn fold(&self, id: &SessionId) -> Option<&SessionFold> {
+        self.main_file(id).and_then(|(_, file)| file.main())
+    }
+
+    fn resolve_chains(&mut self) {
+        self.chains_dirty = false;
+        self.work.chains += 1;
+        let lineages: Vec<_> = self.sessions.keys().filter_map(|id| Some(self.fold(id)?.lineage())).collect();
+        let markers = self.markers.all();
+        let live: BTreeSet<SessionId> = self
+            .registry
+            .all()
+            .filter(|witness| witness.liveness == watchbill_core::evidence::registry::Liveness::Alive)
+            .map(|witness| witness.entry.session.clone())
+            .collect();
+        let terminals = self
+            .registry
+            .all()
+            .filter_map(|witness| Some((witness.entry.session.clone(), witness.entry.tmux.clone()?)))
+            .collect();
+        let chains = resolve(&Facts {
+            lineages: &lineages,
+            moves: self.registry.moves(),
+            markers: &markers,
+            terminals: &terminals,
+            live: &live,
+            live_since: &BTreeMap::new(),
+            manual: &[],
+        });
+        let ids: Vec<SessionId> = self.sessions.keys().cloned().collect();
+        for id in ids {
+            if differs(&self.chains, &chains, &id) {
+                let inherited = self.inherited_tokens(&chains, &id);
+                if let Some(session) = self.sessions.get_mut(&id) {
+                    session.inherited = inherited;
+                }
+                self.dirty.insert(id);
+            }
+        }
+        self.chains = chains;
+    }
+
+    /// What a session copied from another: its requests are counted there, each once.
+    fn inherited_tokens(&self, chains: &Chains, id: &SessionId) -> watchbill_core::transcript::record::Usage {
+        let origin = chains.of(id).and_then(|chain| {
+            chain.links.iter().find(|link| {
+                link.to == *id
+                    && link.from != *id
+                    && matches!(link.reason, LinkReason::ForkedFrom | LinkReason::SharedRecords)
+            })
+        });
+        let ledgers = origin.and_then(|link| Some((self.fold(id)?.ledger(), self.fold(&link.from)?.ledger())));
+        ledgers.map_or_else(Default::default, |(own, origin)| {
+            crate::session::minus(own.total(), own.total_without(origin))
+        })
+    }
+
+    fn makings<'a>(&'a self, id: &'a SessionId) -> Makings<'a> {
+        Makings {
+            id,
+            session: self.sessions.get(id),
+            fold: self.main_file(id).and_then(|(path, file)| Some((path, file.main()?))),
+            registry: &self.registry,
+            chains: &self.chains,
+            live: self.outlook.live,
+            timeouts: self.settings.timeouts,
+            now: self.now,
+        }
+    }
+
+    fn rebuild_rows(&mut self, out: &mut Vec<Output>) -> bool {
+        let dirty = std::mem::take(&mut self.dirty);
+        if dirty.is_empty() {
+            return false;
+        }
+        let mut shown: [Vec<Row>; 2] = [Vec::new(), Vec::new()];
+        let mut hidden: [Vec<SessionId>; 2] = [Vec::new(), Vec::new()];
+        for id in &dirty {
+            self.advance(id);
+            self.work.rows += 1;
+            let made = row(&self.makings(id));
+            let Some((row, next)) = made else {
+                hidden.iter_mut().for_each(|list| list.push(id.clone()));
+                self.states.remove(id);
+                // A registry file alone becomes a row when it is old enough.
+                let waits = self.registry.all().any(|witness| witness.entry.session == *id);
+                let again = waits.then(|| self.now + crate::session::NEW_SESSION_DWELL);
+                self.deadlines.set(Due::Session(id.clone()), again);
+                continue;
+            };
+            let state = (row.state, row.state_kind);
+            if self.states.insert(id.clone(), state) != Some(state) {
+                out.push(Output::Transition { session: id.clone() });
+            }
+            let fold_next = self.fold(id).and_then(SessionFold::deadline);
+            let hides = self.views[0].filter.hides_at(&row, self.now);
+            let next = [next, fold_next, hides].into_iter().flatten().filter(|at| *at > self.now).min();
+            self.deadlines.set(Due::Session(id.clone()), next);
+            for (n, view) in self.views.iter().enumerate() {
+                if view.filter.shows(&row, self.now) {
+                    shown[n].push(row.clone());
+                } else {
+                    hidden[n].push(id.clone());
+                }
+            }
+        }
+        let mut changed = false;
+        let revision = self.revision + 1;
+        for (view, (shown, hidden)) in self.views.iter_mut().zip(shown.into_iter().zip(hidden)) {
+            changed |= view.apply(shown, hidden, revision);
+        }
+        changed
+    }
+
+    /// Lets the deadlines of the fold fire, and finds the repository once.
+    fn advance(&mut self, id: &SessionId) {
+        let Some(path) = self.main_file(id).map(|(path, _)| path.to_path_buf()) else { return };
+        let now = self.outlook.until.map_or(self.now, |until| until.min(self.now));
+        let mut effects = Vec::new();
+        let Some(file) = self.files.get_mut(&path) else { return };
+        file.advance(now, &mut effects);
+        let cwd = file.main().and_then(|fold| fold.facts().cwd.clone());
+        let (Some(session), Some(cwd)) = (self.sessions.get_mut(id), cwd) else { return };
+        if session.repo_root.is_none() {
+            let fs = &self.world.fs;
+            let found = self.repo_roots.entry(Arc::clone(&cwd)).or_insert_with(|| {
+                repo_root(&**fs, Path::new(&*cwd)).map(|top| Arc::from(top.to_string_lossy()))
+            });
+            session.repo_root.clone_from(found);
+        }
+    }
+
+    fn rebuild_problems(&mut self) -> bool {
+        self.problems_dirty = false;
+        self.note_double_processes();
+        let mut all: Vec<_> = self.problems.list().collect();
+        all.extend(self.scan_problems.iter().cloned());
+        all.extend(self.watch_problems.iter().cloned());
+        let all = crate::problems::published(all);
+        let changed = *all != *self.published_problems;
+        self.published_problems = all.into();
+        changed
+    }
+
+    fn note_double_processes(&mut self) {
+        let mut counts: BTreeMap<&SessionId, u32> = BTreeMap::new();
+        for witness in self.registry.all() {
+            if witness.liveness == watchbill_core::evidence::registry::Liveness::Alive {
+                *counts.entry(&witness.entry.session).or_default() += 1;
+            }
+        }
+        let doubles: BTreeSet<Arc<str>> =
+            counts.into_iter().filter(|(_, n)| *n > 1).map(|(id, _)| Arc::from(id.as_str())).collect();
+        let known: Vec<Arc<str>> = self
+            .problems
+            .list()
+            .filter(|problem| problem.kind == ProblemKind::TwoProcesses)
+            .map(|problem| problem.path)
+            .collect();
+        for path in known.iter().filter(|path| !doubles.contains(*path)) {
+            self.problems.clear(path, ProblemKind::TwoProcesses);
+        }
+        for path in doubles.iter().filter(|path| !known.contains(path)) {
+            self.problems.count(path, ProblemKind::TwoProcesses);
+        }
+    }
+}
+
+impl View {
+    fn apply(&mut self, shown: Vec<Row>, hidden: Vec<SessionId>, revision: u64) -> bool {
+        let Some(delta) = self.roster.apply(shown, hidden) else { return false };
+        let touched: HashSet<&SessionId> =
+            delta.removals.iter().chain(delta.upserts.iter().map(|(_, row)| &row.session_id)).collect();
+        self.published.retain(|published| !touched.contains(&published.id));
+        for (index, row) in &delta.upserts {
+            let session = Arc::new(TrackedSession::from(&**row));
+            let published = Published { id: row.session_id.clone(), version: revision, session };
+            self.published.insert((*index).min(self.published.len()), published);
+        }
+        true
+    }
+}
+
+fn differs(before: &Chains, after: &Chains, id: &SessionId) -> bool {
+    match (before.of(id), after.of(id)) {
+        (Some(a), Some(b)) => {
+            a.id != b.id
+                || a.name != b.name
+                || a.compaction_count != b.compaction_count
+                || a.segment_count != b.segment_count
+                || a.superseded.get(id) != b.superseded.get(id)
+                || a.links.len() != b.links.len()
+        }
+        (None, None) => false,
+        _ => true,
+    }
+}
+
+fn says_finished(bytes: &[u8]) -> bool {
+    serde_json::from_slice::<serde_json::Value>(bytes)
+        .is_ok_and(|meta| meta.get("finished").and_then(serde_json::Value::as_bool) == Some(true))
+}

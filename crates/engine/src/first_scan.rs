@@ -1,0 +1,77 @@
+//! The first reading of everything: newest files first, on several threads.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use watchbill_core::problem::Problem;
+use watchbill_core::session::state::Timeouts;
+use watchbill_core::time::Timestamp;
+use watchbill_watch::fs::Fs;
+use watchbill_watch::scan::{Found, scan};
+
+use crate::transcripts::{Loaded, load};
+
+/// More threads than this only fight for the disk.
+const MOST_THREADS: usize = 4;
+
+/// What is to be read, newest first.
+pub struct FirstScan {
+    files: Vec<Found>,
+    /// What could not be looked at.
+    pub problems: Vec<Problem>,
+    /// The first so many files were written lately.
+    pub recent: usize,
+}
+
+impl FirstScan {
+    /// Finds every transcript below `roots`; those written after `recent_since` are the recent ones.
+    pub fn find(fs: &dyn Fs, roots: &[PathBuf], recent_since: Timestamp) -> Self {
+        let found = scan(fs, roots);
+        let files: Vec<Found> = found.found.into_iter().filter(|found| found.place.is_transcript()).collect();
+        let recent = files.iter().take_while(|found| found.stat.mtime >= recent_since).count();
+        Self { files, problems: found.problems, recent }
+    }
+
+    /// How many files there are.
+    pub fn len(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Whether there is nothing to read.
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    /// Reads all files and hands each over with its number, from any thread and in any order.
+    ///
+    /// `take` says `false` when nobody wants the rest any more.
+    pub fn read(
+        &self,
+        fs: &Arc<dyn Fs>,
+        timeouts: Timeouts,
+        until: Option<Timestamp>,
+        take: &(dyn Fn(usize, Loaded) -> bool + Sync),
+    ) {
+        let threads = std::thread::available_parallelism().map_or(2, usize::from).min(MOST_THREADS).min(self.len());
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let mut scratch = Vec::new();
+            loop {
+                let n = next.fetch_add(1, Ordering::Relaxed);
+                let Some(found) = self.files.get(n) else { return };
+                let loaded = load(&**fs, found.path.clone(), found.place.clone(), timeouts, until, &mut scratch);
+                if !take(n, loaded) {
+                    next.store(usize::MAX / 2, Ordering::Relaxed);
+                    return;
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..threads {
+                scope.spawn(work);
+            }
+            work();
+        });
+    }
+}

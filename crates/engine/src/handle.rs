@@ -1,0 +1,192 @@
+//! The running engine, for whoever is outside its thread: subscribe, ask, stop.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use watchbill_protocol::chain::WorkChain;
+use watchbill_protocol::doctor::{Doctor, WatchMode};
+use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_protocol::roster::{RosterMessage, RosterSnapshot};
+use watchbill_protocol::timeline::Timeline;
+use watchbill_protocol::why::Why;
+use watchbill_watch::fs::{Fs, StdFs};
+use watchbill_watch::process::SystemProcesses;
+use watchbill_watch::watcher::{RootMode, Watcher};
+
+use crate::clock::{Clock, SystemClock};
+use crate::engine::{Engine, World};
+use crate::publish::{Sink, Subscription, snapshot};
+use crate::runtime::{Loop, Message, Parts};
+use crate::settings::Settings;
+use crate::timeline::TimelineReader;
+
+/// An answer that takes longer than this means that the engine is stuck, and the person should know.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The real file system and the real processes.
+pub fn real_world() -> World {
+    World { fs: Arc::new(StdFs), processes: Arc::new(SystemProcesses::new()) }
+}
+
+/// A running engine. Clones share it; it stops when [`Handle::stop`] is called or the last clone is gone.
+#[derive(Clone)]
+pub struct Handle {
+    inbox: UnboundedSender<Message>,
+    fs: Arc<dyn Fs>,
+    timelines: Arc<Mutex<TimelineReader>>,
+    thread: Arc<Mutex<Option<std::thread::JoinHandle<()>>>>,
+    _stopper: Arc<Stopper>,
+}
+
+/// The loop keeps a sender of its own, so that it cannot see the last handle go: this tells it.
+struct Stopper(UnboundedSender<Message>);
+
+impl Drop for Stopper {
+    fn drop(&mut self) {
+        // When the loop has ended already there is nobody to tell.
+        let _ = self.0.send(Message::Stop);
+    }
+}
+
+/// Starts the engine on the real world.
+///
+/// # Errors
+/// When the system gives no thread or no event loop.
+pub fn start(settings: Settings) -> std::io::Result<Handle> {
+    start_in(settings, real_world(), Arc::new(SystemClock), None, Arc::new(Notify::new()))
+}
+
+/// Starts the engine on a world of choice; `watcher` replaces the system's.
+///
+/// # Errors
+/// When the system gives no thread or no event loop.
+pub fn start_in(
+    settings: Settings,
+    world: World,
+    clock: Arc<dyn Clock>,
+    watcher: Option<Watcher>,
+    woken: Arc<Notify>,
+) -> std::io::Result<Handle> {
+    let (sender, inbox) = unbounded_channel();
+    let fs = Arc::clone(&world.fs);
+    let parts = Parts { settings, world, clock, inbox, sender: sender.clone(), watcher, woken };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let thread = std::thread::Builder::new().name("watchbill-engine".into()).spawn(move || {
+        runtime.block_on(async move { Loop::begin(parts).run().await });
+    })?;
+    Ok(Handle {
+        inbox: sender.clone(),
+        fs,
+        timelines: Arc::default(),
+        thread: Arc::new(Mutex::new(Some(thread))),
+        _stopper: Arc::new(Stopper(sender)),
+    })
+}
+
+impl Handle {
+    /// Subscribes: the snapshot first, then deltas without a gap. The sink says `false` to be dropped.
+    pub fn subscribe(&self, wants: Subscription, sink: Sink) {
+        // Without a loop there is nothing to be told; the sink is dropped and its owner notices.
+        let _ = self.inbox.send(Message::Subscribe(wants, sink));
+    }
+
+    /// Asks every window to select a session.
+    ///
+    /// # Errors
+    /// When the session is not known.
+    pub fn select(&self, asked: &str) -> Result<(), ApiError> {
+        let asked = asked.to_owned();
+        let id = self.ask(move |engine, _| engine.find(&asked))??;
+        let _ = self.inbox.send(Message::Tell(RosterMessage::Select { session_id: id.to_string() }));
+        Ok(())
+    }
+
+    /// The roster now.
+    ///
+    /// # Errors
+    /// When the engine has stopped.
+    pub fn roster(&self, all: bool) -> Result<RosterSnapshot, ApiError> {
+        self.ask(move |engine, _| snapshot(&engine.current(all)))
+    }
+
+    /// The state of a session and every witness of it.
+    ///
+    /// # Errors
+    /// When the session is not known or the engine has stopped.
+    pub fn why(&self, session: &str) -> Result<Why, ApiError> {
+        let session = session.to_owned();
+        self.ask(move |engine, _| engine.why(&session))?
+    }
+
+    /// The work chain of a session.
+    ///
+    /// # Errors
+    /// When the session is not known or the engine has stopped.
+    pub fn chain(&self, session: &str) -> Result<WorkChain, ApiError> {
+        let session = session.to_owned();
+        self.ask(move |engine, _| engine.chain(&session))?
+    }
+
+    /// A stretch of the timeline of a session's chain. Read on the caller's thread, not in the loop.
+    ///
+    /// # Errors
+    /// When the session is not known, its transcript cannot be read, or the engine has stopped.
+    pub fn timeline(&self, session: &str, from: Option<u64>, limit: u64) -> Result<Timeline, ApiError> {
+        let session = session.to_owned();
+        let plan = self.ask(move |engine, _| engine.timeline_plan(&session))??;
+        let mut reader = self.timelines.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        reader.read(&*self.fs, &plan, from, limit)
+    }
+
+    /// What is found and how it is watched.
+    ///
+    /// # Errors
+    /// When the engine has stopped.
+    pub fn doctor(&self) -> Result<Doctor, ApiError> {
+        self.ask(|engine, watcher| {
+            let health = watcher.health();
+            engine.doctor(&|root: &Path| {
+                let root = health.iter().find(|health| health.root == root || health.canonical.as_deref() == Some(root));
+                match root.map(|health| health.mode) {
+                    Some(RootMode::Native) => WatchMode::Native,
+                    Some(RootMode::Poll) => WatchMode::Poll,
+                    _ => WatchMode::None,
+                }
+            })
+        })
+    }
+
+    /// Looks at everything again: after a long sleep, or because the person asked.
+    pub fn look_again(&self) {
+        let _ = self.inbox.send(Message::LookAgain);
+    }
+
+    /// Stops the engine and waits until its thread has ended.
+    pub fn stop(&self) {
+        let _ = self.inbox.send(Message::Stop);
+        let thread = self.thread.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
+        if let Some(thread) = thread
+            && thread.thread().id() != std::thread::current().id()
+            && thread.join().is_err()
+        {
+            tracing::error!("the engine's thread had panicked");
+        }
+    }
+
+    fn ask<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&Engine, &Watcher) -> T + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let stopped = || ApiError::new(ErrorCode::Internal, "the engine has stopped; start Watchbill again");
+        let (sender, receiver) = mpsc::sync_channel(1);
+        let question = Box::new(move |engine: &Engine, watcher: &Watcher| {
+            // Whoever asked may have given up waiting.
+            let _ = sender.send(question(engine, watcher));
+        });
+        self.inbox.send(Message::Ask(question)).map_err(|_| stopped())?;
+        receiver.recv_timeout(PATIENCE).map_err(|_| stopped())
+    }
+}

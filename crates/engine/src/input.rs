@@ -1,0 +1,46 @@
+//! Everything that can happen to the engine, and everything it can ask for: two closed lists.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use watchbill_core::ids::SessionId;
+use watchbill_core::problem::Problem;
+use watchbill_watch::hints::Hint;
+
+use crate::transcripts::Loaded;
+
+/// What can happen.
+pub enum Input {
+    /// These paths may have changed.
+    Hints(BTreeSet<Hint>),
+    /// Workers of the first scan have read these files.
+    Loaded(Vec<Loaded>),
+    /// The first scan has ended, with what it could not look at.
+    ScanEnded(Vec<Problem>),
+    /// A process has ended; without an id, any may have.
+    ProcessEnded(Option<u32>),
+    /// A deadline has come.
+    Deadline,
+    /// The watcher's own troubles, all of them.
+    Watching(Vec<Problem>),
+}
+
+/// What the engine asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Output {
+    /// Rows or problems have changed: serve the subscribers.
+    Changed,
+    /// The state of a session changed: for the record of a replay.
+    Transition {
+        /// The session.
+        session: SessionId,
+    },
+    /// Tell when this process ends.
+    WatchProcess(u32),
+    /// This process needs no watching any more.
+    ForgetProcess(u32),
+    /// Tell of changes in this folder, which lies outside the roots.
+    WatchFolder(PathBuf),
+    /// These files hold more than one step reads: send the hint again.
+    Again(Vec<PathBuf>),
+}

@@ -1,0 +1,142 @@
+//! What went wrong, counted by place and kind, with words for the person.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use watchbill_core::problem::{Problem, ProblemKind};
+use watchbill_core::transcript::parse::LineReport;
+use watchbill_watch::tail::TailError;
+
+/// All problems known.
+#[derive(Debug, Clone, Default)]
+pub struct Problems {
+    by_place: BTreeMap<Arc<str>, BTreeMap<ProblemKind, (u64, Arc<str>)>>,
+}
+
+impl Problems {
+    /// One more problem of `kind` at `path`, with the usual words.
+    pub fn count(&mut self, path: &Arc<str>, kind: ProblemKind) {
+        self.add(path, kind, 1, words(kind));
+    }
+
+    /// One more problem with words of its own.
+    pub fn add(&mut self, path: &Arc<str>, kind: ProblemKind, count: u64, detail: &str) {
+        let kinds = self.by_place.entry(Arc::clone(path)).or_default();
+        let entry = kinds.entry(kind).or_insert_with(|| (0, Arc::from(detail)));
+        entry.0 += count;
+        if *entry.1 != *detail {
+            entry.1 = Arc::from(detail);
+        }
+    }
+
+    /// The problem is there now, however often it was met before.
+    pub fn set(&mut self, problem: Problem) {
+        let kinds = self.by_place.entry(problem.path).or_default();
+        kinds.insert(problem.kind, (problem.count, problem.detail));
+    }
+
+    /// Counts what the parser noticed in one line.
+    pub fn note_line(&mut self, path: &Arc<str>, report: &LineReport) {
+        for kind in report.problems() {
+            match (kind, report.unknown_type.as_deref()) {
+                (ProblemKind::UnknownRecord, Some(name)) => {
+                    let detail = format!("record type `{name}` is new to this version of Watchbill; it was passed over");
+                    self.add(path, kind, 1, &detail);
+                }
+                _ => self.count(path, kind),
+            }
+        }
+    }
+
+    /// Notes why a file could not be read.
+    pub fn note_tail(&mut self, path: &Path, error: &TailError) {
+        let problem = error.problem(path);
+        self.set(problem);
+    }
+
+    /// Nothing is wrong with `path` any more, as far as its content goes.
+    pub fn forget(&mut self, path: &str) {
+        self.by_place.remove(path);
+    }
+
+    /// One kind of problem at `path` is over.
+    pub fn clear(&mut self, path: &str, kind: ProblemKind) -> bool {
+        let Some(kinds) = self.by_place.get_mut(path) else { return false };
+        let was = kinds.remove(&kind).is_some();
+        if kinds.is_empty() {
+            self.by_place.remove(path);
+        }
+        was
+    }
+
+    /// Takes over everything from `other`.
+    pub fn absorb(&mut self, other: Self) {
+        for (path, kinds) in other.by_place {
+            for (kind, (count, detail)) in kinds {
+                self.add(&path, kind, count, &detail);
+            }
+        }
+    }
+
+    /// Whether anything is known.
+    pub fn is_empty(&self) -> bool {
+        self.by_place.is_empty()
+    }
+
+    /// All of them, sorted by path and kind.
+    pub fn list(&self) -> impl Iterator<Item = Problem> + '_ {
+        self.by_place.iter().flat_map(|(path, kinds)| {
+            kinds.iter().map(|(kind, (count, detail))| Problem {
+                path: Arc::clone(path),
+                kind: *kind,
+                count: *count,
+                detail: Arc::clone(detail),
+            })
+        })
+    }
+}
+
+/// What happened and what to do, for problems that need no more than their kind.
+fn words(kind: ProblemKind) -> &'static str {
+    match kind {
+        ProblemKind::MalformedLine => "a line is not a JSON object; it was passed over and the rest was read",
+        ProblemKind::HugeLine => "a line is longer than 64 MiB; it was passed over and the rest was read",
+        ProblemKind::InvalidUtf8 => "a line holds bytes that are not UTF-8; they were replaced",
+        ProblemKind::UnknownRecord => "a record type is new to this version of Watchbill; it was passed over",
+        ProblemKind::PermissionDenied => "no permission to read; check the owner and mode",
+        ProblemKind::Missing => "does not exist (yet); it will be picked up when it appears",
+        ProblemKind::NotAFile => "is not a regular file; it was passed over",
+        ProblemKind::SymlinkLoop => "a symbolic link leads back to itself; it was not followed",
+        ProblemKind::MalformedRegistry => "stays unreadable; the state of its session comes from the transcript alone",
+        ProblemKind::MalformedMarker => "is not a compaction marker; it was ignored",
+        ProblemKind::WatchLimit => "the system refuses more watches; raise fs.inotify.max_user_watches",
+        ProblemKind::NoEvents => "this file system reports no changes; it is looked at every few seconds instead",
+        ProblemKind::Overflow => "more changes at once than the system keeps; everything was looked at again",
+        ProblemKind::ClockWentBack => "the system's clock went back; ages may be off until it catches up",
+        ProblemKind::TwoProcesses => "two processes write to this session; resume it in one of them only",
+        ProblemKind::Io => "could not be read",
+    }
+}
+
+/// Problems as they leave the process: sorted, and unknown record types gathered by type, since one
+/// new type stands in thousands of files and says the same in each.
+pub fn published(all: Vec<Problem>) -> Vec<watchbill_protocol::roster::Problem> {
+    let mut by_detail: BTreeMap<Arc<str>, Problem> = BTreeMap::new();
+    let mut list = Vec::new();
+    for problem in all {
+        if problem.kind != ProblemKind::UnknownRecord {
+            list.push(problem);
+            continue;
+        }
+        match by_detail.get_mut(&problem.detail) {
+            Some(first) => first.count += problem.count,
+            None => {
+                by_detail.insert(Arc::clone(&problem.detail), problem);
+            }
+        }
+    }
+    list.extend(by_detail.into_values());
+    list.sort();
+    list.iter().map(watchbill_protocol::roster::Problem::from).collect()
+}

@@ -1,0 +1,170 @@
+//! Subscribers of the roster: each gets a snapshot and then, without a gap, the differences.
+//!
+//! What a subscriber has is remembered as ids and versions, so any number of changes in between costs
+//! one difference, and a slow subscriber is never owed more than the current roster.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use watchbill_core::ids::SessionId;
+use watchbill_core::time::{Millis, Timestamp};
+use watchbill_protocol::roster::{Problem, RosterDelta, RosterMessage, RosterSnapshot, TrackedSession, Upsert};
+
+/// A row as it is published: it gets a new version whenever anything in it changed.
+#[derive(Debug, Clone)]
+pub struct Published {
+    /// Whose row it is.
+    pub id: SessionId,
+    /// The revision at which it last changed.
+    pub version: u64,
+    /// The row.
+    pub session: Arc<TrackedSession>,
+}
+
+/// The current state of one view, as subscribers are to see it.
+#[derive(Debug)]
+pub struct Current<'a> {
+    /// Rises with every change.
+    pub revision: u64,
+    /// The engine's clock.
+    pub now: Timestamp,
+    /// Rows in order.
+    pub rows: &'a [Published],
+    /// All problems, sorted.
+    pub problems: &'a Arc<[Problem]>,
+    /// Whether the first scan still runs.
+    pub reading: bool,
+}
+
+/// Takes a message; says `false` when the subscriber is gone.
+pub type Sink = Box<dyn FnMut(RosterMessage) -> bool + Send>;
+
+/// How a subscriber wants to be served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Subscription {
+    /// Superseded, ended and long idle sessions too.
+    pub all: bool,
+    /// At least this long between two deltas. The first change goes out at once: this is a pause
+    /// after sending, never a wait before it.
+    pub pause: Millis,
+    /// Hold the snapshot until the recently active sessions are read.
+    pub wait_for_recent: bool,
+}
+
+/// One subscriber and what it has been told.
+pub struct Subscriber {
+    /// How it wants to be served.
+    pub wants: Subscription,
+    sink: Sink,
+    told: Option<Told>,
+}
+
+struct Told {
+    revision: u64,
+    at: Timestamp,
+    rows: Vec<(SessionId, u64)>,
+    problems: Arc<[Problem]>,
+    reading: bool,
+}
+
+/// What came of serving a subscriber.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Served {
+    /// It has everything.
+    UpToDate,
+    /// It will get the rest at this time.
+    Later(Timestamp),
+    /// It is gone.
+    Gone,
+}
+
+impl Subscriber {
+    /// A subscriber that has been told nothing yet.
+    pub fn new(wants: Subscription, sink: Sink) -> Self {
+        Self { wants, sink, told: None }
+    }
+
+    /// Passes on a message that is no roster.
+    pub fn tell(&mut self, message: RosterMessage) -> bool {
+        (self.sink)(message)
+    }
+
+    /// Sends the snapshot or what has changed since the last time, or says when it will.
+    pub fn serve(&mut self, current: &Current<'_>, now: Timestamp) -> Served {
+        let message = match &self.told {
+            None => RosterMessage::Snapshot(snapshot(current)),
+            Some(told) => {
+                let due = told.at + self.wants.pause;
+                // A clock that went back must not silence a subscriber.
+                if now < due && now >= told.at {
+                    return if told.is_current(current) { Served::UpToDate } else { Served::Later(due) };
+                }
+                match told.difference(current) {
+                    None => return Served::UpToDate,
+                    Some(delta) => RosterMessage::Delta(delta),
+                }
+            }
+        };
+        if !(self.sink)(message) {
+            return Served::Gone;
+        }
+        self.told = Some(Told {
+            revision: current.revision,
+            at: now,
+            rows: current.rows.iter().map(|row| (row.id.clone(), row.version)).collect(),
+            problems: Arc::clone(current.problems),
+            reading: current.reading,
+        });
+        Served::UpToDate
+    }
+}
+
+/// The whole view as it leaves the process.
+pub fn snapshot(current: &Current<'_>) -> RosterSnapshot {
+    RosterSnapshot {
+        revision: current.revision,
+        generated_at: current.now.to_string(),
+        sessions: current.rows.iter().map(|row| (*row.session).clone()).collect(),
+        problems: current.problems.to_vec(),
+        reading: current.reading,
+    }
+}
+
+impl Told {
+    fn is_current(&self, current: &Current<'_>) -> bool {
+        self.revision == current.revision
+            || (self.reading == current.reading
+                && *self.problems == **current.problems
+                && self.rows.len() == current.rows.len()
+                && self.rows.iter().zip(current.rows).all(|(had, has)| had.0 == has.id && had.1 == has.version))
+    }
+
+    /// An unchanged row cannot move among unchanged rows, since the order follows from the rows' own
+    /// fields: so the rows with a new version are all that has to be sent.
+    fn difference(&self, current: &Current<'_>) -> Option<RosterDelta> {
+        if self.is_current(current) {
+            return None;
+        }
+        let mut had: HashMap<&str, u64> = self.rows.iter().map(|(id, version)| (id.as_str(), *version)).collect();
+        let mut upserts = Vec::new();
+        for (index, row) in current.rows.iter().enumerate() {
+            if had.remove(row.id.as_str()) != Some(row.version) {
+                upserts.push(Upsert {
+                    index: u32::try_from(index).unwrap_or(u32::MAX),
+                    session: (*row.session).clone(),
+                });
+            }
+        }
+        let removals =
+            self.rows.iter().filter(|(id, _)| had.contains_key(id.as_str())).map(|(id, _)| id.to_string()).collect();
+        Some(RosterDelta {
+            base: self.revision,
+            revision: current.revision,
+            generated_at: current.now.to_string(),
+            upserts,
+            removals,
+            problems: (*self.problems != **current.problems).then(|| current.problems.to_vec()),
+            reading: current.reading,
+        })
+    }
+}

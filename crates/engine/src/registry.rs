@@ -1,0 +1,230 @@
+//! The live registry as the engine keeps it: files read, processes checked, moves noticed.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use watchbill_core::chain::lineage::RegistryMove;
+use watchbill_core::evidence::registry::{Liveness, RegistryError, parse_registry};
+use watchbill_core::evidence::witness::{Departure, GoneInstance, InstanceWitness};
+use watchbill_core::ids::SessionId;
+use watchbill_core::problem::ProblemKind;
+use watchbill_core::time::{Millis, Timestamp};
+use watchbill_watch::fs::Fs;
+use watchbill_watch::process::Processes;
+
+use crate::problems::Problems;
+
+/// A torn read is tried again after this long: the client rewrites the file in place, in one write.
+const RETRY: Millis = Millis(50);
+/// After so many torn reads in a row the file is called malformed; it is still read on its next change.
+const RETRIES: u32 = 20;
+/// No registry file is near this size; a larger one is not the client's.
+const SIZE_LIMIT: u64 = 256 << 10;
+
+/// All registry files, by path.
+#[derive(Debug, Default)]
+pub struct Registry {
+    slots: BTreeMap<PathBuf, Slot>,
+    /// The newest process that left each session.
+    gone: BTreeMap<SessionId, GoneInstance>,
+    moves: Vec<RegistryMove>,
+    /// Folders `sessions/` that could be listed, by root.
+    readable: BTreeMap<PathBuf, bool>,
+}
+
+#[derive(Debug, Default)]
+struct Slot {
+    witness: Option<InstanceWitness>,
+    torn: u32,
+}
+
+/// What reading one file changed.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct RegistryChange {
+    /// Sessions whose evidence changed.
+    pub sessions: Vec<SessionId>,
+    /// Read again at this time.
+    pub retry_at: Option<Timestamp>,
+    /// A process to watch for its exit.
+    pub watch: Option<u32>,
+    /// A process that needs no watching any more.
+    pub forget: Option<u32>,
+    /// A link between sessions was noticed.
+    pub moved: bool,
+}
+
+impl Registry {
+    /// Reads one registry file, or notices that it is gone.
+    pub fn read(
+        &mut self,
+        path: &Path,
+        now: Timestamp,
+        fs: &dyn Fs,
+        processes: &dyn Processes,
+        problems: &mut Problems,
+    ) -> RegistryChange {
+        let name: Arc<str> = Arc::from(path.to_string_lossy());
+        let bytes = match fs.read_small(path, SIZE_LIMIT) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                problems.forget(&name);
+                return self.remove(path, now);
+            }
+            Err(error) => {
+                let kind = match error.kind() {
+                    std::io::ErrorKind::PermissionDenied => ProblemKind::PermissionDenied,
+                    _ => ProblemKind::Io,
+                };
+                problems.set(watchbill_core::problem::Problem {
+                    path: name,
+                    kind,
+                    count: 1,
+                    detail: Arc::from(format!("cannot read this registry file ({error}); its session is judged by the transcript alone")),
+                });
+                return RegistryChange::default();
+            }
+        };
+        match parse_registry(&bytes) {
+            Ok(entry) => {
+                problems.forget(&name);
+                let liveness = processes.probe(&entry.instance, entry.pid_domain.as_deref());
+                self.place(path, InstanceWitness { entry, liveness, seen_at: now }, now)
+            }
+            Err(RegistryError::Torn) => {
+                let slot = self.slots.entry(path.to_path_buf()).or_default();
+                slot.torn += 1;
+                if slot.torn <= RETRIES {
+                    return RegistryChange { retry_at: Some(now + RETRY), ..RegistryChange::default() };
+                }
+                problems.count(&name, ProblemKind::MalformedRegistry);
+                RegistryChange::default()
+            }
+            Err(_) => {
+                problems.count(&name, ProblemKind::MalformedRegistry);
+                RegistryChange::default()
+            }
+        }
+    }
+
+    fn place(&mut self, path: &Path, witness: InstanceWitness, now: Timestamp) -> RegistryChange {
+        let mut change = RegistryChange::default();
+        let session = witness.entry.session.clone();
+        let pid = witness.entry.instance.pid;
+        let alive = witness.liveness != Liveness::Dead;
+        let slot = self.slots.entry(path.to_path_buf()).or_default();
+        slot.torn = 0;
+        let before = slot.witness.replace(witness);
+        if let Some(before) = before {
+            let same_process = slot.witness.as_ref().is_some_and(|new| new.entry.instance == before.entry.instance);
+            let same_words = slot
+                .witness
+                .as_ref()
+                .is_some_and(|new| new.entry == before.entry && new.liveness == before.liveness);
+            if same_words {
+                // A rewrite with the same content is no news; the first sighting stays.
+                if let Some(new) = &mut slot.witness {
+                    new.seen_at = before.seen_at;
+                }
+                return change;
+            }
+            if before.entry.session != session {
+                let how = if same_process { Departure::MovedOn } else { Departure::FileLeft };
+                self.leave(&before, now, how);
+                change.sessions.push(before.entry.session.clone());
+                if same_process {
+                    self.moves.push(RegistryMove {
+                        instance: before.entry.instance.clone(),
+                        from: before.entry.session.clone(),
+                        to: session.clone(),
+                        at: now,
+                    });
+                    change.moved = true;
+                }
+            }
+            if !same_process {
+                change.forget = Some(before.entry.instance.pid);
+                change.watch = alive.then_some(pid);
+            }
+        } else {
+            change.watch = alive.then_some(pid);
+        }
+        if alive {
+            self.gone.remove(&session);
+        }
+        change.sessions.push(session);
+        change
+    }
+
+    fn leave(&mut self, witness: &InstanceWitness, at: Timestamp, how: Departure) {
+        let gone = GoneInstance { instance: witness.entry.instance.clone(), at, how };
+        self.gone.insert(witness.entry.session.clone(), gone);
+    }
+
+    fn remove(&mut self, path: &Path, now: Timestamp) -> RegistryChange {
+        let Some(witness) = self.slots.remove(path).and_then(|slot| slot.witness) else {
+            return RegistryChange::default();
+        };
+        self.leave(&witness, now, Departure::FileRemoved);
+        RegistryChange {
+            sessions: vec![witness.entry.session.clone()],
+            forget: Some(witness.entry.instance.pid),
+            ..RegistryChange::default()
+        }
+    }
+
+    /// A process may have ended: asks the system again for every file that names it.
+    pub fn recheck(&mut self, pid: Option<u32>, processes: &dyn Processes) -> RegistryChange {
+        let mut change = RegistryChange::default();
+        for slot in self.slots.values_mut() {
+            let Some(witness) = &mut slot.witness else { continue };
+            if pid.is_some_and(|pid| pid != witness.entry.instance.pid) || witness.liveness == Liveness::Dead {
+                continue;
+            }
+            let liveness = processes.probe(&witness.entry.instance, witness.entry.pid_domain.as_deref());
+            if liveness != witness.liveness {
+                witness.liveness = liveness;
+                change.sessions.push(witness.entry.session.clone());
+                if liveness == Liveness::Dead {
+                    change.forget = Some(witness.entry.instance.pid);
+                }
+            }
+        }
+        change
+    }
+
+    /// Notes whether the folder of registry files of `root` could be listed.
+    pub fn set_readable(&mut self, root: &Path, readable: bool) -> bool {
+        self.readable.insert(root.to_path_buf(), readable) != Some(readable)
+    }
+
+    /// Whether a missing file under `root` means a missing process.
+    pub fn readable(&self, root: &Path) -> bool {
+        self.readable.get(root).copied().unwrap_or(false)
+    }
+
+    /// The registry's witnesses for one session.
+    pub fn witnesses(&self, session: &SessionId) -> Vec<InstanceWitness> {
+        self.all().filter(|witness| witness.entry.session == *session).cloned().collect()
+    }
+
+    /// Every witness.
+    pub fn all(&self) -> impl Iterator<Item = &InstanceWitness> {
+        self.slots.values().filter_map(|slot| slot.witness.as_ref())
+    }
+
+    /// The paths of all files that were read, for a rescan.
+    pub fn paths(&self) -> Vec<PathBuf> {
+        self.slots.keys().cloned().collect()
+    }
+
+    /// The newest process that left a session.
+    pub fn gone(&self, session: &SessionId) -> Option<&GoneInstance> {
+        self.gone.get(session)
+    }
+
+    /// Every change of session that was noticed.
+    pub fn moves(&self) -> &[RegistryMove] {
+        &self.moves
+    }
+}

@@ -1,0 +1,272 @@
+//! Recordings of the real client, played back: into files for tests, and for the demo.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::Deserialize;
+use watchbill_core::time::{Millis, Timestamp};
+
+/// What a client wrote and what its driver did, in time order.
+#[derive(Debug, Clone)]
+pub struct Recording {
+    /// When the recording began, by the client's clock.
+    pub begin: Timestamp,
+    /// Operations in order.
+    pub operations: Vec<(Millis, Operation)>,
+}
+
+/// One operation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Operation {
+    /// Whole lines were appended to a file under the claude folder.
+    Append {
+        /// Relative to the claude folder.
+        path: PathBuf,
+        /// The lines.
+        text: String,
+    },
+    /// A small file was written in place.
+    Write {
+        /// Relative to the claude folder.
+        path: PathBuf,
+        /// The whole content.
+        text: String,
+    },
+    /// A file is gone.
+    Remove {
+        /// Relative to the claude folder.
+        path: PathBuf,
+    },
+    /// A hook fired. Kept for the witnesses that will read it.
+    Hook {
+        /// `hook_event_name`.
+        event: String,
+    },
+    /// What the driver did or saw: the ground truth.
+    Mark(String),
+    /// A process ended. Recordings name it in a mark (`kill -9`) or by removing the registry file.
+    Exit {
+        /// The process id.
+        pid: u32,
+    },
+}
+
+#[derive(Deserialize)]
+struct Line {
+    t: i64,
+    op: String,
+    #[serde(default)]
+    path: String,
+    #[serde(default)]
+    text: String,
+    payload: Option<Payload>,
+}
+
+#[derive(Deserialize)]
+struct Payload {
+    hook_event_name: Option<String>,
+}
+
+/// A recording could not be read.
+#[derive(Debug, thiserror::Error)]
+#[error("line {line} of the recording: {detail}")]
+pub struct RecordingError {
+    line: usize,
+    detail: String,
+}
+
+impl Recording {
+    /// Reads a recording, one operation a line.
+    ///
+    /// # Errors
+    /// When a line is no operation.
+    pub fn parse(text: &str) -> Result<Self, RecordingError> {
+        let mut operations = Vec::new();
+        let mut begin = None;
+        // A mark names the process that was killed by its id or by its tmux session.
+        let mut tmux_of: BTreeMap<u32, String> = BTreeMap::new();
+        for (n, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+            let wrong = |detail: String| RecordingError { line: n + 1, detail };
+            let line: Line = serde_json::from_str(line).map_err(|e| wrong(e.to_string()))?;
+            let at = Millis(line.t);
+            let path = PathBuf::from(&line.path);
+            match line.op.as_str() {
+                "append" => operations.push((at, Operation::Append { path, text: line.text })),
+                "write" => {
+                    // The registry's own stamps tell when the recording began: a stamp is never later
+                    // than the moment at which the write was seen, so the latest guess is the best one.
+                    if let Some(stamp) = number_after(&line.text, "\"updatedAt\":") {
+                        let guess = Timestamp::from_millis(stamp) - at;
+                        begin = begin.max(Some(guess));
+                    }
+                    if let Some(pid) = registry_pid(&path) {
+                        let tmux = text_after(&line.text, "\"tmux\":\"").unwrap_or_default();
+                        tmux_of.insert(pid, tmux.to_owned());
+                    }
+                    operations.push((at, Operation::Write { path, text: line.text }));
+                }
+                "remove" => {
+                    let pid = registry_pid(&path);
+                    operations.push((at, Operation::Remove { path }));
+                    operations.extend(pid.map(|pid| (at, Operation::Exit { pid })));
+                }
+                "hook" => {
+                    let event = line.payload.and_then(|payload| payload.hook_event_name).unwrap_or_default();
+                    operations.push((at, Operation::Hook { event }));
+                }
+                "mark" => {
+                    let killed = line.text.strip_prefix("kill -9 ").and_then(|victim| {
+                        let by_tmux = tmux_of.iter().find(|(_, tmux)| tmux.starts_with(&format!("{victim}:")));
+                        victim.parse().ok().or(by_tmux.map(|(pid, _)| *pid))
+                    });
+                    operations.push((at, Operation::Mark(line.text)));
+                    operations.extend(killed.map(|pid| (at, Operation::Exit { pid })));
+                }
+                other => return Err(wrong(format!("unknown operation {other:?}"))),
+            }
+        }
+        let begin = begin.or_else(|| first_timestamp(&operations)).unwrap_or_default();
+        Ok(Self { begin, operations })
+    }
+
+    /// How long it takes.
+    pub fn length(&self) -> Millis {
+        self.operations.last().map_or(Millis(0), |(at, _)| *at)
+    }
+
+    /// The same recording as if it had begun at `begin`: every time in records and registry files is moved.
+    #[must_use]
+    pub fn moved_to(&self, begin: Timestamp) -> Self {
+        let by = begin.as_millis() - self.begin.as_millis();
+        let operations = self
+            .operations
+            .iter()
+            .map(|(at, operation)| {
+                let operation = match operation {
+                    Operation::Append { path, text } => {
+                        Operation::Append { path: path.clone(), text: move_times(text, by) }
+                    }
+                    Operation::Write { path, text } => {
+                        Operation::Write { path: path.clone(), text: move_times(text, by) }
+                    }
+                    other => other.clone(),
+                };
+                (*at, operation)
+            })
+            .collect();
+        Self { begin, operations }
+    }
+
+    /// Every process that the recording names, with its start time as the registry has it.
+    pub fn processes(&self) -> BTreeSet<(u32, Arc<str>)> {
+        self.operations
+            .iter()
+            .filter_map(|(_, operation)| match operation {
+                Operation::Write { path, text } => {
+                    let start = text_after(text, "\"procStart\":\"")?;
+                    Some((registry_pid(path)?, Arc::from(start)))
+                }
+                _ => None,
+            })
+            .collect()
+    }
+}
+
+fn registry_pid(path: &Path) -> Option<u32> {
+    let name = path.strip_prefix("sessions").ok()?.to_str()?;
+    name.strip_suffix(".json")?.parse().ok()
+}
+
+fn number_after(text: &str, key: &str) -> Option<i64> {
+    let rest = &text[text.find(key)? + key.len()..];
+    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    rest[..end].parse().ok()
+}
+
+fn text_after<'a>(text: &'a str, key: &str) -> Option<&'a str> {
+    let rest = &text[text.find(key)? + key.len()..];
+    rest.split('"').next()
+}
+
+fn first_timestamp(operations: &[(Millis, Operation)]) -> Option<Timestamp> {
+    operations.iter().find_map(|(at, operation)| match operation {
+        Operation::Append { text, .. } => {
+            Timestamp::parse(text_after(text, "\"timestamp\":\"")?).map(|stamp| stamp - *at)
+        }
+        _ => None,
+    })
+}
+
+/// Moves the times in JSON text by `by` milliseconds: RFC 3339 values of `timestamp`, and the
+/// registry's millisecond stamps. Everything else stays byte for byte.
+fn move_times(text: &str, by: i64) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((key, at)) = next_time_key(rest) {
+        let value = at + key.len();
+        out.push_str(&rest[..value]);
+        rest = &rest[value..];
+        if key.ends_with('"') {
+            let end = rest.find('"').unwrap_or(rest.len());
+            match Timestamp::parse(&rest[..end]) {
+                Some(stamp) => {
+                    out.push_str(&Timestamp::from_millis(stamp.as_millis().saturating_add(by)).to_string());
+                }
+                None => out.push_str(&rest[..end]),
+            }
+            rest = &rest[end..];
+        } else {
+            let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+            match rest[..end].parse::<i64>() {
+                Ok(stamp) if stamp > 1_000_000_000_000 => out.push_str(&stamp.saturating_add(by).to_string()),
+                _ => out.push_str(&rest[..end]),
+            }
+            rest = &rest[end..];
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+fn next_time_key(text: &str) -> Option<(&'static str, usize)> {
+    const KEYS: [&str; 6] = [
+        "\"timestamp\":\"",
+        "\"timestamp\":",
+        "\"startedAt\":",
+        "\"updatedAt\":",
+        "\"statusUpdatedAt\":",
+        "\"nameSince\":",
+    ];
+    KEYS.iter().filter_map(|key| Some((*key, text.find(key)?))).min_by_key(|(key, at)| (*at, usize::MAX - key.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_move_and_nothing_else_does() {
+        let text = r#"{"timestamp":"2026-11-20T15:30:52.694Z","n":12,"startedAt":1795188650754,"x":"\"timestamp\""}"#;
+        let moved = move_times(text, 1000);
+        assert_eq!(
+            moved,
+            r#"{"timestamp":"2026-11-20T15:30:53.694Z","n":12,"startedAt":1795188651754,"x":"\"timestamp\""}"#
+        );
+        assert_eq!(move_times(&moved, -1000), text);
+    }
+
+    #[test]
+    fn a_recording_knows_when_it_began_and_who_ended() {
+        let text = concat!(
+            r#"{"t":10,"op":"write","path":"sessions/7.json","text":"{\"pid\":7,\"procStart\":\"99\",\"updatedAt\":1795188650764}"}"#,
+            "\n",
+            r#"{"t":20,"op":"mark","text":"kill -9 7"}"#
+        );
+        let recording = Recording::parse(text).unwrap();
+        assert_eq!(recording.begin, Timestamp::from_millis(1_795_188_650_754));
+        assert_eq!(recording.processes().into_iter().collect::<Vec<_>>(), [(7, Arc::from("99"))]);
+        assert_eq!(recording.operations.last().map(|(_, op)| op.clone()), Some(Operation::Exit { pid: 7 }));
+        assert!(Recording::parse("{\"t\":1,\"op\":\"fly\"}").is_err());
+    }
+}

@@ -1,0 +1,312 @@
+//! The loop itself, on a thread of its own: waits for hints, exits of processes, deadlines and
+//! questions, steps the engine, and serves the subscribers.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{Notify, mpsc};
+use tokio::task::JoinHandle;
+use watchbill_core::evidence::registry::Liveness;
+use watchbill_core::time::Timestamp;
+use watchbill_protocol::roster::RosterMessage;
+use watchbill_watch::hints::Hint;
+use watchbill_watch::process::Processes;
+use watchbill_watch::watcher::{WatchMode, Watcher};
+
+use crate::clock::Clock;
+use crate::engine::{Engine, Outlook, World};
+use crate::first_scan::FirstScan;
+use crate::input::{Input, Output};
+use crate::publish::{Served, Sink, Subscriber, Subscription};
+use crate::settings::{Settings, WatchSetting};
+use crate::transcripts::Loaded;
+
+/// Where the system gives no descriptor for a process, it is asked this often whether it still runs.
+const LIVENESS_INTERVAL: Duration = Duration::from_secs(2);
+/// So many loaded files are taken in by one step of the first scan.
+const BATCH: usize = 128;
+
+/// What reaches the loop from outside.
+pub(crate) enum Message {
+    Loaded(usize, Box<Loaded>),
+    ScanEnded(Box<FirstScan>),
+    ScanBegan { recent: usize },
+    ProcessEnded(u32),
+    Subscribe(Subscription, Sink),
+    Tell(RosterMessage),
+    Ask(Box<dyn FnOnce(&Engine, &Watcher) + Send>),
+    LookAgain,
+    Stop,
+}
+
+/// The loop's state beside the engine.
+pub(crate) struct Loop {
+    pub engine: Engine,
+    pub clock: Arc<dyn Clock>,
+    pub watcher: Watcher,
+    pub woken: Arc<Notify>,
+    pub inbox: mpsc::UnboundedReceiver<Message>,
+    pub sender: mpsc::UnboundedSender<Message>,
+    pub processes: Arc<dyn Processes>,
+    subscribers: Vec<Subscriber>,
+    /// When a subscriber that pauses gets its next delta.
+    serve_at: Option<Timestamp>,
+    exits: BTreeMap<u32, JoinHandle<()>>,
+    again: BTreeSet<Hint>,
+    recent_left: Option<usize>,
+    recent_limit: usize,
+    watch_problems: Vec<watchbill_core::problem::Problem>,
+}
+
+/// What the loop is made of.
+pub(crate) struct Parts {
+    pub settings: Settings,
+    pub world: World,
+    pub clock: Arc<dyn Clock>,
+    pub inbox: mpsc::UnboundedReceiver<Message>,
+    pub sender: mpsc::UnboundedSender<Message>,
+    /// Hints of a file system in memory, instead of the system's watcher.
+    pub watcher: Option<Watcher>,
+    pub woken: Arc<Notify>,
+}
+
+impl Loop {
+    /// Installs the watches, then starts the first scan: never the other way round, so that nothing
+    /// falls between.
+    pub fn begin(parts: Parts) -> Self {
+        let Parts { settings, world, clock, inbox, sender, watcher, woken } = parts;
+        let mode = match settings.watch {
+            WatchSetting::Auto => WatchMode::Auto,
+            WatchSetting::Native => WatchMode::Native,
+            WatchSetting::Poll(interval) => WatchMode::Poll(interval),
+        };
+        let watcher = watcher.unwrap_or_else(|| {
+            let woken = Arc::clone(&woken);
+            Watcher::start(&settings.roots, mode, move || woken.notify_one())
+        });
+        let engine = Engine::new(settings, world.clone(), Outlook::LIVE, clock.now());
+        spawn_first_scan(&engine, &world, &sender);
+        Self {
+            engine,
+            clock,
+            watcher,
+            woken,
+            inbox,
+            sender,
+            processes: world.processes,
+            subscribers: Vec::new(),
+            serve_at: None,
+            exits: BTreeMap::new(),
+            again: BTreeSet::new(),
+            recent_left: None,
+            recent_limit: 0,
+            watch_problems: Vec::new(),
+        }
+    }
+
+    /// Runs until it is told to stop or every handle is gone.
+    pub async fn run(mut self) {
+        let mut out = Vec::new();
+        self.engine.read_registries(&mut out);
+        self.carry_out(out);
+        self.step(Input::Watching(self.watcher.problems()));
+        loop {
+            let next = self.engine.next_deadline().into_iter().chain(self.serve_at).min();
+            let sleep = async {
+                match next {
+                    Some(at) => tokio::time::sleep(self.clock.until(at)).await,
+                    None => std::future::pending().await,
+                }
+            };
+            let go_on = !self.again.is_empty();
+            tokio::select! {
+                biased;
+                message = self.inbox.recv() => match message {
+                    Some(Message::Stop) | None => return,
+                    Some(message) => self.receive(message),
+                },
+                () = self.woken.notified() => self.take_hints(),
+                () = std::future::ready(()), if go_on => self.take_hints(),
+                () = sleep => self.step(Input::Deadline),
+            }
+            self.serve();
+        }
+    }
+
+    fn receive(&mut self, first: Message) {
+        let mut loaded = Vec::new();
+        let mut message = Some(first);
+        let mut ended = None;
+        while let Some(current) = message {
+            match current {
+                Message::Loaded(n, file) => {
+                    if n < self.recent_limit
+                        && let Some(left) = &mut self.recent_left
+                    {
+                        *left -= 1;
+                    }
+                    loaded.push(*file);
+                    if loaded.len() >= BATCH {
+                        break;
+                    }
+                }
+                Message::ScanEnded(scan) => {
+                    ended = Some(scan);
+                    break;
+                }
+                other => {
+                    // What was loaded before a question counts for its answer.
+                    self.step(Input::Loaded(std::mem::take(&mut loaded)));
+                    self.receive_one(other);
+                }
+            }
+            message = self.inbox.try_recv().ok();
+        }
+        if !loaded.is_empty() {
+            self.step(Input::Loaded(loaded));
+        }
+        if let Some(scan) = ended {
+            self.recent_left = Some(0);
+            self.step(Input::ScanEnded(scan.problems));
+            // A file that was appended to while it was read for the first time has told us so by a
+            // hint before we knew it; one look at everything makes up for all of them.
+            self.step(Input::Hints(BTreeSet::from([Hint::Everything])));
+        }
+    }
+
+    fn receive_one(&mut self, message: Message) {
+        match message {
+            Message::ScanBegan { recent } => {
+                self.recent_left = Some(recent);
+                self.recent_limit = recent;
+            }
+            Message::ProcessEnded(pid) => {
+                self.exits.remove(&pid);
+                self.step(Input::ProcessEnded(Some(pid)));
+                // Without a descriptor this was only a look: it goes on until the process has ended.
+                let runs = self.engine.registry().all().any(|witness| {
+                    witness.entry.instance.pid == pid && witness.liveness == Liveness::Alive
+                });
+                if runs {
+                    self.watch_process(pid);
+                }
+            }
+            Message::Subscribe(wants, sink) => self.subscribers.push(Subscriber::new(wants, sink)),
+            Message::Tell(message) => self.subscribers.retain_mut(|subscriber| subscriber.tell(message.clone())),
+            Message::Ask(question) => question(&self.engine, &self.watcher),
+            Message::LookAgain => self.step(Input::Hints(BTreeSet::from([Hint::Everything]))),
+            Message::Loaded(..) | Message::ScanEnded(_) | Message::Stop => {}
+        }
+    }
+
+    fn take_hints(&mut self) {
+        let mut hints = self.watcher.take();
+        hints.append(&mut self.again);
+        let problems = self.watcher.problems();
+        if problems != self.watch_problems {
+            self.watch_problems.clone_from(&problems);
+            self.step(Input::Watching(problems));
+        }
+        if !hints.is_empty() {
+            self.step(Input::Hints(hints));
+        }
+    }
+
+    fn step(&mut self, input: Input) {
+        let out = self.engine.step(self.clock.now(), input);
+        self.carry_out(out);
+    }
+
+    fn carry_out(&mut self, out: Vec<Output>) {
+        for output in out {
+            match output {
+                Output::Changed | Output::Transition { .. } => {}
+                Output::WatchProcess(pid) => self.watch_process(pid),
+                Output::ForgetProcess(pid) => {
+                    if let Some(task) = self.exits.remove(&pid) {
+                        task.abort();
+                    }
+                }
+                Output::WatchFolder(folder) => self.watcher.watch_dir(&folder),
+                Output::Again(paths) => self.again.extend(paths.into_iter().map(Hint::File)),
+            }
+        }
+    }
+
+    fn watch_process(&mut self, pid: u32) {
+        let sender = self.sender.clone();
+        let processes = Arc::clone(&self.processes);
+        let task = tokio::spawn(async move {
+            wait_for_exit(&*processes, pid).await;
+            // The loop is gone when nobody receives; then nobody wants to know.
+            let _ = sender.send(Message::ProcessEnded(pid));
+        });
+        if let Some(before) = self.exits.insert(pid, task) {
+            before.abort();
+        }
+    }
+
+    fn serve(&mut self) {
+        let ready = self.recent_left == Some(0);
+        let mut next = None;
+        let engine = &self.engine;
+        self.subscribers.retain_mut(|subscriber| {
+            if subscriber.wants.wait_for_recent && !ready {
+                return true;
+            }
+            match subscriber.serve(&engine.current(subscriber.wants.all), self.clock.now()) {
+                Served::UpToDate => true,
+                Served::Later(at) => {
+                    next = next.into_iter().chain(Some(at)).min();
+                    true
+                }
+                Served::Gone => false,
+            }
+        });
+        self.serve_at = next;
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        for task in self.exits.values() {
+            task.abort();
+        }
+    }
+}
+
+/// Waits until a process has ended: by its descriptor where the system gives one, which costs nothing
+/// while it runs; by asking now and then elsewhere.
+async fn wait_for_exit(processes: &dyn Processes, pid: u32) {
+    #[cfg(unix)]
+    if let Some(descriptor) = processes.exit_fd(pid)
+        && let Ok(descriptor) = tokio::io::unix::AsyncFd::with_interest(descriptor, tokio::io::Interest::READABLE)
+        && descriptor.readable().await.is_ok()
+    {
+        return;
+    }
+    tokio::time::sleep(LIVENESS_INTERVAL).await;
+}
+
+fn spawn_first_scan(engine: &Engine, world: &World, sender: &mpsc::UnboundedSender<Message>) {
+    let fs = Arc::clone(&world.fs);
+    let settings = engine.settings.clone();
+    let recent_since = engine.now() - settings.recent;
+    let sender = sender.clone();
+    let read = move || {
+        let scan = FirstScan::find(&*fs, &settings.roots, recent_since);
+        // A failed send means that the loop has stopped; reading on would be for nobody.
+        if sender.send(Message::ScanBegan { recent: scan.recent }).is_err() {
+            return;
+        }
+        scan.read(&fs, settings.timeouts, None, &|n, loaded| {
+            sender.send(Message::Loaded(n, Box::new(loaded))).is_ok()
+        });
+        let _ = sender.send(Message::ScanEnded(Box::new(scan)));
+    };
+    let thread = std::thread::Builder::new().name("watchbill-scan".into()).spawn(read);
+    if let Err(error) = thread {
+        tracing::error!(%error, "the system gives no thread for the first scan");
+    }
+}

@@ -1,0 +1,203 @@
+//! What the engine keeps of one session, and how its row is put together.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use watchbill_core::chain::resolve::Chains;
+use watchbill_core::evidence::registry::expects_registry;
+use watchbill_core::evidence::resolve::resolve;
+use watchbill_core::evidence::witness::{Evidence, TranscriptWitness, Verdict};
+use watchbill_core::ids::{ChainId, SessionId};
+use watchbill_core::roster::row::{Row, Subagents};
+use watchbill_core::session::fold::SessionFold;
+use watchbill_core::session::state::Timeouts;
+use watchbill_core::time::{Millis, Timestamp};
+use watchbill_core::transcript::record::Usage;
+
+use crate::registry::Registry;
+
+/// A session that has only a registry file gets a row when it is this old: with `--continue` the
+/// registry names a throw-away session for up to 400 ms (client 2.1.329).
+pub const NEW_SESSION_DWELL: Millis = Millis::from_secs(1);
+
+/// What the engine keeps of one session beside the files themselves.
+#[derive(Debug, Default)]
+pub struct Session {
+    /// Its main transcripts. More than one for a moment when `/cd` moves the file between projects.
+    pub mains: BTreeSet<PathBuf>,
+    /// Its subagents' transcripts, and what each adds to the tokens.
+    pub agents: BTreeMap<PathBuf, Usage>,
+    /// The sum over `agents`, so that an append costs the same however many there are.
+    pub agent_tokens: Usage,
+    /// What it copied from the session it was forked from: counted there.
+    pub inherited: Usage,
+    /// Subagents that were seen to run.
+    pub agents_running: BTreeSet<PathBuf>,
+    /// The root under which it was found.
+    pub root: PathBuf,
+    /// The repository of its launch folder, once looked for.
+    pub repo_root: Option<Arc<str>>,
+    /// The revision of the lineage that the chains were resolved with.
+    pub lineage_revision: Option<u64>,
+}
+
+impl Session {
+    /// Replaces what one subagent adds to the tokens.
+    pub fn set_agent_tokens(&mut self, path: &Path, now: Usage) {
+        let before = self.agents.insert(path.to_path_buf(), now).unwrap_or_default();
+        self.agent_tokens = plus(minus(self.agent_tokens, before), now);
+    }
+
+    /// A subagent's file is gone.
+    pub fn forget_agent(&mut self, path: &Path) {
+        if let Some(before) = self.agents.remove(path) {
+            self.agent_tokens = minus(self.agent_tokens, before);
+        }
+        self.agents_running.remove(path);
+    }
+
+    /// Whether nothing is known of it any more.
+    pub fn is_empty(&self) -> bool {
+        self.mains.is_empty() && self.agents.is_empty()
+    }
+}
+
+/// The sum, by parts.
+pub fn plus(a: Usage, b: Usage) -> Usage {
+    Usage {
+        input: a.input + b.input,
+        output: a.output + b.output,
+        cache_read: a.cache_read + b.cache_read,
+        cache_write: a.cache_write + b.cache_write,
+    }
+}
+
+/// The difference, by parts, never below zero.
+pub fn minus(a: Usage, b: Usage) -> Usage {
+    Usage {
+        input: a.input.saturating_sub(b.input),
+        output: a.output.saturating_sub(b.output),
+        cache_read: a.cache_read.saturating_sub(b.cache_read),
+        cache_write: a.cache_write.saturating_sub(b.cache_write),
+    }
+}
+
+/// Everything a row is made of, borrowed from the engine.
+pub struct Makings<'a> {
+    /// Whose row it is.
+    pub id: &'a SessionId,
+    /// What is kept of it.
+    pub session: Option<&'a Session>,
+    /// The fold of its transcript, and where that lies.
+    pub fold: Option<(&'a Path, &'a SessionFold)>,
+    /// The registry.
+    pub registry: &'a Registry,
+    /// All chains.
+    pub chains: &'a Chains,
+    /// Whether live evidence counts.
+    pub live: bool,
+    /// The document's timeouts.
+    pub timeouts: Timeouts,
+    /// The moment.
+    pub now: Timestamp,
+}
+
+/// Weighs the witnesses of one session. `None` when nothing at all is known of it.
+pub fn verdict(makings: &Makings<'_>) -> Option<Verdict> {
+    let instances = makings.registry.witnesses(makings.id);
+    if makings.fold.is_none() && instances.is_empty() {
+        return None;
+    }
+    let reading = makings.fold.map(|(_, fold)| (fold.reading(), fold));
+    let transcript = reading.as_ref().map(|(reading, fold)| TranscriptWitness {
+        state: reading.state,
+        kind: reading.kind,
+        since: reading.since,
+        detail: &reading.detail,
+        by_timeout: reading.by_timeout,
+        confidence: reading.confidence,
+        pending: fold.pending_tools(),
+        last_activity_at: fold.facts().last_activity_at.unwrap_or(reading.since),
+    });
+    let facts = makings.fold.map(|(_, fold)| fold.facts());
+    let expects = facts.is_some_and(|facts| expects_registry(facts.version.as_deref(), facts.entrypoint.as_deref()));
+    Some(resolve(&Evidence {
+        now: makings.now,
+        transcript,
+        instances: &instances,
+        gone: makings.registry.gone(makings.id),
+        registry_readable: makings.session.is_some_and(|session| makings.registry.readable(&session.root)),
+        expects_registry: expects,
+        live: makings.live,
+        timeouts: makings.timeouts,
+    }))
+}
+
+/// The row of one session, and when it has to be looked at again. `None` when it has no row (yet).
+pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
+    let verdict = verdict(makings)?;
+    let facts = makings.fold.map(|(_, fold)| fold.facts());
+    let entry = makings.registry.all().find(|witness| witness.entry.session == *makings.id).map(|w| &w.entry);
+    let started = entry.and_then(|entry| entry.started_at);
+    if makings.fold.is_none() {
+        let ripe = started.unwrap_or(makings.now) + NEW_SESSION_DWELL;
+        if !verdict.live || ripe > makings.now {
+            return None;
+        }
+    }
+    let chain = makings.chains.of(makings.id);
+    let last_activity =
+        facts.and_then(|facts| facts.last_activity_at).or(started).unwrap_or(verdict.since);
+    let session = makings.session;
+    let tokens = makings.fold.map(|(_, fold)| {
+        let agents = session.map(|session| session.agent_tokens).unwrap_or_default();
+        let inherited = session.map(|session| session.inherited).unwrap_or_default();
+        plus(minus(fold.ledger().total(), inherited), agents)
+    });
+    let agents_total = session.map_or(0, |session| session.agents.len());
+    let launched = makings.fold.map_or(0, |(_, fold)| fold.subagents_running());
+    let row = Row {
+        session_id: makings.id.clone(),
+        state: verdict.state,
+        state_kind: verdict.kind,
+        state_since: verdict.since,
+        state_reason: verdict.reason,
+        pending_tools: makings.fold.map(|(_, fold)| fold.pending_tools().to_vec()).unwrap_or_default(),
+        goal: facts.and_then(|facts| facts.goal.clone()),
+        summary: facts.and_then(|facts| facts.summary.clone()),
+        title: facts.and_then(|facts| facts.title()).or_else(|| entry.and_then(|entry| entry.user_name.clone())),
+        branch: facts.and_then(|facts| facts.branch.clone()),
+        repo_root: session.and_then(|session| session.repo_root.clone()),
+        project_id: makings
+            .fold
+            .and_then(|(path, _)| path.parent()?.file_name().map(|name| Arc::from(name.to_string_lossy()))),
+        cwd: facts.and_then(|facts| facts.cwd.clone()).or_else(|| entry.and_then(|entry| entry.cwd.clone())),
+        transcript_path: makings.fold.map(|(path, _)| Arc::from(path.to_string_lossy())),
+        last_activity_at: last_activity,
+        created_at: facts.and_then(|facts| facts.created_at).or(started),
+        superseded: chain.and_then(|chain| chain.superseded.get(makings.id).cloned()),
+        work_chain_id: chain.map_or_else(|| ChainId::derive(makings.id), |chain| chain.id.clone()),
+        work_chain_name: chain.and_then(|chain| chain.name.clone()),
+        compaction_count: chain.map_or(0, |chain| chain.compaction_count),
+        segment_count: chain.map_or(1, |chain| chain.segment_count),
+        permission_mode: facts.and_then(|facts| facts.permission_mode.clone()),
+        model: facts.and_then(|facts| facts.model.clone()),
+        agent_version: facts
+            .and_then(|facts| facts.version.clone())
+            .or_else(|| entry.and_then(|entry| entry.version.clone())),
+        pid: verdict.pid,
+        tmux: verdict.tmux,
+        tokens,
+        context_used: facts.and_then(|facts| facts.context_used),
+        subagents: Subagents {
+            running: if verdict.live || !makings.live { launched } else { 0 },
+            total: u32::try_from(agents_total).unwrap_or(u32::MAX).max(launched),
+        },
+        background_tasks: makings.fold.map_or(0, |(_, fold)| fold.background_tasks()),
+        queued_prompts: facts.map_or(0, |facts| facts.queued_prompts),
+        pull_request: facts.and_then(|facts| facts.pull_request.clone()),
+        live: verdict.live,
+    };
+    Some((row, verdict.next))
+}

@@ -1,0 +1,282 @@
+//! Where to look and how long to wait: options, environment, configuration file and defaults, in this order.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Deserialize;
+use watchbill_core::session::state::Timeouts;
+use watchbill_core::time::Millis;
+
+/// Everything the engine can be told.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// Claude configuration folders, each with `projects/` and `sessions/`.
+    pub roots: Vec<PathBuf>,
+    /// Where our own files go. Nothing is written there yet but by the desktop.
+    pub data_dir: Option<PathBuf>,
+    /// The document's timeouts.
+    pub timeouts: Timeouts,
+    /// A row that is not live stays in the default roster this long after its last activity.
+    pub recent: Millis,
+    /// How changes are noticed.
+    pub watch: WatchSetting,
+}
+
+/// How changes of files are noticed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum WatchSetting {
+    /// Events where the file system has them, looking now and then where it has not.
+    #[default]
+    Auto,
+    /// Events, always.
+    Native,
+    /// Looking, at this interval.
+    Poll(Duration),
+}
+
+impl Settings {
+    /// The defaults for these roots.
+    pub fn for_roots(roots: Vec<PathBuf>) -> Self {
+        Self {
+            roots,
+            data_dir: None,
+            timeouts: Timeouts::default(),
+            recent: Millis::from_secs(24 * 3600),
+            watch: WatchSetting::Auto,
+        }
+    }
+}
+
+/// What the command line says; absent parts come from the environment, the file, or a default.
+#[derive(Debug, Clone, Default)]
+pub struct Given {
+    /// `--claude-dir`, repeatable.
+    pub claude_dirs: Vec<PathBuf>,
+    /// `--data-dir`.
+    pub data_dir: Option<PathBuf>,
+    /// `--config`.
+    pub config: Option<PathBuf>,
+}
+
+/// The settings could not be put together.
+#[derive(Debug, thiserror::Error)]
+pub enum SettingsError {
+    /// The file that was named cannot be read.
+    #[error("cannot read the configuration file {path}: {source}; name another with --config, or leave the option out")]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The file is there and wrong.
+    #[error("the configuration file {path} is wrong: {detail}")]
+    Wrong {
+        /// The file.
+        path: PathBuf,
+        /// Line, column and what was expected.
+        detail: String,
+    },
+    /// No folder is known.
+    #[error("no home folder is known, so the agent's folder cannot be found; name it with --claude-dir")]
+    NoHome,
+}
+
+/// A look at the environment, so that tests need not change the real one.
+pub type Environment<'a> = &'a dyn Fn(&str) -> Option<std::ffi::OsString>;
+
+/// Puts the settings together.
+///
+/// # Errors
+/// When a named file cannot be read, the file is wrong, or no folder can be found.
+pub fn settle(given: &Given, env: Environment<'_>) -> Result<Settings, SettingsError> {
+    let set = |name: &str| env(name).filter(|value| !value.is_empty());
+    let dirs = directories::ProjectDirs::from("", "", "watchbill");
+    let named = given.config.clone().or_else(|| set("WATCHBILL_CONFIG").map(PathBuf::from));
+    let file = match &named {
+        Some(path) => read_file(path)?,
+        None => match dirs.as_ref().map(|d| d.config_dir().join("config.toml")) {
+            Some(path) if path.exists() => read_file(&path)?,
+            _ => File::default(),
+        },
+    };
+    let home = set("HOME").map(PathBuf::from).or_else(|| directories::BaseDirs::new().map(|d| d.home_dir().into()));
+    let roots = if !given.claude_dirs.is_empty() {
+        given.claude_dirs.clone()
+    } else if let Some(list) = set("WATCHBILL_CLAUDE_DIR") {
+        std::env::split_paths(&list).filter(|path| !path.as_os_str().is_empty()).collect()
+    } else if let Some(list) = file.roots {
+        list.into_iter().map(|path| expand_home(path, home.as_deref())).collect()
+    } else if let Some(dir) = set("CLAUDE_CONFIG_DIR") {
+        vec![PathBuf::from(dir)]
+    } else {
+        vec![home.clone().ok_or(SettingsError::NoHome)?.join(".claude")]
+    };
+    let mut settings = Settings::for_roots(roots);
+    settings.data_dir = given
+        .data_dir
+        .clone()
+        .or_else(|| set("WATCHBILL_DATA_DIR").map(PathBuf::from))
+        .or_else(|| dirs.map(|d| d.data_dir().to_path_buf()));
+    let Timeouts { approval, stale, idle } = &mut settings.timeouts;
+    for (place, value) in [
+        (approval, file.timeouts.approval),
+        (stale, file.timeouts.stale),
+        (idle, file.timeouts.idle),
+        (&mut settings.recent, file.roster.recent),
+    ] {
+        if let Some(span) = value {
+            *place = span.0;
+        }
+    }
+    let interval = file.watch.poll_interval.map_or(Duration::from_secs(2), |span| {
+        Duration::from_millis(u64::try_from(span.0.0).unwrap_or(2_000).max(100))
+    });
+    settings.watch = match file.watch.mode {
+        Mode::Auto => WatchSetting::Auto,
+        Mode::Native => WatchSetting::Native,
+        Mode::Poll => WatchSetting::Poll(interval),
+    };
+    Ok(settings)
+}
+
+fn expand_home(path: PathBuf, home: Option<&Path>) -> PathBuf {
+    match (path.strip_prefix("~"), home) {
+        (Ok(rest), Some(home)) => home.join(rest),
+        _ => path,
+    }
+}
+
+fn read_file(path: &Path) -> Result<File, SettingsError> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|source| SettingsError::Unreadable { path: path.to_path_buf(), source })?;
+    toml::from_str(&text)
+        .map_err(|e| SettingsError::Wrong { path: path.to_path_buf(), detail: e.to_string().trim_end().to_owned() })
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct File {
+    roots: Option<Vec<PathBuf>>,
+    timeouts: FileTimeouts,
+    roster: FileRoster,
+    watch: FileWatch,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct FileTimeouts {
+    approval: Option<Span>,
+    stale: Option<Span>,
+    idle: Option<Span>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct FileRoster {
+    recent: Option<Span>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct FileWatch {
+    mode: Mode,
+    poll_interval: Option<Span>,
+}
+
+#[derive(Debug, Default, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Mode {
+    #[default]
+    Auto,
+    Native,
+    Poll,
+}
+
+/// Seconds, or a number with a unit: `90`, `"90s"`, `"10m"`, `"24h"`, `"500ms"`, `"2d"`.
+#[derive(Debug, Clone, Copy)]
+struct Span(Millis);
+
+impl<'de> Deserialize<'de> for Span {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Form {
+            Whole(i64),
+            Part(f64),
+            Text(String),
+        }
+        let span = match Form::deserialize(from)? {
+            Form::Whole(secs) => secs.checked_mul(1000),
+            #[allow(clippy::cast_possible_truncation, reason = "the range is checked below")]
+            Form::Part(secs) => (secs.abs() < 1e12).then_some((secs * 1000.0) as i64),
+            Form::Text(text) => parse_span(&text),
+        };
+        match span {
+            Some(millis) if millis > 0 => Ok(Self(Millis(millis))),
+            _ => Err(serde::de::Error::custom("expected a time above zero: seconds, or a number with a unit, such as \"10m\"")),
+        }
+    }
+}
+
+fn parse_span(text: &str) -> Option<i64> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let unit = match text[digits..].trim() {
+        "ms" => 1,
+        "" | "s" => 1000,
+        "m" | "min" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        _ => return None,
+    };
+    text[..digits].parse::<i64>().ok()?.checked_mul(unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::OsString;
+
+    fn with(vars: &[(&str, &str)], given: Given) -> Result<Settings, SettingsError> {
+        let vars: Vec<(String, OsString)> = vars.iter().map(|(k, v)| ((*k).to_owned(), OsString::from(v))).collect();
+        settle(&given, &move |name| vars.iter().find(|(k, _)| k == name).map(|(_, v)| v.clone()))
+    }
+
+    #[test]
+    fn options_win_over_environment_over_home() {
+        let home = ("HOME", "/home/dev");
+        let roots = |vars: &[(&str, &str)], given| with(vars, given).unwrap().roots;
+        assert_eq!(roots(&[home], Given::default()), [PathBuf::from("/home/dev/.claude")]);
+        assert_eq!(roots(&[home, ("CLAUDE_CONFIG_DIR", "/c")], Given::default()), [PathBuf::from("/c")]);
+        let both = [home, ("CLAUDE_CONFIG_DIR", "/c"), ("WATCHBILL_CLAUDE_DIR", "/a:/b")];
+        assert_eq!(roots(&both, Given::default()), [PathBuf::from("/a"), PathBuf::from("/b")]);
+        let given = Given { claude_dirs: vec!["/x".into()], ..Given::default() };
+        assert_eq!(roots(&both, given), [PathBuf::from("/x")]);
+    }
+
+    #[test]
+    fn the_file_takes_seconds_and_units_and_refuses_the_rest() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("config.toml");
+        let given = Given { config: Some(path.clone()), ..Given::default() };
+        std::fs::write(&path, "roots=['~/a','/b']\n[timeouts]\napproval = 7\nidle = \"10m\"\nstale=1.5\n[roster]\nrecent=\"2d\"\n[watch]\nmode=\"poll\"\npoll_interval=\"500ms\"\n").unwrap();
+        let s = with(&[("HOME", "/home/dev")], given.clone()).unwrap();
+        assert_eq!(s.roots, [PathBuf::from("/home/dev/a"), PathBuf::from("/b")]);
+        assert_eq!(s.timeouts, Timeouts { approval: Millis(7000), stale: Millis(1500), idle: Millis(600_000) });
+        assert_eq!(s.recent, Millis(172_800_000));
+        assert_eq!(s.watch, WatchSetting::Poll(Duration::from_millis(500)));
+
+        std::fs::write(&path, "[timeouts]\napproval = \"soon\"\n").unwrap();
+        let wrong = with(&[("HOME", "/home/dev")], given.clone()).unwrap_err().to_string();
+        assert!(wrong.contains("config.toml") && wrong.contains("line 2"), "{wrong}");
+        std::fs::write(&path, "[timeout]\n").unwrap();
+        assert!(with(&[("HOME", "/home/dev")], given).is_err(), "a misspelt table is named, not ignored");
+    }
+
+    #[test]
+    fn a_named_file_that_is_missing_is_an_error() {
+        let given = Given { config: Some("/nonexistent/w.toml".into()), ..Given::default() };
+        assert!(matches!(with(&[("HOME", "/h")], given), Err(SettingsError::Unreadable { .. })));
+    }
+}

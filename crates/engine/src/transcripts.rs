@@ -1,0 +1,221 @@
+//! One tracked file: where we are in it, and what has been folded from it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use watchbill_core::ids::SessionId;
+use watchbill_core::problem::ProblemKind;
+use watchbill_core::session::fold::{Effect, SessionFold};
+use watchbill_core::session::state::Timeouts;
+use watchbill_core::session::subagent::SubagentFold;
+use watchbill_core::time::Timestamp;
+use watchbill_core::transcript::line_splitter::{LineSplitter, Split};
+use watchbill_core::transcript::parse::parse_line;
+use watchbill_core::transcript::record::Record;
+use watchbill_watch::fs::Fs;
+use watchbill_watch::layout::Place;
+use watchbill_watch::tail::{Tail, TailError};
+
+use crate::problems::Problems;
+
+/// Bytes read from one file in one step; the rest waits for its turn, so that a huge append to one
+/// session never holds up another.
+pub const STEP_BUDGET: u64 = 4 << 20;
+
+/// A transcript of a session or of a subagent.
+pub struct TrackedFile {
+    /// What the file is, by its path.
+    pub place: Place,
+    tail: Tail,
+    splitter: LineSplitter,
+    fold: Fold,
+    limit: Limit,
+    timeouts: Timeouts,
+}
+
+/// What is folded from the file.
+pub enum Fold {
+    /// A session's own transcript.
+    Main(Box<SessionFold>),
+    /// A subagent's.
+    Agent(Box<SubagentFold>),
+}
+
+/// Counts of one read: work is counted, since time cannot be tested.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ReadCount {
+    /// Bytes read.
+    pub bytes: u64,
+    /// Records applied.
+    pub records: u64,
+    /// More is there than the budget allowed.
+    pub more: bool,
+    /// The file had been replaced or truncated, and was read again from its beginning.
+    pub restarted: bool,
+}
+
+/// Only records up to a moment count, for a look at the past.
+#[derive(Debug, Clone, Copy)]
+struct Limit {
+    until: Option<Timestamp>,
+    /// A record beyond the moment was the last one with a time: what follows without a time is later too.
+    beyond: bool,
+}
+
+impl Limit {
+    fn admits(&mut self, record: &Record<'_>) -> bool {
+        let Some(until) = self.until else { return true };
+        if let Some(at) = record.envelope.at {
+            self.beyond = at > until;
+        }
+        !self.beyond
+    }
+}
+
+impl TrackedFile {
+    /// A file of which nothing has been read.
+    pub fn new(place: Place, timeouts: Timeouts, until: Option<Timestamp>) -> Self {
+        let fold = Self::fold_for(&place, timeouts);
+        let limit = Limit { until, beyond: false };
+        Self { place, tail: Tail::default(), splitter: LineSplitter::default(), fold, limit, timeouts }
+    }
+
+    fn fold_for(place: &Place, timeouts: Timeouts) -> Fold {
+        match place {
+            Place::Subagent { agent, .. } | Place::FlatSubagent { agent, .. } => {
+                Fold::Agent(Box::new(SubagentFold::new(agent)))
+            }
+            _ => {
+                let id = place.session().cloned().unwrap_or_else(|| SessionId::new(""));
+                Fold::Main(Box::new(SessionFold::new(id, timeouts)))
+            }
+        }
+    }
+
+    /// What has been folded.
+    pub fn fold(&self) -> &Fold {
+        &self.fold
+    }
+
+    /// The session's fold, when the file is a session's own transcript.
+    pub fn main(&self) -> Option<&SessionFold> {
+        match &self.fold {
+            Fold::Main(fold) => Some(fold),
+            Fold::Agent(_) => None,
+        }
+    }
+
+    /// Lets the fold's deadlines fire.
+    pub fn advance(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
+        if let Fold::Main(fold) = &mut self.fold {
+            fold.advance(now, effects);
+        }
+    }
+
+    /// A subagent's companion file said that it has finished.
+    pub fn set_finished(&mut self, finished: bool) {
+        if let Fold::Agent(fold) = &mut self.fold {
+            fold.set_finished(finished);
+        }
+    }
+
+    /// Bytes of the file that have been read.
+    pub fn bytes_read(&self) -> u64 {
+        self.tail.offset()
+    }
+
+    /// Reads what is new, at most `budget` bytes.
+    ///
+    /// # Errors
+    /// When the file cannot be opened or read; what was folded stays.
+    pub fn read(
+        &mut self,
+        fs: &dyn Fs,
+        path: &Path,
+        budget: u64,
+        scratch: &mut Vec<u8>,
+        problems: &mut Problems,
+        effects: &mut Vec<Effect>,
+    ) -> Result<ReadCount, TailError> {
+        let mut count = ReadCount::default();
+        let name: Arc<str> = Arc::from(path.to_string_lossy());
+        let Self { place, tail, splitter, fold, limit, timeouts } = self;
+        let restart = std::cell::Cell::new(false);
+        let outcome = tail.read(fs, path, scratch, budget, &mut || restart.set(true), &mut |_, bytes| {
+            if restart.replace(false) {
+                splitter.reset(0);
+                *fold = Self::fold_for(place, *timeouts);
+                limit.beyond = false;
+                problems.forget(&name);
+                count.restarted = true;
+            }
+            splitter.push(bytes, &mut |split| {
+                let Split::Line(line) = split else { return problems.count(&name, ProblemKind::HugeLine) };
+                let report = parse_line(line.bytes, &mut |record| {
+                    count.records += 1;
+                    if limit.admits(&record) {
+                        match fold {
+                            Fold::Main(fold) => fold.apply(&record, effects),
+                            Fold::Agent(fold) => fold.apply(&record),
+                        }
+                    }
+                });
+                problems.note_line(&name, &report);
+            });
+        })?;
+        if restart.get() {
+            // The file was emptied: nothing was read, but nothing of the old content counts either.
+            splitter.reset(0);
+            *fold = Self::fold_for(place, *timeouts);
+            problems.forget(&name);
+            count.restarted = true;
+        }
+        count.bytes = outcome.bytes_read;
+        count.more = outcome.more;
+        Ok(count)
+    }
+}
+
+/// A file that a worker has read for the first time.
+pub struct Loaded {
+    /// Where it lies.
+    pub path: PathBuf,
+    /// The file, folded to its end.
+    pub file: TrackedFile,
+    /// What went wrong.
+    pub problems: Problems,
+    /// What was read.
+    pub count: ReadCount,
+}
+
+/// Reads a file from its beginning to its end. Workers of the first scan call this.
+pub fn load(
+    fs: &dyn Fs,
+    path: PathBuf,
+    place: Place,
+    timeouts: Timeouts,
+    until: Option<Timestamp>,
+    scratch: &mut Vec<u8>,
+) -> Loaded {
+    let mut file = TrackedFile::new(place, timeouts, until);
+    let mut problems = Problems::default();
+    let mut effects = Vec::new();
+    let mut count = ReadCount::default();
+    loop {
+        match file.read(fs, &path, u64::MAX, scratch, &mut problems, &mut effects) {
+            Ok(more) => {
+                effects.clear();
+                count.bytes += more.bytes;
+                count.records += more.records;
+                if !more.more {
+                    break;
+                }
+            }
+            Err(error) => {
+                problems.note_tail(&path, &error);
+                break;
+            }
+        }
+    }
+    Loaded { path, file, problems, count }
+}

@@ -1,0 +1,282 @@
+//! From the core's types to the shapes that leave the process.
+
+use std::sync::Arc;
+
+use watchbill_core::chain::{lineage, link};
+use watchbill_core::evidence;
+use watchbill_core::ids::SessionId;
+use watchbill_core::problem;
+use watchbill_core::roster::row::{self, Row};
+use watchbill_core::roster::{self as core_roster, pending};
+use watchbill_core::session::state::State;
+use watchbill_core::time::Timestamp;
+use watchbill_core::transcript::record::{CompactBoundary, CompactTrigger, Usage};
+
+use crate::chain::{Boundary, Link, Segment};
+use crate::roster::{
+    Context, Group, PendingTool, Problem, PullRequest, RosterDelta, RosterSnapshot, StateReason, Subagents,
+    Terminal, Tokens, ToolTarget, TrackedSession, Upsert,
+};
+use crate::why::{Why, Witness};
+
+/// A text that says something; the contract knows absent values, not empty ones.
+fn said(text: &Option<Arc<str>>) -> Option<String> {
+    text.as_deref().filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+/// The source document's coarse status.
+const fn coarse(state: State) -> &'static str {
+    match state {
+        State::Working => "working",
+        State::WaitingForApproval | State::WaitingForInput => "waiting",
+        State::Idle | State::Ended => "idle",
+    }
+}
+
+impl From<&Row> for TrackedSession {
+    fn from(row: &Row) -> Self {
+        let superseded = row.superseded.as_ref();
+        let subagents = row.subagents;
+        Self {
+            session_id: row.session_id.to_string(),
+            source: "watcher".into(),
+            agent: "claude".into(),
+            status: coarse(row.state).into(),
+            state: row.state.word().into(),
+            group: core_roster::group(row.state, row.state_kind).into(),
+            state_kind: row.state_kind.map(|kind| kind.word().into()),
+            state_since: row.state_since.to_string(),
+            state_reason: StateReason::from(&row.state_reason),
+            has_pending_tool_use: !row.pending_tools.is_empty(),
+            pending_tool: pending::principal(&row.pending_tools)
+                .map(|call| ToolTarget { tool: call.tool.to_string(), target: call.target.to_string() }),
+            pending_tools: row.pending_tools.iter().map(PendingTool::from).collect(),
+            goal: said(&row.goal),
+            summary: said(&row.summary),
+            title: said(&row.title),
+            branch: said(&row.branch),
+            repo_root: said(&row.repo_root),
+            project_id: said(&row.project_id),
+            cwd: said(&row.cwd),
+            transcript_path: said(&row.transcript_path),
+            last_activity_at: row.last_activity_at.to_string(),
+            created_at: row.created_at.map(|at| at.to_string()),
+            superseded: superseded.map(|_| true),
+            superseded_by: superseded.map(|s| s.by.to_string()),
+            superseded_at: superseded.and_then(|s| s.at).map(|at| at.to_string()),
+            work_chain_id: row.work_chain_id.to_string(),
+            work_chain_name: said(&row.work_chain_name),
+            compaction_count: row.compaction_count,
+            segment_count: row.segment_count,
+            permission_mode: said(&row.permission_mode),
+            model: said(&row.model),
+            agent_version: said(&row.agent_version),
+            pid: row.pid,
+            terminal: said(&row.tmux).map(|target| Terminal { kind: "tmux".into(), target: Some(target) }),
+            tokens: row.tokens.map(Tokens::from),
+            // The window's size is written nowhere in a transcript, so there is no percentage.
+            context: row.context_used.map(|used| Context::new(used, None)),
+            subagents: (subagents.total > 0)
+                .then_some(Subagents { running: subagents.running, total: subagents.total }),
+            background_tasks: (row.background_tasks > 0).then_some(row.background_tasks),
+            queued_prompts: (row.queued_prompts > 0).then_some(row.queued_prompts),
+            pull_request: row
+                .pull_request
+                .as_ref()
+                .map(|(number, url)| PullRequest { number: *number, url: url.to_string() }),
+        }
+    }
+}
+
+impl Context {
+    /// Tokens used, with the percentage where the size of the window is known.
+    pub fn new(used: u64, size: Option<u64>) -> Self {
+        let percent = size.filter(|size| *size > 0).map(|size| {
+            // One decimal is what a person reads, and keeps the JSON short.
+            (used as f64 * 1000.0 / size as f64).round() / 10.0
+        });
+        Self { used, size, percent }
+    }
+}
+
+impl From<core_roster::Group> for Group {
+    fn from(group: core_roster::Group) -> Self {
+        match group {
+            core_roster::Group::NeedsYou => Self::NeedsYou,
+            core_roster::Group::Working => Self::Working,
+            core_roster::Group::YourTurn => Self::YourTurn,
+            core_roster::Group::Idle => Self::Idle,
+        }
+    }
+}
+
+impl From<&row::Reason> for StateReason {
+    fn from(reason: &row::Reason) -> Self {
+        Self {
+            source: reason.source.word().into(),
+            detail: reason.detail.to_string(),
+            confidence: reason.confidence.word().into(),
+        }
+    }
+}
+
+impl From<&row::PendingTool> for PendingTool {
+    fn from(call: &row::PendingTool) -> Self {
+        Self {
+            id: call.id.to_string(),
+            tool: call.tool.to_string(),
+            target: call.target.to_string(),
+            since: call.since.to_string(),
+        }
+    }
+}
+
+impl From<Usage> for Tokens {
+    fn from(usage: Usage) -> Self {
+        Self {
+            input: usage.input,
+            output: usage.output,
+            cache_read: usage.cache_read,
+            cache_write: usage.cache_write,
+        }
+    }
+}
+
+impl From<&problem::Problem> for Problem {
+    fn from(problem: &problem::Problem) -> Self {
+        Self {
+            path: problem.path.to_string(),
+            kind: problem.kind.word().into(),
+            count: problem.count,
+            detail: problem.detail.to_string(),
+        }
+    }
+}
+
+/// Problems in the one order in which they are shown.
+fn sorted(problems: &[problem::Problem]) -> Vec<Problem> {
+    let mut problems: Vec<&problem::Problem> = problems.iter().collect();
+    problems.sort();
+    problems.into_iter().map(Problem::from).collect()
+}
+
+impl RosterSnapshot {
+    /// A snapshot of rows that are in roster order already.
+    pub fn new<'a>(
+        revision: u64,
+        now: Timestamp,
+        rows: impl IntoIterator<Item = &'a Row>,
+        problems: &[problem::Problem],
+        reading: bool,
+    ) -> Self {
+        Self {
+            revision,
+            generated_at: now.to_string(),
+            sessions: rows.into_iter().map(TrackedSession::from).collect(),
+            problems: sorted(problems),
+            reading,
+        }
+    }
+}
+
+impl RosterDelta {
+    /// The change from revision `base` to `revision`; `problems` only when they changed.
+    pub fn new(
+        base: u64,
+        revision: u64,
+        now: Timestamp,
+        delta: &core_roster::Delta,
+        problems: Option<&[problem::Problem]>,
+        reading: bool,
+    ) -> Self {
+        Self {
+            base,
+            revision,
+            generated_at: now.to_string(),
+            upserts: delta.upserts.iter().map(|(index, row)| Upsert::new(*index, row)).collect(),
+            removals: delta.removals.iter().map(SessionId::to_string).collect(),
+            problems: problems.map(sorted),
+            reading,
+        }
+    }
+}
+
+impl Upsert {
+    /// A row and its place.
+    pub fn new(index: usize, row: &Row) -> Self {
+        Self { index: u32::try_from(index).unwrap_or(u32::MAX), session: TrackedSession::from(row) }
+    }
+}
+
+impl Why {
+    /// The verdict on one session.
+    pub fn new(session: &SessionId, verdict: &evidence::Verdict) -> Self {
+        Self {
+            session_id: session.to_string(),
+            state: verdict.state.word().into(),
+            state_kind: verdict.kind.map(|kind| kind.word().into()),
+            state_since: verdict.since.to_string(),
+            state_reason: StateReason::from(&verdict.reason),
+            evidence: verdict.witnesses.iter().map(Witness::from).collect(),
+            next_check_at: verdict.next.map(|at| at.to_string()),
+        }
+    }
+}
+
+impl From<&evidence::Witness> for Witness {
+    fn from(witness: &evidence::Witness) -> Self {
+        Self {
+            source: witness.source.word().into(),
+            state: witness.state.map(|state| state.word().into()),
+            state_kind: witness.kind.map(|kind| kind.word().into()),
+            at: witness.at.map(|at| at.to_string()),
+            pid: witness.pid,
+            detail: witness.detail.to_string(),
+            confidence: witness.confidence.word().into(),
+            winner: witness.winner,
+        }
+    }
+}
+
+impl From<&link::Link> for Link {
+    fn from(link: &link::Link) -> Self {
+        Self {
+            from: link.from.to_string(),
+            to: link.to.to_string(),
+            reason: link.reason.word().into(),
+            confidence: link.confidence.word().into(),
+        }
+    }
+}
+
+impl Segment {
+    /// A segment of `session`, with its place in the whole chain.
+    pub fn new(
+        segment: &lineage::Segment,
+        session: &SessionId,
+        index: u32,
+        transcript_path: &str,
+        superseded: bool,
+    ) -> Self {
+        Self {
+            session_id: session.to_string(),
+            index,
+            started_at: segment.started_at.map(|at| at.to_string()),
+            ended_at: segment.ended_at.map(|at| at.to_string()),
+            boundary: segment.boundary.as_ref().map(Boundary::from),
+            transcript_path: transcript_path.to_owned(),
+            superseded,
+        }
+    }
+}
+
+impl From<&CompactBoundary> for Boundary {
+    fn from(boundary: &CompactBoundary) -> Self {
+        let trigger = match boundary.trigger {
+            CompactTrigger::Auto => "auto",
+            CompactTrigger::Manual => "manual",
+            CompactTrigger::Unknown => "unknown",
+        };
+        Self { trigger: trigger.into(), pre_tokens: boundary.pre_tokens, post_tokens: boundary.post_tokens }
+    }
+}

@@ -1,0 +1,90 @@
+//! `doctor --json`: what is found, what is watched and how, limits, versions, problems.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use crate::roster::Problem;
+
+/// The state of the whole, for a person who wonders why something is not shown.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct Doctor {
+    /// What runs.
+    pub versions: Versions,
+    /// The roots that are watched.
+    pub roots: Vec<Root>,
+    /// The live registry of all roots.
+    pub registry: Registry,
+    /// Limits of the system that matter for watching.
+    pub limits: Vec<Limit>,
+    /// Sorted by path and kind.
+    pub problems: Vec<Problem>,
+}
+
+/// Versions of this program and of the agents' clients.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct Versions {
+    /// This program.
+    pub watchbill: String,
+    /// Client versions met in transcripts and registry, oldest first.
+    pub agents: Vec<String>,
+}
+
+/// One root: a folder that holds `projects/` and `sessions/`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct Root {
+    /// The folder.
+    pub path: String,
+    /// Whether it is there; a missing one is waited for.
+    pub exists: bool,
+    /// How changes are noticed.
+    pub watch: WatchMode,
+    /// Sessions found below it.
+    pub sessions: u32,
+    /// Transcript files, those of subagents included.
+    pub files: u32,
+    /// Bytes of those files.
+    pub bytes: u64,
+}
+
+/// How changes below a root are noticed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum WatchMode {
+    /// The system reports them.
+    Native,
+    /// We look now and then, because the file system or a limit leaves nothing better.
+    Poll,
+    /// Nothing is watched: a single look, or a root that is not there.
+    None,
+}
+
+/// The live registry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct Registry {
+    /// The folder could be read.
+    pub readable: bool,
+    /// Files in it that name a process.
+    pub files: u32,
+    /// Processes that run.
+    pub live: u32,
+}
+
+/// A limit of the system.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
+pub struct Limit {
+    /// The system's own name of it.
+    pub name: String,
+    /// Its value.
+    pub value: u64,
+    /// How much of it this program needs, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub needed: Option<u64>,
+    /// It is enough.
+    pub enough: bool,
+}

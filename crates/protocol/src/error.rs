@@ -1,0 +1,66 @@
+//! Why a request could not be fulfilled, for programs and for the person.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+/// An answer to a request that could not be fulfilled.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ApiError {
+    /// For programs.
+    pub code: ErrorCode,
+    /// For the person: what happened, to what, and what to do.
+    pub message: String,
+}
+
+/// Kinds of refusal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorCode {
+    /// No session or chain has this id.
+    NotFound,
+    /// Several sessions begin with this prefix.
+    Ambiguous,
+    /// The request itself makes no sense.
+    Invalid,
+    /// Transcripts are still being read for the first time.
+    NotReady,
+    /// A file or folder could not be read.
+    Unreadable,
+    /// This system cannot do it.
+    Unsupported,
+    /// A fault of this program.
+    Internal,
+}
+
+impl ErrorCode {
+    /// The word in JSON.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::NotFound => "not_found",
+            Self::Ambiguous => "ambiguous",
+            Self::Invalid => "invalid",
+            Self::NotReady => "not_ready",
+            Self::Unreadable => "unreadable",
+            Self::Unsupported => "unsupported",
+            Self::Internal => "internal",
+        }
+    }
+}
+
+impl ApiError {
+    /// An error with a message for the person.
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into() }
+    }
+}
+
+impl fmt::Display for ApiError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for ApiError {}

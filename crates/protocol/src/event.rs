@@ -1,0 +1,212 @@
+//! `watch --json`: store events, one object a line, and how a reader replays them.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use ts_rs::TS;
+
+use crate::roster::{Problem, RosterDelta, RosterSnapshot, TrackedSession};
+
+/// One line of `watch --json`.
+///
+/// Replaying the events over the snapshot gives the next `roster --json`: see [`replay`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[serde(tag = "event", rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub enum StoreEvent {
+    /// The first line: everything.
+    Snapshot(RosterSnapshot),
+    /// A session that was not in the roster is now.
+    Discovered {
+        /// The revision that it belongs to.
+        revision: u64,
+        /// The whole row.
+        session: Box<TrackedSession>,
+    },
+    /// A session changed.
+    Updated {
+        /// The revision that it belongs to.
+        revision: u64,
+        /// The session.
+        session_id: String,
+        /// Only the fields that changed, each in full; a field that is absent from now on is `null`.
+        #[ts(
+            type = "{ [K in keyof import(\"./TrackedSession\").TrackedSession]?: import(\"./TrackedSession\").TrackedSession[K] | null }"
+        )]
+        updates: Map<String, Value>,
+    },
+    /// A session left the roster.
+    Removed {
+        /// The revision that it belongs to.
+        revision: u64,
+        /// The session.
+        session_id: String,
+    },
+    /// The list of problems changed.
+    Problems {
+        /// The revision that it belongs to.
+        revision: u64,
+        /// The whole list.
+        problems: Vec<Problem>,
+    },
+    /// Reading for the first time began or ended.
+    Reading {
+        /// The revision that it belongs to.
+        revision: u64,
+        /// See [`RosterSnapshot::reading`].
+        reading: bool,
+    },
+}
+
+/// Turns snapshots and deltas into store events by remembering what was last said of each session.
+#[derive(Debug, Clone, Default)]
+pub struct StoreEvents {
+    sessions: HashMap<String, TrackedSession>,
+    problems: Vec<Problem>,
+    reading: bool,
+}
+
+impl StoreEvents {
+    /// Begins with a snapshot, which is the first event.
+    pub fn new(snapshot: &RosterSnapshot) -> (Self, StoreEvent) {
+        let mut events = Self::default();
+        for session in &snapshot.sessions {
+            events.sessions.insert(session.session_id.clone(), session.clone());
+        }
+        events.problems.clone_from(&snapshot.problems);
+        events.reading = snapshot.reading;
+        (events, StoreEvent::Snapshot(snapshot.clone()))
+    }
+
+    /// The events of one delta.
+    pub fn delta(&mut self, delta: &RosterDelta) -> Vec<StoreEvent> {
+        let mut out = Vec::new();
+        for session in &delta.removals {
+            self.remove(delta.revision, session, &mut out);
+        }
+        for upsert in &delta.upserts {
+            self.upsert(delta.revision, &upsert.session, &mut out);
+        }
+        if let Some(problems) = &delta.problems {
+            self.rest(delta.revision, problems, delta.reading, &mut out);
+        } else {
+            let problems = std::mem::take(&mut self.problems);
+            self.rest(delta.revision, &problems, delta.reading, &mut out);
+            self.problems = problems;
+        }
+        out
+    }
+
+    /// The events between what was last said and `next`, for a subscriber who was left behind.
+    pub fn catch_up(&mut self, next: &RosterSnapshot) -> Vec<StoreEvent> {
+        let mut out = Vec::new();
+        let stay: std::collections::HashSet<&str> =
+            next.sessions.iter().map(|session| session.session_id.as_str()).collect();
+        let mut gone: Vec<String> =
+            self.sessions.keys().filter(|id| !stay.contains(id.as_str())).cloned().collect();
+        gone.sort();
+        for session in &gone {
+            self.remove(next.revision, session, &mut out);
+        }
+        for session in &next.sessions {
+            self.upsert(next.revision, session, &mut out);
+        }
+        self.rest(next.revision, &next.problems, next.reading, &mut out);
+        out
+    }
+
+    fn remove(&mut self, revision: u64, session: &str, out: &mut Vec<StoreEvent>) {
+        if self.sessions.remove(session).is_some() {
+            out.push(StoreEvent::Removed { revision, session_id: session.to_owned() });
+        }
+    }
+
+    fn upsert(&mut self, revision: u64, session: &TrackedSession, out: &mut Vec<StoreEvent>) {
+        let event = match self.sessions.get(&session.session_id) {
+            Some(before) if before == session => return,
+            Some(before) => StoreEvent::Updated {
+                revision,
+                session_id: session.session_id.clone(),
+                updates: changes(&fields(before), fields(session)),
+            },
+            None => StoreEvent::Discovered { revision, session: Box::new(session.clone()) },
+        };
+        self.sessions.insert(session.session_id.clone(), session.clone());
+        out.push(event);
+    }
+
+    fn rest(&mut self, revision: u64, problems: &[Problem], reading: bool, out: &mut Vec<StoreEvent>) {
+        if self.reading != reading {
+            self.reading = reading;
+            out.push(StoreEvent::Reading { revision, reading });
+        }
+        if self.problems != problems {
+            self.problems = problems.to_vec();
+            out.push(StoreEvent::Problems { revision, problems: problems.to_vec() });
+        }
+    }
+}
+
+/// Applies one event to a roster, as a reader of `watch --json` would.
+///
+/// Rows are put in order by `group` (in the order of [`Group`](crate::roster::Group)), then by
+/// `lastActivityAt`, newest first, then by `sessionId`. An event that does not fit leaves the roster
+/// as it is.
+pub fn replay(roster: &mut RosterSnapshot, event: &StoreEvent) {
+    match event {
+        StoreEvent::Snapshot(snapshot) => *roster = snapshot.clone(),
+        StoreEvent::Discovered { revision, session } => {
+            roster.revision = *revision;
+            roster.sessions.retain(|other| other.session_id != session.session_id);
+            roster.sessions.push(session.as_ref().clone());
+        }
+        StoreEvent::Updated { revision, session_id, updates } => {
+            roster.revision = *revision;
+            if let Some(session) = roster.sessions.iter_mut().find(|s| s.session_id == *session_id) {
+                let mut merged = fields(session);
+                for (field, value) in updates {
+                    if value.is_null() {
+                        merged.shift_remove(field);
+                    } else {
+                        merged.insert(field.clone(), value.clone());
+                    }
+                }
+                if let Ok(updated) = serde_json::from_value(Value::Object(merged)) {
+                    *session = updated;
+                }
+            }
+        }
+        StoreEvent::Removed { revision, session_id } => {
+            roster.revision = *revision;
+            roster.sessions.retain(|session| session.session_id != *session_id);
+        }
+        StoreEvent::Problems { revision, problems } => {
+            roster.revision = *revision;
+            roster.problems.clone_from(problems);
+        }
+        StoreEvent::Reading { revision, reading } => {
+            roster.revision = *revision;
+            roster.reading = *reading;
+        }
+    }
+    // RFC 3339 in one precision and zone sorts as text.
+    roster.sessions.sort_by(|a, b| {
+        (a.group, &b.last_activity_at, &a.session_id).cmp(&(b.group, &a.last_activity_at, &b.session_id))
+    });
+}
+
+fn fields(session: &TrackedSession) -> Map<String, Value> {
+    match serde_json::to_value(session) {
+        Ok(Value::Object(fields)) => fields,
+        // A struct of texts, numbers and lists is always an object.
+        _ => Map::new(),
+    }
+}
+
+fn changes(before: &Map<String, Value>, after: Map<String, Value>) -> Map<String, Value> {
+    let vanished: Vec<String> = before.keys().filter(|field| !after.contains_key(*field)).cloned().collect();
+    let mut updates: Map<String, Value> =
+        after.into_iter().filter(|(field, value)| before.get(field) != Some(value)).collect();
+    updates.extend(vanished.into_iter().map(|field| (field, Value::Null)));
+    updates
+}

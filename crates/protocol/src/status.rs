@@ -1,0 +1,32 @@
+//! `status --format json`: how many sessions stand in each group.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use crate::roster::{Group, RosterSnapshot};
+
+/// Counts by group. Superseded sessions do not count: their work is counted where it goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[allow(missing_docs)] // The names are those of the groups.
+pub struct Status {
+    pub needs_you: u32,
+    pub working: u32,
+    pub your_turn: u32,
+    pub idle: u32,
+}
+
+impl From<&RosterSnapshot> for Status {
+    fn from(snapshot: &RosterSnapshot) -> Self {
+        let mut counts = Self::default();
+        for session in snapshot.sessions.iter().filter(|s| s.superseded != Some(true)) {
+            match session.group {
+                Group::NeedsYou => counts.needs_you += 1,
+                Group::Working => counts.working += 1,
+                Group::YourTurn => counts.your_turn += 1,
+                Group::Idle => counts.idle += 1,
+            }
+        }
+        counts
+    }
+}

@@ -1,0 +1,69 @@
+//! The checked-in TypeScript types are those that the Rust types give.
+//!
+//! After a change of a type: `WATCHBILL_BINDINGS=write cargo test -p watchbill-protocol --test bindings`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use ts_rs::{Config, TS};
+use watchbill_protocol::chain::WorkChain;
+use watchbill_protocol::doctor::Doctor;
+use watchbill_protocol::error::ApiError;
+use watchbill_protocol::event::StoreEvent;
+use watchbill_protocol::roster::RosterMessage;
+use watchbill_protocol::status::Status;
+use watchbill_protocol::timeline::{Timeline, What};
+use watchbill_protocol::why::Why;
+
+fn generate(folder: &Path) {
+    if folder.exists() {
+        fs::remove_dir_all(folder).unwrap();
+    }
+    // JSON numbers arrive as JavaScript numbers; none of ours comes near 2^53.
+    let config = Config::new().with_large_int("number").with_out_dir(folder);
+    // Everything that these types mention is written with them.
+    RosterMessage::export_all(&config).unwrap();
+    StoreEvent::export_all(&config).unwrap();
+    WorkChain::export_all(&config).unwrap();
+    Timeline::export_all(&config).unwrap();
+    What::export_all(&config).unwrap();
+    Why::export_all(&config).unwrap();
+    Doctor::export_all(&config).unwrap();
+    Status::export_all(&config).unwrap();
+    ApiError::export_all(&config).unwrap();
+}
+
+fn files(folder: &Path) -> BTreeMap<String, String> {
+    let Ok(entries) = fs::read_dir(folder) else { return BTreeMap::new() };
+    entries
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_file())
+        .map(|path| {
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            let text = fs::read_to_string(&path).unwrap().replace("\r\n", "\n");
+            (name, text)
+        })
+        .collect()
+}
+
+#[test]
+fn the_checked_in_bindings_are_fresh() {
+    let checked_in = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ui/src/lib/bindings");
+    if std::env::var_os("WATCHBILL_BINDINGS").is_some_and(|wish| wish == "write") {
+        generate(&checked_in);
+    }
+    let fresh = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bindings");
+    generate(&fresh);
+    let (fresh, checked_in) = (files(&fresh), files(&checked_in));
+    assert!(fresh.len() > 20, "the types are exported at all");
+    for (name, text) in &fresh {
+        assert_eq!(
+            checked_in.get(name),
+            Some(text),
+            "{name} is stale: run `WATCHBILL_BINDINGS=write cargo test -p watchbill-protocol --test bindings`"
+        );
+    }
+    let left_over: Vec<&String> = checked_in.keys().filter(|name| !fresh.contains_key(*name)).collect();
+    assert!(left_over.is_empty(), "no type gives these files any more: {left_over:?}");
+}
