@@ -3,13 +3,12 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use tauri::ipc::Channel;
+use watchbill_engine::publish::Sink;
 use watchbill_protocol::roster::RosterMessage;
 
-use crate::host::Sink;
-
-/// Holds at most one live channel. A page that subscribes again, a window that closes and a host that
+/// Holds at most one live channel. A page that subscribes again, a window that closes and an engine that
 /// is exchanged each start a new era; whatever still arrives for an earlier one is dropped, and its
-/// host is told so by the sink's `false`.
+/// engine is told so by the sink's `false`.
 #[derive(Default)]
 pub struct Bridge {
     state: Mutex<State>,
@@ -31,7 +30,7 @@ struct Line {
 }
 
 impl Bridge {
-    /// Makes `channel` the live one and returns what the host shall send to.
+    /// Makes `channel` the live one and returns what the engine shall send to.
     pub fn connect(self: &Arc<Self>, channel: Channel<RosterMessage>, all: bool) -> Sink {
         let era = {
             let mut state = self.lock();
@@ -43,7 +42,7 @@ impl Bridge {
         Box::new(move |message| bridge.deliver(era, message))
     }
 
-    /// For another host: the live channel gets a new sink, which begins with a snapshot again.
+    /// For another engine: the live channel gets a new sink, which begins with a snapshot again.
     pub fn reconnect(self: &Arc<Self>) -> Option<(bool, Sink)> {
         let line = self.lock().line.take()?;
         Some((line.all, self.connect(line.channel, line.all)))
@@ -189,11 +188,11 @@ mod tests {
         let mut sink = bridge.connect(channel, false);
         seen.lock().expect("not poisoned").1 = false;
         assert!(!sink(snapshot()));
-        assert!(bridge.reconnect().is_none(), "nobody is left to be connected to another host");
+        assert!(bridge.reconnect().is_none(), "nobody is left to be connected to another engine");
     }
 
     #[test]
-    fn another_host_serves_the_same_window() {
+    fn another_engine_serves_the_same_window() {
         let bridge = Arc::new(Bridge::default());
         let (channel, seen) = channel();
         let mut old = bridge.connect(channel, true);

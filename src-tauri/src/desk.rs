@@ -4,81 +4,103 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use tauri::AppHandle;
 use tauri::async_runtime;
+use tauri::ipc::Channel;
+use watchbill_engine::Millis;
+use watchbill_engine::handle::Handle;
+use watchbill_engine::publish::{Sink, Subscription};
+use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_protocol::roster::RosterMessage;
 
 use crate::bridge::Bridge;
-use crate::engine;
-use crate::host::{ApiError, ErrorCode, Host};
 use crate::tray::{self, Tray};
+
+/// A burst of records redraws the window no more than twenty times a second.
+const WINDOW_PAUSE: Millis = Millis(50);
+/// The tray is looked at, not watched.
+const TRAY_PAUSE: Millis = Millis(500);
 
 /// Tauri's managed state.
 pub struct Desk {
-    host: Arc<RwLock<Arc<dyn Host>>>,
-    /// The line to the window.
-    pub(crate) bridge: Arc<Bridge>,
+    engine: Arc<RwLock<Handle>>,
+    bridge: Arc<Bridge>,
     tray: Arc<Tray>,
 }
 
 impl Desk {
     /// Puts a running engine on the desk.
-    pub(crate) fn new(host: Arc<dyn Host>) -> Self {
+    pub fn new(engine: Handle) -> Self {
         Self {
-            host: Arc::new(RwLock::new(host)),
+            engine: Arc::new(RwLock::new(engine)),
             bridge: Arc::new(Bridge::default()),
             tray: Arc::new(Tray::new()),
         }
     }
 
     /// Asks the engine something that may take a while, such as reading a file.
-    pub(crate) async fn ask<T: Send + 'static>(
+    pub async fn ask<T: Send + 'static>(
         &self,
-        question: impl FnOnce(&Arc<dyn Host>) -> Result<T, ApiError> + Send + 'static,
+        question: impl FnOnce(&Handle) -> Result<T, ApiError> + Send + 'static,
     ) -> Result<T, ApiError> {
-        let host = current(&self.host);
-        async_runtime::spawn_blocking(move || question(&host)).await.unwrap_or_else(|error| {
+        let engine = current(&self.engine);
+        async_runtime::spawn_blocking(move || question(&engine)).await.unwrap_or_else(|error| {
             tracing::error!(%error, "a question to the engine ended in a panic");
-            Err(ApiError {
-                code: ErrorCode::Internal,
-                message: "Watchbill failed to answer; its log says why".into(),
-            })
+            Err(ApiError::new(ErrorCode::Internal, "Watchbill failed to answer; its log says why"))
         })
     }
 
-    /// Has the window select a session, once it is clear which one is meant.
-    pub(crate) fn select(&self, session: String) {
-        let (host, bridge) = (current(&self.host), Arc::clone(&self.bridge));
+    /// From now on the window gets the roster through this channel, and through no other.
+    pub fn show_roster(&self, channel: Channel<RosterMessage>, all: bool) {
+        let sink = self.bridge.connect(channel, all);
+        self.serve_window(all, sink);
+    }
+
+    /// The window is gone.
+    pub fn window_closed(&self) {
+        self.bridge.disconnect();
+    }
+
+    /// Selects a session in the window, once it is clear which one is meant.
+    pub fn select(&self, session: String) {
+        let (engine, bridge) = (current(&self.engine), Arc::clone(&self.bridge));
         async_runtime::spawn_blocking(move || {
             // The engine also takes the beginning of an id; what it does not know the window will say.
-            let id = host.why(&session).map_or(session, |why| why.session_id);
+            let id = engine.why(&session).map_or(session, |why| why.session_id);
             bridge.select(id);
         });
     }
 
-    /// Exchanges the engine for one with made-up sessions; window and tray follow it.
-    pub(crate) async fn start_demo(&self) -> Result<(), ApiError> {
-        let demo = async_runtime::spawn_blocking(engine::demo).await;
-        let demo =
-            demo.map_err(|error| error.to_string()).and_then(|opened| opened.map_err(|e| e.to_string()));
-        let demo = demo.map_err(|message| ApiError { code: ErrorCode::Internal, message })?;
-        *self.host.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&demo);
-        self.tray.host_changed();
+    /// Exchanges the engine; window and tray follow it.
+    pub fn exchange(&self, engine: Handle) {
+        let before = std::mem::replace(
+            &mut *self.engine.write().unwrap_or_else(PoisonError::into_inner),
+            engine,
+        );
+        self.tray.engine_changed();
         if let Some((all, sink)) = self.bridge.reconnect() {
-            demo.subscribe(all, sink);
+            self.serve_window(all, sink);
         }
-        Ok(())
+        async_runtime::spawn_blocking(move || before.stop());
     }
 
     /// Shows the tray from now on.
-    pub(crate) fn keep_tray(&self, app: &AppHandle) {
-        let host = Arc::clone(&self.host);
-        async_runtime::spawn(tray::keep(app.clone(), Arc::clone(&self.tray), move || current(&host)));
+    pub fn keep_tray(&self, app: &AppHandle) {
+        let engine = Arc::clone(&self.engine);
+        let wants = Subscription { pause: TRAY_PAUSE, ..Subscription::default() };
+        let subscribe = move |sink: Sink| current(&engine).subscribe(wants, sink);
+        async_runtime::spawn(tray::keep(app.clone(), Arc::clone(&self.tray), subscribe));
     }
 
     /// Without a window nobody could reach the program any more.
-    pub(crate) fn is_unreachable(&self) -> bool {
+    pub fn is_unreachable(&self) -> bool {
         self.tray.is_unreachable()
+    }
+
+    fn serve_window(&self, all: bool, sink: Sink) {
+        let wants = Subscription { all, pause: WINDOW_PAUSE, ..Subscription::default() };
+        current(&self.engine).subscribe(wants, sink);
     }
 }
 
-fn current(host: &RwLock<Arc<dyn Host>>) -> Arc<dyn Host> {
-    Arc::clone(&host.read().unwrap_or_else(PoisonError::into_inner))
+fn current(engine: &RwLock<Handle>) -> Handle {
+    engine.read().unwrap_or_else(PoisonError::into_inner).clone()
 }

@@ -9,7 +9,6 @@ mod bridge;
 mod commands;
 mod desk;
 mod engine;
-mod host;
 mod options;
 mod roster_copy;
 mod tray;
@@ -87,13 +86,17 @@ fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// GTK ends the program with a panic when there is no display; a person deserves a sentence.
+/// Tauri ends the program with a panic when there is no display; a person deserves a sentence.
+#[cfg(target_os = "linux")]
 fn require_display() -> Result<(), &'static str> {
-    let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    if cfg!(target_os = "linux") && !set("DISPLAY") && !set("WAYLAND_DISPLAY") {
-        return Err("there is no display (neither WAYLAND_DISPLAY nor DISPLAY is set); \
-            `watchbill roster` shows the same without a window");
-    }
+    gtk::init().map_err(|_| {
+        "there is no display that could be used (see WAYLAND_DISPLAY and DISPLAY); \
+         `watchbill roster` shows the same without a window"
+    })
+}
+
+#[cfg(not(target_os = "linux"))]
+fn require_display() -> Result<(), &'static str> {
     Ok(())
 }
 
@@ -115,7 +118,7 @@ fn on_event(app: &AppHandle, event: &RunEvent, options: &Options) {
             }
         }
         RunEvent::WindowEvent { label, event: WindowEvent::Destroyed, .. } if label == window::LABEL => {
-            desk.bridge.disconnect();
+            desk.window_closed();
             // Not only at the end: a program in the tray usually ends with the machine.
             if let Err(error) = app.save_window_state(REMEMBERED) {
                 tracing::warn!(%error, "the window's place could not be saved");

@@ -4,7 +4,9 @@
 
 #![cfg(target_os = "linux")]
 
+mod agent;
 mod presence;
+mod roster;
 
 use std::path::Path;
 use std::process::ExitStatus;

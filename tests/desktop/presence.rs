@@ -139,13 +139,16 @@ async fn the_window_comes_back_with_its_size_even_after_a_hard_end() -> Result<(
 #[tokio::test]
 async fn without_a_display_there_is_a_sentence_and_no_panic() -> Result<()> {
     let home = tempfile::tempdir()?;
-    let mut command = tokio::process::Command::new(crate::PROGRAM);
-    command.env_clear().env("HOME", home.path()).kill_on_drop(true);
-    let output = command.output().await?;
-    assert_eq!(output.status.code(), Some(1));
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("there is no display") && said.contains("watchbill roster"), "{said}");
-    assert_eq!(said.lines().count(), 1, "{said}");
+    // None at all, and one that does not answer.
+    for display in [None, Some(("DISPLAY", ":64999"))] {
+        let mut command = tokio::process::Command::new(crate::PROGRAM);
+        command.env_clear().env("HOME", home.path()).envs(display).kill_on_drop(true);
+        let output = command.output().await?;
+        assert_eq!(output.status.code(), Some(1));
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains("there is no display") && said.contains("watchbill roster"), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+    }
     Ok(())
 }
 

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use tauri::AppHandle;
 use tokio::sync::Notify;
+use watchbill_engine::publish::Sink;
 
-use crate::host::{Host, Sink};
 use crate::roster_copy::RosterCopy;
 use crate::window;
 use face::Face;
@@ -31,7 +31,7 @@ struct Roster {
     copy: RosterCopy,
     /// When the newest message came, so that ages go on while the engine has nothing to say.
     heard: Option<Instant>,
-    /// Another subscription is needed: none yet, another host, or a delta that did not fit.
+    /// Another subscription is needed: none yet, another engine, or a delta that did not fit.
     astray: bool,
 }
 
@@ -41,8 +41,8 @@ impl Tray {
         Self { roster: Mutex::new(Roster { astray: true, ..Roster::default() }), ..Self::default() }
     }
 
-    /// The host has been exchanged; another subscription begins at the next redraw.
-    pub fn host_changed(&self) {
+    /// The engine has been exchanged; another subscription begins at once.
+    pub fn engine_changed(&self) {
         self.lock().astray = true;
         self.changed.notify_one();
     }
@@ -53,14 +53,17 @@ impl Tray {
         self.unreachable.load(Ordering::Relaxed)
     }
 
-    fn follow(self: &Arc<Self>, host: &Arc<dyn Host>) {
+    /// What the engine shall send to, when a new subscription is needed.
+    fn new_sink(self: &Arc<Self>) -> Option<Sink> {
         let era = {
             let mut roster = self.lock();
+            if !std::mem::take(&mut roster.astray) {
+                return None;
+            }
             roster.era += 1;
-            roster.astray = false;
             roster.era
         };
-        host.subscribe(false, self.sink(era));
+        Some(self.sink(era))
     }
 
     fn sink(self: &Arc<Self>, era: u64) -> Sink {
@@ -102,8 +105,8 @@ impl Tray {
 
 /// Shows the tray as soon as there is a place for it, and keeps it true for as long as the program runs.
 ///
-/// `host` is asked for whenever a subscription begins, because the demo exchanges it.
-pub async fn keep(app: AppHandle, tray: Arc<Tray>, host: impl Fn() -> Arc<dyn Host> + Send) {
+/// `subscribe` goes to whichever engine there is by then.
+pub async fn keep(app: AppHandle, tray: Arc<Tray>, subscribe: impl Fn(Sink) + Send) {
     if !appear(&app).await {
         tray.unreachable.store(true, Ordering::Relaxed);
         // The window may have been closed, or never opened, before this was known.
@@ -111,8 +114,8 @@ pub async fn keep(app: AppHandle, tray: Arc<Tray>, host: impl Fn() -> Arc<dyn Ho
     }
     let mut shown = Face::default();
     loop {
-        if tray.lock().astray {
-            tray.follow(&host());
+        if let Some(sink) = tray.new_sink() {
+            subscribe(sink);
         }
         let (face, stays) = tray.face();
         if face != shown {
@@ -196,9 +199,7 @@ mod tests {
 
     fn followed() -> (Arc<Tray>, Sink) {
         let tray = Arc::new(Tray::new());
-        tray.lock().era = 1;
-        tray.lock().astray = false;
-        let sink = tray.sink(1);
+        let sink = tray.new_sink().expect("a new tray follows nobody");
         (tray, sink)
     }
 
@@ -228,15 +229,19 @@ mod tests {
             problems: None,
             reading: false,
         };
+        assert!(tray.new_sink().is_none());
         assert!(!sink(RosterMessage::Delta(delta)));
-        assert!(tray.lock().astray);
+        assert!(tray.new_sink().is_some());
     }
 
     #[test]
-    fn an_earlier_host_is_not_listened_to() {
+    fn an_earlier_engine_is_not_listened_to() {
         let (tray, mut sink) = followed();
-        tray.lock().era = 2;
+        tray.engine_changed();
+        let mut newer = tray.new_sink().expect("another engine");
         assert!(!sink(snapshot(Group::Working)));
         assert!(tray.face().0.entries.is_empty());
+        assert!(newer(snapshot(Group::Working)));
+        assert_eq!(tray.face().0.entries.len(), 1);
     }
 }
