@@ -1,1 +1,51 @@
-fn main() {}
+//! `cargo xtask run | test | bench | setup | fixtures`: everything a person or a machine does with this tree.
+#![forbid(unsafe_code)]
+// Printing is what this program is for.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
+mod call;
+mod fixtures;
+mod node;
+mod options;
+mod packages;
+mod run;
+mod sandbox;
+mod steps;
+mod test;
+mod tree;
+
+use std::process::ExitCode;
+
+use options::Task;
+use tree::Tree;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let task = match options::parse(&arguments) {
+        Ok(task) => task,
+        Err(complaint) => {
+            eprintln!("{complaint}\n\n{}", options::USAGE);
+            return ExitCode::from(2);
+        }
+    };
+    match perform(task) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn perform(task: Task) -> anyhow::Result<ExitCode> {
+    let tree = Tree::find()?;
+    match task {
+        Task::Help => println!("{}", options::USAGE),
+        Task::Run(options) => return run::run(&tree, &options),
+        Task::Test(options) => return test::test(&tree, &options),
+        Task::Setup(options) => packages::setup(&tree, &options)?,
+        Task::Fixtures { from } => fixtures::refresh(&tree, &from)?,
+        Task::Sandbox { program, arguments } => return sandbox::run(&tree, &program, &arguments),
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -100,10 +100,10 @@ impl Engine {
             fold.lineage().segments.iter().map(move |segment| (id, segment, path.clone()))
         });
         let segments = segments
-            .enumerate()
-            .map(|(n, (id, segment, path))| {
+            .zip(0..)
+            .map(|((id, segment, path), n): ((&SessionId, _, String), u32)| {
                 let superseded = chain.superseded.contains_key(id) || segment.boundary.is_some();
-                Segment::new(id, n, segment, path, superseded)
+                Segment::new(segment, id, n, &path, superseded)
             })
             .collect();
         Ok(WorkChain {

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use watchbill_core::chain::link::{LinkConfidence, LinkReason};
-use watchbill_core::chain::resolve::{Chains, Facts, resolve};
+use watchbill_core::chain::chains::Chains;
+use watchbill_core::chain::resolve::{Facts, resolve};
 use watchbill_core::deadlines::Deadlines;
 use watchbill_core::ids::SessionId;
 use watchbill_core::problem::ProblemKind;
@@ -16,6 +17,7 @@ use watchbill_core::roster::delta::Roster;
 use watchbill_core::roster::row::Row;
 use watchbill_core::roster::visible::Filter;
 use watchbill_core::session::fold::SessionFold;
+use watchbill_core::session::subagent::SubagentFold;
 use watchbill_core::session::state::{State, StateKind};
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_protocol::roster::{Problem, TrackedSession};
@@ -83,6 +85,8 @@ pub struct Engine {
     chains_dirty: bool,
     dirty: BTreeSet<SessionId>,
     deadlines: Deadlines<Due>,
+    /// Half-written files that are to be read again, and when.
+    retries: BTreeMap<PathBuf, Timestamp>,
     views: [View; 2],
     states: HashMap<SessionId, (State, Option<StateKind>)>,
     problems: Problems,
@@ -143,6 +147,7 @@ impl Engine {
             chains_dirty: false,
             dirty: BTreeSet::new(),
             deadlines: Deadlines::new(),
+            retries: BTreeMap::new(),
             states: HashMap::new(),
             problems: Problems::default(),
             scan_problems: Vec::new(),
@@ -199,7 +204,7 @@ impl Engine {
 
     /// When a half-written registry or marker file is to be read again.
     pub(crate) fn next_retry(&self) -> Option<Timestamp> {
-        self.deadlines.iter().find(|(_, due)| !matches!(due, Due::Session(_))).map(|(at, _)| at)
+        self.retries.values().min().copied()
     }
 
     /// When the engine wants to be stepped with [`Input::Deadline`], if nothing happens before.
@@ -394,7 +399,7 @@ impl Engine {
 
     fn take_registry_change(&mut self, path: Option<&Path>, change: RegistryChange, out: &mut Vec<Output>) {
         if let Some(path) = path {
-            self.deadlines.set(Due::RegistryFile(path.to_path_buf()), change.retry_at);
+            self.retry(path, Due::RegistryFile(path.to_path_buf()), change.retry_at);
         }
         out.extend(change.forget.map(Output::ForgetProcess));
         out.extend(change.watch.map(Output::WatchProcess));
@@ -470,7 +475,7 @@ impl Engine {
         let Some(file) = self.files.get(path) else { return };
         match file.fold() {
             Fold::Main(fold) => {
-                let id = fold.id().clone();
+                let id = fold.lineage().session.clone();
                 let revision = fold.lineage_revision();
                 let session = self.sessions.entry(id.clone()).or_default();
                 session.mains.insert(path.to_path_buf());
@@ -495,11 +500,7 @@ impl Engine {
     fn after_agent_read(&mut self, path: &Path) {
         let Some(file) = self.files.get(path) else { return };
         let Fold::Agent(fold) = file.fold() else { return };
-        let parent = match &file.place {
-            Place::Subagent { session, .. } => Some(session.clone()),
-            _ => fold.parent().cloned(),
-        };
-        let Some(parent) = parent else { return };
+        let Some(parent) = parent_of(&file.place, fold) else { return };
         // A compaction worker's transcript is a copy of its parent's with the same requests.
         let copied = fold.copies_parent();
         let main = self.main_file(&parent).and_then(|(_, file)| file.main());
@@ -517,8 +518,8 @@ impl Engine {
         self.problems.forget(&path.to_string_lossy());
         self.problems_dirty = true;
         let id = match file.fold() {
-            Fold::Main(fold) => Some(fold.id().clone()),
-            Fold::Agent(fold) => file.place.session().cloned().or_else(|| fold.parent().cloned()),
+            Fold::Main(fold) => Some(fold.lineage().session.clone()),
+            Fold::Agent(fold) => parent_of(&file.place, fold),
         };
         let Some(id) = id else { return };
         if let Some(session) = self.sessions.get_mut(&id) {
@@ -538,7 +539,15 @@ impl Engine {
         let (new, again) = self.markers.read_folder(folder, self.now, &*fs, &mut self.problems);
         self.chains_dirty |= new;
         self.problems_dirty = true;
-        self.deadlines.set(Due::MarkerFolder(folder.to_path_buf()), again);
+        self.retry(folder, Due::MarkerFolder(folder.to_path_buf()), again);
+    }
+
+    fn retry(&mut self, path: &Path, due: Due, at: Option<Timestamp>) {
+        match at {
+            Some(at) => self.retries.insert(path.to_path_buf(), at),
+            None => self.retries.remove(path),
+        };
+        self.deadlines.set(due, at);
     }
 
     fn work_off_deadlines(&mut self, out: &mut Vec<Output>) {
@@ -709,7 +718,7 @@ impl Engine {
         let mut effects = Vec::new();
         let Some(file) = self.files.get_mut(&path) else { return };
         file.advance(now, &mut effects);
-        let cwd = file.main().and_then(|fold| fold.facts().cwd.clone());
+        let cwd = file.main().and_then(|fold| fold.cwd().cloned());
         let (Some(session), Some(cwd)) = (self.sessions.get_mut(id), cwd) else { return };
         if session.repo_root.is_none() {
             let fs = &self.world.fs;
@@ -783,6 +792,14 @@ fn differs(before: &Chains, after: &Chains, id: &SessionId) -> bool {
         }
         (None, None) => false,
         _ => true,
+    }
+}
+
+/// The folder names the parent since client 2.1.2; before, only the records do.
+fn parent_of(place: &Place, fold: &SubagentFold) -> Option<SessionId> {
+    match place {
+        Place::Subagent { session, .. } => Some(session.clone()),
+        _ => fold.parent().cloned(),
     }
 }
 

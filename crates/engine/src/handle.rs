@@ -7,20 +7,20 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use watchbill_protocol::chain::WorkChain;
-use watchbill_protocol::doctor::{Doctor, WatchMode};
+use watchbill_protocol::doctor::Doctor;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::roster::{RosterMessage, RosterSnapshot};
 use watchbill_protocol::timeline::Timeline;
 use watchbill_protocol::why::Why;
 use watchbill_watch::fs::{Fs, StdFs};
 use watchbill_watch::process::SystemProcesses;
-use watchbill_watch::watcher::{RootMode, Watcher};
 
 use crate::clock::{Clock, SystemClock};
 use crate::engine::{Engine, World};
 use crate::publish::{Sink, Subscription, snapshot};
 use crate::runtime::{Loop, Message, Parts};
 use crate::settings::Settings;
+use crate::source::Source;
 use crate::timeline::TimelineReader;
 
 /// An answer that takes longer than this means that the engine is stuck, and the person should know.
@@ -59,7 +59,7 @@ pub fn start(settings: Settings) -> std::io::Result<Handle> {
     start_in(settings, real_world(), Arc::new(SystemClock), None, Arc::new(Notify::new()))
 }
 
-/// Starts the engine on a world of choice; `watcher` replaces the system's.
+/// Starts the engine on a world of choice; `source` replaces the system's.
 ///
 /// # Errors
 /// When the system gives no thread or no event loop.
@@ -67,12 +67,12 @@ pub fn start_in(
     settings: Settings,
     world: World,
     clock: Arc<dyn Clock>,
-    watcher: Option<Watcher>,
+    source: Option<Box<dyn Source>>,
     woken: Arc<Notify>,
 ) -> std::io::Result<Handle> {
     let (sender, inbox) = unbounded_channel();
     let fs = Arc::clone(&world.fs);
-    let parts = Parts { settings, world, clock, inbox, sender: sender.clone(), watcher, woken };
+    let parts = Parts { settings, world, clock, inbox, sender: sender.clone(), source, woken };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let thread = std::thread::Builder::new().name("watchbill-engine".into()).spawn(move || {
         runtime.block_on(async move { Loop::begin(parts).run().await });
@@ -146,17 +146,7 @@ impl Handle {
     /// # Errors
     /// When the engine has stopped.
     pub fn doctor(&self) -> Result<Doctor, ApiError> {
-        self.ask(|engine, watcher| {
-            let health = watcher.health();
-            engine.doctor(&|root: &Path| {
-                let root = health.iter().find(|health| health.root == root || health.canonical.as_deref() == Some(root));
-                match root.map(|health| health.mode) {
-                    Some(RootMode::Native) => WatchMode::Native,
-                    Some(RootMode::Poll) => WatchMode::Poll,
-                    _ => WatchMode::None,
-                }
-            })
-        })
+        self.ask(|engine, source| engine.doctor(&|root: &Path| source.mode_of(root)))
     }
 
     /// Looks at everything again: after a long sleep, or because the person asked.
@@ -178,13 +168,13 @@ impl Handle {
 
     fn ask<T: Send + 'static>(
         &self,
-        question: impl FnOnce(&Engine, &Watcher) -> T + Send + 'static,
+        question: impl FnOnce(&Engine, &dyn Source) -> T + Send + 'static,
     ) -> Result<T, ApiError> {
         let stopped = || ApiError::new(ErrorCode::Internal, "the engine has stopped; start Watchbill again");
         let (sender, receiver) = mpsc::sync_channel(1);
-        let question = Box::new(move |engine: &Engine, watcher: &Watcher| {
+        let question = Box::new(move |engine: &Engine, source: &dyn Source| {
             // Whoever asked may have given up waiting.
-            let _ = sender.send(question(engine, watcher));
+            let _ = sender.send(question(engine, source));
         });
         self.inbox.send(Message::Ask(question)).map_err(|_| stopped())?;
         receiver.recv_timeout(PATIENCE).map_err(|_| stopped())

@@ -1,1 +1,29 @@
-//! Skeleton.
+//! The engine of Watchbill: the one loop that ties reading, state, chains and publishing together.
+//!
+//! [`engine`] is the loop's body, synchronous and without a runtime; [`runtime`] turns it on a thread of
+//! its own; [`handle`] is what the window and the command line hold. [`cold`] looks once without watching.
+
+#![forbid(unsafe_code)]
+
+pub mod ask;
+pub mod clock;
+pub mod cold;
+pub mod doctor;
+pub mod engine;
+pub mod first_scan;
+pub mod handle;
+pub mod input;
+pub mod markers;
+pub mod problems;
+pub mod publish;
+pub mod registry;
+pub mod replay;
+mod runtime;
+pub mod session;
+pub mod settings;
+pub mod stage;
+pub mod source;
+pub mod timeline;
+pub mod transcripts;
+
+pub use watchbill_core::time::{Millis, Timestamp};

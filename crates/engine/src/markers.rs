@@ -63,7 +63,8 @@ impl Markers {
     ) -> (bool, Option<Timestamp>) {
         let mut new = false;
         let mut again: Option<Timestamp> = None;
-        for path in fs.list(folder).unwrap_or_default() {
+        for name in fs.list(folder).unwrap_or_default() {
+            let path = folder.join(&name.name);
             let (found, retry) = self.read_file(&path, now, fs, problems);
             new |= found;
             again = again.into_iter().chain(retry).min();

@@ -51,8 +51,16 @@ impl Problems {
 
     /// Notes why a file could not be read.
     pub fn note_tail(&mut self, path: &Path, error: &TailError) {
-        let problem = error.problem(path);
-        self.set(problem);
+        let (kind, detail) = match error {
+            TailError::Gone => (ProblemKind::Missing, "the file is gone".to_owned()),
+            TailError::NotAFile => (ProblemKind::NotAFile, words(ProblemKind::NotAFile).to_owned()),
+            TailError::Io(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+                (ProblemKind::PermissionDenied, words(ProblemKind::PermissionDenied).to_owned())
+            }
+            TailError::Io(error) => (ProblemKind::Io, format!("could not be read: {error}")),
+        };
+        let path = Arc::from(path.to_string_lossy());
+        self.set(Problem { path, kind, count: 1, detail: Arc::from(detail) });
     }
 
     /// Nothing is wrong with `path` any more, as far as its content goes.

@@ -20,6 +20,7 @@ use crate::first_scan::FirstScan;
 use crate::input::{Input, Output};
 use crate::publish::{Served, Sink, Subscriber, Subscription};
 use crate::settings::{Settings, WatchSetting};
+use crate::source::Source;
 use crate::transcripts::Loaded;
 
 /// Where the system gives no descriptor for a process, it is asked this often whether it still runs.
@@ -35,7 +36,7 @@ pub(crate) enum Message {
     ProcessEnded(u32),
     Subscribe(Subscription, Sink),
     Tell(RosterMessage),
-    Ask(Box<dyn FnOnce(&Engine, &Watcher) + Send>),
+    Ask(Box<dyn FnOnce(&Engine, &dyn Source) + Send>),
     LookAgain,
     Stop,
 }
@@ -44,7 +45,7 @@ pub(crate) enum Message {
 pub(crate) struct Loop {
     pub engine: Engine,
     pub clock: Arc<dyn Clock>,
-    pub watcher: Watcher,
+    pub source: Box<dyn Source>,
     pub woken: Arc<Notify>,
     pub inbox: mpsc::UnboundedReceiver<Message>,
     pub sender: mpsc::UnboundedSender<Message>,
@@ -67,7 +68,7 @@ pub(crate) struct Parts {
     pub inbox: mpsc::UnboundedReceiver<Message>,
     pub sender: mpsc::UnboundedSender<Message>,
     /// Hints of a file system in memory, instead of the system's watcher.
-    pub watcher: Option<Watcher>,
+    pub source: Option<Box<dyn Source>>,
     pub woken: Arc<Notify>,
 }
 
@@ -75,22 +76,22 @@ impl Loop {
     /// Installs the watches, then starts the first scan: never the other way round, so that nothing
     /// falls between.
     pub fn begin(parts: Parts) -> Self {
-        let Parts { settings, world, clock, inbox, sender, watcher, woken } = parts;
+        let Parts { settings, world, clock, inbox, sender, source, woken } = parts;
         let mode = match settings.watch {
             WatchSetting::Auto => WatchMode::Auto,
             WatchSetting::Native => WatchMode::Native,
             WatchSetting::Poll(interval) => WatchMode::Poll(interval),
         };
-        let watcher = watcher.unwrap_or_else(|| {
+        let source = source.unwrap_or_else(|| {
             let woken = Arc::clone(&woken);
-            Watcher::start(&settings.roots, mode, move || woken.notify_one())
+            Box::new(Watcher::start(&settings.roots, mode, move || woken.notify_one()))
         });
         let engine = Engine::new(settings, world.clone(), Outlook::LIVE, clock.now());
         spawn_first_scan(&engine, &world, &sender);
         Self {
             engine,
             clock,
-            watcher,
+            source,
             woken,
             inbox,
             sender,
@@ -110,7 +111,7 @@ impl Loop {
         let mut out = Vec::new();
         self.engine.read_registries(&mut out);
         self.carry_out(out);
-        self.step(Input::Watching(self.watcher.problems()));
+        self.step(Input::Watching(self.source.problems()));
         loop {
             let next = self.engine.next_deadline().into_iter().chain(self.serve_at).min();
             let sleep = async {
@@ -194,16 +195,16 @@ impl Loop {
             }
             Message::Subscribe(wants, sink) => self.subscribers.push(Subscriber::new(wants, sink)),
             Message::Tell(message) => self.subscribers.retain_mut(|subscriber| subscriber.tell(message.clone())),
-            Message::Ask(question) => question(&self.engine, &self.watcher),
+            Message::Ask(question) => question(&self.engine, &*self.source),
             Message::LookAgain => self.step(Input::Hints(BTreeSet::from([Hint::Everything]))),
             Message::Loaded(..) | Message::ScanEnded(_) | Message::Stop => {}
         }
     }
 
     fn take_hints(&mut self) {
-        let mut hints = self.watcher.take();
+        let mut hints = self.source.take();
         hints.append(&mut self.again);
-        let problems = self.watcher.problems();
+        let problems = self.source.problems();
         if problems != self.watch_problems {
             self.watch_problems.clone_from(&problems);
             self.step(Input::Watching(problems));
@@ -228,7 +229,7 @@ impl Loop {
                         task.abort();
                     }
                 }
-                Output::WatchFolder(folder) => self.watcher.watch_dir(&folder),
+                Output::WatchFolder(folder) => self.source.watch_folder(&folder),
                 Output::Again(paths) => self.again.extend(paths.into_iter().map(Hint::File)),
             }
         }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use watchbill_core::chain::resolve::Chains;
+use watchbill_core::chain::chains::Chains;
 use watchbill_core::evidence::registry::expects_registry;
 use watchbill_core::evidence::resolve::resolve;
 use watchbill_core::evidence::witness::{Evidence, TranscriptWitness, Verdict};
@@ -110,6 +110,8 @@ pub fn verdict(makings: &Makings<'_>) -> Option<Verdict> {
         return None;
     }
     let reading = makings.fold.map(|(_, fold)| (fold.reading(), fold));
+    let pending = makings.fold.map(|(_, fold)| fold.pending_tools()).unwrap_or_default();
+    let pending = &pending[..];
     let transcript = reading.as_ref().map(|(reading, fold)| TranscriptWitness {
         state: reading.state,
         kind: reading.kind,
@@ -117,7 +119,7 @@ pub fn verdict(makings: &Makings<'_>) -> Option<Verdict> {
         detail: &reading.detail,
         by_timeout: reading.by_timeout,
         confidence: reading.confidence,
-        pending: fold.pending_tools(),
+        pending,
         last_activity_at: fold.facts().last_activity_at.unwrap_or(reading.since),
     });
     let facts = makings.fold.map(|(_, fold)| fold.facts());
@@ -156,23 +158,23 @@ pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
         plus(minus(fold.ledger().total(), inherited), agents)
     });
     let agents_total = session.map_or(0, |session| session.agents.len());
-    let launched = makings.fold.map_or(0, |(_, fold)| fold.subagents_running());
+    let launched = makings.fold.map_or(0, |(_, fold)| fold.facts().subagents_running);
     let row = Row {
         session_id: makings.id.clone(),
         state: verdict.state,
         state_kind: verdict.kind,
         state_since: verdict.since,
         state_reason: verdict.reason,
-        pending_tools: makings.fold.map(|(_, fold)| fold.pending_tools().to_vec()).unwrap_or_default(),
+        pending_tools: makings.fold.map(|(_, fold)| fold.pending_tools()).unwrap_or_default(),
         goal: facts.and_then(|facts| facts.goal.clone()),
         summary: facts.and_then(|facts| facts.summary.clone()),
-        title: facts.and_then(|facts| facts.title()).or_else(|| entry.and_then(|entry| entry.user_name.clone())),
+        title: facts.and_then(|facts| facts.title().cloned()).or_else(|| entry.and_then(|entry| entry.user_name.clone())),
         branch: facts.and_then(|facts| facts.branch.clone()),
         repo_root: session.and_then(|session| session.repo_root.clone()),
         project_id: makings
             .fold
             .and_then(|(path, _)| path.parent()?.file_name().map(|name| Arc::from(name.to_string_lossy()))),
-        cwd: facts.and_then(|facts| facts.cwd.clone()).or_else(|| entry.and_then(|entry| entry.cwd.clone())),
+        cwd: makings.fold.and_then(|(_, fold)| fold.cwd().cloned()).or_else(|| entry.and_then(|entry| entry.cwd.clone())),
         transcript_path: makings.fold.map(|(path, _)| Arc::from(path.to_string_lossy())),
         last_activity_at: last_activity,
         created_at: facts.and_then(|facts| facts.created_at).or(started),
@@ -194,7 +196,7 @@ pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
             running: if verdict.live || !makings.live { launched } else { 0 },
             total: u32::try_from(agents_total).unwrap_or(u32::MAX).max(launched),
         },
-        background_tasks: makings.fold.map_or(0, |(_, fold)| fold.background_tasks()),
+        background_tasks: makings.fold.map_or(0, |(_, fold)| fold.facts().background_tasks),
         queued_prompts: facts.map_or(0, |facts| facts.queued_prompts),
         pull_request: facts.and_then(|facts| facts.pull_request.clone()),
         live: verdict.live,

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use watchbill_core::ids::SessionId;
 use watchbill_core::problem::ProblemKind;
-use watchbill_core::session::fold::{Effect, SessionFold};
+use watchbill_core::session::effect::Effect;
+use watchbill_core::session::fold::SessionFold;
 use watchbill_core::session::state::Timeouts;
 use watchbill_core::session::subagent::SubagentFold;
 use watchbill_core::time::Timestamp;
@@ -85,10 +86,9 @@ impl TrackedFile {
             Place::Subagent { agent, .. } | Place::FlatSubagent { agent, .. } => {
                 Fold::Agent(Box::new(SubagentFold::new(agent)))
             }
-            _ => {
-                let id = place.session().cloned().unwrap_or_else(|| SessionId::new(""));
-                Fold::Main(Box::new(SessionFold::new(id, timeouts)))
-            }
+            Place::Transcript { session, .. } => Fold::Main(Box::new(SessionFold::new(session.clone(), timeouts))),
+            // No other place is a file of records; an empty session keeps the type total.
+            _ => Fold::Main(Box::new(SessionFold::new(SessionId::new(""), timeouts))),
         }
     }
 
@@ -121,7 +121,7 @@ impl TrackedFile {
 
     /// Bytes of the file that have been read.
     pub fn bytes_read(&self) -> u64 {
-        self.tail.offset()
+        self.tail.cursor.as_ref().map_or(0, |cursor| cursor.offset)
     }
 
     /// Reads what is new, at most `budget` bytes.

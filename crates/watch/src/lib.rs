@@ -1,1 +1,31 @@
-//! Skeleton.
+//! Discovers and tails the agent's files: hints in, exact new bytes and facts out.
+//!
+//! A file event is a hint and carries no truth ([`hints`]); truth is `stat` and the bytes at a cursor
+//! ([`tail`]). [`layout`] says what a path is, [`scan`] finds what is there, [`watcher`] reports what may have
+//! changed, [`process`] says whether an agent still runs, [`repo`] finds the repository of a working folder.
+//! All files are reached through [`fs::Fs`], so that tests and the demo run on [`mem::MemFs`].
+//! Nothing here writes, and nothing but this crate knows `notify`.
+
+#![forbid(unsafe_code)]
+
+pub mod fs;
+pub mod hints;
+pub mod layout;
+pub mod mem;
+mod plan;
+mod poll;
+pub mod process;
+pub mod repo;
+mod route;
+pub mod scan;
+pub mod tail;
+pub mod watcher;
+
+pub use fs::{FileId, FileKind, FileStat, Fs, ReadAt, StdFs};
+pub use hints::{Hint, HintSet};
+pub use layout::Place;
+pub use mem::MemFs;
+pub use process::{Processes, SystemProcesses};
+pub use scan::{Found, Scan};
+pub use tail::{Cursor, ReadOutcome, Tail, TailError};
+pub use watcher::{RootHealth, RootMode, WatchMode, Watcher};

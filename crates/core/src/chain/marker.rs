@@ -124,3 +124,98 @@ fn shape(text: &[u8]) -> Shape {
     }
     if depth > 0 || in_string { Shape::Torn } else { Shape::Complete }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WHOLE: &str = r#"{ "newSessionId": "abc123def456", "cwd": "/path/to/project", "compactedAt": "2026-01-11T18:00:00.000Z" }"#;
+    const NAME: &str = "compacted.abc123def456.marker";
+
+    fn reason(text: &str, name: &str) -> String {
+        match parse_marker(text.as_bytes(), name) {
+            Err(MarkerError::Malformed(reason)) => reason,
+            other => panic!("{text} gave {other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_documents_example_is_read() {
+        let marker = parse_marker(WHOLE.as_bytes(), NAME).expect("it is whole");
+        assert_eq!(marker.session, SessionId::new("abc123def456"));
+        assert_eq!(&*marker.cwd, "/path/to/project");
+        assert_eq!(marker.compacted_at.to_string(), "2026-01-11T18:00:00.000Z");
+    }
+
+    #[test]
+    fn more_fields_an_end_of_line_and_another_time_zone_do_no_harm() {
+        let text = "\u{feff}{\"cwd\":\"C:\\\\repo {x}\",\"extra\":{\"a\":[1]},\"newSessionId\":\"abc123def456\",\
+                    \"compactedAt\":\"2026-01-11T19:00:00+01:00\"}\r\n";
+        let marker = parse_marker(text.as_bytes(), NAME).expect("it is whole");
+        assert_eq!(&*marker.cwd, "C:\\repo {x}");
+        assert_eq!(marker.key(), parse_marker(WHOLE.as_bytes(), NAME).expect("it is whole").key());
+    }
+
+    #[test]
+    fn every_beginning_of_a_marker_is_torn() {
+        for end in 0..WHOLE.len() {
+            assert_eq!(parse_marker(&WHOLE.as_bytes()[..end], NAME), Err(MarkerError::Torn), "{end} bytes");
+        }
+        // Cut inside a character, after a backslash, and allocated but not written.
+        for text in [&b"{\"cwd\":\"/\xc3"[..], b"{\"cwd\":\"C:\\", b" \n", b"\0\0\0\0"] {
+            assert_eq!(parse_marker(text, NAME), Err(MarkerError::Torn));
+        }
+    }
+
+    #[test]
+    fn complete_nonsense_is_malformed() {
+        for text in ["hello", "[]", "42", "null", "\"{\"", "{}}", "{]", "{,}", "{\"cwd\" 1}", "}{"] {
+            reason(text, NAME);
+        }
+        assert_eq!(reason("{}", NAME), "newSessionId is missing");
+        assert!(reason(&"[".repeat(5000), NAME).contains("not a JSON object"));
+        assert!(reason(&"{\"a\":".repeat(5000), NAME).contains("nested"));
+        assert!(reason(&format!("{{\"a\":\"{}\"}}", "x".repeat(70_000)), NAME).contains("bytes"));
+        assert!(matches!(parse_marker(b"{\"cwd\":\"\xff\"}", NAME), Err(MarkerError::Malformed(_))));
+        assert!(reason(&format!("{WHOLE} {{}}"), NAME).contains("not valid JSON"));
+    }
+
+    #[test]
+    fn a_wrong_or_missing_field_is_named() {
+        let with = |field: &str, value: &str| {
+            let mut fields = vec![
+                ("newSessionId", "\"abc123def456\""),
+                ("cwd", "\"/repo\""),
+                ("compactedAt", "\"2026-01-11T18:00:00Z\""),
+            ];
+            fields.retain(|(name, _)| *name != field);
+            let mut text: Vec<_> = fields.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();
+            if !value.is_empty() {
+                text.push(format!("\"{field}\":{value}"));
+            }
+            format!("{{{}}}", text.join(","))
+        };
+        for field in ["newSessionId", "cwd", "compactedAt"] {
+            for value in ["", "7", "null", "\"\"", "\"  \"", "[]", "{}"] {
+                let reason = reason(&with(field, value), NAME);
+                assert!(reason.starts_with(field), "{field} = {value}: {reason}");
+            }
+        }
+        assert!(reason(&with("compactedAt", "\"yesterday\""), NAME).starts_with("compactedAt"));
+        assert!(reason(&with("newSessionId", "\"../../etc\""), "x").starts_with("newSessionId"));
+    }
+
+    #[test]
+    fn the_name_must_not_contradict_the_text() {
+        assert!(reason(WHOLE, "compacted.another.marker").contains("file's name"));
+        for name in ["copy of a marker", "compacted.marker", ""] {
+            assert!(parse_marker(WHOLE.as_bytes(), name).is_ok(), "{name} names no session");
+        }
+    }
+
+    #[test]
+    fn the_error_tells_the_person_what_to_do() {
+        let error = parse_marker(b"{}", NAME).expect_err("it is empty").to_string();
+        assert!(error.contains("newSessionId is missing") && error.contains("can be deleted"), "{error}");
+    }
+}

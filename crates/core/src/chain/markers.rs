@@ -60,10 +60,12 @@ pub(super) fn apply_markers(nodes: &Nodes<'_>, forest: &mut Forest, facts: &Fact
 
 /// The markers of sessions that we know, each announcement once, oldest first.
 ///
-/// A marker whose session has neither file nor process waits: a successor that nobody can see supersedes
-/// nobody. Hooks of two settings files announce one compaction twice, some milliseconds apart.
+/// A marker whose session has no transcript yet waits for it: only that shows whether the session is new, and a
+/// successor without a word in it should hide nobody. Hooks of two settings files announce one compaction twice,
+/// some milliseconds apart.
 fn distinct<'m>(nodes: &Nodes<'_>, facts: &Facts<'m>) -> Vec<(usize, &'m Marker)> {
-    let known = |m: &'m Marker| nodes.find(&m.session).filter(|&n| nodes[n].seen).map(|n| (n, m));
+    let known =
+        |m: &'m Marker| nodes.find(&m.session).filter(|&n| nodes[n].lineage.is_some()).map(|n| (n, m));
     let mut markers: Vec<(usize, &Marker)> = facts.markers.iter().filter_map(known).collect();
     markers.sort_by(|a, b| (a.0, a.1.compacted_at, &a.1.cwd).cmp(&(b.0, b.1.compacted_at, &b.1.cwd)));
     markers.dedup_by(|later, kept| later.0 == kept.0 && later.1.compacted_at <= kept.1.compacted_at + SLACK);

@@ -6,4 +6,5 @@ pub mod line_splitter;
 pub mod parse;
 pub mod record;
 mod target;
+pub mod timeline;
 mod user;

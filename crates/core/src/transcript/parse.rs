@@ -66,10 +66,11 @@ pub(super) fn read_line(line: &[u8], sink: &mut dyn FnMut(&Fields<'_>)) -> LineR
 fn read_objects(text: &str, report: &mut LineReport, sink: &mut dyn FnMut(&Fields<'_>)) {
     let mut cursor = Cursor::new(text.strip_prefix('\u{feff}').unwrap_or(text));
     while cursor.peek().is_some() {
-        let Some(fields) = Fields::read(&mut cursor) else {
+        let mut fields = Fields::default();
+        if fields.read(&mut cursor).is_none() {
             report.malformed = true;
             return;
-        };
+        }
         report.records += 1;
         if report.unknown_type.is_none() && !is_known(fields.kind) {
             report.unknown_type = Some(fields.kind.text(TYPE_NAME_LIMIT).unwrap_or_default().into());

@@ -2,3 +2,5 @@
 
 mod fixtures;
 mod recordings;
+mod shapes;
+mod timeline;

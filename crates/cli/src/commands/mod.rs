@@ -1,0 +1,131 @@
+//! What each command does.
+
+pub mod live;
+pub mod open;
+pub mod pages;
+
+use std::io::{IsTerminal, Write};
+
+use watchbill_engine::Timestamp;
+use watchbill_engine::clock::{Clock, SystemClock};
+use watchbill_engine::cold::look;
+use watchbill_engine::engine::{Engine, Outlook};
+use watchbill_engine::handle::real_world;
+use watchbill_engine::publish::snapshot;
+use watchbill_engine::settings::{Given, Settings, settle};
+use watchbill_engine::timeline::TimelineReader;
+
+use crate::args::{Cli, ColorChoice, Command, Global};
+use crate::paint::Paint;
+use crate::render;
+
+/// Runs a command. The error is one line for the person; a closed pipe is no error.
+///
+/// # Errors
+/// When the request could not be fulfilled.
+pub fn run(cli: Cli) -> anyhow::Result<()> {
+    let Cli { command, global } = cli;
+    let paint = Paint(match global.color {
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto => {
+            std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+        }
+    });
+    match command {
+        Command::Completions { shell } => pages::completions(shell),
+        Command::Man => pages::man(),
+        Command::Watch { json, all } => live::watch(&global, json, all, paint),
+        Command::Open { session } => open::open(&global, session.as_deref()),
+        command => {
+            let (live, until) = match &command {
+                Command::Roster { at, no_live, .. } => (!*no_live && at.is_none(), *at),
+                _ => (true, None),
+            };
+            let engine = engine(&global, Outlook { live, until })?;
+            emit(&answer(&engine, &command, paint)?)
+        }
+    }
+}
+
+/// One look at everything: the person's files, or the demo's.
+fn engine(global: &Global, outlook: Outlook) -> anyhow::Result<Engine> {
+    if global.demo {
+        return Ok(watchbill_engine::demo::look(outlook));
+    }
+    Ok(look(settings(global)?, real_world(), outlook, &SystemClock))
+}
+
+fn answer(engine: &Engine, command: &Command, paint: Paint) -> anyhow::Result<String> {
+    let now = engine.now().to_string();
+    Ok(match command {
+        Command::Roster { json, all, .. } => {
+            let roster = snapshot(&engine.current(*all));
+            if *json { to_json(&roster)? } else { render::roster::render(&roster, width(), paint) }
+        }
+        Command::Why { session, json } => {
+            let why = engine.why(session)?;
+            if *json { to_json(&why)? } else { render::why::render(&why, &now, paint) }
+        }
+        Command::Chain { session, json } => {
+            let chain = engine.chain(session)?;
+            if *json { to_json(&chain)? } else { render::chain::render(&chain, paint) }
+        }
+        Command::Show { session, json, from, limit } => {
+            let plan = engine.timeline_plan(session)?;
+            let timeline = TimelineReader::default().read(engine.fs(), &plan, *from, *limit)?;
+            if *json { to_json(&timeline)? } else { render::timeline::render(&timeline, width(), paint) }
+        }
+        Command::Status { format } => render::status::render(&snapshot(&engine.current(false)), *format) + "\n",
+        Command::Doctor { json } => {
+            let doctor = engine.doctor(&|_| watchbill_protocol::doctor::WatchMode::None);
+            if *json { to_json(&doctor)? } else { render::doctor::render(&doctor, paint) }
+        }
+        Command::Watch { .. } | Command::Open { .. } | Command::Completions { .. } | Command::Man => String::new(),
+    })
+}
+
+/// The settings that the options, the environment and the configuration file give.
+fn settings(global: &Global) -> anyhow::Result<Settings> {
+    let given = Given {
+        claude_dirs: global.claude_dirs.clone(),
+        data_dir: global.data_dir.clone(),
+        config: global.config.clone(),
+    };
+    Ok(settle(&given, &|name| std::env::var_os(name))?)
+}
+
+fn to_json(value: &impl serde::Serialize) -> anyhow::Result<String> {
+    Ok(serde_json::to_string(value)? + "\n")
+}
+
+/// Writes to standard output. A reader that has closed the pipe has seen enough.
+///
+/// # Errors
+/// When the output cannot be written for any other reason, a full disk for instance.
+pub fn emit(text: &str) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        other => Ok(other?),
+    }
+}
+
+/// Columns of the terminal; 100 where there is none.
+pub fn width() -> usize {
+    terminal_size::terminal_size().map_or(100, |(width, _)| usize::from(width.0)).max(40)
+}
+
+/// The clock time of an RFC 3339 text in the person's time zone.
+pub fn local_time(at: &str) -> String {
+    let Some(at) = Timestamp::parse(at) else { return String::new() };
+    match jiff::Timestamp::from_millisecond(at.as_millis()) {
+        Ok(at) => at.to_zoned(jiff::tz::TimeZone::system()).strftime("%H:%M:%S").to_string(),
+        Err(_) => String::new(),
+    }
+}
+
+/// The time now, for messages of our own.
+pub fn now() -> Timestamp {
+    SystemClock.now()
+}

@@ -1,0 +1,484 @@
+//! The full reading of a transcript, on demand: what a person sees when they open a session.
+//!
+//! Entries stand in file order; a tool's result joins its call. A record that a client wrote twice
+//! counts once. Texts are owned and bounded, so that a builder never holds a payload of many megabytes.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use super::fields::{Content, Fields};
+use super::json::Raw;
+use super::parse::{LineReport, read_line, record};
+use super::record::{
+    Attachment, Body, CompactBoundary, CompactTrigger, Envelope, PromptOrigin, Record, System, ToolResult,
+};
+use super::target;
+use super::user::{command_name, content_text, joined_text, tagged};
+use crate::ids::RecordId;
+use crate::time::{Millis, Timestamp};
+
+/// Longest text of a prompt, an answer or a thought, in bytes.
+pub const TEXT_LIMIT: usize = 256 * 1024;
+
+/// Longest input or output of a tool, in bytes.
+pub const PAYLOAD_LIMIT: usize = 16 * 1024;
+
+/// One thing that happened.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// Where the line begins in the file.
+    pub offset: u64,
+    /// The record.
+    pub uuid: Option<RecordId>,
+    /// When, as the client says.
+    pub at: Option<Timestamp>,
+    /// The subagent it belongs to; `sidechain` for clients of 1.0.x, which do not name it.
+    pub agent_id: Option<Arc<str>>,
+    /// What it is.
+    pub what: What,
+}
+
+/// What an entry is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum What {
+    /// Somebody asked.
+    Prompt {
+        /// The words, cut at [`TEXT_LIMIT`].
+        text: String,
+        /// Who asked.
+        origin: Origin,
+    },
+    /// The agent answered, in Markdown, cut at [`TEXT_LIMIT`].
+    Response(String),
+    /// The agent thought, cut at [`TEXT_LIMIT`].
+    Thinking(String),
+    /// A tool call and, once it is there, its result.
+    Tool(Box<ToolCall>),
+    /// A compaction.
+    Boundary(CompactBoundary),
+    /// The person interrupted.
+    Interrupted,
+    /// The request failed for good.
+    Error(String),
+    /// A slash command or a `!` line of the person.
+    Command(String),
+    /// A word of the client: output of a command, a retry, the end of a turn.
+    Note(String),
+}
+
+/// Who asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// The person.
+    Human,
+    /// The person, while a turn ran: the prompt was taken into it.
+    Queued,
+    /// A background task or subagent that has ended.
+    TaskNotification,
+    /// Another session.
+    Peer,
+}
+
+/// A tool call and its result.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolCall {
+    /// `tool_use_id`.
+    pub id: String,
+    /// The tool's name.
+    pub tool: String,
+    /// What it acts on, in one line.
+    pub target: String,
+    /// The input as JSON text, cut at [`PAYLOAD_LIMIT`].
+    pub input: String,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The result as text, cut at [`PAYLOAD_LIMIT`].
+    pub output: Option<String>,
+    /// From the call's record to the result's.
+    pub duration: Option<Millis>,
+}
+
+/// How a tool call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// There is no result yet.
+    Pending,
+    /// It went well.
+    Ok,
+    /// It failed.
+    Error,
+    /// It was refused, by the person or by a rule.
+    Denied,
+    /// It goes on in the background.
+    Background,
+}
+
+/// A result, before or after it has met its call.
+#[derive(Debug)]
+struct Finished {
+    outcome: Outcome,
+    output: String,
+    at: Option<Timestamp>,
+}
+
+/// Builds a timeline from lines, in file order; more lines may follow at any time.
+#[derive(Debug, Default)]
+pub struct TimelineBuilder {
+    entries: Vec<Entry>,
+    seen: HashSet<RecordId>,
+    /// Where each call without a result stands in `entries`.
+    open_calls: HashMap<String, usize>,
+    /// Results whose call has not come yet: parallel calls are written in any order.
+    early_results: HashMap<String, Finished>,
+    /// A boundary was written and its summary is still to come.
+    awaiting_summary: bool,
+}
+
+impl TimelineBuilder {
+    /// An empty timeline.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes the next line, which begins at `offset` of its file.
+    pub fn push_line(&mut self, offset: u64, line: &[u8]) -> LineReport {
+        read_line(line, &mut |fields| self.push(offset, fields))
+    }
+
+    /// Everything so far, in file order.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// Everything, given away.
+    pub fn into_entries(self) -> Vec<Entry> {
+        self.entries
+    }
+
+    fn push(&mut self, offset: u64, f: &Fields<'_>) {
+        let Record { envelope, body } = record(f);
+        if envelope.uuid.is_some_and(|uuid| !self.seen.insert(uuid)) {
+            return;
+        }
+        let place = Place { offset, envelope: &envelope };
+        match body {
+            Body::Prompt(p) => {
+                let text = match p.origin {
+                    PromptOrigin::Human if is_command(f) => p.text.into_owned(),
+                    _ => prompt_text(f, p.origin),
+                };
+                let origin = match p.origin {
+                    PromptOrigin::Human => Origin::Human,
+                    PromptOrigin::TaskNotification => Origin::TaskNotification,
+                    PromptOrigin::Peer => Origin::Peer,
+                };
+                self.add(&place, What::Prompt { text, origin });
+            }
+            Body::ToolResults(results) => self.results(f, &results, envelope.at),
+            Body::Interrupt { .. } => self.add(&place, What::Interrupted),
+            Body::CompactSummary => {
+                // Clients of 1.0.x wrote the summary alone.
+                if !std::mem::take(&mut self.awaiting_summary) {
+                    self.add(&place, What::Boundary(UNKNOWN_BOUNDARY));
+                }
+            }
+            Body::LocalCommand { .. } if !envelope.meta => {
+                self.command(&place, &content_text(&f.message.content, PAYLOAD_LIMIT));
+            }
+            Body::Assistant(_) => self.answer(&place, f),
+            Body::ApiError { .. } => {
+                let text = ellipsis(content_text(&f.message.content, TEXT_LIMIT + 4), TEXT_LIMIT);
+                self.add(&place, What::Error(text));
+            }
+            Body::System(system) => self.system(&place, f, &system),
+            Body::Attachment(Attachment::QueuedCommand { .. }) => self.queued(&place, f),
+            _ => {}
+        }
+    }
+
+    fn add(&mut self, place: &Place<'_>, what: What) {
+        self.entries.push(Entry {
+            offset: place.offset,
+            uuid: place.envelope.uuid,
+            at: place.envelope.at,
+            agent_id: place.agent_id(),
+            what,
+        });
+    }
+
+    fn note(&mut self, place: &Place<'_>, text: impl Into<String>) {
+        let text = text.into();
+        if !text.is_empty() {
+            self.add(place, What::Note(text));
+        }
+    }
+
+    fn answer(&mut self, place: &Place<'_>, f: &Fields<'_>) {
+        if let Content::Text(raw) = f.message.content {
+            return self.response(place, raw);
+        }
+        for block in f.message.content.blocks() {
+            match block.kind.word() {
+                Some("text") => self.response(place, block.text),
+                Some("thinking") => {
+                    let text = cut(block.thinking, TEXT_LIMIT);
+                    // Most thoughts are kept by their signature alone.
+                    if !text.trim().is_empty() {
+                        self.add(place, What::Thinking(text));
+                    }
+                }
+                Some("tool_use") => {
+                    let tool = block.name.whole().unwrap_or_default();
+                    let mut call = ToolCall {
+                        id: block.id.whole().unwrap_or_default().into_owned(),
+                        target: target::of(&tool, block.input).into_owned(),
+                        tool: tool.into_owned(),
+                        input: json_text(block.input),
+                        outcome: Outcome::Pending,
+                        output: None,
+                        duration: None,
+                    };
+                    match self.early_results.remove(&call.id) {
+                        Some(result) => join(&mut call, place.envelope.at, result),
+                        None => {
+                            self.open_calls.insert(call.id.clone(), self.entries.len());
+                        }
+                    }
+                    self.add(place, What::Tool(Box::new(call)));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn response(&mut self, place: &Place<'_>, raw: Raw<'_>) {
+        let text = cut(raw, TEXT_LIMIT);
+        if !text.trim().is_empty() {
+            self.add(place, What::Response(text));
+        }
+    }
+
+    fn results(&mut self, f: &Fields<'_>, results: &[ToolResult<'_>], at: Option<Timestamp>) {
+        let blocks = f.message.content.blocks().filter(|b| b.kind.word() == Some("tool_result"));
+        for (result, block) in results.iter().zip(blocks) {
+            let outcome = if result.denied.is_some() {
+                Outcome::Denied
+            } else if result.background_task.is_some() || result.async_agent.is_some() {
+                Outcome::Background
+            } else if result.is_error {
+                Outcome::Error
+            } else {
+                Outcome::Ok
+            };
+            let finished = Finished { outcome, output: result_text(block.content), at };
+            let call = self.open_calls.remove(result.id.as_ref()).and_then(|at| self.entries.get_mut(at));
+            match call {
+                Some(Entry { what: What::Tool(call), at: called, .. }) => join(call, *called, finished),
+                _ => {
+                    self.early_results.insert(result.id.clone().into_owned(), finished);
+                }
+            }
+        }
+    }
+
+    fn command(&mut self, place: &Place<'_>, text: &str) {
+        if let Some(name) = command_name(text) {
+            let args = tagged(text, "command-args").map(str::trim).filter(|args| !args.is_empty());
+            let text = args.map_or(name.clone(), |args| format!("{name} {args}"));
+            return self.add(place, What::Command(text));
+        }
+        if let Some(input) = tagged(text, "bash-input") {
+            return self.add(place, What::Command(format!("! {}", input.trim())));
+        }
+        for tag in ["local-command-stdout", "local-command-stderr", "bash-stdout", "bash-stderr"] {
+            if let Some(output) = tagged(text, tag) {
+                self.note(place, without_escapes(output).trim());
+            }
+        }
+    }
+
+    fn system(&mut self, place: &Place<'_>, f: &Fields<'_>, system: &System<'_>) {
+        match system {
+            System::CompactBoundary(boundary) => {
+                self.awaiting_summary = true;
+                self.add(place, What::Boundary(*boundary));
+            }
+            System::TurnDuration { pending_agents } => {
+                let Some(ms) = f.duration_ms.number() else { return };
+                let background = match pending_agents {
+                    0 => String::new(),
+                    1 => ", 1 agent goes on in the background".to_owned(),
+                    n => format!(", {n} agents go on in the background"),
+                };
+                self.note(place, format!("The turn took {}{background}.", span(ms)));
+            }
+            System::StopHookSummary { prevented: true } => {
+                self.note(place, "A stop hook asked the agent to go on.")
+            }
+            System::Retry { attempt, max, in_ms, status } => {
+                let status = status.map_or(String::new(), |s| format!(" with status {s}"));
+                let attempt = match (attempt, max) {
+                    (Some(n), Some(max)) => format!(" (attempt {n} of {max})"),
+                    (Some(n), None) => format!(" (attempt {n})"),
+                    _ => String::new(),
+                };
+                let wait = in_ms.map_or(String::new(), |ms| format!(" in {}", span(ms)));
+                self.note(place, format!("The request failed{status}; next try{wait}{attempt}."));
+            }
+            System::Other(subtype) if subtype == "local_command" => {
+                self.command(place, &joined_text(f.content, PAYLOAD_LIMIT));
+            }
+            System::AwaySummary | System::Other(_) if !place.envelope.meta => {
+                self.note(place, joined_text(f.content, PAYLOAD_LIMIT).trim());
+            }
+            _ => {}
+        }
+    }
+
+    fn queued(&mut self, place: &Place<'_>, f: &Fields<'_>) {
+        let text = joined_text(f.attachment.get("prompt"), TEXT_LIMIT + 4);
+        let (text, origin) = match tagged(&text, "summary") {
+            Some(summary) if text.trim_start().starts_with("<task-notification>") => {
+                (summary.trim().to_owned(), Origin::TaskNotification)
+            }
+            _ => (ellipsis(text, TEXT_LIMIT), Origin::Queued),
+        };
+        self.add(place, What::Prompt { text, origin });
+    }
+}
+
+const UNKNOWN_BOUNDARY: CompactBoundary =
+    CompactBoundary { trigger: CompactTrigger::Unknown, pre_tokens: None, post_tokens: None };
+
+/// Where an entry comes from.
+struct Place<'e> {
+    offset: u64,
+    envelope: &'e Envelope<'e>,
+}
+
+impl Place<'_> {
+    fn agent_id(&self) -> Option<Arc<str>> {
+        match &self.envelope.agent_id {
+            Some(id) => Some(Arc::from(id.as_ref())),
+            None => self.envelope.sidechain.then(|| Arc::from("sidechain")),
+        }
+    }
+}
+
+fn join(call: &mut ToolCall, called: Option<Timestamp>, result: Finished) {
+    call.outcome = result.outcome;
+    call.output = Some(result.output);
+    call.duration = called.zip(result.at).map(|(called, ended)| ended.since(called));
+}
+
+/// A command that is a prompt: the record's text is the client's markup, not the person's words.
+fn is_command(f: &Fields<'_>) -> bool {
+    content_text(&f.message.content, 64).trim_start().starts_with("<command-")
+}
+
+fn prompt_text(f: &Fields<'_>, origin: PromptOrigin) -> String {
+    let text = content_text(&f.message.content, TEXT_LIMIT + 4);
+    if origin == PromptOrigin::TaskNotification
+        && let Some(summary) = tagged(&text, "summary")
+    {
+        return summary.trim().to_owned();
+    }
+    let pictures = f.message.content.blocks().filter(|b| b.kind.word() == Some("image")).count();
+    let text = ellipsis(text, TEXT_LIMIT);
+    match (text.is_empty(), pictures) {
+        (true, 1) => "[image]".to_owned(),
+        (true, n) if n > 1 => format!("[{n} images]"),
+        _ => text,
+    }
+}
+
+/// The text of a result: its text blocks, and a word for each block that is none.
+fn result_text(content: Raw<'_>) -> String {
+    if let Raw::Str(_) = content {
+        return cut(content, PAYLOAD_LIMIT);
+    }
+    let mut text = String::new();
+    content.elements(|cursor| {
+        let block = cursor.value()?;
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        let room = PAYLOAD_LIMIT.saturating_sub(text.len());
+        match (block.get("text"), block.get("type").word()) {
+            (Raw::Str(_), _) => text.push_str(&cut(block.get("text"), room)),
+            (_, Some(kind)) => text.push_str(&format!("[{kind}]")),
+            _ => {}
+        }
+        (text.len() < PAYLOAD_LIMIT).then_some(())
+    });
+    text
+}
+
+fn json_text(input: Raw<'_>) -> String {
+    match input {
+        Raw::Absent => String::new(),
+        Raw::Str(raw) => ellipsis(Cow::Owned(format!("\"{raw}\"")), PAYLOAD_LIMIT),
+        Raw::Nested(raw) | Raw::Plain(raw) => ellipsis(Cow::Borrowed(raw), PAYLOAD_LIMIT),
+    }
+}
+
+/// A string, cut at `limit` bytes with an ellipsis where something is missing.
+fn cut(raw: Raw<'_>, limit: usize) -> String {
+    // One character more than wanted tells whether something is missing.
+    ellipsis(raw.text(limit + 4).unwrap_or_default(), limit)
+}
+
+fn ellipsis(text: Cow<'_, str>, limit: usize) -> String {
+    if text.len() <= limit {
+        return text.into_owned();
+    }
+    let room = limit.saturating_sub('…'.len_utf8());
+    let mut text = text[..text.floor_char_boundary(room)].to_owned();
+    text.push('…');
+    text
+}
+
+/// Without the colours that the client writes for its own terminal.
+fn without_escapes(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\u{1b}') {
+        out.push_str(&rest[..at]);
+        rest = rest[at + 1..].trim_start_matches('[');
+        // A control sequence ends with its first letter.
+        let end = rest.find(|c: char| c.is_ascii_alphabetic()).map_or(rest.len(), |end| end + 1);
+        rest = &rest[end..];
+    }
+    out + rest
+}
+
+/// A span in words: `0.6 s`, `42 s`, `3 min 5 s`, `2 h 10 min`.
+fn span(ms: u64) -> String {
+    let seconds = ms / 1000;
+    match seconds {
+        0..10 => format!("{}.{} s", seconds, ms % 1000 / 100),
+        10..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_are_words() {
+        for (ms, want) in
+            [(600, "0.6 s"), (59_999, "59 s"), (185_000, "3 min 5 s"), (7_800_000, "2 h 10 min")]
+        {
+            assert_eq!(span(ms), want);
+        }
+    }
+
+    #[test]
+    fn colours_are_dropped() {
+        assert_eq!(without_escapes("\u{1b}[2mCompacted\u{1b}[22m (ctrl+o)\u{1b}"), "Compacted (ctrl+o)");
+    }
+}

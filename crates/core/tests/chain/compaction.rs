@@ -1,0 +1,306 @@
+//! Compactions: inside a file, into a new id with a marker, and of old clients by copied history.
+
+use watchbill_core::chain::LinkConfidence::{Proven, Suggested};
+use watchbill_core::chain::LinkReason;
+
+use crate::facts::*;
+
+#[test]
+fn two_tabs_in_one_repository_are_two_chains() {
+    // The source document's example: a → b → c in one tab, x → y → z in the other.
+    let chains = World::of([
+        session("a", &[(0, 100)]),
+        session("b", &[(101, 200)]),
+        session("c", &[(201, 300)]),
+        session("x", &[(5, 150)]),
+        session("y", &[(151, 250)]),
+        session("z", &[(251, 290)]),
+    ])
+    .marker("b", 101)
+    .marker("c", 201)
+    .marker("y", 151)
+    .marker("z", 251)
+    .terminal("a", "tab 1")
+    .terminal("b", "tab 1")
+    .terminal("c", "tab 1")
+    .terminal("x", "tab 2")
+    .terminal("y", "tab 2")
+    .terminal("z", "tab 2")
+    .chains();
+
+    assert_eq!(chains.len(), 2);
+    assert_eq!(chains.sessions("a"), ["a", "b", "c"]);
+    assert_eq!(chains.sessions("x"), ["x", "y", "z"]);
+    assert_eq!(chains.chain("c").id, chain_id("a"), "the id stays over compactions");
+    assert_eq!(chains.chain("a").head, id("c"));
+    assert_eq!(chains.chain("x").head, id("z"));
+    assert_eq!([chains.over_by("a"), chains.over_by("b"), chains.over_by("c")], [Some("b"), Some("c"), None]);
+    assert_eq!(chains.link("a", "b"), Some((LinkReason::Marker, Proven)));
+    assert_eq!(chains.chain("a").compaction_count, 2);
+    assert_eq!(chains.chain("x").segment_count, 3);
+}
+
+#[test]
+fn without_terminals_a_busy_sibling_is_not_superseded() {
+    // The other tab goes on working after the compaction, so it cannot be what was compacted.
+    let chains =
+        World::of([session("a", &[(0, 100)]), session("b", &[(111, 200)]), session("x", &[(5, 150)])])
+            .marker("b", 110)
+            .chains();
+
+    assert_eq!(chains.sessions("b"), ["a", "b"]);
+    assert_eq!(chains.link("a", "b"), Some((LinkReason::CwdRecency, Suggested)));
+    assert_eq!(chains.sessions("x"), ["x"]);
+    assert_eq!(chains.over_by("x"), None);
+}
+
+#[test]
+fn without_terminals_a_sibling_with_a_process_is_not_superseded() {
+    // The sibling was active later than the predecessor, but its own process is still on it.
+    let world = World::of([session("a", &[(0, 90)]), session("b", &[(111, 200)]), session("x", &[(5, 108)])])
+        .marker("b", 110);
+    assert_eq!(
+        world.chains().over_by("x"),
+        Some("b"),
+        "the most recently active of the folder, as a suggestion"
+    );
+
+    let chains = world.live("x").chains();
+    assert_eq!(chains.over_by("x"), None);
+    assert_eq!(chains.over_by("a"), Some("b"));
+}
+
+#[test]
+fn with_a_terminal_only_its_sessions_count() {
+    let world = World::of([session("b", &[(111, 200)]), session("x", &[(5, 108)])])
+        .marker("b", 110)
+        .terminal("b", "tab 1")
+        .terminal("x", "tab 2");
+    assert_eq!(world.chains().sessions("b"), ["b"], "no candidate, no guess");
+
+    // After a restart nobody knows the terminal of a session whose process has gone on.
+    let chains = world.and(session("a", &[(0, 90)])).chains();
+    assert_eq!(chains.link("a", "b"), Some((LinkReason::CwdRecency, Suggested)));
+}
+
+#[test]
+fn a_terminal_beats_the_folder() {
+    // The agent changed its folder: the marker lies elsewhere, the terminal is the same.
+    let chains = World::of([
+        session("a", &[(0, 90)]),
+        session("b", &[(111, 200)]),
+        session("x", &[(5, 108)]).cwds(&["/repo/ui"]),
+    ])
+    .marker_in("b", 110, "/repo/ui")
+    .terminal("a", "tab 1")
+    .terminal("b", "tab 1")
+    .chains();
+    assert_eq!(chains.link("a", "b"), Some((LinkReason::Marker, Proven)));
+    assert_eq!(chains.sessions("x"), ["x"]);
+}
+
+#[test]
+fn another_folder_is_no_candidate() {
+    let chains = World::of([session("a", &[(0, 90)]).cwds(&["/other"]), session("b", &[(111, 200)])])
+        .marker("b", 110)
+        .chains();
+    assert_eq!(chains.len(), 2);
+    assert_eq!(chains.chain("b").compaction_count, 1, "the announcement itself is a fact");
+    assert_eq!(chains.chain("a").compaction_count, 0);
+}
+
+#[test]
+fn a_proven_link_beats_the_rule_of_thumb() {
+    // The registry saw the process go from a to b; x was active later and would have been guessed.
+    let chains =
+        World::of([session("a", &[(0, 90)]), session("b", &[(111, 200)]), session("x", &[(5, 108)])])
+            .marker("b", 110)
+            .moved(10, "a", "b", 111)
+            .chains();
+    assert_eq!(chains.link("a", "b"), Some((LinkReason::Registry, Proven)));
+    assert_eq!(chains.chain("b").compaction_count, 1, "the marker still counts");
+    assert_eq!(chains.over_by("x"), None);
+}
+
+#[test]
+fn who_is_superseded_by_proof_is_no_candidate() {
+    let chains = World::of([
+        session("a", &[(0, 90)]).own(),
+        session("a2", &[(95, 96)]).process(&["a"]).cleared(),
+        session("b", &[(111, 200)]),
+    ])
+    .marker("b", 110)
+    .live("a2")
+    .chains();
+    assert_eq!(chains.sessions("b"), ["b"]);
+    assert_eq!(chains.sessions("a"), ["a", "a2"]);
+}
+
+#[test]
+fn one_predecessor_is_not_given_to_two_markers() {
+    let chains =
+        World::of([session("a", &[(0, 90)]), session("b", &[(111, 112)]), session("c", &[(121, 200)])])
+            .marker("b", 110)
+            .marker("c", 120)
+            .chains();
+    assert_eq!(chains.sessions("a"), ["a", "b", "c"]);
+    assert_eq!(chains.link("a", "b"), Some((LinkReason::CwdRecency, Suggested)));
+    assert_eq!(chains.link("b", "c"), Some((LinkReason::CwdRecency, Suggested)));
+}
+
+#[test]
+fn a_marker_waits_for_its_session() {
+    let world = World::of([session("a", &[(0, 90)])]).marker("b", 110);
+    assert_eq!(world.chains().over_by("a"), None, "a successor that nobody can see supersedes nobody");
+    assert_eq!(world.clone().live("b").chains().over_by("a"), None, "nor one without a word in it");
+    let chains = world.and(session("b", &[(111, 112)])).chains();
+    assert_eq!(chains.over_by("a"), Some("b"));
+}
+
+#[test]
+fn a_predecessor_that_goes_on_is_a_head_again() {
+    let world = World::of([session("a", &[(0, 90)]), session("b", &[(111, 200)])])
+        .marker("b", 110)
+        .terminal("a", "tab 1")
+        .terminal("b", "tab 1");
+    assert_eq!(world.chains().over_by("a"), Some("b"));
+    // Two seconds are the last records on their way to the file.
+    let world = World { lineages: vec![session("a", &[(0, 112)]).0, session("b", &[(111, 200)]).0], ..world };
+    assert_eq!(world.chains().over_by("a"), Some("b"));
+    let world = World {
+        lineages: vec![session("a", &[(0, 90), (300, 301)]).0, session("b", &[(111, 200)]).0],
+        ..world
+    };
+    assert_eq!(world.chains().over_by("a"), None);
+}
+
+#[test]
+fn a_marker_of_the_sessions_own_id_is_a_compaction_inside_its_file() {
+    // Seen in the wild: a session started at 21:03 and a marker at 21:21 with the same id.
+    let chains = World::of([session("a", &[(0, 1080), (1140, 1200)]), session("sibling", &[(0, 1079)])])
+        .marker("a", 1100)
+        .chains();
+    assert_eq!(chains.over_by("sibling"), None, "a compaction never supersedes a sibling's session");
+    let chain = chains.chain("a");
+    assert_eq!(chain.sessions, [id("a")]);
+    assert_eq!((chain.compaction_count, chain.segment_count), (1, 2));
+    let spans: Vec<_> = chain.segments.iter().map(|(_, s)| (s.started_at, s.ended_at)).collect();
+    assert_eq!(spans, [(Some(at(0)), Some(at(1100))), (Some(at(1100)), Some(at(1200)))]);
+    assert!(chain.segments[0].1.boundary.is_some());
+    assert_eq!(chains.link("a", "a"), Some((LinkReason::Marker, Proven)));
+}
+
+#[test]
+fn a_boundary_and_its_marker_are_one_compaction() {
+    let world = World::of([session("a", &[(0, 300)]).compacted(&[100])]);
+    for secs in [45, 99, 100, 130, 159] {
+        let chains = world.clone().marker("a", secs).chains();
+        assert_eq!(chains.chain("a").compaction_count, 1, "marker at {secs}");
+        assert_eq!(chains.chain("a").segment_count, 2, "marker at {secs}");
+        assert_eq!(chains.link("a", "a"), Some((LinkReason::CompactBoundary, Proven)));
+    }
+    let chain = world.marker("a", 250).chains();
+    assert_eq!(chain.chain("a").compaction_count, 2, "a marker far from the boundary is another compaction");
+}
+
+#[test]
+fn a_boundary_after_hours_of_silence_explains_its_marker() {
+    // The last record before the compaction is hours old, the first one after it comes with the next reply.
+    let mut told = session("a", &[(0, 10), (20_000, 20_010)]).compacted(&[20_000]);
+    told.0.segments[0].ended_at = Some(at(10));
+    let chains = World::of([told]).marker("a", 15_000).chains();
+    assert_eq!(chains.chain("a").compaction_count, 1);
+}
+
+#[test]
+fn the_same_announcement_counts_once() {
+    // The hook's folder drifts with the agent, and hooks of two settings files fire for one compaction.
+    let chains = World::of([session("a", &[(0, 300)])])
+        .marker("a", 200)
+        .marker("a", 200)
+        .marker_in("a", 200, "/repo/packages/ui")
+        .marker_in("a", 201, "/repo/packages/daemon")
+        .chains();
+    assert_eq!(chains.chain("a").compaction_count, 1);
+    assert_eq!(chains.chain("a").segment_count, 2);
+}
+
+#[test]
+fn two_quick_compactions_of_one_id_are_two() {
+    let chains = World::of([session("a", &[(0, 300)])]).marker("a", 200).marker("a", 230).chains();
+    assert_eq!(chains.chain("a").compaction_count, 2);
+    assert_eq!(chains.chain("a").segment_count, 3);
+}
+
+#[test]
+fn after_its_first_marker_a_new_session_compacts_inside_its_file() {
+    let chains = World::of([session("a", &[(0, 90)]), session("b", &[(101, 500)])])
+        .marker("b", 100)
+        .marker("b", 400)
+        .chains();
+    assert_eq!(chains.sessions("a"), ["a", "b"]);
+    assert_eq!(chains.chain("a").compaction_count, 2);
+    assert_eq!(chains.chain("a").segment_count, 3);
+}
+
+#[test]
+fn a_compaction_by_an_old_client_continues_the_chain() {
+    // Regime C: a new file that begins with the old one's records under the old id.
+    let chains = World::of([
+        session("old", &[(0, 100)]),
+        session("new", &[(101, 200)]).copies("old", 0).foreign(&["old"]),
+    ])
+    .chains();
+    assert_eq!(chains.sessions("new"), ["old", "new"]);
+    assert_eq!(chains.link("old", "new"), Some((LinkReason::SharedRecords, Proven)));
+    assert_eq!(chains.over_by("old"), Some("new"));
+    assert_eq!(chains.chain("new").compaction_count, 0, "a resume of an old client looks the same");
+}
+
+#[test]
+fn copied_history_beats_a_marker_and_is_counted_once() {
+    let chains = World::of([
+        session("old", &[(0, 100)]),
+        session("new", &[(111, 200)]).copies("old", 0).foreign(&["old"]),
+        session("sibling", &[(0, 105)]),
+    ])
+    .marker("new", 110)
+    .chains();
+    assert_eq!(chains.link("old", "new"), Some((LinkReason::SharedRecords, Proven)));
+    assert_eq!(chains.over_by("sibling"), None);
+    assert_eq!(chains.chain("new").compaction_count, 1);
+}
+
+#[test]
+fn copied_boundaries_are_counted_where_they_happened() {
+    let old = session("old", &[(0, 100)]).compacted(&[50]);
+    let mut new = session("new", &[(101, 300)]).copies("old", 0).foreign(&["old"]).compacted(&[50, 200]);
+    new.0.boundaries[0] = old.0.boundaries[0];
+    new.0.segments[0].started_at = Some(at(0));
+    let chains = World::of([old, new]).chains();
+    let chain = chains.chain("new");
+    assert_eq!(chain.compaction_count, 2);
+    let names: Vec<_> = chain.segments.iter().map(|(s, _)| s.as_str()).collect();
+    assert_eq!(names, ["old", "old", "new", "new"]);
+}
+
+#[test]
+fn an_original_that_goes_on_makes_the_copy_a_fork() {
+    let chains = World::of([
+        session("old", &[(0, 100), (400, 500)]),
+        session("new", &[(101, 200)]).copies("old", 0).foreign(&["old"]),
+    ])
+    .chains();
+    assert_eq!(chains.len(), 2);
+    assert_eq!(chains.link("old", "new"), Some((LinkReason::ForkedFrom, Proven)));
+    assert_eq!(chains.over_by("old"), None);
+    assert_eq!(chains.chain("new").id, chain_id("new"));
+}
+
+#[test]
+fn the_order_of_ids_decides_only_where_nothing_else_does() {
+    // Neither names the other: who began first is the original, whatever the ids.
+    let chains = World::of([session("z", &[(0, 100)]), session("a", &[(101, 200)]).copies("z", 0)]).chains();
+    assert_eq!(chains.sessions("a"), ["z", "a"]);
+    assert_eq!(chains.over_by("z"), Some("a"));
+}

@@ -1,0 +1,253 @@
+//! Facts as short as the stories that are told with them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use watchbill_core::chain::{
+    BeganBy, Chain, Chains, Facts, Lineage, Link, LinkConfidence, LinkReason, ManualLink, Marker,
+    RegistryMove, Segment, resolve,
+};
+use watchbill_core::ids::{ChainId, Instance, RecordId, SessionId};
+use watchbill_core::time::Timestamp;
+use watchbill_core::transcript::record::{CompactBoundary, CompactTrigger};
+
+/// A point in time: seconds from the beginning of the story.
+pub fn at(secs: i64) -> Timestamp {
+    Timestamp::from_millis(1_768_154_400_000 + secs * 1000)
+}
+
+/// A session's id.
+pub fn id(name: &str) -> SessionId {
+    SessionId::new(name)
+}
+
+/// A session that was active in these spans, in `/repo`.
+pub fn session(name: &str, spans: &[(i64, i64)]) -> Told {
+    let spans: Vec<_> = spans.iter().map(|&(a, b)| (at(a), at(b))).collect();
+    let (first, last) = (spans.first().map(|s| s.0), spans.last().map(|s| s.1));
+    Told(Lineage {
+        session: id(name),
+        first_record: Some(record(&format!("first record of {name}"))),
+        boundaries: Vec::new(),
+        process_sessions: Vec::new(),
+        own_process_session: false,
+        forked_from: None,
+        foreign_sessions: Vec::new(),
+        began_by: None,
+        started_at: first,
+        own_started_at: first,
+        spans,
+        segments: vec![Segment { started_at: first, ended_at: last, boundary: None }],
+        cwds: vec![Arc::from("/repo")],
+        custom_title: None,
+    })
+}
+
+/// The id of a record, by any text.
+pub fn record(text: &str) -> RecordId {
+    let hash = text.bytes().fold(7u128, |h, b| h.wrapping_mul(1_000_003).wrapping_add(u128::from(b)));
+    RecordId(hash)
+}
+
+/// A lineage being told.
+#[derive(Debug, Clone)]
+pub struct Told(pub Lineage);
+
+impl Told {
+    /// Some process started or resumed with this session: its own records say so.
+    pub fn own(mut self) -> Self {
+        self.0.own_process_session = true;
+        self
+    }
+
+    /// Its records name these sessions as their process's.
+    pub fn process(mut self, names: &[&str]) -> Self {
+        self.0.process_sessions = names.iter().map(|n| id(n)).collect();
+        self
+    }
+
+    /// Its records carry these other `sessionId`s.
+    pub fn foreign(mut self, names: &[&str]) -> Self {
+        self.0.foreign_sessions = names.iter().map(|n| id(n)).collect();
+        self
+    }
+
+    /// The head of its file is that of `/clear`.
+    pub fn cleared(mut self) -> Self {
+        self.0.began_by = Some(BeganBy::Clear);
+        self
+    }
+
+    /// The head of its file is that of a fork.
+    pub fn fork(mut self) -> Self {
+        self.0.began_by = Some(BeganBy::Fork);
+        self
+    }
+
+    /// `forkedFrom`.
+    pub fn forked_from(mut self, name: &str) -> Self {
+        self.0.forked_from = Some(id(name));
+        self
+    }
+
+    /// It begins with the records of another session, which began at `since`.
+    pub fn copies(mut self, name: &str, since: i64) -> Self {
+        self.0.first_record = Some(record(&format!("first record of {name}")));
+        self.0.started_at = Some(at(since));
+        self
+    }
+
+    /// Nothing in the file tells its own records from the copied ones.
+    pub fn own_start_unknown(mut self) -> Self {
+        self.0.own_started_at = None;
+        self
+    }
+
+    /// It was compacted inside its file at these times.
+    pub fn compacted(mut self, secs: &[i64]) -> Self {
+        for &secs in secs {
+            let boundary =
+                CompactBoundary { trigger: CompactTrigger::Auto, pre_tokens: Some(1000), post_tokens: None };
+            let last = self.0.segments.pop().expect("a session has a segment");
+            self.0.segments.push(Segment {
+                started_at: last.started_at,
+                ended_at: Some(at(secs - 1)),
+                boundary: Some(boundary),
+            });
+            self.0.segments.push(Segment {
+                started_at: Some(at(secs)),
+                ended_at: last.ended_at,
+                boundary: None,
+            });
+            self.0.boundaries.push(record(&format!("boundary of {} at {secs}", self.0.session)));
+        }
+        self
+    }
+
+    /// Its folders.
+    pub fn cwds(mut self, cwds: &[&str]) -> Self {
+        self.0.cwds = cwds.iter().map(|c| Arc::from(*c)).collect();
+        self
+    }
+
+    /// The person's title.
+    pub fn title(mut self, title: &str) -> Self {
+        self.0.custom_title = Some(Arc::from(title));
+        self
+    }
+}
+
+/// Everything that is known, in one place.
+#[derive(Debug, Clone, Default)]
+pub struct World {
+    pub lineages: Vec<Lineage>,
+    pub moves: Vec<RegistryMove>,
+    pub markers: Vec<Marker>,
+    pub terminals: BTreeMap<SessionId, Arc<str>>,
+    pub live: BTreeSet<SessionId>,
+    pub live_since: BTreeMap<SessionId, Timestamp>,
+    pub manual: Vec<ManualLink>,
+}
+
+impl World {
+    /// Only these transcripts.
+    pub fn of(told: impl IntoIterator<Item = Told>) -> Self {
+        Self { lineages: told.into_iter().map(|t| t.0).collect(), ..Self::default() }
+    }
+
+    /// One more transcript.
+    pub fn and(mut self, told: Told) -> Self {
+        self.lineages.push(told.0);
+        self
+    }
+
+    /// A marker for `name` in `/repo`.
+    pub fn marker(self, name: &str, secs: i64) -> Self {
+        self.marker_in(name, secs, "/repo")
+    }
+
+    /// A marker for `name`.
+    pub fn marker_in(mut self, name: &str, secs: i64, cwd: &str) -> Self {
+        self.markers.push(Marker { session: id(name), cwd: Arc::from(cwd), compacted_at: at(secs) });
+        self
+    }
+
+    /// The process `pid` was seen to change its session.
+    pub fn moved(mut self, pid: u32, from: &str, to: &str, secs: i64) -> Self {
+        let instance = Instance { pid, proc_start: Some(Arc::from("1")) };
+        self.moves.push(RegistryMove { instance, from: id(from), to: id(to), at: at(secs) });
+        self
+    }
+
+    /// A process is on the session now.
+    pub fn live(mut self, name: &str) -> Self {
+        self.live.insert(id(name));
+        self
+    }
+
+    /// The session's terminal.
+    pub fn terminal(mut self, name: &str, key: &str) -> Self {
+        self.terminals.insert(id(name), Arc::from(key));
+        self
+    }
+
+    /// The person joins two sessions.
+    pub fn join(mut self, from: &str, to: &str, secs: i64) -> Self {
+        self.manual.push(ManualLink::Join { at: at(secs), from: id(from), to: id(to) });
+        self
+    }
+
+    /// The person splits a session off.
+    pub fn split(mut self, name: &str, secs: i64) -> Self {
+        self.manual.push(ManualLink::Split { at: at(secs), session: id(name) });
+        self
+    }
+
+    /// What follows from it.
+    pub fn chains(&self) -> Chains {
+        let lineages: Vec<&Lineage> = self.lineages.iter().collect();
+        resolve(&Facts {
+            lineages: &lineages,
+            moves: &self.moves,
+            markers: &self.markers,
+            terminals: &self.terminals,
+            live: &self.live,
+            live_since: &self.live_since,
+            manual: &self.manual,
+        })
+    }
+}
+
+/// Short questions to ask of the result.
+pub trait Ask {
+    fn chain(&self, name: &str) -> &Chain;
+    fn sessions(&self, name: &str) -> Vec<&str>;
+    fn over_by(&self, name: &str) -> Option<&str>;
+    fn link(&self, from: &str, to: &str) -> Option<(LinkReason, LinkConfidence)>;
+}
+
+impl Ask for Chains {
+    fn chain(&self, name: &str) -> &Chain {
+        self.of(&id(name)).unwrap_or_else(|| panic!("{name} is in no chain"))
+    }
+
+    fn sessions(&self, name: &str) -> Vec<&str> {
+        self.chain(name).sessions.iter().map(SessionId::as_str).collect()
+    }
+
+    fn over_by(&self, name: &str) -> Option<&str> {
+        self.superseded(&id(name)).map(|s| s.by.as_str())
+    }
+
+    fn link(&self, from: &str, to: &str) -> Option<(LinkReason, LinkConfidence)> {
+        let mut links = self.chain(to).links.iter().filter(|l| l.from == id(from) && l.to == id(to));
+        let link: Option<&Link> = links.next();
+        assert_eq!(links.next(), None, "one link from {from} to {to}");
+        link.map(|l| (l.reason, l.confidence))
+    }
+}
+
+/// The id of a chain that began with the session.
+pub fn chain_id(first: &str) -> ChainId {
+    ChainId::derive(&id(first))
+}

@@ -1,0 +1,240 @@
+//! What holds for any facts, however wrong.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use proptest::collection::vec;
+use proptest::option::of;
+use proptest::prelude::*;
+use watchbill_core::chain::{BeganBy, Chains, Lineage, ManualLink, Marker, RegistryMove};
+use watchbill_core::ids::{Instance, SessionId};
+
+use crate::facts::*;
+
+/// So few names that sessions meet, and some that have no file.
+const NAMES: usize = 9;
+
+fn name(n: usize) -> String {
+    format!("s{n}")
+}
+
+fn ids(names: Vec<usize>) -> Vec<SessionId> {
+    names.into_iter().map(|n| id(&name(n))).collect()
+}
+
+/// Any lineage, with any contradiction.
+fn any_lineage() -> impl Strategy<Value = Lineage> {
+    let spans = vec((0i64..400, 0i64..60), 0..3);
+    let origins = (vec(0..NAMES, 0..3), any::<bool>(), of(0..NAMES), vec(0..NAMES, 0..2));
+    let shape = (of(prop_oneof![Just(BeganBy::Clear), Just(BeganBy::Fork)]), 0..NAMES, vec(1i64..300, 0..3));
+    (0..NAMES - 2, spans, origins, shape, of(0i64..400), 0..2usize).prop_map(
+        |(n, spans, (process, own, forked, foreign), (began_by, first, boundaries), own_start, cwd)| {
+            let spans: Vec<_> = spans.into_iter().map(|(a, len)| (a, a + len)).collect();
+            let mut told = session(&name(n), &spans).compacted(&boundaries);
+            told.0.process_sessions = ids(process);
+            told.0.own_process_session = own;
+            told.0.forked_from = forked.map(|n| id(&name(n)));
+            told.0.foreign_sessions = ids(foreign);
+            told.0.began_by = began_by;
+            told.0.own_started_at = own_start.map(at);
+            // Mostly its own first record, sometimes another's.
+            told.0.first_record =
+                Some(record(&format!("first record of {}", if first < 3 { first } else { n + 100 })));
+            told.0.cwds = vec![Arc::from(["/repo", "/other"][cwd])];
+            told.0
+        },
+    )
+}
+
+fn any_world() -> impl Strategy<Value = World> {
+    let moves = vec((0..NAMES, 0..NAMES, 0i64..400), 0..5);
+    let markers = vec((0..NAMES, 0i64..400, 0..2usize), 0..5);
+    let manual = vec((0..NAMES, 0..NAMES, 0i64..400, any::<bool>()), 0..3);
+    let live = (proptest::collection::btree_set(0..NAMES, 0..3), vec((0..NAMES, 0..3usize), 0..4));
+    (vec(any_lineage(), 0..10), moves, markers, manual, live).prop_map(
+        |(lineages, moves, markers, manual, (live, terminals))| World {
+            lineages,
+            moves: moves
+                .into_iter()
+                .map(|(from, to, secs)| RegistryMove {
+                    instance: Instance { pid: 7, proc_start: None },
+                    from: id(&name(from)),
+                    to: id(&name(to)),
+                    at: at(secs),
+                })
+                .collect(),
+            markers: markers
+                .into_iter()
+                .map(|(n, secs, cwd)| Marker {
+                    session: id(&name(n)),
+                    cwd: Arc::from(["/repo", "/other"][cwd]),
+                    compacted_at: at(secs),
+                })
+                .collect(),
+            manual: manual
+                .into_iter()
+                .map(|(from, to, secs, join)| match join {
+                    true => ManualLink::Join { at: at(secs), from: id(&name(from)), to: id(&name(to)) },
+                    false => ManualLink::Split { at: at(secs), session: id(&name(from)) },
+                })
+                .collect(),
+            live: live.into_iter().map(|n| id(&name(n))).collect(),
+            live_since: BTreeMap::new(),
+            terminals: terminals
+                .into_iter()
+                .map(|(n, t)| (id(&name(n)), Arc::from(["1", "2", "3"][t])))
+                .collect(),
+        },
+    )
+}
+
+/// Two worlds with the same facts in different orders.
+fn shuffled_worlds() -> impl Strategy<Value = (World, World)> {
+    any_world().prop_flat_map(|world| {
+        let shuffled = (
+            Just(world.lineages.clone()).prop_shuffle(),
+            Just(world.moves.clone()).prop_shuffle(),
+            Just(world.markers.clone()).prop_shuffle(),
+            Just(world.manual.clone()).prop_shuffle(),
+        );
+        let rest = world.clone();
+        let other = shuffled.prop_map(move |(lineages, moves, markers, manual)| World {
+            lineages,
+            moves,
+            markers,
+            manual,
+            ..rest.clone()
+        });
+        (Just(world), other)
+    })
+}
+
+/// Links between different sessions, each once.
+fn links(chains: &Chains) -> BTreeSet<(SessionId, SessionId)> {
+    let all = chains.iter().flat_map(|c| &c.links).filter(|l| l.from != l.to);
+    all.map(|l| (l.from.clone(), l.to.clone())).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn the_order_of_the_facts_does_not_matter((world, other) in shuffled_worlds()) {
+        prop_assert_eq!(world.chains(), other.chains());
+    }
+
+    #[test]
+    fn every_session_is_in_exactly_one_chain(world in any_world()) {
+        let chains = world.chains();
+        let expected: BTreeSet<SessionId> =
+            world.lineages.iter().map(|l| l.session.clone()).chain(world.live.iter().cloned()).collect();
+        let listed: Vec<SessionId> = chains.iter().flat_map(|c| c.sessions.clone()).collect();
+        prop_assert_eq!(listed.len(), expected.len());
+        prop_assert_eq!(listed.into_iter().collect::<BTreeSet<_>>(), expected);
+        let names: BTreeSet<_> = chains.iter().map(|c| &c.id).collect();
+        prop_assert_eq!(names.len(), chains.len(), "no two chains of one name");
+    }
+
+    #[test]
+    fn a_chain_is_sound(world in any_world()) {
+        let chains = world.chains();
+        for chain in &chains {
+            let sessions: BTreeSet<_> = chain.sessions.iter().collect();
+            prop_assert!(sessions.contains(&chain.head));
+            prop_assert!(!chain.superseded.contains_key(&chain.head), "somebody is always a head");
+            for (over, supersession) in &chain.superseded {
+                prop_assert!(sessions.contains(over) && sessions.contains(&supersession.by));
+                prop_assert!(!world.live.contains(over), "no session with a process is hidden");
+            }
+            prop_assert_eq!(chain.segment_count as usize, chain.segments.len());
+            prop_assert!(chain.segments.iter().all(|(s, _)| sessions.contains(s)));
+            let place = |s: &SessionId| chain.sessions.iter().position(|known| known == s);
+            for link in chain.links.iter().filter(|l| l.from != l.to) {
+                prop_assert!(sessions.contains(&link.from) || sessions.contains(&link.to));
+                if let (Some(from), Some(to)) = (place(&link.from), place(&link.to)) {
+                    prop_assert!(from < to, "a session stands after the one it comes from");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn links_form_no_cycle(world in any_world()) {
+        let chains = world.chains();
+        let origin: BTreeMap<_, _> = links(&chains).into_iter().map(|(from, to)| (to, from)).collect();
+        prop_assert_eq!(origin.len(), links(&chains).len(), "a session comes from one session");
+        for start in origin.keys() {
+            let steps = std::iter::successors(Some(start), |at| origin.get(*at)).take(NAMES + 1).count();
+            prop_assert!(steps <= NAMES, "a walk to the origin ends");
+        }
+    }
+
+    #[test]
+    fn the_way_forward_ends_at_a_head(world in any_world()) {
+        let chains = world.chains();
+        for session in chains.iter().flat_map(|c| &c.sessions) {
+            let walk = std::iter::successors(Some(session), |at| chains.superseded(at).map(|s| &s.by));
+            prop_assert!(walk.take(NAMES + 1).count() <= NAMES);
+        }
+    }
+
+    #[test]
+    fn siblings_stay_apart_without_evidence(told in vec(any_lineage(), 0..10), live in any::<bool>()) {
+        let mut world = World { lineages: told, ..World::default() };
+        for (n, lineage) in world.lineages.iter_mut().enumerate() {
+            let own = session(&format!("sibling {n}"), &[]).0;
+            *lineage = Lineage {
+                session: own.session,
+                first_record: own.first_record,
+                boundaries: Vec::new(),
+                process_sessions: Vec::new(),
+                forked_from: None,
+                foreign_sessions: Vec::new(),
+                custom_title: Some(Arc::from("the same title")),
+                cwds: own.cwds,
+                ..lineage.clone()
+            };
+        }
+        if live {
+            world.live = world.lineages.iter().map(|l| l.session.clone()).collect();
+        }
+        let chains = world.chains();
+        prop_assert_eq!(chains.len(), world.lineages.len());
+        prop_assert!(chains.iter().all(|c| c.superseded.is_empty()));
+    }
+
+    #[test]
+    fn unrelated_sessions_change_no_chain(world in any_world(), spans in vec((0i64..400, 0i64..60), 1..3)) {
+        let spans: Vec<_> = spans.into_iter().map(|(a, len)| (a, a + len)).collect();
+        let stranger = session("a stranger", &spans).own().cwds(&["/elsewhere"]);
+        let with = world.clone().and(stranger).chains();
+        let without = world.chains();
+        for chain in &without {
+            prop_assert_eq!(with.get(&chain.id), Some(chain));
+        }
+        prop_assert_eq!(with.len(), without.len() + 1);
+    }
+
+    #[test]
+    fn a_forks_chain_keeps_its_id_when_the_origin_appears(
+        origin in (0i64..100, 1i64..300),
+        fork in (100i64..300, 1i64..60),
+        named in 0..3usize,
+        known_start in any::<bool>(),
+    ) {
+        let told = session("f", &[(fork.0, fork.0 + fork.1)]).copies("o", origin.0);
+        let told = if known_start { told } else { told.own_start_unknown() };
+        let told = match named {
+            0 => told.forked_from("o"),
+            1 => told.process(&["o"]).own(),
+            _ => told.fork(),
+        };
+        let world = World::of([told]);
+        let before = world.chains().chain("f").id.clone();
+        let chains = world.and(session("o", &[(origin.0, origin.0 + origin.1)]).own()).chains();
+        prop_assert_eq!(&chains.chain("f").id, &before);
+        prop_assert_eq!(&before, &chain_id("f"));
+        prop_assert_eq!(chains.over_by("o"), None);
+        prop_assert!(links(&chains).contains(&(id("o"), id("f"))));
+    }
+}

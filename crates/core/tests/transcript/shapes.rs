@@ -1,0 +1,464 @@
+//! Shapes that clients of 1.0.51 to 2.1.329 write, one by one: who is asking, what ended, what was refused.
+
+use watchbill_core::ids::RecordId;
+use watchbill_core::problem::ProblemKind;
+use watchbill_core::transcript::parse::{LineReport, parse_line};
+use watchbill_core::transcript::record::{
+    Attachment, Block, Body, CompactTrigger, Denial, PromptOrigin, QueueOperation, StopReason, System,
+    TitleKind,
+};
+
+/// Parses one line and gives a word or two for what its only record says.
+fn read(line: &str) -> String {
+    let mut words = Vec::new();
+    let report = parse_line(line.as_bytes(), &mut |record| words.push(describe(&record.body)));
+    assert_eq!((report.records, report.malformed), (1, false), "{line}");
+    words.remove(0)
+}
+
+fn describe(body: &Body<'_>) -> String {
+    match body {
+        Body::Prompt(p) => match p.origin {
+            PromptOrigin::Human => format!("human: {}", p.text),
+            PromptOrigin::TaskNotification => format!("task {}", p.task_id.as_deref().unwrap_or("?")),
+            PromptOrigin::Peer => "peer".to_owned(),
+        },
+        Body::Interrupt { for_tool_use } => format!("interrupt tool={for_tool_use}"),
+        Body::LocalCommand { name } => format!("local {}", name.as_deref().unwrap_or("-")),
+        Body::ToolResults(results) => results
+            .iter()
+            .map(|r| match (r.denied, &r.background_task, &r.async_agent, r.is_error) {
+                (Some(Denial::User), ..) => format!("{} refused by the person", r.id),
+                (Some(Denial::Policy), ..) => format!("{} refused by a rule", r.id),
+                (_, Some(task), ..) => format!("{} background {task}", r.id),
+                (_, _, Some(agent), _) => format!("{} agent {agent}", r.id),
+                (.., true) => format!("{} error", r.id),
+                _ => format!("{} ok", r.id),
+            })
+            .collect::<Vec<_>>()
+            .join(", "),
+        other => format!("{other:?}"),
+    }
+}
+
+/// A `user` record with this content and these other fields.
+fn user(content: &str, more: &str) -> String {
+    let comma = if more.is_empty() { "" } else { "," };
+    format!(r#"{{"type":"user","message":{{"role":"user","content":{content}}}{comma}{more}}}"#)
+}
+
+#[test]
+fn a_prompt_is_told_from_everything_else_of_the_same_type() {
+    const TYPED: &str = r#""promptSource":"typed","permissionMode":"default","origin":{"kind":"human"}"#;
+    let interrupted = "[Request interrupted by user]";
+    let for_tool = "[Request interrupted by user for tool use]";
+    for (content, more, want) in [
+        // What a person says, by whatever way.
+        (r#""hello""#, "", "human: hello"),
+        (r#""hello""#, TYPED, "human: hello"),
+        (r#"[{"type":"text","text":"from an SDK"}]"#, r#""promptSource":"sdk""#, "human: from an SDK"),
+        (r#"[{"type":"text","text":"a"},{"type":"text","text":"b"}]"#, "", "human: a\nb"),
+        (r#"[{"type":"image","source":{"type":"base64","data":"AAAA"}}]"#, "", "human: "),
+        (r#"["bare string"]"#, "", "human: bare string"),
+        (
+            r#"[{"type":"text","text":"<ide_opened_file>The user opened x</ide_opened_file>"},{"type":"text","text":"fix it"}]"#,
+            "",
+            "human: fix it",
+        ),
+        // Interrupts are blocks; the same words as a typed string are a prompt.
+        (&format!(r#"[{{"type":"text","text":"{interrupted}"}}]"#), "", "interrupt tool=false"),
+        (&format!(r#"[{{"type":"text","text":"{for_tool}"}}]"#), "", "interrupt tool=true"),
+        (
+            &format!(r#"[{{"type":"text","text":"{interrupted}"}}]"#),
+            r#""interruptedMessageId":"msg_1""#,
+            "interrupt tool=false",
+        ),
+        (&format!(r#""{interrupted}""#), TYPED, &format!("human: {interrupted}")),
+        (&format!(r#""{interrupted}""#), r#""permissionMode":"plan""#, &format!("human: {interrupted}")),
+        (
+            &format!(r#"[{{"type":"text","text":"{interrupted}"}}]"#),
+            r#""promptSource":"sdk","permissionMode":"default""#,
+            &format!("human: {interrupted}"),
+        ),
+        (
+            &format!(r#"[{{"type":"text","text":"why {interrupted}?"}}]"#),
+            "",
+            &format!("human: why {interrupted}?"),
+        ),
+        // Summaries of compactions, flagged or not.
+        (r#""This session is being continued…""#, r#""isCompactSummary":true"#, "CompactSummary"),
+        (
+            r#""This session is being continued from a previous conversation that ran out of context.""#,
+            r#""parentUuid":null,"version":"1.0.51""#,
+            "CompactSummary",
+        ),
+        (
+            r#""This session is being continued from a previous conversation, says who?""#,
+            r#""parentUuid":"x","promptSource":"typed""#,
+            "human: This session is being continued from a previous conversation, says who?",
+        ),
+        // What the client writes for commands and shell lines.
+        (
+            r#""<command-name>/clear</command-name>\n            <command-message>clear</command-message>\n            <command-args></command-args>""#,
+            "",
+            "local /clear",
+        ),
+        (
+            r#""<command-message>compact</command-message>\n<command-name>/compact</command-name>""#,
+            "",
+            "local /compact",
+        ),
+        (r#""<local-command-stdout>Compacted</local-command-stdout>""#, "", "local -"),
+        (r#""<local-command-caveat>Caveat: …</local-command-caveat>""#, r#""isMeta":true"#, "local -"),
+        (
+            r#""Caveat: The messages below were generated by the user while running local commands. DO NOT respond""#,
+            r#""isMeta":true"#,
+            "local -",
+        ),
+        (r#""<bash-input>ls</bash-input>""#, "", "local -"),
+        (r#""<bash-stdout>a</bash-stdout><bash-stderr></bash-stderr>""#, "", "local -"),
+        (r#""<bash-input>what is this tag?""#, TYPED, "human: <bash-input>what is this tag?"),
+        // A command whose text is a prompt starts a turn, in the person's own words.
+        (
+            r#""<command-message>review is running…</command-message>\n<command-name>/review</command-name>\n<command-args>the last commit</command-args>""#,
+            r#""origin":{"kind":"human"}"#,
+            "human: /review the last commit",
+        ),
+        // Turns that no person started.
+        (
+            r#""<task-notification>\n<task-id>b1</task-id>\n<status>completed</status></task-notification>""#,
+            "",
+            "task b1",
+        ),
+        (
+            r#""<task-notification><task-id> b2 </task-id></task-notification>""#,
+            r#""origin":{"kind":"task-notification"},"promptSource":"system""#,
+            "task b2",
+        ),
+        (r#""done""#, r#""origin":{"kind":"task-notification"}"#, "task ?"),
+        (r#""<task-notification> is a strange word""#, TYPED, "human: <task-notification> is a strange word"),
+        (r#""Another Claude session sent a message:\n<cross-session-message from=\"x\">hi""#, "", "peer"),
+        (r#""<teammate-message teammate_id=\"a\">hi</teammate-message>""#, r#""isMeta":true"#, "peer"),
+        (r#""do this""#, r#""origin":{"kind":"coordinator"}"#, "peer"),
+        // The rest is no word of anybody.
+        (r#""Output token limit hit. Resume directly""#, r#""isMeta":true,"turnCompanion":true"#, "Meta"),
+        (r#"[{"type":"text","text":"expanded skill"}]"#, r#""isMeta":true"#, "Meta"),
+        (r#""""#, "", "Silent"),
+        ("[]", "", "Silent"),
+        ("null", "", "Silent"),
+        ("7", "", "Silent"),
+    ] {
+        let line = user(content, more);
+        assert_eq!(read(&line), want, "{line}");
+    }
+}
+
+#[test]
+fn a_refusal_is_told_from_an_error_in_every_version() {
+    let result = |content: &str, more: &str| {
+        user(
+            &format!(r#"[{{"type":"tool_result","tool_use_id":"t","is_error":true,"content":{content}}}]"#),
+            more,
+        )
+    };
+    let refused = r#""The user doesn't want to proceed with this tool use. The tool use was rejected""#;
+    for (content, more, want) in [
+        (refused, "", "t refused by the person"),
+        (refused, r#""toolUseResult":"User rejected tool use""#, "t refused by the person"),
+        (r#""x""#, r#""toolUseResult":"Error: User rejected tool use""#, "t refused by the person"),
+        (
+            r#"[{"type":"text","text":"The user doesn't want to take this action right now. STOP"}]"#,
+            "",
+            "t refused by the person",
+        ),
+        (r#""Permission prompt was aborted.""#, "", "t refused by the person"),
+        (r#""[Request interrupted by user for tool use]""#, "", "t refused by the person"),
+        (
+            r#""Permission for this action was denied by the Claude Code auto mode classifier. Reason: x""#,
+            "",
+            "t refused by a rule",
+        ),
+        (r#""Permission to use Bash with command rm has been denied.""#, "", "t refused by a rule"),
+        (r#""Permission to use this is an error text""#, "", "t error"),
+        (r#""exit code 1""#, "", "t error"),
+        (r#""x""#, r#""toolDenialKind":"user-rejected""#, "t refused by the person"),
+        (r#""x""#, r#""toolDenialKind":"automode-blocked""#, "t refused by a rule"),
+        (r#""x""#, r#""toolDenialKind":"permission-rule""#, "t refused by a rule"),
+        (
+            r#""no""#,
+            r#""toolDenialKind":"permission-rule","permissionDecision":{"decision":"reject","source":"user_reject"}"#,
+            "t refused by the person",
+        ),
+        (
+            r#""needs approval""#,
+            r#""toolDenialKind":"user-rejected","permissionDecision":{"decision":"reject","source":"config"}"#,
+            "t refused by a rule",
+        ),
+        // Written when a session is resumed that was killed in the middle of a call.
+        (r#""[Tool call interrupted: …]""#, r#""toolDenialKind":"interrupted""#, "t error"),
+    ] {
+        let line = result(content, more);
+        assert_eq!(read(&line), want, "{line}");
+    }
+    // A refusal's words in the output of a command that went well refuse nothing.
+    let quoted = user(&format!(r#"[{{"type":"tool_result","tool_use_id":"t","content":{refused}}}]"#), "");
+    assert_eq!(read(&quoted), "t ok");
+}
+
+#[test]
+fn background_work_is_noted_with_its_id() {
+    let block = r#"[{"type":"tool_result","tool_use_id":"t","content":"x"}]"#;
+    for (extra, want) in [
+        (r#"{"stdout":"","backgroundTaskId":"bhab1"}"#, "t background bhab1"),
+        (r#"{"isAsync":true,"status":"async_launched","agentId":"a1"}"#, "t agent a1"),
+        (r#"{"status":"completed","agentId":"a1"}"#, "t ok"),
+        (r#"[{"backgroundTaskId":"no"}]"#, "t ok"),
+    ] {
+        assert_eq!(read(&user(block, &format!(r#""toolUseResult":{extra}"#))), want);
+    }
+}
+
+#[test]
+fn several_results_in_one_record_all_count() {
+    let line = user(
+        r#"[{"type":"tool_result","tool_use_id":"a"},{"type":"text","text":"and"},{"type":"tool_result","tool_use_id":"b","is_error":true}]"#,
+        "",
+    );
+    assert_eq!(read(&line), "a ok, b error");
+}
+
+/// Parses one line whose record is an answer.
+fn answer(line: &str, check: &mut dyn FnMut(&watchbill_core::transcript::record::Assistant<'_>)) {
+    let mut met = false;
+    parse_line(line.as_bytes(), &mut |record| match &record.body {
+        Body::Assistant(a) => {
+            met = true;
+            check(a);
+        }
+        other => panic!("{other:?}"),
+    });
+    assert!(met, "{line}");
+}
+
+#[test]
+fn an_answer_carries_ids_stop_usage_and_blocks() {
+    let line = r#"{"message":{"id":"m","model":"x","stop_reason":"tool_use","usage":{"input_tokens":1,"output_tokens":2,"cache_read_input_tokens":3,"cache_creation_input_tokens":4,"service_tier":null},"content":[{"type":"thinking","thinking":"","signature":"s"},{"type":"text","text":"caf\u00e9"},{"type":"tool_use","id":"t","name":"Bash","input":{"command":"make\nmore","run_in_background":true}},{"type":"server_tool_use"}]},"requestId":"r","isAbortedMidStream":true,"type":"assistant"}"#;
+    answer(line, &mut |a| {
+        assert_eq!((a.message_id.as_deref(), a.request_id.as_deref()), (Some("m"), Some("r")));
+        assert_eq!((a.stop, a.aborted), (Some(StopReason::ToolUse), true));
+        let usage = a.usage.expect("there is usage");
+        assert_eq!((usage.input, usage.output, usage.cache_read, usage.cache_write), (1, 2, 3, 4));
+        assert_eq!(a.blocks.len(), 4);
+        assert_eq!(a.blocks[0], Block::Thinking);
+        assert_eq!(a.blocks[1], Block::Text("café".into()));
+        assert_eq!(
+            a.blocks[2],
+            Block::ToolUse { id: "t".into(), tool: "Bash".into(), target: "make".into(), background: true }
+        );
+        assert_eq!(a.blocks[3], Block::Other);
+    });
+}
+
+#[test]
+fn a_stop_reason_of_null_is_none_and_a_new_one_is_no_end() {
+    for (word, want) in [
+        ("null", None),
+        ("\"end_turn\"", Some(StopReason::EndTurn)),
+        ("\"stop_sequence\"", Some(StopReason::StopSequence)),
+        ("\"max_tokens\"", Some(StopReason::MaxTokens)),
+        ("\"refusal\"", Some(StopReason::Refusal)),
+        ("\"pause_turn\"", Some(StopReason::Other)),
+        ("\"brand_new\"", Some(StopReason::Other)),
+    ] {
+        let line = format!(r#"{{"type":"assistant","message":{{"content":[],"stop_reason":{word}}}}}"#);
+        answer(&line, &mut |a| assert_eq!(a.stop, want));
+    }
+}
+
+#[test]
+fn each_smaller_type_is_read() {
+    for (line, want) in [
+        (
+            r#"{"type":"assistant","isApiErrorMessage":true,"error":"rate_limit","apiErrorStatus":429,"message":{"model":"<synthetic>","content":[{"type":"text","text":"You've hit your limit"}],"stop_reason":"stop_sequence"}}"#,
+            Body::ApiError {
+                kind: Some("rate_limit".into()),
+                status: Some(429),
+                text: "You've hit your limit".into(),
+            },
+        ),
+        (
+            r#"{"type":"system","subtype":"turn_duration","durationMs":31000,"pendingBackgroundAgentCount":2}"#,
+            Body::System(System::TurnDuration { pending_agents: 2 }),
+        ),
+        (
+            r#"{"type":"system","subtype":"stop_hook_summary","preventedContinuation":true}"#,
+            Body::System(System::StopHookSummary { prevented: true }),
+        ),
+        (r#"{"type":"system","subtype":"away_summary","content":"x"}"#, Body::System(System::AwaySummary)),
+        (
+            r#"{"type":"system","subtype":"api_error","error":{"status":529},"retryInMs":600.5,"retryAttempt":1,"maxRetries":10}"#,
+            Body::System(System::Retry {
+                attempt: Some(1),
+                max: Some(10),
+                in_ms: Some(600),
+                status: Some(529),
+            }),
+        ),
+        (
+            r#"{"type":"system","subtype":"microcompact_boundary","microcompactMetadata":{"trigger":"auto"}}"#,
+            Body::System(System::Other("microcompact_boundary".into())),
+        ),
+        (r#"{"type":"progress","data":{"type":"bash_progress"}}"#, Body::Progress),
+        (
+            r#"{"type":"progress","data":{"type":"hook_progress","hookName":"SessionStart:clear"}}"#,
+            Body::Attachment(Attachment::SessionStart { source: "clear".into() }),
+        ),
+        (
+            r#"{"type":"attachment","attachment":{"hookName":"SessionStart:compact","type":"hook_success"}}"#,
+            Body::Attachment(Attachment::SessionStart { source: "compact".into() }),
+        ),
+        (
+            r#"{"type":"attachment","attachment":{"type":"hook_success","hookName":"Stop"}}"#,
+            Body::Attachment(Attachment::Other),
+        ),
+        (
+            r#"{"type":"attachment","attachment":{"type":"queued_command","prompt":"and this","commandMode":"prompt"}}"#,
+            Body::Attachment(Attachment::QueuedCommand { text: "and this".into() }),
+        ),
+        (
+            r#"{"type":"attachment","attachment":{"type":"queued_command","prompt":[{"type":"text","text":"in blocks"}]}}"#,
+            Body::Attachment(Attachment::QueuedCommand { text: "in blocks".into() }),
+        ),
+        (
+            r#"{"type":"queue-operation","operation":"enqueue","content":"later"}"#,
+            Body::Queue(QueueOperation::Enqueue { text: "later".into() }),
+        ),
+        (r#"{"type":"queue-operation","operation":"remove"}"#, Body::Queue(QueueOperation::Remove)),
+        (r#"{"type":"queue-operation","operation":"popAll"}"#, Body::Queue(QueueOperation::PopAll)),
+        (r#"{"type":"queue-operation","operation":"shuffle"}"#, Body::Queue(QueueOperation::Other)),
+        (
+            r#"{"type":"summary","summary":"Old title","leafUuid":"x"}"#,
+            Body::Title { kind: TitleKind::Summary, text: "Old title".into() },
+        ),
+        (r#"{"type":"custom-title"}"#, Body::Silent),
+        (
+            r#"{"type":"pr-link","prNumber":12,"prUrl":"https://example.test/12","prRepository":"a/b"}"#,
+            Body::PullRequest { number: 12, url: "https://example.test/12".into() },
+        ),
+        (r#"{"type":"pr-link","prNumber":"12"}"#, Body::Silent),
+        (r#"{"type":"api-request-blob","message":{"role":"user","content":"no turn"}}"#, Body::Silent),
+        (r#"{"type":"fork-context-ref","agentId":"a","parentSessionId":"p"}"#, Body::Silent),
+    ] {
+        parse_line(line.as_bytes(), &mut |record| assert_eq!(record.body, want, "{line}"));
+    }
+}
+
+#[test]
+fn a_boundary_says_who_asked_and_how_much_is_left() {
+    let line = r#"{"type":"system","subtype":"compact_boundary","compactMetadata":{"trigger":"manual","preTokens":15,"durationMs":9}}"#;
+    parse_line(line.as_bytes(), &mut |record| {
+        let Body::System(System::CompactBoundary(boundary)) = record.body else { panic!("{record:?}") };
+        assert_eq!(
+            (boundary.trigger, boundary.pre_tokens, boundary.post_tokens),
+            (CompactTrigger::Manual, Some(15), None)
+        );
+    });
+}
+
+#[test]
+fn the_envelope_tells_the_two_session_ids_and_the_fork_apart() {
+    let line = r#"{"session_id":"process","sessionId":"file","forkedFrom":{"messageUuid":"m","sessionId":"root"},"type":"progress","uuid":"645a2f0b-cd92-4470-9c99-7c9f5295006d","timestamp":"2026-11-20T15:30:52.694Z","cwd":"C:\\Users\\x","isSidechain":true,"agentId":"a1","isMeta":true,"gitBranch":"main","version":"2.1.329","entrypoint":"cli"}"#;
+    parse_line(line.as_bytes(), &mut |record| {
+        let e = record.envelope;
+        assert_eq!(e.session_id.as_deref(), Some("file"));
+        assert_eq!(e.process_session_id.as_deref(), Some("process"));
+        assert_eq!(e.forked_from.as_deref(), Some("root"));
+        assert_eq!(e.uuid, Some(RecordId::parse("645a2f0b-cd92-4470-9c99-7c9f5295006d")));
+        assert_eq!(e.at.map(|at| at.to_string()).as_deref(), Some("2026-11-20T15:30:52.694Z"));
+        assert_eq!(e.cwd.as_deref(), Some("C:\\Users\\x"));
+        assert_eq!((e.agent_id.as_deref(), e.sidechain, e.meta), (Some("a1"), true, true));
+        assert_eq!((e.branch.as_deref(), e.version.as_deref()), (Some("main"), Some("2.1.329")));
+    });
+}
+
+#[test]
+fn wrong_types_are_absent_and_never_an_error() {
+    let line = r#"{"type":"user","uuid":7,"timestamp":[],"sessionId":null,"cwd":{},"isSidechain":"true","isMeta":1,"forkedFrom":"x","version":2,"message":{"content":"hi"},"permissionMode":false,"toolUseResult":3,"origin":[]}"#;
+    let mut met = 0;
+    let report = parse_line(line.as_bytes(), &mut |record| {
+        met += 1;
+        assert_eq!(record.envelope, Default::default());
+        assert_eq!(describe(&record.body), "human: hi");
+    });
+    assert_eq!((met, report.problems().count()), (1, 0));
+    // The same for the containers themselves.
+    for line in [
+        r#"{"type":"user","message":"text"}"#,
+        r#"{"type":"user","message":[1]}"#,
+        r#"{"type":"user","message":{"content":[1,null,[]]}}"#,
+        r#"{"type":"assistant","message":7}"#,
+        r#"{"type":"assistant"}"#,
+        r#"{"type":"system","subtype":["x"],"compactMetadata":"y"}"#,
+        r#"{"type":"attachment","attachment":"z"}"#,
+        r#"{"type":"attachment"}"#,
+    ] {
+        let report = parse_line(line.as_bytes(), &mut |_| {});
+        assert_eq!((report.records, report.problems().count()), (1, 0), "{line}");
+    }
+}
+
+fn problems(line: &[u8]) -> (LineReport, Vec<ProblemKind>) {
+    let report = parse_line(line, &mut |_| {});
+    let kinds = report.problems().collect();
+    (report, kinds)
+}
+
+#[test]
+fn trouble_is_reported_by_kind() {
+    for (line, records, want) in [
+        (&b""[..], 0, vec![]),
+        (b"  \t", 0, vec![]),
+        (b"\xef\xbb\xbf{\"type\":\"mode\"}", 1, vec![]),
+        (b"{\"type\":\"mode\"}{\"type\":\"summary\",\"summary\":\"s\"}", 2, vec![]),
+        (b"{\"type\":\"mode\"} tail", 1, vec![ProblemKind::MalformedLine]),
+        (b"{\"type\":\"mode\"", 0, vec![ProblemKind::MalformedLine]),
+        (b"[1,2]", 0, vec![ProblemKind::MalformedLine]),
+        (b"\"text\"", 0, vec![ProblemKind::MalformedLine]),
+        (b"not JSON", 0, vec![ProblemKind::MalformedLine]),
+        (b"\0\0\0\0", 0, vec![ProblemKind::MalformedLine]),
+        (b"{\"type\":\"brand-new\"}", 1, vec![ProblemKind::UnknownRecord]),
+        (b"{\"type\":7}", 1, vec![ProblemKind::UnknownRecord]),
+        (b"{}", 1, vec![ProblemKind::UnknownRecord]),
+        (b"{\"type\":\"mode\",\"x\":\"\xff\xfe\"}", 1, vec![ProblemKind::InvalidUtf8]),
+        (b"\xff", 0, vec![ProblemKind::MalformedLine, ProblemKind::InvalidUtf8]),
+    ] {
+        let (report, kinds) = problems(line);
+        assert_eq!((report.records, kinds), (records, want), "{}", String::from_utf8_lossy(line));
+    }
+    let (report, _) = problems(b"{\"type\":\"brand-new\"}{\"type\":\"newer\"}");
+    assert_eq!(report.unknown_type.as_deref(), Some("brand-new"));
+}
+
+#[test]
+fn a_bad_byte_is_replaced_and_the_rest_is_read() {
+    let line = b"{\"type\":\"user\",\"message\":{\"content\":\"caf\xe9 au lait\"}}";
+    let mut met = String::new();
+    parse_line(line, &mut |record| met = describe(&record.body));
+    assert_eq!(met, "human: caf\u{fffd} au lait");
+}
+
+#[test]
+fn a_line_of_ten_megabytes_is_read_without_being_copied() {
+    let big = "line\\n".repeat(2_000_000);
+    let line = format!(
+        r#"{{"type":"user","message":{{"content":[{{"type":"tool_result","tool_use_id":"t","content":"{big}"}}]}},"toolUseResult":{{"stdout":"{big}","backgroundTaskId":"b9"}}}}"#
+    );
+    assert!(line.len() > 20_000_000);
+    assert_eq!(read(&line), "t background b9");
+    let prompt = user(&format!("\"{big}\""), "");
+    parse_line(prompt.as_bytes(), &mut |record| {
+        let Body::Prompt(p) = record.body else { panic!("a prompt") };
+        assert_eq!(p.text.len(), watchbill_core::transcript::record::TEXT_LIMIT);
+        assert!(p.text.starts_with("line\nline\n"));
+    });
+}

@@ -1,0 +1,205 @@
+//! The timeline, over recordings whose drivers wrote down what they did.
+
+use std::fmt::Write as _;
+
+use watchbill_core::time::Millis;
+use watchbill_core::transcript::timeline::{
+    Entry, Origin, Outcome, PAYLOAD_LIMIT, TEXT_LIMIT, TimelineBuilder, ToolCall, What,
+};
+
+use crate::fixtures::transcripts;
+
+fn timeline(text: &str) -> Vec<Entry> {
+    let mut builder = TimelineBuilder::new();
+    let mut offset = 0;
+    for line in text.split_inclusive('\n') {
+        builder.push_line(offset, line.trim_end().as_bytes());
+        offset += line.len() as u64;
+    }
+    builder.into_entries()
+}
+
+/// One line per entry, for reading in a snapshot.
+fn outline(entries: &[Entry]) -> String {
+    let mut out = String::new();
+    for entry in entries {
+        let what = match &entry.what {
+            What::Tool(call) => {
+                let output = call.output.as_deref().map_or("-".to_owned(), |o| short(o));
+                format!(
+                    "Tool {} [{}] {:?} {:?} -> {output}",
+                    call.tool, call.target, call.outcome, call.duration
+                )
+            }
+            other => short(&format!("{other:?}")),
+        };
+        let agent = entry.agent_id.as_deref().map_or(String::new(), |id| format!("({id}) "));
+        writeln!(out, "{agent}{what}").expect("a string grows");
+    }
+    out
+}
+
+fn short(text: &str) -> String {
+    let line = text.replace('\n', "\\n");
+    match line.char_indices().nth(110) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+#[test]
+fn recordings_read_as_what_happened() {
+    for name in [
+        "04b-permission-deny",
+        "05a-api-errors",
+        "05f-more-hook-events",
+        "06e-clear",
+        "07a-subagent-foreground",
+        "07e-background-bash",
+        "07f-parallel-tools",
+        "08-stream-json-bidirectional",
+    ] {
+        let mut out = String::new();
+        for transcript in transcripts().iter().filter(|t| t.name.starts_with(name)) {
+            writeln!(out, "# {}", transcript.name).expect("a string grows");
+            out.push_str(&outline(&timeline(&transcript.text)));
+        }
+        insta::assert_snapshot!(name, out);
+    }
+}
+
+#[test]
+fn entries_name_the_offset_of_their_line() {
+    for transcript in transcripts() {
+        for entry in timeline(&transcript.text) {
+            let rest = &transcript.text[usize::try_from(entry.offset).expect("small")..];
+            assert!(rest.starts_with('{'), "{}: {entry:?}", transcript.name);
+        }
+    }
+}
+
+#[test]
+fn a_timeline_read_twice_over_the_same_records_has_each_once() {
+    for transcript in transcripts() {
+        let twice = format!("{0}{0}", transcript.text);
+        let (once, again) = (timeline(&transcript.text), timeline(&twice));
+        assert_eq!(once, again, "{}", transcript.name);
+    }
+}
+
+fn one_call(lines: &[&str]) -> ToolCall {
+    let entries = timeline(&lines.join("\n"));
+    let mut calls = entries.into_iter().filter_map(|entry| match entry.what {
+        What::Tool(call) => Some(*call),
+        _ => None,
+    });
+    let call = calls.next().expect("a call");
+    assert_eq!(calls.next(), None);
+    call
+}
+
+const CALL: &str = r#"{"type":"assistant","uuid":"1","timestamp":"2026-11-20T15:00:00.000Z","message":{"content":[{"type":"tool_use","id":"t","name":"Bash","input":{"command":"make"}}]}}"#;
+const RESULT: &str = r#"{"type":"user","uuid":"2","timestamp":"2026-11-20T15:00:02.500Z","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":[{"type":"text","text":"done"},{"type":"image"}]}]}}"#;
+
+#[test]
+fn a_result_joins_its_call_in_either_order() {
+    let pending = one_call(&[CALL]);
+    assert_eq!((pending.outcome, pending.output), (Outcome::Pending, None));
+    for lines in [[CALL, RESULT], [RESULT, CALL]] {
+        let call = one_call(&lines);
+        assert_eq!((call.outcome, call.output.as_deref()), (Outcome::Ok, Some("done\n[image]")));
+        assert_eq!(call.duration, Some(Millis(2500)));
+        assert_eq!((call.input.as_str(), call.target.as_str()), (r#"{"command":"make"}"#, "make"));
+    }
+}
+
+#[test]
+fn texts_are_bounded_and_say_so() {
+    let big = "é".repeat(TEXT_LIMIT);
+    let call = CALL.replace("make", &big);
+    let result = RESULT.replace("done", &big);
+    let call = one_call(&[&call, &result]);
+    for text in [&call.input, &call.output.expect("there is output")] {
+        assert!(text.len() <= PAYLOAD_LIMIT + "\n[image]".len(), "{}", text.len());
+        assert!(text.contains('…'));
+    }
+    let answer =
+        format!(r#"{{"type":"assistant","message":{{"content":[{{"type":"text","text":"{big}"}}]}}}}"#);
+    let entries = timeline(&answer);
+    let What::Response(text) = &entries[0].what else { panic!("a response") };
+    assert!(text.len() <= TEXT_LIMIT && text.ends_with('…'));
+    let whole = "é".repeat(TEXT_LIMIT / 2);
+    assert_eq!(timeline(&answer.replace(&big, &whole))[0].what, What::Response(whole));
+}
+
+#[test]
+fn an_old_summary_without_a_boundary_is_one() {
+    let summary =
+        r#"{"type":"user","isCompactSummary":true,"message":{"content":"This session is being continued"}}"#;
+    let boundary = r#"{"type":"system","subtype":"compact_boundary","compactMetadata":{"trigger":"auto"}}"#;
+    let boundaries = |lines: &[&str]| {
+        timeline(&lines.join("\n")).iter().filter(|e| matches!(e.what, What::Boundary(_))).count()
+    };
+    assert_eq!(boundaries(&[summary]), 1);
+    assert_eq!(boundaries(&[boundary, summary]), 1);
+    assert_eq!(boundaries(&[boundary, summary, summary]), 2);
+}
+
+#[test]
+fn what_no_person_needs_yields_nothing() {
+    for line in [
+        r#"{"type":"user","isMeta":true,"message":{"content":"for the model"}}"#,
+        r#"{"type":"user","isMeta":true,"message":{"content":"<local-command-caveat>x</local-command-caveat>"}}"#,
+        r#"{"type":"api-request-blob","message":{"content":"x"}}"#,
+        r#"{"type":"assistant","message":{"content":[{"type":"thinking","thinking":"","signature":"s"}]}}"#,
+        r#"{"type":"attachment","attachment":{"type":"date","date":"2026-11-20"}}"#,
+        r#"{"type":"queue-operation","operation":"enqueue","content":"later"}"#,
+        r#"{"type":"ai-title","aiTitle":"t"}"#,
+        "nonsense",
+        "",
+    ] {
+        assert_eq!(timeline(line), [], "{line}");
+    }
+}
+
+#[test]
+fn commands_and_queued_prompts_are_in_the_persons_words() {
+    for (line, want) in [
+        (
+            r#"{"type":"user","message":{"content":"<command-name>/rename</command-name>\n<command-message>rename</command-message>\n<command-args>new name</command-args>"}}"#,
+            What::Command("/rename new name".to_owned()),
+        ),
+        (
+            r#"{"type":"user","message":{"content":"<bash-input>ls -l</bash-input>"}}"#,
+            What::Command("! ls -l".to_owned()),
+        ),
+        (
+            r#"{"type":"user","message":{"content":"<local-command-stdout>\u001b[2mCompacted\u001b[22m</local-command-stdout>"}}"#,
+            What::Note("Compacted".to_owned()),
+        ),
+        (
+            r#"{"type":"attachment","attachment":{"type":"queued_command","prompt":"and tests"}}"#,
+            What::Prompt { text: "and tests".to_owned(), origin: Origin::Queued },
+        ),
+        (
+            r#"{"type":"attachment","attachment":{"type":"queued_command","prompt":"<task-notification><task-id>b</task-id><summary>It ended</summary></task-notification>"}}"#,
+            What::Prompt { text: "It ended".to_owned(), origin: Origin::TaskNotification },
+        ),
+        (
+            r#"{"type":"user","message":{"content":[{"type":"image"},{"type":"image"}]}}"#,
+            What::Prompt { text: "[2 images]".to_owned(), origin: Origin::Human },
+        ),
+        (
+            r#"{"type":"system","subtype":"api_error","error":{"status":529},"retryInMs":600.5,"retryAttempt":1,"maxRetries":10}"#,
+            What::Note("The request failed with status 529; next try in 0.6 s (attempt 1 of 10).".to_owned()),
+        ),
+        (
+            r#"{"type":"assistant","isApiErrorMessage":true,"message":{"content":[{"type":"text","text":"API Error"}]}}"#,
+            What::Error("API Error".to_owned()),
+        ),
+    ] {
+        let entries = timeline(line);
+        assert_eq!(entries.len(), 1, "{line}");
+        assert_eq!(entries[0].what, want);
+    }
+}

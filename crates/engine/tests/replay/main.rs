@@ -1,0 +1,5 @@
+//! Every recording of the real client, replayed through files into states, compared with checked-in timelines.
+
+mod golden;
+mod play;
+mod same_history;

@@ -1,0 +1,1 @@
+//! The history of states is the same however the bytes arrive.

@@ -1,0 +1,331 @@
+//! The few things that we ask of a file system, as a trait, and the real one.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use watchbill_core::problem::{Problem, ProblemKind};
+use watchbill_core::time::Timestamp;
+
+/// Which file it is, whatever its name: device and inode.
+///
+/// Inode numbers are reused by the system, so that equal ids prove little and different ids prove much.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct FileId {
+    /// The device that holds it.
+    pub dev: u64,
+    /// Its number there.
+    pub ino: u64,
+}
+
+/// What kind of thing a path leads to, links followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FileKind {
+    /// A regular file: the only kind that is ever opened.
+    File,
+    /// A folder.
+    Dir,
+    /// A pipe, socket or device.
+    Other,
+}
+
+/// What `stat` says of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileStat {
+    /// Which file it is.
+    pub id: FileId,
+    /// Its length in bytes.
+    pub len: u64,
+    /// When it was last written.
+    pub mtime: Timestamp,
+    /// What it is.
+    pub kind: FileKind,
+}
+
+/// One name in a folder.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Name {
+    /// The name alone.
+    pub name: OsString,
+    /// What it leads to; `Other` when that cannot be found out.
+    pub kind: FileKind,
+}
+
+/// What a walk met.
+#[derive(Debug, Default)]
+pub struct Walk {
+    /// Everything wanted that is no folder, with its `stat`.
+    pub files: Vec<(PathBuf, FileStat)>,
+    /// What could not be looked at.
+    pub problems: Vec<Problem>,
+}
+
+/// An open file, read by position so that no shared cursor exists.
+pub trait ReadAt: Send {
+    /// The `stat` of the open file, which may have lost its name by now.
+    fn stat(&self) -> io::Result<FileStat>;
+    /// Reads into `buf` from `offset`; 0 at the end.
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize>;
+}
+
+/// A file system, as far as we need one. Nothing in it writes.
+pub trait Fs: Send + Sync {
+    /// `stat` of a path, links followed.
+    fn stat(&self, path: &Path) -> io::Result<FileStat>;
+
+    /// Opens a regular file. Anything else is refused with [`NotRegular`], and never blocks.
+    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt>>;
+
+    /// The names in one folder, sorted.
+    fn list(&self, dir: &Path) -> io::Result<Vec<Name>>;
+
+    /// Everything below `top`, links followed, loops cut. `want` is asked for each path before it is looked
+    /// at: whether to go into a folder, whether to `stat` anything else. A `top` that is a file is a walk of one.
+    fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> bool) -> Walk;
+
+    /// The one true spelling of an existing path.
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf>;
+
+    /// The whole of a small regular file; an error of kind [`io::ErrorKind::FileTooLarge`] above `limit`.
+    fn read_small(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+        // Asked by name first, so that a pipe is not even opened: its writer would notice.
+        if self.stat(path)?.kind != FileKind::File {
+            return Err(NotRegular.into());
+        }
+        let file = self.open(path)?;
+        let mut bytes = Vec::new();
+        loop {
+            let at = bytes.len();
+            // One byte more than allowed tells a file of exactly the limit from a longer one.
+            let room = (limit + 1).saturating_sub(at as u64).min(8 * 1024) as usize;
+            if room == 0 {
+                return Err(io::Error::new(io::ErrorKind::FileTooLarge, "the file is longer than expected"));
+            }
+            bytes.resize(at + room, 0);
+            let got = read_retrying(file.as_ref(), &mut bytes[at..], at as u64);
+            bytes.truncate(at + *got.as_ref().unwrap_or(&0));
+            if got? == 0 {
+                return Ok(bytes);
+            }
+        }
+    }
+}
+
+/// `read_at`, again when a signal came in between.
+pub(crate) fn read_retrying(file: &dyn ReadAt, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+    loop {
+        match file.read_at(buf, offset) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            other => return other,
+        }
+    }
+}
+
+/// Why [`Fs::open`] refused a path: it is a folder, pipe, socket or device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NotRegular;
+
+impl NotRegular {
+    /// Whether this is the reason behind an error.
+    pub fn is_cause_of(error: &io::Error) -> bool {
+        error.get_ref().is_some_and(|inner| inner.is::<Self>())
+    }
+}
+
+impl fmt::Display for NotRegular {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("not a regular file")
+    }
+}
+
+impl std::error::Error for NotRegular {}
+
+impl From<NotRegular> for io::Error {
+    fn from(reason: NotRegular) -> Self {
+        Self::new(io::ErrorKind::InvalidInput, reason)
+    }
+}
+
+/// An error of the operating system as something to count and show; `None` when there is nothing to say,
+/// because what vanished between two looks is no trouble.
+pub fn problem_of(path: &Path, error: &io::Error) -> Option<Problem> {
+    let (kind, detail) = match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => return None,
+        io::ErrorKind::PermissionDenied => (
+            ProblemKind::PermissionDenied,
+            "No permission to read this. Give your user the right to read it (for a folder: chmod u+rx, for a \
+             file: chmod u+r); it is picked up by itself then."
+                .to_owned(),
+        ),
+        _ if NotRegular::is_cause_of(error) => {
+            (ProblemKind::NotAFile, "This should be a regular file and is not. Move it out of this folder.".to_owned())
+        }
+        _ if is_loop(error) => (
+            ProblemKind::SymlinkLoop,
+            "This symbolic link leads back to itself, so it was not followed. Remove the link.".to_owned(),
+        ),
+        _ => (
+            ProblemKind::Io,
+            format!("The system could not read this: {error}. It is tried again with the next change."),
+        ),
+    };
+    Some(problem(path, kind, detail))
+}
+
+/// A problem met once.
+pub(crate) fn problem(path: &Path, kind: ProblemKind, detail: impl Into<std::sync::Arc<str>>) -> Problem {
+    Problem { path: path.to_string_lossy().into(), kind, count: 1, detail: detail.into() }
+}
+
+#[cfg(unix)]
+fn is_loop(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
+}
+
+#[cfg(not(unix))]
+fn is_loop(_error: &io::Error) -> bool {
+    false
+}
+
+/// The real file system.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct StdFs;
+
+struct StdFile(std::fs::File);
+
+impl Fs for StdFs {
+    fn stat(&self, path: &Path) -> io::Result<FileStat> {
+        std::fs::metadata(path).map(|meta| stat_of(&meta))
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt>> {
+        let mut options = std::fs::OpenOptions::new();
+        options.read(true);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::OpenOptionsExt;
+            // A pipe would block until somebody writes, and a terminal would become ours.
+            let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
+            options.custom_flags(flags.bits() as i32);
+        }
+        let file = options.open(path)?;
+        if !file.metadata()?.is_file() {
+            return Err(NotRegular.into());
+        }
+        Ok(Box::new(StdFile(file)))
+    }
+
+    fn list(&self, dir: &Path) -> io::Result<Vec<Name>> {
+        let mut names = Vec::new();
+        for entry in std::fs::read_dir(dir)? {
+            let entry = entry?;
+            let kind = match entry.file_type() {
+                Ok(kind) if kind.is_symlink() => {
+                    std::fs::metadata(entry.path()).map_or(FileKind::Other, |meta| kind_of(meta.file_type()))
+                }
+                Ok(kind) => kind_of(kind),
+                Err(_) => FileKind::Other,
+            };
+            names.push(Name { name: entry.file_name(), kind });
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> bool) -> Walk {
+        let mut walk = Walk::default();
+        let mut entries = walkdir::WalkDir::new(top).follow_links(true).into_iter();
+        while let Some(entry) = entries.next() {
+            let entry = match entry {
+                Ok(entry) => entry,
+                Err(error) => {
+                    walk.problems.extend(problem_of_walk(top, &error));
+                    continue;
+                }
+            };
+            let kind = kind_of(entry.file_type());
+            let wanted = entry.depth() == 0 || want(entry.path(), kind);
+            match (kind, wanted) {
+                (FileKind::Dir, true) => {}
+                (FileKind::Dir, false) => entries.skip_current_dir(),
+                (_, false) => {}
+                (_, true) => match entry.metadata() {
+                    Ok(meta) => walk.files.push((entry.into_path(), stat_of(&meta))),
+                    Err(error) => walk.problems.extend(problem_of_walk(top, &error)),
+                },
+            }
+        }
+        walk
+    }
+
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
+        std::fs::canonicalize(path)
+    }
+}
+
+impl ReadAt for StdFile {
+    fn stat(&self) -> io::Result<FileStat> {
+        self.0.metadata().map(|meta| stat_of(&meta))
+    }
+
+    #[cfg(unix)]
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        std::os::unix::fs::FileExt::read_at(&self.0, buf, offset)
+    }
+
+    #[cfg(windows)]
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        std::os::windows::fs::FileExt::seek_read(&self.0, buf, offset)
+    }
+}
+
+fn problem_of_walk(top: &Path, error: &walkdir::Error) -> Option<Problem> {
+    let path = error.path().unwrap_or(top);
+    if let Some(ancestor) = error.loop_ancestor() {
+        let detail = format!(
+            "This symbolic link leads back to {}, so it was not followed. Remove the link.",
+            ancestor.display()
+        );
+        return Some(problem(path, ProblemKind::SymlinkLoop, detail));
+    }
+    error.io_error().and_then(|io| problem_of(path, io))
+}
+
+fn kind_of(kind: std::fs::FileType) -> FileKind {
+    if kind.is_file() {
+        FileKind::File
+    } else if kind.is_dir() {
+        FileKind::Dir
+    } else {
+        FileKind::Other
+    }
+}
+
+fn stat_of(meta: &std::fs::Metadata) -> FileStat {
+    let mtime = meta.modified().map_or(Timestamp::default(), timestamp_of);
+    FileStat { id: id_of(meta), len: meta.len(), mtime, kind: kind_of(meta.file_type()) }
+}
+
+fn timestamp_of(time: SystemTime) -> Timestamp {
+    let millis = match time.duration_since(SystemTime::UNIX_EPOCH) {
+        Ok(after) => i64::try_from(after.as_millis()).unwrap_or(i64::MAX),
+        Err(before) => -i64::try_from(before.duration().as_millis()).unwrap_or(i64::MAX),
+    };
+    Timestamp::from_millis(millis)
+}
+
+#[cfg(unix)]
+fn id_of(meta: &std::fs::Metadata) -> FileId {
+    use std::os::unix::fs::MetadataExt;
+    FileId { dev: meta.dev(), ino: meta.ino() }
+}
+
+/// Windows shows the file index only through an unstable call; the time of creation tells a replaced file from
+/// the old one nearly as well. Untried.
+#[cfg(windows)]
+fn id_of(meta: &std::fs::Metadata) -> FileId {
+    use std::os::windows::fs::MetadataExt;
+    FileId { dev: 0, ino: meta.creation_time() }
+}

@@ -1,0 +1,259 @@
+//! Whether the process behind a registry file still runs.
+//!
+//! A killed agent leaves its registry file with its last words, and the system gives its process id to somebody
+//! else. So three things must agree: the id, the start time, and the world in which the id means anything.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use watchbill_core::evidence::registry::Liveness;
+use watchbill_core::ids::Instance;
+
+/// Becomes readable when a process ends.
+#[cfg(unix)]
+pub type ExitFd = std::os::fd::OwnedFd;
+/// Becomes readable when a process ends; there is none on this system.
+#[cfg(not(unix))]
+pub type ExitFd = std::convert::Infallible;
+
+/// What we ask of the system's processes; tests and the demo answer for themselves.
+pub trait Processes: Send + Sync {
+    /// Whether the process of a registry file runs. `pid_domain` is that file's `pidDomain`.
+    fn probe(&self, instance: &Instance, pid_domain: Option<&str>) -> Liveness;
+
+    /// Something to wait on for the end of a process. Open it, then probe: the id may have changed hands just
+    /// before. `None` when there is no such thing, and probing now and then must do.
+    fn exit_fd(&self, pid: u32) -> Option<ExitFd>;
+}
+
+/// The real processes.
+#[derive(Debug, Clone)]
+pub struct SystemProcesses {
+    domain: PidDomain,
+}
+
+impl SystemProcesses {
+    /// Finds out which world of process ids this program lives in.
+    pub fn new() -> Self {
+        Self { domain: PidDomain::own() }
+    }
+}
+
+impl Default for SystemProcesses {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Processes for SystemProcesses {
+    fn probe(&self, instance: &Instance, pid_domain: Option<&str>) -> Liveness {
+        if pid_domain.is_some_and(|domain| !self.domain.is_the_same(domain)) {
+            return Liveness::Unknown;
+        }
+        probe_here(instance)
+    }
+
+    fn exit_fd(&self, pid: u32) -> Option<ExitFd> {
+        exit_fd(pid)
+    }
+}
+
+/// Whether the process of a registry file runs; see [`SystemProcesses`], which remembers the domain.
+pub fn probe(instance: &Instance, pid_domain: Option<&str>) -> Liveness {
+    SystemProcesses::new().probe(instance, pid_domain)
+}
+
+/// The world in which a process id has its meaning: one machine and one namespace on it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct PidDomain {
+    /// The names under which this machine may be known.
+    machine: Vec<String>,
+    /// `pid:[4026531836]`; the first namespace has this number on every machine, so that it proves little alone.
+    namespace: Option<String>,
+}
+
+impl PidDomain {
+    /// Measured with client 2.1.329 on Linux: `linux:<machine-id>:pid:[<namespace>]`. Where there is no machine id
+    /// the client must write something else; the boot id and the host's name are our guesses.
+    #[cfg(target_os = "linux")]
+    fn own() -> Self {
+        let read = |path: &str| std::fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
+        let boot = read("/proc/sys/kernel/random/boot_id");
+        let machine = [
+            read("/etc/machine-id"),
+            read("/var/lib/dbus/machine-id"),
+            boot.as_deref().map(|id| id.replace('-', "")),
+            boot,
+            read("/proc/sys/kernel/hostname"),
+        ];
+        let namespace = std::fs::read_link("/proc/self/ns/pid").ok();
+        Self {
+            machine: machine.into_iter().flatten().filter(|name| !name.is_empty()).collect(),
+            namespace: namespace.map(|link| link.to_string_lossy().into_owned()),
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn own() -> Self {
+        Self::default()
+    }
+
+    /// Whether a `pidDomain` names this very world. A form that we don't know names another one: calling a
+    /// running process dead is worse than not knowing.
+    fn is_the_same(&self, domain: &str) -> bool {
+        let Some(rest) = domain.strip_prefix("linux:") else { return false };
+        let Some((machine, namespace)) = rest.split_once(':') else { return false };
+        self.namespace.as_deref() == Some(namespace) && self.machine.iter().any(|own| own == machine)
+    }
+}
+
+/// Field 22 of `/proc/<pid>/stat`, the client's `procStart`; `None` when there is no such process.
+pub fn proc_start(pid: u32) -> Option<Arc<str>> {
+    let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+    parse_stat(&stat).map(|(_, start)| start.into())
+}
+
+/// State and start time from `/proc/<pid>/stat`. The program's name in parentheses may itself hold spaces,
+/// parentheses and bytes that are no text, so that only what follows the last one counts.
+fn parse_stat(stat: &[u8]) -> Option<(u8, &str)> {
+    let after_name = stat.iter().rposition(|byte| *byte == b')')? + 1;
+    let mut fields = std::str::from_utf8(&stat[after_name..]).ok()?.split_ascii_whitespace();
+    let state = fields.next()?.bytes().next()?;
+    // The state is field 3, so that 18 fields lie between it and field 22.
+    fields.nth(18).map(|start| (state, start))
+}
+
+#[cfg(target_os = "linux")]
+fn probe_here(instance: &Instance) -> Liveness {
+    let stat = match std::fs::read(format!("/proc/{}/stat", instance.pid)) {
+        Ok(stat) => stat,
+        // Gone, or hidden from us (`hidepid`), or there is no /proc at all.
+        Err(_) => {
+            return match process_exists(instance.pid) {
+                Some(false) => Liveness::Dead,
+                _ => Liveness::Unknown,
+            };
+        }
+    };
+    let Some((state, start)) = parse_stat(&stat) else { return Liveness::Unknown };
+    if matches!(state, b'Z' | b'X' | b'x') {
+        return Liveness::Dead;
+    }
+    match instance.proc_start.as_deref() {
+        Some(expected) if expected == start => Liveness::Alive,
+        Some(_) => Liveness::Dead,
+        // Old clients don't write their start: something has this id, and it may be anything.
+        None => Liveness::Unknown,
+    }
+}
+
+/// Untried: there is no portable start time to compare, so that an id in use proves nothing more than that.
+#[cfg(all(unix, not(target_os = "linux")))]
+fn probe_here(instance: &Instance) -> Liveness {
+    match process_exists(instance.pid) {
+        Some(true) => Liveness::Alive,
+        Some(false) => Liveness::Dead,
+        None => Liveness::Unknown,
+    }
+}
+
+#[cfg(not(unix))]
+fn probe_here(_instance: &Instance) -> Liveness {
+    Liveness::Unknown
+}
+
+/// Whether any process has this id, asked with a signal that is not sent.
+#[cfg(unix)]
+fn process_exists(pid: u32) -> Option<bool> {
+    use rustix::io::Errno;
+    let Some(pid) = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw) else {
+        return Some(false);
+    };
+    match rustix::process::test_kill_process(pid) {
+        // No right to signal it means that it is there.
+        Ok(()) | Err(Errno::PERM) => Some(true),
+        Err(Errno::SRCH) => Some(false),
+        Err(_) => None,
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn exit_fd(pid: u32) -> Option<ExitFd> {
+    let pid = rustix::process::Pid::from_raw(i32::try_from(pid).ok()?)?;
+    rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::NONBLOCK)
+        .or_else(|_| rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()))
+        .ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn exit_fd(_pid: u32) -> Option<ExitFd> {
+    None
+}
+
+/// Processes that live and die as told.
+#[derive(Debug, Clone, Default)]
+pub struct FakeProcesses {
+    known: Arc<Mutex<HashMap<Instance, Liveness>>>,
+}
+
+impl FakeProcesses {
+    /// No process is known: every answer is [`Liveness::Unknown`].
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets what is answered for a process from now on.
+    pub fn set(&self, instance: Instance, liveness: Liveness) {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(instance, liveness);
+    }
+}
+
+impl Processes for FakeProcesses {
+    fn probe(&self, instance: &Instance, _pid_domain: Option<&str>) -> Liveness {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(instance).copied().unwrap_or(Liveness::Unknown)
+    }
+
+    fn exit_fd(&self, _pid: u32) -> Option<ExitFd> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_programs_name_cannot_confuse_the_fields() {
+        let tail = "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 213025 20 21";
+        for name in ["claude", "a) S 1 (b", "two words", "((((", ""] {
+            let stat = format!("77 ({name}) S {tail}\n");
+            assert_eq!(parse_stat(stat.as_bytes()), Some((b'S', "213025")), "{name}");
+        }
+        let mut odd = b"77 (\xff\xfe) Z ".to_vec();
+        odd.extend_from_slice(tail.as_bytes());
+        assert_eq!(parse_stat(&odd), Some((b'Z', "213025")));
+        for short in ["", "77 (claude", "77 (claude)", "77 (claude) S 1 2 3"] {
+            assert_eq!(parse_stat(short.as_bytes()), None, "{short}");
+        }
+    }
+
+    #[test]
+    fn only_the_same_machine_and_namespace_are_our_world() {
+        let own = PidDomain {
+            machine: vec!["3d1219c7".into(), "workstation".into()],
+            namespace: Some("pid:[4026531836]".into()),
+        };
+        assert!(own.is_the_same("linux:3d1219c7:pid:[4026531836]"));
+        assert!(own.is_the_same("linux:workstation:pid:[4026531836]"));
+        for other in [
+            "linux:ffffffff:pid:[4026531836]",
+            "linux:3d1219c7:pid:[4026532999]",
+            "darwin:3d1219c7:pid:[4026531836]",
+            "linux:3d1219c7",
+            "",
+        ] {
+            assert!(!own.is_the_same(other), "{other}");
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! What to do with one event of the system: the body of the watcher's callback, as a pure function.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use notify::event::{EventKind, ModifyKind, RemoveKind, RenameMode};
+
+use crate::hints::{Hint, hints_from_notify};
+use crate::layout::classify;
+use crate::plan::{Plan, Reach};
+
+/// What the callback does with an event.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Step {
+    /// Tell the engine.
+    Hint(Hint),
+    /// A watched folder is gone or has moved: its watch is void.
+    Lost(PathBuf),
+    /// The plan may be obsolete.
+    Look,
+    /// A folder came into a watched tree: see to its watches, then have it walked.
+    Folder(PathBuf),
+    /// Events were lost, and with them perhaps the news of folders that nobody watches now.
+    Overflow,
+    /// The system refuses more watches, for this path if it says so.
+    Limit(Option<PathBuf>),
+}
+
+/// What the callback must know to judge an event; made from the plan.
+#[derive(Debug, Default)]
+pub(crate) struct Routes {
+    /// Trees with their roots.
+    trees: Vec<(PathBuf, PathBuf)>,
+    /// Flat folders of the agent with their roots.
+    flats: BTreeMap<PathBuf, PathBuf>,
+    /// Single folders with the spellings that they were asked for by.
+    spellings: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
+    watched: BTreeSet<PathBuf>,
+    awaited: BTreeSet<PathBuf>,
+}
+
+impl Routes {
+    pub(crate) fn new(plan: &Plan) -> Self {
+        let flats = plan.watches.iter().filter(|(_, planned)| planned.reach == Reach::Flat);
+        Self {
+            trees: plan.trees().map(|(tree, root)| (tree.clone(), root.clone())).collect(),
+            flats: flats.filter_map(|(path, planned)| Some((path.clone(), planned.root.clone()?))).collect(),
+            spellings: plan.spellings.clone(),
+            watched: plan.watches.keys().cloned().collect(),
+            awaited: plan.awaited.clone(),
+        }
+    }
+
+    /// The steps for one event, each once.
+    pub(crate) fn steps(&self, event: &notify::Result<notify::Event>) -> BTreeSet<Step> {
+        let mut steps = BTreeSet::new();
+        if let Err(error) = event
+            && is_limit(error)
+        {
+            steps.insert(Step::Limit(error.paths.first().cloned()));
+        }
+        let kind = event.as_ref().map_or(EventKind::Any, |event| event.kind);
+        for hint in hints_from_notify(event) {
+            match hint {
+                Hint::Everything => {
+                    steps.insert(Step::Overflow);
+                    steps.insert(Step::Hint(Hint::Everything));
+                }
+                Hint::File(path) => self.add(kind, path, Hint::File, &mut steps),
+                Hint::Tree(path) => self.add(kind, path, Hint::Tree, &mut steps),
+            }
+        }
+        steps
+    }
+
+    fn add(&self, kind: EventKind, path: PathBuf, hint: fn(PathBuf) -> Hint, steps: &mut BTreeSet<Step>) {
+        if self.awaited.contains(&path) {
+            steps.insert(Step::Look);
+        }
+        if self.watched.contains(&path) && takes_away(kind) {
+            steps.insert(Step::Lost(path.clone()));
+        }
+        if let Some((tree, root)) = self.trees.iter().find(|(tree, _)| path.starts_with(tree)) {
+            let place = path.strip_prefix(root).ok().and_then(classify);
+            let is_file = matches!(hint(PathBuf::new()), Hint::File(_));
+            if place.is_none() && path != *tree && may_be_new_folder(kind) {
+                // A link to a folder comes as a new file, and a folder made readable as a changed one.
+                steps.insert(Step::Folder(path.clone()));
+            }
+            if place.is_some() || !is_file {
+                steps.insert(Step::Hint(hint(path)));
+            }
+            return;
+        }
+        let Some((dir, name)) = path.parent().zip(path.file_name()) else { return };
+        if let Some(root) = self.flats.get(dir)
+            && path.strip_prefix(root).ok().and_then(classify).is_some()
+        {
+            steps.insert(Step::Hint(hint(path.clone())));
+        }
+        for spelling in self.spellings.get(dir).into_iter().flatten() {
+            steps.insert(Step::Hint(hint(spelling.join(name))));
+        }
+    }
+
+    /// The watched tree or folder that a path lies in.
+    pub(crate) fn watch_around(&self, path: &Path) -> Option<PathBuf> {
+        path.ancestors().find(|above| self.watched.contains(*above)).map(Path::to_owned)
+    }
+
+    /// Translates a watched folder to the spellings that its user knows.
+    pub(crate) fn known_as(&self, dir: &Path) -> Vec<PathBuf> {
+        let mut names: Vec<PathBuf> = self.spellings.get(dir).into_iter().flatten().cloned().collect();
+        if self.flats.contains_key(dir) || self.trees.iter().any(|(tree, _)| tree == dir) {
+            names.push(dir.to_owned());
+        }
+        names
+    }
+}
+
+/// Whether an error says that the system refuses more watches, or more watchers.
+pub(crate) fn is_limit(error: &notify::Error) -> bool {
+    match &error.kind {
+        notify::ErrorKind::MaxFilesWatch => true,
+        notify::ErrorKind::Io(io) => is_out_of_files(io),
+        _ => false,
+    }
+}
+
+#[cfg(unix)]
+pub(crate) fn is_out_of_files(error: &std::io::Error) -> bool {
+    use rustix::io::Errno;
+    let limits = [Errno::MFILE, Errno::NFILE, Errno::NOSPC];
+    limits.iter().any(|limit| error.raw_os_error() == Some(limit.raw_os_error()))
+}
+
+#[cfg(not(unix))]
+pub(crate) fn is_out_of_files(_error: &std::io::Error) -> bool {
+    false
+}
+
+fn takes_away(kind: EventKind) -> bool {
+    match kind {
+        EventKind::Remove(RemoveKind::File) => false,
+        EventKind::Remove(_) | EventKind::Any | EventKind::Other => true,
+        EventKind::Modify(ModifyKind::Name(mode)) => mode != RenameMode::To,
+        _ => false,
+    }
+}
+
+fn may_be_new_folder(kind: EventKind) -> bool {
+    match kind {
+        EventKind::Create(_) | EventKind::Any | EventKind::Other => true,
+        EventKind::Modify(ModifyKind::Name(mode)) => mode != RenameMode::From,
+        EventKind::Modify(ModifyKind::Metadata(_)) => true,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mem::MemFs;
+    use crate::plan::plan;
+    use notify::Event;
+    use notify::event::{CreateKind, DataChange, MetadataKind};
+
+    fn steps(kind: EventKind, path: &str) -> Vec<Step> {
+        let fs = MemFs::new();
+        fs.mkdir("/c/projects/p");
+        fs.mkdir("/c/sessions");
+        fs.mkdir("/work/.claude");
+        fs.mkdir("/other");
+        let dirs = [PathBuf::from("/work/.claude"), "/other/repo/.claude".into()];
+        let routes = Routes::new(&plan(&fs, &["/c".into()], &dirs));
+        routes.steps(&Ok(Event::new(kind).add_path(path.into()))).into_iter().collect()
+    }
+
+    #[test]
+    fn only_what_concerns_us_goes_on() {
+        let append = EventKind::Modify(ModifyKind::Data(DataChange::Any));
+        let file = EventKind::Create(CreateKind::File);
+        let folder = EventKind::Create(CreateKind::Folder);
+        let attributes = EventKind::Modify(ModifyKind::Metadata(MetadataKind::Any));
+        let removed = EventKind::Remove(RemoveKind::Folder);
+        let hint = |path: &str| Step::Hint(Hint::File(path.into()));
+        let tree = |path: &str| Step::Hint(Hint::Tree(path.into()));
+        let new = |path: &str| Step::Folder(path.into());
+        let table: Vec<(&str, EventKind, &str, Vec<Step>)> = vec![
+            ("append to a transcript", append, "/c/projects/p/s.jsonl", vec![hint("/c/projects/p/s.jsonl")]),
+            ("a tool's result", append, "/c/projects/p/s/tool-results/x.txt", vec![]),
+            ("a new transcript", file, "/c/projects/p/s.jsonl", vec![hint("/c/projects/p/s.jsonl")]),
+            ("a new link, perhaps to a folder", file, "/c/projects/link", vec![new("/c/projects/link")]),
+            ("a new project", folder, "/c/projects/q", vec![tree("/c/projects/q"), new("/c/projects/q")]),
+            ("a project made readable", attributes, "/c/projects/p", vec![new("/c/projects/p")]),
+            ("a project removed", removed, "/c/projects/p", vec![tree("/c/projects/p")]),
+            ("registry", append, "/c/sessions/77.json", vec![hint("/c/sessions/77.json")]),
+            ("a key beside it", append, "/c/sessions/77.key", vec![]),
+            ("the history of prompts", append, "/c/history.jsonl", vec![]),
+            (
+                "all projects removed",
+                removed,
+                "/c/projects",
+                vec![tree("/c/projects"), Step::Lost("/c/projects".into()), Step::Look],
+            ),
+            (
+                "the registry folder removed",
+                removed,
+                "/c/sessions",
+                vec![Step::Lost("/c/sessions".into()), Step::Look],
+            ),
+            ("the root removed", removed, "/c", vec![Step::Lost("/c".into())]),
+            (
+                "a marker",
+                file,
+                "/work/.claude/compacted.x.marker",
+                vec![hint("/work/.claude/compacted.x.marker")],
+            ),
+            ("a file beside an awaited folder", append, "/other/notes.txt", vec![]),
+            ("the awaited folder", folder, "/other/repo", vec![Step::Look]),
+        ];
+        for (what, kind, path, mut expected) in table {
+            expected.sort();
+            assert_eq!(steps(kind, path), expected, "{what}");
+        }
+    }
+
+    #[test]
+    fn lost_events_and_limits_are_told_from_each_other() {
+        let routes = Routes::default();
+        let overflow = Event::new(EventKind::Other).set_flag(notify::event::Flag::Rescan);
+        let steps = routes.steps(&Ok(overflow));
+        assert_eq!(steps, BTreeSet::from([Step::Overflow, Step::Hint(Hint::Everything)]));
+        let limit = notify::Error::new(notify::ErrorKind::MaxFilesWatch).add_path("/c/projects/q".into());
+        assert!(routes.steps(&Err(limit)).contains(&Step::Limit(Some("/c/projects/q".into()))));
+    }
+}

@@ -1,0 +1,145 @@
+//! Finds what is there: at the start, after lost events, and wherever a hint points.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use watchbill_core::problem::{Problem, ProblemKind};
+
+use crate::fs::{FileKind, FileStat, Fs, NotRegular, problem, problem_of};
+use crate::layout::{self, Place, classify};
+
+/// A file that is ours to read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The file, below its canonical root.
+    pub path: PathBuf,
+    /// The canonical root.
+    pub root: PathBuf,
+    /// What it is.
+    pub place: Place,
+    /// How it stood.
+    pub stat: FileStat,
+}
+
+/// What a scan found.
+#[derive(Debug, Default)]
+pub struct Scan {
+    /// Files, the last written first, so that what a person works on appears first.
+    pub found: Vec<Found>,
+    /// What could not be looked at.
+    pub problems: Vec<Problem>,
+}
+
+/// The roots by their one true spelling, each once; a root that does not exist yet keeps the spelling it has.
+pub fn canonical_roots(fs: &dyn Fs, roots: &[PathBuf]) -> Vec<PathBuf> {
+    let mut canonical: Vec<PathBuf> = Vec::with_capacity(roots.len());
+    for root in roots {
+        let root = fs.canonical(root).unwrap_or_else(|_| root.clone());
+        if !canonical.contains(&root) {
+            canonical.push(root);
+        }
+    }
+    canonical
+}
+
+/// Everything below all roots. `roots` may be spelled in any way.
+pub fn scan(fs: &dyn Fs, roots: &[PathBuf]) -> Scan {
+    let mut scan = Scan::default();
+    let mut seen = HashSet::new();
+    for root in canonical_roots(fs, roots) {
+        match fs.stat(&root) {
+            Ok(stat) if stat.kind == FileKind::Dir => {}
+            Ok(_) => {
+                let detail =
+                    "This should be the agent's folder and is a file. Name a folder with --claude-dir.";
+                scan.problems.push(problem(&root, ProblemKind::NotAFile, detail));
+                continue;
+            }
+            Err(error) => {
+                let detail = "There is no such folder yet. It is watched for: start the agent, or name another \
+                              folder with --claude-dir.";
+                scan.problems.push(
+                    problem_of(&root, &error).unwrap_or_else(|| problem(&root, ProblemKind::Missing, detail)),
+                );
+                continue;
+            }
+        }
+        for folder in [layout::PROJECTS, layout::SESSIONS] {
+            let folder = root.join(folder);
+            // Two roots may share one folder by a link; its files must not be read twice.
+            if fs.stat(&folder).is_ok_and(|stat| !seen.insert(stat.id)) {
+                continue;
+            }
+            walk(fs, &root, &folder, &mut scan);
+        }
+    }
+    finish(&mut scan);
+    scan
+}
+
+/// What is at or below one path: the answer to a hint. `roots` are canonical, as [`canonical_roots`] gives them.
+///
+/// Nothing is found for a path that is gone; whoever knows files at or below it must `stat` them.
+pub fn scan_path(fs: &dyn Fs, roots: &[PathBuf], path: &Path) -> Scan {
+    let mut scan = Scan::default();
+    // The innermost root, should one lie in another.
+    let root = roots.iter().filter(|root| path.starts_with(root)).max_by_key(|root| root.as_os_str().len());
+    if let Some(root) = root {
+        if path == root {
+            for folder in [layout::PROJECTS, layout::SESSIONS] {
+                walk(fs, root, &root.join(folder), &mut scan);
+            }
+        } else {
+            walk(fs, root, path, &mut scan);
+        }
+    }
+    finish(&mut scan);
+    scan
+}
+
+fn walk(fs: &dyn Fs, root: &Path, top: &Path, scan: &mut Scan) {
+    let place_of = |path: &Path| path.strip_prefix(root).ok().and_then(classify);
+    let mut wrong = Vec::new();
+    let walk = fs.walk(top, &mut |path, kind| match kind {
+        FileKind::File | FileKind::Other => place_of(path).is_some(),
+        FileKind::Dir => {
+            if place_of(path).is_some() {
+                wrong.push(path.to_owned());
+            }
+            worth_entering(root, path)
+        }
+    });
+    for (path, stat) in walk.files {
+        match (place_of(&path), stat.kind) {
+            (Some(place), FileKind::File) => {
+                scan.found.push(Found { path, root: root.to_owned(), place, stat })
+            }
+            (Some(_), _) => wrong.push(path),
+            (None, _) => {}
+        }
+    }
+    scan.problems.extend(wrong.iter().filter_map(|path| problem_of(path, &NotRegular.into())));
+    scan.problems.extend(walk.problems);
+}
+
+/// Whether anything of ours can be below a folder; results of tools can be many thousand files.
+fn worth_entering(root: &Path, dir: &Path) -> bool {
+    let Ok(relative) = dir.strip_prefix(root) else { return true };
+    let names: Vec<_> = relative.iter().collect();
+    match names.as_slice() {
+        [top, ..] if *top == layout::SESSIONS => names.len() == 1,
+        [_, _, _, folder] => *folder == "subagents",
+        [_, _, _, _, folder] => *folder == "workflows",
+        _ => true,
+    }
+}
+
+fn finish(scan: &mut Scan) {
+    // Then by path, so that equal times give one order.
+    scan.found.sort_by(|a, b| b.stat.mtime.cmp(&a.stat.mtime).then_with(|| a.path.cmp(&b.path)));
+    // A project folder and a link to it hold the same transcripts: the first spelling stands for both.
+    let mut seen = HashSet::new();
+    scan.found.retain(|found| seen.insert((found.stat.id, found.path.file_name().map(ToOwned::to_owned))));
+    scan.problems.sort();
+    scan.problems.dedup();
+}

@@ -1,0 +1,257 @@
+//! Reads exactly the bytes that came since the last time, and notices when the past was rewritten.
+//!
+//! A length alone cannot tell an append from "truncated and grown again beyond the old end", and an inode number
+//! is reused. So a cursor also remembers what the file's first bytes and the bytes just before its end were; both
+//! are compared at every read, which costs the same for a file of a kilobyte and of three gigabytes.
+
+use std::io;
+use std::path::Path;
+
+use watchbill_core::time::Timestamp;
+
+use crate::fs::{FileId, FileKind, FileStat, Fs, NotRegular, ReadAt, read_retrying};
+
+/// How many bytes at the front are remembered.
+const HEAD: usize = 1024;
+/// How many bytes before the cursor are remembered. Records end alike (version, branch), so that the window must
+/// reach over their ends to where ids and times stand.
+const WINDOW: usize = 1024;
+/// How many new bytes are read at once.
+const CHUNK: usize = 256 * 1024;
+
+/// Where reading stopped, and what the file was then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cursor {
+    /// Which file it was.
+    pub id: FileId,
+    /// What it held.
+    pub fingerprint: Fingerprint,
+    /// All bytes before this one were delivered.
+    pub offset: u64,
+    /// When it had last been written: the only witness of a rewrite that keeps the length.
+    pub mtime: Timestamp,
+}
+
+/// What a file held at two places: hashes of its first bytes and of the last ones before the cursor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fingerprint {
+    head: u64,
+    window: u64,
+}
+
+impl Default for Fingerprint {
+    fn default() -> Self {
+        Self { head: EMPTY, window: EMPTY }
+    }
+}
+
+/// What to do about a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadPlan {
+    /// Nothing changed.
+    Nothing,
+    /// Read from here to there, if the fingerprint still holds. Equal ends ask for the comparison alone: the
+    /// file was written without a change of length.
+    Append {
+        /// The first byte to read.
+        from: u64,
+        /// One after the last.
+        to: u64,
+    },
+    /// What was delivered is void; read from the front.
+    Restart(RestartReason),
+    /// There is no such file.
+    Gone,
+}
+
+/// How we know that what was delivered is void.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RestartReason {
+    /// Another file has the name now.
+    Replaced,
+    /// It is shorter than what was delivered.
+    Truncated,
+    /// It is long enough but holds something else.
+    Rewritten,
+}
+
+/// Decides from what is remembered and what `stat` says.
+pub fn plan_read(cursor: Option<&Cursor>, stat: Option<&FileStat>) -> ReadPlan {
+    let Some(stat) = stat else { return ReadPlan::Gone };
+    let Some(cursor) = cursor else { return ReadPlan::Append { from: 0, to: stat.len } };
+    if stat.id != cursor.id {
+        ReadPlan::Restart(RestartReason::Replaced)
+    } else if stat.len < cursor.offset {
+        ReadPlan::Restart(RestartReason::Truncated)
+    } else if stat.len == cursor.offset && stat.mtime == cursor.mtime {
+        ReadPlan::Nothing
+    } else {
+        ReadPlan::Append { from: cursor.offset, to: stat.len }
+    }
+}
+
+/// What one read did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ReadOutcome {
+    /// How many bytes were delivered.
+    pub bytes_read: u64,
+    /// Whether the budget ended before the file did: call again.
+    pub more: bool,
+    /// Why everything was delivered anew, if it was.
+    pub restarted: Option<RestartReason>,
+}
+
+/// Why a file could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum TailError {
+    /// There is no such file. The cursor stays, for a file that comes back.
+    #[error("the file is gone")]
+    Gone,
+    /// It is a folder, pipe, socket or device.
+    #[error("not a regular file")]
+    NotAFile,
+    /// The system said no.
+    #[error(transparent)]
+    Io(io::Error),
+}
+
+impl From<io::Error> for TailError {
+    fn from(error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::NotFound {
+            Self::Gone
+        } else if NotRegular::is_cause_of(&error) {
+            Self::NotAFile
+        } else {
+            Self::Io(error)
+        }
+    }
+}
+
+/// One file that is followed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tail {
+    /// Where reading stopped; `None` before the first read.
+    pub cursor: Option<Cursor>,
+}
+
+impl Tail {
+    /// Delivers what is new in `path` through `on_bytes` (offset in the file, bytes), at most `budget` bytes.
+    ///
+    /// When the past was rewritten `on_restart` is called first and the file is delivered from its front. The
+    /// bytes delivered since the last restart are always a prefix of what the file held at one moment.
+    /// `scratch` is a buffer to be shared by all files; it never grows beyond 258 KiB.
+    ///
+    /// # Errors
+    ///
+    /// [`TailError`]; whatever was delivered before stays delivered, and the cursor stands behind it.
+    pub fn read(
+        &mut self,
+        fs: &dyn Fs,
+        path: &Path,
+        scratch: &mut Vec<u8>,
+        budget: u64,
+        on_restart: &mut dyn FnMut(),
+        on_bytes: &mut dyn FnMut(u64, &[u8]),
+    ) -> Result<ReadOutcome, TailError> {
+        let named = fs.stat(path)?;
+        if named.kind != FileKind::File {
+            return Err(TailError::NotAFile);
+        }
+        if plan_read(self.cursor.as_ref(), Some(&named)) == ReadPlan::Nothing {
+            return Ok(ReadOutcome::default());
+        }
+        let file = fs.open(path)?;
+        // The name may lead to another file by now: from here on only the open one counts.
+        let stat = file.stat()?;
+        let mut outcome = ReadOutcome::default();
+        match plan_read(self.cursor.as_ref(), Some(&stat)) {
+            ReadPlan::Nothing | ReadPlan::Gone => return Ok(outcome),
+            ReadPlan::Restart(reason) => outcome.restarted = Some(reason),
+            ReadPlan::Append { .. } => {
+                if let Some(cursor) = &self.cursor
+                    && !still_holds(file.as_ref(), cursor, scratch)?
+                {
+                    outcome.restarted = Some(RestartReason::Rewritten);
+                }
+            }
+        }
+        if outcome.restarted.is_some() {
+            self.cursor = None;
+            on_restart();
+        }
+        let fresh = Cursor { id: stat.id, fingerprint: Fingerprint::default(), offset: 0, mtime: stat.mtime };
+        let cursor = self.cursor.get_or_insert(fresh);
+        deliver(file.as_ref(), cursor, stat.len, budget, scratch, on_bytes, &mut outcome)?;
+        outcome.more = cursor.offset < stat.len && outcome.bytes_read >= budget;
+        // Only now, so that an error on the way leaves the old time and the next look tries again.
+        cursor.mtime = stat.mtime;
+        Ok(outcome)
+    }
+}
+
+/// Reads up to `end` or until the budget is spent, keeping the cursor behind what was delivered.
+fn deliver(
+    file: &dyn ReadAt,
+    cursor: &mut Cursor,
+    end: u64,
+    budget: u64,
+    scratch: &mut Vec<u8>,
+    on_bytes: &mut dyn FnMut(u64, &[u8]),
+    outcome: &mut ReadOutcome,
+) -> io::Result<()> {
+    while cursor.offset < end && outcome.bytes_read < budget {
+        // The window before the cursor is read again with the new bytes, so that nothing need be kept between
+        // two reads and thousands of followed files cost a few words each.
+        let back = cursor.offset.min(WINDOW as u64) as usize;
+        let room = (end - cursor.offset).min(budget - outcome.bytes_read).min(CHUNK as u64) as usize;
+        scratch.resize(back + room, 0);
+        let got = fill(file, scratch, cursor.offset - back as u64)?;
+        if got <= back {
+            // Cut off under our hands; the next `stat` tells.
+            return Ok(());
+        }
+        let known = &scratch[..got];
+        let fresh = &known[back..];
+        if cursor.offset < HEAD as u64 {
+            let head = fresh.len().min(HEAD - cursor.offset as usize);
+            cursor.fingerprint.head = hash(cursor.fingerprint.head, &fresh[..head]);
+        }
+        cursor.fingerprint.window = hash(EMPTY, &known[got.saturating_sub(WINDOW)..]);
+        on_bytes(cursor.offset, fresh);
+        cursor.offset += fresh.len() as u64;
+        outcome.bytes_read += fresh.len() as u64;
+    }
+    Ok(())
+}
+
+/// Whether the file still holds at both places what it held when the cursor was set.
+fn still_holds(file: &dyn ReadAt, cursor: &Cursor, scratch: &mut Vec<u8>) -> io::Result<bool> {
+    let head = cursor.offset.min(HEAD as u64) as usize;
+    scratch.resize(head, 0);
+    if fill(file, scratch, 0)? < head || hash(EMPTY, scratch) != cursor.fingerprint.head {
+        return Ok(false);
+    }
+    let back = cursor.offset.min(WINDOW as u64) as usize;
+    scratch.resize(back, 0);
+    Ok(fill(file, scratch, cursor.offset - back as u64)? == back
+        && hash(EMPTY, scratch) == cursor.fingerprint.window)
+}
+
+/// Reads until `buf` is full or the file ends.
+fn fill(file: &dyn ReadAt, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+    let mut got = 0;
+    while got < buf.len() {
+        match read_retrying(file, &mut buf[got..], offset + got as u64)? {
+            0 => break,
+            more => got += more,
+        }
+    }
+    Ok(got)
+}
+
+const EMPTY: u64 = 0xcbf2_9ce4_8422_2325;
+
+/// FNV-1a, which can be continued where it stopped; nobody gains by a collision.
+fn hash(start: u64, bytes: &[u8]) -> u64 {
+    bytes.iter().fold(start, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
+}

@@ -1,0 +1,171 @@
+//! The words of the command line. Parsed by hand: a parser library would double the time until the first word.
+
+use std::path::PathBuf;
+
+/// What `cargo xtask` without arguments prints.
+pub const USAGE: &str = "\
+cargo xtask run [--debug] [-- ARGUMENTS]   install what is missing, build, open the window
+cargo xtask test [--only STEP]... [--keep-going] [--list]
+                                           install what is missing, run every test there is, headless
+cargo xtask setup [run|test|bench]         only install what is missing (default: run)
+cargo xtask fixtures FOLDER                refresh tests/fixtures from a folder of recordings
+
+Everything that gets installed is named before it is installed.";
+
+/// One thing to do.
+#[derive(Debug, PartialEq)]
+pub enum Task {
+    Help,
+    Run(RunOptions),
+    Test(TestOptions),
+    Setup(SetupOptions),
+    Fixtures {
+        from: PathBuf,
+    },
+    /// Internal: cargo calls us as the runner of each test program.
+    Sandbox {
+        program: PathBuf,
+        arguments: Vec<String>,
+    },
+}
+
+/// Options of `run`.
+#[derive(Debug, PartialEq, Default)]
+pub struct RunOptions {
+    /// Build quickly rather than well.
+    pub debug: bool,
+    /// Handed to the window, or to the command line where there is no display.
+    pub arguments: Vec<String>,
+}
+
+/// Options of `test`.
+#[derive(Debug, PartialEq, Default)]
+pub struct TestOptions {
+    /// Only these steps; all if empty.
+    pub only: Vec<String>,
+    /// Go on after a step that failed.
+    pub keep_going: bool,
+    /// Only name the steps.
+    pub list: bool,
+}
+
+/// For what `setup` prepares the machine.
+#[derive(Debug, PartialEq, Default, Clone, Copy)]
+pub enum SetupOptions {
+    #[default]
+    Run,
+    Test,
+    Bench,
+}
+
+/// Understands the words after `cargo xtask`, or says what is wrong with them.
+pub fn parse(arguments: &[String]) -> Result<Task, String> {
+    let Some((task, rest)) = arguments.split_first() else { return Ok(Task::Help) };
+    match task.as_str() {
+        "help" | "--help" | "-h" => Ok(Task::Help),
+        "run" => run(rest).map(Task::Run),
+        "test" => test(rest).map(Task::Test),
+        "setup" => setup(rest).map(Task::Setup),
+        "fixtures" => match rest {
+            [from] => Ok(Task::Fixtures { from: PathBuf::from(from) }),
+            _ => Err("`fixtures` wants exactly one folder".to_owned()),
+        },
+        "sandbox" => match rest.split_first() {
+            Some((program, rest)) => {
+                Ok(Task::Sandbox { program: PathBuf::from(program), arguments: rest.to_vec() })
+            }
+            None => Err("`sandbox` wants a program".to_owned()),
+        },
+        other => Err(format!("`{other}` is not a task")),
+    }
+}
+
+fn run(arguments: &[String]) -> Result<RunOptions, String> {
+    let mut options = RunOptions::default();
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--debug" => options.debug = true,
+            "--" => {
+                options.arguments.extend(words.by_ref().cloned());
+            }
+            other => {
+                return Err(format!(
+                    "`run` does not know `{other}`; put the program's own arguments after `--`"
+                ));
+            }
+        }
+    }
+    Ok(options)
+}
+
+fn test(arguments: &[String]) -> Result<TestOptions, String> {
+    let mut options = TestOptions::default();
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--keep-going" => options.keep_going = true,
+            "--list" => options.list = true,
+            "--only" => {
+                let steps = words.next().ok_or("`--only` wants the name of a step")?;
+                options.only.extend(steps.split(',').map(str::to_owned));
+            }
+            other => return Err(format!("`test` does not know `{other}`")),
+        }
+    }
+    Ok(options)
+}
+
+fn setup(arguments: &[String]) -> Result<SetupOptions, String> {
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] | ["run"] => Ok(SetupOptions::Run),
+        ["test"] => Ok(SetupOptions::Test),
+        ["bench"] => Ok(SetupOptions::Bench),
+        _ => Err("`setup` prepares for `run`, `test` or `bench`".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Result<Task, String> {
+        parse(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn every_task_is_understood() {
+        assert_eq!(words(""), Ok(Task::Help));
+        assert_eq!(words("run"), Ok(Task::Run(RunOptions::default())));
+        assert_eq!(
+            words("run --debug -- --demo --debug"),
+            Ok(Task::Run(RunOptions { debug: true, arguments: vec!["--demo".into(), "--debug".into()] }))
+        );
+        assert_eq!(
+            words("test --only fmt,clippy --only rust --keep-going"),
+            Ok(Task::Test(TestOptions {
+                only: vec!["fmt".into(), "clippy".into(), "rust".into()],
+                keep_going: true,
+                list: false
+            }))
+        );
+        assert_eq!(words("setup"), Ok(Task::Setup(SetupOptions::Run)));
+        assert_eq!(words("setup bench"), Ok(Task::Setup(SetupOptions::Bench)));
+        assert_eq!(words("fixtures there"), Ok(Task::Fixtures { from: "there".into() }));
+    }
+
+    #[test]
+    fn what_is_not_understood_is_named() {
+        for (line, part) in [
+            ("fly", "`fly` is not a task"),
+            ("run --demo", "after `--`"),
+            ("test --only", "wants the name"),
+            ("test fast", "`fast`"),
+            ("fixtures", "exactly one folder"),
+            ("setup all", "`run`, `test` or `bench`"),
+        ] {
+            let complaint = words(line).unwrap_err();
+            assert!(complaint.contains(part), "{line}: {complaint}");
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! What must be installed before anything can be built: named first, then installed, by apt where there is apt.
+
+use std::collections::BTreeSet;
+use std::io::IsTerminal;
+
+use anyhow::{Context, Result, bail};
+
+use crate::call::Call;
+use crate::node;
+use crate::options::SetupOptions;
+use crate::steps::Need;
+use crate::tree::{Tree, on_path};
+
+/// Debian's and Ubuntu's names, found by building on a bare system of each need.
+const COMPILE: &[&str] =
+    &["build-essential", "pkg-config", "libwebkit2gtk-4.1-dev", "libgtk-3-dev", "librsvg2-dev"];
+const HEADLESS: &[&str] = &[
+    "xvfb",
+    "xauth",
+    "dbus",
+    "webkit2gtk-driver",
+    "openbox",
+    "imagemagick",
+    "xdotool",
+    "wmctrl",
+    "x11-utils",
+    "at-spi2-core",
+    "fonts-dejavu-core",
+    "fonts-noto-color-emoji",
+];
+const NODE: &[&str] = &["nodejs", "npm"];
+const BENCH: &[&str] = &["python3", "ripgrep"];
+
+/// Only installs: `cargo xtask setup`.
+pub fn setup(tree: &Tree, purpose: &SetupOptions) -> Result<()> {
+    let needs: &[Need] = match purpose {
+        SetupOptions::Run => &[Need::Compile, Need::Node],
+        SetupOptions::Test => &[Need::Compile, Need::Node, Need::Headless, Need::Browser],
+        SetupOptions::Bench => &[Need::Compile, Need::Node, Need::Bench],
+    };
+    provide(tree, needs)?;
+    println!("nothing is missing for `cargo xtask {}`", format!("{purpose:?}").to_lowercase());
+    Ok(())
+}
+
+/// Makes sure that what is needed is there. Says what it is about to install and how, before it does.
+pub fn provide(tree: &Tree, needs: &[Need]) -> Result<()> {
+    let needs: BTreeSet<Need> = needs.iter().copied().collect();
+    let missing = missing(tree, &needs);
+    if !missing.is_empty() {
+        install(tree, &missing)?;
+    }
+    if needs.contains(&Need::Node) && !node::is_new_enough(tree) {
+        node::install(tree)?;
+    }
+    Ok(())
+}
+
+/// The Chromium for browser tests, if there is one.
+pub fn chromium() -> Option<std::path::PathBuf> {
+    if let Some(named) = std::env::var_os("CHROMIUM").map(std::path::PathBuf::from) {
+        return named.is_file().then_some(named);
+    }
+    let search_path = std::env::var_os("PATH").unwrap_or_default();
+    ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"]
+        .iter()
+        .flat_map(|name| std::env::split_paths(&search_path).map(move |folder| folder.join(name)))
+        .find(|program| program.is_file() && !is_snap(program))
+}
+
+/// Ubuntu's `chromium-browser` is a shell script that starts a snap, or asks for one.
+fn is_snap(program: &std::path::Path) -> bool {
+    let resolved = program.canonicalize().unwrap_or_else(|_| program.to_owned());
+    if resolved.starts_with("/snap") || resolved.ends_with("snap") {
+        return true;
+    }
+    let small = std::fs::metadata(&resolved).is_ok_and(|metadata| metadata.len() < 100_000);
+    small && std::fs::read_to_string(&resolved).is_ok_and(|text| text.contains("/snap/bin"))
+}
+
+fn missing(tree: &Tree, needs: &BTreeSet<Need>) -> Vec<String> {
+    if !cfg!(target_os = "linux") {
+        return Vec::new();
+    }
+    let mut wanted: Vec<&str> = Vec::new();
+    for need in needs {
+        match need {
+            Need::Compile => wanted.extend(COMPILE),
+            Need::Headless => wanted.extend(HEADLESS),
+            // Node may have come another way than by apt, and then apt's must not be put beside it.
+            Need::Node if node::is_new_enough(tree) || node::has_npm(tree) => {}
+            Need::Node => wanted.extend(NODE),
+            Need::Browser if chromium().is_some() || !offers_chromium() => {}
+            Need::Browser => wanted.push("chromium"),
+            Need::Bench => wanted.extend(BENCH.iter().filter(|name| !is_there_anyway(name))),
+        }
+    }
+    let installed = installed(tree, &wanted);
+    wanted.iter().filter(|name| !installed.contains(**name)).map(|name| (*name).to_owned()).collect()
+}
+
+/// Programs that serve as well when they did not come as a package.
+fn is_there_anyway(package: &str) -> bool {
+    let program = if package == "ripgrep" { "rg" } else { package };
+    on_path(&std::env::var_os("PATH").unwrap_or_default(), program)
+}
+
+/// Ubuntu has Chromium only as a snap, which a container cannot start.
+fn offers_chromium() -> bool {
+    let release = std::fs::read_to_string("/etc/os-release").unwrap_or_default();
+    !release.lines().any(|line| line == "ID=ubuntu")
+}
+
+fn installed(tree: &Tree, packages: &[&str]) -> BTreeSet<String> {
+    // dpkg-query fails as a whole when it does not know one of the names, but still prints the others.
+    let output = Call::new(tree.root(), "dpkg-query")
+        .args(["-W", "-f", "${Package} ${db:Status-Status}\\n"])
+        .args(packages.iter().copied())
+        .command()
+        .env("LC_ALL", "C")
+        .output();
+    let Ok(output) = output else { return BTreeSet::new() };
+    parse_installed(&String::from_utf8_lossy(&output.stdout))
+}
+
+fn parse_installed(listing: &str) -> BTreeSet<String> {
+    listing
+        .lines()
+        .filter_map(|line| line.split_once(' '))
+        .filter(|(_, status)| *status == "installed")
+        .map(|(package, _)| package.to_owned())
+        .collect()
+}
+
+fn install(tree: &Tree, missing: &[String]) -> Result<()> {
+    let search_path = std::env::var_os("PATH").unwrap_or_default();
+    if !on_path(&search_path, "apt-get") {
+        println!(
+            "This system has no apt, so nothing is installed for you. Debian's names for what may be missing:\n  {}",
+            missing.join(" ")
+        );
+        // The build itself will say what it does not find.
+        return Ok(());
+    }
+    println!("Missing, and installed now with apt: {}", missing.join(" "));
+    let privilege = privilege(&search_path).with_context(|| {
+        format!("these packages are missing; as root, run: apt-get install {}", missing.join(" "))
+    })?;
+    // An archive folder of our own: where containers clean apt's folder after every update, one apt
+    // deletes the packages under another.
+    let archives = std::env::temp_dir().join("watchbill-apt-archives");
+    let cache = format!("Dir::Cache::archives={}", archives.display());
+    let apt = |words: &[&str]| {
+        let mut line: Vec<&str> = privilege.clone();
+        line.extend(["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q"]);
+        line.extend(["-o", "DPkg::Lock::Timeout=300", "-o", "Acquire::Retries=3", "-o", &cache]);
+        line.extend(words);
+        Call::new(tree.root(), line[0]).args(line[1..].iter().copied()).run()
+    };
+    std::fs::create_dir_all(archives.join("partial"))
+        .with_context(|| format!("could not create {}", archives.display()))?;
+    apt(&["update"])?;
+    let mut words = vec!["install", "-y", "--no-install-recommends"];
+    words.extend(missing.iter().map(String::as_str));
+    let result = apt(&words);
+    // What is left there is only cache; root may own it, and then the system cleans it up.
+    let _ = std::fs::remove_dir_all(&archives);
+    result
+}
+
+/// The words to put before a command that only root may run.
+fn privilege(search_path: &std::ffi::OsStr) -> Result<Vec<&'static str>> {
+    let root = std::fs::metadata("/proc/self").is_ok_and(|own| is_root(&own));
+    if root {
+        return Ok(Vec::new());
+    }
+    if !on_path(search_path, "sudo") {
+        bail!("you are not root and there is no sudo");
+    }
+    // Without a terminal nobody can type a password, and sudo must fail rather than wait.
+    Ok(if std::io::stdin().is_terminal() { vec!["sudo"] } else { vec!["sudo", "-n"] })
+}
+
+#[cfg(unix)]
+fn is_root(own: &std::fs::Metadata) -> bool {
+    std::os::unix::fs::MetadataExt::uid(own) == 0
+}
+
+#[cfg(not(unix))]
+fn is_root(_: &std::fs::Metadata) -> bool {
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_package_that_was_removed_counts_as_missing() {
+        let listing = "xvfb installed\nopenbox config-files\ndbus installed\nnpm not-installed\n";
+        let installed = parse_installed(listing);
+        assert_eq!(installed.iter().map(String::as_str).collect::<Vec<_>>(), ["dbus", "xvfb"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_script_that_asks_for_a_snap_is_no_browser() {
+        let folder = tempfile::tempdir().unwrap();
+        let script = folder.path().join("chromium-browser");
+        std::fs::write(&script, "#!/bin/sh\nexec /snap/bin/chromium \"$@\"\n").unwrap();
+        assert!(is_snap(&script));
+        std::fs::write(&script, "#!/bin/sh\nexec /usr/lib/chromium/chromium \"$@\"\n").unwrap();
+        assert!(!is_snap(&script));
+    }
+}

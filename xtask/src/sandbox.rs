@@ -1,0 +1,81 @@
+//! The home of a test program: empty, its own, and gone afterwards, so that no test meets the person's sessions.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context, Result};
+
+use crate::tree::Tree;
+
+/// The setting by which cargo is told to start test programs through us.
+pub fn runner_setting(host: &str, own: &str) -> String {
+    // A list, not a line of words: the path may have spaces in it.
+    format!("target.{host}.runner=[{own:?},\"sandbox\"]")
+}
+
+/// Starts a test program in a home of its own.
+pub fn run(tree: &Tree, program: &Path, arguments: &[String]) -> Result<ExitCode> {
+    let home = Home::create(&tree.target("test-homes"))?;
+    let mut command = Command::new(program);
+    command.args(arguments);
+    // Tests that call cargo or rustc themselves still need the toolchain of the real home.
+    for (name, folder) in [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")] {
+        if let (None, Some(real)) = (std::env::var_os(name), std::env::home_dir()) {
+            command.env(name, real.join(folder));
+        }
+    }
+    command.env("HOME", &home.0).env("USERPROFILE", &home.0);
+    for (name, folder) in [
+        ("XDG_CONFIG_HOME", ".config"),
+        ("XDG_DATA_HOME", ".local/share"),
+        ("XDG_CACHE_HOME", ".cache"),
+        ("XDG_STATE_HOME", ".local/state"),
+    ] {
+        command.env(name, home.0.join(folder));
+    }
+    let status = command.status().with_context(|| format!("could not start {}", program.display()))?;
+    Ok(status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from))
+}
+
+/// A folder that goes away with its owner.
+struct Home(PathBuf);
+
+impl Home {
+    fn create(under: &Path) -> Result<Self> {
+        let folder = under.join(std::process::id().to_string());
+        std::fs::create_dir_all(&folder).with_context(|| format!("could not create {}", folder.display()))?;
+        Ok(Self(folder))
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        // A leftover under the build folder harms nobody, and there is no one left to tell.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_runner_setting_survives_spaces_and_backslashes() {
+        assert_eq!(
+            runner_setting("x86_64-unknown-linux-gnu", r"C:\my tree\xtask"),
+            r#"target.x86_64-unknown-linux-gnu.runner=["C:\\my tree\\xtask","sandbox"]"#
+        );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_home_is_empty_and_gone_afterwards() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::create(folder.path()).unwrap();
+        let path = home.0.clone();
+        assert_eq!(std::fs::read_dir(&path).unwrap().count(), 0);
+        std::fs::write(path.join("left behind"), "").unwrap();
+        drop(home);
+        assert!(!path.exists());
+    }
+}

@@ -1,0 +1,139 @@
+//! Steps in a row: each named, timed and reported; the first failure ends the row unless told otherwise.
+
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+
+use crate::tree::Tree;
+
+/// How a step ended when it did not fail.
+pub enum Outcome {
+    /// It did its work.
+    Done,
+    /// It could not be asked on this machine; the text says why. It counts neither as passed nor as failed.
+    NotRun(String),
+}
+
+/// What a step needs of the machine.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Need {
+    /// Compiler, linker and the libraries of the web view.
+    Compile,
+    /// A display, a bus and a WebDriver without a desktop.
+    Headless,
+    /// Node and npm.
+    Node,
+    /// Chromium.
+    Browser,
+    /// Python, ripgrep: what the benchmarks compare with.
+    Bench,
+}
+
+/// One step.
+pub struct Step {
+    /// The word for `--only`.
+    pub name: &'static str,
+    /// What it shows, for the person.
+    pub shows: &'static str,
+    /// What must be installed.
+    pub needs: &'static [Need],
+    /// The work.
+    pub work: fn(&Tree) -> Result<Outcome>,
+}
+
+/// What became of the steps.
+#[derive(Default)]
+pub struct Tally {
+    passed: Vec<(&'static str, Duration)>,
+    failed: Vec<(&'static str, Duration, String)>,
+    not_run: Vec<(&'static str, String)>,
+    left: Vec<&'static str>,
+}
+
+impl Tally {
+    /// True if nothing failed.
+    pub fn is_good(&self) -> bool {
+        self.failed.is_empty()
+    }
+
+    /// The report; its last line is made for machines.
+    pub fn report(&self) -> String {
+        let mut lines = vec![String::new()];
+        let mut line =
+            |name: &str, word: &str, rest: String| lines.push(format!("{name:<14} {word:<8} {rest}"));
+        for (name, time) in &self.passed {
+            line(name, "passed", seconds(*time));
+        }
+        for (name, why) in &self.not_run {
+            line(name, "NOT RUN", why.clone());
+        }
+        for (name, time, error) in &self.failed {
+            line(name, "FAILED", format!("{}  {error}", seconds(*time)));
+        }
+        for name in &self.left {
+            line(name, "not reached", String::new());
+        }
+        lines.push(format!("{} passed, {} failed", self.passed.len(), self.failed.len()));
+        lines.join("\n")
+    }
+}
+
+/// Runs the steps in order.
+pub fn run(tree: &Tree, steps: &[&Step], keep_going: bool) -> Tally {
+    let mut tally = Tally::default();
+    for (index, step) in steps.iter().enumerate() {
+        println!("\n== {} ({} of {}): {}", step.name, index + 1, steps.len(), step.shows);
+        let start = Instant::now();
+        match (step.work)(tree) {
+            Ok(Outcome::Done) => {
+                println!("== {} passed in {}", step.name, seconds(start.elapsed()));
+                tally.passed.push((step.name, start.elapsed()));
+            }
+            Ok(Outcome::NotRun(why)) => {
+                println!("== {} NOT RUN: {why}", step.name);
+                tally.not_run.push((step.name, why));
+            }
+            Err(error) => {
+                println!("== {} FAILED after {}: {error:#}", step.name, seconds(start.elapsed()));
+                tally.failed.push((step.name, start.elapsed(), format!("{error:#}")));
+                if !keep_going {
+                    tally.left.extend(steps.iter().skip(index + 1).map(|step| step.name));
+                    break;
+                }
+            }
+        }
+    }
+    tally
+}
+
+fn seconds(time: Duration) -> String {
+    format!("{:.1} s", time.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: Step = Step { name: "good", shows: "", needs: &[], work: |_| Ok(Outcome::Done) };
+    const BAD: Step = Step { name: "bad", shows: "", needs: &[], work: |_| anyhow::bail!("broken glass") };
+    const ODD: Step =
+        Step { name: "odd", shows: "", needs: &[], work: |_| Ok(Outcome::NotRun("no moon".to_owned())) };
+
+    #[test]
+    fn the_first_failure_ends_the_row_and_the_rest_is_named() {
+        let tally = run(&Tree::find().unwrap(), &[&GOOD, &BAD, &GOOD], false);
+        assert!(!tally.is_good());
+        let report = tally.report();
+        assert!(report.contains("broken glass"), "{report}");
+        assert!(report.contains("not reached"), "{report}");
+        assert_eq!(report.lines().last(), Some("1 passed, 1 failed"));
+    }
+
+    #[test]
+    fn with_keep_going_every_step_is_asked() {
+        let tally = run(&Tree::find().unwrap(), &[&BAD, &ODD, &GOOD], true);
+        let report = tally.report();
+        assert!(report.contains("NOT RUN  no moon"), "{report}");
+        assert_eq!(report.lines().last(), Some("1 passed, 1 failed"));
+    }
+}

@@ -1,0 +1,353 @@
+//! `cargo xtask test`: every test there is, without a desktop, cheap ones first.
+
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+use crate::call::Call;
+use crate::node;
+use crate::options::TestOptions;
+use crate::packages;
+use crate::sandbox;
+use crate::steps::{self, Need, Outcome, Step};
+use crate::tree::{Tree, on_path};
+
+/// The test program that opens real windows; it runs last and alone.
+const DESKTOP: &str = "desktop";
+/// The folder of generated types, below the top of the tree.
+const BINDINGS: &str = "ui/src/lib/bindings";
+
+/// All steps, in order. From `clippy` on, each step selects the whole workspace (tests: but for this package),
+/// so that no dependency is built twice with different features.
+const STEPS: &[Step] = &[
+    Step { name: "fmt", shows: "the Rust code is formatted", needs: &[], work: fmt },
+    Step {
+        name: "architecture",
+        shows: "who may depend on whom, licences, and other promises about the tree",
+        needs: &[],
+        work: architecture,
+    },
+    Step {
+        name: "deny",
+        shows: "advisories and duplicates, where cargo-deny is installed",
+        needs: &[],
+        work: deny,
+    },
+    Step {
+        name: "ui-install",
+        shows: "the packages of the window, as locked",
+        needs: &[Need::Node],
+        work: ui_install,
+    },
+    Step { name: "ui-check", shows: "types of the window", needs: &[Need::Node], work: ui_check },
+    Step {
+        name: "ui-unit",
+        shows: "units and components of the window",
+        needs: &[Need::Node],
+        work: ui_unit,
+    },
+    Step { name: "ui-build", shows: "the window can be built", needs: &[Need::Node], work: ui_build },
+    Step { name: "clippy", shows: "no warning in any target", needs: &[Need::Compile], work: clippy },
+    Step { name: "doc", shows: "the documentation is whole", needs: &[Need::Compile], work: doc },
+    Step {
+        name: "rust",
+        shows: "units, properties, scenarios, snapshots of the command line",
+        needs: &[Need::Compile],
+        work: rust,
+    },
+    Step {
+        name: "bindings",
+        shows: "the window's types are what the protocol says",
+        needs: &[Need::Compile],
+        work: bindings,
+    },
+    Step {
+        name: "ui-browser",
+        shows: "the window's pages in a browser",
+        needs: &[Need::Node, Need::Browser],
+        work: ui_browser,
+    },
+    Step {
+        name: "desktop",
+        shows: "the real window and tray on a display and bus of their own",
+        needs: &[Need::Compile, Need::Headless],
+        work: desktop,
+    },
+];
+
+/// Runs the steps that were asked for.
+pub fn test(tree: &Tree, options: &TestOptions) -> Result<ExitCode> {
+    if options.list {
+        for step in STEPS {
+            println!("{:<14} {}", step.name, step.shows);
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let chosen = choose(&options.only)?;
+    let needs: Vec<Need> = chosen.iter().flat_map(|step| step.needs.iter().copied()).collect();
+    packages::provide(tree, &needs)?;
+    let tally = steps::run(tree, &chosen, options.keep_going);
+    println!("{}", tally.report());
+    Ok(if tally.is_good() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn choose(only: &[String]) -> Result<Vec<&'static Step>> {
+    for name in only {
+        if !STEPS.iter().any(|step| step.name == name) {
+            let names: Vec<_> = STEPS.iter().map(|step| step.name).collect();
+            bail!("`{name}` is not a step; there are: {}", names.join(", "));
+        }
+    }
+    Ok(STEPS.iter().filter(|step| only.is_empty() || only.iter().any(|name| name == step.name)).collect())
+}
+
+fn cargo(tree: &Tree) -> Call {
+    Call::new(tree.root(), "cargo").without_own_settings()
+}
+
+fn npm(tree: &Tree) -> Call {
+    node::npm(tree).without_own_settings().args(["--prefix", "ui"])
+}
+
+fn fmt(tree: &Tree) -> Result<Outcome> {
+    cargo(tree).args(["fmt", "--all", "--check"]).run()?;
+    Ok(Outcome::Done)
+}
+
+fn architecture(tree: &Tree) -> Result<Outcome> {
+    // This package alone: cargo has just built most of it in order to run this very program.
+    cargo(tree).args(["test", "--quiet", "--locked", "--package", "xtask"]).run()?;
+    Ok(Outcome::Done)
+}
+
+fn deny(tree: &Tree) -> Result<Outcome> {
+    if !on_path(&std::env::var_os("PATH").unwrap_or_default(), "cargo-deny") {
+        let why =
+            "cargo-deny is not installed (`cargo install cargo-deny --locked`); licences were checked above";
+        return Ok(Outcome::NotRun(why.to_owned()));
+    }
+    // Not the advisories: their database is a git repository elsewhere, and a test must not depend on that.
+    cargo(tree).args(["deny", "--locked", "check", "licenses", "bans", "sources"]).run()?;
+    Ok(Outcome::Done)
+}
+
+/// Installs the locked packages, unless exactly these are installed already.
+pub fn ui_install(tree: &Tree) -> Result<Outcome> {
+    let lock = tree.path("ui/package-lock.json");
+    let wanted = fs::read(&lock).with_context(|| format!("could not read {}", lock.display()))?;
+    let seen = tree.target("ui-package-lock.json");
+    let modules = tree.path("ui/node_modules");
+    if modules.is_dir() && fs::read(&seen).is_ok_and(|installed| installed == wanted) {
+        println!("  as locked already");
+        return Ok(Outcome::Done);
+    }
+    npm(tree).args(["ci", "--no-audit", "--no-fund"]).run()?;
+    fs::create_dir_all(tree.target(""))?;
+    fs::write(&seen, wanted).with_context(|| format!("could not write {}", seen.display()))?;
+    Ok(Outcome::Done)
+}
+
+fn ui_check(tree: &Tree) -> Result<Outcome> {
+    npm(tree).args(["run", "check"]).run()?;
+    Ok(Outcome::Done)
+}
+
+fn ui_unit(tree: &Tree) -> Result<Outcome> {
+    npm(tree).args(["run", "test"]).run()?;
+    Ok(Outcome::Done)
+}
+
+fn ui_build(tree: &Tree) -> Result<Outcome> {
+    npm(tree).args(["run", "build"]).run()?;
+    Ok(Outcome::Done)
+}
+
+fn ui_browser(tree: &Tree) -> Result<Outcome> {
+    let Some(chromium) = packages::chromium() else {
+        let why = "there is no Chromium here, and this system offers it only as a snap; \
+                   name one in the variable CHROMIUM. The same pages run in the real window in the step `desktop`";
+        return Ok(Outcome::NotRun(why.to_owned()));
+    };
+    npm(tree).env("CHROMIUM", chromium).args(["run", "test:browser"]).run()?;
+    Ok(Outcome::Done)
+}
+
+fn clippy(tree: &Tree) -> Result<Outcome> {
+    cargo(tree).args(["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]).run()?;
+    Ok(Outcome::Done)
+}
+
+fn doc(tree: &Tree) -> Result<Outcome> {
+    cargo(tree)
+        .env("RUSTDOCFLAGS", "-D warnings")
+        .args(["doc", "--workspace", "--no-deps", "--locked"])
+        .run()?;
+    Ok(Outcome::Done)
+}
+
+/// A cargo call whose test programs each get a home of their own.
+fn tests(tree: &Tree, words: &[&str]) -> Result<Call> {
+    let host = cargo(tree)
+        .args(["--version", "--verbose"])
+        .quiet_output()
+        .and_then(|text| text.lines().find_map(|line| line.strip_prefix("host: ").map(str::to_owned)))
+        .context("`cargo --version --verbose` did not name this machine's platform")?;
+    let own = std::env::current_exe().context("could not find this program's own file")?;
+    let own = own.to_str().context("this program's path is not UTF-8, which cargo's runner setting needs")?;
+    Ok(cargo(tree)
+        // Tests that generate TypeScript write here; the step `bindings` compares.
+        .env("TS_RS_EXPORT_DIR", generated(tree))
+        .args(words)
+        // Without this package, whose tests have run before: it would be linked anew while it runs.
+        .args(["--workspace", "--exclude", "xtask", "--locked"])
+        .args(["--config", &sandbox::runner_setting(&host, own)]))
+}
+
+/// The types say `../../../ui/…`, reckoned from a crate's own folder; three levels make it land in ours.
+fn generated(tree: &Tree) -> std::path::PathBuf {
+    tree.target("generated/crates/any/bindings")
+}
+
+fn has_nextest() -> bool {
+    on_path(&std::env::var_os("PATH").unwrap_or_default(), "cargo-nextest")
+}
+
+fn rust(tree: &Tree) -> Result<Outcome> {
+    let targets = test_targets(tree)?;
+    if has_nextest() {
+        // It is an error to leave out what does not exist.
+        let has_desktop = targets.iter().any(|target| target == DESKTOP);
+        let selection = if has_desktop { format!("not binary(={DESKTOP})") } else { "all()".to_owned() };
+        tests(tree, &["nextest", "run"])?.args(["--no-fail-fast", "-E", &selection]).run()?;
+    } else {
+        let mut words = vec!["--no-fail-fast", "--lib", "--bins"];
+        for target in targets.iter().filter(|target| *target != DESKTOP) {
+            words.extend(["--test", target]);
+        }
+        tests(tree, &["test"])?.args(words).run()?;
+    }
+    tests(tree, &["test"])?.args(["--doc"]).run()?;
+    Ok(Outcome::Done)
+}
+
+/// Names of all integration tests outside this package, whose own have run before.
+fn test_targets(tree: &Tree) -> Result<Vec<String>> {
+    let metadata = cargo(tree)
+        .args(["metadata", "--format-version", "1", "--no-deps", "--locked"])
+        .quiet_output()
+        .context("`cargo metadata` failed; `cargo metadata --locked` says why")?;
+    let metadata: Value = serde_json::from_str(&metadata).context("`cargo metadata` printed no JSON")?;
+    let packages = metadata["packages"].as_array().into_iter().flatten();
+    let targets = packages.filter(|package| package["name"] != "xtask");
+    let targets = targets.flat_map(|package| package["targets"].as_array().into_iter().flatten());
+    let tests = targets
+        .filter(|target| target["kind"].as_array().is_some_and(|kinds| kinds.contains(&"test".into())));
+    let mut names: Vec<String> =
+        tests.filter_map(|target| target["name"].as_str()).map(str::to_owned).collect();
+    names.sort();
+    names.dedup();
+    Ok(names)
+}
+
+fn desktop(tree: &Tree) -> Result<Outcome> {
+    tests(tree, &["test"])?.args(["--test", DESKTOP]).run()?;
+    Ok(Outcome::Done)
+}
+
+fn bindings(tree: &Tree) -> Result<Outcome> {
+    let generated_root = tree.target("generated");
+    if generated_root.is_dir() {
+        fs::remove_dir_all(&generated_root)
+            .with_context(|| format!("could not empty {}", generated_root.display()))?;
+    }
+    tests(tree, &["test"])?.args(["--quiet", "--lib", "export_bindings"]).run()?;
+    let differences = differences(&generated_root.join(BINDINGS), &tree.path(BINDINGS))?;
+    if !differences.is_empty() {
+        bail!(
+            "{BINDINGS} is not what the protocol says now: {}. `cargo test -p watchbill-protocol export_bindings` writes it anew; then commit it",
+            differences.join(", ")
+        );
+    }
+    Ok(Outcome::Done)
+}
+
+/// What has to be done to `committed` to make it equal to `generated`.
+fn differences(generated: &Path, committed: &Path) -> Result<Vec<String>> {
+    let fresh = typescript(generated)?;
+    if fresh.is_empty() {
+        bail!("no types were generated in {}", generated.display());
+    }
+    let old = typescript(committed)?;
+    let mut differences = Vec::new();
+    for name in &fresh {
+        if !old.contains(name) {
+            differences.push(format!("{name} is missing"));
+        } else if fs::read(generated.join(name))? != fs::read(committed.join(name))? {
+            differences.push(format!("{name} differs"));
+        }
+    }
+    differences
+        .extend(old.iter().filter(|name| !fresh.contains(name)).map(|name| format!("{name} is left over")));
+    Ok(differences)
+}
+
+fn typescript(folder: &Path) -> Result<Vec<String>> {
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder).with_context(|| format!("could not read {}", folder.display()))? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        if name.ends_with(".ts") {
+            names.push(name);
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_chosen_by_name_and_keep_their_order() {
+        let names = |only: &[&str]| {
+            let only: Vec<String> = only.iter().map(|name| (*name).to_owned()).collect();
+            choose(&only).map(|steps| steps.iter().map(|step| step.name).collect::<Vec<_>>())
+        };
+        assert_eq!(names(&["desktop", "fmt"]).unwrap(), ["fmt", "desktop"]);
+        assert_eq!(names(&[]).unwrap().len(), STEPS.len());
+        assert!(names(&["nonsense"]).unwrap_err().to_string().contains("there are: fmt, "));
+    }
+
+    #[test]
+    fn bindings_that_differ_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let (generated, committed) = (folder.path().join("generated"), folder.path().join("committed"));
+        assert!(
+            differences(&generated, &committed).unwrap_err().to_string().contains("no types were generated")
+        );
+        for (name, fresh, old) in [
+            ("Same.ts", Some("a"), Some("a")),
+            ("New.ts", Some("a"), None),
+            ("Changed.ts", Some("a"), Some("b")),
+            ("Gone.ts", None, Some("b")),
+            ("index.js", None, Some("written by hand, of no interest")),
+        ] {
+            for (place, text) in [(&generated, fresh), (&committed, old)] {
+                fs::create_dir_all(place).unwrap();
+                if let Some(text) = text {
+                    fs::write(place.join(name), text).unwrap();
+                }
+            }
+        }
+        assert_eq!(
+            differences(&generated, &committed).unwrap(),
+            ["Changed.ts differs", "New.ts is missing", "Gone.ts is left over"]
+        );
+    }
+}

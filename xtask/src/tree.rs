@@ -1,0 +1,71 @@
+//! Where things are: the top of the source tree and the folder that cargo builds into.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+/// The source tree and its build folder.
+pub struct Tree {
+    root: PathBuf,
+    target: PathBuf,
+}
+
+impl Tree {
+    /// Finds the tree this program was built from.
+    pub fn find() -> Result<Self> {
+        let manifest = std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(
+            // Started without cargo, as a test runner is: the place at compile time.
+            || PathBuf::from(env!("CARGO_MANIFEST_DIR")),
+            PathBuf::from,
+        );
+        let root = manifest
+            .parent()
+            .with_context(|| format!("{} has no parent folder", manifest.display()))?
+            .to_owned();
+        let target = match std::env::var_os("CARGO_TARGET_DIR") {
+            Some(folder) => root.join(folder),
+            None => root.join("target"),
+        };
+        Ok(Self { root, target })
+    }
+
+    /// The top of the source tree.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// A file or folder of the source tree.
+    pub fn path(&self, relative: &str) -> PathBuf {
+        self.root.join(relative)
+    }
+
+    /// A file or folder under the build folder; nothing else is ever written by these tasks but what is
+    /// said aloud.
+    pub fn target(&self, relative: &str) -> PathBuf {
+        self.target.join(relative)
+    }
+
+    /// A program that cargo built.
+    pub fn program(&self, profile: &str, name: &str) -> PathBuf {
+        self.target.join(profile).join(format!("{name}{}", std::env::consts::EXE_SUFFIX))
+    }
+
+    /// The `PATH` for programs that need Node: our own Node first, where one was installed.
+    pub fn search_path(&self) -> OsString {
+        let own = self.target(crate::node::FOLDER).join("node_modules");
+        let inherited = std::env::var_os("PATH").unwrap_or_default();
+        let folders = crate::node::program_folders(&own)
+            .into_iter()
+            .filter(|folder| folder.is_dir())
+            .chain(std::env::split_paths(&inherited));
+        // Joining fails only for names with the separator in them; then the old value is as good as it gets.
+        std::env::join_paths(folders).unwrap_or(inherited)
+    }
+}
+
+/// True if a program of this name is on the given search path.
+pub fn on_path(search_path: &std::ffi::OsStr, program: &str) -> bool {
+    std::env::split_paths(search_path)
+        .any(|folder| folder.join(format!("{program}{}", std::env::consts::EXE_SUFFIX)).is_file())
+}

@@ -1,0 +1,167 @@
+//! Who may depend on whom, as ARCHITECTURE.md draws it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cargo_metadata::{DependencyKind, PackageId};
+
+use crate::{metadata, no_complaints};
+
+/// Each crate of the tree and the crates of the tree it may use outside tests.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("watchbill-core", &[]),
+    ("watchbill-protocol", &["watchbill-core"]),
+    ("watchbill-watch", &["watchbill-core"]),
+    ("watchbill-engine", &["watchbill-core", "watchbill-protocol", "watchbill-watch"]),
+    ("watchbill", &["watchbill-engine", "watchbill-protocol"]),
+    ("watchbill-shell", &["watchbill-engine", "watchbill-protocol"]),
+    ("watchbill-desktop", &["watchbill-shell"]),
+    ("watchbill-testkit", &[]),
+    ("xtask", &[]),
+];
+
+/// Used by tests alone, and by any of them.
+const FOR_TESTS: &[&str] = &["watchbill-testkit"];
+
+/// Crates from outside that only some of ours may name, in any role. A trailing `*` stands for the rest of a name.
+const RESERVED: &[(&str, &[&str], &str)] = &[
+    ("notify*", &["watchbill-watch"], "a file event is a hint, and one crate knows what it is worth"),
+    ("walkdir", &["watchbill-watch"], "one crate walks folders, and it bounds what it walks"),
+    ("tauri*", &["watchbill-shell", "watchbill-desktop"], "nearly all tests build without a web view"),
+    ("wry", &[], "Tauri is the only way to the web view"),
+    ("tray-icon", &["watchbill-shell"], "the tray belongs to the shell"),
+    ("statig", &["watchbill-core"], "the session machine is pure"),
+    ("rusqlite*", &[], "a store crate will be the only one, once it exists"),
+    ("ts-rs", &["watchbill-protocol"], "only what leaves the process has types for the window"),
+    ("clap*", &["watchbill", "watchbill-shell"], "only programs have a command line"),
+];
+
+/// What the pure crate may not name outside its tests, since each would bring in a clock, a file, a thread or chance.
+const NOT_IN_CORE: &[&str] = &[
+    "tokio*",
+    "notify*",
+    "walkdir",
+    "rusqlite*",
+    "tauri*",
+    "rand*",
+    "getrandom",
+    "serde_json",
+    "rustix",
+    "libc",
+    "tracing*",
+    "directories",
+    "async-*",
+    "rayon",
+    "crossbeam*",
+    "parking_lot",
+];
+
+/// What `watchbill` must not contain, however deep: it starts in a few milliseconds and links no web view.
+const NOT_IN_COMMAND_LINE: &[&str] = &["tauri*", "wry", "tao", "gtk", "webkit2gtk*", "zbus"];
+
+fn matches(pattern: &str, name: &str) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(start) => name.starts_with(start),
+        None => name == pattern,
+    }
+}
+
+#[test]
+fn crates_of_the_tree_use_only_those_that_the_arrows_allow() {
+    let allowed: BTreeMap<&str, &[&str]> = ARROWS.iter().copied().collect();
+    let ours: BTreeSet<&str> =
+        metadata().workspace_packages().iter().map(|package| package.name.as_str()).collect();
+    let mut complaints = Vec::new();
+    for package in metadata().workspace_packages() {
+        let name = package.name.as_str();
+        let Some(arrows) = allowed.get(name) else {
+            complaints.push(format!("{name} is new: give it a row in ARROWS and a place in ARCHITECTURE.md"));
+            continue;
+        };
+        for dependency in package.dependencies.iter().filter(|other| ours.contains(other.name.as_str())) {
+            let other = dependency.name.as_str();
+            let for_tests = dependency.kind == DependencyKind::Development
+                && (FOR_TESTS.contains(&other) || other == name);
+            if !arrows.contains(&other) && !for_tests {
+                complaints.push(format!(
+                    "{name} -> {other}: no such arrow. Move the code, or change ARCHITECTURE.md and ARROWS together"
+                ));
+            }
+        }
+    }
+    complaints.extend(
+        allowed
+            .keys()
+            .filter(|name| !ours.contains(**name))
+            .map(|name| format!("{name} is in ARROWS but not in the tree")),
+    );
+    no_complaints(complaints);
+}
+
+#[test]
+fn reserved_crates_are_named_only_where_they_belong() {
+    let mut complaints = Vec::new();
+    for package in metadata().workspace_packages() {
+        for dependency in &package.dependencies {
+            for (pattern, owners, reason) in RESERVED {
+                if matches(pattern, &dependency.name) && !owners.contains(&package.name.as_str()) {
+                    complaints.push(format!("{} names {}: {reason}", package.name, dependency.name));
+                }
+            }
+        }
+    }
+    no_complaints(complaints);
+}
+
+#[test]
+fn the_core_is_pure() {
+    let core = metadata().workspace_packages().into_iter().find(|package| package.name == "watchbill-core");
+    let core = core.expect("watchbill-core is in the tree");
+    let complaints = core
+        .dependencies
+        .iter()
+        .filter(|dependency| dependency.kind != DependencyKind::Development)
+        .filter(|dependency| NOT_IN_CORE.iter().any(|pattern| matches(pattern, &dependency.name)))
+        .map(|dependency| format!("watchbill-core names {}: facts come in as values", dependency.name))
+        .collect();
+    no_complaints(complaints);
+}
+
+#[test]
+fn the_command_line_contains_no_web_view() {
+    let inside = contents_of("watchbill");
+    assert!(inside.contains("watchbill-core"), "the walk found nothing: {inside:?}");
+    let complaints = inside
+        .iter()
+        .filter(|name| NOT_IN_COMMAND_LINE.iter().any(|pattern| matches(pattern, name)))
+        .map(|name| {
+            format!("watchbill contains {name}; `cargo tree -p watchbill -i {name}` says through whom")
+        })
+        .collect();
+    no_complaints(complaints);
+}
+
+/// The names of everything that a crate links, tests and build scripts left aside.
+fn contents_of(name: &str) -> BTreeSet<String> {
+    let resolve = metadata().resolve.as_ref().expect("cargo metadata resolves");
+    let nodes: BTreeMap<&PackageId, _> = resolve.nodes.iter().map(|node| (&node.id, node)).collect();
+    let package =
+        metadata().packages.iter().find(|package| package.name == name).expect("the crate is in the tree");
+    let (mut open, mut seen) = (vec![&package.id], BTreeSet::new());
+    while let Some(id) = open.pop() {
+        if seen.insert(id) {
+            let links = nodes[id].deps.iter();
+            let links =
+                links.filter(|link| link.dep_kinds.iter().any(|kind| kind.kind == DependencyKind::Normal));
+            open.extend(links.map(|link| &link.pkg));
+        }
+    }
+    seen.into_iter().map(|id| metadata()[id].name.to_string()).collect()
+}
+
+#[test]
+fn a_star_stands_for_the_rest_of_a_name_only_at_its_end() {
+    assert!(matches("tauri*", "tauri"));
+    assert!(matches("tauri*", "tauri-plugin-opener"));
+    assert!(!matches("tauri", "tauri-build"));
+    assert!(!matches("rand*", "brand"));
+}

@@ -1,0 +1,89 @@
+//! What is locked: everything from the public registries, nothing tied to a mirror, and not without bounds.
+
+use crate::{metadata, no_complaints, root, text, tracked};
+
+/// More than this many packages in Cargo.lock is a decision, not an accident.
+const MOST_PACKAGES: usize = 590;
+
+/// The one source of crates, as cargo itself writes it.
+const SOURCE: &str = "registry+https://github.com/rust-lang/crates.io-index";
+
+#[test]
+fn the_number_of_crates_stays_bounded() {
+    let lock = text("Cargo.lock".as_ref()).expect("Cargo.lock is text");
+    let packages = lock.lines().filter(|line| *line == "[[package]]").count();
+    assert!(packages > 100, "Cargo.lock was not understood: {packages} packages");
+    assert!(
+        packages <= MOST_PACKAGES,
+        "Cargo.lock has {packages} packages, {MOST_PACKAGES} are allowed: is the new one worth what it brings along? \
+         `cargo tree -i NAME` says through whom; if it is worth it, raise the ceiling"
+    );
+}
+
+#[test]
+fn crates_come_from_one_source() {
+    let complaints = metadata()
+        .packages
+        .iter()
+        .filter_map(|package| package.source.as_ref().map(|source| (package, source.to_string())))
+        .filter(|(_, source)| source != SOURCE)
+        .map(|(package, source)| format!("{} comes from {source}", package.name))
+        .collect();
+    no_complaints(complaints);
+}
+
+#[test]
+fn no_lock_or_setting_is_tied_to_a_mirror() {
+    // Spelt in pieces, since this file is looked at too.
+    let names: [String; 6] = [
+        ["registry.", "npmjs.org"],
+        ["registry.", "yarnpkg.com"],
+        ["static.", "crates.io"],
+        ["index.", "crates.io"],
+        ["deb.", "debian.org"],
+        ["files.", "pythonhosted.org"],
+    ]
+    .map(|pieces| pieces.concat());
+    let mut complaints = Vec::new();
+    for file in tracked() {
+        let name = file.to_string_lossy();
+        // Recordings hold what a client printed; they lead nobody anywhere.
+        if name.starts_with("tests/fixtures/") {
+            continue;
+        }
+        let Some(text) = text(file) else { continue };
+        complaints.extend(
+            names
+                .iter()
+                .filter(|host| text.contains(host.as_str()))
+                .map(|host| format!("{name} names the host {host}")),
+        );
+        if name.ends_with("package-lock.json") && text.contains("\"resolved\": \"http") {
+            complaints.push(format!(
+                "{name} says where packages were fetched from; write it anew with `omit-lockfile-registry-resolved=true`"
+            ));
+        }
+        if name.ends_with(".npmrc") && text.contains("registry=") {
+            complaints.push(format!("{name} names a registry"));
+        }
+        if name.ends_with(".cargo/config.toml") && (text.contains("[source") || text.contains("[registr")) {
+            complaints.push(format!("{name} replaces the source of crates"));
+        }
+    }
+    no_complaints(complaints);
+}
+
+#[test]
+fn the_packages_of_the_window_are_locked_exactly() {
+    let lock = root().join("ui/package-lock.json");
+    let lock = std::fs::read_to_string(lock).expect("ui/package-lock.json is committed");
+    let lock: serde_json::Value = serde_json::from_str(&lock).expect("ui/package-lock.json is JSON");
+    let packages = lock["packages"].as_object().expect("ui/package-lock.json lists packages");
+    let complaints = packages
+        .iter()
+        .filter(|(name, package)| !name.is_empty() && package["link"] != true)
+        .filter(|(_, package)| package["integrity"].is_null() && package["inBundle"] != true)
+        .map(|(name, _)| format!("{name} is locked without a checksum"))
+        .collect();
+    no_complaints(complaints);
+}

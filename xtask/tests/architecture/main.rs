@@ -1,0 +1,63 @@
+//! Promises about the tree itself, each a table and a check: who may depend on whom, under which licences, and what
+//! source files look like.
+#![forbid(unsafe_code)]
+// A test may end at once when the tree cannot be read; clippy does not see that the functions here are tests' own.
+#![allow(clippy::expect_used)]
+
+mod arrows;
+mod licences;
+mod locks;
+mod sources;
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use cargo_metadata::{Metadata, MetadataCommand};
+
+/// The top of the source tree.
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the tree")
+}
+
+/// What cargo knows of the tree, asked once.
+fn metadata() -> &'static Metadata {
+    static METADATA: OnceLock<Metadata> = OnceLock::new();
+    METADATA.get_or_init(|| {
+        MetadataCommand::new()
+            .manifest_path(root().join("Cargo.toml"))
+            .other_options(vec!["--locked".to_owned()])
+            .exec()
+            .expect("cargo metadata --locked; is Cargo.lock up to date?")
+    })
+}
+
+/// Every file that is or would be committed, relative to the top.
+fn tracked() -> &'static [PathBuf] {
+    static TRACKED: OnceLock<Vec<PathBuf>> = OnceLock::new();
+    TRACKED.get_or_init(|| {
+        let output = std::process::Command::new("git")
+            // On machines where the checkout belongs to somebody else, git would refuse to look.
+            .args(["-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others", "--exclude-standard"])
+            .current_dir(root())
+            .output()
+            .expect("git is installed");
+        assert!(output.status.success(), "git ls-files: {}", String::from_utf8_lossy(&output.stderr));
+        let listing = String::from_utf8(output.stdout).expect("file names are UTF-8");
+        let mut files: Vec<PathBuf> =
+            listing.split('\0').filter(|name| !name.is_empty()).map(PathBuf::from).collect();
+        // A file that was removed but not yet committed is still listed.
+        files.retain(|file| root().join(file).is_file());
+        files
+    })
+}
+
+/// The text of a tracked file, or `None` for pictures and the like.
+fn text(file: &Path) -> Option<String> {
+    String::from_utf8(std::fs::read(root().join(file)).expect("a listed file can be read")).ok()
+}
+
+/// Fails with all complaints at once, so that one run shows everything there is to do.
+#[track_caller]
+fn no_complaints(complaints: Vec<String>) {
+    assert!(complaints.is_empty(), "\n{}\n", complaints.join("\n"));
+}

@@ -1,0 +1,209 @@
+//! What every source file promises, and what none contains.
+
+use std::path::Path;
+
+use crate::{metadata, no_complaints, text, tracked};
+
+/// A file longer than this wants a reason.
+const LONG: usize = 400;
+
+/// Files that are longer, and why they are not two files.
+const LONG_WITH_REASON: &[(&str, &str)] = &[];
+
+/// The one file of the window that knows Tauri.
+const KNOWS_TAURI: &str = "ui/src/lib/host/tauri.ts";
+
+fn has_extension(file: &Path, extensions: &[&str]) -> bool {
+    file.extension().and_then(|extension| extension.to_str()).is_some_and(|found| extensions.contains(&found))
+}
+
+/// All Rust files with their text.
+fn rust_files() -> Vec<(&'static Path, String)> {
+    let files = tracked().iter().filter(|file| has_extension(file, &["rs"]));
+    let files: Vec<_> = files.map(|file| (file.as_path(), text(file).expect("Rust is UTF-8"))).collect();
+    assert!(files.len() > 20, "only {} Rust files were found", files.len());
+    files
+}
+
+#[test]
+fn every_crate_root_forbids_unsafe_code() {
+    let mut complaints = Vec::new();
+    for package in metadata().workspace_packages() {
+        for target in &package.targets {
+            let path = target.src_path.as_std_path();
+            let source = std::fs::read_to_string(path).expect("a target's source can be read");
+            if !source.lines().any(|line| line == "#![forbid(unsafe_code)]") {
+                complaints.push(format!("{} lacks #![forbid(unsafe_code)]", target.src_path));
+            }
+        }
+    }
+    no_complaints(complaints);
+}
+
+#[test]
+fn every_rust_file_says_first_what_it_is_for() {
+    let complaints = rust_files()
+        .iter()
+        .filter(|(_, text)| !text.starts_with("//! "))
+        .map(|(file, _)| format!("{} does not begin with `//! `", file.display()))
+        .collect();
+    no_complaints(complaints);
+}
+
+#[test]
+fn long_files_have_a_reason() {
+    let mut complaints = Vec::new();
+    let written = |file: &&std::path::PathBuf| {
+        has_extension(file, &["rs", "svelte", "ts"]) && !file.starts_with("ui/src/lib/bindings")
+    };
+    for file in tracked().iter().filter(written) {
+        let lines = text(file).expect("sources are UTF-8").lines().count();
+        let name = file.to_string_lossy();
+        let reason = LONG_WITH_REASON.iter().find(|(long, _)| *long == name);
+        match (lines > LONG, reason) {
+            (true, None) => complaints
+                .push(format!("{name} has {lines} lines: split it, or give the reason in LONG_WITH_REASON")),
+            (false, Some(_)) => complaints
+                .push(format!("{name} has {lines} lines and no longer needs its reason in LONG_WITH_REASON")),
+            _ => {}
+        }
+    }
+    for (name, _) in
+        LONG_WITH_REASON.iter().filter(|(name, _)| !tracked().iter().any(|file| file == Path::new(name)))
+    {
+        complaints.push(format!("{name} is in LONG_WITH_REASON but not in the tree"));
+    }
+    no_complaints(complaints);
+}
+
+#[test]
+fn no_test_is_switched_off() {
+    // Spelt in pieces, since this file is looked at too.
+    let marks = [["#[", "ignore"].concat(), ["cfg(", "any())"].concat()];
+    let mut complaints = Vec::new();
+    for (file, text) in rust_files() {
+        for (number, line) in text.lines().enumerate() {
+            complaints.extend(
+                marks
+                    .iter()
+                    .filter(|mark| {
+                        line.trim_start().starts_with(mark.as_str()) || line.contains(&format!("#[{mark}"))
+                    })
+                    .map(|_| {
+                        format!("{}:{}: a test that does not run shows nothing", file.display(), number + 1)
+                    }),
+            );
+        }
+    }
+    let marks = ["it", "test", "describe"]
+        .map(|word| [[word, ".skip("].concat(), [word, ".only("].concat()])
+        .concat();
+    for file in tracked().iter().filter(|file| has_extension(file, &["ts", "js", "mjs", "svelte"])) {
+        let text = text(file).expect("sources are UTF-8");
+        complaints.extend(
+            marks
+                .iter()
+                .filter(|mark| text.contains(mark.as_str()))
+                .map(|mark| format!("{}: {mark}…)", file.display())),
+        );
+    }
+    no_complaints(complaints);
+}
+
+#[test]
+fn one_file_of_the_window_knows_tauri() {
+    let scope = ["@tauri-apps", "/"].concat();
+    let complaints = tracked()
+        .iter()
+        .filter(|file| file.starts_with("ui/src") && *file != Path::new(KNOWS_TAURI))
+        .filter(|file| text(file).is_some_and(|text| text.contains(&scope)))
+        .map(|file| format!("{} names {scope}: ask the host in ui/src/lib/host instead", file.display()))
+        .collect();
+    no_complaints(complaints);
+}
+
+#[test]
+fn no_untrusted_text_becomes_markup() {
+    let marks = [["{@", "html"].concat(), ["inner", "HTML"].concat()];
+    let mut complaints = Vec::new();
+    for file in
+        tracked().iter().filter(|file| file.starts_with("ui/src") && has_extension(file, &["svelte", "ts"]))
+    {
+        let text = text(file).expect("sources are UTF-8");
+        complaints.extend(
+            marks
+                .iter()
+                .filter(|mark| text.contains(mark.as_str()))
+                .map(|mark| format!("{}: {mark}", file.display())),
+        );
+    }
+    no_complaints(complaints);
+}
+
+#[test]
+fn no_file_names_a_place_on_somebodys_machine() {
+    let mut complaints = Vec::new();
+    for file in tracked().iter().filter(|file| !has_extension(file, &["png", "ico", "icns"])) {
+        let Some(text) = text(file) else { continue };
+        for (number, line) in text.lines().enumerate() {
+            if let Some(place) = machine_path(line, file.starts_with("tests/fixtures")) {
+                complaints.push(format!("{}:{}: {place}", file.display(), number + 1));
+            }
+        }
+    }
+    no_complaints(complaints);
+}
+
+/// A path that only makes sense where it was written. The made-up home of the recordings, `dev`, is fine; and what a
+/// client itself put into a recording about its temporary files is its own.
+fn machine_path(line: &str, is_fixture: bool) -> Option<String> {
+    let homes = ["ho", "me/"].concat();
+    let places =
+        [["ro", "ot/"].concat(), ["wo", "rk/"].concat(), ["Us", "ers/"].concat(), ["t", "mp/"].concat()];
+    let starts_here = |at: usize| {
+        let before = line[..at].chars().next_back();
+        !before.is_some_and(|c| c.is_alphanumeric() || "_-.~/}>)*]%$".contains(c))
+    };
+    for (at, _) in line.match_indices('/').filter(|(at, _)| starts_here(*at)) {
+        let rest = &line[at + 1..];
+        let whole = || rest.split([' ', '"', '\'', '`', ',', ')']).next().map(|path| format!("/{path}"));
+        if let Some(inside) = rest.strip_prefix(&homes) {
+            let user: String =
+                inside.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
+            if !["", "dev", "user", "you"].contains(&user.as_str()) {
+                return whole();
+            }
+        }
+        for place in places.iter().filter(|place| rest.starts_with(place.as_str())) {
+            let after = &rest[place.len()..];
+            let made_up = place.starts_with("Us") && after.starts_with("dev");
+            let general = after.is_empty() || after.starts_with(['<', '{', '…', '`', '"', '\'', ' ', '*']);
+            let clients = place.starts_with("tm") && (is_fixture || after.starts_with("claude-"));
+            if !made_up && !general && !clients {
+                return whole();
+            }
+        }
+    }
+    None
+}
+
+#[test]
+fn machine_paths_are_told_from_others() {
+    let tmp = ["/t", "mp"].concat();
+    let root = ["/ro", "ot"].concat();
+    let work = ["/wo", "rk"].concat();
+    let home = ["/ho", "me"].concat();
+    for (line, found) in [
+        (format!("let x = \"{root}/.claude\";"), true),
+        (format!("see {work}/shared"), true),
+        (format!("{tmp}/x.sock"), true),
+        (format!("cd {home}/alice"), true),
+        (format!("cd {home}/dev/work/x"), false),
+        (format!("under {home}/<user>/"), false),
+        ("crates/work/src and a/tmp/b".to_owned(), false),
+        (format!("{tmp}/claude-<uid>/tasks"), false),
+        ("https://example.test/root/x".to_owned(), false),
+    ] {
+        assert_eq!(machine_path(&line, false).is_some(), found, "{line}");
+    }
+}
