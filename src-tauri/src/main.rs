@@ -1,3 +1,5 @@
-fn main() {
+//! The program `watchbill-desktop`; everything is in the shell's library.
+
+fn main() -> std::process::ExitCode {
     watchbill_shell::run()
 }

@@ -1,1 +1,38 @@
-//! Skeleton.
+//! A private desktop for one test: an X server, a session bus, a window manager, a tray host, a WebDriver.
+//!
+//! Each [`Desktop`] has its own display, bus and home, so tests run side by side and never touch the
+//! person's own. Everything ends when the values are dropped. Linux only.
+
+#![forbid(unsafe_code)]
+#![cfg(target_os = "linux")]
+
+mod desktop;
+mod driver;
+mod program;
+mod tray;
+
+pub use desktop::Desktop;
+pub use driver::Driver;
+pub use fantoccini;
+pub use tray::{MenuEntry, TrayHost, TrayItem};
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+
+/// Asks again and again until `look` finds something, for at most `seconds`.
+///
+/// # Errors
+/// When the time is over; the message says what was waited for.
+pub async fn until<T>(what: &str, seconds: u64, mut look: impl AsyncFnMut() -> Option<T>) -> Result<T> {
+    let deadline = Instant::now() + Duration::from_secs(seconds);
+    loop {
+        if let Some(found) = look().await {
+            return Ok(found);
+        }
+        if Instant::now() >= deadline {
+            bail!("waited {seconds} s in vain for {what}");
+        }
+        tokio::time::sleep(Duration::from_millis(25)).await;
+    }
+}

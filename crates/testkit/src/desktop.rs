@@ -1,0 +1,209 @@
+//! Display, session bus, window manager and home of one test.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use anyhow::{Context, Result, ensure};
+use tempfile::TempDir;
+use tokio::process::{Child, Command};
+
+use crate::{program, until};
+
+/// A bus without service files: nothing of the real machine can be started by asking for it.
+const BUS: &str = r#"<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+ "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+<busconfig>
+  <type>session</type>
+  <listen>unix:tmpdir=/tmp</listen>
+  <policy context="default">
+    <allow send_destination="*" eavesdrop="true"/>
+    <allow eavesdrop="true"/>
+    <allow own="*"/>
+  </policy>
+</busconfig>
+"#;
+
+/// A desktop of its own; it ends when it is dropped.
+pub struct Desktop {
+    display: String,
+    bus: Option<String>,
+    // Children before the folder in which they work: fields are dropped in this order.
+    _window_manager: Child,
+    _bus: Option<Child>,
+    _display: Child,
+    home: TempDir,
+}
+
+impl Desktop {
+    /// Starts a desktop with a session bus and without a tray.
+    ///
+    /// # Errors
+    /// When a program is missing or does not start.
+    pub async fn start() -> Result<Self> {
+        Self::with_bus(true).await
+    }
+
+    /// Starts a desktop on which there is no session bus at all.
+    ///
+    /// # Errors
+    /// When a program is missing or does not start.
+    pub async fn start_without_bus() -> Result<Self> {
+        Self::with_bus(false).await
+    }
+
+    async fn with_bus(wanted: bool) -> Result<Self> {
+        let home = tempfile::Builder::new().prefix("watchbill-desktop-").tempdir()?;
+        let run = home.path().join("run");
+        std::fs::create_dir(&run)?;
+        let mut x = Command::new("Xvfb");
+        x.args(["-displayfd", "1", "-screen", "0", "1280x900x24", "-nolisten", "tcp", "-noreset"]);
+        let (display_server, number) = program::start_and_read_line(&mut x).await?;
+        let display = format!(":{number}");
+        let (bus_daemon, bus) = if wanted {
+            let config = home.path().join("bus.conf");
+            std::fs::write(&config, BUS)?;
+            let mut daemon = Command::new("dbus-daemon");
+            daemon.arg(format!("--config-file={}", config.display()));
+            daemon.args(["--nofork", "--nopidfile", "--print-address=1"]);
+            let (child, address) = program::start_and_read_line(&mut daemon).await?;
+            (Some(child), Some(address))
+        } else {
+            (None, None)
+        };
+        let mut openbox = Command::new("openbox");
+        openbox.envs(environment(home.path(), &display, bus.as_deref())).stdin(Stdio::null());
+        openbox.stdout(Stdio::null()).stderr(Stdio::null());
+        let window_manager = program::start(&mut openbox)?;
+        let desktop = Self {
+            display,
+            bus,
+            _window_manager: window_manager,
+            _bus: bus_daemon,
+            _display: display_server,
+            home,
+        };
+        // Without it the first window may get no focus, since nobody hands it out yet.
+        until("the window manager", 20, async || desktop.has_window_manager().await.then_some(())).await?;
+        Ok(desktop)
+    }
+
+    /// The home folder of everything that runs here.
+    pub fn home(&self) -> &Path {
+        self.home.path()
+    }
+
+    /// The session bus.
+    ///
+    /// # Errors
+    /// When this desktop has none.
+    pub fn bus(&self) -> Result<&str> {
+        self.bus.as_deref().context("this desktop has no session bus")
+    }
+
+    /// A program that will run on this desktop, with an environment of its own. It ends when its
+    /// child is dropped.
+    pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(program);
+        // Whatever the person has set must not reach what is tested: not even a setting of the agent's.
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        command.env_clear().env("PATH", path).env("LANG", "C.UTF-8");
+        command.envs(environment(self.home(), &self.display, self.bus.as_deref()));
+        command.stdin(Stdio::null()).kill_on_drop(true);
+        command
+    }
+
+    /// Saves a picture of the whole screen.
+    ///
+    /// # Errors
+    /// When ImageMagick fails.
+    pub async fn screenshot(&self, to: &Path) -> Result<()> {
+        let output = program::output(self.command("import").args(["-window", "root"]).arg(to)).await?;
+        ensure!(output.status.success(), "import: {}", String::from_utf8_lossy(&output.stderr));
+        Ok(())
+    }
+
+    /// The ids of all visible windows with this title.
+    ///
+    /// # Errors
+    /// When xdotool is missing.
+    pub async fn windows(&self, title: &str) -> Result<Vec<String>> {
+        let pattern = format!("^{title}$");
+        let mut xdotool = self.command("xdotool");
+        let output = program::output(xdotool.args(["search", "--onlyvisible", "--name", &pattern])).await?;
+        // It exits with 1 when there is none.
+        Ok(String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect())
+    }
+
+    /// The title of the window that has the focus.
+    ///
+    /// # Errors
+    /// When xdotool is missing.
+    pub async fn focused(&self) -> Result<Option<String>> {
+        let mut xdotool = self.command("xdotool");
+        let output = program::output(xdotool.args(["getactivewindow", "getwindowname"])).await?;
+        let name = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        Ok(output.status.success().then_some(name))
+    }
+
+    /// Asks a window to close, as its close button does.
+    ///
+    /// # Errors
+    /// When wmctrl is missing.
+    pub async fn close_window(&self, id: &str) -> Result<()> {
+        let output = program::output(self.command("wmctrl").args(["-i", "-c", id])).await?;
+        ensure!(output.status.success(), "wmctrl: {}", String::from_utf8_lossy(&output.stderr));
+        Ok(())
+    }
+
+    /// Gives a window another size, in pixels.
+    ///
+    /// # Errors
+    /// When xdotool is missing.
+    pub async fn resize_window(&self, id: &str, width: u32, height: u32) -> Result<()> {
+        let (width, height) = (width.to_string(), height.to_string());
+        let mut xdotool = self.command("xdotool");
+        let output = program::output(xdotool.args(["windowsize", id, &width, &height])).await?;
+        ensure!(output.status.success(), "xdotool: {}", String::from_utf8_lossy(&output.stderr));
+        Ok(())
+    }
+
+    /// Width and height of a window's content, in pixels.
+    ///
+    /// # Errors
+    /// When xdotool is missing, or the window is.
+    pub async fn window_size(&self, id: &str) -> Result<(u32, u32)> {
+        let mut xdotool = self.command("xdotool");
+        let output = program::output(xdotool.args(["getwindowgeometry", "--shell", id])).await?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let number = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.parse().ok());
+        let size = number("WIDTH=").zip(number("HEIGHT="));
+        size.with_context(|| format!("the window {id} is not there"))
+    }
+
+    async fn has_window_manager(&self) -> bool {
+        let mut xdotool = self.command("xdotool");
+        // Answers only when a window manager keeps the list of desktops.
+        program::output(xdotool.arg("get_desktop")).await.is_ok_and(|output| output.status.success())
+    }
+}
+
+fn environment(home: &Path, display: &str, bus: Option<&str>) -> Vec<(&'static str, String)> {
+    let folder = |name: &str| home.join(name).display().to_string();
+    // An address that is certainly dead: without one, libraries look in other places for a bus.
+    let bus = bus.map_or_else(|| format!("unix:path={}", folder("no-bus")), str::to_owned);
+    vec![
+        ("DISPLAY", display.to_owned()),
+        ("DBUS_SESSION_BUS_ADDRESS", bus),
+        ("HOME", PathBuf::from(home).display().to_string()),
+        ("XDG_RUNTIME_DIR", folder("run")),
+        ("XDG_DATA_HOME", folder("data")),
+        ("XDG_CONFIG_HOME", folder("config")),
+        ("XDG_CACHE_HOME", folder("cache")),
+        ("GDK_BACKEND", "x11".into()),
+        // No accessibility bus, no settings daemon, no graphics card: none of them is on this desktop.
+        ("NO_AT_BRIDGE", "1".into()),
+        ("GSETTINGS_BACKEND", "memory".into()),
+        ("WEBKIT_DISABLE_DMABUF_RENDERER", "1".into()),
+    ]
+}

@@ -1,0 +1,206 @@
+//! The line to the window: where the roster is sent, and which session the window shall select.
+
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use tauri::ipc::Channel;
+use watchbill_engine::publish::Sink;
+use watchbill_protocol::roster::RosterMessage;
+
+/// Holds at most one live channel. A page that subscribes again, a window that closes and an engine that
+/// is exchanged each start a new era; whatever still arrives for an earlier one is dropped, and its
+/// engine is told so by the sink's `false`.
+#[derive(Default)]
+pub struct Bridge {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    era: u64,
+    line: Option<Line>,
+    /// To be selected as soon as the window has a roster to select it in.
+    wanted: Option<String>,
+}
+
+struct Line {
+    channel: Channel<RosterMessage>,
+    all: bool,
+    /// The snapshot is through, so a selection makes sense to the window.
+    greeted: bool,
+}
+
+impl Bridge {
+    /// Makes `channel` the live one and returns what the engine shall send to.
+    pub fn connect(self: &Arc<Self>, channel: Channel<RosterMessage>, all: bool) -> Sink {
+        let era = {
+            let mut state = self.lock();
+            state.era += 1;
+            state.line = Some(Line { channel, all, greeted: false });
+            state.era
+        };
+        let bridge = Arc::clone(self);
+        Box::new(move |message| bridge.deliver(era, message))
+    }
+
+    /// For another engine: the live channel gets a new sink, which begins with a snapshot again.
+    pub fn reconnect(self: &Arc<Self>) -> Option<(bool, Sink)> {
+        let line = self.lock().line.take()?;
+        Some((line.all, self.connect(line.channel, line.all)))
+    }
+
+    /// The window is gone.
+    pub fn disconnect(&self) {
+        let mut state = self.lock();
+        state.era += 1;
+        state.line = None;
+    }
+
+    /// Has the window select `session`, now or as soon as it is there.
+    pub fn select(&self, session: String) {
+        let mut state = self.lock();
+        state.wanted = Some(session);
+        state.send_wanted();
+    }
+
+    fn deliver(&self, era: u64, message: RosterMessage) -> bool {
+        let mut state = self.lock();
+        if state.era != era {
+            return false;
+        }
+        let Some(line) = &mut state.line else { return false };
+        if let Err(error) = line.channel.send(message) {
+            tracing::debug!(%error, "the window's channel is dead");
+            state.line = None;
+            return false;
+        }
+        line.greeted = true;
+        state.send_wanted();
+        true
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Nothing in here panics half-way through a change, so a poisoned state is still whole.
+        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+impl State {
+    fn send_wanted(&mut self) {
+        let Some(line) = self.line.as_ref().filter(|line| line.greeted) else { return };
+        let Some(session_id) = self.wanted.take() else { return };
+        if let Err(error) = line.channel.send(RosterMessage::Select { session_id }) {
+            tracing::debug!(%error, "the window's channel is dead");
+            self.line = None;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tauri::ipc::InvokeResponseBody;
+    use watchbill_protocol::roster::RosterSnapshot;
+
+    /// What a window was sent, and whether it is still there.
+    type Seen = Arc<Mutex<(Vec<String>, bool)>>;
+
+    /// A channel that notes the `type` of each message, and fails once the window is gone.
+    fn channel() -> (Channel<RosterMessage>, Seen) {
+        let seen = Seen::new(Mutex::new((Vec::new(), true)));
+        let log = Arc::clone(&seen);
+        let channel = Channel::new(move |body| {
+            let InvokeResponseBody::Json(text) = body else { panic!("a roster message is JSON") };
+            let value: serde_json::Value = serde_json::from_str(&text)?;
+            let mut log = log.lock().expect("not poisoned");
+            if !log.1 {
+                return Err(tauri::Error::WebviewNotFound);
+            }
+            let mut note = value["type"].as_str().unwrap_or_default().to_owned();
+            if let Some(id) = value["sessionId"].as_str() {
+                note = format!("{note} {id}");
+            }
+            log.0.push(note);
+            Ok(())
+        });
+        (channel, seen)
+    }
+
+    fn notes(seen: &Seen) -> Vec<String> {
+        seen.lock().expect("not poisoned").0.clone()
+    }
+
+    fn snapshot() -> RosterMessage {
+        RosterMessage::Snapshot(RosterSnapshot {
+            revision: 1,
+            generated_at: "2026-11-20T15:30:52.694Z".into(),
+            sessions: Vec::new(),
+            problems: Vec::new(),
+            reading: false,
+        })
+    }
+
+    #[test]
+    fn a_selection_waits_for_the_snapshot() {
+        let bridge = Arc::new(Bridge::default());
+        bridge.select("a".into());
+        bridge.select("b".into());
+        let (channel, seen) = channel();
+        let mut sink = bridge.connect(channel, false);
+        assert!(notes(&seen).is_empty());
+        assert!(sink(snapshot()));
+        assert_eq!(notes(&seen), ["snapshot", "select b"], "the newest wish counts");
+        bridge.select("c".into());
+        assert_eq!(notes(&seen), ["snapshot", "select b", "select c"]);
+    }
+
+    #[test]
+    fn an_older_subscription_is_told_that_it_is_over() {
+        let bridge = Arc::new(Bridge::default());
+        let (first, first_seen) = channel();
+        let mut old = bridge.connect(first, false);
+        assert!(old(snapshot()));
+        let (second, second_seen) = channel();
+        let mut new = bridge.connect(second, true);
+        assert!(!old(snapshot()));
+        assert!(new(snapshot()));
+        assert_eq!((notes(&first_seen).len(), notes(&second_seen).len()), (1, 1));
+    }
+
+    #[test]
+    fn a_closed_window_gets_nothing_and_a_wish_stays_for_the_next_one() {
+        let bridge = Arc::new(Bridge::default());
+        let (channel_, seen) = channel();
+        let mut sink = bridge.connect(channel_, false);
+        assert!(sink(snapshot()));
+        bridge.disconnect();
+        bridge.select("a".into());
+        assert!(!sink(snapshot()));
+        assert_eq!(notes(&seen), ["snapshot"]);
+        let (again, seen) = channel();
+        assert!(bridge.connect(again, false)(snapshot()));
+        assert_eq!(notes(&seen), ["snapshot", "select a"]);
+    }
+
+    #[test]
+    fn a_dead_channel_ends_its_subscription() {
+        let bridge = Arc::new(Bridge::default());
+        let (channel, seen) = channel();
+        let mut sink = bridge.connect(channel, false);
+        seen.lock().expect("not poisoned").1 = false;
+        assert!(!sink(snapshot()));
+        assert!(bridge.reconnect().is_none(), "nobody is left to be connected to another engine");
+    }
+
+    #[test]
+    fn another_engine_serves_the_same_window() {
+        let bridge = Arc::new(Bridge::default());
+        let (channel, seen) = channel();
+        let mut old = bridge.connect(channel, true);
+        assert!(old(snapshot()));
+        let (all, mut new) = bridge.reconnect().expect("a window is there");
+        assert!(all);
+        assert!(!old(snapshot()));
+        assert!(new(snapshot()));
+        assert_eq!(notes(&seen), ["snapshot", "snapshot"]);
+    }
+}

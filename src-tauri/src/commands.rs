@@ -1,0 +1,114 @@
+//! What the window may ask. Each command is one line over the engine, off the main thread.
+
+use std::path::Path;
+
+use tauri::State;
+use tauri::ipc::Channel;
+use watchbill_engine::handle::Handle;
+use watchbill_protocol::chain::WorkChain;
+use watchbill_protocol::doctor::Doctor;
+use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_protocol::roster::RosterMessage;
+use watchbill_protocol::timeline::Timeline;
+use watchbill_protocol::why::Why;
+
+use crate::desk::Desk;
+use crate::engine;
+
+/// A snapshot and then deltas through `channel`; ends an earlier subscription of the window.
+#[tauri::command]
+pub async fn roster_subscribe(
+    desk: State<'_, Desk>,
+    channel: Channel<RosterMessage>,
+    all: bool,
+) -> Result<(), ApiError> {
+    desk.show_roster(channel, all);
+    Ok(())
+}
+
+/// The witnesses of a state.
+#[tauri::command]
+pub async fn session_why(desk: State<'_, Desk>, session_id: String) -> Result<Why, ApiError> {
+    desk.ask(move |engine| engine.why(&session_id)).await
+}
+
+/// The work chain of a session.
+#[tauri::command]
+pub async fn session_chain(desk: State<'_, Desk>, session_id: String) -> Result<WorkChain, ApiError> {
+    desk.ask(move |engine| engine.chain(&session_id)).await
+}
+
+/// A stretch of a timeline: `limit` items from `from` on, or the newest ones.
+#[tauri::command]
+pub async fn session_timeline(
+    desk: State<'_, Desk>,
+    session_id: String,
+    from: Option<u64>,
+    limit: u64,
+) -> Result<Timeline, ApiError> {
+    desk.ask(move |engine| engine.timeline(&session_id, from, limit)).await
+}
+
+/// What is watched, and how well.
+#[tauri::command]
+pub async fn doctor(desk: State<'_, Desk>) -> Result<Doctor, ApiError> {
+    desk.ask(|engine| engine.doctor()).await
+}
+
+/// Opens the folder in which a session works. The window names a session, never a path.
+#[tauri::command]
+pub async fn open_folder(desk: State<'_, Desk>, session_id: String) -> Result<(), ApiError> {
+    let cwd = move |engine: &Handle| {
+        let rows = engine.roster(true)?.sessions;
+        let row = rows.into_iter().find(|row| row.session_id == session_id);
+        let gone = || ApiError::new(ErrorCode::NotFound, format!("there is no session {session_id} any more"));
+        show_folder(row.ok_or_else(gone)?.cwd.as_deref())
+    };
+    desk.ask(cwd).await
+}
+
+/// Shows made-up sessions instead of the machine's own.
+#[tauri::command]
+pub async fn start_demo(desk: State<'_, Desk>) -> Result<(), ApiError> {
+    let demo = desk.ask(|_| {
+        engine::demo().map_err(|error| {
+            ApiError::new(ErrorCode::Internal, format!("the demo could not be started: {error}"))
+        })
+    });
+    desk.exchange(demo.await?);
+    Ok(())
+}
+
+fn show_folder(cwd: Option<&str>) -> Result<(), ApiError> {
+    let Some(cwd) = cwd else {
+        let message = "this session has not said in which folder it works";
+        return Err(ApiError::new(ErrorCode::NotFound, message));
+    };
+    // A transcript is data of others: what is opened must be a folder, not a program or a link of the web.
+    if !Path::new(cwd).is_absolute() || !Path::new(cwd).is_dir() {
+        return Err(ApiError::new(ErrorCode::NotFound, format!("the folder {cwd} is not there any more")));
+    }
+    tauri_plugin_opener::open_path(cwd, None::<&str>).map_err(|error| {
+        let message = format!("no program could be found that shows the folder {cwd}: {error}");
+        ApiError::new(ErrorCode::Unsupported, message)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_folder_that_is_there_is_opened() {
+        for cwd in [
+            None,
+            Some("relative"),
+            Some("/nonexistent/watchbill"),
+            Some("https://example.com"),
+            Some("/etc/hostname"),
+        ] {
+            let error = show_folder(cwd).expect_err("nothing to show");
+            assert_eq!(error.code, ErrorCode::NotFound, "{cwd:?}");
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Everything that belongs together while the program runs: the engine, the window's line, the tray.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use tauri::AppHandle;
+use tauri::async_runtime;
+use tauri::ipc::Channel;
+use watchbill_engine::Millis;
+use watchbill_engine::handle::Handle;
+use watchbill_engine::publish::{Sink, Subscription};
+use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_protocol::roster::RosterMessage;
+
+use crate::bridge::Bridge;
+use crate::tray::{self, Tray};
+
+/// A burst of records redraws the window no more than twenty times a second.
+const WINDOW_PAUSE: Millis = Millis(50);
+/// The tray is looked at, not watched.
+const TRAY_PAUSE: Millis = Millis(500);
+
+/// Tauri's managed state.
+pub struct Desk {
+    engine: Arc<RwLock<Handle>>,
+    bridge: Arc<Bridge>,
+    tray: Arc<Tray>,
+}
+
+impl Desk {
+    /// Puts a running engine on the desk.
+    pub fn new(engine: Handle) -> Self {
+        Self {
+            engine: Arc::new(RwLock::new(engine)),
+            bridge: Arc::new(Bridge::default()),
+            tray: Arc::new(Tray::new()),
+        }
+    }
+
+    /// Asks the engine something that may take a while, such as reading a file.
+    pub async fn ask<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&Handle) -> Result<T, ApiError> + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let engine = current(&self.engine);
+        async_runtime::spawn_blocking(move || question(&engine)).await.unwrap_or_else(|error| {
+            tracing::error!(%error, "a question to the engine ended in a panic");
+            Err(ApiError::new(ErrorCode::Internal, "Watchbill failed to answer; its log says why"))
+        })
+    }
+
+    /// From now on the window gets the roster through this channel, and through no other.
+    pub fn show_roster(&self, channel: Channel<RosterMessage>, all: bool) {
+        let sink = self.bridge.connect(channel, all);
+        self.serve_window(all, sink);
+    }
+
+    /// The window is gone.
+    pub fn window_closed(&self) {
+        self.bridge.disconnect();
+    }
+
+    /// Selects a session in the window, once it is clear which one is meant.
+    pub fn select(&self, session: String) {
+        let (engine, bridge) = (current(&self.engine), Arc::clone(&self.bridge));
+        async_runtime::spawn_blocking(move || {
+            // The engine also takes the beginning of an id; what it does not know the window will say.
+            let id = engine.why(&session).map_or(session, |why| why.session_id);
+            bridge.select(id);
+        });
+    }
+
+    /// Exchanges the engine; window and tray follow it.
+    pub fn exchange(&self, engine: Handle) {
+        let before = std::mem::replace(
+            &mut *self.engine.write().unwrap_or_else(PoisonError::into_inner),
+            engine,
+        );
+        self.tray.engine_changed();
+        if let Some((all, sink)) = self.bridge.reconnect() {
+            self.serve_window(all, sink);
+        }
+        async_runtime::spawn_blocking(move || before.stop());
+    }
+
+    /// Shows the tray from now on.
+    pub fn keep_tray(&self, app: &AppHandle) {
+        let engine = Arc::clone(&self.engine);
+        let wants = Subscription { pause: TRAY_PAUSE, ..Subscription::default() };
+        let subscribe = move |sink: Sink| current(&engine).subscribe(wants, sink);
+        async_runtime::spawn(tray::keep(app.clone(), Arc::clone(&self.tray), subscribe));
+    }
+
+    /// Without a window nobody could reach the program any more.
+    pub fn is_unreachable(&self) -> bool {
+        self.tray.is_unreachable()
+    }
+
+    fn serve_window(&self, all: bool, sink: Sink) {
+        let wants = Subscription { all, pause: WINDOW_PAUSE, ..Subscription::default() };
+        current(&self.engine).subscribe(wants, sink);
+    }
+}
+
+fn current(engine: &RwLock<Handle>) -> Handle {
+    engine.read().unwrap_or_else(PoisonError::into_inner).clone()
+}

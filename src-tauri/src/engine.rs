@@ -1,0 +1,27 @@
+//! The engine as the shell starts it.
+
+use watchbill_engine::handle::{self, Handle};
+use watchbill_engine::settings::{self, Given, Settings, SettingsError};
+
+use crate::options::Options;
+
+/// Puts the settings together from the options, the environment, the configuration file and the defaults.
+///
+/// # Errors
+/// When a file that was named cannot be read, is wrong, or no folder is known.
+pub fn settle(options: &Options) -> Result<Settings, SettingsError> {
+    let given = Given {
+        claude_dirs: options.claude_dirs.clone(),
+        data_dir: options.data_dir.clone(),
+        config: options.config.clone(),
+    };
+    settings::settle(&given, &|name| std::env::var_os(name))
+}
+
+/// Starts watching the machine's own sessions.
+///
+/// # Errors
+/// When the system gives no thread.
+pub fn open(settings: Settings) -> std::io::Result<Handle> {
+    handle::start(settings)
+}

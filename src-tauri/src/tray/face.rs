@@ -1,0 +1,281 @@
+//! What the tray shows, as a pure function of the roster and the time.
+
+use jiff::Timestamp;
+use watchbill_protocol::roster::{Group, TrackedSession};
+
+/// A title in the menu is cut to this many characters.
+const TITLE_LENGTH: usize = 40;
+/// The menu lists at most this many sessions; beyond that nobody reads a menu.
+const LISTED: usize = 30;
+
+/// The tray at one moment. Two equal faces look the same, so only a change costs anything.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Face {
+    /// Which icon.
+    pub look: Look,
+    /// One line: the menu's first, and the tooltip.
+    pub counts: String,
+    /// Sessions that need the person, then those that work, in roster order.
+    pub entries: Vec<Entry>,
+    /// Sessions that found no place in the menu.
+    pub unlisted: usize,
+}
+
+/// The three icons.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Look {
+    /// Nobody works, nobody waits.
+    #[default]
+    Nothing,
+    /// Somebody works.
+    Working,
+    /// Somebody needs the person.
+    NeedsYou,
+}
+
+/// One session in the menu.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Which session.
+    pub session_id: String,
+    /// Glyph, title and age.
+    pub label: String,
+}
+
+impl Face {
+    /// The face for these rows at `now`, by the engine's clock.
+    pub fn of(rows: &[TrackedSession], now: Timestamp) -> Self {
+        let count = |group| rows.iter().filter(|row| row.group == group).count();
+        let (needs_you, working) = (count(Group::NeedsYou), count(Group::Working));
+        let look = match (needs_you, working) {
+            (0, 0) => Look::Nothing,
+            (0, _) => Look::Working,
+            _ => Look::NeedsYou,
+        };
+        Self {
+            look,
+            counts: counts(needs_you, working, count(Group::YourTurn)),
+            entries: listed(rows).take(LISTED).map(|row| entry(row, now)).collect(),
+            unlisted: (needs_you + working).saturating_sub(LISTED),
+        }
+    }
+
+    /// When the face changes by the mere passing of time; `None` when it never does.
+    pub fn changes_at(rows: &[TrackedSession], now: Timestamp) -> Option<Timestamp> {
+        listed(rows)
+            .take(LISTED)
+            .filter_map(|row| {
+                let since: Timestamp = row.state_since.parse().ok()?;
+                let age = now.as_second().saturating_sub(since.as_second()).max(0);
+                let step = Step::of(age).seconds();
+                Timestamp::from_second(since.as_second() + (age / step + 1) * step).ok()
+            })
+            .min()
+    }
+}
+
+fn listed(rows: &[TrackedSession]) -> impl Iterator<Item = &TrackedSession> {
+    let of = |group| rows.iter().filter(move |row| row.group == group);
+    of(Group::NeedsYou).chain(of(Group::Working))
+}
+
+fn counts(needs_you: usize, working: usize, your_turn: usize) -> String {
+    let parts: Vec<String> = [(needs_you, "need you"), (working, "working"), (your_turn, "your turn")]
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| match (count, word) {
+            (1, "need you") => "1 needs you".to_owned(),
+            _ => format!("{count} {word}"),
+        })
+        .collect();
+    if parts.is_empty() { "No agent is at work".to_owned() } else { parts.join(" · ") }
+}
+
+fn entry(row: &TrackedSession, now: Timestamp) -> Entry {
+    let glyph = if row.group == Group::NeedsYou { '▲' } else { '●' };
+    let age = row.state_since.parse().map_or(String::new(), |since: Timestamp| {
+        format!(" · {}", age_words(now.as_second().saturating_sub(since.as_second())))
+    });
+    Entry { session_id: row.session_id.clone(), label: format!("{glyph} {}{age}", title(row)) }
+}
+
+/// The best name there is, on one line, without characters that would disturb the line around it.
+fn title(row: &TrackedSession) -> String {
+    let folder = row.cwd.as_deref().map(|cwd| cwd.rsplit(['/', '\\']).next().unwrap_or(cwd));
+    let names = [&row.work_chain_name, &row.title, &row.summary, &row.goal];
+    let name = names
+        .into_iter()
+        .filter_map(Option::as_deref)
+        .chain(folder)
+        .map(one_line)
+        .find(|name| !name.is_empty())
+        .unwrap_or_else(|| row.session_id.chars().take(8).collect());
+    if name.chars().count() <= TITLE_LENGTH {
+        return name;
+    }
+    let cut: String = name.chars().take(TITLE_LENGTH - 1).collect();
+    format!("{}…", cut.trim_end())
+}
+
+fn one_line(text: &str) -> String {
+    // Direction overrides could make a title rewrite its neighbours; letters of any script stay.
+    let disturbs = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
+    let kept: String =
+        text.chars().filter(|c| !disturbs(*c)).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    kept.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The grain in which an age is told: coarser the older it is, never finer than a minute.
+#[derive(Clone, Copy)]
+enum Step {
+    Minute,
+    Hour,
+    Day,
+}
+
+impl Step {
+    const fn of(age: i64) -> Self {
+        match age {
+            ..3_600 => Self::Minute,
+            3_600..86_400 => Self::Hour,
+            _ => Self::Day,
+        }
+    }
+
+    const fn seconds(self) -> i64 {
+        match self {
+            Self::Minute => 60,
+            Self::Hour => 3_600,
+            Self::Day => 86_400,
+        }
+    }
+}
+
+fn age_words(seconds: i64) -> String {
+    let age = seconds.max(0);
+    let step = Step::of(age);
+    match (step, age / step.seconds()) {
+        (Step::Minute, 0) => "now".to_owned(),
+        (Step::Minute, n) => format!("{n} min"),
+        (Step::Hour, n) => format!("{n} h"),
+        (Step::Day, n) => format!("{n} d"),
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const NOON: &str = "2026-11-20T12:00:00.000Z";
+
+    /// A row with what every row has.
+    pub(crate) fn row(id: &str, group: Group) -> TrackedSession {
+        serde_json::from_value(json!({
+            "sessionId": id, "source": "watcher", "agent": "claude", "status": "working", "state": "working",
+            "group": group, "stateSince": NOON,
+            "stateReason": { "source": "registry", "detail": "", "confidence": "observed" },
+            "hasPendingToolUse": false, "lastActivityAt": NOON, "workChainId": "c",
+            "compactionCount": 0, "segmentCount": 1,
+        }))
+        .expect("a row")
+    }
+
+    fn titled(id: &str, group: Group, title: &str) -> TrackedSession {
+        TrackedSession { title: Some(title.into()), ..row(id, group) }
+    }
+
+    fn at(text: &str) -> Timestamp {
+        text.parse().expect("a time")
+    }
+
+    #[test]
+    fn who_needs_the_person_comes_first_and_decides_the_look() {
+        let rows = [
+            titled("w", Group::Working, "Build"),
+            titled("n", Group::NeedsYou, "Deploy"),
+            titled("t", Group::YourTurn, "Done"),
+            titled("i", Group::Idle, "Old"),
+        ];
+        let face = Face::of(&rows, at("2026-11-20T12:03:59Z"));
+        assert_eq!(face.look, Look::NeedsYou);
+        assert_eq!(face.counts, "1 needs you · 1 working · 1 your turn");
+        let labels: Vec<&str> = face.entries.iter().map(|entry| entry.label.as_str()).collect();
+        assert_eq!(labels, ["▲ Deploy · 3 min", "● Build · 3 min"]);
+        assert_eq!(face.entries[0].session_id, "n");
+    }
+
+    #[test]
+    fn the_other_looks() {
+        let now = at(NOON);
+        assert_eq!(Face::of(&[], now).look, Look::Nothing);
+        assert_eq!(Face::of(&[], now).counts, "No agent is at work");
+        assert_eq!(Face::of(&[row("a", Group::YourTurn)], now).look, Look::Nothing);
+        let two = [row("a", Group::Working), row("b", Group::Working)];
+        assert_eq!(Face::of(&two, now).look, Look::Working);
+        assert_eq!(Face::of(&two, now).counts, "2 working");
+        let two = [row("a", Group::NeedsYou), row("b", Group::NeedsYou)];
+        assert_eq!(Face::of(&two, now).counts, "2 need you");
+    }
+
+    #[test]
+    fn titles_are_one_line_of_forty_characters() {
+        let long = "ä".repeat(60);
+        for (title, label) in [
+            ("two\nlines\t and\u{7} a bell", "two lines and a bell"),
+            ("over\u{202e}ride", "override"),
+            (long.as_str(), &format!("{}…", "ä".repeat(39))),
+            ("a & b_c", "a & b_c"),
+        ] {
+            let face = Face::of(&[titled("a", Group::Working, title)], at(NOON));
+            assert_eq!(face.entries[0].label, format!("● {label} · now"));
+        }
+    }
+
+    #[test]
+    fn the_best_name_is_taken() {
+        let mut row = row("0123456789", Group::Working);
+        let label =
+            |row: &TrackedSession| Face::of(std::slice::from_ref(row), at(NOON)).entries[0].label.clone();
+        assert_eq!(label(&row), "● 01234567 · now");
+        row.cwd = Some("/home/dev/api".into());
+        assert_eq!(label(&row), "● api · now");
+        row.goal = Some("Fix it".into());
+        assert_eq!(label(&row), "● Fix it · now");
+        row.title = Some(" \n ".into());
+        assert_eq!(label(&row), "● Fix it · now", "an empty title is none");
+        row.work_chain_name = Some("Mine".into());
+        assert_eq!(label(&row), "● Mine · now");
+    }
+
+    #[test]
+    fn ages_and_the_time_of_the_next_change_agree() {
+        let rows = [row("a", Group::Working)];
+        for (now, words, next) in [
+            ("2026-11-20T11:59:00Z", "now", "2026-11-20T12:01:00Z"), // A clock behind the record's.
+            ("2026-11-20T12:00:59Z", "now", "2026-11-20T12:01:00Z"),
+            ("2026-11-20T12:01:00Z", "1 min", "2026-11-20T12:02:00Z"),
+            ("2026-11-20T12:59:59Z", "59 min", "2026-11-20T13:00:00Z"),
+            ("2026-11-20T13:00:00Z", "1 h", "2026-11-20T14:00:00Z"),
+            ("2026-11-21T11:59:00Z", "23 h", "2026-11-21T12:00:00Z"),
+            ("2026-11-23T13:00:00Z", "3 d", "2026-11-24T12:00:00Z"),
+        ] {
+            let face = Face::of(&rows, at(now));
+            assert_eq!(face.entries[0].label, format!("● a · {words}"), "{now}");
+            assert_eq!(Face::changes_at(&rows, at(now)), Some(at(next)), "{now}");
+            assert_ne!(Face::of(&rows, at(next)), face, "{now}");
+        }
+    }
+
+    #[test]
+    fn nothing_listed_needs_no_timer() {
+        assert_eq!(Face::changes_at(&[row("a", Group::YourTurn), row("b", Group::Idle)], at(NOON)), None);
+    }
+
+    #[test]
+    fn a_long_menu_is_cut_and_says_so() {
+        let rows: Vec<_> = (0..35).map(|n| row(&n.to_string(), Group::Working)).collect();
+        let face = Face::of(&rows, at(NOON));
+        assert_eq!((face.entries.len(), face.unlisted), (30, 5));
+    }
+}

@@ -1,0 +1,96 @@
+//! The tray icon itself: everything here runs on the main thread.
+
+use tauri::image::Image;
+use tauri::menu::{Menu, MenuBuilder, MenuItemBuilder};
+use tauri::tray::{MouseButton, MouseButtonState, TrayIconBuilder, TrayIconEvent};
+use tauri::{AppHandle, Wry};
+
+use super::face::{Entry, Face, Look};
+use crate::window;
+
+const ID: &str = "watchbill";
+const SHOW: &str = "show";
+const QUIT: &str = "quit";
+/// What stands before the session's id in the id of its menu item.
+const SESSION: &str = "session:";
+
+/// Shows an icon for an empty roster. On Linux this fails while nothing on the bus shows icons.
+pub fn build(app: &AppHandle) -> tauri::Result<()> {
+    let face = Face::default();
+    let builder = TrayIconBuilder::with_id(ID)
+        .icon(image(face.look))
+        .tooltip(&face.counts)
+        .menu(&menu(app, &face)?)
+        .show_menu_on_left_click(false)
+        .on_menu_event(|app, event| chosen(app, event.id().as_ref()))
+        .on_tray_icon_event(|icon, event| {
+            let click = (MouseButton::Left, MouseButtonState::Up);
+            if matches!(event, TrayIconEvent::Click { button, button_state, .. } if (button, button_state) == click) {
+                window::toggle(icon.app_handle());
+            }
+        });
+    // On macOS a title stands beside the icon in the bar; elsewhere it is the item's name.
+    let builder = if cfg!(target_os = "macos") { builder } else { builder.title("Watchbill") };
+    builder.build(app)?;
+    Ok(())
+}
+
+/// Brings the icon from one face to the next.
+pub fn redraw(app: &AppHandle, before: &Face, face: &Face) {
+    let Some(icon) = app.tray_by_id(ID) else { return };
+    let drawn = (|| {
+        if before.look != face.look {
+            icon.set_icon(Some(image(face.look)))?;
+        }
+        if before.counts != face.counts {
+            icon.set_tooltip(Some(&face.counts))?;
+        }
+        // The back end compares menus itself and tells the panel only what differs.
+        icon.set_menu(Some(menu(app, face)?))
+    })();
+    if let Err(error) = drawn {
+        tracing::warn!(%error, "the tray could not be redrawn");
+    }
+}
+
+fn menu(app: &AppHandle, face: &Face) -> tauri::Result<Menu<Wry>> {
+    let counts = if face.counts.is_empty() { "Watchbill" } else { &face.counts };
+    let mut builder = MenuBuilder::new(app)
+        .item(&MenuItemBuilder::with_id("counts", escaped(counts)).enabled(false).build(app)?)
+        .separator();
+    for Entry { session_id, label } in &face.entries {
+        builder = builder.text(format!("{SESSION}{session_id}"), escaped(label));
+    }
+    if face.unlisted > 0 {
+        builder = builder.text(SHOW, format!("{} more in the window", face.unlisted));
+    }
+    if !face.entries.is_empty() {
+        builder = builder.separator();
+    }
+    builder.text(SHOW, "Show window").text(QUIT, "Quit").build()
+}
+
+/// An ampersand marks the next letter as the item's key; two of them are one ampersand.
+fn escaped(label: &str) -> String {
+    label.replace('&', "&&")
+}
+
+fn chosen(app: &AppHandle, id: &str) {
+    match id {
+        SHOW => window::open(app),
+        QUIT => app.exit(0),
+        _ => {
+            if let Some(session) = id.strip_prefix(SESSION) {
+                window::open_on(app, session.to_owned());
+            }
+        }
+    }
+}
+
+fn image(look: Look) -> Image<'static> {
+    match look {
+        Look::Nothing => tauri::include_image!("icons/tray-nothing.png"),
+        Look::Working => tauri::include_image!("icons/tray-working.png"),
+        Look::NeedsYou => tauri::include_image!("icons/tray-needs-you.png"),
+    }
+}

@@ -1,0 +1,128 @@
+//! A made-up agent: a live process, its registry file and its transcripts, written as the real client writes them.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+
+/// An agent that works in a folder of its own. Its process ends when it is dropped.
+pub struct Agent {
+    claude_dir: PathBuf,
+    cwd: PathBuf,
+    process: Child,
+    session: String,
+    records: u32,
+}
+
+impl Agent {
+    /// Starts an agent whose client keeps its files below `home`, in a working folder called `name`.
+    pub fn start(home: &Path, name: &str, session: &str) -> Result<Self> {
+        let cwd = home.join(name);
+        std::fs::create_dir_all(&cwd)?;
+        let process = Command::new("sleep").arg("600").stdin(Stdio::null()).spawn()?;
+        let claude_dir = home.join(".claude");
+        let agent = Self { claude_dir, cwd, process, session: session.into(), records: 0 };
+        agent.is("idle", None)?;
+        Ok(agent)
+    }
+
+    /// The person asks for something; a turn begins.
+    pub fn is_asked(&mut self, prompt: &str) -> Result<()> {
+        let message = json!({ "role": "user", "content": prompt });
+        self.append("user", &json!({ "message": message, "origin": { "kind": "human" } }))?;
+        self.is("busy", None)
+    }
+
+    /// A tool is called and the person must allow it.
+    pub fn wants_to_run(&mut self, command: &str) -> Result<()> {
+        let id = format!("toolu_{}", self.records);
+        let call = json!({ "type": "tool_use", "id": id, "name": "Bash", "input": { "command": command } });
+        self.answer(&call, "tool_use")?;
+        self.is("waiting", Some("permission prompt"))
+    }
+
+    /// The turn ends with this answer.
+    pub fn answers(&mut self, text: &str) -> Result<()> {
+        self.answer(&json!({ "type": "text", "text": text }), "end_turn")?;
+        self.is("idle", None)
+    }
+
+    /// The person clears the conversation: the same process goes on in another session.
+    pub fn is_cleared_into(&mut self, session: &str) -> Result<()> {
+        let before = std::mem::replace(&mut self.session, session.to_owned());
+        let command = "<command-name>/clear</command-name>\n            \
+            <command-message>clear</command-message>\n            <command-args></command-args>";
+        let message = json!({ "role": "user", "content": command });
+        self.is("idle", None)?;
+        self.append("user", &json!({ "message": message, "session_id": before }))
+    }
+
+    fn answer(&mut self, content: &Value, stop_reason: &str) -> Result<()> {
+        let message = json!({
+            "id": format!("msg_{}", self.records), "type": "message", "role": "assistant",
+            "model": "claude-opus-5-5", "content": [content], "stop_reason": stop_reason,
+            "usage": { "input_tokens": 12, "output_tokens": 40 },
+        });
+        self.append("assistant", &json!({ "message": message }))
+    }
+
+    fn append(&mut self, kind: &str, record: &Value) -> Result<()> {
+        self.records += 1;
+        let parent = (self.records > 1).then(|| self.uuid(self.records - 1));
+        let mut line = json!({
+            "parentUuid": parent, "isSidechain": false, "type": kind, "uuid": self.uuid(self.records),
+            "timestamp": format!("{:.3}", jiff::Timestamp::now()), "userType": "external", "entrypoint": "cli",
+            "cwd": self.cwd, "sessionId": self.session, "version": "2.1.329", "gitBranch": "main",
+        });
+        let fields = line.as_object_mut().context("an object")?;
+        fields.extend(record.as_object().context("an object")?.clone());
+        let folder: String = self.cwd.display().to_string();
+        let folder = folder.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+        let folder = self.claude_dir.join("projects").join(folder);
+        std::fs::create_dir_all(&folder)?;
+        let path = folder.join(format!("{}.jsonl", self.session));
+        let mut file = OpenOptions::new().create(true).append(true).open(path)?;
+        writeln!(file, "{line}")?;
+        Ok(())
+    }
+
+    /// Rewrites the registry file.
+    fn is(&self, status: &str, waiting_for: Option<&str>) -> Result<()> {
+        let now = jiff::Timestamp::now().as_millisecond();
+        let pid = self.process.id();
+        let mut entry = json!({
+            "pid": pid, "sessionId": self.session, "cwd": self.cwd, "startedAt": now,
+            "procStart": process_start(pid)?, "version": "2.1.329", "kind": "interactive", "entrypoint": "cli",
+            "status": status, "updatedAt": now, "statusUpdatedAt": now,
+        });
+        if let Some(what) = waiting_for {
+            entry["waitingFor"] = what.into();
+        }
+        let folder = self.claude_dir.join("sessions");
+        std::fs::create_dir_all(&folder)?;
+        write!(File::create(folder.join(format!("{pid}.json")))?, "{entry}")?;
+        Ok(())
+    }
+
+    fn uuid(&self, record: u32) -> String {
+        format!("{}-0000-4000-8000-{record:012}", &self.session[..8])
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        // It can only have ended already.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Field 22 of the process's line: with the process id it names one process for good.
+fn process_start(pid: u32) -> Result<String> {
+    let line = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
+    let (_, fields) = line.rsplit_once(") ").context("a line of fields")?;
+    Ok(fields.split(' ').nth(19).context("a start time")?.to_owned())
+}

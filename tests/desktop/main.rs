@@ -1,0 +1,50 @@
+//! The program as a person meets it: real window, real page, real tray on a real bus, made-up sessions.
+//!
+//! Every test has a desktop, a home and a folder of sessions of its own. Linux only.
+
+#![cfg(target_os = "linux")]
+
+mod agent;
+mod presence;
+mod roster;
+
+use std::path::Path;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use tokio::process::Child;
+use watchbill_testkit::{Desktop, until};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_watchbill-desktop");
+const TITLE: &str = "Watchbill";
+
+/// Starts the program on this desktop; it ends with the returned value.
+fn start(desktop: &Desktop, args: &[&str]) -> Result<Child> {
+    let mut command = desktop.command(PROGRAM);
+    let log = std::fs::File::create(desktop.home().join("program.log"))?;
+    command.args(args).env("RUST_LOG", "info").stderr(log);
+    command.spawn().with_context(|| format!("{PROGRAM} could not be started"))
+}
+
+/// Waits until the program has ended by itself.
+async fn ended(mut program: Child) -> Result<ExitStatus> {
+    let status = tokio::time::timeout(Duration::from_secs(20), program.wait()).await;
+    Ok(status.context("the program goes on although it should have ended")??)
+}
+
+/// Waits until there is a window, and returns its id.
+async fn window(desktop: &Desktop) -> Result<String> {
+    until("the window", 30, async || desktop.windows(TITLE).await.ok()?.pop()).await
+}
+
+/// Waits until there is no window.
+async fn no_window(desktop: &Desktop) -> Result<()> {
+    until("the window to close", 20, async || desktop.windows(TITLE).await.ok()?.is_empty().then_some(()))
+        .await
+}
+
+/// Where pictures go: a folder of the build's, which is not checked in.
+fn picture(name: &str) -> std::path::PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
+}

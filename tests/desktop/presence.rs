@@ -1,0 +1,164 @@
+//! Where the program is and how it goes: window, tray, second start, end.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use watchbill_testkit::{Desktop, TrayHost, TrayItem, until};
+
+use crate::{TITLE, ended, no_window, start, window};
+
+async fn choose(item: &TrayItem, label: &str) -> Result<()> {
+    let entry = until(label, 20, async || item.menu().await.ok()?.find(label).cloned()).await?;
+    item.choose(&entry).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_closed_window_leaves_the_tray_which_brings_it_back_and_quits() -> Result<()> {
+    let desktop = Desktop::start().await?;
+    let panel = TrayHost::start(&desktop).await?;
+    let mut program = start(&desktop, &[])?;
+    let item = panel.item().await?;
+
+    let first = window(&desktop).await?;
+    desktop.close_window(&first).await?;
+    no_window(&desktop).await?;
+    assert!(program.try_wait()?.is_none(), "closing the window is not quitting");
+
+    choose(&item, "Show window").await?;
+    window(&desktop).await?;
+    until("the focus", 20, async || desktop.focused().await.ok()?.filter(|name| name == TITLE)).await?;
+
+    choose(&item, "Quit").await?;
+    assert!(ended(program).await?.success());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_click_on_the_icon_toggles_the_window() -> Result<()> {
+    let desktop = Desktop::start().await?;
+    let panel = TrayHost::start(&desktop).await?;
+    let _program = start(&desktop, &["--hidden"])?;
+    let item = panel.item().await?;
+    assert!(desktop.windows(TITLE).await?.is_empty(), "--hidden shows no window");
+
+    item.activate().await?;
+    window(&desktop).await?;
+    until("the focus", 20, async || desktop.focused().await.ok()?.filter(|name| name == TITLE)).await?;
+    // A click that comes before the program has heard that it has the focus brings the window to the front.
+    for _ in 0..5 {
+        item.activate().await?;
+        if tokio::time::timeout(Duration::from_secs(2), no_window(&desktop)).await.is_ok() {
+            break;
+        }
+    }
+    no_window(&desktop).await?;
+    item.activate().await?;
+    window(&desktop).await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_start_raises_the_window_and_ends() -> Result<()> {
+    let desktop = Desktop::start().await?;
+    let panel = TrayHost::start(&desktop).await?;
+    let mut first = start(&desktop, &["--hidden"])?;
+    panel.item().await?;
+
+    let again = start(&desktop, &["--hidden"])?;
+    assert!(ended(again).await?.success());
+    assert!(desktop.windows(TITLE).await?.is_empty(), "a hidden start shows nothing");
+
+    let again = start(&desktop, &[])?;
+    assert!(ended(again).await?.success());
+    window(&desktop).await?;
+    assert_eq!(desktop.windows(TITLE).await?.len(), 1);
+    assert!(first.try_wait()?.is_none());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn programs_that_watch_other_folders_do_not_meet() -> Result<()> {
+    let desktop = Desktop::start().await?;
+    let folder = desktop.home().join("other");
+    let mut first = start(&desktop, &[])?;
+    window(&desktop).await?;
+    let mut second = start(&desktop, &["--claude-dir", &folder.display().to_string()])?;
+    until("two windows", 30, async || (desktop.windows(TITLE).await.ok()?.len() == 2).then_some(())).await?;
+    assert!(first.try_wait()?.is_none() && second.try_wait()?.is_none());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_panel_that_comes_late_or_comes_back_gets_the_icon() -> Result<()> {
+    let desktop = Desktop::start().await?;
+    let mut program = start(&desktop, &[])?;
+    // The window is there and so the program has looked for a panel, or is about to.
+    window(&desktop).await?;
+
+    let panel = TrayHost::start(&desktop).await?;
+    let item = panel.item().await?;
+    until("the menu", 20, async || item.menu().await.ok()?.find("Show window").cloned()).await?;
+    drop((item, panel));
+
+    let panel = TrayHost::start(&desktop).await?;
+    choose(&panel.item().await?, "Quit").await?;
+    assert!(tokio::time::timeout(Duration::from_secs(20), program.wait()).await??.success());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_bus_the_window_is_all_there_is() -> Result<()> {
+    let desktop = Desktop::start_without_bus().await?;
+    let program = start(&desktop, &[])?;
+    let id = window(&desktop).await?;
+    desktop.close_window(&id).await?;
+    // Nothing could bring it back, so it must not go on unseen.
+    assert!(ended(program).await?.success());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_window_comes_back_with_its_size_even_after_a_hard_end() -> Result<()> {
+    let desktop = Desktop::start().await?;
+    let mut program = start(&desktop, &[])?;
+    let id = window(&desktop).await?;
+    desktop.resize_window(&id, 600, 500).await?;
+    let size = async |id: &str| desktop.window_size(id).await.ok().filter(|size| *size == (600, 500));
+    until("the new size", 20, async || size(&id).await).await?;
+    // The window hears of its size before it hears that it shall close.
+    desktop.close_window(&id).await?;
+    no_window(&desktop).await?;
+    program.kill().await?;
+
+    let _program = start(&desktop, &[])?;
+    let id = window(&desktop).await?;
+    until("the size from before", 20, async || size(&id).await).await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn without_a_display_there_is_a_sentence_and_no_panic() -> Result<()> {
+    let home = tempfile::tempdir()?;
+    // None at all, and one that does not answer.
+    for display in [None, Some(("DISPLAY", ":64999"))] {
+        let mut command = tokio::process::Command::new(crate::PROGRAM);
+        command.env_clear().env("HOME", home.path()).envs(display).kill_on_drop(true);
+        let output = command.output().await?;
+        assert_eq!(output.status.code(), Some(1));
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains("there is no display") && said.contains("watchbill roster"), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn wrong_usage_ends_with_2_and_help_with_0() -> Result<()> {
+    let home = tempfile::tempdir()?;
+    for (arg, code) in [("--no-such-option", 2), ("--help", 0), ("--version", 0)] {
+        let mut command = tokio::process::Command::new(crate::PROGRAM);
+        command.env_clear().env("HOME", home.path()).arg(arg).kill_on_drop(true);
+        assert_eq!(command.output().await?.status.code(), Some(code), "{arg}");
+    }
+    Ok(())
+}

@@ -1,0 +1,190 @@
+//! What the window and the tray show of made-up agents, and how they lead to each other.
+
+use std::path::Path;
+
+use anyhow::Result;
+use serde_json::{Value, json};
+use watchbill_testkit::fantoccini::{Client, Locator};
+use watchbill_testkit::{Desktop, Driver, TrayHost, TrayItem, until};
+
+use crate::agent::Agent;
+use crate::{PROGRAM, ended, picture, start};
+
+const API: &str = "11111111-1111-4111-8111-111111111111";
+const WEB: &str = "22222222-2222-4222-8222-222222222222";
+const NEXT: &str = "33333333-3333-4333-8333-333333333333";
+
+/// Waits until the page shows this text.
+async fn shows(page: &Client, text: &str) -> Result<()> {
+    until(&format!("the page to show {text:?}"), 20, async || body(page).await.contains(text).then_some(())).await
+}
+
+async fn body(page: &Client) -> String {
+    match page.find(Locator::Css("body")).await {
+        Ok(body) => body.text().await.unwrap_or_default(),
+        Err(_) => String::new(),
+    }
+}
+
+/// The texts of all rows, from top to bottom.
+async fn rows(page: &Client) -> Vec<String> {
+    let mut texts = Vec::new();
+    for row in page.find_all(Locator::Css("[data-session]")).await.unwrap_or_default() {
+        texts.push(row.text().await.unwrap_or_default());
+    }
+    texts
+}
+
+async fn row_with(page: &Client, parts: &[&str]) -> Result<()> {
+    until(&format!("a row with {parts:?}"), 20, async || {
+        rows(page).await.iter().any(|row| parts.iter().all(|part| row.contains(part))).then_some(())
+    })
+    .await
+}
+
+async fn menu_with(item: &TrayItem, text: &str) -> Result<()> {
+    until(&format!("{text:?} in the tray's menu"), 20, async || {
+        item.menu().await.ok()?.find(text).map(|_| ())
+    })
+    .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rows_appear_and_change_as_agents_write() -> Result<()> {
+    let desktop = Desktop::start().await?;
+    let mut api = Agent::start(desktop.home(), "api-server", API)?;
+    api.is_asked("Publish the package")?;
+    let window = Driver::start(&desktop, Path::new(PROGRAM), &[]).await?;
+    row_with(&window.page, &["Publish the package", "api-server"]).await?;
+
+    // A session that begins while the window is open, in a project that did not exist.
+    let mut web = Agent::start(desktop.home(), "web-app", WEB)?;
+    web.is_asked("Paint the button")?;
+    row_with(&window.page, &["Paint the button", "web-app"]).await?;
+
+    api.wants_to_run("npm publish")?;
+    row_with(&window.page, &["Publish the package", "npm publish"]).await?;
+    assert!(rows(&window.page).await[0].contains("Publish the package"), "who needs the person comes first");
+    desktop.screenshot(&picture("roster.png")).await?;
+
+    web.answers("The button is green now.")?;
+    shows(&window.page, "Your turn").await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_superseded_session_gives_its_place_to_its_successor() -> Result<()> {
+    let desktop = Desktop::start().await?;
+    let mut api = Agent::start(desktop.home(), "api-server", API)?;
+    api.is_asked("Find the leak")?;
+    api.answers("It is in the pool.")?;
+    let window = Driver::start(&desktop, Path::new(PROGRAM), &["--session", API]).await?;
+    selected(&window.page, API).await?;
+
+    api.is_cleared_into(NEXT)?;
+    api.is_asked("Mend the pool")?;
+    selected(&window.page, NEXT).await?;
+    until("one row for the chain", 20, async || (rows(&window.page).await.len() == 1).then_some(())).await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_tray_lists_who_needs_the_person_and_leads_there() -> Result<()> {
+    let desktop = Desktop::start().await?;
+    let panel = TrayHost::start(&desktop).await?;
+    let mut web = Agent::start(desktop.home(), "web-app", WEB)?;
+    web.is_asked("Paint the button")?;
+    let mut api = Agent::start(desktop.home(), "api-server", API)?;
+    api.is_asked("Publish a_b & c")?;
+    let window = Driver::start(&desktop, Path::new(PROGRAM), &[]).await?;
+    let item = panel.item().await?;
+    menu_with(&item, "● Publish a_b & c").await?;
+    menu_with(&item, "2 working").await?;
+    let working = item.pixels().await?;
+
+    api.wants_to_run("npm publish")?;
+    menu_with(&item, "▲ Publish a_b & c").await?;
+    assert_eq!(item.tooltip().await?, "1 needs you · 1 working");
+    assert_ne!(item.pixels().await?, working, "the icon says so too");
+    let menu = item.menu().await?;
+    let labels = menu.labels();
+    let place = |text: &str| labels.iter().position(|label| label.contains(text));
+    assert!(place("Publish") < place("Paint"), "{labels:?}");
+    assert_eq!(labels.last(), Some(&"Quit"));
+
+    item.choose(menu.find("Paint the button").expect("it was just there")).await?;
+    selected(&window.page, WEB).await?;
+    item.choose(menu.find("Publish").expect("it was just there")).await?;
+    selected(&window.page, API).await?;
+
+    web.answers("Green.")?;
+    api.is_asked("never mind")?;
+    until("the working look", 20, async || (item.pixels().await.ok()? == working).then_some(())).await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_start_selects_its_session_in_the_first() -> Result<()> {
+    let desktop = Desktop::start().await?;
+    let mut web = Agent::start(desktop.home(), "web-app", WEB)?;
+    web.is_asked("Paint the button")?;
+    let mut api = Agent::start(desktop.home(), "api-server", API)?;
+    api.is_asked("Publish the package")?;
+    let window = Driver::start(&desktop, Path::new(PROGRAM), &[]).await?;
+    row_with(&window.page, &["Publish the package"]).await?;
+
+    for (asked, meant) in [(WEB, WEB), (&API[..8], API)] {
+        let again = start(&desktop, &["--session", asked])?;
+        assert!(ended(again).await?.success());
+        selected(&window.page, meant).await?;
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_page_may_ask_for_its_commands_and_nothing_else() -> Result<()> {
+    let desktop = Desktop::start().await?;
+    let mut api = Agent::start(desktop.home(), "api-server", API)?;
+    api.is_asked("Publish the package")?;
+    let window = Driver::start(&desktop, Path::new(PROGRAM), &[]).await?;
+    row_with(&window.page, &["Publish the package"]).await?;
+
+    let why = invoke(&window.page, "session_why", json!({ "sessionId": API })).await?;
+    assert_eq!(why["ok"]["state"], "working", "{why}");
+    let unknown = invoke(&window.page, "session_why", json!({ "sessionId": "nobody" })).await?;
+    assert_eq!(unknown["error"]["code"], "not_found", "{unknown}");
+    let folder = invoke(&window.page, "open_folder", json!({ "sessionId": "/etc" })).await?;
+    assert_eq!(folder["error"]["code"], "not_found", "a path is no session: {folder}");
+
+    for (command, arguments) in [
+        ("plugin:opener|open_url", json!({ "url": "https://example.com" })),
+        ("plugin:opener|open_path", json!({ "path": "/etc/passwd" })),
+        ("plugin:window|set_title", json!({ "label": "main", "value": "x" })),
+        ("plugin:webview|create_webview_window", json!({ "options": { "label": "x" } })),
+        ("plugin:window-state|save_window_state", json!({ "flags": 0 })),
+        ("plugin:app|version", json!({})),
+    ] {
+        let answer = invoke(&window.page, command, arguments).await?;
+        assert!(answer.get("error").is_some(), "{command} must be refused: {answer}");
+    }
+    let elsewhere = "const done = arguments[0]; \
+        fetch('https://example.com').then(() => done('went through'), (e) => done(String(e)));";
+    let answer = window.page.execute_async(elsewhere, Vec::new()).await?;
+    assert_ne!(answer, json!("went through"), "the page reaches no network");
+    Ok(())
+}
+
+/// Calls a command as the page would: `{ok}` or `{error}`.
+async fn invoke(page: &Client, command: &str, arguments: Value) -> Result<Value> {
+    let script = "const [command, args, done] = arguments; \
+        window.__TAURI_INTERNALS__.invoke(command, args).then((ok) => done({ ok }), (error) => done({ error }));";
+    Ok(page.execute_async(script, vec![command.into(), arguments]).await?)
+}
+
+/// Waits until the row of this session is the selected one.
+async fn selected(page: &Client, session: &str) -> Result<()> {
+    let row = format!("[data-session='{session}'][aria-current='true']");
+    until(&format!("{session} to be selected"), 20, async || page.find(Locator::Css(&row)).await.ok())
+        .await
+        .map(|_| ())
+}
