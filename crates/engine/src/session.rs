@@ -142,6 +142,11 @@ pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
     let facts = makings.fold.map(|(_, fold)| fold.facts());
     let entry = makings.registry.all().find(|witness| witness.entry.session == *makings.id).map(|w| &w.entry);
     let started = entry.and_then(|entry| entry.started_at);
+    // A transcript without a single timed record is no session of that moment: only what a resume
+    // picker left behind, or a session that had not begun yet.
+    if facts.is_some_and(|facts| facts.created_at.is_none()) && !verdict.live {
+        return None;
+    }
     if makings.fold.is_none() {
         let ripe = started.unwrap_or(makings.now) + NEW_SESSION_DWELL;
         if !verdict.live || ripe > makings.now {
