@@ -46,10 +46,10 @@ pub struct Boundary {
     /// `auto`, `manual`, `unknown`.
     pub trigger: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[ts(as = "Option<f64>", optional)]
+    #[ts(type = "number")]
     pub pre_tokens: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[ts(as = "Option<f64>", optional)]
+    #[ts(type = "number")]
     pub post_tokens: Option<u64>,
 }
 

@@ -173,7 +173,7 @@ pub struct Context {
     pub used: u64,
     /// Size of the window, where it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[ts(as = "Option<f64>", optional)]
+    #[ts(type = "number")]
     pub size: Option<u64>,
     /// `used` of `size`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -227,7 +227,6 @@ pub struct RosterSnapshot {
     pub problems: Vec<Problem>,
     /// True while transcripts are still being read for the first time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    #[ts(as = "Option<bool>", optional)]
     pub reading: bool,
 }
 
@@ -256,7 +255,6 @@ pub struct RosterDelta {
     pub problems: Option<Vec<Problem>>,
     /// See [`RosterSnapshot::reading`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    #[ts(as = "Option<bool>", optional)]
     pub reading: bool,
 }
 

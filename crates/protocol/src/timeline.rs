@@ -64,17 +64,17 @@ pub enum What {
         #[serde(skip_serializing_if = "Option::is_none")]
         output: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none")]
-        #[ts(as = "Option<f64>", optional)]
+        #[ts(type = "number")]
         duration_ms: Option<u64>,
     },
     /// A compaction.
     Boundary {
         trigger: String,
         #[serde(skip_serializing_if = "Option::is_none")]
-        #[ts(as = "Option<f64>", optional)]
+        #[ts(type = "number")]
         pre_tokens: Option<u64>,
         #[serde(skip_serializing_if = "Option::is_none")]
-        #[ts(as = "Option<f64>", optional)]
+        #[ts(type = "number")]
         post_tokens: Option<u64>,
     },
     /// A session of the chain begins: `to` is its id, `reason` the link's.

@@ -36,4 +36,4 @@ problems?: Array<Problem>,
 /**
  * See [`RosterSnapshot::reading`].
  */
-reading?: boolean, };
+reading: boolean, };

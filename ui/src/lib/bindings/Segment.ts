@@ -8,7 +8,11 @@ export type Segment = { sessionId: string,
 /**
  * From 0 over the whole chain.
  */
-index: number, startedAt: string, endedAt?: string, 
+index: number, 
+/**
+ * Absent when no record of the segment carries a time.
+ */
+startedAt?: string, endedAt?: string, 
 /**
  * The boundary that ended it.
  */
