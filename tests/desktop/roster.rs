@@ -16,7 +16,8 @@ const NEXT: &str = "33333333-3333-4333-8333-333333333333";
 
 /// Waits until the page shows this text.
 async fn shows(page: &Client, text: &str) -> Result<()> {
-    until(&format!("the page to show {text:?}"), 20, async || body(page).await.contains(text).then_some(())).await
+    until(&format!("the page to show {text:?}"), 20, async || body(page).await.contains(text).then_some(()))
+        .await
 }
 
 async fn body(page: &Client) -> String {
@@ -171,6 +172,36 @@ async fn the_page_may_ask_for_its_commands_and_nothing_else() -> Result<()> {
         fetch('https://example.com').then(() => done('went through'), (e) => done(String(e)));";
     let answer = window.page.execute_async(elsewhere, Vec::new()).await?;
     assert_ne!(answer, json!("went through"), "the page reaches no network");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_demo_takes_the_place_of_an_empty_roster() -> Result<()> {
+    let desktop = Desktop::start().await?;
+    let panel = TrayHost::start(&desktop).await?;
+    let window = Driver::start(&desktop, Path::new(PROGRAM), &[]).await?;
+    let item = panel.item().await?;
+    menu_with(&item, "No agent is at work").await?;
+    assert!(rows(&window.page).await.is_empty());
+
+    let started = invoke(&window.page, "start_demo", json!({})).await?;
+    assert!(started.get("ok").is_some(), "{started}");
+    until("a row of the demo", 20, async || (!rows(&window.page).await.is_empty()).then_some(())).await?;
+    menu_with(&item, "working").await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_that_loads_again_gets_the_roster_again() -> Result<()> {
+    let desktop = Desktop::start().await?;
+    let mut api = Agent::start(desktop.home(), "api-server", API)?;
+    api.is_asked("Publish the package")?;
+    let window = Driver::start(&desktop, Path::new(PROGRAM), &[]).await?;
+    row_with(&window.page, &["Publish the package"]).await?;
+    window.page.refresh().await?;
+    row_with(&window.page, &["Publish the package"]).await?;
+    api.wants_to_run("npm publish")?;
+    row_with(&window.page, &["npm publish"]).await?;
     Ok(())
 }
 
