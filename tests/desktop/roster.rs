@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use serde_json::{Value, json};
+use watchbill_testkit::fantoccini::elements::Element;
 use watchbill_testkit::fantoccini::{Client, Locator};
 use watchbill_testkit::{Desktop, Driver, TrayHost, TrayItem, until};
 
@@ -22,7 +23,7 @@ async fn shows(page: &Client, text: &str) -> Result<()> {
 
 async fn body(page: &Client) -> String {
     match page.find(Locator::Css("body")).await {
-        Ok(body) => body.text().await.unwrap_or_default(),
+        Ok(body) => text(&body).await,
         Err(_) => String::new(),
     }
 }
@@ -31,9 +32,14 @@ async fn body(page: &Client) -> String {
 async fn rows(page: &Client) -> Vec<String> {
     let mut texts = Vec::new();
     for row in page.find_all(Locator::Css("[data-session]")).await.unwrap_or_default() {
-        texts.push(row.text().await.unwrap_or_default());
+        texts.push(text(&row).await);
     }
     texts
+}
+
+/// The page's own word: the driver's leaves out text that is cut with an ellipsis.
+async fn text(element: &Element) -> String {
+    element.prop("innerText").await.ok().flatten().unwrap_or_default()
 }
 
 async fn row_with(page: &Client, parts: &[&str]) -> Result<()> {
@@ -81,10 +87,13 @@ async fn a_superseded_session_gives_its_place_to_its_successor() -> Result<()> {
     api.answers("It is in the pool.")?;
     let window = Driver::start(&desktop, Path::new(PROGRAM), &["--session", API]).await?;
     selected(&window.page, API).await?;
+    shows(&window.page, "It is in the pool.").await?;
 
     api.is_cleared_into(NEXT)?;
     api.is_asked("Mend the pool")?;
     selected(&window.page, NEXT).await?;
+    shows(&window.page, "Mend the pool").await?;
+    desktop.screenshot(&picture("superseded.png")).await?;
     until("one row for the chain", 20, async || (rows(&window.page).await.len() == 1).then_some(())).await?;
     Ok(())
 }
