@@ -8,3 +8,4 @@ pub mod record;
 mod target;
 pub mod timeline;
 mod user;
+mod words;
