@@ -290,23 +290,23 @@ impl Keeper {
     }
 
     fn apply(&mut self, plan: &Plan) -> bool {
-        // Before the watches, so that their first events find their way.
-        *self.routes.write().unwrap_or_else(PoisonError::into_inner) = Routes::new(plan);
-        self.refused.retain(|path, _| plan.watches.contains_key(path));
-        let mut changed = false;
         let by_looking = |keeper: &Self, path: &Path| keeper.poll_interval_for(path).is_some();
-        let stale: Vec<PathBuf> = self
-            .installed
-            .iter()
-            .filter(|(path, planned)| plan.watches.get(*path) != Some(planned) || by_looking(self, path))
-            .map(|(path, _)| path.clone())
-            .collect();
+        let obsolete = |path: &Path, planned: &Planned| plan.watches.get(path) != Some(planned);
+        let native = self.installed.iter().filter(|(path, planned)| {
+            // Watched by events so far, and the limit has been met since.
+            obsolete(path, planned) || by_looking(self, path)
+        });
+        let polled = self.polled.iter().filter(|(path, (planned, _))| obsolete(path, planned));
+        let stale: Vec<PathBuf> =
+            native.map(|(path, _)| path).chain(polled.map(|(path, _)| path)).cloned().collect();
+        let mut changed = !stale.is_empty();
         for path in stale {
             self.uninstall(&path);
-            changed = true;
         }
-        let watches = &plan.watches;
-        self.polled.retain(|path, (planned, _)| watches.get(path) == Some(planned));
+        // After the old watches, whose folders are announced by their old names, and before the new ones, whose
+        // first events must find their way.
+        *self.routes.write().unwrap_or_else(PoisonError::into_inner) = Routes::new(plan);
+        self.refused.retain(|path, _| plan.watches.contains_key(path));
         for (path, planned) in &plan.watches {
             if self.installed.contains_key(path) || self.polled.contains_key(path) {
                 continue;
@@ -326,7 +326,8 @@ impl Keeper {
         changed
     }
 
-    /// Has a folder that is newly watched walked: what came before the watch gave no event.
+    /// Has a folder looked at whose watch begins or ends: what came before the watch gave no event, and what goes
+    /// with the folder itself may give none either.
     fn announce(&self, path: &Path) {
         if self.started {
             let routes = self.routes.read().unwrap_or_else(PoisonError::into_inner);
@@ -368,12 +369,17 @@ impl Keeper {
     }
 
     fn uninstall(&mut self, path: &Path) {
-        if self.installed.remove(path).is_some()
-            && let Some(native) = &mut self.native
-            && let Err(error) = native.unwatch(path)
-        {
-            // The system has dropped it by itself, because the folder is gone.
-            tracing::trace!(%error, path = %path.display(), "nothing to unwatch");
+        if self.installed.remove(path).is_some() {
+            if let Some(native) = &mut self.native
+                && let Err(error) = native.unwatch(path)
+            {
+                // The system has dropped it by itself, because the folder is gone.
+                tracing::trace!(%error, path = %path.display(), "nothing to unwatch");
+            }
+            self.announce(path);
+        }
+        if self.polled.remove(path).is_some() {
+            self.announce(path);
         }
     }
 
@@ -570,4 +576,94 @@ fn is_instances(error: &io::Error) -> bool {
 #[cfg(not(unix))]
 fn is_instances(_error: &io::Error) -> bool {
     false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Watched {
+        watcher: Watcher,
+        woken: Receiver<()>,
+        root: PathBuf,
+        _dir: tempfile::TempDir,
+    }
+
+    impl Watched {
+        fn start() -> Self {
+            let dir = tempfile::TempDir::new().expect("a temporary folder");
+            let root = dir.path().canonicalize().expect("real");
+            std::fs::create_dir_all(root.join("projects/p")).expect("made");
+            std::fs::create_dir_all(root.join("sessions")).expect("made");
+            let (ring, woken) = channel();
+            let watcher = Watcher::start(std::slice::from_ref(&root), WatchMode::Native, move || {
+                ring.send(()).unwrap_or_default();
+            });
+            watcher.ready();
+            Self { watcher, woken, root, _dir: dir }
+        }
+
+        fn tell(&self, step: Step) {
+            self.watcher.order(Order::Step(step));
+            self.watcher.ready();
+        }
+
+        /// The first hints that come, within ten seconds.
+        fn next(&self) -> BTreeSet<Hint> {
+            self.woken.recv_timeout(Duration::from_secs(10)).expect("woken");
+            self.watcher.take()
+        }
+    }
+
+    #[test]
+    fn after_lost_events_everything_is_watched_anew_and_looked_at() {
+        let watched = Watched::start();
+        watched.tell(Step::Overflow);
+        assert_eq!(watched.next(), BTreeSet::from([Hint::Everything]));
+        let file = watched.root.join("projects/p/s.jsonl");
+        std::fs::write(&file, b"{}").expect("written");
+        assert_eq!(watched.next(), BTreeSet::from([Hint::File(file)]));
+    }
+
+    #[test]
+    fn at_the_limit_of_watches_the_root_is_polled_and_says_why() {
+        let watched = Watched::start();
+        let file = watched.root.join("projects/p/s.jsonl");
+        watched.tell(Step::Limit(Some(file.clone())));
+        let health = watched.watcher.health();
+        assert_eq!(health[0].mode, RootMode::Poll(POLL_INTERVAL));
+        let problem = health[0].problem.as_ref().expect("told");
+        assert_eq!(problem.kind, ProblemKind::WatchLimit);
+        assert!(problem.detail.contains("fs.inotify.max_user_watches"), "{}", problem.detail);
+        assert_eq!(watched.next(), BTreeSet::from([Hint::Tree(watched.root.join("projects"))]));
+
+        std::fs::write(&file, b"{}").expect("written");
+        watched.watcher.poll_now();
+        assert_eq!(watched.next(), BTreeSet::from([Hint::File(file)]));
+        let registry = watched.root.join("sessions/7.json");
+        std::fs::write(&registry, b"{}").expect("written");
+        assert_eq!(watched.next(), BTreeSet::from([Hint::File(registry)]), "still told by events");
+    }
+
+    #[test]
+    fn a_folder_that_vanishes_as_a_whole_is_told() {
+        let watched = Watched::start();
+        let sessions = watched.root.join("sessions");
+        std::fs::rename(&sessions, watched.root.join("old")).expect("renamed");
+        assert_eq!(watched.next(), BTreeSet::from([Hint::Tree(sessions)]));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_limits_of_the_system_are_named() {
+        use rustix::io::Errno;
+        let error = |errno: Errno| notify::Error::io(io::Error::from_raw_os_error(errno.raw_os_error()));
+        assert!(limit_detail(&error(Errno::MFILE)).contains("fs.inotify.max_user_instances"));
+        assert!(limit_detail(&error(Errno::NOSPC)).contains("fs.inotify.max_user_watches"));
+        assert!(
+            is_limit(&error(Errno::MFILE))
+                && is_limit(&error(Errno::NOSPC))
+                && !is_limit(&error(Errno::ACCESS))
+        );
+    }
 }
