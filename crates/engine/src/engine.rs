@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use watchbill_core::chain::link::{LinkConfidence, LinkReason};
 use watchbill_core::chain::chains::Chains;
+use watchbill_core::chain::link::{LinkConfidence, LinkReason};
 use watchbill_core::chain::resolve::{Facts, resolve};
 use watchbill_core::deadlines::Deadlines;
 use watchbill_core::ids::SessionId;
@@ -17,8 +17,8 @@ use watchbill_core::roster::delta::Roster;
 use watchbill_core::roster::row::Row;
 use watchbill_core::roster::visible::Filter;
 use watchbill_core::session::fold::SessionFold;
-use watchbill_core::session::subagent::SubagentFold;
 use watchbill_core::session::state::{State, StateKind};
+use watchbill_core::session::subagent::SubagentFold;
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_protocol::roster::{Problem, TrackedSession};
 use watchbill_watch::fs::Fs;
@@ -297,7 +297,11 @@ impl Engine {
     }
 
     fn place_of(&self, path: &Path) -> Option<(PathBuf, Place)> {
-        let root = self.roots.iter().filter(|root| path.starts_with(root)).max_by_key(|root| root.as_os_str().len())?;
+        let root = self
+            .roots
+            .iter()
+            .filter(|root| path.starts_with(root))
+            .max_by_key(|root| root.as_os_str().len())?;
         Some((root.clone(), layout::classify(path.strip_prefix(root).ok()?)?))
     }
 
@@ -653,7 +657,8 @@ impl Engine {
                     && matches!(link.reason, LinkReason::ForkedFrom | LinkReason::SharedRecords)
             })
         });
-        let ledgers = origin.and_then(|link| Some((self.fold(id)?.ledger(), self.fold(&link.from)?.ledger())));
+        let ledgers =
+            origin.and_then(|link| Some((self.fold(id)?.ledger(), self.fold(&link.from)?.ledger())));
         ledgers.map_or_else(Default::default, |(own, origin)| {
             crate::session::minus(own.total(), own.total_without(origin))
         })

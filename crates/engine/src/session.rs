@@ -123,7 +123,8 @@ pub fn verdict(makings: &Makings<'_>) -> Option<Verdict> {
         last_activity_at: fold.facts().last_activity_at.unwrap_or(reading.since),
     });
     let facts = makings.fold.map(|(_, fold)| fold.facts());
-    let expects = facts.is_some_and(|facts| expects_registry(facts.version.as_deref(), facts.entrypoint.as_deref()));
+    let expects =
+        facts.is_some_and(|facts| expects_registry(facts.version.as_deref(), facts.entrypoint.as_deref()));
     Some(resolve(&Evidence {
         now: makings.now,
         transcript,
@@ -154,8 +155,7 @@ pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
         }
     }
     let chain = makings.chains.of(makings.id);
-    let last_activity =
-        facts.and_then(|facts| facts.last_activity_at).or(started).unwrap_or(verdict.since);
+    let last_activity = facts.and_then(|facts| facts.last_activity_at).or(started).unwrap_or(verdict.since);
     let session = makings.session;
     let tokens = makings.fold.map(|(_, fold)| {
         let agents = session.map(|session| session.agent_tokens).unwrap_or_default();
@@ -173,13 +173,18 @@ pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
         pending_tools: makings.fold.map(|(_, fold)| fold.pending_tools()).unwrap_or_default(),
         goal: facts.and_then(|facts| facts.goal.clone()),
         summary: facts.and_then(|facts| facts.summary.clone()),
-        title: facts.and_then(|facts| facts.title().cloned()).or_else(|| entry.and_then(|entry| entry.user_name.clone())),
+        title: facts
+            .and_then(|facts| facts.title().cloned())
+            .or_else(|| entry.and_then(|entry| entry.user_name.clone())),
         branch: facts.and_then(|facts| facts.branch.clone()),
         repo_root: session.and_then(|session| session.repo_root.clone()),
         project_id: makings
             .fold
             .and_then(|(path, _)| path.parent()?.file_name().map(|name| Arc::from(name.to_string_lossy()))),
-        cwd: makings.fold.and_then(|(_, fold)| fold.cwd().cloned()).or_else(|| entry.and_then(|entry| entry.cwd.clone())),
+        cwd: makings
+            .fold
+            .and_then(|(_, fold)| fold.cwd().cloned())
+            .or_else(|| entry.and_then(|entry| entry.cwd.clone())),
         transcript_path: makings.fold.map(|(path, _)| Arc::from(path.to_string_lossy())),
         last_activity_at: last_activity,
         created_at: facts.and_then(|facts| facts.created_at).or(started),

@@ -86,7 +86,9 @@ impl TrackedFile {
             Place::Subagent { agent, .. } | Place::FlatSubagent { agent, .. } => {
                 Fold::Agent(Box::new(SubagentFold::new(agent)))
             }
-            Place::Transcript { session, .. } => Fold::Main(Box::new(SessionFold::new(session.clone(), timeouts))),
+            Place::Transcript { session, .. } => {
+                Fold::Main(Box::new(SessionFold::new(session.clone(), timeouts)))
+            }
             // No other place is a file of records; an empty session keeps the type total.
             _ => Fold::Main(Box::new(SessionFold::new(SessionId::new(""), timeouts))),
         }
