@@ -117,26 +117,31 @@ impl SessionFold {
         self.machine.fire_until(now, &self.turn, &mut scratch);
         self.fold(record, now, &mut scratch);
         self.fire_ahead(&mut scratch);
-        scratch.clear();
-        self.scratch = scratch;
-        let after = self.shown_key();
-        if before != after {
-            let machine = self.current();
-            out.push(Effect::Transition {
-                from: before.0,
-                to: after.0,
-                kind: after.1,
-                at: machine.shown().since.unwrap_or(now),
-                detail: machine.describe(&self.turn),
-            });
-        }
+        self.tell_difference(before, scratch, out);
     }
 
     /// Fires the deadlines up to `now`. A time before an earlier one is ignored: clocks that go back take
     /// nothing back.
+    ///
+    /// Read what a file already holds before the first call: of a record behind the clock only the difference that
+    /// it makes to the present is told, not the states in between.
     pub fn advance(&mut self, now: Timestamp, out: &mut Vec<Effect>) {
         self.advanced_to = self.advanced_to.max(Some(now));
         self.fire_ahead(out);
+    }
+
+    /// A subagent of this session wrote something into its own file. It never moves the turn, but while one runs or
+    /// only subagents work, the session is not idle.
+    pub fn subagent_active(&mut self, at: Timestamp, out: &mut Vec<Effect>) {
+        if self.turn.stirred_at >= Some(at) {
+            return;
+        }
+        let before = self.shown_key();
+        let mut scratch = std::mem::take(&mut self.scratch);
+        self.turn.stirred_at = Some(at);
+        self.ahead = None;
+        self.fire_ahead(&mut scratch);
+        self.tell_difference(before, scratch, out);
     }
 
     /// When [`SessionFold::advance`] will next change something.
@@ -220,6 +225,29 @@ impl SessionFold {
             let mut machine = self.ahead.take().unwrap_or_else(|| Box::new(self.machine.clone()));
             machine.fire_until(to, &self.turn, out);
             self.ahead = Some(machine);
+        }
+    }
+
+    /// Tells of one transition from what was shown before to what is shown now, if they differ. The steps in `scratch`
+    /// are forgotten: some of them were told before, or taken back.
+    fn tell_difference(
+        &mut self,
+        before: (State, Option<StateKind>),
+        mut scratch: Vec<Effect>,
+        out: &mut Vec<Effect>,
+    ) {
+        scratch.clear();
+        self.scratch = scratch;
+        let after = self.shown_key();
+        if before != after {
+            let machine = self.current();
+            out.push(Effect::Transition {
+                from: before.0,
+                to: after.0,
+                kind: after.1,
+                at: machine.shown().since.or(self.clock).unwrap_or_default(),
+                detail: machine.describe(&self.turn),
+            });
         }
     }
 

@@ -29,7 +29,8 @@ pub(crate) struct Turn {
     pub announced_agents: u32,
     /// Time of the newest record that is activity.
     pub last_activity: Option<Timestamp>,
-    /// Time of the newest sign of life that is no activity: background work has ended, a notice is on its way.
+    /// Time of the newest sign of life that is no activity of this file: a subagent wrote something into its own, or
+    /// background work has ended and a notice is on its way.
     pub stirred_at: Option<Timestamp>,
     /// The request is being tried again.
     pub retry: Option<Retry>,
@@ -225,9 +226,7 @@ impl Shown {
     #[superstate(superstate = "known")]
     fn active(&mut self, event: &Event, context: &mut Context<'_>) -> Outcome<Phase> {
         match event {
-            Event::Deadline if past(idle_at(context.turn, self.since), context.now) => {
-                Transition(Phase::idle())
-            }
+            Event::Deadline if past(idle_at(context.turn, self), context.now) => Transition(Phase::idle()),
             Event::Deadline => Handled,
             _ => Super,
         }
@@ -325,9 +324,11 @@ fn stale_at(turn: &Turn, kind: Option<StateKind>) -> Option<Timestamp> {
 }
 
 /// `IDLE_TIMEOUT_MS`: when the session will be idle. The document says "any state", so an unanswered question
-/// becomes idle too; a witness that knows better outranks the machine.
-fn idle_at(turn: &Turn, since: Option<Timestamp>) -> Option<Timestamp> {
-    Some(turn.last_activity.or(since)? + turn.timeouts.idle)
+/// becomes idle too; a witness that knows better outranks the machine. But while work goes on in a subagent's file,
+/// that is activity as well.
+fn idle_at(turn: &Turn, shown: &Shown) -> Option<Timestamp> {
+    let stirred_at = turn.stirred_at.filter(|_| shown.state == State::Working);
+    Some(turn.last_activity.max(stirred_at).or(shown.since)? + turn.timeouts.idle)
 }
 
 /// Why a state holds, in words for the person. Nothing is formatted but where a name or number is worth it.
@@ -433,7 +434,7 @@ impl Machine {
 
     /// When silence will next mean something; `None` when it never will.
     pub fn deadline(&self, turn: &Turn) -> Option<Timestamp> {
-        let idle = idle_at(turn, self.shown().since);
+        let idle = idle_at(turn, self.shown());
         match self.0.state() {
             Phase::Idle {} => None,
             Phase::Working { kind } => {
