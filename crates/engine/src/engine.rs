@@ -517,9 +517,15 @@ impl Engine {
             (true, Some(main)) => fold.ledger().total_without(main.ledger()),
             _ => fold.ledger().total(),
         };
+        let active = fold.last_activity();
         let session = self.sessions.entry(parent.clone()).or_default();
         session.set_agent_tokens(path, tokens);
-        self.dirty.insert(parent);
+        self.dirty.insert(parent.clone());
+        // A parent that waits for its subagents writes nothing itself; their records keep it from being idle.
+        let main = self.main_file(&parent).map(|(path, _)| path.to_path_buf());
+        if let (Some(at), Some(main)) = (active, main.and_then(|path| self.files.get_mut(&path))) {
+            main.subagent_active(at);
+        }
     }
 
     fn forget_file(&mut self, path: &Path) {

@@ -206,7 +206,10 @@ pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
             running: if verdict.live || !makings.live { launched } else { 0 },
             total: u32::try_from(agents_total).unwrap_or(u32::MAX).max(launched),
         },
-        background_tasks: makings.fold.map_or(0, |(_, fold)| fold.facts().background_tasks),
+        // What a process left running when it ended is nobody's work any more; the transcript cannot know.
+        background_tasks: facts
+            .filter(|_| verdict.live || !makings.live)
+            .map_or(0, |facts| facts.background_tasks),
         queued_prompts: facts.map_or(0, |facts| facts.queued_prompts),
         pull_request: facts.and_then(|facts| facts.pull_request.clone()),
         live: verdict.live,

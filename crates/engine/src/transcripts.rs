@@ -114,6 +114,13 @@ impl TrackedFile {
         }
     }
 
+    /// A subagent of this session wrote a record at `at`.
+    pub fn subagent_active(&mut self, at: Timestamp) {
+        if let Fold::Main(fold) = &mut self.fold {
+            fold.subagent_active(at, &mut Vec::new());
+        }
+    }
+
     /// A subagent's companion file said that it has finished.
     pub fn set_finished(&mut self, finished: bool) {
         if let Fold::Agent(fold) = &mut self.fold {
