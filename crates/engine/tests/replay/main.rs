@@ -3,3 +3,4 @@
 mod golden;
 mod play;
 mod same_history;
+mod timeline;
