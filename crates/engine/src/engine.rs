@@ -409,7 +409,7 @@ impl Engine {
         out.extend(change.forget.map(Output::ForgetProcess));
         out.extend(change.watch.map(Output::WatchProcess));
         // A live process decides whether a superseded session comes back, so the chains depend on it.
-        self.chains_dirty |= change.moved || !change.sessions.is_empty();
+        self.chains_dirty |= change.lives;
         self.dirty.extend(change.sessions);
     }
 

@@ -50,8 +50,8 @@ pub struct RegistryChange {
     pub watch: Option<u32>,
     /// A process that needs no watching any more.
     pub forget: Option<u32>,
-    /// A link between sessions was noticed.
-    pub moved: bool,
+    /// Which processes run which sessions has changed: the chains depend on it, not on a mere status.
+    pub lives: bool,
 }
 
 impl Registry {
@@ -115,7 +115,9 @@ impl Registry {
         let slot = self.slots.entry(path.to_path_buf()).or_default();
         slot.torn = 0;
         let before = slot.witness.replace(witness);
+        change.lives = true;
         if let Some(before) = before {
+            change.lives = before.entry.session != session || (before.liveness != Liveness::Dead) != alive;
             let same_process = slot.witness.as_ref().is_some_and(|new| new.entry.instance == before.entry.instance);
             let same_words = slot
                 .witness
@@ -139,7 +141,6 @@ impl Registry {
                         to: session.clone(),
                         at: now,
                     });
-                    change.moved = true;
                 }
             }
             if !same_process {
@@ -169,6 +170,7 @@ impl Registry {
         RegistryChange {
             sessions: vec![witness.entry.session.clone()],
             forget: Some(witness.entry.instance.pid),
+            lives: true,
             ..RegistryChange::default()
         }
     }
@@ -184,6 +186,7 @@ impl Registry {
             let liveness = processes.probe(&witness.entry.instance, witness.entry.pid_domain.as_deref());
             if liveness != witness.liveness {
                 witness.liveness = liveness;
+                change.lives = true;
                 change.sessions.push(witness.entry.session.clone());
                 if liveness == Liveness::Dead {
                     change.forget = Some(witness.entry.instance.pid);

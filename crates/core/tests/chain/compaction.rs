@@ -146,6 +146,23 @@ fn one_predecessor_is_not_given_to_two_markers() {
     assert_eq!(chains.sessions("a"), ["a", "b", "c"]);
     assert_eq!(chains.link("a", "b"), Some((LinkReason::CwdRecency, Suggested)));
     assert_eq!(chains.link("b", "c"), Some((LinkReason::CwdRecency, Suggested)));
+
+    // b works on, so c does not come from it; a is taken.
+    let chains =
+        World::of([session("a", &[(0, 90)]), session("b", &[(111, 300)]), session("c", &[(121, 200)])])
+            .marker("b", 110)
+            .marker("c", 120)
+            .chains();
+    assert_eq!(chains.sessions("a"), ["a", "b"]);
+    assert_eq!(chains.sessions("c"), ["c"]);
+}
+
+#[test]
+fn a_new_file_may_be_a_little_older_than_its_marker() {
+    // The summary is written first, then the hook runs.
+    let world = World::of([session("a", &[(0, 90)]), session("b", &[(109, 200)])]);
+    assert_eq!(world.clone().marker("b", 110).chains().over_by("a"), Some("b"));
+    assert_eq!(world.marker("b", 112).chains().over_by("a"), None, "a session that was there before");
 }
 
 #[test]
@@ -337,4 +354,16 @@ fn a_copy_whose_original_is_gone_stands_alone_and_says_so() {
     let chains = World::of([session("new", &[(101, 200)]).copies("old", 0).foreign(&["old"])]).chains();
     assert_eq!(chains.chain("new").id, chain_id("new"));
     assert_eq!(chains.link("old", "new"), Some((LinkReason::SharedRecords, Proven)));
+}
+
+#[test]
+fn copied_compactions_without_boundary_records_are_told_by_their_time() {
+    // Client 1.0.x wrote only a summary, which has no id of a boundary.
+    let mut old = session("old", &[(0, 100)]).compacted(&[50]);
+    let mut new = session("new", &[(101, 300)]).copies("old", 0).foreign(&["old"]).compacted(&[50, 200]);
+    old.0.boundaries.clear();
+    new.0.boundaries.clear();
+    let chains = World::of([old, new]).chains();
+    assert_eq!(chains.chain("new").compaction_count, 2);
+    assert_eq!(chains.chain("new").segment_count, 4);
 }

@@ -135,3 +135,42 @@ fn the_forks_copied_compactions_are_part_of_its_file() {
     assert_eq!(chains.chain("o").compaction_count, 1);
     assert_eq!(chains.chain("f").compaction_count, 1);
 }
+
+#[test]
+fn clear_after_a_branch_inside_the_process_comes_from_the_branch() {
+    // No process began with f: it is a branch in o's process, which is in f when /clear comes.
+    let chains = World::of([
+        session("o", &[(0, 100)]).own(),
+        session("f", &[(110, 200)]).copies("o", 0).process(&["o"]),
+        session("g", &[(210, 300)]).process(&["o"]).cleared(),
+    ])
+    .chains();
+    assert_eq!(chains.sessions("g"), ["f", "g"]);
+    assert_eq!(chains.link("f", "g"), Some((LinkReason::Clear, Proven)));
+    assert_eq!(chains.over_by("o"), None);
+}
+
+#[test]
+fn a_fork_of_a_lost_session_is_not_given_to_another_of_its_process() {
+    // o's file is gone; b began by /clear in o's process. f may be a fork of o, which nobody can see any more.
+    let chains = World::of([
+        session("b", &[(0, 50)]).process(&["o"]).cleared(),
+        session("f", &[(110, 200)]).process(&["o"]).own(),
+    ])
+    .chains();
+    assert_eq!(chains.sessions("f"), ["f"]);
+    assert_eq!(chains.over_by("b"), None);
+}
+
+#[test]
+fn shared_records_say_more_than_the_process_they_were_written_in() {
+    // o went on in r's process; its fork copied o's records, which name r.
+    let chains = World::of([
+        session("r", &[(0, 50)]).own(),
+        session("o", &[(60, 100)]).process(&["r"]),
+        session("f", &[(200, 300)]).copies("o", 60).process(&["r"]).own(),
+    ])
+    .chains();
+    assert_eq!(chains.link("r", "o"), Some((LinkReason::Process, Proven)));
+    assert_fork(&chains, "o", "f");
+}

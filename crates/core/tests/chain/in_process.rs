@@ -195,3 +195,23 @@ fn the_newest_title_names_the_chain() {
     world.lineages[1].custom_title = Some("second".into());
     assert_eq!(world.chains().chain("c").name.as_deref(), Some("second"));
 }
+
+#[test]
+fn clear_comes_from_who_stopped_rather_than_from_who_goes_on_elsewhere() {
+    // a is being worked in again by another process while b is cleared.
+    let told = |b: (i64, i64), c: i64| {
+        World::of([
+            session("a", &[(0, 500)]).own(),
+            session("b", &[b]).process(&["a"]).cleared(),
+            session("c", &[(c, c + 10)]).process(&["a"]).cleared(),
+        ])
+        .chains()
+    };
+    let chains = told((110, 190), 200);
+    assert_eq!(chains.link("b", "c"), Some((LinkReason::Clear, Proven)));
+    assert_eq!(chains.over_by("a"), None);
+    // But b was left long before, and a was active within the last minute.
+    let chains = told((110, 120), 400);
+    assert_eq!(chains.link("a", "c"), Some((LinkReason::Clear, Proven)));
+    assert_eq!(chains.over_by("b"), None);
+}
