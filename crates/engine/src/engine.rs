@@ -34,7 +34,7 @@ use crate::markers::Markers;
 use crate::problems::Problems;
 use crate::publish::{Current, Published};
 use crate::registry::{Registry, RegistryChange};
-use crate::session::{Makings, Session, row, verdict};
+use crate::session::{Makings, Session, ripe_at, row, verdict};
 use crate::settings::Settings;
 use crate::transcripts::{Fold, Loaded, ReadCount, STEP_BUDGET, TrackedFile};
 
@@ -518,8 +518,10 @@ impl Engine {
             _ => fold.ledger().total(),
         };
         let active = fold.last_activity();
+        let running = !copied && fold.is_running(self.now, self.settings.timeouts.idle);
         let session = self.sessions.entry(parent.clone()).or_default();
         session.set_agent_tokens(path, tokens);
+        session.set_agent_running(path, running);
         self.dirty.insert(parent.clone());
         // A parent that waits for its subagents writes nothing itself; their records keep it from being idle.
         let main = self.main_file(&parent).map(|(path, _)| path.to_path_buf());
@@ -692,14 +694,15 @@ impl Engine {
         let mut hidden: [Vec<SessionId>; 2] = [Vec::new(), Vec::new()];
         for id in &dirty {
             self.advance(id);
+            let agents_next = self.advance_agents(id);
             self.work.rows += 1;
             let made = row(&self.makings(id));
             let Some((row, next)) = made else {
                 hidden.iter_mut().for_each(|list| list.push(id.clone()));
                 self.states.remove(id);
                 // A registry file alone becomes a row when it is old enough.
-                let waits = self.registry.all().any(|witness| witness.entry.session == *id);
-                let again = waits.then(|| self.now + crate::session::NEW_SESSION_DWELL);
+                let again = self.registry.all().filter(|witness| witness.entry.session == *id).map(ripe_at);
+                let again = again.filter(|at| *at > self.now).min();
                 self.deadlines.set(Due::Session(id.clone()), again);
                 continue;
             };
@@ -709,7 +712,7 @@ impl Engine {
             }
             let fold_next = self.fold(id).and_then(SessionFold::deadline);
             let hides = self.views[0].filter.hides_at(&row, self.now);
-            let next = [next, fold_next, hides].into_iter().flatten().filter(|at| *at > self.now).min();
+            let next = [next, fold_next, agents_next, hides].into_iter().flatten().filter(|at| *at > self.now).min();
             self.deadlines.set(Due::Session(id.clone()), next);
             for (n, view) in self.views.iter().enumerate() {
                 if view.filter.shows(&row, self.now) {
@@ -743,6 +746,16 @@ impl Engine {
             });
             session.repo_root.clone_from(found);
         }
+    }
+
+    /// Lets subagents that have been silent for too long count as gone; says when the next one will.
+    fn advance_agents(&mut self, id: &SessionId) -> Option<Timestamp> {
+        let silence = self.settings.timeouts.idle;
+        let (files, now) = (&self.files, self.now);
+        let agent = |path: &PathBuf| files.get(path).and_then(TrackedFile::agent);
+        let session = self.sessions.get_mut(id)?;
+        session.agents_running.retain(|path| agent(path).is_some_and(|fold| fold.is_running(now, silence)));
+        session.agents_running.iter().filter_map(|path| agent(path)?.deadline(silence)).min()
     }
 
     fn rebuild_problems(&mut self) -> bool {

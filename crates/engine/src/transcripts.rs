@@ -107,6 +107,14 @@ impl TrackedFile {
         }
     }
 
+    /// The subagent's fold, when the file is a subagent's.
+    pub fn agent(&self) -> Option<&SubagentFold> {
+        match &self.fold {
+            Fold::Main(_) => None,
+            Fold::Agent(fold) => Some(fold),
+        }
+    }
+
     /// Lets the fold's deadlines fire.
     pub fn advance(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
         if let Fold::Main(fold) = &mut self.fold {
