@@ -712,7 +712,8 @@ impl Engine {
             }
             let fold_next = self.fold(id).and_then(SessionFold::deadline);
             let hides = self.views[0].filter.hides_at(&row, self.now);
-            let next = [next, fold_next, agents_next, hides].into_iter().flatten().filter(|at| *at > self.now).min();
+            let next =
+                [next, fold_next, agents_next, hides].into_iter().flatten().filter(|at| *at > self.now).min();
             self.deadlines.set(Due::Session(id.clone()), next);
             for (n, view) in self.views.iter().enumerate() {
                 if view.filter.shows(&row, self.now) {

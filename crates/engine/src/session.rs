@@ -159,7 +159,8 @@ fn open_calls(makings: &Makings<'_>, instances: &[InstanceWitness]) -> Vec<Pendi
 /// The open calls as the row shows them: when a better witness says that the turn is over, nothing is open.
 fn shown_calls(verdict: &Verdict, calls: Vec<PendingTool>) -> Vec<PendingTool> {
     match (verdict.state, verdict.kind) {
-        (State::Working | State::WaitingForApproval, _) | (State::WaitingForInput, Some(StateKind::Dialog)) => calls,
+        (State::Working | State::WaitingForApproval, _)
+        | (State::WaitingForInput, Some(StateKind::Dialog)) => calls,
         // An unanswered question that silence has made idle is still unanswered.
         (State::Idle, _) if verdict.reason.source == Source::Timeout => calls,
         _ => Vec::new(),
@@ -187,13 +188,15 @@ pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
     let witness = entry(makings);
     let entry = witness.map(|witness| &witness.entry);
     let started = entry.and_then(|entry| entry.started_at);
-    if makings.fold.is_none() && (!verdict.live || witness.is_none_or(|witness| ripe_at(witness) > makings.now)) {
+    if makings.fold.is_none()
+        && (!verdict.live || witness.is_none_or(|witness| ripe_at(witness) > makings.now))
+    {
         return None;
     }
     // Modes and titles alone, without a time: nothing has ever happened here, and nobody is about to start.
-    let begun = makings.fold.is_some_and(|(_, fold)| {
-        fold.facts().created_at.is_some() || fold.reading().state != State::Idle
-    });
+    let begun = makings
+        .fold
+        .is_some_and(|(_, fold)| fold.facts().created_at.is_some() || fold.reading().state != State::Idle);
     if !begun && !verdict.live {
         return None;
     }
