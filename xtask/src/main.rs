@@ -3,6 +3,9 @@
 // Printing is what this program is for.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+// The benchmarks measure with Unix means.
+#[cfg(unix)]
+mod bench;
 mod call;
 mod fixtures;
 mod node;
@@ -43,6 +46,10 @@ fn perform(task: Task) -> anyhow::Result<ExitCode> {
         Task::Help => println!("{}", options::USAGE),
         Task::Run(options) => return run::run(&tree, &options),
         Task::Test(options) => return test::test(&tree, &options),
+        #[cfg(unix)]
+        Task::Bench(options) => bench::bench(&tree, &options)?,
+        #[cfg(not(unix))]
+        Task::Bench(_) => anyhow::bail!("the benchmarks run on Unix only"),
         Task::Setup(options) => packages::setup(&tree, &options)?,
         Task::Fixtures { from } => fixtures::refresh(&tree, &from)?,
         Task::Sandbox { program, arguments } => return sandbox::run(&tree, &program, &arguments),
