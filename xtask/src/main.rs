@@ -1,9 +1,10 @@
-//! `cargo xtask run | test | bench | setup | fixtures`: everything a person or a machine does with this tree.
+//! `cargo xtask run | test | bench | setup | fixtures | demo`: everything a person or a machine does with this tree.
 #![forbid(unsafe_code)]
 // Printing is what this program is for.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod call;
+mod demo;
 mod fixtures;
 mod node;
 mod options;
@@ -44,6 +45,7 @@ fn perform(task: Task) -> anyhow::Result<ExitCode> {
         Task::Run(options) => return run::run(&tree, &options),
         Task::Test(options) => return test::test(&tree, &options),
         Task::Setup(options) => packages::setup(&tree, &options)?,
+        Task::Demo => demo::refresh(&tree)?,
         Task::Fixtures { from } => fixtures::refresh(&tree, &from)?,
         Task::Sandbox { program, arguments } => return sandbox::run(&tree, &program, &arguments),
     }

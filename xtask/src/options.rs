@@ -9,6 +9,7 @@ cargo xtask test [--only STEP]... [--keep-going] [--list]
                                            install what is missing, run every test there is, headless
 cargo xtask setup [run|test|bench]         only install what is missing (default: run)
 cargo xtask fixtures FOLDER                refresh tests/fixtures from a folder of recordings
+cargo xtask demo                           derive the bundled demo anew from tests/fixtures
 
 Everything that gets installed is named before it is installed.";
 
@@ -22,6 +23,7 @@ pub enum Task {
     Fixtures {
         from: PathBuf,
     },
+    Demo,
     /// Internal: cargo calls us as the runner of each test program.
     Sandbox {
         program: PathBuf,
@@ -70,6 +72,8 @@ pub fn parse(arguments: &[String]) -> Result<Task, String> {
             [from] => Ok(Task::Fixtures { from: PathBuf::from(from) }),
             _ => Err("`fixtures` wants exactly one folder".to_owned()),
         },
+        "demo" if rest.is_empty() => Ok(Task::Demo),
+        "demo" => Err("`demo` takes no arguments".to_owned()),
         "sandbox" => match rest.split_first() {
             Some((program, rest)) => {
                 Ok(Task::Sandbox { program: PathBuf::from(program), arguments: rest.to_vec() })
@@ -151,6 +155,7 @@ mod tests {
         );
         assert_eq!(words("setup"), Ok(Task::Setup(SetupOptions::Run)));
         assert_eq!(words("setup bench"), Ok(Task::Setup(SetupOptions::Bench)));
+        assert_eq!(words("demo"), Ok(Task::Demo));
         assert_eq!(words("fixtures there"), Ok(Task::Fixtures { from: "there".into() }));
     }
 
@@ -162,6 +167,7 @@ mod tests {
             ("test --only", "wants the name"),
             ("test fast", "`fast`"),
             ("fixtures", "exactly one folder"),
+            ("demo all", "no arguments"),
             ("setup all", "`run`, `test` or `bench`"),
         ] {
             let complaint = words(line).unwrap_err();

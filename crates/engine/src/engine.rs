@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use watchbill_core::chain::link::{LinkConfidence, LinkReason};
 use watchbill_core::chain::chains::Chains;
+use watchbill_core::chain::link::{LinkConfidence, LinkReason};
 use watchbill_core::chain::resolve::{Facts, resolve};
 use watchbill_core::deadlines::Deadlines;
 use watchbill_core::ids::SessionId;
@@ -17,8 +17,8 @@ use watchbill_core::roster::delta::Roster;
 use watchbill_core::roster::row::Row;
 use watchbill_core::roster::visible::Filter;
 use watchbill_core::session::fold::SessionFold;
-use watchbill_core::session::subagent::SubagentFold;
 use watchbill_core::session::state::{State, StateKind};
+use watchbill_core::session::subagent::SubagentFold;
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_protocol::roster::{Problem, TrackedSession};
 use watchbill_watch::fs::Fs;
@@ -297,7 +297,11 @@ impl Engine {
     }
 
     fn place_of(&self, path: &Path) -> Option<(PathBuf, Place)> {
-        let root = self.roots.iter().filter(|root| path.starts_with(root)).max_by_key(|root| root.as_os_str().len())?;
+        let root = self
+            .roots
+            .iter()
+            .filter(|root| path.starts_with(root))
+            .max_by_key(|root| root.as_os_str().len())?;
         Some((root.clone(), layout::classify(path.strip_prefix(root).ok()?)?))
     }
 
@@ -513,11 +517,17 @@ impl Engine {
             (true, Some(main)) => fold.ledger().total_without(main.ledger()),
             _ => fold.ledger().total(),
         };
+        let active = fold.last_activity();
         let running = !copied && fold.is_running(self.now, self.settings.timeouts.idle);
         let session = self.sessions.entry(parent.clone()).or_default();
         session.set_agent_tokens(path, tokens);
         session.set_agent_running(path, running);
-        self.dirty.insert(parent);
+        self.dirty.insert(parent.clone());
+        // A parent that waits for its subagents writes nothing itself; their records keep it from being idle.
+        let main = self.main_file(&parent).map(|(path, _)| path.to_path_buf());
+        if let (Some(at), Some(main)) = (active, main.and_then(|path| self.files.get_mut(&path))) {
+            main.subagent_active(at);
+        }
     }
 
     fn forget_file(&mut self, path: &Path) {
@@ -655,7 +665,8 @@ impl Engine {
                     && matches!(link.reason, LinkReason::ForkedFrom | LinkReason::SharedRecords)
             })
         });
-        let ledgers = origin.and_then(|link| Some((self.fold(id)?.ledger(), self.fold(&link.from)?.ledger())));
+        let ledgers =
+            origin.and_then(|link| Some((self.fold(id)?.ledger(), self.fold(&link.from)?.ledger())));
         ledgers.map_or_else(Default::default, |(own, origin)| {
             crate::session::minus(own.total(), own.total_without(origin))
         })
@@ -701,7 +712,8 @@ impl Engine {
             }
             let fold_next = self.fold(id).and_then(SessionFold::deadline);
             let hides = self.views[0].filter.hides_at(&row, self.now);
-            let next = [next, fold_next, agents_next, hides].into_iter().flatten().filter(|at| *at > self.now).min();
+            let next =
+                [next, fold_next, agents_next, hides].into_iter().flatten().filter(|at| *at > self.now).min();
             self.deadlines.set(Due::Session(id.clone()), next);
             for (n, view) in self.views.iter().enumerate() {
                 if view.filter.shows(&row, self.now) {

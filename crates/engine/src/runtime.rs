@@ -24,6 +24,9 @@ use crate::transcripts::Loaded;
 /// So many loaded files are taken in by one step of the first scan.
 const BATCH: usize = 128;
 
+/// A question that the loop answers between two steps.
+pub(crate) type Question = Box<dyn FnOnce(&Engine, &dyn Source) + Send>;
+
 /// What reaches the loop from outside.
 pub(crate) enum Message {
     Loaded(usize, Box<Loaded>),
@@ -32,7 +35,7 @@ pub(crate) enum Message {
     ProcessEnded(u32),
     Subscribe(Subscription, Sink),
     Tell(RosterMessage),
-    Ask(Box<dyn FnOnce(&Engine, &dyn Source) + Send>),
+    Ask(Question),
     LookAgain,
     Stop,
 }
@@ -167,6 +170,9 @@ impl Loop {
         if let Some(scan) = ended {
             self.recent_left = Some(0);
             self.step(Input::ScanEnded(scan.problems));
+            // The watches were installed while the scan ran. Once they stand nothing can be missed any more,
+            // and what was missed before is made up for by the look that follows.
+            self.source.ready();
             // A file that was appended to while it was read for the first time has told us so by a
             // hint before we knew it; one look at everything makes up for all of them.
             self.step(Input::Hints(BTreeSet::from([Hint::Everything])));
@@ -183,7 +189,9 @@ impl Loop {
                 self.step(Input::ProcessEnded(Some(pid)));
             }
             Message::Subscribe(wants, sink) => self.subscribers.push(Subscriber::new(wants, sink)),
-            Message::Tell(message) => self.subscribers.retain_mut(|subscriber| subscriber.tell(message.clone())),
+            Message::Tell(message) => {
+                self.subscribers.retain_mut(|subscriber| subscriber.tell(message.clone()))
+            }
             Message::Ask(question) => question(&self.engine, &*self.source),
             Message::LookAgain => self.step(Input::Hints(BTreeSet::from([Hint::Everything]))),
             Message::Loaded(..) | Message::ScanEnded(_) | Message::Stop => {}

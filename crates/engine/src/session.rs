@@ -131,7 +131,8 @@ pub fn verdict(makings: &Makings<'_>) -> Option<Verdict> {
         last_activity_at: fold.facts().last_activity_at.unwrap_or(reading.since),
     });
     let facts = makings.fold.map(|(_, fold)| fold.facts());
-    let expects = facts.is_some_and(|facts| expects_registry(facts.version.as_deref(), facts.entrypoint.as_deref()));
+    let expects =
+        facts.is_some_and(|facts| expects_registry(facts.version.as_deref(), facts.entrypoint.as_deref()));
     Some(resolve(&Evidence {
         now: makings.now,
         transcript,
@@ -158,7 +159,8 @@ fn open_calls(makings: &Makings<'_>, instances: &[InstanceWitness]) -> Vec<Pendi
 /// The open calls as the row shows them: when a better witness says that the turn is over, nothing is open.
 fn shown_calls(verdict: &Verdict, calls: Vec<PendingTool>) -> Vec<PendingTool> {
     match (verdict.state, verdict.kind) {
-        (State::Working | State::WaitingForApproval, _) | (State::WaitingForInput, Some(StateKind::Dialog)) => calls,
+        (State::Working | State::WaitingForApproval, _)
+        | (State::WaitingForInput, Some(StateKind::Dialog)) => calls,
         // An unanswered question that silence has made idle is still unanswered.
         (State::Idle, _) if verdict.reason.source == Source::Timeout => calls,
         _ => Vec::new(),
@@ -186,19 +188,20 @@ pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
     let witness = entry(makings);
     let entry = witness.map(|witness| &witness.entry);
     let started = entry.and_then(|entry| entry.started_at);
-    if makings.fold.is_none() && (!verdict.live || witness.is_none_or(|witness| ripe_at(witness) > makings.now)) {
+    if makings.fold.is_none()
+        && (!verdict.live || witness.is_none_or(|witness| ripe_at(witness) > makings.now))
+    {
         return None;
     }
     // Modes and titles alone, without a time: nothing has ever happened here, and nobody is about to start.
-    let begun = makings.fold.is_some_and(|(_, fold)| {
-        fold.facts().created_at.is_some() || fold.reading().state != State::Idle
-    });
+    let begun = makings
+        .fold
+        .is_some_and(|(_, fold)| fold.facts().created_at.is_some() || fold.reading().state != State::Idle);
     if !begun && !verdict.live {
         return None;
     }
     let chain = makings.chains.of(makings.id);
-    let last_activity =
-        facts.and_then(|facts| facts.last_activity_at).or(started).unwrap_or(verdict.since);
+    let last_activity = facts.and_then(|facts| facts.last_activity_at).or(started).unwrap_or(verdict.since);
     let session = makings.session;
     let tokens = makings.fold.map(|(_, fold)| {
         let agents = session.map(|session| session.agent_tokens).unwrap_or_default();
@@ -219,13 +222,18 @@ pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
         pending_tools,
         goal: facts.and_then(|facts| facts.goal.clone()),
         summary: facts.and_then(|facts| facts.summary.clone()),
-        title: facts.and_then(|facts| facts.title().cloned()).or_else(|| entry.and_then(|entry| entry.user_name.clone())),
+        title: facts
+            .and_then(|facts| facts.title().cloned())
+            .or_else(|| entry.and_then(|entry| entry.user_name.clone())),
         branch: facts.and_then(|facts| facts.branch.clone()),
         repo_root: session.and_then(|session| session.repo_root.clone()),
         project_id: makings
             .fold
             .and_then(|(path, _)| path.parent()?.file_name().map(|name| Arc::from(name.to_string_lossy()))),
-        cwd: makings.fold.and_then(|(_, fold)| fold.cwd().cloned()).or_else(|| entry.and_then(|entry| entry.cwd.clone())),
+        cwd: makings
+            .fold
+            .and_then(|(_, fold)| fold.cwd().cloned())
+            .or_else(|| entry.and_then(|entry| entry.cwd.clone())),
         transcript_path: makings.fold.map(|(path, _)| Arc::from(path.to_string_lossy())),
         last_activity_at: last_activity,
         created_at: facts.and_then(|facts| facts.created_at).or(started),
@@ -247,7 +255,10 @@ pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
             running: if verdict.live || !makings.live { launched } else { 0 },
             total: u32::try_from(agents_total).unwrap_or(u32::MAX).max(launched),
         },
-        background_tasks: makings.fold.map_or(0, |(_, fold)| fold.facts().background_tasks),
+        // What a process left running when it ended is nobody's work any more; the transcript cannot know.
+        background_tasks: facts
+            .filter(|_| verdict.live || !makings.live)
+            .map_or(0, |facts| facts.background_tasks),
         queued_prompts: facts.map_or(0, |facts| facts.queued_prompts),
         pull_request: facts.and_then(|facts| facts.pull_request.clone()),
         live: verdict.live,

@@ -86,7 +86,9 @@ impl TrackedFile {
             Place::Subagent { agent, .. } | Place::FlatSubagent { agent, .. } => {
                 Fold::Agent(Box::new(SubagentFold::new(agent)))
             }
-            Place::Transcript { session, .. } => Fold::Main(Box::new(SessionFold::new(session.clone(), timeouts))),
+            Place::Transcript { session, .. } => {
+                Fold::Main(Box::new(SessionFold::new(session.clone(), timeouts)))
+            }
             // No other place is a file of records; an empty session keeps the type total.
             _ => Fold::Main(Box::new(SessionFold::new(SessionId::new(""), timeouts))),
         }
@@ -117,6 +119,13 @@ impl TrackedFile {
     pub fn advance(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
         if let Fold::Main(fold) = &mut self.fold {
             fold.advance(now, effects);
+        }
+    }
+
+    /// A subagent of this session wrote a record at `at`.
+    pub fn subagent_active(&mut self, at: Timestamp) {
+        if let Fold::Main(fold) = &mut self.fold {
+            fold.subagent_active(at, &mut Vec::new());
         }
     }
 

@@ -108,7 +108,11 @@ pub(super) fn detail(
     // Not "no prompt yet": the transcript is written after the fact, or never.
     let Some(transcript) = transcript.filter(|t| !t.has_not_begun()) else {
         if word.is_quiet() && word.kind.is_none() {
-            let nothing = if transcript.is_some() { "; its transcript shows no turn yet" } else { "; no transcript yet" };
+            let nothing = if transcript.is_some() {
+                "; its transcript shows no turn yet"
+            } else {
+                "; no transcript yet"
+            };
             detail.push_str(nothing);
         }
         return detail;

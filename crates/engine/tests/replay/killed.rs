@@ -37,7 +37,9 @@ fn a_process_killed_at_any_step_ends_its_session_within_that_step() {
             let rows = player.engine.current(true).rows;
             let running: Vec<_> = rows
                 .iter()
-                .filter_map(|row| Some((row.session.session_id.clone(), row.session.pid?, row.session.state.clone())))
+                .filter_map(|row| {
+                    Some((row.session.session_id.clone(), row.session.pid?, row.session.state.clone()))
+                })
                 .collect();
             for (pid, _) in named.recording.processes() {
                 player.act(at, &Operation::Exit { pid }, &mut |_, _, _| {});
@@ -48,13 +50,23 @@ fn a_process_killed_at_any_step_ends_its_session_within_that_step() {
                     Some(row) => {
                         let now = (&*row.session.state, row.session.state_kind.as_deref());
                         let why = &row.session.state_reason;
-                        assert_eq!(now, ("ended", Some("crashed")), "{}: {id} in step {kill}, {why:?}", named.name);
+                        assert_eq!(
+                            now,
+                            ("ended", Some("crashed")),
+                            "{}: {id} in step {kill}, {why:?}",
+                            named.name
+                        );
                         assert!(!row.session.has_pending_tool_use);
                     }
                     // Nothing of it was ever written but modes: there is nothing to show.
                     None => {
-                        let written = player.engine.main_file(&SessionId::new(&id)).and_then(|(_, file)| file.main());
-                        assert!(written.is_none_or(|fold| fold.facts().created_at.is_none()), "{}: {id}", named.name);
+                        let written =
+                            player.engine.main_file(&SessionId::new(&id)).and_then(|(_, file)| file.main());
+                        assert!(
+                            written.is_none_or(|fold| fold.facts().created_at.is_none()),
+                            "{}: {id}",
+                            named.name
+                        );
                     }
                 }
                 *killed_in.entry(state).or_default() += 1;
@@ -62,7 +74,11 @@ fn a_process_killed_at_any_step_ends_its_session_within_that_step() {
             player.run_out(&mut |_, _, _| {});
             for row in player.engine.current(true).rows {
                 let state = &*row.session.state;
-                assert!(state == "ended" || state == "idle", "{}: {state} for ever after step {kill}", named.name);
+                assert!(
+                    state == "ended" || state == "idle",
+                    "{}: {state} for ever after step {kill}",
+                    named.name
+                );
             }
         }
     }

@@ -203,9 +203,15 @@ fn sessions_that_were_watched_live_are_what_a_cold_start_finds() {
             }
             let found = rows(&cold(&player, true));
             for (id, row) in rows(&player.engine).iter().filter(|(_, row)| row.pid.is_some()) {
-                let cold = found.get(id).unwrap_or_else(|| panic!("{}: {id} is missing at {at:?}", named.name));
+                let cold =
+                    found.get(id).unwrap_or_else(|| panic!("{}: {id} is missing at {at:?}", named.name));
                 let words = |row: &TrackedSession| {
-                    (row.state.clone(), row.state_kind.clone(), row.state_reason.clone(), row.pending_tools.clone())
+                    (
+                        row.state.clone(),
+                        row.state_kind.clone(),
+                        row.state_reason.clone(),
+                        row.pending_tools.clone(),
+                    )
                 };
                 assert_eq!(words(row), words(cold), "{} at {at:?}", named.name);
                 compared += 1;

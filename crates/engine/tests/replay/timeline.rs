@@ -75,7 +75,12 @@ struct Page {
 impl Page {
     fn line(&mut self, now: Timestamp, sign: char, text: &str) {
         let text: String = text.chars().take(260).collect();
-        let _ = writeln!(self.text, "{:>8.1} {sign} {}", now.since(self.begin).0 as f64 / 1000.0, text.trim_end());
+        let _ = writeln!(
+            self.text,
+            "{:>8.1} {sign} {}",
+            now.since(self.begin).0 as f64 / 1000.0,
+            text.trim_end()
+        );
     }
 
     /// Writes down what is different from what was written last.
@@ -85,7 +90,8 @@ impl Page {
         }
         let listed: BTreeSet<String> =
             engine.current(false).rows.iter().map(|row| row.session.session_id.clone()).collect();
-        let rows: Vec<_> = engine.current(true).rows.iter().map(|row| std::sync::Arc::clone(&row.session)).collect();
+        let rows: Vec<_> =
+            engine.current(true).rows.iter().map(|row| std::sync::Arc::clone(&row.session)).collect();
         for row in &rows {
             let id = &row.session_id;
             let state = state_words(row);
@@ -111,7 +117,9 @@ impl Page {
             // A row that is new and shown is the usual case and needs no line of its own.
             match (listed.contains(id), self.listed.contains(id)) {
                 (false, true) => self.line(now, '-', &format!("{} left the list", short(id))),
-                (true, false) if self.seen.contains(id) => self.line(now, '-', &format!("{} is listed again", short(id))),
+                (true, false) if self.seen.contains(id) => {
+                    self.line(now, '-', &format!("{} is listed again", short(id)))
+                }
                 _ => {}
             }
         }
@@ -130,7 +138,13 @@ fn state_words(row: &TrackedSession) -> String {
     let pending: Vec<String> =
         row.pending_tools.iter().map(|tool| format!("{} {}", tool.tool, cut(&tool.target, 40))).collect();
     let pending = if pending.is_empty() { String::new() } else { format!("  [{}]", pending.join("; ")) };
-    format!("{}{kind}  {} ({}, {}){pending}", row.state, cut(&reason.detail, 90), reason.source, reason.confidence)
+    format!(
+        "{}{kind}  {} ({}, {}){pending}",
+        row.state,
+        cut(&reason.detail, 90),
+        reason.source,
+        reason.confidence
+    )
 }
 
 fn facts_words(row: &TrackedSession) -> String {
@@ -179,7 +193,9 @@ fn hook_words(payload: &Value) -> String {
         return String::new();
     }
     let mut words = format!("{event} {}", short(payload["session_id"].as_str().unwrap_or_default()));
-    for key in ["source", "reason", "trigger", "tool_name", "notification_type", "error", "agent_type", "agent_id"] {
+    for key in
+        ["source", "reason", "trigger", "tool_name", "notification_type", "error", "agent_type", "agent_id"]
+    {
         if let Some(value) = payload[key].as_str().filter(|value| !value.is_empty()) {
             let _ = write!(words, " {}", cut(value, 40));
         }
@@ -228,12 +244,14 @@ fn record_words(body: &Body<'_>) -> Option<String> {
             PromptOrigin::Peer => "prompt of a peer".into(),
         },
         Body::ToolResults(results) => {
-            let words = results.iter().map(|result| match (result.denied, &result.background_task, &result.async_agent) {
-                (Some(denied), ..) => format!("result, denied by {denied:?}"),
-                (_, Some(_), _) => "result, goes on in the background".into(),
-                (_, _, Some(_)) => "result, subagent launched".into(),
-                _ if result.is_error => "result, error".into(),
-                _ => "result".into(),
+            let words = results.iter().map(|result| {
+                match (result.denied, &result.background_task, &result.async_agent) {
+                    (Some(denied), ..) => format!("result, denied by {denied:?}"),
+                    (_, Some(_), _) => "result, goes on in the background".into(),
+                    (_, _, Some(_)) => "result, subagent launched".into(),
+                    _ if result.is_error => "result, error".into(),
+                    _ => "result".into(),
+                }
             });
             words.collect::<Vec<_>>().join(", ")
         }
@@ -253,7 +271,9 @@ fn record_words(body: &Body<'_>) -> Option<String> {
         }
         Body::ApiError { kind, status, .. } => format!("API error {kind:?} {status:?}"),
         Body::System(System::TurnDuration { pending_agents: 0 }) => "turn_duration".into(),
-        Body::System(System::TurnDuration { pending_agents }) => format!("turn_duration, {pending_agents} subagents"),
+        Body::System(System::TurnDuration { pending_agents }) => {
+            format!("turn_duration, {pending_agents} subagents")
+        }
         Body::System(System::CompactBoundary(boundary)) => format!("compact boundary {:?}", boundary.trigger),
         Body::System(System::Retry { attempt, .. }) => format!("retry {attempt:?}"),
         Body::System(System::StopHookSummary { prevented: true }) => "stop hook blocks".into(),
