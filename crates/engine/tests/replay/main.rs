@@ -5,3 +5,4 @@ mod killed;
 mod play;
 mod same_history;
 mod timeline;
+mod truth;
