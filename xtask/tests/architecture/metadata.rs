@@ -46,6 +46,14 @@ impl Dependency {
 #[derive(Deserialize)]
 pub struct Target {
     pub src_path: PathBuf,
+    kind: Vec<String>,
+}
+
+impl Target {
+    /// True for what ends up in a program, or runs while one is built.
+    pub fn is_shipped(&self) -> bool {
+        self.kind.iter().all(|kind| !["test", "bench", "example"].contains(&kind.as_str()))
+    }
 }
 
 #[derive(Deserialize)]
