@@ -115,9 +115,30 @@ test("a segment of the strip leads to its place, and the way back to the head is
   await browser.withWindow({ mock: 30, width: 1200, height: 520 }, async (page) => {
     await openFirst(page);
     await page.locator(".segment").first().click();
-    await page.locator("[data-index='0']").waitFor();
-    await page.click(".end");
+    await becomes(page, `(() => { const v = (${view})().getBoundingClientRect(); const e = document.querySelector("[data-index='0']")?.getBoundingClientRect(); return e !== undefined && e.top >= v.top && e.top < v.top + 40 })()`, true);
+    await page.click("text=Continued in 3f6a1c52 · jump to head");
     await becomes(page, atEnd, true);
+    assert.equal(await page.locator(".end").count(), 0);
+    await page.locator(".segment").nth(2).click();
+    await page.locator("text=compacted automatically · 158k → 9k tokens").waitFor();
+  });
+});
+
+test("a fork that the roster does not show is looked for, and said to be unknown when it is", async () => {
+  await browser.withWindow({ mock: 30, width: 1200 }, async (page) => {
+    await openFirst(page);
+    await page.click("text=Forked into 9e8d7c6b");
+    await page.locator("text=That session is not known here.").waitFor();
+  });
+});
+
+test("a selection from outside opens the session and brings its row into sight", async () => {
+  await browser.withWindow({ mock: 2000 }, async (page) => {
+    await page.locator("[data-session]").first().waitFor();
+    await page.setViewportSize({ width: 1200, height: 720 });
+    await page.evaluate(() => window.mockHost.send({ type: "select", sessionId: "100007cd-0000-4000-8000-000000000000" }));
+    await page.locator("[data-session='100007cd-0000-4000-8000-000000000000']").waitFor();
+    assert.ok(await title(page));
   });
 });
 

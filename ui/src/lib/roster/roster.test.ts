@@ -119,3 +119,29 @@ test("the demo fills an empty roster", async () => {
   await model.startDemo();
   expect(shown()).toHaveLength(everydayRows().length);
 });
+
+test("a session too old for the roster is asked for with all of them", async () => {
+  await start([works("old", { superseded: true, supersededBy: "n", workChainId: "w" }), works("n", { workChainId: "w" })]);
+  host.send({ type: "select", sessionId: "old" });
+  await vi.waitFor(() => expect(model.selected?.sessionId).toBe("n"));
+  expect(model.asked).toEqual({ sessionId: "old", found: true });
+  host.send({ type: "select", sessionId: "nobody" });
+  await vi.waitFor(() => expect(model.asked).toEqual({ sessionId: "nobody", found: false }));
+  expect(model.selected?.sessionId).toBe("n");
+});
+
+test("what only the switch brought into sight is no news", async () => {
+  await start([{ ...asks("old"), superseded: true, supersededBy: "n" }, works("n")]);
+  model.setShowAll(true);
+  await vi.waitFor(() => expect(shown()).toHaveLength(2));
+  expect(model.announcement).toBe("");
+});
+
+test("the pane goes on with a successor, and begins anew with another chain", () => {
+  model.select("a", true);
+  const { pane } = model;
+  host.change({ upserts: [works("a", { superseded: true, supersededBy: "n", workChainId: "joined" }), works("n", { workChainId: "joined" })] });
+  expect(model.pane).toBe(pane);
+  model.select("b");
+  expect(model.pane).toBe(pane + 1);
+});

@@ -6,13 +6,13 @@ import { endlessTimeline } from "../host/mock/timelines";
 import { PAGE, TimelineModel } from "./timeline.svelte";
 
 function hostOf(total: number, change: (item: TimelineItem) => TimelineItem = (item) => item) {
-  const state = { total, change, asked: [] as string[], fail: "" };
+  const state = { total, change, asked: [] as string[], fail: "", chain: "w" };
   const timeline = async (sessionId: string, from: number, limit: number) => {
     state.asked.push(`${sessionId} ${from}`);
     if (state.fail !== "") throw new Error(state.fail);
     const { at } = endlessTimeline(sessionId, state.total);
     const items = Array.from({ length: Math.max(0, Math.min(limit, state.total - from)) }, (_, i) => state.change(at(from + i)));
-    return { sessionId, workChainId: "w", from, total: state.total, items };
+    return { sessionId, workChainId: state.chain, from, total: state.total, items };
   };
   return { state, host: { timeline } as unknown as Host };
 }
@@ -119,4 +119,14 @@ test("a timeline that became shorter is another one", async () => {
   await vi.waitFor(() => expect(model.total).toBe(50));
   expect(model.item(450)).toBeUndefined();
   expect(model.agentOf(450)).toBeUndefined();
+});
+
+test("a chain that was joined to an earlier one is read anew, since every place in it is another", async () => {
+  const { state, host } = hostOf(300);
+  const model = new TimelineModel(host, "s");
+  await model.open();
+  Object.assign(state, { chain: "joined", total: 500, change: (item: TimelineItem) => ({ ...item, sessionId: "joined" }) });
+  model.refresh();
+  await vi.waitFor(() => expect(model.item(499)?.sessionId).toBe("joined"));
+  expect(model.item(5), "what was read before is forgotten").toBeUndefined();
 });
