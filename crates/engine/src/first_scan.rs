@@ -33,7 +33,8 @@ impl FirstScan {
         let found = scan(fs, roots);
         let (files, others): (Vec<Found>, Vec<Found>) =
             found.found.into_iter().partition(|found| found.place.is_transcript());
-        let companion = |found: Found| matches!(found.place, Place::SubagentMeta { .. }).then_some(found.path);
+        let companion =
+            |found: Found| matches!(found.place, Place::SubagentMeta { .. }).then_some(found.path);
         let companions = others.into_iter().filter_map(companion).collect();
         let recent = files.iter().take_while(|found| found.stat.mtime >= recent_since).count();
         Self { files, companions, problems: found.problems, recent }
@@ -59,14 +60,16 @@ impl FirstScan {
         until: Option<Timestamp>,
         take: &(dyn Fn(usize, Loaded) -> bool + Sync),
     ) {
-        let threads = std::thread::available_parallelism().map_or(2, usize::from).min(MOST_THREADS).min(self.len());
+        let threads =
+            std::thread::available_parallelism().map_or(2, usize::from).min(MOST_THREADS).min(self.len());
         let next = AtomicUsize::new(0);
         let work = || {
             let mut scratch = Vec::new();
             loop {
                 let n = next.fetch_add(1, Ordering::Relaxed);
                 let Some(found) = self.files.get(n) else { return };
-                let loaded = load(&**fs, found.path.clone(), found.place.clone(), timeouts, until, &mut scratch);
+                let loaded =
+                    load(&**fs, found.path.clone(), found.place.clone(), timeouts, until, &mut scratch);
                 if !take(n, loaded) {
                     next.store(usize::MAX / 2, Ordering::Relaxed);
                     return;
