@@ -41,7 +41,9 @@ fn hooks(named: &Named) -> Vec<Hook> {
                 event: word("hook_event_name"),
                 session: word("session_id"),
                 tool: word("tool_name"),
-                in_background: line["payload"]["background_tasks"].as_array().is_some_and(|tasks| !tasks.is_empty()),
+                in_background: line["payload"]["background_tasks"]
+                    .as_array()
+                    .is_some_and(|tasks| !tasks.is_empty()),
             }
         })
         .collect()
@@ -51,22 +53,23 @@ fn shown(named: &Named, live: bool) -> BTreeMap<String, Vec<Shown>> {
     let mut all: BTreeMap<String, Vec<Shown>> = BTreeMap::new();
     let begin = named.recording.begin;
     let mut player = Player::new(&named.recording, live);
-    let mut look = |engine: &watchbill_engine::engine::Engine, now: watchbill_core::time::Timestamp, _: &[_]| {
-        for row in engine.current(true).rows {
-            let row = &row.session;
-            let shown = Shown {
-                at: now.since(begin).0,
-                state: row.state.clone(),
-                kind: row.state_kind.clone().unwrap_or_default(),
-                confidence: row.state_reason.confidence.clone(),
-                mode: row.permission_mode.clone().unwrap_or_default(),
-            };
-            let before = all.entry(row.session_id.clone()).or_default();
-            if before.last().is_none_or(|last| (&last.state, &last.kind) != (&shown.state, &shown.kind)) {
-                before.push(shown);
+    let mut look =
+        |engine: &watchbill_engine::engine::Engine, now: watchbill_core::time::Timestamp, _: &[_]| {
+            for row in engine.current(true).rows {
+                let row = &row.session;
+                let shown = Shown {
+                    at: now.since(begin).0,
+                    state: row.state.clone(),
+                    kind: row.state_kind.clone().unwrap_or_default(),
+                    confidence: row.state_reason.confidence.clone(),
+                    mode: row.permission_mode.clone().unwrap_or_default(),
+                };
+                let before = all.entry(row.session_id.clone()).or_default();
+                if before.last().is_none_or(|last| (&last.state, &last.kind) != (&shown.state, &shown.kind)) {
+                    before.push(shown);
+                }
             }
-        }
-    };
+        };
     for (at, operation) in &named.recording.operations {
         player.act(*at, operation, &mut look);
     }
@@ -109,9 +112,12 @@ fn every_request_for_permission_is_shown_and_no_other() {
             continue;
         }
         for (session, shown) in &shown {
-            for (n, wait) in shown.iter().enumerate().filter(|(_, shown)| shown.state == "waiting_for_approval") {
+            for (n, wait) in
+                shown.iter().enumerate().filter(|(_, shown)| shown.state == "waiting_for_approval")
+            {
                 let begins = n == 0 || shown[n - 1].state != wait.state;
-                let hook = asked.iter().find(|hook| hook.session == *session && (hook.at - wait.at).abs() <= LAG);
+                let hook =
+                    asked.iter().find(|hook| hook.session == *session && (hook.at - wait.at).abs() <= LAG);
                 assert!(!begins || hook.is_some(), "{}: nobody asked at {} ms", named.name, wait.at);
                 assert_eq!(wait.confidence, "observed", "{}", named.name);
             }
@@ -148,7 +154,11 @@ fn a_turn_is_shown_from_its_prompt_to_its_end() {
                         let over = matches!(&*shown.state, "waiting_for_input" | "ended");
                         assert!(over, "{}: {} after the end at {} ms", named.name, shown.state, hook.at);
                         let failed = matches!(&*shown.kind, "error" | "limit");
-                        assert_eq!(failed && shown.state != "ended", hook.event == "StopFailure", "{shown:?}");
+                        assert_eq!(
+                            failed && shown.state != "ended",
+                            hook.event == "StopFailure",
+                            "{shown:?}"
+                        );
                     }
                     ends += 1;
                 }
@@ -168,11 +178,17 @@ fn files_alone_never_claim_to_have_seen_a_request_for_permission() {
             for wait in shown.iter().filter(|shown| shown.state == "waiting_for_approval") {
                 if wait.kind == "permission" {
                     assert_eq!(wait.confidence, "inferred", "{}", named.name);
-                    assert!(!matches!(&*wait.mode, "auto" | "bypassPermissions" | "dontAsk"), "{}", named.name);
+                    assert!(
+                        !matches!(&*wait.mode, "auto" | "bypassPermissions" | "dontAsk"),
+                        "{}",
+                        named.name
+                    );
                     guesses += 1;
                 } else {
                     let asked = hooks.iter().any(|hook| {
-                        hook.event == "PermissionRequest" && hook.session == session && (hook.at - wait.at).abs() <= LAG
+                        hook.event == "PermissionRequest"
+                            && hook.session == session
+                            && (hook.at - wait.at).abs() <= LAG
                     });
                     assert!(asked, "{}: no {} at {} ms", named.name, wait.kind, wait.at);
                 }
