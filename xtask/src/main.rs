@@ -3,6 +3,9 @@
 // Printing is what this program is for.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+// The benchmarks measure with Unix means.
+#[cfg(unix)]
+mod bench;
 mod call;
 mod demo;
 mod fixtures;
@@ -44,6 +47,10 @@ fn perform(task: Task) -> anyhow::Result<ExitCode> {
         Task::Help => println!("{}", options::USAGE),
         Task::Run(options) => return run::run(&tree, &options),
         Task::Test(options) => return test::test(&tree, &options),
+        #[cfg(unix)]
+        Task::Bench(options) => bench::bench(&tree, &options)?,
+        #[cfg(not(unix))]
+        Task::Bench(_) => anyhow::bail!("the benchmarks run on Unix only"),
         Task::Setup(options) => packages::setup(&tree, &options)?,
         Task::Demo => demo::refresh(&tree)?,
         Task::Fixtures { from } => fixtures::refresh(&tree, &from)?,

@@ -7,6 +7,8 @@ pub const USAGE: &str = "\
 cargo xtask run [--debug] [-- ARGUMENTS]   install what is missing, build, open the window
 cargo xtask test [--only STEP]... [--keep-going] [--list]
                                            install what is missing, run every test there is, headless
+cargo xtask bench [--only PART]... [--rounds N] [--small]
+                                           measure speed and memory on made-up histories
 cargo xtask setup [run|test|bench]         only install what is missing (default: run)
 cargo xtask fixtures FOLDER                refresh tests/fixtures from a folder of recordings
 cargo xtask demo                           derive the bundled demo anew from tests/fixtures
@@ -19,6 +21,7 @@ pub enum Task {
     Help,
     Run(RunOptions),
     Test(TestOptions),
+    Bench(BenchOptions),
     Setup(SetupOptions),
     Fixtures {
         from: PathBuf,
@@ -51,6 +54,17 @@ pub struct TestOptions {
     pub list: bool,
 }
 
+/// Options of `bench`.
+#[derive(Debug, PartialEq)]
+pub struct BenchOptions {
+    /// Only these parts; all if empty.
+    pub only: Vec<String>,
+    /// Counted runs of each measurement.
+    pub rounds: usize,
+    /// Small histories, to try the drivers.
+    pub small: bool,
+}
+
 /// For what `setup` prepares the machine.
 #[derive(Debug, PartialEq, Default, Clone, Copy)]
 pub enum SetupOptions {
@@ -67,6 +81,7 @@ pub fn parse(arguments: &[String]) -> Result<Task, String> {
         "help" | "--help" | "-h" => Ok(Task::Help),
         "run" => run(rest).map(Task::Run),
         "test" => test(rest).map(Task::Test),
+        "bench" => bench(rest).map(Task::Bench),
         "setup" => setup(rest).map(Task::Setup),
         "fixtures" => match rest {
             [from] => Ok(Task::Fixtures { from: PathBuf::from(from) }),
@@ -120,6 +135,26 @@ fn test(arguments: &[String]) -> Result<TestOptions, String> {
     Ok(options)
 }
 
+fn bench(arguments: &[String]) -> Result<BenchOptions, String> {
+    let mut options = BenchOptions { only: Vec::new(), rounds: 5, small: false };
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--small" => options.small = true,
+            "--only" => {
+                let parts = words.next().ok_or("`--only` wants the name of a part")?;
+                options.only.extend(parts.split(',').map(str::to_owned));
+            }
+            "--rounds" => {
+                let rounds = words.next().and_then(|word| word.parse().ok()).filter(|rounds| *rounds > 0);
+                options.rounds = rounds.ok_or("`--rounds` wants a number above 0")?;
+            }
+            other => return Err(format!("`bench` does not know `{other}`")),
+        }
+    }
+    Ok(options)
+}
+
 fn setup(arguments: &[String]) -> Result<SetupOptions, String> {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] | ["run"] => Ok(SetupOptions::Run),
@@ -153,6 +188,14 @@ mod tests {
                 list: false
             }))
         );
+        assert_eq!(
+            words("bench --rounds 3 --only cold,idle --small"),
+            Ok(Task::Bench(BenchOptions {
+                only: vec!["cold".into(), "idle".into()],
+                rounds: 3,
+                small: true
+            }))
+        );
         assert_eq!(words("setup"), Ok(Task::Setup(SetupOptions::Run)));
         assert_eq!(words("setup bench"), Ok(Task::Setup(SetupOptions::Bench)));
         assert_eq!(words("demo"), Ok(Task::Demo));
@@ -166,6 +209,7 @@ mod tests {
             ("run --demo", "after `--`"),
             ("test --only", "wants the name"),
             ("test fast", "`fast`"),
+            ("bench --rounds 0", "above 0"),
             ("fixtures", "exactly one folder"),
             ("demo all", "no arguments"),
             ("setup all", "`run`, `test` or `bench`"),

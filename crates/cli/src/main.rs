@@ -19,7 +19,8 @@ fn main() -> std::process::ExitCode {
         Err(error) => {
             #[allow(clippy::print_stderr, reason = "the one line for the person")]
             {
-                eprintln!("watchbill: {error:#}");
+                // What was asked for and what the system says is quoted in it, so it is cleaned like all the rest.
+                eprintln!("watchbill: {}", paint::one_line(&format!("{error:#}")));
             }
             std::process::ExitCode::FAILURE
         }

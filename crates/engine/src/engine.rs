@@ -626,7 +626,8 @@ impl Engine {
         self.chains_dirty = false;
         self.work.chains += 1;
         let lineages: Vec<_> = self.sessions.keys().filter_map(|id| Some(self.fold(id)?.lineage())).collect();
-        let markers = self.markers.all();
+        let mut markers = self.markers.all();
+        markers.retain(|marker| self.outlook.until.is_none_or(|until| marker.compacted_at <= until));
         let live: BTreeSet<SessionId> = self
             .registry
             .all()

@@ -187,6 +187,9 @@ impl TrackedFile {
             problems.forget(&name);
             count.restarted = true;
         }
+        if !outcome.more {
+            splitter.trim();
+        }
         count.bytes = outcome.bytes_read;
         count.more = outcome.more;
         Ok(count)

@@ -2,14 +2,21 @@
 
 use watchbill_protocol::roster::{Group, Problem, RosterSnapshot, TrackedSession};
 
-use super::{age_at, doing, name, short, tone};
+use super::{age_at, doing, name, plural, short, tone};
 use crate::paint::{Paint, Tone, cut, fit, one_line};
 
-/// The whole roster, `width` columns wide.
-pub fn render(roster: &RosterSnapshot, width: usize, paint: Paint) -> String {
+/// The whole roster, `width` columns wide; so many sessions are `hidden` since nothing goes on in them.
+pub fn render(roster: &RosterSnapshot, hidden: usize, width: usize, paint: Paint) -> String {
     let mut out = String::new();
-    if roster.sessions.is_empty() {
-        out.push_str("No sessions. They appear here as soon as an agent writes its first record.\n");
+    match (roster.sessions.is_empty(), hidden) {
+        (true, 0) => {
+            out.push_str("No sessions. They appear here as soon as an agent writes its first record.\n")
+        }
+        (true, hidden) => out.push_str(&format!(
+            "Nothing is going on now; `watchbill roster --all` shows {}.\n",
+            plural(hidden, "older session")
+        )),
+        _ => {}
     }
     let mut group = None;
     for session in &roster.sessions {
@@ -59,7 +66,7 @@ pub fn line(session: &TrackedSession, now: &str, width: usize, paint: Paint) -> 
         what.push_str(&format!(" · compacted {}×", session.compaction_count));
     }
     if let Some(agents) = session.subagents.filter(|agents| agents.running > 0) {
-        what.push_str(&format!(" · {} subagents", agents.running));
+        what.push_str(&format!(" · {}", plural(agents.running as usize, "subagent")));
     }
     if session.superseded == Some(true) {
         what.push_str(" · superseded");
@@ -68,7 +75,7 @@ pub fn line(session: &TrackedSession, now: &str, width: usize, paint: Paint) -> 
     format!(
         "{} {} {} {} {} {}",
         paint.tone(tone, glyph),
-        paint.tone(Tone::Dim, &fit(short(&session.session_id), 8)),
+        paint.tone(Tone::Dim, &fit(&short(&session.session_id), 8)),
         fit(&name(session), title_width),
         paint.tone(Tone::Dim, &fit(&place(session), place_width)),
         paint.tone(tone, &fit(&what, what_width)),
