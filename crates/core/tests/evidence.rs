@@ -300,6 +300,15 @@ fn a_new_session_without_a_transcript_is_the_persons_turn() {
 }
 
 #[test]
+fn edge_56_a_record_of_another_clock_does_not_overtake_the_registry() {
+    let idle = [process(7, Some(RegistryStatus::Idle), 5_000)];
+    let ahead = verdict(9_000, Some(working(3_600_000)), &idle);
+    assert_eq!((ahead.state, ahead.reason.source), (State::WaitingForInput, Source::Registry));
+    let newer = verdict(9_000, Some(working(8_000)), &idle);
+    assert_eq!((newer.state, newer.reason.source), (State::Working, Source::Transcript));
+}
+
+#[test]
 fn a_transcript_without_a_turn_ends_none() {
     let empty = reading(State::Idle, None, 0);
     let v = verdict(9_000, Some(empty), &[process(7, Some(RegistryStatus::Idle), 0)]);

@@ -98,6 +98,8 @@ pub struct Engine {
     scratch: Vec<u8>,
     revision: u64,
     pub(crate) reading: bool,
+    /// The first look at everything is over: what changes from now on has just happened.
+    awake: bool,
     work: Work,
 }
 
@@ -158,6 +160,7 @@ impl Engine {
             scratch: Vec::new(),
             revision: 0,
             reading: true,
+            awake: false,
             work: Work::default(),
         }
     }
@@ -192,6 +195,7 @@ impl Engine {
         }
         self.work_off_deadlines(&mut out);
         self.settle(&mut out);
+        self.awake = !self.reading;
         out
     }
 
@@ -713,7 +717,7 @@ impl Engine {
                 continue;
             };
             let state = (row.state, row.state_kind);
-            if self.states.insert(id.clone(), state) != Some(state) {
+            if self.states.insert(id.clone(), state) != Some(state) && self.awake {
                 out.push(Output::Transition { session: id.clone() });
             }
             let fold_next = self.fold(id).and_then(SessionFold::deadline);

@@ -307,7 +307,9 @@ fn overtaken(case: &Case<'_>) -> Option<Ruling> {
     let rests = |status: &RegistryStatus| matches!(status, RegistryStatus::Idle | RegistryStatus::Shell);
     let claim = case.claim.filter(|claim| claim.instance.entry.status.as_ref().is_some_and(rests))?;
     let turn = case.evidence.transcript.filter(TranscriptWitness::turn_is_open)?;
-    (turn.last_activity_at > claim.at + STALE_IDLE).then(|| transcript(case)).flatten()
+    // A record of a time to come was stamped by another clock: it is newer than nothing.
+    let comparable = turn.last_activity_at <= case.evidence.now + STALE_IDLE;
+    (comparable && turn.last_activity_at > claim.at + STALE_IDLE).then(|| transcript(case)).flatten()
 }
 
 fn registry(case: &Case<'_>) -> Option<Ruling> {
