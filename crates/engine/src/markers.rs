@@ -17,6 +17,8 @@ use crate::problems::Problems;
 const RETRY: Millis = Millis(100);
 /// A marker that stays torn for so many tries is malformed.
 const RETRIES: u32 = 50;
+/// A torn marker that was written longer ago than this is not being written any more.
+const LONG: Millis = Millis(5_000);
 /// A marker is a few hundred bytes.
 const SIZE_LIMIT: u64 = 64 << 10;
 /// More folders than this are not watched: a watch each is a resource of the whole system.
@@ -43,9 +45,16 @@ impl Markers {
         (self.folders.len() < FOLDER_LIMIT && self.folders.insert(folder.clone())).then_some(folder)
     }
 
-    /// Whether `path` lies in a folder that is looked at.
-    pub fn knows(&self, path: &Path) -> bool {
-        self.folders.contains(path) || path.parent().is_some_and(|parent| self.folders.contains(parent))
+    /// The folders that a change at `path` concerns: the one it is or lies in, and all below it.
+    pub fn concerned(&self, path: &Path) -> Vec<PathBuf> {
+        let around = path.parent().filter(|parent| self.folders.contains(*parent));
+        let below = self.folders.range(path.to_path_buf()..).take_while(|folder| folder.starts_with(path));
+        around.map(Path::to_path_buf).into_iter().chain(below.cloned()).collect()
+    }
+
+    /// Whether `path` is a folder that is looked at.
+    pub fn is_folder(&self, path: &Path) -> bool {
+        self.folders.contains(path)
     }
 
     /// Folders that are looked at, for a rescan.
@@ -63,7 +72,18 @@ impl Markers {
     ) -> (bool, Option<Timestamp>) {
         let mut new = false;
         let mut again: Option<Timestamp> = None;
-        for name in fs.list(folder).unwrap_or_default() {
+        let names = fs.list(folder).unwrap_or_default();
+        let there = |path: &Path| names.iter().any(|name| path.file_name() == Some(&name.name));
+        // What was announced stays announced, but a file that is gone is no trouble any more.
+        self.read.retain(|path, slot| {
+            let gone = path.parent() == Some(folder) && !there(path);
+            if gone {
+                problems.forget(&path.to_string_lossy());
+                slot.torn = 0;
+            }
+            !(gone && slot.markers.is_empty())
+        });
+        for name in &names {
             let path = folder.join(&name.name);
             let (found, retry) = self.read_file(&path, now, fs, problems);
             new |= found;
@@ -84,7 +104,15 @@ impl Markers {
             return (false, None);
         }
         let name: Arc<str> = Arc::from(path.to_string_lossy());
-        let Ok(bytes) = fs.read_small(path, SIZE_LIMIT) else { return (false, None) };
+        let bytes = match fs.read_small(path, SIZE_LIMIT) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return (false, None),
+            Err(error) => {
+                self.read.entry(path.to_path_buf()).or_default();
+                problems.set(problem(name, &format!("cannot be read ({error}); it was ignored")));
+                return (false, None);
+            }
+        };
         let slot = self.read.entry(path.to_path_buf()).or_default();
         match parse_marker(&bytes, file_name) {
             Ok(marker) => {
@@ -99,7 +127,9 @@ impl Markers {
             }
             Err(MarkerError::Torn) => {
                 slot.torn += 1;
-                if slot.torn <= RETRIES {
+                // A file that was last written long ago is not being written: nobody need wait for its rest.
+                let stale = fs.stat(path).is_ok_and(|stat| now.since(stat.mtime) > LONG);
+                if slot.torn <= RETRIES && !stale {
                     return (false, Some(now + RETRY));
                 }
                 problems.set(problem(name, "stays half written; it was ignored"));

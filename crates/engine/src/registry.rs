@@ -8,9 +8,9 @@ use watchbill_core::chain::lineage::RegistryMove;
 use watchbill_core::evidence::registry::{Liveness, RegistryError, parse_registry};
 use watchbill_core::evidence::witness::{Departure, GoneInstance, InstanceWitness};
 use watchbill_core::ids::SessionId;
-use watchbill_core::problem::ProblemKind;
+use watchbill_core::problem::{Problem, ProblemKind};
 use watchbill_core::time::{Millis, Timestamp};
-use watchbill_watch::fs::Fs;
+use watchbill_watch::fs::{Fs, NotRegular};
 use watchbill_watch::process::Processes;
 
 use crate::problems::Problems;
@@ -19,6 +19,8 @@ use crate::problems::Problems;
 const RETRY: Millis = Millis(50);
 /// After so many torn reads in a row the file is called malformed; it is still read on its next change.
 const RETRIES: u32 = 20;
+/// A torn file that was written longer ago than this is not being written any more.
+const LONG: Millis = Millis(1_000);
 /// No registry file is near this size; a larger one is not the client's.
 const SIZE_LIMIT: u64 = 256 << 10;
 
@@ -48,10 +50,11 @@ pub struct RegistryChange {
     pub retry_at: Option<Timestamp>,
     /// A process to watch for its exit.
     pub watch: Option<u32>,
-    /// A process that needs no watching any more.
-    pub forget: Option<u32>,
-    /// A link between sessions was noticed.
-    pub moved: bool,
+    /// Processes that need no watching any more.
+    pub forget: Vec<u32>,
+    /// What ties sessions may have changed: which process runs which session, where, and whether it lives.
+    /// A mere change of status ties nothing.
+    pub ties: bool,
 }
 
 impl Registry {
@@ -74,15 +77,14 @@ impl Registry {
             Err(error) => {
                 let kind = match error.kind() {
                     std::io::ErrorKind::PermissionDenied => ProblemKind::PermissionDenied,
+                    _ if NotRegular::is_cause_of(&error) => ProblemKind::NotAFile,
                     _ => ProblemKind::Io,
                 };
-                problems.set(watchbill_core::problem::Problem {
-                    path: name,
-                    kind,
-                    count: 1,
-                    detail: Arc::from(format!("cannot read this registry file ({error}); its session is judged by the transcript alone")),
-                });
-                return RegistryChange::default();
+                let detail = format!(
+                    "cannot read this registry file ({error}); its session is judged by the transcript alone"
+                );
+                problems.set(Problem { path: name, kind, count: 1, detail: Arc::from(detail) });
+                return self.silence(path);
             }
         };
         match parse_registry(&bytes) {
@@ -94,16 +96,32 @@ impl Registry {
             Err(RegistryError::Torn) => {
                 let slot = self.slots.entry(path.to_path_buf()).or_default();
                 slot.torn += 1;
-                if slot.torn <= RETRIES {
+                // A file that was last written long ago is not being written: nobody need wait for its rest.
+                let stale = fs.stat(path).is_ok_and(|stat| now.since(stat.mtime) > LONG);
+                if slot.torn <= RETRIES && !stale {
                     return RegistryChange { retry_at: Some(now + RETRY), ..RegistryChange::default() };
                 }
-                problems.count(&name, ProblemKind::MalformedRegistry);
-                RegistryChange::default()
+                problems.set(malformed(name));
+                self.silence(path)
             }
-            Err(_) => {
-                problems.count(&name, ProblemKind::MalformedRegistry);
-                RegistryChange::default()
+            Err(RegistryError::NotAnEntry) => {
+                problems.set(malformed(name));
+                self.silence(path)
             }
+        }
+    }
+
+    /// The file says nothing that can be used: what it said before is not true for ever either.
+    fn silence(&mut self, path: &Path) -> RegistryChange {
+        // A slot stays, so that a rescan knows the path.
+        let Some(witness) = self.slots.entry(path.to_path_buf()).or_default().witness.take() else {
+            return RegistryChange::default();
+        };
+        RegistryChange {
+            sessions: vec![witness.entry.session],
+            forget: vec![witness.entry.instance.pid],
+            ties: true,
+            ..RegistryChange::default()
         }
     }
 
@@ -112,6 +130,7 @@ impl Registry {
         let session = witness.entry.session.clone();
         let pid = witness.entry.instance.pid;
         let alive = witness.liveness != Liveness::Dead;
+        change.ties = true;
         let slot = self.slots.entry(path.to_path_buf()).or_default();
         slot.torn = 0;
         let before = slot.witness.replace(witness);
@@ -126,8 +145,14 @@ impl Registry {
                 if let Some(new) = &mut slot.witness {
                     new.seen_at = before.seen_at;
                 }
-                return change;
+                return RegistryChange::default();
             }
+            change.ties = !slot.witness.as_ref().is_some_and(|new| {
+                new.entry.session == before.entry.session
+                    && new.entry.tmux == before.entry.tmux
+                    && new.liveness == before.liveness
+                    && same_process
+            });
             if before.entry.session != session {
                 let how = if same_process { Departure::MovedOn } else { Departure::FileLeft };
                 self.leave(&before, now, how);
@@ -139,11 +164,12 @@ impl Registry {
                         to: session.clone(),
                         at: now,
                     });
-                    change.moved = true;
                 }
             }
             if !same_process {
-                change.forget = Some(before.entry.instance.pid);
+                change.forget.push(before.entry.instance.pid);
+                change.watch = alive.then_some(pid);
+            } else if before.liveness == Liveness::Dead {
                 change.watch = alive.then_some(pid);
             }
         } else {
@@ -168,9 +194,15 @@ impl Registry {
         self.leave(&witness, now, Departure::FileRemoved);
         RegistryChange {
             sessions: vec![witness.entry.session.clone()],
-            forget: Some(witness.entry.instance.pid),
+            forget: vec![witness.entry.instance.pid],
+            ties: true,
             ..RegistryChange::default()
         }
+    }
+
+    /// The file lies outside of every root by now.
+    pub fn forget(&mut self, path: &Path, now: Timestamp) -> RegistryChange {
+        self.remove(path, now)
     }
 
     /// A process may have ended: asks the system again for every file that names it.
@@ -184,9 +216,10 @@ impl Registry {
             let liveness = processes.probe(&witness.entry.instance, witness.entry.pid_domain.as_deref());
             if liveness != witness.liveness {
                 witness.liveness = liveness;
+                change.ties = true;
                 change.sessions.push(witness.entry.session.clone());
                 if liveness == Liveness::Dead {
-                    change.forget = Some(witness.entry.instance.pid);
+                    change.forget.push(witness.entry.instance.pid);
                 }
             }
         }
@@ -213,6 +246,11 @@ impl Registry {
         self.slots.values().filter_map(|slot| slot.witness.as_ref())
     }
 
+    /// Whether a process of this id is known to run.
+    pub fn runs(&self, pid: u32) -> bool {
+        self.all().any(|witness| witness.entry.instance.pid == pid && witness.liveness == Liveness::Alive)
+    }
+
     /// The paths of all files that were read, for a rescan.
     pub fn paths(&self) -> Vec<PathBuf> {
         self.slots.keys().cloned().collect()
@@ -227,4 +265,9 @@ impl Registry {
     pub fn moves(&self) -> &[RegistryMove] {
         &self.moves
     }
+}
+
+fn malformed(path: Arc<str>) -> Problem {
+    let detail = "stays unreadable; the state of its session comes from the transcript alone";
+    Problem { path, kind: ProblemKind::MalformedRegistry, count: 1, detail: Arc::from(detail) }
 }

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use watchbill_core::chain::chains::Chains;
-use watchbill_core::evidence::registry::expects_registry;
+use watchbill_core::evidence::registry::{Liveness, expects_registry};
 use watchbill_core::evidence::resolve::resolve;
-use watchbill_core::evidence::witness::{Evidence, TranscriptWitness, Verdict};
+use watchbill_core::evidence::witness::{Evidence, InstanceWitness, TranscriptWitness, Verdict};
 use watchbill_core::ids::{ChainId, SessionId};
 use watchbill_core::roster::row::{Row, Subagents};
 use watchbill_core::session::fold::SessionFold;
@@ -30,16 +30,31 @@ pub struct Session {
     pub agents: BTreeMap<PathBuf, Usage>,
     /// The sum over `agents`, so that an append costs the same however many there are.
     pub agent_tokens: Usage,
+    /// Those of `agents` that repeat requests of this session: compaction workers.
+    pub copies: BTreeSet<PathBuf>,
     /// What it copied from the session it was forked from: counted there.
     pub inherited: Usage,
-    /// Subagents that were seen to run.
-    pub agents_running: BTreeSet<PathBuf>,
+    /// What `inherited` and the tokens of `copies` were worked out from.
+    pub shared: Option<Shared>,
+    /// How many requests its transcript held when the copies of it were last looked at.
+    pub requests: usize,
     /// The root under which it was found.
     pub root: PathBuf,
-    /// The repository of its launch folder, once looked for.
-    pub repo_root: Option<Arc<str>>,
-    /// The revision of the lineage that the chains were resolved with.
-    pub lineage_revision: Option<u64>,
+    /// Its launch folder and the repository of that, once looked for.
+    pub repo_root: Option<(Arc<str>, Option<Arc<str>>)>,
+    /// The transcript, and the revision of its lineage, that the chains were resolved with.
+    pub lineage: Option<(PathBuf, u64)>,
+}
+
+/// Numbers of requests: while they stand, so does what was worked out from them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shared {
+    /// In its own transcript.
+    pub own: usize,
+    /// In the transcript that it copied from, and whose that is.
+    pub origin: Option<(SessionId, usize)>,
+    /// In the transcripts of compaction workers.
+    pub copies: usize,
 }
 
 impl Session {
@@ -54,7 +69,7 @@ impl Session {
         if let Some(before) = self.agents.remove(path) {
             self.agent_tokens = minus(self.agent_tokens, before);
         }
-        self.agents_running.remove(path);
+        self.copies.remove(path);
     }
 
     /// Whether nothing is known of it any more.
@@ -136,17 +151,28 @@ pub fn verdict(makings: &Makings<'_>) -> Option<Verdict> {
     }))
 }
 
+/// When a session that has only a registry file gets its row; `None` when it has none to wait for.
+pub fn ripens_at(makings: &Makings<'_>) -> Option<Timestamp> {
+    if makings.fold.is_some() || !makings.live {
+        return None;
+    }
+    let began = |witness: &InstanceWitness| {
+        witness.entry.started_at.map_or(witness.seen_at, |started| started.min(witness.seen_at))
+    };
+    let running = makings.registry.all().filter(|witness| {
+        witness.entry.session == *makings.id && witness.liveness != Liveness::Dead
+    });
+    running.map(began).min().map(|began| began + NEW_SESSION_DWELL)
+}
+
 /// The row of one session, and when it has to be looked at again. `None` when it has no row (yet).
 pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
     let verdict = verdict(makings)?;
     let facts = makings.fold.map(|(_, fold)| fold.facts());
     let entry = makings.registry.all().find(|witness| witness.entry.session == *makings.id).map(|w| &w.entry);
     let started = entry.and_then(|entry| entry.started_at);
-    if makings.fold.is_none() {
-        let ripe = started.unwrap_or(makings.now) + NEW_SESSION_DWELL;
-        if !verdict.live || ripe > makings.now {
-            return None;
-        }
+    if makings.fold.is_none() && (!verdict.live || ripens_at(makings).is_none_or(|ripe| ripe > makings.now)) {
+        return None;
     }
     let chain = makings.chains.of(makings.id);
     let last_activity =
@@ -170,7 +196,7 @@ pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
         summary: facts.and_then(|facts| facts.summary.clone()),
         title: facts.and_then(|facts| facts.title().cloned()).or_else(|| entry.and_then(|entry| entry.user_name.clone())),
         branch: facts.and_then(|facts| facts.branch.clone()),
-        repo_root: session.and_then(|session| session.repo_root.clone()),
+        repo_root: session.and_then(|session| session.repo_root.as_ref()?.1.clone()),
         project_id: makings
             .fold
             .and_then(|(path, _)| path.parent()?.file_name().map(|name| Arc::from(name.to_string_lossy()))),

@@ -139,6 +139,14 @@ impl SessionFold {
         self.fire_ahead(out);
     }
 
+    /// The clock was wrong and has been set back to `now`: what only the wrong time had fired is taken back.
+    pub fn turn_back(&mut self, now: Timestamp) {
+        if self.advanced_to.is_some_and(|advanced| advanced > now) {
+            self.advanced_to = Some(now);
+            self.ahead = None;
+        }
+    }
+
     /// When [`SessionFold::advance`] will next change something.
     pub fn deadline(&self) -> Option<Timestamp> {
         self.current().deadline(&self.turn)
