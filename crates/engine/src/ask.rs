@@ -55,8 +55,12 @@ impl Engine {
     }
 
     fn known_sessions(&self) -> Vec<SessionId> {
-        let mut known: Vec<SessionId> =
-            self.sessions.iter().filter(|(_, session)| !session.mains.is_empty()).map(|(id, _)| id.clone()).collect();
+        let mut known: Vec<SessionId> = self
+            .sessions
+            .iter()
+            .filter(|(_, session)| !session.mains.is_empty())
+            .map(|(id, _)| id.clone())
+            .collect();
         known.extend(self.registry().all().map(|witness| witness.entry.session.clone()));
         known.sort();
         known.dedup();
@@ -95,10 +99,11 @@ impl Engine {
             });
         };
         // The resolver ran when a fact of lineage last changed; the ends of segments move with each record.
-        let segments = chain.sessions.iter().filter_map(|id| Some((id, self.fold(id)?))).flat_map(|(id, fold)| {
-            let path = path_of(id);
-            fold.lineage().segments.iter().map(move |segment| (id, segment, path.clone()))
-        });
+        let segments =
+            chain.sessions.iter().filter_map(|id| Some((id, self.fold(id)?))).flat_map(|(id, fold)| {
+                let path = path_of(id);
+                fold.lineage().segments.iter().map(move |segment| (id, segment, path.clone()))
+            });
         let segments = segments
             .zip(0..)
             .map(|((id, segment, path), n): ((&SessionId, _, String), u32)| {

@@ -78,7 +78,9 @@ pub fn start() -> std::io::Result<Handle> {
     let source = Box::new(Arc::clone(&stage.hints));
     let handle = start_in(settings, stage.world(), clock.clone(), Some(source), woken)?;
     let stopped = handle.stopped();
-    std::thread::Builder::new().name("watchbill-demo".into()).spawn(move || act(&stage, &*clock, &|| stopped()))?;
+    std::thread::Builder::new()
+        .name("watchbill-demo".into())
+        .spawn(move || act(&stage, &*clock, &|| stopped()))?;
     Ok(handle)
 }
 
@@ -87,7 +89,12 @@ fn act(stage: &Stage, clock: &dyn Clock, stopped: &dyn Fn() -> bool) {
     let recordings = recordings();
     let mut operations: Vec<_> = recordings
         .iter()
-        .flat_map(|recording| recording.operations.iter().map(move |(at, operation)| (recording.begin + *at, recording, operation)))
+        .flat_map(|recording| {
+            recording
+                .operations
+                .iter()
+                .map(move |(at, operation)| (recording.begin + *at, recording, operation))
+        })
         .collect();
     operations.sort_by_key(|(at, ..)| *at);
     recordings.iter().for_each(|recording| stage.enter(recording));

@@ -18,7 +18,10 @@ impl Engine {
         let folded = self.files.values().filter_map(|file| file.main()?.facts().version.as_deref());
         let running = self.registry().all().filter_map(|witness| witness.entry.version.as_deref());
         for version in folded.chain(running) {
-            agents.insert((version.split('.').map(|part| part.parse().unwrap_or(0)).collect(), version.to_owned()));
+            agents.insert((
+                version.split('.').map(|part| part.parse().unwrap_or(0)).collect(),
+                version.to_owned(),
+            ));
         }
         let roots = self.roots().iter().map(|root| self.doctor_root(root, mode_of)).collect();
         let live = self.registry().all().filter(|witness| witness.liveness == Liveness::Alive).count();
@@ -50,7 +53,10 @@ impl Engine {
             exists: self.world.fs.stat(root).is_ok(),
             watch: mode_of(root),
             sessions: count(
-                self.sessions.values().filter(|session| session.root == root && !session.mains.is_empty()).count(),
+                self.sessions
+                    .values()
+                    .filter(|session| session.root == root && !session.mains.is_empty())
+                    .count(),
             ),
             files: count(number),
             bytes,

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use watchbill_core::chain::link::{Link, LinkConfidence, LinkReason};
 use watchbill_core::chain::chains::Chains;
+use watchbill_core::chain::link::{Link, LinkConfidence, LinkReason};
 use watchbill_core::chain::resolve::{Facts, resolve};
 use watchbill_core::deadlines::Deadlines;
 use watchbill_core::ids::SessionId;
@@ -17,8 +17,8 @@ use watchbill_core::roster::delta::Roster;
 use watchbill_core::roster::row::Row;
 use watchbill_core::roster::visible::Filter;
 use watchbill_core::session::fold::SessionFold;
-use watchbill_core::session::subagent::SubagentFold;
 use watchbill_core::session::state::{State, StateKind};
+use watchbill_core::session::subagent::SubagentFold;
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_protocol::roster::{Problem, TrackedSession};
 use watchbill_watch::fs::{FileKind, Fs};
@@ -337,7 +337,11 @@ impl Engine {
     }
 
     fn place_of(&self, path: &Path) -> Option<(PathBuf, Place)> {
-        let root = self.roots.iter().filter(|root| path.starts_with(root)).max_by_key(|root| root.as_os_str().len())?;
+        let root = self
+            .roots
+            .iter()
+            .filter(|root| path.starts_with(root))
+            .max_by_key(|root| root.as_os_str().len())?;
         Some((root.clone(), layout::classify(path.strip_prefix(root).ok()?)?))
     }
 
@@ -373,7 +377,9 @@ impl Engine {
             // may hold anything of it.
             let roots = canonical_roots(&*self.world.fs, &self.settings.roots);
             let around = roots.iter().any(|root| root.starts_with(path) || path.starts_with(root));
-            return if around && (roots != self.roots || !self.reading) { self.rescan(out) };
+            return if around && (roots != self.roots || !self.reading) {
+                self.rescan(out)
+            };
         }
         let found = scan_path(&*self.world.fs, &self.roots, path);
         self.renew_scan_problems(path, found.problems);
@@ -387,7 +393,9 @@ impl Engine {
         self.note_registry_folders();
         self.look_at_found(found.found, known, out);
         let (files, fs) = (&self.files, &self.world.fs);
-        self.problems.forget_unreadable(&|file| file.starts_with(path) && !files.contains_key(file) && fs.stat(file).is_err());
+        self.problems.forget_unreadable(&|file| {
+            file.starts_with(path) && !files.contains_key(file) && fs.stat(file).is_err()
+        });
     }
 
     /// What a look at `path` could not look at, in place of what an earlier look could not.
@@ -684,7 +692,7 @@ impl Engine {
 
     fn read_marker_folder(&mut self, folder: &Path) {
         let fs = Arc::clone(&self.world.fs);
-        let (new, again) = self.markers.read_folder(folder, self.now, &*fs, &mut self.problems);
+        let (new, again) = self.markers.read_folder(folder, self.now, &*fs);
         self.chains_dirty |= new;
         self.problems_dirty = true;
         self.retry(folder, Due::MarkerFolder(folder.to_path_buf()), again);
@@ -726,22 +734,24 @@ impl Engine {
         }
     }
 
-    /// The working folders of sessions that are shown may hold markers.
+    /// The working folders of all sessions may hold markers; those in use may get some.
     fn add_marker_folders(&mut self, out: &mut Vec<Output>) {
         let oldest = self.now - self.settings.recent;
         let mut new = Vec::new();
-        for id in &self.dirty {
-            let Some(fold) = self.fold(id) else { continue };
+        let dirty = std::mem::take(&mut self.dirty);
+        for id in &dirty {
+            let Some(path) = self.main_file(id).map(|(path, _)| path.to_path_buf()) else { continue };
+            let Some(fold) = self.files.get(&path).and_then(TrackedFile::main) else { continue };
             let recent = fold.facts().last_activity_at.is_some_and(|at| at >= oldest);
-            if recent || self.registry.all().any(|witness| witness.entry.session == *id) {
-                new.extend(fold.lineage().cwds.iter().map(Arc::clone));
-            }
+            let in_use = recent || self.registry.all().any(|witness| witness.entry.session == *id);
+            new.extend(fold.lineage().cwds.iter().filter_map(|cwd| self.markers.add_folder(cwd, in_use)));
         }
-        for cwd in new {
-            if let Some(folder) = self.markers.add_folder(&cwd) {
-                self.read_marker_folder(&folder);
-                out.push(Output::WatchFolder(folder));
+        self.dirty = dirty;
+        for folder in new {
+            if folder.watch {
+                out.push(Output::WatchFolder(folder.path.clone()));
             }
+            self.read_marker_folder(&folder.path);
         }
     }
 
@@ -753,7 +763,7 @@ impl Engine {
         self.chains_dirty = false;
         self.work.chains += 1;
         let lineages: Vec<_> = self.sessions.keys().filter_map(|id| Some(self.fold(id)?.lineage())).collect();
-        let markers = self.markers.all();
+        let markers = self.markers.all(lineages.iter().flat_map(|lineage| &lineage.cwds));
         let live: BTreeSet<SessionId> = self
             .registry
             .all()
@@ -903,6 +913,8 @@ impl Engine {
         self.problems_dirty = false;
         self.note_double_processes();
         let mut all = self.scan_problems.clone();
+        let folds = self.sessions.keys().filter_map(|id| self.fold(id));
+        all.extend(self.markers.problems(folds.flat_map(|fold| &fold.lineage().cwds)));
         all.extend(self.problems.list());
         all.extend(self.watch_problems.iter().cloned());
         let all = crate::problems::published(all);

@@ -116,8 +116,10 @@ mod unix {
             let timeout = looks.then(|| Timespec { tv_sec: LOOK.as_secs().cast_signed(), tv_nsec: 0 });
             let by_descriptor: Vec<(u32, &ExitFd)> =
                 watched.iter().filter_map(|(pid, descriptor)| Some((*pid, descriptor.as_deref()?))).collect();
-            let mut polled: Vec<PollFd<'_>> =
-                by_descriptor.iter().map(|(_, fd)| PollFd::from_borrowed_fd(fd.as_fd(), PollFlags::IN)).collect();
+            let mut polled: Vec<PollFd<'_>> = by_descriptor
+                .iter()
+                .map(|(_, fd)| PollFd::from_borrowed_fd(fd.as_fd(), PollFlags::IN))
+                .collect();
             if let Some((read, _)) = &self.bell.0 {
                 polled.push(PollFd::new(read, PollFlags::IN));
             }
@@ -141,7 +143,9 @@ mod unix {
                 }
             }
             if woken == Ok(0) {
-                ended.extend(watched.iter().filter(|(_, descriptor)| descriptor.is_none()).map(|(pid, _)| *pid));
+                ended.extend(
+                    watched.iter().filter(|(_, descriptor)| descriptor.is_none()).map(|(pid, _)| *pid),
+                );
             }
             ended
         }

@@ -59,14 +59,23 @@ impl FirstScan {
         wanted: &(dyn Fn() -> bool + Sync),
         take: &(dyn Fn(usize, Loaded) -> bool + Sync),
     ) {
-        let threads = std::thread::available_parallelism().map_or(2, usize::from).min(MOST_THREADS).min(self.len());
+        let threads =
+            std::thread::available_parallelism().map_or(2, usize::from).min(MOST_THREADS).min(self.len());
         let next = AtomicUsize::new(0);
         let work = || {
             let mut scratch = Vec::new();
             loop {
                 let n = next.fetch_add(1, Ordering::Relaxed);
                 let Some(found) = self.files.get(n) else { return };
-                let loaded = load(&**fs, found.path.clone(), found.place.clone(), timeouts, until, &mut scratch, wanted);
+                let loaded = load(
+                    &**fs,
+                    found.path.clone(),
+                    found.place.clone(),
+                    timeouts,
+                    until,
+                    &mut scratch,
+                    wanted,
+                );
                 if !take(n, loaded) {
                     next.store(usize::MAX / 2, Ordering::Relaxed);
                     return;

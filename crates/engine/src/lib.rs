@@ -23,8 +23,8 @@ pub mod replay;
 mod runtime;
 pub mod session;
 pub mod settings;
-pub mod stage;
 pub mod source;
+pub mod stage;
 pub mod timeline;
 pub mod transcripts;
 

@@ -44,7 +44,9 @@ impl Problems {
         for kind in report.problems() {
             match (kind, report.unknown_type.as_deref()) {
                 (ProblemKind::UnknownRecord, Some(name)) => {
-                    let detail = format!("record type `{name}` is new to this version of Watchbill; it was passed over");
+                    let detail = format!(
+                        "record type `{name}` is new to this version of Watchbill; it was passed over"
+                    );
                     self.add(path, kind, 1, &detail);
                 }
                 _ => self.count(path, kind),
@@ -140,10 +142,14 @@ fn words(kind: ProblemKind) -> &'static str {
         ProblemKind::Missing => "does not exist (yet); it will be picked up when it appears",
         ProblemKind::NotAFile => "is not a regular file; it was passed over",
         ProblemKind::SymlinkLoop => "a symbolic link leads back to itself; it was not followed",
-        ProblemKind::MalformedRegistry => "stays unreadable; the state of its session comes from the transcript alone",
+        ProblemKind::MalformedRegistry => {
+            "stays unreadable; the state of its session comes from the transcript alone"
+        }
         ProblemKind::MalformedMarker => "is not a compaction marker; it was ignored",
         ProblemKind::WatchLimit => "the system refuses more watches; raise fs.inotify.max_user_watches",
-        ProblemKind::NoEvents => "this file system reports no changes; it is looked at every few seconds instead",
+        ProblemKind::NoEvents => {
+            "this file system reports no changes; it is looked at every few seconds instead"
+        }
         ProblemKind::Overflow => "more changes at once than the system keeps; everything was looked at again",
         ProblemKind::ClockWentBack => "the system's clock went back; ages may be off until it catches up",
         ProblemKind::TwoProcesses => "two processes write to this session; resume it in one of them only",

@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::{Millis, Timestamp};
-use watchbill_protocol::roster::{Problem, RosterDelta, RosterMessage, RosterSnapshot, TrackedSession, Upsert};
+use watchbill_protocol::roster::{
+    Problem, RosterDelta, RosterMessage, RosterSnapshot, TrackedSession, Upsert,
+};
 
 /// A row as it is published: it gets a new version whenever anything in it changed.
 #[derive(Debug, Clone)]
@@ -136,7 +138,11 @@ impl Told {
             || (self.reading == current.reading
                 && *self.problems == **current.problems
                 && self.rows.len() == current.rows.len()
-                && self.rows.iter().zip(current.rows).all(|(had, has)| had.0 == has.id && had.1 == has.version))
+                && self
+                    .rows
+                    .iter()
+                    .zip(current.rows)
+                    .all(|(had, has)| had.0 == has.id && had.1 == has.version))
     }
 
     /// An unchanged row cannot move among unchanged rows, since the order follows from the rows' own
@@ -145,7 +151,8 @@ impl Told {
         if self.is_current(current) {
             return None;
         }
-        let mut had: HashMap<&str, u64> = self.rows.iter().map(|(id, version)| (id.as_str(), *version)).collect();
+        let mut had: HashMap<&str, u64> =
+            self.rows.iter().map(|(id, version)| (id.as_str(), *version)).collect();
         let mut upserts = Vec::new();
         for (index, row) in current.rows.iter().enumerate() {
             if had.remove(row.id.as_str()) != Some(row.version) {
@@ -155,8 +162,12 @@ impl Told {
                 });
             }
         }
-        let removals =
-            self.rows.iter().filter(|(id, _)| had.contains_key(id.as_str())).map(|(id, _)| id.to_string()).collect();
+        let removals = self
+            .rows
+            .iter()
+            .filter(|(id, _)| had.contains_key(id.as_str()))
+            .map(|(id, _)| id.to_string())
+            .collect();
         Some(RosterDelta {
             base: self.revision,
             revision: current.revision,

@@ -135,7 +135,8 @@ impl Registry {
         slot.torn = 0;
         let before = slot.witness.replace(witness);
         if let Some(before) = before {
-            let same_process = slot.witness.as_ref().is_some_and(|new| new.entry.instance == before.entry.instance);
+            let same_process =
+                slot.witness.as_ref().is_some_and(|new| new.entry.instance == before.entry.instance);
             let same_words = slot
                 .witness
                 .as_ref()
@@ -210,7 +211,8 @@ impl Registry {
         let mut change = RegistryChange::default();
         for slot in self.slots.values_mut() {
             let Some(witness) = &mut slot.witness else { continue };
-            if pid.is_some_and(|pid| pid != witness.entry.instance.pid) || witness.liveness == Liveness::Dead {
+            if pid.is_some_and(|pid| pid != witness.entry.instance.pid) || witness.liveness == Liveness::Dead
+            {
                 continue;
             }
             let liveness = processes.probe(&witness.entry.instance, witness.entry.pid_domain.as_deref());

@@ -117,7 +117,8 @@ impl Recording {
                 }
                 "mark" => {
                     let killed = line.text.strip_prefix("kill -9 ").and_then(|victim| {
-                        let by_tmux = tmux_of.iter().find(|(_, tmux)| tmux.starts_with(&format!("{victim}:")));
+                        let by_tmux =
+                            tmux_of.iter().find(|(_, tmux)| tmux.starts_with(&format!("{victim}:")));
                         victim.parse().ok().or(by_tmux.map(|(pid, _)| *pid))
                     });
                     operations.push((at, Operation::Mark(line.text)));
@@ -238,7 +239,9 @@ fn next_time_key(text: &str) -> Option<(&'static str, usize)> {
         "\"statusUpdatedAt\":",
         "\"nameSince\":",
     ];
-    KEYS.iter().filter_map(|key| Some((*key, text.find(key)?))).min_by_key(|(key, at)| (*at, usize::MAX - key.len()))
+    KEYS.iter()
+        .filter_map(|key| Some((*key, text.find(key)?)))
+        .min_by_key(|(key, at)| (*at, usize::MAX - key.len()))
 }
 
 #[cfg(test)]

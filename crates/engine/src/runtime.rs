@@ -197,7 +197,9 @@ impl Loop {
                 self.step(Input::ProcessEnded(Some(pid)));
             }
             Message::Subscribe(wants, sink) => self.subscribers.push(Subscriber::new(wants, sink)),
-            Message::Tell(message) => self.subscribers.retain_mut(|subscriber| subscriber.tell(message.clone())),
+            Message::Tell(message) => {
+                self.subscribers.retain_mut(|subscriber| subscriber.tell(message.clone()))
+            }
             Message::Ask(question) => question(&self.engine, &*self.source),
             Message::LookAgain => self.step(Input::Hints(BTreeSet::from([Hint::Everything]))),
             Message::Loaded(..) | Message::ScanEnded(_) | Message::Stop => {}

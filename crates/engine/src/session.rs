@@ -138,7 +138,8 @@ pub fn verdict(makings: &Makings<'_>) -> Option<Verdict> {
         last_activity_at: fold.facts().last_activity_at.unwrap_or(reading.since),
     });
     let facts = makings.fold.map(|(_, fold)| fold.facts());
-    let expects = facts.is_some_and(|facts| expects_registry(facts.version.as_deref(), facts.entrypoint.as_deref()));
+    let expects =
+        facts.is_some_and(|facts| expects_registry(facts.version.as_deref(), facts.entrypoint.as_deref()));
     Some(resolve(&Evidence {
         now: makings.now,
         transcript,
@@ -151,17 +152,24 @@ pub fn verdict(makings: &Makings<'_>) -> Option<Verdict> {
     }))
 }
 
-/// When a session that has only a registry file gets its row; `None` when it has none to wait for.
+/// Whether its transcript tells of anything that happened. An empty file does not, nor does one that holds
+/// nothing but a title or a bridge's note: such a file is no session that anybody had.
+fn has_history(makings: &Makings<'_>) -> bool {
+    makings.fold.is_some_and(|(_, fold)| fold.facts().created_at.is_some())
+}
+
+/// When a session without a history gets its row for the sake of its process; `None` when there is none.
 pub fn ripens_at(makings: &Makings<'_>) -> Option<Timestamp> {
-    if makings.fold.is_some() || !makings.live {
+    if has_history(makings) || !makings.live {
         return None;
     }
     let began = |witness: &InstanceWitness| {
         witness.entry.started_at.map_or(witness.seen_at, |started| started.min(witness.seen_at))
     };
-    let running = makings.registry.all().filter(|witness| {
-        witness.entry.session == *makings.id && witness.liveness != Liveness::Dead
-    });
+    let running = makings
+        .registry
+        .all()
+        .filter(|witness| witness.entry.session == *makings.id && witness.liveness != Liveness::Dead);
     running.map(began).min().map(|began| began + NEW_SESSION_DWELL)
 }
 
@@ -171,12 +179,11 @@ pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
     let facts = makings.fold.map(|(_, fold)| fold.facts());
     let entry = makings.registry.all().find(|witness| witness.entry.session == *makings.id).map(|w| &w.entry);
     let started = entry.and_then(|entry| entry.started_at);
-    if makings.fold.is_none() && (!verdict.live || ripens_at(makings).is_none_or(|ripe| ripe > makings.now)) {
+    if !has_history(makings) && (!verdict.live || ripens_at(makings).is_none_or(|ripe| ripe > makings.now)) {
         return None;
     }
     let chain = makings.chains.of(makings.id);
-    let last_activity =
-        facts.and_then(|facts| facts.last_activity_at).or(started).unwrap_or(verdict.since);
+    let last_activity = facts.and_then(|facts| facts.last_activity_at).or(started).unwrap_or(verdict.since);
     let session = makings.session;
     let tokens = makings.fold.map(|(_, fold)| {
         let agents = session.map(|session| session.agent_tokens).unwrap_or_default();
@@ -194,13 +201,18 @@ pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
         pending_tools: makings.fold.map(|(_, fold)| fold.pending_tools()).unwrap_or_default(),
         goal: facts.and_then(|facts| facts.goal.clone()),
         summary: facts.and_then(|facts| facts.summary.clone()),
-        title: facts.and_then(|facts| facts.title().cloned()).or_else(|| entry.and_then(|entry| entry.user_name.clone())),
+        title: facts
+            .and_then(|facts| facts.title().cloned())
+            .or_else(|| entry.and_then(|entry| entry.user_name.clone())),
         branch: facts.and_then(|facts| facts.branch.clone()),
         repo_root: session.and_then(|session| session.repo_root.as_ref()?.1.clone()),
         project_id: makings
             .fold
             .and_then(|(path, _)| path.parent()?.file_name().map(|name| Arc::from(name.to_string_lossy()))),
-        cwd: makings.fold.and_then(|(_, fold)| fold.cwd().cloned()).or_else(|| entry.and_then(|entry| entry.cwd.clone())),
+        cwd: makings
+            .fold
+            .and_then(|(_, fold)| fold.cwd().cloned())
+            .or_else(|| entry.and_then(|entry| entry.cwd.clone())),
         transcript_path: makings.fold.map(|(path, _)| Arc::from(path.to_string_lossy())),
         last_activity_at: last_activity,
         created_at: facts.and_then(|facts| facts.created_at).or(started),

@@ -62,7 +62,9 @@ pub struct Given {
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
     /// The file that was named cannot be read.
-    #[error("cannot read the configuration file {path}: {source}; name another with --config, or leave the option out")]
+    #[error(
+        "cannot read the configuration file {path}: {source}; name another with --config, or leave the option out"
+    )]
     Unreadable {
         /// The file.
         path: PathBuf,
@@ -100,7 +102,8 @@ pub fn settle(given: &Given, env: Environment<'_>) -> Result<Settings, SettingsE
             _ => File::default(),
         },
     };
-    let home = set("HOME").map(PathBuf::from).or_else(|| directories::BaseDirs::new().map(|d| d.home_dir().into()));
+    let home =
+        set("HOME").map(PathBuf::from).or_else(|| directories::BaseDirs::new().map(|d| d.home_dir().into()));
     let roots = if !given.claude_dirs.is_empty() {
         given.claude_dirs.clone()
     } else if let Some(list) = set("WATCHBILL_CLAUDE_DIR") {
@@ -150,8 +153,10 @@ fn expand_home(path: PathBuf, home: Option<&Path>) -> PathBuf {
 fn read_file(path: &Path) -> Result<File, SettingsError> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| SettingsError::Unreadable { path: path.to_path_buf(), source })?;
-    toml::from_str(&text)
-        .map_err(|e| SettingsError::Wrong { path: path.to_path_buf(), detail: e.to_string().trim_end().to_owned() })
+    toml::from_str(&text).map_err(|e| SettingsError::Wrong {
+        path: path.to_path_buf(),
+        detail: e.to_string().trim_end().to_owned(),
+    })
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -214,7 +219,9 @@ impl<'de> Deserialize<'de> for Span {
         };
         match span {
             Some(millis) if millis > 0 => Ok(Self(Millis(millis))),
-            _ => Err(serde::de::Error::custom("expected a time above zero: seconds, or a number with a unit, such as \"10m\"")),
+            _ => Err(serde::de::Error::custom(
+                "expected a time above zero: seconds, or a number with a unit, such as \"10m\"",
+            )),
         }
     }
 }
@@ -239,7 +246,8 @@ mod tests {
     use std::ffi::OsString;
 
     fn with(vars: &[(&str, &str)], given: Given) -> Result<Settings, SettingsError> {
-        let vars: Vec<(String, OsString)> = vars.iter().map(|(k, v)| ((*k).to_owned(), OsString::from(v))).collect();
+        let vars: Vec<(String, OsString)> =
+            vars.iter().map(|(k, v)| ((*k).to_owned(), OsString::from(v))).collect();
         settle(&given, &move |name| vars.iter().find(|(k, _)| k == name).map(|(_, v)| v.clone()))
     }
 
@@ -263,7 +271,10 @@ mod tests {
         std::fs::write(&path, "roots=['~/a','/b']\n[timeouts]\napproval = 7\nidle = \"10m\"\nstale=1.5\n[roster]\nrecent=\"2d\"\n[watch]\nmode=\"poll\"\npoll_interval=\"500ms\"\n").unwrap();
         let s = with(&[("HOME", "/home/dev")], given.clone()).unwrap();
         assert_eq!(s.roots, [PathBuf::from("/home/dev/a"), PathBuf::from("/b")]);
-        assert_eq!(s.timeouts, Timeouts { approval: Millis(7000), stale: Millis(1500), idle: Millis(600_000) });
+        assert_eq!(
+            s.timeouts,
+            Timeouts { approval: Millis(7000), stale: Millis(1500), idle: Millis(600_000) }
+        );
         assert_eq!(s.recent, Millis(172_800_000));
         assert_eq!(s.watch, WatchSetting::Poll(Duration::from_millis(500)));
 

@@ -32,7 +32,8 @@ impl Source for Watcher {
 
     fn mode_of(&self, root: &Path) -> WatchMode {
         let health = self.health();
-        let found = health.iter().find(|health| health.root == root || health.canonical.as_deref() == Some(root));
+        let found =
+            health.iter().find(|health| health.root == root || health.canonical.as_deref() == Some(root));
         match found.map(|health| health.mode) {
             Some(RootMode::Native) => WatchMode::Native,
             Some(RootMode::Poll(_)) => WatchMode::Poll,

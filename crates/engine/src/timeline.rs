@@ -119,7 +119,8 @@ fn stretch(parts: &[Part], plan: &TimelinePlan, from: Option<u64>, limit: u64) -
             places.push(Place::Continued { from: &parts[n - 1], to: part });
         }
         // A continuation may begin with a copy of what went before: shown once, where it happened.
-        let fresh = part.builder.entries().iter().filter(|entry| entry.uuid.is_none_or(|id| !seen.contains(&id)));
+        let fresh =
+            part.builder.entries().iter().filter(|entry| entry.uuid.is_none_or(|id| !seen.contains(&id)));
         places.extend(fresh.map(|entry| Place::Entry { part, entry }));
         if n + 1 < parts.len() {
             seen.extend(part.builder.entries().iter().filter_map(|entry| entry.uuid));
@@ -127,7 +128,8 @@ fn stretch(parts: &[Part], plan: &TimelinePlan, from: Option<u64>, limit: u64) -
     }
     let total = places.len() as u64;
     let from = from.unwrap_or(total.saturating_sub(limit)).min(total);
-    let range = usize::try_from(from).unwrap_or(usize::MAX)..usize::try_from((from + limit).min(total)).unwrap_or(0);
+    let range =
+        usize::try_from(from).unwrap_or(usize::MAX)..usize::try_from((from + limit).min(total)).unwrap_or(0);
     let items = places[range].iter().zip(from..).map(|(place, index)| item(place, index)).collect();
     Timeline { session_id: plan.session.to_string(), work_chain_id: plan.chain.clone(), from, total, items }
 }

@@ -80,7 +80,15 @@ impl TrackedFile {
     pub fn new(place: Place, timeouts: Timeouts, until: Option<Timestamp>) -> Self {
         let fold = Self::fold_for(&place, timeouts);
         let limit = Limit { until, beyond: false };
-        Self { place, counted_with: None, tail: Tail::default(), splitter: LineSplitter::default(), fold, limit, timeouts }
+        Self {
+            place,
+            counted_with: None,
+            tail: Tail::default(),
+            splitter: LineSplitter::default(),
+            fold,
+            limit,
+            timeouts,
+        }
     }
 
     fn fold_for(place: &Place, timeouts: Timeouts) -> Fold {
@@ -88,7 +96,9 @@ impl TrackedFile {
             Place::Subagent { agent, .. } | Place::FlatSubagent { agent, .. } => {
                 Fold::Agent(Box::new(SubagentFold::new(agent)))
             }
-            Place::Transcript { session, .. } => Fold::Main(Box::new(SessionFold::new(session.clone(), timeouts))),
+            Place::Transcript { session, .. } => {
+                Fold::Main(Box::new(SessionFold::new(session.clone(), timeouts)))
+            }
             // No other place is a file of records; an empty session keeps the type total.
             _ => Fold::Main(Box::new(SessionFold::new(SessionId::new(""), timeouts))),
         }
