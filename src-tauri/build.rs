@@ -1,5 +1,7 @@
 //! Makes the permissions of our own commands, and a placeholder page when the window has not been built yet.
 
+#![forbid(unsafe_code)]
+
 use std::path::Path;
 
 /// Every command of `src/commands.rs`. Tauri allows nothing else to be called, and this only where a

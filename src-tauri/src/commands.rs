@@ -61,7 +61,8 @@ pub async fn open_folder(desk: State<'_, Desk>, session_id: String) -> Result<()
     let cwd = move |engine: &Handle| {
         let rows = engine.roster(true)?.sessions;
         let row = rows.into_iter().find(|row| row.session_id == session_id);
-        let gone = || ApiError::new(ErrorCode::NotFound, format!("there is no session {session_id} any more"));
+        let gone =
+            || ApiError::new(ErrorCode::NotFound, format!("there is no session {session_id} any more"));
         show_folder(row.ok_or_else(gone)?.cwd.as_deref())
     };
     desk.ask(cwd).await

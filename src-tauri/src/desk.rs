@@ -71,10 +71,8 @@ impl Desk {
 
     /// Exchanges the engine; window and tray follow it.
     pub fn exchange(&self, engine: Handle) {
-        let before = std::mem::replace(
-            &mut *self.engine.write().unwrap_or_else(PoisonError::into_inner),
-            engine,
-        );
+        let before =
+            std::mem::replace(&mut *self.engine.write().unwrap_or_else(PoisonError::into_inner), engine);
         self.tray.engine_changed();
         if let Some((all, sink)) = self.bridge.reconnect() {
             self.serve_window(all, sink);

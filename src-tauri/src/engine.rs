@@ -25,3 +25,11 @@ pub fn settle(options: &Options) -> Result<Settings, SettingsError> {
 pub fn open(settings: Settings) -> std::io::Result<Handle> {
     handle::start(settings)
 }
+
+/// Starts the demo: made-up sessions, played in memory.
+///
+/// # Errors
+/// When the system gives no thread.
+pub fn demo() -> std::io::Result<Handle> {
+    watchbill_engine::demo::start()
+}

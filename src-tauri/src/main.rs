@@ -1,5 +1,7 @@
 //! The program `watchbill-desktop`; everything is in the shell's library.
 
+#![forbid(unsafe_code)]
+
 fn main() -> std::process::ExitCode {
     watchbill_shell::run()
 }

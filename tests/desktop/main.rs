@@ -2,6 +2,7 @@
 //!
 //! Every test has a desktop, a home and a folder of sessions of its own. Linux only.
 
+#![forbid(unsafe_code)]
 #![cfg(target_os = "linux")]
 
 mod agent;

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use serde_json::{Value, json};
+use watchbill_testkit::fantoccini::elements::Element;
 use watchbill_testkit::fantoccini::{Client, Locator};
 use watchbill_testkit::{Desktop, Driver, TrayHost, TrayItem, until};
 
@@ -14,14 +15,23 @@ const API: &str = "11111111-1111-4111-8111-111111111111";
 const WEB: &str = "22222222-2222-4222-8222-222222222222";
 const NEXT: &str = "33333333-3333-4333-8333-333333333333";
 
+/// Starts the program with its page under control.
+async fn open(desktop: &Desktop, args: &[&str]) -> Result<Driver> {
+    let window = Driver::start(desktop, Path::new(PROGRAM), args).await?;
+    let built = !body(&window.page).await.contains("has not been built");
+    ensure!(built, "the window is a placeholder: run `npm ci && npm run build` in ui/, then try again");
+    Ok(window)
+}
+
 /// Waits until the page shows this text.
 async fn shows(page: &Client, text: &str) -> Result<()> {
-    until(&format!("the page to show {text:?}"), 20, async || body(page).await.contains(text).then_some(())).await
+    until(&format!("the page to show {text:?}"), 20, async || body(page).await.contains(text).then_some(()))
+        .await
 }
 
 async fn body(page: &Client) -> String {
     match page.find(Locator::Css("body")).await {
-        Ok(body) => body.text().await.unwrap_or_default(),
+        Ok(body) => text(&body).await,
         Err(_) => String::new(),
     }
 }
@@ -30,9 +40,14 @@ async fn body(page: &Client) -> String {
 async fn rows(page: &Client) -> Vec<String> {
     let mut texts = Vec::new();
     for row in page.find_all(Locator::Css("[data-session]")).await.unwrap_or_default() {
-        texts.push(row.text().await.unwrap_or_default());
+        texts.push(text(&row).await);
     }
     texts
+}
+
+/// The page's own word: the driver's leaves out text that is cut with an ellipsis.
+async fn text(element: &Element) -> String {
+    element.prop("innerText").await.ok().flatten().unwrap_or_default()
 }
 
 async fn row_with(page: &Client, parts: &[&str]) -> Result<()> {
@@ -54,7 +69,7 @@ async fn rows_appear_and_change_as_agents_write() -> Result<()> {
     let desktop = Desktop::start().await?;
     let mut api = Agent::start(desktop.home(), "api-server", API)?;
     api.is_asked("Publish the package")?;
-    let window = Driver::start(&desktop, Path::new(PROGRAM), &[]).await?;
+    let window = open(&desktop, &[]).await?;
     row_with(&window.page, &["Publish the package", "api-server"]).await?;
 
     // A session that begins while the window is open, in a project that did not exist.
@@ -78,12 +93,15 @@ async fn a_superseded_session_gives_its_place_to_its_successor() -> Result<()> {
     let mut api = Agent::start(desktop.home(), "api-server", API)?;
     api.is_asked("Find the leak")?;
     api.answers("It is in the pool.")?;
-    let window = Driver::start(&desktop, Path::new(PROGRAM), &["--session", API]).await?;
+    let window = open(&desktop, &["--session", API]).await?;
     selected(&window.page, API).await?;
+    shows(&window.page, "It is in the pool.").await?;
 
     api.is_cleared_into(NEXT)?;
     api.is_asked("Mend the pool")?;
     selected(&window.page, NEXT).await?;
+    shows(&window.page, "Mend the pool").await?;
+    desktop.screenshot(&picture("superseded.png")).await?;
     until("one row for the chain", 20, async || (rows(&window.page).await.len() == 1).then_some(())).await?;
     Ok(())
 }
@@ -96,7 +114,7 @@ async fn the_tray_lists_who_needs_the_person_and_leads_there() -> Result<()> {
     web.is_asked("Paint the button")?;
     let mut api = Agent::start(desktop.home(), "api-server", API)?;
     api.is_asked("Publish a_b & c")?;
-    let window = Driver::start(&desktop, Path::new(PROGRAM), &[]).await?;
+    let window = open(&desktop, &[]).await?;
     let item = panel.item().await?;
     menu_with(&item, "● Publish a_b & c").await?;
     menu_with(&item, "2 working").await?;
@@ -130,7 +148,7 @@ async fn a_second_start_selects_its_session_in_the_first() -> Result<()> {
     web.is_asked("Paint the button")?;
     let mut api = Agent::start(desktop.home(), "api-server", API)?;
     api.is_asked("Publish the package")?;
-    let window = Driver::start(&desktop, Path::new(PROGRAM), &[]).await?;
+    let window = open(&desktop, &[]).await?;
     row_with(&window.page, &["Publish the package"]).await?;
 
     for (asked, meant) in [(WEB, WEB), (&API[..8], API)] {
@@ -146,7 +164,7 @@ async fn the_page_may_ask_for_its_commands_and_nothing_else() -> Result<()> {
     let desktop = Desktop::start().await?;
     let mut api = Agent::start(desktop.home(), "api-server", API)?;
     api.is_asked("Publish the package")?;
-    let window = Driver::start(&desktop, Path::new(PROGRAM), &[]).await?;
+    let window = open(&desktop, &[]).await?;
     row_with(&window.page, &["Publish the package"]).await?;
 
     let why = invoke(&window.page, "session_why", json!({ "sessionId": API })).await?;
@@ -171,6 +189,36 @@ async fn the_page_may_ask_for_its_commands_and_nothing_else() -> Result<()> {
         fetch('https://example.com').then(() => done('went through'), (e) => done(String(e)));";
     let answer = window.page.execute_async(elsewhere, Vec::new()).await?;
     assert_ne!(answer, json!("went through"), "the page reaches no network");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_demo_takes_the_place_of_an_empty_roster() -> Result<()> {
+    let desktop = Desktop::start().await?;
+    let panel = TrayHost::start(&desktop).await?;
+    let window = open(&desktop, &[]).await?;
+    let item = panel.item().await?;
+    menu_with(&item, "No agent is at work").await?;
+    assert!(rows(&window.page).await.is_empty());
+
+    let started = invoke(&window.page, "start_demo", json!({})).await?;
+    assert!(started.get("ok").is_some(), "{started}");
+    until("a row of the demo", 20, async || (!rows(&window.page).await.is_empty()).then_some(())).await?;
+    menu_with(&item, "working").await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_that_loads_again_gets_the_roster_again() -> Result<()> {
+    let desktop = Desktop::start().await?;
+    let mut api = Agent::start(desktop.home(), "api-server", API)?;
+    api.is_asked("Publish the package")?;
+    let window = open(&desktop, &[]).await?;
+    row_with(&window.page, &["Publish the package"]).await?;
+    window.page.refresh().await?;
+    row_with(&window.page, &["Publish the package"]).await?;
+    api.wants_to_run("npm publish")?;
+    row_with(&window.page, &["npm publish"]).await?;
     Ok(())
 }
 

@@ -1,9 +1,13 @@
-//! `cargo xtask run | test | bench | setup | fixtures`: everything a person or a machine does with this tree.
+//! `cargo xtask run | test | bench | setup | fixtures | demo`: everything a person or a machine does with this tree.
 #![forbid(unsafe_code)]
 // Printing is what this program is for.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+// The benchmarks measure with Unix means.
+#[cfg(unix)]
+mod bench;
 mod call;
+mod demo;
 mod fixtures;
 mod node;
 mod options;
@@ -43,7 +47,12 @@ fn perform(task: Task) -> anyhow::Result<ExitCode> {
         Task::Help => println!("{}", options::USAGE),
         Task::Run(options) => return run::run(&tree, &options),
         Task::Test(options) => return test::test(&tree, &options),
+        #[cfg(unix)]
+        Task::Bench(options) => bench::bench(&tree, &options)?,
+        #[cfg(not(unix))]
+        Task::Bench(_) => anyhow::bail!("the benchmarks run on Unix only"),
         Task::Setup(options) => packages::setup(&tree, &options)?,
+        Task::Demo => demo::refresh(&tree)?,
         Task::Fixtures { from } => fixtures::refresh(&tree, &from)?,
         Task::Sandbox { program, arguments } => return sandbox::run(&tree, &program, &arguments),
     }

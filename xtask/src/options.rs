@@ -7,8 +7,11 @@ pub const USAGE: &str = "\
 cargo xtask run [--debug] [-- ARGUMENTS]   install what is missing, build, open the window
 cargo xtask test [--only STEP]... [--keep-going] [--list]
                                            install what is missing, run every test there is, headless
+cargo xtask bench [--only PART]... [--rounds N] [--small]
+                                           measure speed and memory on made-up histories
 cargo xtask setup [run|test|bench]         only install what is missing (default: run)
 cargo xtask fixtures FOLDER                refresh tests/fixtures from a folder of recordings
+cargo xtask demo                           derive the bundled demo anew from tests/fixtures
 
 Everything that gets installed is named before it is installed.";
 
@@ -18,10 +21,12 @@ pub enum Task {
     Help,
     Run(RunOptions),
     Test(TestOptions),
+    Bench(BenchOptions),
     Setup(SetupOptions),
     Fixtures {
         from: PathBuf,
     },
+    Demo,
     /// Internal: cargo calls us as the runner of each test program.
     Sandbox {
         program: PathBuf,
@@ -49,6 +54,17 @@ pub struct TestOptions {
     pub list: bool,
 }
 
+/// Options of `bench`.
+#[derive(Debug, PartialEq)]
+pub struct BenchOptions {
+    /// Only these parts; all if empty.
+    pub only: Vec<String>,
+    /// Counted runs of each measurement.
+    pub rounds: usize,
+    /// Small histories, to try the drivers.
+    pub small: bool,
+}
+
 /// For what `setup` prepares the machine.
 #[derive(Debug, PartialEq, Default, Clone, Copy)]
 pub enum SetupOptions {
@@ -65,11 +81,14 @@ pub fn parse(arguments: &[String]) -> Result<Task, String> {
         "help" | "--help" | "-h" => Ok(Task::Help),
         "run" => run(rest).map(Task::Run),
         "test" => test(rest).map(Task::Test),
+        "bench" => bench(rest).map(Task::Bench),
         "setup" => setup(rest).map(Task::Setup),
         "fixtures" => match rest {
             [from] => Ok(Task::Fixtures { from: PathBuf::from(from) }),
             _ => Err("`fixtures` wants exactly one folder".to_owned()),
         },
+        "demo" if rest.is_empty() => Ok(Task::Demo),
+        "demo" => Err("`demo` takes no arguments".to_owned()),
         "sandbox" => match rest.split_first() {
             Some((program, rest)) => {
                 Ok(Task::Sandbox { program: PathBuf::from(program), arguments: rest.to_vec() })
@@ -116,6 +135,26 @@ fn test(arguments: &[String]) -> Result<TestOptions, String> {
     Ok(options)
 }
 
+fn bench(arguments: &[String]) -> Result<BenchOptions, String> {
+    let mut options = BenchOptions { only: Vec::new(), rounds: 5, small: false };
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--small" => options.small = true,
+            "--only" => {
+                let parts = words.next().ok_or("`--only` wants the name of a part")?;
+                options.only.extend(parts.split(',').map(str::to_owned));
+            }
+            "--rounds" => {
+                let rounds = words.next().and_then(|word| word.parse().ok()).filter(|rounds| *rounds > 0);
+                options.rounds = rounds.ok_or("`--rounds` wants a number above 0")?;
+            }
+            other => return Err(format!("`bench` does not know `{other}`")),
+        }
+    }
+    Ok(options)
+}
+
 fn setup(arguments: &[String]) -> Result<SetupOptions, String> {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] | ["run"] => Ok(SetupOptions::Run),
@@ -149,8 +188,17 @@ mod tests {
                 list: false
             }))
         );
+        assert_eq!(
+            words("bench --rounds 3 --only cold,idle --small"),
+            Ok(Task::Bench(BenchOptions {
+                only: vec!["cold".into(), "idle".into()],
+                rounds: 3,
+                small: true
+            }))
+        );
         assert_eq!(words("setup"), Ok(Task::Setup(SetupOptions::Run)));
         assert_eq!(words("setup bench"), Ok(Task::Setup(SetupOptions::Bench)));
+        assert_eq!(words("demo"), Ok(Task::Demo));
         assert_eq!(words("fixtures there"), Ok(Task::Fixtures { from: "there".into() }));
     }
 
@@ -161,7 +209,9 @@ mod tests {
             ("run --demo", "after `--`"),
             ("test --only", "wants the name"),
             ("test fast", "`fast`"),
+            ("bench --rounds 0", "above 0"),
             ("fixtures", "exactly one folder"),
+            ("demo all", "no arguments"),
             ("setup all", "`run`, `test` or `bench`"),
         ] {
             let complaint = words(line).unwrap_err();

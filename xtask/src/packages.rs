@@ -12,8 +12,7 @@ use crate::steps::Need;
 use crate::tree::{Tree, on_path};
 
 /// Debian's and Ubuntu's names, found by building on a bare system of each need.
-const COMPILE: &[&str] =
-    &["build-essential", "pkg-config", "libwebkit2gtk-4.1-dev", "libgtk-3-dev", "librsvg2-dev"];
+const COMPILE: &[&str] = &["build-essential", "pkg-config", "libwebkit2gtk-4.1-dev", "libgtk-3-dev"];
 const HEADLESS: &[&str] = &[
     "xvfb",
     "xauth",

@@ -12,8 +12,10 @@ use crate::steps::Need;
 use crate::test;
 use crate::tree::Tree;
 
-/// Options of the window that the command line has too.
+/// Options of the window that the command line has too; the next word is their value.
 const SHARED_OPTIONS: &[&str] = &["--claude-dir", "--data-dir", "--config"];
+/// The same, without a value.
+const SHARED_SWITCHES: &[&str] = &["--demo"];
 
 /// Installs, builds, starts.
 pub fn run(tree: &Tree, options: &RunOptions) -> Result<ExitCode> {
@@ -73,6 +75,10 @@ fn for_command_line(arguments: &[String]) -> (Vec<String>, Vec<String>) {
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
         let name = word.split('=').next().unwrap_or(word);
+        if SHARED_SWITCHES.contains(&name) {
+            kept.push(word.clone());
+            continue;
+        }
         if !SHARED_OPTIONS.contains(&name) {
             dropped.push(word.clone());
             continue;
@@ -91,9 +97,10 @@ mod tests {
 
     #[test]
     fn without_a_window_its_own_options_are_left_out_and_named() {
-        let arguments = ["--claude-dir", "a", "--demo", "--config=b", "--hidden"].map(str::to_owned);
+        let arguments =
+            ["--claude-dir", "a", "--demo", "--config=b", "--hidden", "--session=c"].map(str::to_owned);
         let (kept, dropped) = for_command_line(&arguments);
-        assert_eq!(kept, ["--claude-dir", "a", "--config=b"]);
-        assert_eq!(dropped, ["--demo", "--hidden"]);
+        assert_eq!(kept, ["--claude-dir", "a", "--demo", "--config=b"]);
+        assert_eq!(dropped, ["--hidden", "--session=c"]);
     }
 }

@@ -296,7 +296,21 @@ fn a_resumed_session_is_the_persons_turn_again() {
 fn a_new_session_without_a_transcript_is_the_persons_turn() {
     let v = verdict(9_000, None, &[process(7, Some(RegistryStatus::Idle), 0)]);
     assert_eq!((v.state, v.kind), (State::WaitingForInput, None));
-    assert_eq!(&*v.reason.detail, "registry says `idle`; no prompt yet");
+    assert_eq!(&*v.reason.detail, "registry says `idle`; no transcript yet");
+}
+
+#[test]
+fn a_transcript_without_a_turn_ends_none() {
+    let empty = reading(State::Idle, None, 0);
+    let v = verdict(9_000, Some(empty), &[process(7, Some(RegistryStatus::Idle), 0)]);
+    assert_eq!((v.state, v.kind), (State::WaitingForInput, None));
+    assert_eq!(&*v.reason.detail, "registry says `idle`; its transcript shows no turn yet");
+    let shell = verdict(9_000, Some(empty), &[process(7, Some(RegistryStatus::Shell), 0)]);
+    assert_eq!(shell.kind, Some(StateKind::Background));
+    // Idle by silence is another matter: there was a turn, and it has ended.
+    let old = TranscriptWitness { by_timeout: true, ..empty };
+    let v = verdict(9_000, Some(old), &[process(7, Some(RegistryStatus::Idle), 0)]);
+    assert_eq!(v.kind, Some(StateKind::TurnEnded));
 }
 
 #[test]

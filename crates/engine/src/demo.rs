@@ -11,7 +11,7 @@ use crate::clock::{Clock, ManualClock, ShiftedClock};
 use crate::cold;
 use crate::engine::{Engine, Outlook};
 use crate::handle::{Handle, start_in};
-use crate::replay::Recording;
+use crate::replay::{Operation, Recording};
 use crate::settings::Settings;
 use crate::stage::Stage;
 
@@ -27,20 +27,33 @@ macro_rules! bundled {
     };
 }
 
-/// The parts, chosen so that within the first half minute every group of the roster has a row.
-const PARTS: [Part; 6] = [
+/// The parts, chosen so that within the first half minute every group of the roster has a row, and that
+/// for two minutes something changes every few seconds. `cargo xtask demo` derives their texts.
+const PARTS: [Part; 16] = [
+    Part { text: bundled!("onboarding"), enters: -10_800 },
     Part { text: bundled!("release"), enters: 0 },
     Part { text: bundled!("scheduler"), enters: 1 },
     Part { text: bundled!("billing"), enters: 3 },
-    Part { text: bundled!("wizard"), enters: 5 },
-    Part { text: bundled!("review"), enters: 8 },
-    Part { text: bundled!("notes"), enters: 12 },
+    Part { text: bundled!("devcontainer"), enters: 5 },
+    Part { text: bundled!("wizard"), enters: 7 },
+    Part { text: bundled!("review"), enters: 10 },
+    Part { text: bundled!("plan"), enters: 12 },
+    Part { text: bundled!("shop"), enters: 14 },
+    Part { text: bundled!("notes"), enters: 21 },
+    Part { text: bundled!("infra"), enters: 23 },
+    Part { text: bundled!("config"), enters: 65 },
+    Part { text: bundled!("linter"), enters: 65 },
+    Part { text: bundled!("indexer"), enters: 83 },
+    Part { text: bundled!("parallel"), enters: 88 },
+    Part { text: bundled!("search"), enters: 108 },
 ];
 
 /// The demo is always on the afternoon on which the recordings were made.
 const BEGIN: Timestamp = Timestamp::from_millis(1_795_188_600_000);
 /// A single look sees the demo at this point: something waits, something works, something is done.
-const LOOK_AT: Millis = Millis::from_secs(20);
+const LOOK_AT: Millis = Millis::from_secs(33);
+/// The demo begins with this much of it behind it, so that the first sight is no empty list.
+const LEAD: Millis = Millis::from_secs(13);
 /// The claude folder of the demo; it exists in memory only.
 const ROOT: &str = "/demo/.claude";
 
@@ -55,11 +68,15 @@ fn recordings() -> Vec<Recording> {
 
 /// One look at the demo, some way into it.
 pub fn look(outlook: Outlook) -> Engine {
+    look_at(LOOK_AT, outlook)
+}
+
+fn look_at(at: Millis, outlook: Outlook) -> Engine {
     let stage = Stage::new(Path::new(ROOT), || {});
-    let now = BEGIN + LOOK_AT;
-    for recording in recordings() {
-        stage.enter(&recording);
-        stage.act_until(&recording, Millis(now.since(recording.begin).0));
+    let now = BEGIN + at;
+    for recording in recordings().iter().filter(|recording| recording.begin <= now) {
+        stage.enter(recording);
+        stage.act_until(recording, Millis(now.since(recording.begin).0));
     }
     let settings = Settings::for_roots(vec![stage.root.clone()]);
     cold::look(settings, stage.world(), outlook, &ManualClock::new(now))
@@ -73,57 +90,125 @@ pub fn start() -> std::io::Result<Handle> {
     let woken = Arc::new(Notify::new());
     let wake = Arc::clone(&woken);
     let stage = Stage::new(Path::new(ROOT), move || wake.notify_one());
-    let clock = Arc::new(ShiftedClock::starting(BEGIN));
+    let recordings = recordings();
+    let begin = BEGIN + LEAD;
+    recordings.iter().for_each(|recording| stage.enter(recording));
+    let rest = operations(&recordings).partition_point(|(at, ..)| *at <= begin);
+    act(&stage, &operations(&recordings)[..rest], &|_| true);
+    let clock = Arc::new(ShiftedClock::starting(begin));
     let settings = Settings::for_roots(vec![stage.root.clone()]);
     let source = Box::new(Arc::clone(&stage.hints));
     let handle = start_in(settings, stage.world(), clock.clone(), Some(source), woken)?;
     let stopped = handle.stopped();
-    std::thread::Builder::new()
-        .name("watchbill-demo".into())
-        .spawn(move || act(&stage, &*clock, &|| stopped()))?;
+    let play = move || {
+        act(&stage, &operations(&recordings)[rest..], &|at| {
+            std::thread::sleep(clock.until(at));
+            !stopped()
+        });
+    };
+    std::thread::Builder::new().name("watchbill-demo".into()).spawn(play)?;
     Ok(handle)
 }
 
-/// Acts all parts out, each operation at its time.
-fn act(stage: &Stage, clock: &dyn Clock, stopped: &dyn Fn() -> bool) {
-    let recordings = recordings();
-    let mut operations: Vec<_> = recordings
+/// An operation of some recording, and when it happens.
+type Cue<'a> = (Timestamp, &'a Recording, &'a Operation);
+
+/// The operations of all recordings in the order in which they happen.
+fn operations(recordings: &[Recording]) -> Vec<Cue<'_>> {
+    let mut operations: Vec<Cue<'_>> = recordings
         .iter()
         .flat_map(|recording| {
-            recording
-                .operations
-                .iter()
-                .map(move |(at, operation)| (recording.begin + *at, recording, operation))
+            recording.operations.iter().map(move |(at, op)| (recording.begin + *at, recording, op))
         })
         .collect();
     operations.sort_by_key(|(at, ..)| *at);
-    recordings.iter().for_each(|recording| stage.enter(recording));
+    operations
+}
+
+/// Acts operations out, each when `wait` has let its time come; ends when that says `false`.
+fn act(stage: &Stage, operations: &[Cue<'_>], wait: &dyn Fn(Timestamp) -> bool) {
     for (at, recording, operation) in operations {
-        std::thread::sleep(clock.until(at));
-        if stopped() {
+        if !wait(*at) {
             return;
         }
-        stage.act(recording, at, operation);
+        stage.act(recording, *at, operation);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use watchbill_core::roster::group::Group;
+    use std::collections::BTreeSet;
+    use watchbill_protocol::roster::Group;
 
-    #[test]
-    fn every_bundled_recording_is_read() {
-        assert_eq!(recordings().len(), PARTS.len());
+    /// The groups and words of the demo's rows at each second.
+    fn second(at: i64) -> Vec<(Group, String)> {
+        let engine = look_at(Millis::from_secs(at), Outlook::LIVE);
+        let rows = engine.current(false).rows.iter().map(|row| &row.session);
+        rows.map(|row| {
+            let words = format!(
+                "{} {:?} {:?} {:?} {:?} {}",
+                row.state, row.state_kind, row.title, row.pending_tool, row.subagents, row.compaction_count
+            );
+            (row.group, words)
+        })
+        .collect()
     }
 
     #[test]
-    fn a_look_at_the_demo_shows_something_in_each_group_that_matters() {
-        let engine = look(Outlook::LIVE);
-        let groups: Vec<_> = engine.current(false).rows.iter().map(|row| row.session.group).collect();
-        for group in [Group::NeedsYou, Group::Working, Group::YourTurn] {
-            let group = watchbill_protocol::roster::Group::from(group);
-            assert!(groups.contains(&group), "{group:?} is missing from {groups:?}");
+    fn every_bundled_recording_is_read_and_free_of_problems() {
+        assert_eq!(recordings().len(), PARTS.len());
+        let engine = look_at(Millis::from_secs(150), Outlook::LIVE);
+        assert_eq!(engine.current(true).problems.len(), 0);
+        let (hidden, all) = (engine.current(false).rows.len(), engine.current(true).rows.len());
+        assert_eq!((hidden, all), (PARTS.len(), PARTS.len() + 1), "one session went on after /clear");
+        for row in engine.current(true).rows {
+            assert!(row.session.title.is_some() || row.session.goal.is_some(), "{}", row.id);
+            assert!(row.session.branch.as_deref().is_some_and(|branch| branch != "HEAD"), "{}", row.id);
         }
+    }
+
+    #[test]
+    fn the_demo_is_small_and_says_nothing_of_how_it_was_recorded() {
+        let bytes: usize = PARTS.iter().map(|part| part.text.len()).sum();
+        assert!(bytes < 300 * 1024, "{bytes} bytes");
+        for part in &PARTS {
+            for leftover in ["@@", "lorem", "stub", "/rig/", "/home/dev/work"] {
+                assert!(!part.text.contains(leftover), "{leftover} is left over");
+            }
+        }
+    }
+
+    #[test]
+    fn a_look_at_the_demo_shows_something_in_each_group() {
+        let groups: BTreeSet<Group> =
+            look(Outlook::LIVE).current(false).rows.iter().map(|row| row.session.group).collect();
+        assert_eq!(groups.len(), 4, "{groups:?}");
+    }
+
+    #[test]
+    fn for_two_minutes_something_changes_every_few_seconds() {
+        let begin = LEAD.0 / 1000;
+        let mut before = second(begin);
+        let groups: BTreeSet<Group> = before.iter().map(|(group, _)| *group).collect();
+        assert_eq!(groups.len(), 4, "at first sight: {groups:?}");
+        let mut changed = begin;
+        let mut gaps = Vec::new();
+        for at in begin + 1..=begin + 120 {
+            let now = second(at);
+            if now != before {
+                gaps.push((at - changed, at));
+                changed = at;
+            }
+            before = now;
+        }
+        gaps.push((begin + 120 - changed, begin + 120));
+        let longest = gaps.iter().max().copied().unwrap_or_default();
+        assert!(
+            longest.0 <= 5,
+            "nothing changes for {} s before second {}; all: {gaps:?}",
+            longest.0,
+            longest.1
+        );
     }
 }

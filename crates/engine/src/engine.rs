@@ -34,7 +34,7 @@ use crate::markers::Markers;
 use crate::problems::Problems;
 use crate::publish::{Current, Published};
 use crate::registry::{Registry, RegistryChange};
-use crate::session::{Makings, Session, Shared, ripens_at, row, verdict};
+use crate::session::{Makings, Session, Shared, ripe_at, row, verdict};
 use crate::settings::Settings;
 use crate::transcripts::{Fold, Loaded, ReadCount, STEP_BUDGET, TrackedFile};
 
@@ -515,7 +515,7 @@ impl Engine {
         out.extend(change.forget.into_iter().map(Output::ForgetProcess));
         out.extend(change.watch.map(Output::WatchProcess));
         // A live process decides whether a superseded session comes back, so the chains depend on it.
-        self.chains_dirty |= change.ties;
+        self.chains_dirty |= change.lives;
         self.dirty.extend(change.sessions);
     }
 
@@ -613,6 +613,10 @@ impl Engine {
         let root = self.place_of(path).map(|(root, _)| root);
         let Some(session) = self.sessions.get_mut(id) else { return };
         session.root = root.unwrap_or_default();
+        let agents: Vec<PathBuf> = match fresh {
+            true => session.agents.keys().cloned().collect(),
+            false => Vec::new(),
+        };
         if fresh {
             session.shared = None;
         }
@@ -624,12 +628,19 @@ impl Engine {
             session.requests = requests;
             self.touch_copies(id);
         }
+        // Its subagents' files may have been read before its own.
+        let active = agents.iter().filter_map(|path| self.files.get(path)?.agent()?.last_activity()).max();
+        self.stir(id, active);
     }
 
     /// What a fork copied is counted with its origin, so that the fork's tokens depend on the origin's requests.
     fn touch_copies(&mut self, id: &SessionId) {
-        let copies = self.origins.iter().filter(|(_, origin)| *origin == id);
-        self.dirty.extend(copies.map(|(copy, _)| copy.clone()));
+        for (copy, _) in self.origins.iter().filter(|(_, origin)| *origin == id) {
+            if let Some(session) = self.sessions.get_mut(copy) {
+                session.shared = None;
+            }
+            self.dirty.insert(copy.clone());
+        }
     }
 
     fn after_agent_read(&mut self, path: &Path) {
@@ -637,6 +648,8 @@ impl Engine {
         let Fold::Agent(fold) = file.fold() else { return };
         let parent = parent_of(&file.place, fold);
         let (tokens, copies) = (fold.ledger().total(), fold.copies_parent());
+        let active = fold.last_activity();
+        let running = !copies && fold.is_running(self.now, self.settings.timeouts.idle);
         let before = std::mem::replace(&mut file.counted_with, parent.clone());
         if let Some(before) = before.filter(|before| Some(before) != parent.as_ref()) {
             self.forget_agent(&before, path);
@@ -644,12 +657,22 @@ impl Engine {
         let Some(parent) = parent else { return };
         let session = self.sessions.entry(parent.clone()).or_default();
         session.set_agent_tokens(path, tokens);
+        session.set_agent_running(path, running);
         if copies {
             // Its transcript repeats its parent's requests; they are taken off when the row is made.
             session.copies.insert(path.to_path_buf());
             session.shared = None;
         }
+        self.stir(&parent, active);
         self.dirty.insert(parent);
+    }
+
+    /// A parent that waits for its subagents writes nothing itself; their records keep it from being idle.
+    fn stir(&mut self, parent: &SessionId, active: Option<Timestamp>) {
+        let main = self.main_file(parent).map(|(path, _)| path.to_path_buf());
+        if let (Some(at), Some(main)) = (active, main.and_then(|path| self.files.get_mut(&path))) {
+            main.subagent_active(at);
+        }
     }
 
     fn forget_agent(&mut self, parent: &SessionId, path: &Path) {
@@ -857,14 +880,16 @@ impl Engine {
         for id in &dirty {
             self.advance(id);
             self.share_out(id);
+            let agents_next = self.advance_agents(id);
             self.work.rows += 1;
             let made = row(&self.makings(id));
             let Some((row, next)) = made else {
                 hidden.iter_mut().for_each(|list| list.push(id.clone()));
                 self.states.remove(id);
                 // A registry file alone becomes a row when it is old enough.
-                let ripe = ripens_at(&self.makings(id)).filter(|at| *at > self.now);
-                self.deadlines.set(Due::Session(id.clone()), ripe);
+                let again = self.registry.all().filter(|witness| witness.entry.session == *id).map(ripe_at);
+                let again = again.filter(|at| *at > self.now).min();
+                self.deadlines.set(Due::Session(id.clone()), again);
                 continue;
             };
             let state = (row.state, row.state_kind);
@@ -873,7 +898,8 @@ impl Engine {
             }
             let fold_next = self.fold(id).and_then(SessionFold::deadline);
             let hides = self.views[0].filter.hides_at(&row, self.now);
-            let next = [next, fold_next, hides].into_iter().flatten().filter(|at| *at > self.now).min();
+            let next =
+                [next, fold_next, agents_next, hides].into_iter().flatten().filter(|at| *at > self.now).min();
             self.deadlines.set(Due::Session(id.clone()), next);
             for (n, view) in self.views.iter().enumerate() {
                 if view.filter.shows(&row, self.now) {
@@ -907,6 +933,16 @@ impl Engine {
             });
             session.repo_root = Some((cwd, found.clone()));
         }
+    }
+
+    /// Lets subagents that have been silent for too long count as gone; says when the next one will.
+    fn advance_agents(&mut self, id: &SessionId) -> Option<Timestamp> {
+        let silence = self.settings.timeouts.idle;
+        let (files, now) = (&self.files, self.now);
+        let agent = |path: &PathBuf| files.get(path).and_then(TrackedFile::agent);
+        let session = self.sessions.get_mut(id)?;
+        session.agents_running.retain(|path| agent(path).is_some_and(|fold| fold.is_running(now, silence)));
+        session.agents_running.iter().filter_map(|path| agent(path)?.deadline(silence)).min()
     }
 
     fn rebuild_problems(&mut self) -> bool {

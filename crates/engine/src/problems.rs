@@ -8,14 +8,14 @@ use watchbill_core::problem::{Problem, ProblemKind};
 use watchbill_core::transcript::parse::LineReport;
 use watchbill_watch::tail::TailError;
 
+/// What is wrong at one place: how often, and the newest words for it.
+type Kinds = BTreeMap<ProblemKind, (u64, Arc<str>)>;
+
 /// All problems known.
 #[derive(Debug, Clone, Default)]
 pub struct Problems {
     by_place: BTreeMap<Arc<str>, Kinds>,
 }
-
-/// How often each kind was met at one place, and the words for it.
-type Kinds = BTreeMap<ProblemKind, (u64, Arc<str>)>;
 
 impl Problems {
     /// One more problem of `kind` at `path`, with the usual words.

@@ -52,9 +52,8 @@ pub struct RegistryChange {
     pub watch: Option<u32>,
     /// Processes that need no watching any more.
     pub forget: Vec<u32>,
-    /// What ties sessions may have changed: which process runs which session, where, and whether it lives.
-    /// A mere change of status ties nothing.
-    pub ties: bool,
+    /// Which processes run which sessions, or where, has changed: the chains depend on it, not on a mere status.
+    pub lives: bool,
 }
 
 impl Registry {
@@ -120,7 +119,7 @@ impl Registry {
         RegistryChange {
             sessions: vec![witness.entry.session],
             forget: vec![witness.entry.instance.pid],
-            ties: true,
+            lives: true,
             ..RegistryChange::default()
         }
     }
@@ -130,10 +129,10 @@ impl Registry {
         let session = witness.entry.session.clone();
         let pid = witness.entry.instance.pid;
         let alive = witness.liveness != Liveness::Dead;
-        change.ties = true;
         let slot = self.slots.entry(path.to_path_buf()).or_default();
         slot.torn = 0;
         let before = slot.witness.replace(witness);
+        change.lives = true;
         if let Some(before) = before {
             let same_process =
                 slot.witness.as_ref().is_some_and(|new| new.entry.instance == before.entry.instance);
@@ -148,7 +147,7 @@ impl Registry {
                 }
                 return RegistryChange::default();
             }
-            change.ties = !slot.witness.as_ref().is_some_and(|new| {
+            change.lives = !slot.witness.as_ref().is_some_and(|new| {
                 new.entry.session == before.entry.session
                     && new.entry.tmux == before.entry.tmux
                     && new.liveness == before.liveness
@@ -196,7 +195,7 @@ impl Registry {
         RegistryChange {
             sessions: vec![witness.entry.session.clone()],
             forget: vec![witness.entry.instance.pid],
-            ties: true,
+            lives: true,
             ..RegistryChange::default()
         }
     }
@@ -218,7 +217,7 @@ impl Registry {
             let liveness = processes.probe(&witness.entry.instance, witness.entry.pid_domain.as_deref());
             if liveness != witness.liveness {
                 witness.liveness = liveness;
-                change.ties = true;
+                change.lives = true;
                 change.sessions.push(witness.entry.session.clone());
                 if liveness == Liveness::Dead {
                     change.forget.push(witness.entry.instance.pid);

@@ -127,6 +127,7 @@ impl Recording {
                 other => return Err(wrong(format!("unknown operation {other:?}"))),
             }
         }
+        keep_last_exits(&mut operations);
         let begin = begin.or_else(|| first_timestamp(&operations)).unwrap_or_default();
         Ok(Self { begin, operations })
     }
@@ -172,6 +173,26 @@ impl Recording {
             })
             .collect()
     }
+}
+
+/// A process that still writes has not ended: clients write their registry file once more after they have
+/// removed it, and remove it again.
+fn keep_last_exits(operations: &mut Vec<(Millis, Operation)>) {
+    let mut writes_on = BTreeSet::new();
+    let mut kept: Vec<_> = std::mem::take(operations)
+        .into_iter()
+        .rev()
+        .filter(|(_, operation)| match operation {
+            Operation::Write { path, .. } => {
+                writes_on.extend(registry_pid(path));
+                true
+            }
+            Operation::Exit { pid } => !writes_on.contains(pid),
+            _ => true,
+        })
+        .collect();
+    kept.reverse();
+    *operations = kept;
 }
 
 fn registry_pid(path: &Path) -> Option<u32> {
@@ -271,5 +292,15 @@ mod tests {
         assert_eq!(recording.processes().into_iter().collect::<Vec<_>>(), [(7, Arc::from("99"))]);
         assert_eq!(recording.operations.last().map(|(_, op)| op.clone()), Some(Operation::Exit { pid: 7 }));
         assert!(Recording::parse("{\"t\":1,\"op\":\"fly\"}").is_err());
+    }
+
+    #[test]
+    fn a_process_that_still_writes_has_not_ended() {
+        let write = r#"{"t":1,"op":"write","path":"sessions/7.json","text":"{}"}"#;
+        let remove = r#"{"t":2,"op":"remove","path":"sessions/7.json"}"#;
+        let recording = Recording::parse(&[write, remove, write, remove].join("\n")).unwrap();
+        let exits = recording.operations.iter().filter(|(_, op)| *op == Operation::Exit { pid: 7 }).count();
+        assert_eq!((exits, recording.operations.len()), (1, 5));
+        assert_eq!(recording.operations.last().map(|(_, op)| op.clone()), Some(Operation::Exit { pid: 7 }));
     }
 }

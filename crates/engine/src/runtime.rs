@@ -24,7 +24,7 @@ use crate::transcripts::Loaded;
 /// So many loaded files are taken in by one step of the first scan.
 const BATCH: usize = 128;
 
-/// Something to be asked on the loop's thread.
+/// A question that the loop answers between two steps.
 pub(crate) type Question = Box<dyn FnOnce(&Engine, &dyn Source) + Send>;
 
 /// What reaches the loop from outside.
@@ -181,6 +181,9 @@ impl Loop {
         if let Some(scan) = ended {
             self.recent_left = Some(0);
             self.step(Input::ScanEnded(scan.problems));
+            // The watches were installed while the scan ran. Once they stand nothing can be missed any more,
+            // and what was missed before is made up for by the look that follows.
+            self.source.ready();
             // A file that was appended to while it was read for the first time has told us so by a
             // hint before we knew it; one look at everything makes up for all of them.
             self.step(Input::Hints(BTreeSet::from([Hint::Everything])));

@@ -9,9 +9,9 @@ use watchbill_core::evidence::registry::{Liveness, expects_registry};
 use watchbill_core::evidence::resolve::resolve;
 use watchbill_core::evidence::witness::{Evidence, InstanceWitness, TranscriptWitness, Verdict};
 use watchbill_core::ids::{ChainId, SessionId};
-use watchbill_core::roster::row::{Row, Subagents};
+use watchbill_core::roster::row::{PendingTool, Row, Source, Subagents};
 use watchbill_core::session::fold::SessionFold;
-use watchbill_core::session::state::Timeouts;
+use watchbill_core::session::state::{State, StateKind, Timeouts};
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_core::transcript::record::Usage;
 
@@ -30,6 +30,8 @@ pub struct Session {
     pub agents: BTreeMap<PathBuf, Usage>,
     /// The sum over `agents`, so that an append costs the same however many there are.
     pub agent_tokens: Usage,
+    /// Subagents that were seen to run.
+    pub agents_running: BTreeSet<PathBuf>,
     /// Those of `agents` that repeat requests of this session: compaction workers.
     pub copies: BTreeSet<PathBuf>,
     /// What it copied from the session it was forked from: counted there.
@@ -64,11 +66,21 @@ impl Session {
         self.agent_tokens = plus(minus(self.agent_tokens, before), now);
     }
 
+    /// Notes whether a subagent runs, as its own file tells.
+    pub fn set_agent_running(&mut self, path: &Path, running: bool) {
+        if running {
+            self.agents_running.insert(path.to_path_buf());
+        } else {
+            self.agents_running.remove(path);
+        }
+    }
+
     /// A subagent's file is gone.
     pub fn forget_agent(&mut self, path: &Path) {
         if let Some(before) = self.agents.remove(path) {
             self.agent_tokens = minus(self.agent_tokens, before);
         }
+        self.agents_running.remove(path);
         self.copies.remove(path);
     }
 
@@ -125,8 +137,7 @@ pub fn verdict(makings: &Makings<'_>) -> Option<Verdict> {
         return None;
     }
     let reading = makings.fold.map(|(_, fold)| (fold.reading(), fold));
-    let pending = makings.fold.map(|(_, fold)| fold.pending_tools()).unwrap_or_default();
-    let pending = &pending[..];
+    let pending = &open_calls(makings, &instances)[..];
     let transcript = reading.as_ref().map(|(reading, fold)| TranscriptWitness {
         state: reading.state,
         kind: reading.kind,
@@ -152,34 +163,59 @@ pub fn verdict(makings: &Makings<'_>) -> Option<Verdict> {
     }))
 }
 
-/// Whether its transcript tells of anything that happened. An empty file does not, nor does one that holds
-/// nothing but a title or a bridge's note: such a file is no session that anybody had.
-fn has_history(makings: &Makings<'_>) -> bool {
-    makings.fold.is_some_and(|(_, fold)| fold.facts().created_at.is_some())
+/// The calls without a result that somebody may still answer: those that were made before every process that
+/// runs the session now died with another.
+fn open_calls(makings: &Makings<'_>, instances: &[InstanceWitness]) -> Vec<PendingTool> {
+    let mut calls = makings.fold.map(|(_, fold)| fold.pending_tools()).unwrap_or_default();
+    let running = instances.iter().filter(|witness| makings.live && witness.liveness != Liveness::Dead);
+    if let Some(began) = running.map(|witness| witness.entry.started_at).min().flatten() {
+        calls.retain(|call| call.since >= began);
+    }
+    calls
 }
 
-/// When a session without a history gets its row for the sake of its process; `None` when there is none.
-pub fn ripens_at(makings: &Makings<'_>) -> Option<Timestamp> {
-    if has_history(makings) || !makings.live {
-        return None;
+/// The open calls as the row shows them: when a better witness says that the turn is over, nothing is open.
+fn shown_calls(verdict: &Verdict, calls: Vec<PendingTool>) -> Vec<PendingTool> {
+    match (verdict.state, verdict.kind) {
+        (State::Working | State::WaitingForApproval, _)
+        | (State::WaitingForInput, Some(StateKind::Dialog)) => calls,
+        // An unanswered question that silence has made idle is still unanswered.
+        (State::Idle, _) if verdict.reason.source == Source::Timeout => calls,
+        _ => Vec::new(),
     }
-    let began = |witness: &InstanceWitness| {
-        witness.entry.started_at.map_or(witness.seen_at, |started| started.min(witness.seen_at))
-    };
-    let running = makings
-        .registry
-        .all()
-        .filter(|witness| witness.entry.session == *makings.id && witness.liveness != Liveness::Dead);
-    running.map(began).min().map(|began| began + NEW_SESSION_DWELL)
+}
+
+/// The registry file that stands for a session: that of a running process before one that a dead one left.
+fn entry<'a>(makings: &Makings<'a>) -> Option<&'a InstanceWitness> {
+    makings.registry.all().filter(|witness| witness.entry.session == *makings.id).max_by_key(|witness| {
+        // What the files say, not when we happened to read them: another program must choose the same one.
+        let entry = &witness.entry;
+        (witness.liveness != Liveness::Dead, entry.status_at, entry.started_at, &entry.instance)
+    })
+}
+
+/// When a session that only a registry file knows gets its row.
+pub fn ripe_at(witness: &InstanceWitness) -> Timestamp {
+    witness.entry.started_at.unwrap_or(witness.seen_at) + NEW_SESSION_DWELL
 }
 
 /// The row of one session, and when it has to be looked at again. `None` when it has no row (yet).
 pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
     let verdict = verdict(makings)?;
     let facts = makings.fold.map(|(_, fold)| fold.facts());
-    let entry = makings.registry.all().find(|witness| witness.entry.session == *makings.id).map(|w| &w.entry);
+    let witness = entry(makings);
+    let entry = witness.map(|witness| &witness.entry);
     let started = entry.and_then(|entry| entry.started_at);
-    if !has_history(makings) && (!verdict.live || ripens_at(makings).is_none_or(|ripe| ripe > makings.now)) {
+    if makings.fold.is_none()
+        && (!verdict.live || witness.is_none_or(|witness| ripe_at(witness) > makings.now))
+    {
+        return None;
+    }
+    // Modes and titles alone, without a time: nothing has ever happened here, and nobody is about to start.
+    let begun = makings
+        .fold
+        .is_some_and(|(_, fold)| fold.facts().created_at.is_some() || fold.reading().state != State::Idle);
+    if !begun && !verdict.live {
         return None;
     }
     let chain = makings.chains.of(makings.id);
@@ -192,13 +228,16 @@ pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
     });
     let agents_total = session.map_or(0, |session| session.agents.len());
     let launched = makings.fold.map_or(0, |(_, fold)| fold.facts().subagents_running);
+    let working = session.map_or(0, |session| session.agents_running.len());
+    let launched = launched.max(u32::try_from(working).unwrap_or(u32::MAX));
+    let pending_tools = shown_calls(&verdict, open_calls(makings, &makings.registry.witnesses(makings.id)));
     let row = Row {
         session_id: makings.id.clone(),
         state: verdict.state,
         state_kind: verdict.kind,
         state_since: verdict.since,
         state_reason: verdict.reason,
-        pending_tools: makings.fold.map(|(_, fold)| fold.pending_tools()).unwrap_or_default(),
+        pending_tools,
         goal: facts.and_then(|facts| facts.goal.clone()),
         summary: facts.and_then(|facts| facts.summary.clone()),
         title: facts
@@ -234,7 +273,10 @@ pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
             running: if verdict.live || !makings.live { launched } else { 0 },
             total: u32::try_from(agents_total).unwrap_or(u32::MAX).max(launched),
         },
-        background_tasks: makings.fold.map_or(0, |(_, fold)| fold.facts().background_tasks),
+        // What a process left running when it ended is nobody's work any more; the transcript cannot know.
+        background_tasks: facts
+            .filter(|_| verdict.live || !makings.live)
+            .map_or(0, |facts| facts.background_tasks),
         queued_prompts: facts.map_or(0, |facts| facts.queued_prompts),
         pull_request: facts.and_then(|facts| facts.pull_request.clone()),
         live: verdict.live,

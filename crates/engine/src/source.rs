@@ -11,6 +11,8 @@ use watchbill_watch::watcher::{RootMode, Watcher};
 
 /// A source of hints.
 pub trait Source: Send {
+    /// Waits until every watch stands.
+    fn ready(&self);
     /// Everything that was hinted at since the last call.
     fn take(&self) -> BTreeSet<Hint>;
     /// What is wrong with the watching itself.
@@ -22,6 +24,10 @@ pub trait Source: Send {
 }
 
 impl Source for Watcher {
+    fn ready(&self) {
+        Self::ready(self);
+    }
+
     fn take(&self) -> BTreeSet<Hint> {
         Self::take(self)
     }
@@ -48,6 +54,8 @@ impl Source for Watcher {
 
 /// The file system in memory puts its hints into a set by itself.
 impl Source for Arc<HintSet> {
+    fn ready(&self) {}
+
     fn take(&self) -> BTreeSet<Hint> {
         HintSet::take(self)
     }

@@ -117,6 +117,14 @@ impl TrackedFile {
         }
     }
 
+    /// The subagent's fold, when the file is a subagent's.
+    pub fn agent(&self) -> Option<&SubagentFold> {
+        match &self.fold {
+            Fold::Main(_) => None,
+            Fold::Agent(fold) => Some(fold),
+        }
+    }
+
     /// Lets the fold's deadlines fire.
     pub fn advance(&mut self, now: Timestamp, effects: &mut Vec<Effect>) {
         if let Fold::Main(fold) = &mut self.fold {
@@ -128,6 +136,13 @@ impl TrackedFile {
     pub fn turn_back(&mut self, now: Timestamp) {
         if let Fold::Main(fold) = &mut self.fold {
             fold.turn_back(now);
+        }
+    }
+
+    /// A subagent of this session wrote a record at `at`.
+    pub fn subagent_active(&mut self, at: Timestamp) {
+        if let Fold::Main(fold) = &mut self.fold {
+            fold.subagent_active(at, &mut Vec::new());
         }
     }
 
@@ -188,6 +203,9 @@ impl TrackedFile {
             *fold = Self::fold_for(place, *timeouts);
             problems.forget(&name);
             count.restarted = true;
+        }
+        if !outcome.more {
+            splitter.trim();
         }
         count.bytes = outcome.bytes_read;
         count.more = outcome.more;

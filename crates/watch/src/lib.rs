@@ -10,6 +10,7 @@
 
 pub mod fs;
 pub mod hints;
+mod keeper;
 pub mod layout;
 pub mod mem;
 mod plan;

@@ -57,7 +57,10 @@ impl Routes {
         if let Err(error) = event
             && is_limit(error)
         {
+            // No overflow: watching everything anew would only meet the limit again.
             steps.insert(Step::Limit(error.paths.first().cloned()));
+            steps.insert(Step::Hint(Hint::Everything));
+            return steps;
         }
         let kind = event.as_ref().map_or(EventKind::Any, |event| event.kind);
         for hint in hints_from_notify(event) {
@@ -79,6 +82,10 @@ impl Routes {
         }
         if self.watched.contains(&path) && takes_away(kind) {
             steps.insert(Step::Lost(path.clone()));
+        }
+        if matches!(kind, EventKind::Modify(ModifyKind::Metadata(_))) {
+            // A watched folder may have become readable, and with it all that is in it.
+            steps.extend(self.known_as(&path).into_iter().map(|name| Step::Hint(Hint::Tree(name))));
         }
         if let Some((tree, root)) = self.trees.iter().find(|(tree, _)| path.starts_with(tree)) {
             let place = path.strip_prefix(root).ok().and_then(classify);
@@ -193,6 +200,8 @@ mod tests {
             ("a new link, perhaps to a folder", file, "/c/projects/link", vec![new("/c/projects/link")]),
             ("a new project", folder, "/c/projects/q", vec![tree("/c/projects/q"), new("/c/projects/q")]),
             ("a project made readable", attributes, "/c/projects/p", vec![new("/c/projects/p")]),
+            ("all projects made readable", attributes, "/c/projects", vec![tree("/c/projects"), Step::Look]),
+            ("a new time on the root", attributes, "/c", vec![]),
             ("a project removed", removed, "/c/projects/p", vec![tree("/c/projects/p")]),
             ("registry", append, "/c/sessions/77.json", vec![hint("/c/sessions/77.json")]),
             ("a key beside it", append, "/c/sessions/77.key", vec![]),
@@ -232,6 +241,7 @@ mod tests {
         let steps = routes.steps(&Ok(overflow));
         assert_eq!(steps, BTreeSet::from([Step::Overflow, Step::Hint(Hint::Everything)]));
         let limit = notify::Error::new(notify::ErrorKind::MaxFilesWatch).add_path("/c/projects/q".into());
-        assert!(routes.steps(&Err(limit)).contains(&Step::Limit(Some("/c/projects/q".into()))));
+        let expected = [Step::Hint(Hint::Everything), Step::Limit(Some("/c/projects/q".into()))];
+        assert_eq!(routes.steps(&Err(limit)), BTreeSet::from(expected));
     }
 }

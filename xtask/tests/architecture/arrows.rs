@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cargo_metadata::{DependencyKind, PackageId};
-
 use crate::{metadata, no_complaints};
 
 /// Each crate of the tree and the crates of the tree it may use outside tests.
@@ -68,10 +66,9 @@ fn matches(pattern: &str, name: &str) -> bool {
 #[test]
 fn crates_of_the_tree_use_only_those_that_the_arrows_allow() {
     let allowed: BTreeMap<&str, &[&str]> = ARROWS.iter().copied().collect();
-    let ours: BTreeSet<&str> =
-        metadata().workspace_packages().iter().map(|package| package.name.as_str()).collect();
+    let ours: BTreeSet<&str> = metadata().ours().map(|package| package.name.as_str()).collect();
     let mut complaints = Vec::new();
-    for package in metadata().workspace_packages() {
+    for package in metadata().ours() {
         let name = package.name.as_str();
         let Some(arrows) = allowed.get(name) else {
             complaints.push(format!("{name} is new: give it a row in ARROWS and a place in ARCHITECTURE.md"));
@@ -79,8 +76,7 @@ fn crates_of_the_tree_use_only_those_that_the_arrows_allow() {
         };
         for dependency in package.dependencies.iter().filter(|other| ours.contains(other.name.as_str())) {
             let other = dependency.name.as_str();
-            let for_tests = dependency.kind == DependencyKind::Development
-                && (FOR_TESTS.contains(&other) || other == name);
+            let for_tests = dependency.is_for_tests() && (FOR_TESTS.contains(&other) || other == name);
             if !arrows.contains(&other) && !for_tests {
                 complaints.push(format!(
                     "{name} -> {other}: no such arrow. Move the code, or change ARCHITECTURE.md and ARROWS together"
@@ -100,7 +96,7 @@ fn crates_of_the_tree_use_only_those_that_the_arrows_allow() {
 #[test]
 fn reserved_crates_are_named_only_where_they_belong() {
     let mut complaints = Vec::new();
-    for package in metadata().workspace_packages() {
+    for package in metadata().ours() {
         for dependency in &package.dependencies {
             for (pattern, owners, reason) in RESERVED {
                 if matches(pattern, &dependency.name) && !owners.contains(&package.name.as_str()) {
@@ -114,12 +110,12 @@ fn reserved_crates_are_named_only_where_they_belong() {
 
 #[test]
 fn the_core_is_pure() {
-    let core = metadata().workspace_packages().into_iter().find(|package| package.name == "watchbill-core");
+    let core = metadata().ours().find(|package| package.name == "watchbill-core");
     let core = core.expect("watchbill-core is in the tree");
     let complaints = core
         .dependencies
         .iter()
-        .filter(|dependency| dependency.kind != DependencyKind::Development)
+        .filter(|dependency| !dependency.is_for_tests())
         .filter(|dependency| NOT_IN_CORE.iter().any(|pattern| matches(pattern, &dependency.name)))
         .map(|dependency| format!("watchbill-core names {}: facts come in as values", dependency.name))
         .collect();
@@ -142,20 +138,14 @@ fn the_command_line_contains_no_web_view() {
 
 /// The names of everything that a crate links, tests and build scripts left aside.
 fn contents_of(name: &str) -> BTreeSet<String> {
-    let resolve = metadata().resolve.as_ref().expect("cargo metadata resolves");
-    let nodes: BTreeMap<&PackageId, _> = resolve.nodes.iter().map(|node| (&node.id, node)).collect();
-    let package =
-        metadata().packages.iter().find(|package| package.name == name).expect("the crate is in the tree");
-    let (mut open, mut seen) = (vec![&package.id], BTreeSet::new());
-    while let Some(id) = open.pop() {
-        if seen.insert(id) {
-            let links = nodes[id].deps.iter();
-            let links =
-                links.filter(|link| link.dep_kinds.iter().any(|kind| kind.kind == DependencyKind::Normal));
-            open.extend(links.map(|link| &link.pkg));
+    let package = metadata().ours().find(|package| package.name == name).expect("the crate is in the tree");
+    let (mut open, mut seen) = (vec![package], BTreeMap::new());
+    while let Some(package) = open.pop() {
+        if seen.insert(&package.id, &package.name).is_none() {
+            open.extend(metadata().linked_by(package));
         }
     }
-    seen.into_iter().map(|id| metadata()[id].name.to_string()).collect()
+    seen.into_values().cloned().collect()
 }
 
 #[test]

@@ -25,8 +25,8 @@ fn crates_come_from_one_source() {
     let complaints = metadata()
         .packages
         .iter()
-        .filter_map(|package| package.source.as_ref().map(|source| (package, source.to_string())))
-        .filter(|(_, source)| source != SOURCE)
+        .filter_map(|package| package.source.as_ref().map(|source| (package, source)))
+        .filter(|(_, source)| *source != SOURCE)
         .map(|(package, source)| format!("{} comes from {source}", package.name))
         .collect();
     no_complaints(complaints);

@@ -7,12 +7,13 @@
 mod arrows;
 mod licences;
 mod locks;
+mod metadata;
 mod sources;
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use cargo_metadata::{Metadata, MetadataCommand};
+use metadata::Metadata;
 
 /// The top of the source tree.
 fn root() -> &'static Path {
@@ -22,13 +23,7 @@ fn root() -> &'static Path {
 /// What cargo knows of the tree, asked once.
 fn metadata() -> &'static Metadata {
     static METADATA: OnceLock<Metadata> = OnceLock::new();
-    METADATA.get_or_init(|| {
-        MetadataCommand::new()
-            .manifest_path(root().join("Cargo.toml"))
-            .other_options(vec!["--locked".to_owned()])
-            .exec()
-            .expect("cargo metadata --locked; is Cargo.lock up to date?")
-    })
+    METADATA.get_or_init(|| Metadata::ask(root()))
 }
 
 /// Every file that is or would be committed, relative to the top.

@@ -18,8 +18,7 @@ use crate::render;
 /// # Errors
 /// When the engine cannot be started or the output cannot be written.
 pub fn watch(global: &Global, json: bool, all: bool, paint: Paint) -> anyhow::Result<()> {
-    let handle =
-        if global.demo { watchbill_engine::demo::start()? } else { start(settings(global)?)? };
+    let handle = if global.demo { watchbill_engine::demo::start()? } else { start(settings(global)?)? };
     let messages = follow(&handle, all);
     let mut out = std::io::stdout();
     let mut printer = if json { Printer::Json(None) } else { Printer::Text { known: Vec::new(), paint } };
@@ -78,11 +77,16 @@ impl Printer {
                     let time = paint.tone(Tone::Dim, &local_time(&delta.generated_at));
                     let mut text = String::new();
                     for upsert in delta.upserts {
-                        let before = known.iter().position(|known| known.session_id == upsert.session.session_id);
+                        let before =
+                            known.iter().position(|known| known.session_id == upsert.session.session_id);
                         let changed = before.is_none_or(|at| shows_change(&known[at], &upsert.session));
                         if changed {
-                            let line =
-                                render::roster::line(&upsert.session, &delta.generated_at, width().saturating_sub(9), *paint);
+                            let line = render::roster::line(
+                                &upsert.session,
+                                &delta.generated_at,
+                                width().saturating_sub(9),
+                                *paint,
+                            );
                             text.push_str(&format!("{time} {line}\n"));
                         }
                         match before {

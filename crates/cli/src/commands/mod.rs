@@ -29,7 +29,8 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         ColorChoice::Always => true,
         ColorChoice::Never => false,
         ColorChoice::Auto => {
-            std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+            std::io::stdout().is_terminal()
+                && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
         }
     });
     match command {
@@ -76,12 +77,16 @@ fn answer(engine: &Engine, command: &Command, paint: Paint) -> anyhow::Result<St
             let timeline = TimelineReader::default().read(engine.fs(), &plan, *from, *limit)?;
             if *json { to_json(&timeline)? } else { render::timeline::render(&timeline, width(), paint) }
         }
-        Command::Status { format } => render::status::render(&snapshot(&engine.current(false)), *format) + "\n",
+        Command::Status { format } => {
+            render::status::render(&snapshot(&engine.current(false)), *format) + "\n"
+        }
         Command::Doctor { json } => {
             let doctor = engine.doctor(&|_| watchbill_protocol::doctor::WatchMode::None);
             if *json { to_json(&doctor)? } else { render::doctor::render(&doctor, paint) }
         }
-        Command::Watch { .. } | Command::Open { .. } | Command::Completions { .. } | Command::Man => String::new(),
+        Command::Watch { .. } | Command::Open { .. } | Command::Completions { .. } | Command::Man => {
+            String::new()
+        }
     })
 }
 

@@ -34,7 +34,8 @@ pub fn render(roster: &RosterSnapshot, format: StatusFormat) -> String {
                 .to_string()
         }
         StatusFormat::Tmux => {
-            let need = if needs > 0 { format!("#[fg=yellow,bold]▲{needs}#[default] ") } else { String::new() };
+            let need =
+                if needs > 0 { format!("#[fg=yellow,bold]▲{needs}#[default] ") } else { String::new() };
             format!("{need}●{working} ✓{turn}")
         }
     }

@@ -12,7 +12,10 @@ pub fn render(timeline: &Timeline, width: usize, paint: Paint) -> String {
     let mut out = String::new();
     let last = timeline.from + timeline.items.len() as u64;
     if timeline.from > 0 || last < timeline.total {
-        let note = format!("entries {} to {last} of {}; more with --from and --limit\n", timeline.from, timeline.total);
+        let note = format!(
+            "entries {} to {last} of {}; more with --from and --limit\n",
+            timeline.from, timeline.total
+        );
         out.push_str(&paint.tone(Tone::Dim, &note));
     }
     for item in &timeline.items {
@@ -50,7 +53,9 @@ fn entry(out: &mut String, item: &TimelineItem, width: usize, paint: Paint) {
         What::Prompt { text, origin } if origin == "human" || origin == "queued" => {
             put(Some(Tone::Bold), &format!("> {text}"), 20);
         }
-        What::Prompt { text, origin } => put(Some(Tone::Dim), &format!("> {} {text}", origin.replace('_', " ")), 4),
+        What::Prompt { text, origin } => {
+            put(Some(Tone::Dim), &format!("> {} {text}", origin.replace('_', " ")), 4)
+        }
         What::Response { text } => put(None, text, usize::MAX),
         What::Thinking { text } => put(Some(Tone::Dim), text, 2),
         What::Tool { tool, target, outcome, duration_ms, .. } => {
@@ -65,7 +70,8 @@ fn entry(out: &mut String, item: &TimelineItem, width: usize, paint: Paint) {
             put(Some(tone), &one_line(&format!("{mark} {tool} {target}{took}")), 1);
         }
         What::Boundary { trigger, pre_tokens, post_tokens } => {
-            let boundary = Boundary { trigger: trigger.clone(), pre_tokens: *pre_tokens, post_tokens: *post_tokens };
+            let boundary =
+                Boundary { trigger: trigger.clone(), pre_tokens: *pre_tokens, post_tokens: *post_tokens };
             put(Some(Tone::Dim), &format!("──── {} ────", boundary_words(&boundary)), 1);
         }
         What::Continued { to, reason } => {

@@ -93,7 +93,8 @@ fn end_kind(transcript: Option<&TranscriptWitness<'_>>) -> Option<StateKind> {
     let ends = [StateKind::Interrupted, StateKind::Error, StateKind::Limit];
     // A transcript that still shows a running turn does not contradict: Escape before the first token
     // is written nowhere but in the registry.
-    let told = transcript?.end().and_then(|t| t.kind).filter(|kind| ends.contains(kind));
+    let transcript = transcript.filter(|t| !t.has_not_begun())?;
+    let told = transcript.end().and_then(|t| t.kind).filter(|kind| ends.contains(kind));
     told.or(Some(StateKind::TurnEnded))
 }
 
@@ -104,9 +105,15 @@ pub(super) fn detail(
     transcript: Option<&TranscriptWitness<'_>>,
 ) -> String {
     let mut detail = format!("registry says `{}`", entry.status.as_ref().map_or("", spelled));
-    let Some(transcript) = transcript else {
+    // Not "no prompt yet": the transcript is written after the fact, or never.
+    let Some(transcript) = transcript.filter(|t| !t.has_not_begun()) else {
         if word.is_quiet() && word.kind.is_none() {
-            detail.push_str("; no prompt yet");
+            let nothing = if transcript.is_some() {
+                "; its transcript shows no turn yet"
+            } else {
+                "; no transcript yet"
+            };
+            detail.push_str(nothing);
         }
         return detail;
     };
@@ -165,6 +172,11 @@ impl TranscriptWitness<'_> {
     /// The turn that the transcript shows has not ended.
     pub(super) fn turn_is_open(&self) -> bool {
         matches!(self.state, State::Working | State::WaitingForApproval)
+    }
+
+    /// No turn has ever run: the client writes modes and the like before the first prompt.
+    pub(super) fn has_not_begun(&self) -> bool {
+        self.state == State::Idle && !self.by_timeout
     }
 
     /// The reading, if it says that the turn is over.

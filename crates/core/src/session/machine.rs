@@ -14,6 +14,7 @@ use crate::session::background::Running;
 use crate::session::effect::Effect;
 use crate::session::pending::PendingTools;
 use crate::session::state::{State, StateKind, Timeouts};
+use crate::session::words::describe;
 use crate::time::Timestamp;
 
 /// What the machine may ask of the session while it handles an event.
@@ -29,7 +30,8 @@ pub(crate) struct Turn {
     pub announced_agents: u32,
     /// Time of the newest record that is activity.
     pub last_activity: Option<Timestamp>,
-    /// Time of the newest sign of life that is no activity: background work has ended, a notice is on its way.
+    /// Time of the newest sign of life that is no activity of this file: a subagent wrote something into its own, or
+    /// background work has ended and a notice is on its way.
     pub stirred_at: Option<Timestamp>,
     /// The request is being tried again.
     pub retry: Option<Retry>,
@@ -225,9 +227,7 @@ impl Shown {
     #[superstate(superstate = "known")]
     fn active(&mut self, event: &Event, context: &mut Context<'_>) -> Outcome<Phase> {
         match event {
-            Event::Deadline if past(idle_at(context.turn, self.since), context.now) => {
-                Transition(Phase::idle())
-            }
+            Event::Deadline if past(idle_at(context.turn, self), context.now) => Transition(Phase::idle()),
             Event::Deadline => Handled,
             _ => Super,
         }
@@ -325,79 +325,11 @@ fn stale_at(turn: &Turn, kind: Option<StateKind>) -> Option<Timestamp> {
 }
 
 /// `IDLE_TIMEOUT_MS`: when the session will be idle. The document says "any state", so an unanswered question
-/// becomes idle too; a witness that knows better outranks the machine.
-fn idle_at(turn: &Turn, since: Option<Timestamp>) -> Option<Timestamp> {
-    Some(turn.last_activity.or(since)? + turn.timeouts.idle)
-}
-
-/// Why a state holds, in words for the person. Nothing is formatted but where a name or number is worth it.
-fn describe(shown: &Shown, turn: &Turn) -> Cow<'static, str> {
-    match (shown.state, shown.kind) {
-        (State::Idle, _) if shown.by_timeout => {
-            format!("no activity for {}", words_for(turn.timeouts.idle)).into()
-        }
-        (State::Idle, _) => "nothing has happened yet".into(),
-        (State::Working, Some(StateKind::Retrying)) => describe_retry(turn.retry).into(),
-        (State::Working, Some(StateKind::Background)) => match turn.agents_running() {
-            1 => "the turn ended, one subagent works on".into(),
-            n => format!("the turn ended, {n} subagents work on").into(),
-        },
-        (State::Working, _) => match turn.pending.iter().next() {
-            Some(call) if call.target.is_empty() => format!("{} is running", call.tool).into(),
-            Some(call) => format!("{} is running: {}", call.tool, call.target).into(),
-            None => "a turn is running".into(),
-        },
-        (State::WaitingForApproval, Some(StateKind::Question)) => match turn.pending.question() {
-            Some(question) if !question.is_empty() => format!("asks: {question}").into(),
-            _ => "asks a question".into(),
-        },
-        (State::WaitingForApproval, Some(StateKind::Plan)) => "a plan waits for a verdict".into(),
-        (State::WaitingForApproval, _) => match turn.pending.suspect() {
-            Some(call) => format!(
-                "{} has had no result for {}: it may be waiting for permission",
-                call.tool,
-                words_for(turn.timeouts.approval)
-            )
-            .into(),
-            None => "a tool may be waiting for permission".into(),
-        },
-        (State::WaitingForInput, Some(StateKind::Interrupted)) => "interrupted by the person".into(),
-        (State::WaitingForInput, Some(StateKind::Error | StateKind::Limit)) => match &turn.failure {
-            Some(text) => text.to_string().into(),
-            None => "the request failed".into(),
-        },
-        (State::WaitingForInput, _) if shown.by_timeout => {
-            format!("silent for {}: the turn may have ended", words_for(turn.timeouts.stale)).into()
-        }
-        (State::WaitingForInput, _) => "the turn ended".into(),
-        (State::Ended, _) => "the process is gone".into(),
-    }
-}
-
-fn describe_retry(retry: Option<Retry>) -> String {
-    use std::fmt::Write as _;
-    let mut text = String::from("retrying");
-    // Writing into a `String` cannot fail.
-    if let Some(status) = retry.and_then(|retry| retry.status) {
-        let _ = write!(text, ", {status}");
-    }
-    match retry.map(|retry| (retry.attempt, retry.max)) {
-        Some((Some(attempt), Some(max))) => {
-            let _ = write!(text, ", {attempt} of {max}");
-        }
-        Some((Some(attempt), None)) => {
-            let _ = write!(text, ", attempt {attempt}");
-        }
-        _ => {}
-    }
-    text
-}
-
-fn words_for(span: crate::time::Millis) -> String {
-    match span.0 / 1000 {
-        secs if secs >= 60 && secs % 60 == 0 => format!("{} min", secs / 60),
-        secs => format!("{secs} s"),
-    }
+/// becomes idle too; a witness that knows better outranks the machine. But while work goes on in a subagent's file,
+/// that is activity as well.
+fn idle_at(turn: &Turn, shown: &Shown) -> Option<Timestamp> {
+    let stirred_at = turn.stirred_at.filter(|_| shown.state == State::Working);
+    Some(turn.last_activity.max(stirred_at).or(shown.since)? + turn.timeouts.idle)
 }
 
 /// The machine with its initial state entered.
@@ -433,7 +365,7 @@ impl Machine {
 
     /// When silence will next mean something; `None` when it never will.
     pub fn deadline(&self, turn: &Turn) -> Option<Timestamp> {
-        let idle = idle_at(turn, self.shown().since);
+        let idle = idle_at(turn, self.shown());
         match self.0.state() {
             Phase::Idle {} => None,
             Phase::Working { kind } => {

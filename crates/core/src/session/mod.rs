@@ -1,8 +1,8 @@
 //! One session: the machine of the turn, and everything else that is folded from its records.
 //!
-//! [`SessionFold`] is the way in. Behind it `machine` holds the document's four states, `pending`
-//! the tool calls without a result, `background` what goes on after a turn, [`facts`] what a row shows and
-//! `ancestry` what the chain resolver needs. [`subagent`] folds a subagent's own file, [`usage`] counts
+//! [`SessionFold`] is the way in. Behind it `machine` holds the document's four states and `words` says why they
+//! hold, `pending` the tool calls without a result, `background` what goes on after a turn, [`facts`] what a row
+//! shows and `ancestry` what the chain resolver needs. [`subagent`] folds a subagent's own file, [`usage`] counts
 //! tokens, `id_set` knows which records have been applied.
 
 mod ancestry;
@@ -16,6 +16,7 @@ mod pending;
 pub mod state;
 pub mod subagent;
 pub mod usage;
+mod words;
 
 pub use effect::{Effect, Reading};
 pub use facts::Facts;

@@ -101,6 +101,17 @@ impl LineSplitter {
         (!self.carry.is_empty()).then(|| Line { offset: self.line_start, bytes: without_cr(&self.carry) })
     }
 
+    /// Gives back memory that the unfinished line does not need. Call it when nothing more is there for now:
+    /// thousands of followed files would otherwise each keep room for the longest line they ever tore.
+    pub fn trim(&mut self) {
+        self.carry.shrink_to_fit();
+    }
+
+    /// Memory held for the unfinished line, in bytes.
+    pub fn held(&self) -> usize {
+        self.carry.capacity()
+    }
+
     /// Forgets the unfinished line and goes on at `offset`, which is the beginning of a line.
     pub fn reset(&mut self, offset: u64) {
         self.carry = Vec::new();
@@ -206,6 +217,18 @@ mod tests {
         assert!(splitter.carry.capacity() > KEEP_CARRY);
         splitter.push(b"\n", &mut |_| {});
         assert_eq!(splitter.carry.capacity(), 0);
+    }
+
+    #[test]
+    fn nothing_is_held_where_nothing_is_torn() {
+        let mut splitter = LineSplitter::new(0);
+        splitter.push(&vec![b'x'; KEEP_CARRY / 2], &mut |_| {});
+        splitter.push(b"\nto", &mut |_| {});
+        splitter.trim();
+        assert_eq!(splitter.held(), 2, "only the torn tail is kept");
+        splitter.push(b"rn\n", &mut |_| {});
+        splitter.trim();
+        assert_eq!(splitter.held(), 0);
     }
 
     #[test]

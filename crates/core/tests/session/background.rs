@@ -137,3 +137,28 @@ fn a_session_with_lost_subagents_becomes_idle() {
     play.apply(&closes(2.0, "It is running."));
     assert_eq!(play.advance(602.0).now(), IDLE);
 }
+
+#[test]
+fn a_session_whose_subagents_write_is_not_idle() {
+    let mut play = Play::of(delegated());
+    play.apply(&closes(2.0, "It is running."));
+    play.fold.subagent_active(at(500.0), &mut play.out);
+    assert_eq!(play.advance(700.0).now(), BACKGROUND);
+    assert_eq!(play.advance(1_100.0).now(), IDLE);
+    play.fold.subagent_active(at(1_099.0), &mut play.out);
+    assert_eq!(play.now(), BACKGROUND, "what was written before the deadline reached us after it");
+    assert_eq!(play.path(), [WORKING, BACKGROUND, IDLE, BACKGROUND]);
+    play.fold.subagent_active(at(3.0), &mut play.out);
+    assert_eq!(play.fold.deadline(), Some(at(1_699.0)), "an earlier word changes nothing");
+    assert_eq!(play.fold.facts().last_activity_at, Some(at(2.0)));
+}
+
+#[test]
+fn a_subagents_word_begins_no_turn_and_keeps_no_ended_one() {
+    let mut play = Play::of([prompt(0.0, "go"), closes(1.0, "done")]);
+    play.fold.subagent_active(at(500.0), &mut play.out);
+    assert_eq!(play.now(), ENDED);
+    assert_eq!(play.advance(601.0).now(), IDLE);
+    play.fold.subagent_active(at(602.0), &mut play.out);
+    assert_eq!(play.now(), IDLE);
+}

@@ -5,6 +5,7 @@ mod edge_cases;
 mod facts;
 mod lineage;
 mod properties;
+mod recordings;
 mod script;
 mod subagents;
 mod transitions;

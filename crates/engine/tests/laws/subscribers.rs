@@ -26,7 +26,7 @@ struct Told {
 impl Reader {
     /// Each reader differs in its view and its pause.
     pub fn new(n: usize) -> Self {
-        let all = n % 2 == 0;
+        let all = n.is_multiple_of(2);
         let told = Arc::new(Mutex::new(Told::default()));
         let ears = Arc::clone(&told);
         let wants =

@@ -1,21 +1,24 @@
 //! The checked-in timelines, one for each recording and set of witnesses.
 
-use crate::play::{all, play};
+use crate::play::all;
+use crate::timeline::timeline;
 
 #[test]
 fn every_recording_replays_into_its_timeline_with_the_registry() {
-    for (name, recording) in all() {
-        insta::with_settings!({ snapshot_suffix => format!("{name}.registry"), prepend_module_to_snapshot => false, omit_expression => true }, {
-            insta::assert_snapshot!("timeline", play(&recording, true));
-        });
-    }
+    compare("registry", true);
 }
 
 #[test]
 fn every_recording_replays_into_its_timeline_from_files_alone() {
-    for (name, recording) in all() {
-        insta::with_settings!({ snapshot_suffix => format!("{name}.files"), prepend_module_to_snapshot => false, omit_expression => true }, {
-            insta::assert_snapshot!("timeline", play(&recording, false));
-        });
+    compare("files", false);
+}
+
+fn compare(witnesses: &str, live: bool) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    for named in all() {
+        settings.set_snapshot_suffix(format!("{}.{witnesses}", named.name));
+        settings.bind(|| insta::assert_snapshot!("timeline", timeline(&named, live)));
     }
 }

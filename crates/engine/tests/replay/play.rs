@@ -1,11 +1,7 @@
-//! Plays a recording to an engine in virtual time and writes down what the roster shows, beside what
-//! the driver of the recording did and saw.
+//! Plays a recording to an engine in virtual time, through files, hints and stand-in processes.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use watchbill_core::ids::SessionId;
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_engine::engine::{Engine, Outlook};
 use watchbill_engine::input::{Input, Output};
@@ -18,98 +14,83 @@ pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/recordings")
 }
 
-/// Every recording by name.
-pub fn all() -> Vec<(String, Recording)> {
+/// One recording: its name, its text, and what was read from it.
+pub struct Named {
+    pub name: String,
+    pub text: String,
+    pub recording: Recording,
+}
+
+/// Every recording, by name.
+pub fn all() -> Vec<Named> {
     let mut all: Vec<_> = std::fs::read_dir(folder())
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.extension().is_some_and(|ending| ending == "ndjson"))
         .map(|path| {
             let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
-            (name, Recording::parse(&std::fs::read_to_string(path).unwrap()).unwrap())
+            let text = std::fs::read_to_string(path).unwrap();
+            Named { name, recording: Recording::parse(&text).unwrap(), text }
         })
         .collect();
-    all.sort_by(|a, b| a.0.cmp(&b.0));
+    all.sort_by(|a, b| a.name.cmp(&b.name));
+    assert!(all.len() >= 32, "the recordings are missing");
     all
 }
 
-/// Plays `recording` and gives the timeline: marks of the driver with `#`, states of the roster without.
-pub fn play(recording: &Recording, live: bool) -> String {
-    let stage = Stage::new(Path::new("/home/dev/.claude"), || {});
-    stage.enter(recording);
-    let settings = Settings::for_roots(vec![stage.root.clone()]);
-    let outlook = Outlook { live, until: None };
-    let mut player = Player {
-        engine: Engine::new(settings, stage.world(), outlook, recording.begin),
-        begin: recording.begin,
-        out: String::new(),
-        last: BTreeMap::new(),
-    };
-    let mut first = Vec::new();
-    player.engine.read_registries(&mut first);
-    player.step(recording.begin, Input::ScanEnded(Vec::new()));
-    for (at, operation) in &recording.operations {
-        let now = recording.begin + *at;
-        player.run_to(now);
-        if let Operation::Mark(text) = operation {
-            player.mark(*at, text);
+/// A stage, an engine that looks at it, and the time.
+pub struct Player<'a> {
+    pub recording: &'a Recording,
+    pub stage: Stage,
+    pub engine: Engine,
+    pub now: Timestamp,
+}
+
+impl<'a> Player<'a> {
+    /// An engine before an empty stage, its first scan done. Without `live` files alone count.
+    pub fn new(recording: &'a Recording, live: bool) -> Self {
+        let stage = Stage::new(Path::new("/home/dev/.claude"), || {});
+        stage.enter(recording);
+        let settings = Settings::for_roots(vec![stage.root.clone()]);
+        let outlook = Outlook { live, until: None };
+        let mut engine = Engine::new(settings, stage.world(), outlook, recording.begin);
+        engine.read_registries(&mut Vec::new());
+        engine.step(recording.begin, Input::ScanEnded(Vec::new()));
+        Self { recording, stage, engine, now: recording.begin }
+    }
+
+    /// Lets every deadline up to `until` fire at its own time; `seen` is shown the engine after each.
+    pub fn run_to(&mut self, until: Timestamp, seen: &mut dyn FnMut(&Engine, Timestamp, &[Output])) {
+        while let Some(due) = self.engine.next_deadline().filter(|due| *due <= until) {
+            self.now = self.now.max(due);
+            let out = self.engine.step(self.now, Input::Deadline);
+            seen(&self.engine, self.now, &out);
         }
-        let ended = stage.act(recording, now, operation);
-        player.step(now, Input::Hints(stage.hints.take()));
+        self.now = self.now.max(until);
+    }
+
+    /// Acts one operation out at its time and tells the engine.
+    pub fn act(
+        &mut self,
+        at: Millis,
+        operation: &Operation,
+        seen: &mut dyn FnMut(&Engine, Timestamp, &[Output]),
+    ) {
+        self.run_to(self.recording.begin + at, seen);
+        let ended = self.stage.act(self.recording, self.now, operation);
+        let hints = self.stage.hints.take();
+        if !hints.is_empty() {
+            let out = self.engine.step(self.now, Input::Hints(hints));
+            seen(&self.engine, self.now, &out);
+        }
         if let Some(pid) = ended {
-            player.step(now, Input::ProcessEnded(Some(pid)));
-        }
-    }
-    // What silence alone changes afterwards.
-    player.run_to(recording.begin + recording.length() + Millis::from_secs(3600));
-    player.out
-}
-
-struct Player {
-    engine: Engine,
-    begin: Timestamp,
-    out: String,
-    last: BTreeMap<SessionId, String>,
-}
-
-impl Player {
-    fn run_to(&mut self, now: Timestamp) {
-        while let Some(due) = self.engine.next_deadline().filter(|due| *due <= now) {
-            self.step(due, Input::Deadline);
+            let out = self.engine.step(self.now, Input::ProcessEnded(Some(pid)));
+            seen(&self.engine, self.now, &out);
         }
     }
 
-    fn step(&mut self, now: Timestamp, input: Input) {
-        let out = self.engine.step(now, input);
-        for output in out {
-            if let Output::Transition { session } = output {
-                self.note(now, &session);
-            }
-        }
-    }
-
-    fn note(&mut self, now: Timestamp, session: &SessionId) {
-        let Some(row) = self.engine.row(session) else { return };
-        let kind = row.state_kind.map(|kind| format!("/{}", kind.word())).unwrap_or_default();
-        let pending: Vec<String> =
-            row.pending_tools.iter().map(|tool| format!("{} {}", tool.tool, tool.target)).collect();
-        let pending = if pending.is_empty() { String::new() } else { format!("  [{}]", pending.join("; ")) };
-        let line = format!(
-            "{} {}{kind}  {} ({}, {}){pending}",
-            &session.as_str()[..8.min(session.as_str().len())],
-            row.state.word(),
-            row.state_reason.detail,
-            row.state_reason.source.word(),
-            row.state_reason.confidence.word(),
-        );
-        if self.last.insert(session.clone(), line.clone()).as_ref() != Some(&line) {
-            let at = now.since(self.begin);
-            let _ = writeln!(self.out, "{:>8.1}  {line}", at.0 as f64 / 1000.0);
-        }
-    }
-
-    fn mark(&mut self, at: Millis, text: &str) {
-        let text: String = text.chars().take(120).collect();
-        let _ = writeln!(self.out, "{:>8.1}  # {text}", at.0 as f64 / 1000.0);
+    /// What silence alone changes after the recording's end.
+    pub fn run_out(&mut self, seen: &mut dyn FnMut(&Engine, Timestamp, &[Output])) {
+        self.run_to(self.recording.begin + self.recording.length() + Millis::from_secs(3600), seen);
     }
 }

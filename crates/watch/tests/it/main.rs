@@ -1,5 +1,8 @@
 //! The watching crate from outside: on real files, real processes and the file system in memory.
 
+// Everything here is a test, also the functions that several tests share.
+#![allow(clippy::expect_used)]
+
 mod process;
 mod scan;
 mod tail;

@@ -122,6 +122,19 @@ fn a_dropped_line_is_noticed_though_records_end_alike() {
 }
 
 #[test]
+fn a_changed_front_is_noticed_though_all_else_is_the_same() {
+    let fs = MemFs::new();
+    let path = Path::new("/s.jsonl");
+    let long = "x".repeat(5000);
+    fs.write(path, format!("one\n{long}").as_bytes());
+    let mut tail = Tail::default();
+    all(&mut tail, &fs, path);
+    let other = format!("two\n{long}");
+    fs.write(path, other.as_bytes());
+    assert_eq!(all(&mut tail, &fs, path), (Some(RestartReason::Rewritten), other));
+}
+
+#[test]
 fn a_sparse_file_of_three_gigabytes_costs_one_budget() {
     let (_dir, path) = temp_file("{}\n");
     std::fs::OpenOptions::new().write(true).open(&path).expect("opened").set_len(3 << 30).expect("stretched");

@@ -1,0 +1,389 @@
+//! What each kind of record does to a session.
+
+use std::sync::Arc;
+
+use super::SessionFold;
+use crate::session::background::ended_task;
+use crate::session::effect::Effect;
+use crate::session::facts::{first_line, keep, one_line};
+use crate::session::id_set::text_hash;
+use crate::session::machine::{Event, Retry};
+use crate::session::pending::Mode;
+use crate::session::state::{State, StateKind};
+use crate::session::usage::RequestKey;
+use crate::time::{Millis, Timestamp};
+use crate::transcript::record::{
+    Assistant, Attachment, Block, Body, CompactBoundary, CompactTrigger, Denial, Envelope, Prompt,
+    PromptOrigin, QueueOperation, Record, StopReason, System, ToolResult,
+};
+
+/// The model name of messages that the client made up itself.
+pub(crate) const SYNTHETIC: &str = "<synthetic>";
+/// Queued prompts that are counted; more are a broken file.
+const QUEUE_LIMIT: usize = 1024;
+/// Longest announced wait for a retry that is believed.
+const RETRY_LIMIT: u64 = 3_600_000;
+
+impl SessionFold {
+    /// Takes in one record at its effective time; the deadlines up to then have fired.
+    pub(super) fn fold(&mut self, record: &Record<'_>, now: Timestamp, out: &mut Vec<Effect>) {
+        let envelope = &record.envelope;
+        if envelope.at.is_some() && self.facts.created_at.is_none() {
+            self.facts.created_at = Some(now);
+        }
+        if envelope.sidechain {
+            self.fold_sidechain(record, now);
+            return;
+        }
+        self.ancestry.observe(envelope, &record.body, Some(now));
+        self.fold_envelope(envelope);
+        let step = Step { envelope, now, out };
+        match &record.body {
+            Body::Prompt(prompt) => self.fold_prompt(prompt, step),
+            Body::ToolResults(results) => self.fold_results(results, step),
+            Body::Interrupt { .. } => {
+                self.turn.pending.clear();
+                self.end(StateKind::Interrupted, step);
+            }
+            Body::Assistant(answer) => self.fold_answer(answer, step),
+            Body::ApiError { kind, text, .. } => {
+                let line = first_line(text);
+                let limit = is_limit(kind.as_deref(), text);
+                self.turn.failure = (!line.is_empty()).then(|| line.into());
+                self.turn.pending.clear();
+                self.end(if limit { StateKind::Limit } else { StateKind::Error }, step);
+            }
+            Body::System(system) => self.fold_system(system, step),
+            Body::Progress => {
+                if self.in_turn() {
+                    // It comes from a tool that runs, so nobody is asked at this moment.
+                    self.turn.pending.heartbeat(now);
+                    self.touch(&step);
+                    self.machine.handle(Event::Moved, now, &self.turn, step.out);
+                }
+            }
+            Body::Attachment(Attachment::SessionStart { source }) => self.fold_process_start(source, step),
+            Body::Attachment(Attachment::QueuedCommand { text }) => {
+                self.fold_notice(text, now);
+                if self.in_turn() {
+                    self.touch(&step);
+                }
+            }
+            Body::Queue(operation) => self.fold_queue(operation, now),
+            Body::Title { kind, text } => {
+                let line = one_line(text);
+                keep(self.facts.title_slot(*kind), Some(&line));
+            }
+            Body::PermissionMode(mode) => self.fold_mode(mode, step),
+            Body::PullRequest { number, url } => {
+                if self.facts.pull_request.as_ref().is_none_or(|(n, u)| n != number || **u != **url) {
+                    self.facts.pull_request = Some((*number, Arc::from(&**url)));
+                }
+            }
+            Body::CompactSummary
+            | Body::LocalCommand { .. }
+            | Body::Meta
+            | Body::LastPrompt(_)
+            | Body::Attachment(Attachment::Other)
+            | Body::Silent
+            | Body::Unknown(_) => {}
+        }
+        self.count_background();
+        // What the silence so far means may be different now: a record without a time of its own may have begun
+        // a turn, or a mode changed what may ask.
+        self.machine.fire_until(now, &self.turn, out);
+    }
+
+    fn fold_envelope(&mut self, envelope: &Envelope<'_>) {
+        keep(&mut self.facts.branch, envelope.branch.as_deref());
+        keep(&mut self.facts.version, envelope.version.as_deref());
+        keep(&mut self.facts.entrypoint, envelope.entrypoint.as_deref());
+    }
+
+    /// A subagent's record in the main file (1.0.x): its tokens count, and it shows that the turn is alive, but it
+    /// never moves the parent's turn.
+    fn fold_sidechain(&mut self, record: &Record<'_>, now: Timestamp) {
+        if let Body::Assistant(answer) = &record.body {
+            self.note_usage(answer, &record.envelope);
+        }
+        if record.envelope.at.is_some() && self.in_turn() {
+            self.turn.last_activity = self.turn.last_activity.max(Some(now));
+            self.facts.last_activity_at = self.turn.last_activity;
+        }
+    }
+
+    fn fold_prompt(&mut self, prompt: &Prompt<'_>, step: Step<'_, '_>) {
+        match prompt.origin {
+            PromptOrigin::Human => {
+                // The client sends no prompt before every call has its result, so what is still open is orphaned.
+                self.turn.pending.clear();
+                if self.facts.goal.is_none() {
+                    keep(&mut self.facts.goal, Some(&one_line(&prompt.text)));
+                }
+            }
+            PromptOrigin::TaskNotification => {
+                let known = prompt.task_id.as_deref().is_some_and(|id| self.end_background(id))
+                    || self.fold_notice(&prompt.text, step.now);
+                if !known {
+                    // Perhaps one that only the client has counted: a subagent that was woken again.
+                    self.turn.announced_agents = self.turn.announced_agents.saturating_sub(1);
+                }
+            }
+            PromptOrigin::Peer => {}
+        }
+        if let Some(mode) = prompt.permission_mode.as_deref() {
+            self.set_mode(mode);
+        }
+        self.turn.failure = None;
+        self.move_on(step);
+    }
+
+    fn fold_results(&mut self, results: &[ToolResult<'_>], step: Step<'_, '_>) {
+        let mut ours = false;
+        for result in results {
+            ours |= self.turn.pending.answer(&result.id);
+            if let Some(task) = result.background_task.as_deref() {
+                self.tasks.start(task, step.now);
+            }
+            if let Some(agent) = result.async_agent.as_deref() {
+                self.turn.agents.start(agent, step.now);
+                self.facts.subagents_launched = self.facts.subagents_launched.saturating_add(1);
+            }
+        }
+        // Results of parallel calls are written late, even after the end of the turn that orphaned them: such a
+        // result is no new turn. Neither is the one that the person's refusal leaves behind.
+        let refused = results.iter().any(|result| result.denied == Some(Denial::User));
+        if ours || !(refused || self.machine.shown().state == State::WaitingForInput) {
+            self.move_on(step);
+        } else {
+            self.touch(&step);
+        }
+    }
+
+    fn fold_answer(&mut self, answer: &Assistant<'_>, step: Step<'_, '_>) {
+        let made_up = answer.model.as_deref() == Some(SYNTHETIC);
+        if made_up && !self.in_turn() {
+            // The client's own remark, such as the one it leaves on a resume: nobody works.
+            return;
+        }
+        if !made_up {
+            keep(&mut self.facts.model, answer.model.as_deref());
+            self.note_usage(answer, step.envelope);
+            if let Some(usage) = answer.usage {
+                let used = [usage.input, usage.cache_read, usage.cache_write, usage.output];
+                self.facts.context_used = Some(used.into_iter().fold(0, u64::saturating_add));
+            }
+        }
+        for block in &answer.blocks {
+            match block {
+                Block::ToolUse { id, tool, target, background } => {
+                    if matches!(&**tool, "KillShell" | "KillBash" | "TaskStop") {
+                        self.end_background(target);
+                    }
+                    self.turn.pending.call(id, tool, target, *background, step.now);
+                }
+                Block::Text(text) if !made_up => {
+                    keep(&mut self.facts.summary, Some(&first_line(text)));
+                }
+                Block::Text(_) | Block::Thinking | Block::Other => {}
+            }
+        }
+        let message = answer.message_id.as_deref().map(text_hash);
+        if ends_turn(answer) {
+            self.turn.pending.clear();
+            self.end(StateKind::TurnEnded, step);
+            self.ended_message = message;
+        } else if self.in_turn() || !(answer.aborted || (message.is_some() && message == self.ended_message))
+        {
+            self.move_on(step);
+        } else {
+            // A late block of an answer that was cut off or is over.
+            self.touch(&step);
+        }
+    }
+
+    fn fold_system(&mut self, system: &System<'_>, step: Step<'_, '_>) {
+        match system {
+            System::TurnDuration { pending_agents } => {
+                self.turn.pending.clear();
+                // Clients that count their subagents say nothing when there are none, just as clients that never
+                // count. After the first count, none means none, whatever notice we have missed.
+                self.client_counts_agents |= *pending_agents > 0;
+                if self.client_counts_agents && *pending_agents == 0 {
+                    self.turn.agents.clear();
+                }
+                self.turn.announced_agents = *pending_agents;
+                self.end(StateKind::TurnEnded, step);
+            }
+            System::CompactBoundary(boundary) => self.fold_boundary(boundary, step),
+            System::Retry { attempt, max, in_ms, status } => {
+                let wait = Millis(in_ms.unwrap_or(0).min(RETRY_LIMIT).cast_signed());
+                let (attempt, max, status) = (*attempt, *max, *status);
+                self.turn.retry = Some(Retry { attempt, max, status, due: step.now + wait });
+                self.touch(&step);
+                self.machine.handle(Event::Retried, step.now, &self.turn, step.out);
+            }
+            // A Stop hook's summary comes before the end, also when the hook prevents it; a summary for the person
+            // who was away comes minutes after it.
+            System::StopHookSummary { .. } | System::AwaySummary | System::Other(_) => {}
+        }
+    }
+
+    fn fold_boundary(&mut self, boundary: &CompactBoundary, step: Step<'_, '_>) {
+        if boundary.post_tokens.is_some() {
+            self.facts.context_used = boundary.post_tokens;
+        }
+        match boundary.trigger {
+            // `/compact` runs while no turn does, and no answer follows it.
+            CompactTrigger::Manual => {
+                self.turn.pending.clear();
+                self.end(StateKind::TurnEnded, step);
+            }
+            // In the middle of a turn: it goes on.
+            CompactTrigger::Auto | CompactTrigger::Unknown => self.touch(&step),
+        }
+    }
+
+    /// A process has started or taken the session up: what an earlier one left running is gone. The record may be
+    /// written after the first prompt, so only what began before it counts.
+    fn fold_process_start(&mut self, source: &str, step: Step<'_, '_>) {
+        if !matches!(source, "startup" | "resume" | "fork") {
+            return;
+        }
+        if let Some(at) = step.envelope.at {
+            self.turn.pending.forget_until(at);
+            self.turn.agents.forget_until(at);
+            self.turn.announced_agents = 0;
+            self.tasks.forget_until(at);
+        }
+        self.queue.clear();
+        self.machine.handle(Event::Reconsider, step.now, &self.turn, step.out);
+    }
+
+    fn fold_queue(&mut self, operation: &QueueOperation<'_>, now: Timestamp) {
+        match operation {
+            QueueOperation::Enqueue { text } => {
+                let notice =
+                    self.fold_notice(text, now) || text.trim_start().starts_with("<task-notification>");
+                if self.queue.len() < QUEUE_LIMIT {
+                    self.queue.push(notice);
+                }
+            }
+            QueueOperation::Dequeue | QueueOperation::Remove => {
+                if !self.queue.is_empty() {
+                    self.queue.remove(0);
+                }
+            }
+            QueueOperation::PopAll => self.queue.retain(|notice| *notice),
+            QueueOperation::Other => {}
+        }
+    }
+
+    /// A text that may be the notice that background work has ended; whether it was.
+    fn fold_notice(&mut self, text: &str, now: Timestamp) -> bool {
+        let ended = ended_task(text).is_some_and(|id| self.end_background(id));
+        if ended {
+            // The turn that answers it begins in a moment; until then the silence is not the old one.
+            self.turn.stirred_at = self.turn.stirred_at.max(Some(now));
+        }
+        ended
+    }
+
+    fn end_background(&mut self, id: &str) -> bool {
+        let agent = self.turn.agents.end(id);
+        if agent {
+            self.turn.announced_agents = self.turn.announced_agents.saturating_sub(1);
+        }
+        agent | self.tasks.end(id)
+    }
+
+    fn fold_mode(&mut self, mode: &str, step: Step<'_, '_>) {
+        if self.set_mode(mode) {
+            self.machine.handle(Event::Reconsider, step.now, &self.turn, step.out);
+        }
+    }
+
+    fn set_mode(&mut self, mode: &str) -> bool {
+        let changed = keep(&mut self.facts.permission_mode, Some(mode));
+        if changed {
+            self.turn.pending.mode = Mode::of(mode);
+        }
+        changed
+    }
+
+    fn note_usage(&mut self, answer: &Assistant<'_>, envelope: &Envelope<'_>) {
+        if let (Some(usage), Some(key)) = (answer.usage, RequestKey::of(answer, envelope.uuid)) {
+            self.ledger.note(key, usage);
+        }
+    }
+
+    /// A turn begins or goes on.
+    fn move_on(&mut self, step: Step<'_, '_>) {
+        self.turn.retry = None;
+        self.ended_message = None;
+        self.touch(&step);
+        self.machine.handle(Event::Moved, step.now, &self.turn, step.out);
+    }
+
+    /// The turn is over.
+    fn end(&mut self, kind: StateKind, step: Step<'_, '_>) {
+        self.turn.retry = None;
+        self.touch(&step);
+        self.machine.handle(Event::Ended(kind), step.now, &self.turn, step.out);
+    }
+
+    /// Notes activity. A record without a time of its own is none.
+    fn touch(&mut self, step: &Step<'_, '_>) {
+        if step.envelope.at.is_some() {
+            self.turn.last_activity = self.turn.last_activity.max(Some(step.now));
+            self.facts.last_activity_at = self.turn.last_activity;
+            if !self.ancestry.is_copied(step.envelope) {
+                self.ancestry.active(step.now);
+            }
+        }
+    }
+
+    fn in_turn(&self) -> bool {
+        matches!(self.machine.shown().state, State::Working | State::WaitingForApproval)
+    }
+
+    fn count_background(&mut self) {
+        self.facts.background_tasks = self.tasks.count();
+        self.facts.subagents_running = self.turn.agents_running();
+        self.facts.queued_prompts = self.queue.iter().filter(|notice| !**notice).count() as u32;
+    }
+}
+
+/// What a handler of one record needs besides the record's own content.
+struct Step<'r, 'o> {
+    envelope: &'r Envelope<'r>,
+    now: Timestamp,
+    out: &'o mut Vec<Effect>,
+}
+
+/// Whether this block of an answer ends the turn.
+///
+/// Since 2.1.87 every block carries the reason with which the whole message stopped, so thinking with `end_turn`
+/// only foretells the end, and a call goes on whatever is written. Before, a reason was mostly absent: a text
+/// without one is followed by a tool call of the same message in four of five cases and is no end.
+pub(crate) fn ends_turn(answer: &Assistant<'_>) -> bool {
+    let final_stop = matches!(
+        answer.stop,
+        Some(StopReason::EndTurn | StopReason::StopSequence | StopReason::MaxTokens | StopReason::Refusal)
+    );
+    let calls = answer.blocks.iter().any(|block| matches!(block, Block::ToolUse { .. }));
+    final_stop && !answer.aborted && !calls && !matches!(answer.blocks.last(), Some(Block::Thinking))
+}
+
+/// A usage limit of the account rather than a passing refusal to serve.
+fn is_limit(kind: Option<&str>, text: &str) -> bool {
+    if !matches!(kind, None | Some("rate_limit" | "unknown")) {
+        return false;
+    }
+    let text = text.to_ascii_lowercase();
+    text.contains("usage limit")
+        || text.contains("limit reached")
+        || text.contains("limit will reset")
+        || (text.contains("limit") && (text.contains("hit your") || text.contains("reached your")))
+        || (text.contains("limit") && text.contains("resets"))
+}

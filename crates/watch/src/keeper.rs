@@ -1,0 +1,477 @@
+//! The thread that adds and removes watches, so that what is watched follows what exists.
+//!
+//! It is one piece of over four hundred lines because all of it shares one state: what is installed, polled and refused.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+use notify::{RecursiveMode, Watcher as _};
+use watchbill_core::problem::{Problem, ProblemKind};
+
+use crate::fs::{FileKind, Fs, StdFs, problem, problem_of};
+use crate::hints::{Hint, HintSet};
+use crate::plan::{Plan, Planned, Reach, plan};
+use crate::poll::{Snapshot, silent_file_system};
+use crate::route::{Routes, Step, is_limit};
+use crate::watcher::{POLL_INTERVAL, RootHealth, RootMode, WatchMode};
+
+/// What the keeper is told.
+#[derive(Debug)]
+pub(crate) enum Order {
+    Step(Step),
+    WatchDir(PathBuf),
+    UnwatchDir(PathBuf),
+    Poll,
+    Answer(Sender<()>),
+    Stop,
+}
+
+/// The thread that keeps what is installed equal to the plan.
+pub(crate) struct Keeper {
+    fs: StdFs,
+    roots: Vec<PathBuf>,
+    dirs: BTreeSet<PathBuf>,
+    mode: WatchMode,
+    hints: Arc<HintSet>,
+    health: Arc<Mutex<Vec<RootHealth>>>,
+    routes: Arc<RwLock<Routes>>,
+    orders: Sender<Order>,
+    native: Option<notify::RecommendedWatcher>,
+    /// What the system watches for us.
+    installed: BTreeMap<PathBuf, Planned>,
+    /// What we look at ourselves.
+    polled: BTreeMap<PathBuf, (Planned, Snapshot)>,
+    /// Folders that the system would not watch, with the reason.
+    refused: BTreeMap<PathBuf, Problem>,
+    started: bool,
+}
+
+impl Keeper {
+    pub(crate) fn new(
+        roots: Vec<PathBuf>,
+        mode: WatchMode,
+        hints: Arc<HintSet>,
+        health: Arc<Mutex<Vec<RootHealth>>>,
+        orders: Sender<Order>,
+    ) -> Self {
+        Self {
+            fs: StdFs,
+            roots,
+            dirs: BTreeSet::new(),
+            mode,
+            hints,
+            health,
+            routes: Arc::default(),
+            orders,
+            native: None,
+            installed: BTreeMap::new(),
+            polled: BTreeMap::new(),
+            refused: BTreeMap::new(),
+            started: false,
+        }
+    }
+
+    /// Runs until it is told to stop.
+    pub(crate) fn run(mut self, inbox: &Receiver<Order>) {
+        self.settle();
+        self.started = true;
+        let mut next_look = Instant::now() + self.interval();
+        loop {
+            let first = if self.polled.is_empty() {
+                inbox.recv().map_err(|_| RecvTimeoutError::Disconnected)
+            } else {
+                inbox.recv_timeout(next_look.saturating_duration_since(Instant::now()))
+            };
+            let batch: Vec<Order> = match first {
+                Ok(order) => std::iter::once(order).chain(inbox.try_iter()).collect(),
+                Err(RecvTimeoutError::Timeout) => vec![Order::Poll],
+                Err(RecvTimeoutError::Disconnected) => return,
+            };
+            if batch.iter().any(|order| matches!(order, Order::Poll)) {
+                next_look = Instant::now() + self.interval();
+            }
+            if !self.obey(batch) {
+                return;
+            }
+        }
+    }
+
+    /// Carries out what has piled up, each thing once; whether to go on.
+    fn obey(&mut self, batch: Vec<Order>) -> bool {
+        let mut folders = BTreeSet::new();
+        let mut answers = Vec::new();
+        let (mut look, mut poll, mut overflow) = (false, false, false);
+        for order in batch {
+            match order {
+                Order::Step(Step::Hint(hint)) => self.hints.insert(hint),
+                Order::Step(Step::Look) => look = true,
+                Order::Step(Step::Lost(path)) => {
+                    self.uninstall(&path);
+                    look = true;
+                }
+                Order::Step(Step::Folder(path)) => {
+                    folders.insert(path);
+                }
+                Order::Step(Step::Overflow) => overflow = true,
+                Order::Step(Step::Limit(path)) => {
+                    self.refuse_at(path.as_deref());
+                    look = true;
+                }
+                Order::WatchDir(path) => look |= self.dirs.insert(path),
+                Order::UnwatchDir(path) => look |= self.dirs.remove(&path),
+                Order::Poll => poll = true,
+                Order::Answer(answer) => answers.push(answer),
+                Order::Stop => return false,
+            }
+        }
+        if overflow {
+            self.install_all_again();
+        }
+        if look || poll || overflow {
+            self.settle();
+        }
+        for folder in folders {
+            self.adopt(&folder);
+        }
+        if poll {
+            self.look();
+        }
+        for answer in answers {
+            // Nobody waits any more: then nobody misses the answer.
+            answer.send(()).unwrap_or_default();
+        }
+        true
+    }
+
+    /// Brings what is installed in line with a new plan, and again until the plan stays: something may have
+    /// appeared between planning and watching.
+    fn settle(&mut self) {
+        // Each round goes one level deeper on the way to an awaited folder; the bound is for a file system that
+        // changes as fast as we look.
+        for _ in 0..64 {
+            let plan = plan(&self.fs, &self.roots, &self.dirs);
+            let changed = self.apply(&plan);
+            self.publish_health(&plan);
+            if !changed {
+                return;
+            }
+        }
+    }
+
+    fn apply(&mut self, plan: &Plan) -> bool {
+        let by_looking = |keeper: &Self, path: &Path| keeper.poll_interval_for(path).is_some();
+        let obsolete = |path: &Path, planned: &Planned| plan.watches.get(path) != Some(planned);
+        let native = self.installed.iter().filter(|(path, planned)| {
+            // Watched by events so far, and the limit has been met since.
+            obsolete(path, planned) || by_looking(self, path)
+        });
+        let polled = self.polled.iter().filter(|(path, (planned, _))| obsolete(path, planned));
+        let stale: Vec<PathBuf> =
+            native.map(|(path, _)| path).chain(polled.map(|(path, _)| path)).cloned().collect();
+        let mut changed = !stale.is_empty();
+        for path in stale {
+            self.uninstall(&path);
+        }
+        // After the old watches, whose folders are announced by their old names, and before the new ones, whose
+        // first events must find their way.
+        *self.routes.write().unwrap_or_else(PoisonError::into_inner) = Routes::new(plan);
+        self.refused.retain(|path, _| plan.watches.contains_key(path));
+        for (path, planned) in &plan.watches {
+            if self.installed.contains_key(path) || self.polled.contains_key(path) {
+                continue;
+            }
+            if by_looking(self, path) {
+                let snapshot = Snapshot::take(&self.fs, path, planned);
+                self.polled.insert(path.clone(), (planned.clone(), snapshot));
+            } else if !self.install(path, planned) {
+                // Refused for want of watches: the next round polls it. Otherwise it is tried again with the
+                // next change around it.
+                changed |= self.poll_interval_for(path).is_some();
+                continue;
+            }
+            changed = true;
+            self.announce(path);
+        }
+        changed
+    }
+
+    /// Has a folder looked at whose watch begins or ends: what came before the watch gave no event, and what goes
+    /// with the folder itself may give none either.
+    fn announce(&self, path: &Path) {
+        if self.started {
+            let routes = self.routes.read().unwrap_or_else(PoisonError::into_inner);
+            for name in routes.known_as(path) {
+                self.hints.insert(Hint::Tree(name));
+            }
+        }
+    }
+
+    fn install(&mut self, path: &Path, planned: &Planned) -> bool {
+        let result = self.watch(path, planned.reach);
+        match result {
+            Ok(()) => {
+                self.refused.remove(path);
+                self.installed.insert(path.to_owned(), planned.clone());
+                true
+            }
+            Err(error) => {
+                // What was watched before the refusal would keep the last watches from everybody else.
+                if let Some(native) = &mut self.native
+                    && native.unwatch(path).is_ok()
+                {
+                    tracing::debug!(path = %path.display(), "gave back what was watched of it");
+                }
+                self.refuse(path, &error);
+                false
+            }
+        }
+    }
+
+    fn watch(&mut self, path: &Path, reach: Reach) -> notify::Result<()> {
+        if self.native.is_none() {
+            let (routes, hints) = (Arc::clone(&self.routes), Arc::clone(&self.hints));
+            let orders = Mutex::new(self.orders.clone());
+            self.native = Some(notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+                sort_out(&event, &routes, &hints, &orders);
+            })?);
+        }
+        let Some(native) = &mut self.native else { return Ok(()) };
+        if reach == Reach::Tree {
+            watch_tree(&self.fs, native, path)
+        } else {
+            native.watch(path, RecursiveMode::NonRecursive)
+        }
+    }
+
+    fn uninstall(&mut self, path: &Path) {
+        if self.installed.remove(path).is_some() {
+            if let Some(native) = &mut self.native
+                && let Err(error) = native.unwatch(path)
+            {
+                // The system has dropped it by itself, because the folder is gone.
+                tracing::trace!(%error, path = %path.display(), "nothing to unwatch");
+            }
+            self.announce(path);
+        }
+        if self.polled.remove(path).is_some() {
+            self.announce(path);
+        }
+    }
+
+    /// Events were lost: folders may have come without being watched, and watched ones may be others now.
+    fn install_all_again(&mut self) {
+        let paths: Vec<PathBuf> = self.installed.keys().cloned().collect();
+        for path in paths {
+            self.uninstall(&path);
+        }
+        self.settle();
+        self.hints.insert(Hint::Everything);
+    }
+
+    /// A folder came into a watched tree. Notify tells us before it watches the folder; asking it again makes
+    /// sure of the watch, and only a walk after that misses nothing.
+    fn adopt(&mut self, folder: &Path) {
+        if !self.fs.stat(folder).is_ok_and(|stat| stat.kind == FileKind::Dir) {
+            return;
+        }
+        let around = self.routes.read().unwrap_or_else(PoisonError::into_inner).watch_around(folder);
+        let is_native = around.is_some_and(|around| self.installed.contains_key(&around));
+        if is_native
+            && let Some(native) = &mut self.native
+            && let Err(error) = watch_tree(&self.fs, native, folder)
+        {
+            if is_limit(&error) {
+                self.refuse_at(Some(folder));
+                self.settle();
+            } else {
+                tracing::debug!(%error, folder = %folder.display(), "a new folder is not watched");
+            }
+        }
+        self.hints.insert(Hint::Tree(folder.to_owned()));
+    }
+
+    /// The system refuses watches at `path`, or somewhere.
+    fn refuse_at(&mut self, path: Option<&Path>) {
+        let limit = notify::Error::new(notify::ErrorKind::MaxFilesWatch);
+        let around = path
+            .and_then(|path| self.routes.read().unwrap_or_else(PoisonError::into_inner).watch_around(path));
+        let refused: Vec<PathBuf> = match around {
+            Some(around) => vec![around],
+            None => self.installed.keys().cloned().collect(),
+        };
+        for path in refused {
+            self.refuse(&path, &limit);
+        }
+    }
+
+    fn refuse(&mut self, path: &Path, error: &notify::Error) {
+        let reason = if is_limit(error) {
+            Some(problem(path, ProblemKind::WatchLimit, limit_detail(error)))
+        } else if let notify::ErrorKind::Io(io) = &error.kind {
+            problem_of(path, io)
+        } else if matches!(error.kind, notify::ErrorKind::PathNotFound) {
+            None
+        } else {
+            Some(problem(path, ProblemKind::Io, format!("The system will not watch this folder: {error}.")))
+        };
+        if let Some(reason) = reason {
+            tracing::warn!(path = %path.display(), reason = %reason.detail, "not watched by events");
+            self.refused.insert(path.to_owned(), reason);
+        }
+    }
+
+    /// How often to look at a folder, if it must be polled.
+    fn poll_interval_for(&self, path: &Path) -> Option<Duration> {
+        let limited = self.refused.get(path).is_some_and(|reason| reason.kind == ProblemKind::WatchLimit);
+        match self.mode {
+            WatchMode::Poll(interval) => Some(interval),
+            _ if limited => Some(POLL_INTERVAL),
+            WatchMode::Auto => silent_file_system(path).map(|_| POLL_INTERVAL),
+            WatchMode::Native => None,
+        }
+    }
+
+    fn interval(&self) -> Duration {
+        match self.mode {
+            WatchMode::Poll(interval) => interval,
+            _ => POLL_INTERVAL,
+        }
+    }
+
+    /// Looks at every polled folder and tells what changed.
+    fn look(&mut self) {
+        let routes = self.routes.read().unwrap_or_else(PoisonError::into_inner);
+        for (path, (planned, known)) in &mut self.polled {
+            let newer = Snapshot::take(&self.fs, path, planned);
+            let names = routes.known_as(path);
+            for changed in known.changes(&newer) {
+                for name in &names {
+                    let rest = changed.strip_prefix(path).unwrap_or(changed);
+                    self.hints.insert(Hint::File(name.join(rest)));
+                }
+            }
+            *known = newer;
+        }
+    }
+
+    fn publish_health(&self, plan: &Plan) {
+        let health = plan.roots.iter().map(|root| {
+            let canonical = root.canonical.as_deref();
+            let of_root = |path: &Path| canonical.is_some_and(|canonical| path.starts_with(canonical));
+            let polled = self.polled.keys().find(|path| of_root(path));
+            let refused = self.refused.iter().find(|(path, _)| of_root(path)).map(|(_, reason)| reason.clone());
+            let silent = polled.filter(|_| self.mode == WatchMode::Auto).and_then(|path| {
+                let name = silent_file_system(path)?;
+                let seconds = POLL_INTERVAL.as_secs();
+                let detail = format!(
+                    "This folder is on {name}, which does not report changes, so it is looked at every {seconds} \
+                     seconds. If it does report them, choose native watching in the settings."
+                );
+                Some(problem(path, ProblemKind::NoEvents, detail))
+            });
+            RootHealth {
+                root: root.given.clone(),
+                canonical: root.canonical.clone(),
+                exists: root.canonical.is_some(),
+                mode: match (polled, self.mode) {
+                    (Some(_), _) | (None, WatchMode::Poll(_)) => RootMode::Poll(self.interval()),
+                    _ => RootMode::Native,
+                },
+                problem: refused.or(silent),
+            }
+        });
+        *self.health.lock().unwrap_or_else(PoisonError::into_inner) = health.collect();
+    }
+}
+
+/// The callback: sorts one event out and returns at once.
+fn sort_out(
+    event: &notify::Result<notify::Event>,
+    routes: &RwLock<Routes>,
+    hints: &HintSet,
+    orders: &Mutex<Sender<Order>>,
+) {
+    let steps = routes.read().unwrap_or_else(PoisonError::into_inner).steps(event);
+    for step in steps {
+        match step {
+            Step::Hint(hint) => hints.insert(hint),
+            step => {
+                let orders = orders.lock().unwrap_or_else(PoisonError::into_inner);
+                // The keeper is gone: the watcher is being dropped.
+                orders.send(Order::Step(step)).unwrap_or_default();
+            }
+        }
+    }
+}
+
+/// Watches a folder with everything below it.
+///
+/// Notify gives up at the first folder below that vanishes or may not be read, and leaves its neighbours
+/// unwatched. Then each child is asked for by itself, so that only the one that cannot be watched is not.
+fn watch_tree(fs: &dyn Fs, native: &mut notify::RecommendedWatcher, top: &Path) -> notify::Result<()> {
+    let Err(error) = native.watch(top, RecursiveMode::Recursive) else { return Ok(()) };
+    if is_limit(&error) || !cfg!(target_os = "linux") {
+        return Err(error);
+    }
+    // Asked for alone, the folder tells whether it is itself the one that cannot be watched; the second call gives
+    // it back its reach over folders to come and over their removal, whatever happens below.
+    native.watch(top, RecursiveMode::NonRecursive)?;
+    if native.watch(top, RecursiveMode::Recursive).is_ok() {
+        return Ok(());
+    }
+    let children = fs.list(top).map_err(notify::Error::io)?;
+    for child in children.iter().filter(|child| child.kind == FileKind::Dir) {
+        let child = top.join(&child.name);
+        match watch_tree(fs, native, &child) {
+            Err(error) if is_limit(&error) => return Err(error),
+            Err(error) => tracing::debug!(%error, folder = %child.display(), "not watched"),
+            Ok(()) => {}
+        }
+    }
+    Ok(())
+}
+
+fn limit_detail(error: &notify::Error) -> String {
+    let (what, name, value) = match &error.kind {
+        notify::ErrorKind::Io(io) if is_instances(io) => ("watchers", "fs.inotify.max_user_instances", 1024),
+        _ => ("watches", "fs.inotify.max_user_watches", 524_288),
+    };
+    let seconds = POLL_INTERVAL.as_secs();
+    format!(
+        "The system allows no more {what}, so this folder is looked at every {seconds} seconds instead. Raise the \
+         limit with `sudo sysctl {name}={value}` and start again."
+    )
+}
+
+#[cfg(unix)]
+fn is_instances(error: &io::Error) -> bool {
+    error.raw_os_error() != Some(rustix::io::Errno::NOSPC.raw_os_error())
+}
+
+#[cfg(not(unix))]
+fn is_instances(_error: &io::Error) -> bool {
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn the_limits_of_the_system_are_named() {
+        use rustix::io::Errno;
+        let error = |errno: Errno| notify::Error::io(io::Error::from_raw_os_error(errno.raw_os_error()));
+        assert!(limit_detail(&error(Errno::MFILE)).contains("fs.inotify.max_user_instances"));
+        assert!(limit_detail(&error(Errno::NOSPC)).contains("fs.inotify.max_user_watches"));
+        assert!(
+            is_limit(&error(Errno::MFILE))
+                && is_limit(&error(Errno::NOSPC))
+                && !is_limit(&error(Errno::ACCESS))
+        );
+    }
+}

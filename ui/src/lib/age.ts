@@ -1,0 +1,51 @@
+// Ages and durations in words, and when such a word changes next.
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** "12 s", "4 min", "3 h", "2 d": one unit, rounded down, never negative. */
+export function ageWords(ms: number): string {
+  if (!Number.isFinite(ms)) return "";
+  const age = Math.max(0, ms);
+  if (age < MINUTE) return `${Math.floor(age / SECOND)} s`;
+  if (age < HOUR) return `${Math.floor(age / MINUTE)} min`;
+  if (age < DAY) return `${Math.floor(age / HOUR)} h`;
+  return `${Math.floor(age / DAY)} d`;
+}
+
+/** Milliseconds until `ageWords` gives another word. */
+export function untilNextWord(ms: number): number {
+  if (!Number.isFinite(ms)) return Infinity;
+  if (ms < 0) return SECOND - ms;
+  const unit = ms < MINUTE ? SECOND : ms < HOUR ? MINUTE : ms < DAY ? HOUR : DAY;
+  return unit - (ms % unit);
+}
+
+/** "0.1 s", "48 s", "1 min 12 s", "2 h 5 min". */
+export function durationWords(ms: number): string {
+  if (ms < 10 * SECOND) return `${(ms / SECOND).toFixed(1)} s`;
+  if (ms < MINUTE) return `${Math.round(ms / SECOND)} s`;
+  if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min ${Math.floor((ms % MINUTE) / SECOND)} s`;
+  return `${Math.floor(ms / HOUR)} h ${Math.floor((ms % HOUR) / MINUTE)} min`;
+}
+
+/** "14:02", or with the date when it was another day. */
+export function timeWords(at: string, now: number): string {
+  const when = new Date(at);
+  if (Number.isNaN(when.getTime())) return "";
+  const time = `${two(when.getHours())}:${two(when.getMinutes())}`;
+  if (when.toDateString() === new Date(now).toDateString()) return time;
+  return `${when.getFullYear()}-${two(when.getMonth() + 1)}-${two(when.getDate())} ${time}`;
+}
+
+export function clockWords(at: string | undefined): string {
+  if (at === undefined) return "";
+  const when = new Date(at);
+  return Number.isNaN(when.getTime()) ? "" : `${two(when.getHours())}:${two(when.getMinutes())}`;
+}
+
+function two(value: number): string {
+  return String(value).padStart(2, "0");
+}

@@ -1,0 +1,56 @@
+// The chain strip: how wide each segment is, and how it is tied to its neighbour.
+
+import type { Boundary } from "./bindings/Boundary";
+import type { Link } from "./bindings/Link";
+import type { Segment } from "./bindings/Segment";
+import type { WorkChain } from "./bindings/WorkChain";
+
+export type StripPart = {
+  readonly segment: Segment;
+  /** Share of the strip, from its duration. */
+  readonly grow: number;
+  readonly current: boolean;
+  /** The boundary that ended the segment before. */
+  readonly boundary?: Boundary;
+  /** The link from the session before, when another session begins here. */
+  readonly link?: Link;
+};
+
+export type Branch = { readonly sessionId: string; readonly into: boolean };
+
+export function stripOf(chain: WorkChain, now: number): StripPart[] {
+  const last = chain.segments.length - 1;
+  const durations = chain.segments.map((segment, i) => durationOf(segment, chain.segments[i + 1], now));
+  const sum = durations.reduce((total, duration) => total + duration, 0) || 1;
+  return chain.segments.map((segment, i) => {
+    const before = chain.segments[i - 1];
+    const link =
+      before === undefined || before.sessionId === segment.sessionId
+        ? undefined
+        : chain.links.find((candidate) => candidate.to === segment.sessionId && candidate.from !== segment.sessionId);
+    return {
+      segment,
+      grow: Math.max(0.02, (durations[i] ?? 0) / sum),
+      current: i === last,
+      ...(before?.boundary ? { boundary: before.boundary } : {}),
+      ...(link ? { link } : {}),
+    };
+  });
+}
+
+function durationOf(segment: Segment, next: Segment | undefined, now: number): number {
+  const start = Date.parse(segment.startedAt ?? "");
+  const end = Date.parse(segment.endedAt ?? next?.startedAt ?? "");
+  const duration = (Number.isNaN(end) ? now : end) - start;
+  return Number.isFinite(duration) ? Math.max(0, duration) : 0;
+}
+
+/** Forks to and from sessions outside the chain. */
+export function branchesOf(chain: WorkChain): Branch[] {
+  const inside = new Set(chain.segments.map((segment) => segment.sessionId));
+  return chain.links.flatMap((link) => {
+    if (inside.has(link.from) === inside.has(link.to)) return [];
+    const into = inside.has(link.from);
+    return [{ sessionId: into ? link.to : link.from, into }];
+  });
+}

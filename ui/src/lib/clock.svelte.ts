@@ -1,0 +1,36 @@
+// The engine's clock as the window sees it: one shared timer, set for the next word that changes, none while hidden.
+
+import { untilNextWord } from "./age";
+
+export class EngineClock {
+  /** The engine's time in milliseconds; it moves only when an age on the screen does. */
+  now = $state(Date.now());
+  #engineAt = Date.now();
+  #localAt = Date.now();
+  #sinces: number[] = [];
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor() {
+    document.addEventListener("visibilitychange", () => this.#tick());
+  }
+
+  /** Takes the engine's time from a message, and the moments whose ages are shown. */
+  sync(generatedAt: string, sinces: readonly string[]): void {
+    const engineAt = Date.parse(generatedAt);
+    this.#engineAt = Number.isNaN(engineAt) ? Date.now() : engineAt;
+    this.#localAt = Date.now();
+    this.#sinces = sinces.map((since) => Date.parse(since));
+    this.#tick();
+  }
+
+  #tick(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (document.hidden) return;
+    this.now = this.#engineAt + Math.max(0, Date.now() - this.#localAt);
+    let wait = Infinity;
+    for (const since of this.#sinces) wait = Math.min(wait, untilNextWord(this.now - since));
+    // A second at least: ages that change close together share one wake-up.
+    if (wait !== Infinity) this.#timer = setTimeout(() => this.#tick(), Math.max(wait, 1000));
+  }
+}

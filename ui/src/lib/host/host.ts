@@ -1,0 +1,33 @@
+// What the window needs from its surroundings. Only an implementation of this knows the desktop shell.
+
+import type { Doctor } from "../bindings/Doctor";
+import type { RosterMessage } from "../bindings/RosterMessage";
+import type { Timeline } from "../bindings/Timeline";
+import type { Why } from "../bindings/Why";
+import type { WorkChain } from "../bindings/WorkChain";
+
+export interface Host {
+  /**
+   * Hands over a snapshot first and then deltas, until the returned function is called.
+   * With `all`, superseded sessions and those that rest for long come too.
+   */
+  subscribe(all: boolean, onMessage: (message: RosterMessage) => void): Promise<() => void>;
+  why(sessionId: string): Promise<Why>;
+  chain(sessionId: string): Promise<WorkChain>;
+  /** A stretch of the timeline of the session's whole work chain. */
+  timeline(sessionId: string, from: number, limit: number): Promise<Timeline>;
+  doctor(): Promise<Doctor>;
+  openFolder(sessionId: string): Promise<void>;
+  copy(text: string): Promise<void>;
+  startDemo(): Promise<void>;
+}
+
+/** What went wrong, in words for the person, whatever was thrown. */
+export function reasonOf(error: unknown): string {
+  if (typeof error === "string" && error !== "") return error;
+  if (typeof error === "object" && error !== null && "message" in error) {
+    const { message } = error as { message: unknown };
+    if (typeof message === "string" && message !== "") return message;
+  }
+  return "The engine gave no answer.";
+}

@@ -1,0 +1,194 @@
+// A host without an engine: replays a script of roster messages over canned rows and timelines.
+
+import type { RosterMessage } from "../../bindings/RosterMessage";
+import type { TrackedSession } from "../../bindings/TrackedSession";
+import type { WorkChain } from "../../bindings/WorkChain";
+import { copyText } from "../clipboard";
+import type { Host } from "../host";
+import { ENGINE_START, everydayRows, hostileRows, inRosterOrder, iso, longRows, manyRows, row, writingRows } from "./rows";
+import { endlessTimeline, hostileTimeline, type MockTimeline, singleChain, storyChain, storyTimeline } from "./timelines";
+
+/** One step of a script: after so many milliseconds these rows changed and those went. */
+export type Step = { readonly afterMs: number; readonly upserts?: readonly TrackedSession[]; readonly removals?: readonly string[] };
+
+export type Preset = {
+  readonly rows: readonly TrackedSession[];
+  readonly script?: readonly Step[];
+  readonly timelines?: (session: TrackedSession) => MockTimeline;
+  readonly chains?: (session: TrackedSession) => WorkChain;
+  readonly fails?: string;
+  readonly reading?: boolean;
+};
+
+export class MockHost implements Host {
+  /** What was copied and opened, for tests. */
+  readonly copied: string[] = [];
+  readonly opened: string[] = [];
+
+  #preset: Preset;
+  #rows: TrackedSession[];
+  #revision = 1;
+  #started = Date.now();
+  #sinks = new Map<(message: RosterMessage) => void, { all: boolean; base: number; shown: TrackedSession[] }>();
+
+  constructor(preset: Preset) {
+    this.#preset = preset;
+    this.#rows = inRosterOrder(preset.rows);
+    for (const step of preset.script ?? []) setTimeout(() => this.change(step), step.afterMs);
+  }
+
+  /** Applies a change as the engine would: order first, then the difference to every subscriber. */
+  change(step: Omit<Step, "afterMs">): void {
+    const gone = new Set([...(step.removals ?? []), ...(step.upserts ?? []).map((session) => session.sessionId)]);
+    this.#rows = inRosterOrder([...this.#rows.filter((session) => !gone.has(session.sessionId)), ...(step.upserts ?? [])]);
+    this.#revision += 1;
+    for (const [sink, subscriber] of this.#sinks) {
+      const shown = this.#shown(subscriber.all);
+      const ids = new Set(shown.map((session) => session.sessionId));
+      const base = subscriber.base;
+      const removals = subscriber.shown.filter((session) => !ids.has(session.sessionId)).map((session) => session.sessionId);
+      const upserts = shown.flatMap((session, index) => (gone.has(session.sessionId) ? [{ index, session }] : []));
+      Object.assign(subscriber, { base: this.#revision, shown });
+      sink({ type: "delta", base, revision: this.#revision, generatedAt: this.#now(), upserts, removals, reading: false });
+    }
+  }
+
+  /** Sends any message as it is, for tests of what must not happen. */
+  send(message: RosterMessage): void {
+    for (const sink of this.#sinks.keys()) sink(message);
+  }
+
+  async subscribe(all: boolean, onMessage: (message: RosterMessage) => void): Promise<() => void> {
+    await Promise.resolve();
+    if (this.#preset.fails !== undefined) throw { code: "internal", message: this.#preset.fails };
+    const shown = this.#shown(all);
+    this.#sinks.set(onMessage, { all, base: this.#revision, shown });
+    onMessage({
+      type: "snapshot",
+      revision: this.#revision,
+      generatedAt: this.#now(),
+      sessions: shown,
+      problems: [],
+      reading: this.#preset.reading ?? false,
+    });
+    return () => this.#sinks.delete(onMessage);
+  }
+
+  async why(sessionId: string) {
+    const session = this.#find(sessionId);
+    const { state, stateKind, stateSince, stateReason } = session;
+    const kind = stateKind === undefined ? {} : { stateKind };
+    return {
+      sessionId,
+      state,
+      ...kind,
+      stateSince,
+      stateReason,
+      evidence: [
+        { source: "registry", state, ...kind, at: stateSince, pid: session.pid ?? 4711, detail: stateReason.detail, confidence: "observed", winner: true },
+        { source: "process", pid: session.pid ?? 4711, detail: "the process runs since 12:14", confidence: "observed", winner: false },
+        { source: "transcript", state: "working", at: stateSince, detail: "a tool was called and has no result yet", confidence: "observed", winner: false },
+        { source: "timeout", state, detail: "a pending tool is taken for a question after 5 s", confidence: "inferred", winner: false },
+      ],
+      nextCheckAt: iso(Date.parse(this.#now()) + 4000),
+    };
+  }
+
+  async chain(sessionId: string): Promise<WorkChain> {
+    const session = this.#find(sessionId);
+    if (this.#preset.chains) return this.#preset.chains(session);
+    if (session.segmentCount > 1) return storyChain(sessionId, session.workChainId);
+    return singleChain(sessionId, session.workChainId, session.createdAt ?? session.stateSince);
+  }
+
+  async timeline(sessionId: string, from: number, limit: number) {
+    const session = this.#find(sessionId);
+    const { total, at } = (this.#preset.timelines ?? ((found) => storyTimeline(found.sessionId)))(session);
+    const end = Math.min(total, from + limit);
+    const items = Array.from({ length: Math.max(0, end - from) }, (_, i) => at(from + i));
+    return { sessionId, workChainId: session.workChainId, from, total, items };
+  }
+
+  async doctor() {
+    return {
+      versions: { watchbill: "0.1.0", agents: ["2.1.329"] },
+      roots: [{ path: "/home/dev/.claude", exists: true, watch: "native" as const, sessions: this.#rows.length, files: 48, bytes: 98_400_000 }],
+      registry: { readable: true, files: 7, live: 6 },
+      limits: [{ name: "fs.inotify.max_user_watches", value: 65_536, needed: 412, enough: true }],
+      problems: [],
+    };
+  }
+
+  async openFolder(sessionId: string): Promise<void> {
+    this.opened.push(sessionId);
+  }
+
+  async copy(text: string): Promise<void> {
+    this.copied.push(text);
+    await copyText(text).catch(() => undefined);
+  }
+
+  async startDemo(): Promise<void> {
+    this.change({ upserts: everydayRows() });
+  }
+
+  #find(sessionId: string): TrackedSession {
+    const session = this.#rows.find((candidate) => candidate.sessionId === sessionId);
+    if (session === undefined) throw { code: "not_found", message: `No session has the id ${sessionId}.` };
+    return session;
+  }
+
+  #shown(all: boolean): TrackedSession[] {
+    return all ? this.#rows : this.#rows.filter((session) => !session.superseded);
+  }
+
+  #now(): string {
+    return iso(ENGINE_START + Date.now() - this.#started);
+  }
+}
+
+export function presetNamed(name: string): Preset {
+  if (/^\d+$/.test(name)) return { rows: manyRows(Number(name)) };
+  switch (name) {
+    case "empty":
+      return { rows: [] };
+    case "reading":
+      return { rows: [], reading: true };
+    case "failing":
+      return { rows: [], fails: "The folder /home/dev/.claude could not be read: permission denied. Check who owns it." };
+    case "long":
+      return { rows: longRows() };
+    case "writing":
+      return { rows: writingRows() };
+    case "hostile":
+      return { rows: hostileRows(), timelines: (session) => hostileTimeline(session.sessionId) };
+    case "endless":
+      return { rows: everydayRows(), timelines: (session) => endlessTimeline(session.sessionId, 100_000) };
+    case "lively":
+      return { rows: everydayRows(), script: livelyScript() };
+    default:
+      return { rows: everydayRows() };
+  }
+}
+
+/** A minute of ordinary life: a tool ends, somebody asks, a session is superseded. */
+function livelyScript(): Step[] {
+  const rows = everydayRows();
+  const [publishing] = rows;
+  const testing = rows.find((session) => session.title === "Fix flaky scheduler tests");
+  if (publishing === undefined || testing === undefined) return [];
+  const { pendingTool: _, stateKind: __, ...rest } = publishing;
+  const after = "5a4b3c2d-1e0f-4a9b-8c7d-6e5f4a3b2c1d";
+  return [
+    { afterMs: 3000, upserts: [{ ...testing, pendingTool: { tool: "Edit", target: "src/scheduler.rs" }, stateSince: iso(ENGINE_START + 3000) }] },
+    { afterMs: 6000, upserts: [row({ ...rest, state: "working", group: "working", status: "working", hasPendingToolUse: false, stateSince: iso(ENGINE_START + 6000) })] },
+    { afterMs: 9000, upserts: [{ ...testing, state: "waiting_for_approval", group: "needs_you", stateKind: "permission", pendingTool: { tool: "Bash", target: "rm -rf target" }, stateSince: iso(ENGINE_START + 9000) }] },
+    {
+      afterMs: 12_000,
+      upserts: [
+        { ...publishing, superseded: true, supersededBy: after, group: "idle", state: "idle", hasPendingToolUse: false },
+        row({ ...rest, sessionId: after, workChainId: publishing.workChainId, state: "working", group: "working", status: "working", compactionCount: 3, segmentCount: 4, stateSince: iso(ENGINE_START + 12_000) }),
+      ],
+    },
+  ];
+}

@@ -1,0 +1,30 @@
+// The host inside the desktop shell: the only file that knows Tauri.
+
+import { Channel, invoke } from "@tauri-apps/api/core";
+
+import type { RosterMessage } from "../bindings/RosterMessage";
+import { copyText } from "./clipboard";
+import type { Host } from "./host";
+
+export function tauriHost(): Host {
+  return {
+    async subscribe(all, onMessage) {
+      const channel = new Channel<RosterMessage>();
+      let open = true;
+      channel.onmessage = (message) => {
+        if (open) onMessage(message);
+      };
+      await invoke("roster_subscribe", { channel, all });
+      return () => {
+        open = false;
+      };
+    },
+    why: (sessionId) => invoke("session_why", { sessionId }),
+    chain: (sessionId) => invoke("session_chain", { sessionId }),
+    timeline: (sessionId, from, limit) => invoke("session_timeline", { sessionId, from, limit }),
+    doctor: () => invoke("doctor"),
+    openFolder: (sessionId) => invoke("open_folder", { sessionId }),
+    copy: copyText,
+    startDemo: () => invoke("start_demo"),
+  };
+}

@@ -1,0 +1,69 @@
+// Keys of the window, read one at a time. Pure: what a key means depends on the key before it alone.
+
+import type { Group } from "./bindings/Group";
+
+export type Intent =
+  | { readonly do: "move"; readonly by: number }
+  | { readonly do: "first" | "last" | "open" | "back" | "filter" | "copy" | "folder" | "next" | "help" | "palette" }
+  | { readonly do: "group"; readonly group: Group };
+
+export type KeyPress = Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey">;
+
+const SINGLE: Record<string, Intent> = {
+  j: { do: "move", by: 1 },
+  ArrowDown: { do: "move", by: 1 },
+  k: { do: "move", by: -1 },
+  ArrowUp: { do: "move", by: -1 },
+  Home: { do: "first" },
+  End: { do: "last" },
+  G: { do: "last" },
+  Enter: { do: "open" },
+  Escape: { do: "back" },
+  "/": { do: "filter" },
+  c: { do: "copy" },
+  o: { do: "folder" },
+  n: { do: "next" },
+  "?": { do: "help" },
+};
+
+const AFTER_G: Record<string, Intent> = {
+  g: { do: "first" },
+  n: { do: "group", group: "needs_you" },
+  w: { do: "group", group: "working" },
+  t: { do: "group", group: "your_turn" },
+  i: { do: "group", group: "idle" },
+};
+
+export class KeyReader {
+  #afterG = false;
+
+  read(press: KeyPress): Intent | undefined {
+    const afterG = this.#afterG;
+    this.#afterG = false;
+    if (press.ctrlKey || press.metaKey) {
+      return press.key.toLowerCase() === "k" && !press.altKey ? { do: "palette" } : undefined;
+    }
+    if (press.altKey) return undefined;
+    if (afterG) return AFTER_G[press.key];
+    if (press.key === "g") {
+      this.#afterG = true;
+      return undefined;
+    }
+    return SINGLE[press.key];
+  }
+}
+
+/** All of it, for the help. */
+export const KEY_HELP: readonly (readonly [keys: string, what: string])[] = [
+  ["j  k  ↓  ↑", "Move in the roster"],
+  ["Enter", "Open the session"],
+  ["Esc", "Back"],
+  ["n", "Next session that needs you"],
+  ["g n   g w   g t   g i", "Go to Needs you, Working, Your turn, Idle"],
+  ["g g   G", "First, last session"],
+  ["/", "Filter"],
+  ["c", "Copy the resume command"],
+  ["o", "Open the folder"],
+  ["Ctrl K", "Sessions and commands"],
+  ["?", "This help"],
+];

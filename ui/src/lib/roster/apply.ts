@@ -1,0 +1,76 @@
+// The roster as the window knows it, and how a delta changes it. Pure.
+
+import type { Problem } from "../bindings/Problem";
+import type { RosterDelta } from "../bindings/RosterDelta";
+import type { RosterSnapshot } from "../bindings/RosterSnapshot";
+import type { TrackedSession } from "../bindings/TrackedSession";
+
+export type Roster = {
+  readonly revision: number;
+  readonly generatedAt: string;
+  readonly sessions: readonly TrackedSession[];
+  readonly problems: readonly Problem[];
+  readonly reading: boolean;
+};
+
+export const NO_ROSTER: Roster = { revision: -1, generatedAt: "", sessions: [], problems: [], reading: true };
+
+export function fromSnapshot(snapshot: RosterSnapshot): Roster {
+  return {
+    revision: snapshot.revision,
+    generatedAt: snapshot.generatedAt,
+    sessions: snapshot.sessions,
+    problems: snapshot.problems,
+    reading: snapshot.reading ?? false,
+  };
+}
+
+/** The roster after the delta, or null when the delta belongs to another revision and a snapshot must be asked for. */
+export function applyDelta(roster: Roster, delta: RosterDelta): Roster | null {
+  if (delta.base !== roster.revision) return null;
+  return {
+    revision: delta.revision,
+    generatedAt: delta.generatedAt,
+    sessions: placed(roster.sessions, delta),
+    problems: delta.problems ?? roster.problems,
+    reading: delta.reading ?? false,
+  };
+}
+
+function placed(sessions: readonly TrackedSession[], delta: RosterDelta): readonly TrackedSession[] {
+  if (delta.upserts.length === 0 && delta.removals.length === 0) return sessions;
+  const taken = new Set(delta.removals);
+  for (const upsert of delta.upserts) taken.add(upsert.session.sessionId);
+  const kept = sessions.filter((session) => !taken.has(session.sessionId));
+  // Upserts come with rising places, so one merge does what inserting each in turn would do.
+  const after: TrackedSession[] = [];
+  let next = 0;
+  for (const { index, session } of delta.upserts) {
+    while (after.length < index && next < kept.length) after.push(kept[next++]!);
+    after.push(session);
+  }
+  return after.concat(kept.slice(next));
+}
+
+/** Sessions that need the person now and did not before, for the one thing that is announced. */
+export function newlyNeeding(before: Roster, after: Roster): TrackedSession[] {
+  const already = new Set<string>();
+  for (const session of before.sessions) if (session.group === "needs_you") already.add(session.sessionId);
+  return after.sessions.filter((session) => session.group === "needs_you" && !already.has(session.sessionId));
+}
+
+/**
+ * The session in which the work of `known` goes on: itself while it is the head, else the session that took
+ * over, else whichever unsuperseded session bears its work chain. Undefined when the roster has none of them.
+ */
+export function headOf(sessions: readonly TrackedSession[], known: TrackedSession): TrackedSession | undefined {
+  const byId = new Map(sessions.map((session) => [session.sessionId, session]));
+  let at: TrackedSession | undefined = byId.get(known.sessionId) ?? known;
+  const seen = new Set<string>();
+  while (at && at.superseded && at.supersededBy !== undefined && !seen.has(at.sessionId)) {
+    seen.add(at.sessionId);
+    at = byId.get(at.supersededBy);
+  }
+  if (at && !at.superseded && byId.has(at.sessionId)) return at;
+  return sessions.find((session) => session.workChainId === known.workChainId && !session.superseded);
+}

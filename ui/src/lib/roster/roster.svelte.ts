@@ -1,0 +1,177 @@
+// The roster of the window: what the host said last, what is selected, and what is announced.
+
+import { EngineClock } from "../clock.svelte";
+import type { Group } from "../bindings/Group";
+import type { RosterMessage } from "../bindings/RosterMessage";
+import type { TrackedSession } from "../bindings/TrackedSession";
+import { type Host, reasonOf } from "../host/host";
+import { applyDelta, fromSnapshot, headOf, newlyNeeding, NO_ROSTER, type Roster } from "./apply";
+import { countsOf, layoutOf, sameLayout, type Section } from "./layout";
+import { nowOf, titleOf } from "./words";
+
+export type Phase = "connecting" | "live" | "failed";
+
+export class RosterModel {
+  readonly clock = new EngineClock();
+  roster = $state.raw<Roster>(NO_ROSTER);
+  phase = $state<Phase>("connecting");
+  failure = $state("");
+  showAll = $state(false);
+  announcement = $state("");
+
+  text = $state("");
+  groups = $state.raw<ReadonlySet<Group>>(new Set());
+
+  /** The selected session as last seen: it stays when the roster drops its row, so that the pane does not vanish under the reader. */
+  selected = $state.raw<TrackedSession | undefined>();
+  /** Whether the detail pane shows the selected session. */
+  opened = $state(false);
+  /** The segment to scroll to, when a superseded session was asked for. */
+  wantedSegment = $state.raw<{ sessionId: string } | undefined>();
+
+  #held = $state.raw<{ sections: readonly Section[]; rows: ReadonlyMap<string, TrackedSession> } | undefined>();
+  #byId = $derived(new Map(this.roster.sessions.map((session) => [session.sessionId, session])));
+  #layout = $derived(layoutOf(this.roster.sessions, { groups: this.groups, text: this.text }));
+
+  counts = $derived(countsOf(this.roster.sessions));
+  /** What the list shows: the engine's order, or the order held while the pointer is on the list. */
+  sections = $derived<readonly Section[]>(this.#held?.sections ?? this.#layout);
+  /** The held order is no longer the engine's. */
+  outOfDate = $derived(this.#held !== undefined && !sameLayout(this.#held.sections, this.#layout));
+
+  #host: Host;
+  #unsubscribe: (() => void) | undefined;
+  #subscription = 0;
+  /** A resubscription after a gap asks for the same roster again: no news in it was seen before, but no start-up either. */
+  #started = false;
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  async connect(): Promise<void> {
+    const subscription = ++this.#subscription;
+    this.#unsubscribe?.();
+    this.#unsubscribe = undefined;
+    if (!this.#started) this.phase = "connecting";
+    try {
+      const unsubscribe = await this.#host.subscribe(this.showAll, (message) => {
+        if (subscription === this.#subscription) this.#receive(message);
+      });
+      if (subscription === this.#subscription) this.#unsubscribe = unsubscribe;
+      else unsubscribe();
+    } catch (error) {
+      if (subscription !== this.#subscription) return;
+      this.phase = "failed";
+      this.failure = reasonOf(error);
+    }
+  }
+
+  row(id: string): TrackedSession | undefined {
+    return this.#byId.get(id) ?? this.#held?.rows.get(id);
+  }
+
+  /** A held row that the roster no longer has. */
+  isGone(id: string): boolean {
+    return !this.#byId.has(id);
+  }
+
+  setShowAll(all: boolean): void {
+    this.showAll = all;
+    void this.connect();
+  }
+
+  setText(text: string): void {
+    this.text = text;
+    this.release();
+  }
+
+  toggleGroup(group: Group): void {
+    const groups = new Set(this.groups);
+    if (!groups.delete(group)) groups.add(group);
+    this.groups = groups;
+    this.release();
+  }
+
+  clearFilter(): void {
+    this.text = "";
+    this.groups = new Set();
+    this.release();
+  }
+
+  /** Keeps every row where it is until `release`, so that none jumps from under the pointer. */
+  hold(): void {
+    this.#held ??= { sections: this.#layout, rows: this.#byId };
+  }
+
+  release(): void {
+    this.#held = undefined;
+  }
+
+  /** Selects a session; one that is superseded leads to the head of its chain. */
+  select(id: string, open = this.opened): void {
+    const row = this.row(id);
+    if (row === undefined) return;
+    const head = headOf(this.roster.sessions, row) ?? row;
+    this.selected = head;
+    this.wantedSegment = head.sessionId === id ? undefined : { sessionId: id };
+    this.opened = open;
+  }
+
+  async startDemo(): Promise<void> {
+    try {
+      await this.#host.startDemo();
+      await this.connect();
+    } catch (error) {
+      this.phase = "failed";
+      this.failure = reasonOf(error);
+    }
+  }
+
+  #receive(message: RosterMessage): void {
+    switch (message.type) {
+      case "snapshot":
+        this.#show(fromSnapshot(message));
+        break;
+      case "delta": {
+        const after = applyDelta(this.roster, message);
+        if (after === null) void this.connect();
+        else this.#show(after);
+        break;
+      }
+      case "select":
+        this.clearFilter();
+        this.select(message.sessionId, true);
+        break;
+    }
+  }
+
+  #show(after: Roster): void {
+    const before = this.roster;
+    this.roster = after;
+    this.phase = "live";
+    this.failure = "";
+    this.clock.sync(after.generatedAt, after.sessions.map((session) => session.stateSince));
+    this.#follow(after);
+    if (this.#started && !before.reading) this.#announce(newlyNeeding(before, after));
+    this.#started = true;
+  }
+
+  /** When the selected session is superseded, the selection moves to its successor. */
+  #follow(after: Roster): void {
+    if (this.selected === undefined) return;
+    const head = headOf(after.sessions, this.selected);
+    if (head !== undefined) this.selected = head;
+  }
+
+  #announce(sessions: readonly TrackedSession[]): void {
+    if (sessions.length === 0) return;
+    const [first] = sessions;
+    if (sessions.length > 1 || first === undefined) {
+      this.announcement = `${sessions.length} sessions need you.`;
+      return;
+    }
+    const now = nowOf(first);
+    this.announcement = `${titleOf(first)} needs you: ${[now.lead, now.code].filter(Boolean).join(" ")}.`;
+  }
+}

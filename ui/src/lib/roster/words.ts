@@ -1,0 +1,186 @@
+// What a row says: title, place, what is going on, and the shape of its glyph.
+
+import type { TrackedSession } from "../bindings/TrackedSession";
+import { commandLine, oneLine, plural, shortId } from "../text";
+
+export type Glyph =
+  | "approval"
+  | "question"
+  | "plan"
+  | "error"
+  | "working"
+  | "compacting"
+  | "retrying"
+  | "turn"
+  | "interrupted"
+  | "idle"
+  | "ended";
+
+export type Tone = "need" | "error" | "plain";
+
+/** What is going on: words, and a command or path to be set in the code face. */
+export type Now = { readonly lead: string; readonly code?: string; readonly tone: Tone };
+
+/** Stable while the work goes on: a summary follows every answer, so the first prompt goes before it. */
+export function titleOf(session: TrackedSession): string {
+  for (const candidate of [session.workChainName, session.title, session.goal, session.summary]) {
+    const title = candidate === undefined ? "" : oneLine(candidate);
+    if (title !== "") return title;
+  }
+  return `Session ${shortId(session.sessionId)}`;
+}
+
+export function placeOf(session: TrackedSession): { project: string; branch?: string } {
+  const folder = session.repoRoot ?? session.cwd ?? session.projectId ?? "";
+  const project = oneLine(folder.split(/[/\\]/).filter(Boolean).at(-1) ?? "");
+  return session.branch === undefined ? { project } : { project, branch: oneLine(session.branch) };
+}
+
+export function glyphOf(session: TrackedSession): Glyph {
+  switch (session.stateKind) {
+    case "question":
+      return "question";
+    case "plan":
+      return "plan";
+    case "error":
+    case "limit":
+    case "crashed":
+      return "error";
+  }
+  if (session.state === "waiting_for_approval" || session.group === "needs_you") return "approval";
+  if (session.state === "working") {
+    if (session.stateKind === "compacting" || session.stateKind === "retrying") return session.stateKind;
+    return "working";
+  }
+  if (session.state === "ended") return "ended";
+  if (session.group === "idle") return "idle";
+  return session.stateKind === "interrupted" ? "interrupted" : "turn";
+}
+
+/** The state in words, as the detail pane and screen readers say it. */
+export function stateWords(session: Pick<TrackedSession, "state" | "stateKind">): string {
+  const kind = session.stateKind === undefined ? undefined : KIND_WORDS.get(session.stateKind);
+  return kind ?? STATE_WORDS.get(session.state) ?? oneLine(session.state.replaceAll("_", " "));
+}
+
+const STATE_WORDS: ReadonlyMap<string, string> = new Map([
+  ["working", "Working"],
+  ["waiting_for_approval", "Waiting for approval"],
+  ["waiting_for_input", "Your turn"],
+  ["idle", "Idle"],
+  ["ended", "Ended"],
+]);
+
+const KIND_WORDS: ReadonlyMap<string, string> = new Map([
+  ["permission", "Waiting for approval"],
+  ["question", "Asks a question"],
+  ["plan", "Waiting for a verdict on its plan"],
+  ["dialog", "A dialog is open"],
+  ["turn_ended", "Your turn"],
+  ["interrupted", "Interrupted"],
+  ["compacting", "Compacting"],
+  ["retrying", "Retrying"],
+  ["error", "Failed"],
+  ["limit", "Usage limit reached"],
+  ["background", "Only background work goes on"],
+  ["completed", "Completed"],
+  ["blocked", "Blocked"],
+  ["crashed", "Process died"],
+]);
+
+const WANTS: ReadonlyMap<string, string> = new Map([
+  ["Bash", "wants to run:"],
+  ["PowerShell", "wants to run:"],
+  ["Edit", "wants to edit:"],
+  ["MultiEdit", "wants to edit:"],
+  ["NotebookEdit", "wants to edit:"],
+  ["Write", "wants to write:"],
+  ["Read", "wants to read:"],
+  ["WebFetch", "wants to fetch:"],
+  ["WebSearch", "wants to search:"],
+]);
+
+export function nowOf(session: TrackedSession): Now {
+  switch (session.state) {
+    case "waiting_for_approval":
+      return asking(session);
+    case "working":
+      return working(session);
+    default:
+      return resting(session);
+  }
+}
+
+function asking(session: TrackedSession): Now {
+  const pending = session.pendingTool;
+  const target = pending === undefined ? "" : commandLine(pending.target);
+  if (session.stateKind === "plan") return { lead: "wants a verdict on its plan", tone: "need" };
+  if (session.stateKind === "question") {
+    return { lead: target === "" ? "asks a question" : `asks: ${target}`, tone: "need" };
+  }
+  if (pending === undefined) return { lead: "waits for approval", tone: "need" };
+  const wants = WANTS.get(pending.tool);
+  if (wants !== undefined && target !== "") return { lead: wants, code: target, tone: "need" };
+  const lead = `wants to use ${commandLine(pending.tool)}`;
+  return target === "" ? { lead, tone: "need" } : { lead: `${lead}:`, code: target, tone: "need" };
+}
+
+function working(session: TrackedSession): Now {
+  if (session.stateKind === "compacting") return { lead: "compacting", tone: "plain" };
+  if (session.stateKind === "retrying") {
+    const detail = oneLine(session.stateReason.detail);
+    return { lead: /retry/i.test(detail) ? detail : "retrying", tone: "error" };
+  }
+  const pending = session.pendingTool;
+  if (pending !== undefined) {
+    const target = commandLine(pending.target);
+    const tool = commandLine(pending.tool);
+    return target === "" ? { lead: tool, tone: "plain" } : { lead: `${tool}:`, code: target, tone: "plain" };
+  }
+  if (session.stateKind === "background") return { lead: backgroundWords(session), tone: "plain" };
+  return { lead: "thinking", tone: "plain" };
+}
+
+function resting(session: TrackedSession): Now {
+  switch (session.stateKind) {
+    case "error":
+      return { lead: `failed: ${oneLine(session.stateReason.detail)}`, tone: "error" };
+    case "limit":
+      return { lead: "usage limit reached", tone: "error" };
+    case "crashed":
+      return { lead: "the process died", tone: "error" };
+    case "interrupted":
+      return { lead: "interrupted", tone: "plain" };
+    case "dialog":
+      return { lead: "a dialog is open in its terminal", tone: "plain" };
+    case "background":
+      return { lead: backgroundWords(session), tone: "plain" };
+    case "blocked":
+      return { lead: "blocked", tone: "need" };
+  }
+  if (session.state === "ended") return { lead: "ended", tone: "plain" };
+  if ((session.backgroundTasks ?? 0) > 0) return { lead: backgroundWords(session), tone: "plain" };
+  const summary = session.summary === undefined ? "" : oneLine(session.summary);
+  if (summary !== "" && summary !== titleOf(session)) return { lead: summary, tone: "plain" };
+  return { lead: session.state === "idle" ? "idle" : "done", tone: "plain" };
+}
+
+function backgroundWords(session: TrackedSession): string {
+  const tasks = session.backgroundTasks ?? 0;
+  return tasks === 0 ? "only background work goes on" : `${plural(tasks, "background task")} running`;
+}
+
+/** Who bears witness. */
+export function witnessWords(source: string): string {
+  return SOURCE_WORDS.get(source) ?? oneLine(source.replaceAll("_", " "));
+}
+
+const SOURCE_WORDS: ReadonlyMap<string, string> = new Map([
+  ["registry", "Registry"],
+  ["hook", "Hook"],
+  ["transcript", "Transcript"],
+  ["status_file", "Status file"],
+  ["process", "Process"],
+  ["pty", "Terminal"],
+  ["timeout", "Timeout"],
+]);

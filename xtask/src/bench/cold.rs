@@ -1,0 +1,70 @@
+//! The pass over everything that a first start makes.
+
+use anyhow::Result;
+
+use super::corpus::{self, Generated};
+use super::measure::{self, Used, median};
+use super::rivals::{self, Rival};
+use super::{Bench, Row};
+
+/// CPU seconds for each gigabyte.
+const CPU_PER_GIGABYTE: f64 = 0.9;
+/// Megabytes, whatever there is to read.
+const PEAK: f64 = 80.0;
+
+/// Many sessions, in turn with the others, so that what else the machine does falls on all alike.
+pub fn cold(bench: &Bench) -> Result<Vec<Row>> {
+    let corpus = corpus::many(bench)?;
+    let rivals = rivals::present(bench, &corpus.claude_dir);
+    let ours = one(bench, &corpus)?;
+    // The first round brings the files into memory and is not counted.
+    rivals.iter().try_for_each(|rival| one_of(rival).map(drop))?;
+    let (mut own, mut others) = (Vec::new(), vec![Vec::new(); rivals.len()]);
+    for _ in 0..bench.rounds {
+        own.push(one(bench, &corpus)?);
+        for (rival, runs) in rivals.iter().zip(&mut others) {
+            runs.push(one_of(rival)?);
+        }
+    }
+    let mut rows = summary("cold pass", &own, &corpus);
+    rows.push(Row::told("cold pass, uncounted first run", format!("{:.2} s", ours.wall.as_secs_f64())));
+    for (rival, runs) in rivals.iter().zip(&others) {
+        // Each ratio is between neighbours in time; their median is robust against a busy minute.
+        let ratio = median(own.iter().zip(runs).map(|(own, other)| own.cpu_seconds() / other.cpu_seconds()));
+        let cpu = median(runs.iter().map(Used::cpu_seconds));
+        let peak = median(runs.iter().map(Used::peak_megabytes));
+        rows.push(Row::told(
+            format!("beside {}", rival.name),
+            format!("{ratio:.2} times its {cpu:.2} CPU s ({peak:.0} MB)"),
+        ));
+    }
+    Ok(rows)
+}
+
+/// One session of half a gigabyte: time may grow with it, memory may not.
+pub fn huge(bench: &Bench) -> Result<Vec<Row>> {
+    let corpus = corpus::huge(bench)?;
+    one(bench, &corpus)?;
+    let runs = (0..bench.rounds).map(|_| one(bench, &corpus)).collect::<Result<Vec<_>>>()?;
+    Ok(summary("huge session", &runs, &corpus))
+}
+
+fn summary(name: &str, runs: &[Used], corpus: &Generated) -> Vec<Row> {
+    let cpu = median(runs.iter().map(|used| used.cpu_seconds() / corpus.gigabytes()));
+    let wall = median(runs.iter().map(|used| used.wall.as_secs_f64()));
+    let peak = median(runs.iter().map(Used::peak_megabytes));
+    vec![
+        Row::at_most(format!("{name}, CPU"), cpu, "CPU s/GB", CPU_PER_GIGABYTE),
+        Row::told(format!("{name}, time"), format!("{wall:.2} s for {:.2} GB", corpus.gigabytes())),
+        Row::at_most(format!("{name}, peak memory"), peak, "MB", PEAK),
+    ]
+}
+
+fn one(bench: &Bench, corpus: &Generated) -> Result<Used> {
+    let call = bench.watchbill(&["roster", "--json", "--no-live", "--all"], &corpus.claude_dir)?;
+    measure::run(&call, &[0])
+}
+
+fn one_of(rival: &Rival) -> Result<Used> {
+    measure::run(&rival.call, rival.good_ends)
+}

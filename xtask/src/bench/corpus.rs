@@ -1,0 +1,103 @@
+//! The made-up histories that are measured, each generated once.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use super::Bench;
+use crate::call::Call;
+
+/// A history: the same words give the same bytes on every machine.
+pub struct Corpus {
+    name: &'static str,
+    sessions: u32,
+    bytes: f64,
+    seed: u32,
+}
+
+/// Many sessions of all sizes.
+const MANY: Corpus = Corpus { name: "many", sessions: 2000, bytes: 1e9, seed: 1 };
+/// One session of 495 MB with 636 subagents.
+const HUGE: Corpus = Corpus { name: "huge", sessions: 1, bytes: 6e8, seed: 7 };
+/// Stand-ins that take seconds, to try the drivers.
+const MANY_SMALL: Corpus = Corpus { name: "many-small", sessions: 60, bytes: 2e7, seed: 1 };
+const HUGE_SMALL: Corpus = Corpus { name: "huge-small", sessions: 1, bytes: 1e7, seed: 7 };
+
+/// A history on disk.
+pub struct Generated {
+    /// The folder to hand to `--claude-dir`.
+    pub claude_dir: PathBuf,
+    /// Bytes of all transcripts in it.
+    pub bytes: u64,
+}
+
+impl Generated {
+    /// In the unit of the targets.
+    pub fn gigabytes(&self) -> f64 {
+        self.bytes as f64 / 1e9
+    }
+}
+
+/// Two thousand sessions.
+pub fn many(bench: &Bench) -> Result<Generated> {
+    generate(bench, if bench.small { &MANY_SMALL } else { &MANY })
+}
+
+/// One enormous session.
+pub fn huge(bench: &Bench) -> Result<Generated> {
+    generate(bench, if bench.small { &HUGE_SMALL } else { &HUGE })
+}
+
+fn generate(bench: &Bench, corpus: &Corpus) -> Result<Generated> {
+    let folder = bench.tree.target("bench-corpus").join(corpus.name);
+    let complete = folder.join("complete");
+    if !complete.is_file() {
+        println!("  writing {:.0} MB to {}, once", corpus.bytes / 1e6, folder.display());
+        if folder.exists() {
+            std::fs::remove_dir_all(&folder)?;
+        }
+        Call::new(bench.tree.root(), "python3")
+            .args(["benches/gen_corpus.py", "--out"])
+            .args([&folder])
+            .args(["--sessions", &corpus.sessions.to_string(), "--bytes", &corpus.bytes.to_string()])
+            .args(["--seed", &corpus.seed.to_string()])
+            .run()?;
+        std::fs::write(&complete, "")?;
+    }
+    let claude_dir = folder.join(".claude");
+    let bytes = transcript_bytes(&claude_dir.join("projects"))?;
+    Ok(Generated { claude_dir, bytes })
+}
+
+/// Adds up all transcripts below a folder.
+fn transcript_bytes(folder: &Path) -> Result<u64> {
+    let mut sum = 0;
+    let listing =
+        std::fs::read_dir(folder).with_context(|| format!("could not read {}", folder.display()))?;
+    for entry in listing {
+        let entry = entry?;
+        let metadata = entry.metadata()?;
+        if metadata.is_dir() {
+            sum += transcript_bytes(&entry.path())?;
+        } else if entry.path().extension().is_some_and(|extension| extension == "jsonl") {
+            sum += metadata.len();
+        }
+    }
+    Ok(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_transcripts_are_added_up_however_deep() {
+        let folder = tempfile::tempdir().unwrap();
+        let deep = folder.path().join("a/b/subagents");
+        std::fs::create_dir_all(&deep).unwrap();
+        std::fs::write(folder.path().join("one.jsonl"), "12345").unwrap();
+        std::fs::write(deep.join("agent-1.jsonl"), "123").unwrap();
+        std::fs::write(deep.join("agent-1.meta.json"), "not counted").unwrap();
+        assert_eq!(transcript_bytes(folder.path()).unwrap(), 8);
+    }
+}

@@ -1,0 +1,123 @@
+//! What it costs to watch two thousand sessions in which nothing happens. Linux only, since it reads `/proc`.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+use super::watching::Watching;
+use super::{Bench, Row, corpus};
+
+/// How long is measured.
+const SPAN: Duration = Duration::from_secs(30);
+/// How long the program may take to come to rest.
+const SETTLING: Duration = Duration::from_secs(120);
+
+/// Waits until the program rests, then looks at what it uses.
+pub fn idle(bench: &Bench) -> Result<Vec<Row>> {
+    if !cfg!(target_os = "linux") {
+        bail!("needs /proc, which only Linux has");
+    }
+    let corpus = corpus::many(bench)?;
+    let watching = Watching::start(bench, &corpus.claude_dir)?;
+    watching.snapshot()?;
+    settle(&watching)?;
+    let span = if bench.small { SPAN / 6 } else { SPAN };
+    println!("  at rest; measuring for {} s", span.as_secs());
+    let before = look(watching.pid())?;
+    let start = Instant::now();
+    pass(&watching, span)?;
+    let (after, seconds) = (look(watching.pid())?, start.elapsed().as_secs_f64());
+    let cpu = (after.running.saturating_sub(before.running)).as_secs_f64() / seconds * 100.0;
+    let wake_ups = after.wake_ups.saturating_sub(before.wake_ups) as f64 / seconds;
+    Ok(vec![
+        Row::told("idle, CPU", format!("{cpu:.4} % of a core")),
+        Row::told("idle, wake-ups", format!("{wake_ups:.2} a second")),
+        Row::told("idle, memory", format!("{:.1} MB, {:.1} MB at the peak", after.resident, after.peak)),
+    ])
+}
+
+/// Waits until two seconds in a row cost nothing worth counting.
+fn settle(watching: &Watching) -> Result<()> {
+    let deadline = Instant::now() + SETTLING;
+    let mut before = look(watching.pid())?.running;
+    let mut quiet = 0;
+    while quiet < 2 {
+        if Instant::now() > deadline {
+            bail!("the program did not come to rest within {} s", SETTLING.as_secs());
+        }
+        pass(watching, Duration::from_secs(1))?;
+        let now = look(watching.pid())?.running;
+        quiet = if now.saturating_sub(before) < Duration::from_millis(10) { quiet + 1 } else { 0 };
+        before = now;
+    }
+    Ok(())
+}
+
+/// Lets time pass by listening; nothing is done with what is heard.
+fn pass(watching: &Watching, time: Duration) -> Result<()> {
+    let end = Instant::now() + time;
+    while let Some(left) = end.checked_duration_since(Instant::now()) {
+        watching.next(left)?;
+    }
+    Ok(())
+}
+
+/// A look at a process, all threads taken together.
+struct Look {
+    running: Duration,
+    wake_ups: u64,
+    /// Megabytes.
+    resident: f64,
+    peak: f64,
+}
+
+fn look(pid: u32) -> Result<Look> {
+    let folder = Path::new("/proc").join(pid.to_string());
+    let (mut running, mut wake_ups) = (Duration::ZERO, 0);
+    let threads =
+        fs::read_dir(folder.join("task")).with_context(|| format!("could not look at process {pid}"))?;
+    for thread in threads.flatten() {
+        // A thread may end between being listed and being read.
+        let text = |name| fs::read_to_string(thread.path().join(name)).unwrap_or_default();
+        running += Duration::from_nanos(first_number(&text("schedstat")));
+        wake_ups += field(&text("status"), "voluntary_ctxt_switches:");
+    }
+    let status = fs::read_to_string(folder.join("status"))?;
+    let megabytes = |name| field(&status, name) as f64 * 1024.0 / 1e6;
+    Ok(Look { running, wake_ups, resident: megabytes("VmRSS:"), peak: megabytes("VmHWM:") })
+}
+
+/// `schedstat` begins with the nanoseconds on a processor: far finer than the ticks in `stat`.
+fn first_number(text: &str) -> u64 {
+    text.split_whitespace().next().and_then(|word| word.parse().ok()).unwrap_or(0)
+}
+
+/// The number behind a name at the start of a line.
+fn field(status: &str, name: &str) -> u64 {
+    status.lines().find_map(|line| line.strip_prefix(name)).map_or(0, first_number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_found_where_the_kernel_puts_them() {
+        let status =
+            "Name:\tx\nVmRSS:\t    2000 kB\nvoluntary_ctxt_switches:\t17\nnonvoluntary_ctxt_switches:\t4\n";
+        assert_eq!(field(status, "VmRSS:"), 2000);
+        assert_eq!(field(status, "voluntary_ctxt_switches:"), 17);
+        assert_eq!(field(status, "VmHWM:"), 0);
+        assert_eq!(first_number("123456 789 3\n"), 123_456);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn this_very_process_can_be_looked_at() {
+        let look = look(std::process::id()).unwrap();
+        assert!(look.running > Duration::ZERO);
+        assert!(look.resident > 0.1 && look.peak >= look.resident);
+    }
+}

@@ -1,0 +1,105 @@
+//! One run of a program and what it used.
+
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use wait4::Wait4;
+
+use crate::call::Call;
+
+/// What a run used.
+#[derive(Clone, Copy, Debug)]
+pub struct Used {
+    /// User and system time, of its children too. This is the figure to compare: wall time on a busy machine is not.
+    pub cpu: Duration,
+    /// From start to end.
+    pub wall: Duration,
+    /// Most memory at once, in bytes.
+    pub peak: u64,
+}
+
+impl Used {
+    /// CPU seconds.
+    pub fn cpu_seconds(&self) -> f64 {
+        self.cpu.as_secs_f64()
+    }
+
+    /// Megabytes at the peak.
+    pub fn peak_megabytes(&self) -> f64 {
+        self.peak as f64 / 1e6
+    }
+}
+
+/// Runs a program with its output thrown away. `good_ends` are the exit codes that mean success.
+pub fn run(call: &Call, good_ends: &[i32]) -> Result<Used> {
+    let start = Instant::now();
+    let child = call
+        .command()
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .with_context(|| format!("`{}` could not be started", call.line()))?;
+    let ended = child.wait4().context("could not wait for a child process")?;
+    let wall = start.elapsed();
+    if !ended.status.code().is_some_and(|code| good_ends.contains(&code)) {
+        bail!("`{}` failed ({})", call.line(), ended.status);
+    }
+    let used = Used { cpu: ended.rusage.utime + ended.rusage.stime, wall, peak: ended.rusage.maxrss };
+    println!(
+        "  {:>7.3} CPU s  {:>7.3} s  {:>6.1} MB  {}",
+        used.cpu_seconds(),
+        used.wall.as_secs_f64(),
+        used.peak_megabytes(),
+        call.line()
+    );
+    Ok(used)
+}
+
+/// The middle of the numbers; the mean of the two middle ones where there is no one middle.
+pub fn median(numbers: impl IntoIterator<Item = f64>) -> f64 {
+    let mut numbers: Vec<f64> = numbers.into_iter().collect();
+    numbers.sort_by(f64::total_cmp);
+    let middle = numbers.len() / 2;
+    match numbers.len() {
+        0 => f64::NAN,
+        even if even % 2 == 0 => f64::midpoint(numbers[middle - 1], numbers[middle]),
+        _ => numbers[middle],
+    }
+}
+
+/// The number below which `share` (0 to 1) of the numbers lie, by the nearest rank.
+pub fn quantile(numbers: &[f64], share: f64) -> f64 {
+    let mut numbers = numbers.to_vec();
+    numbers.sort_by(f64::total_cmp);
+    let rank = (share * numbers.len() as f64).ceil().max(1.0) as usize;
+    numbers.get(rank - 1).copied().unwrap_or(f64::NAN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn medians_and_quantiles_are_what_tables_of_statistics_say() {
+        assert_eq!(median([3.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median([4.0, 1.0, 2.0, 3.0]), 2.5);
+        assert!(median([]).is_nan());
+        let hundred: Vec<f64> = (1..=100).rev().map(f64::from).collect();
+        assert_eq!(quantile(&hundred, 0.5), 50.0);
+        assert_eq!(quantile(&hundred, 0.99), 99.0);
+        assert_eq!(quantile(&[7.0], 0.99), 7.0);
+        assert!(quantile(&[], 0.5).is_nan());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_run_tells_time_and_memory_and_fails_by_its_end() {
+        let shell = |script: &str| Call::new(std::path::Path::new("."), "sh").args(["-c", script]);
+        let used = run(&shell("i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"), &[0]).unwrap();
+        assert!(used.cpu > Duration::ZERO && used.peak > 100_000, "{used:?}");
+        assert!(run(&shell("exit 1"), &[0]).is_err());
+        assert!(run(&shell("exit 1"), &[0, 1]).is_ok());
+    }
+}

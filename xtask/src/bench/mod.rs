@@ -1,0 +1,178 @@
+//! `cargo xtask bench`: what reading, waiting and idling cost, beside other programs on the same files.
+
+mod cold;
+mod corpus;
+mod idle;
+mod latency;
+mod measure;
+mod rivals;
+mod watching;
+
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+
+use crate::call::Call;
+use crate::options::BenchOptions;
+use crate::packages;
+use crate::steps::Need;
+use crate::tree::Tree;
+
+/// One line of the closing table.
+pub struct Row {
+    what: String,
+    value: String,
+    target: String,
+    met: Option<bool>,
+}
+
+impl Row {
+    /// A number that ought to be at most `target`.
+    fn at_most(what: impl Into<String>, value: f64, unit: &str, target: f64) -> Self {
+        Self {
+            what: what.into(),
+            value: format!("{} {unit}", number(value)),
+            target: format!("<= {} {unit}", number(target)),
+            met: Some(value <= target),
+        }
+    }
+
+    /// A number that is only told.
+    fn told(what: impl Into<String>, value: impl Into<String>) -> Self {
+        Self { what: what.into(), value: value.into(), target: String::new(), met: None }
+    }
+}
+
+/// The parts, in order, with what each shows.
+const PARTS: &[(&str, &str)] = &[
+    ("cold", "one pass over 2,000 sessions, 1 GB, beside ripgrep and ccusage"),
+    ("huge", "one pass over a session of 495 MB"),
+    ("first-rows", "from the start of the program to its first rows"),
+    ("latency", "from an appended line to its event, 50 sessions at work"),
+    ("idle", "thirty seconds over 2,000 sessions in which nothing happens"),
+];
+
+/// What every part needs to know.
+pub struct Bench<'a> {
+    tree: &'a Tree,
+    rounds: usize,
+    small: bool,
+    program: PathBuf,
+}
+
+impl Bench<'_> {
+    /// `watchbill` with a home and data folder of its own, so that no setting of the person's plays a part.
+    fn watchbill(&self, words: &[&str], claude_dir: &std::path::Path) -> Result<Call> {
+        let home = self.tree.target("bench-home");
+        std::fs::create_dir_all(&home)?;
+        Ok(Call::new(self.tree.root(), &self.program)
+            .without_own_settings()
+            .env("HOME", &home)
+            .env("XDG_CONFIG_HOME", home.join(".config"))
+            .env("XDG_DATA_HOME", home.join(".local/share"))
+            .args(words)
+            .args(["--claude-dir"])
+            .args([claude_dir])
+            .args(["--data-dir"])
+            .args([home.join("data")]))
+    }
+}
+
+/// Builds, measures, prints one table.
+pub fn bench(tree: &Tree, options: &BenchOptions) -> Result<()> {
+    for name in &options.only {
+        if !PARTS.iter().any(|(part, _)| part == name) {
+            let names: Vec<_> = PARTS.iter().map(|(part, _)| *part).collect();
+            bail!("`{name}` is not a part of the benchmark; there are: {}", names.join(", "));
+        }
+    }
+    packages::provide(tree, &[Need::Bench, Need::Node])?;
+    Call::new(tree.root(), "cargo")
+        .args(["build", "--release", "--locked", "--package", "watchbill"])
+        .run()?;
+    let bench = Bench {
+        tree,
+        rounds: options.rounds,
+        small: options.small,
+        program: tree.program("release", "watchbill"),
+    };
+    let mut rows = Vec::new();
+    for (name, shows) in PARTS {
+        if !options.only.is_empty() && !options.only.iter().any(|only| only == name) {
+            continue;
+        }
+        println!("\n== {name}: {shows}");
+        let part = match *name {
+            "cold" => cold::cold(&bench),
+            "huge" => cold::huge(&bench),
+            "first-rows" => watching::first_rows(&bench),
+            "latency" => latency::latency(&bench),
+            _ => idle::idle(&bench),
+        };
+        match part {
+            Ok(part) => rows.extend(part),
+            // The other parts may still be worth their time.
+            Err(error) => rows.push(Row::told(*name, format!("could not be measured: {error:#}"))),
+        }
+    }
+    if options.small {
+        println!("\nThe corpus was a small one: these numbers only show that the drivers work.");
+    }
+    println!("\n{}", table(&rows));
+    Ok(())
+}
+
+/// The rows in columns.
+fn table(rows: &[Row]) -> String {
+    let width = |text: fn(&Row) -> &str| rows.iter().map(|row| text(row).chars().count()).max().unwrap_or(0);
+    let (what, value, target) = (width(|row| &row.what), width(|row| &row.value), width(|row| &row.target));
+    let lines = rows.iter().map(|row| {
+        let verdict = match row.met {
+            Some(true) => "met",
+            Some(false) => "MISSED",
+            None => "",
+        };
+        let line = format!("{:<what$}  {:>value$}  {:<target$}  {verdict}", row.what, row.value, row.target);
+        line.trim_end().to_owned()
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Three digits that matter, so that columns can be compared at a glance.
+fn number(value: f64) -> String {
+    match value.abs() {
+        large if large >= 100.0 => format!("{value:.0}"),
+        medium if medium >= 10.0 => format!("{value:.1}"),
+        small if small >= 0.1 || small == 0.0 => format!("{value:.2}"),
+        _ => format!("{value:.4}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_says_what_was_missed() {
+        let rows = [
+            Row::at_most("cold pass", 0.8123, "CPU s/GB", 0.9),
+            Row::at_most("peak", 91.26, "MB", 80.0),
+            Row::told("beside ripgrep", "2.1x"),
+        ];
+        assert_eq!(
+            table(&rows),
+            "cold pass       0.81 CPU s/GB  <= 0.90 CPU s/GB  met\n\
+             peak                  91.3 MB  <= 80.0 MB        MISSED\n\
+             beside ripgrep           2.1x"
+        );
+    }
+
+    #[test]
+    fn numbers_keep_the_digits_that_matter() {
+        for (value, text) in
+            [(1234.5, "1234"), (12.34, "12.3"), (0.5, "0.50"), (0.00123, "0.0012"), (0.0, "0.00")]
+        {
+            assert_eq!(number(value), text);
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Other programs that go over the same files, for comparison.
+
+use std::path::Path;
+
+use anyhow::Result;
+
+use super::Bench;
+use crate::call::Call;
+use crate::node;
+use crate::tree::on_path;
+
+/// Adds up tokens of all transcripts; exact, so that its next release changes no number here.
+const CCUSAGE: &str = "20.0.24";
+
+/// A program to compare with.
+pub struct Rival {
+    /// Name and version, for the table.
+    pub name: String,
+    /// How it is called.
+    pub call: Call,
+    /// Exit codes that mean that it did its work.
+    pub good_ends: &'static [i32],
+}
+
+/// Those that can be had on this machine. The others are named aloud.
+pub fn present(bench: &Bench, claude_dir: &Path) -> Vec<Rival> {
+    let mut rivals = Vec::new();
+    if on_path(&std::env::var_os("PATH").unwrap_or_default(), "rg") {
+        let call = Call::new(bench.tree.root(), "rg")
+            .args(["--no-ignore", "--hidden", "-c", "compact_boundary"])
+            .args([claude_dir.join("projects")]);
+        // ripgrep ends with 1 when nothing was found.
+        rivals.push(Rival { name: "rg -c compact_boundary".to_owned(), call, good_ends: &[0, 1] });
+    } else {
+        println!("  NOT COMPARED with ripgrep: there is no `rg` here");
+    }
+    match ccusage(bench, claude_dir) {
+        Ok(rival) => rivals.push(rival),
+        Err(error) => println!("  NOT COMPARED with ccusage: {error:#}"),
+    }
+    rivals
+}
+
+fn ccusage(bench: &Bench, claude_dir: &Path) -> Result<Rival> {
+    let folder = bench.tree.target("bench-tools");
+    let program = folder.join("node_modules/.bin/ccusage");
+    if !program.exists() {
+        std::fs::create_dir_all(&folder)?;
+        std::fs::write(folder.join("package.json"), "{ \"private\": true }\n")?;
+        node::npm(bench.tree)
+            .args(["install", "--no-audit", "--no-fund", "--no-save", "--prefix"])
+            .args([&folder])
+            .args([format!("ccusage@{CCUSAGE}")])
+            .run()?;
+    }
+    let home = bench.tree.target("bench-home");
+    std::fs::create_dir_all(&home)?;
+    let call = Call::new(bench.tree.root(), native(&folder).unwrap_or(program))
+        .env("PATH", bench.tree.search_path())
+        .env("HOME", &home)
+        .env("XDG_CONFIG_HOME", home.join(".config"))
+        .env("CLAUDE_CONFIG_DIR", claude_dir)
+        .args(["claude", "daily", "--json", "--offline"]);
+    Ok(Rival { name: format!("ccusage {CCUSAGE}"), call, good_ends: &[0] })
+}
+
+/// The program itself, without the script that looks for it: the comparison should be with its reading alone.
+fn native(folder: &Path) -> Option<std::path::PathBuf> {
+    let scope = folder.join("node_modules/@ccusage");
+    let packages = std::fs::read_dir(scope).ok()?.flatten();
+    packages.map(|package| package.path().join("bin/ccusage")).find(|program| program.is_file())
+}

@@ -1,0 +1,157 @@
+//! A running `watchbill watch --json`, its lines stamped with the time at which they came.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+use super::measure::median;
+use super::{Bench, Row, corpus};
+
+/// Longest wait for a first line; a debug build over a gigabyte needs some of it.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// Milliseconds from start to first rows.
+const FIRST_ROWS: f64 = 150.0;
+
+/// The process and what it says. Ends with its owner.
+pub struct Watching {
+    child: Child,
+    lines: Receiver<(Instant, String)>,
+    /// When it was started.
+    pub started: Instant,
+}
+
+/// A line, understood, and when it came.
+pub struct Event {
+    pub at: Instant,
+    pub value: Value,
+}
+
+impl Watching {
+    /// Starts the program over a folder.
+    pub fn start(bench: &Bench, claude_dir: &Path) -> Result<Self> {
+        let call = bench.watchbill(&["watch", "--json"], claude_dir)?;
+        println!("  $ {}", call.line());
+        let started = Instant::now();
+        let mut child = call
+            .command()
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .with_context(|| format!("`{}` could not be started", call.line()))?;
+        let output = child.stdout.take().context("the program has no output")?;
+        let (sender, lines) = mpsc::channel();
+        // Ends by itself when the program does, or when nobody listens any more.
+        std::thread::spawn(move || {
+            for line in BufReader::new(output).lines().map_while(Result::ok) {
+                if sender.send((Instant::now(), line)).is_err() {
+                    return;
+                }
+            }
+        });
+        Ok(Self { child, lines, started })
+    }
+
+    /// The next event, or `None` if none came in time.
+    pub fn next(&self, patience: Duration) -> Result<Option<Event>> {
+        match self.lines.recv_timeout(patience) {
+            Ok((at, line)) => {
+                let value = serde_json::from_str(&line).with_context(|| format!("no JSON: {line:.200}"))?;
+                Ok(Some(Event { at, value }))
+            }
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => bail!("`watchbill watch --json` ended by itself"),
+        }
+    }
+
+    /// The first event, which must be a snapshot.
+    pub fn snapshot(&self) -> Result<Event> {
+        let Some(event) = self.next(PATIENCE)? else {
+            bail!("`watchbill watch --json` said nothing for {} s", PATIENCE.as_secs());
+        };
+        if event.value["event"] != "snapshot" {
+            bail!("`watchbill watch --json` began with {} instead of a snapshot", event.value["event"]);
+        }
+        Ok(event)
+    }
+
+    /// The process.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        // Either it runs and ends now, or it has ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// From the start of the program to its first rows.
+pub fn first_rows(bench: &Bench) -> Result<Vec<Row>> {
+    let corpus = corpus::many(bench)?;
+    let (mut times, mut sessions) = (Vec::new(), 0);
+    for _ in 0..bench.rounds {
+        let watching = Watching::start(bench, &corpus.claude_dir)?;
+        let snapshot = watching.snapshot()?;
+        let time = (snapshot.at - watching.started).as_secs_f64() * 1000.0;
+        sessions = snapshot.value["sessions"].as_array().map_or(0, Vec::len);
+        println!("  {time:.0} ms, {sessions} sessions");
+        times.push(time);
+    }
+    Ok(vec![
+        Row::at_most("first rows", median(times), "ms", FIRST_ROWS),
+        Row::told("first rows, sessions in them", sessions.to_string()),
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree::Tree;
+
+    /// A stand-in for `watchbill` that prints these lines and then does as told.
+    fn stand_in(lines: &[&str], then: &str) -> (tempfile::TempDir, Result<Watching>) {
+        let folder = tempfile::tempdir().unwrap();
+        let script = folder.path().join("watchbill");
+        let echoes: Vec<_> = lines.iter().map(|line| format!("echo '{line}'")).collect();
+        std::fs::write(&script, format!("#!/bin/sh\n{}\n{then}\n", echoes.join("\n"))).unwrap();
+        let mut permissions = std::fs::metadata(&script).unwrap().permissions();
+        std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o755);
+        std::fs::set_permissions(&script, permissions).unwrap();
+        let tree = Tree::find().unwrap();
+        let bench = Bench { tree: &tree, rounds: 1, small: true, program: script };
+        let watching = Watching::start(&bench, folder.path());
+        (folder, watching)
+    }
+
+    #[test]
+    fn the_snapshot_comes_first_and_the_program_ends_with_its_owner() {
+        let lines = [r#"{"event":"snapshot","sessions":[{}]}"#, r#"{"event":"removed","sessionId":"a"}"#];
+        let (_folder, watching) = stand_in(&lines, "exec tail -f /dev/null");
+        let watching = watching.unwrap();
+        assert_eq!(watching.snapshot().unwrap().value["sessions"].as_array().unwrap().len(), 1);
+        assert_eq!(watching.next(PATIENCE).unwrap().unwrap().value["event"], "removed");
+        assert!(watching.next(Duration::from_millis(20)).unwrap().is_none());
+        let process = std::path::PathBuf::from(format!("/proc/{}", watching.pid()));
+        drop(watching);
+        assert!(!process.exists());
+    }
+
+    #[test]
+    fn a_program_that_ends_or_begins_wrongly_is_an_error() {
+        let (_folder, watching) = stand_in(&[], "exit 1");
+        let error = watching.unwrap().snapshot().map(drop).unwrap_err();
+        assert!(error.to_string().contains("ended by itself"), "{error}");
+        let (_folder, watching) = stand_in(&[r#"{"event":"updated"}"#], "exec tail -f /dev/null");
+        let error = watching.unwrap().snapshot().map(drop).unwrap_err();
+        assert!(error.to_string().contains("instead of a snapshot"), "{error}");
+    }
+}

@@ -1,0 +1,97 @@
+//! What `cargo metadata` says, as far as the checks ask.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde::Deserialize;
+
+/// All packages that are linked into anything of ours, and how they hang together.
+#[derive(Deserialize)]
+pub struct Metadata {
+    /// Ours and others'.
+    pub packages: Vec<Package>,
+    workspace_members: Vec<String>,
+    resolve: Resolve,
+}
+
+/// One package.
+#[derive(Deserialize)]
+pub struct Package {
+    pub id: String,
+    pub name: String,
+    pub version: String,
+    /// An SPDX expression.
+    pub license: Option<String>,
+    /// Where it was fetched from; nothing for our own.
+    pub source: Option<String>,
+    pub dependencies: Vec<Dependency>,
+    pub targets: Vec<Target>,
+}
+
+/// What a manifest names.
+#[derive(Deserialize)]
+pub struct Dependency {
+    pub name: String,
+    kind: Option<String>,
+}
+
+impl Dependency {
+    /// True if only tests see it.
+    pub fn is_for_tests(&self) -> bool {
+        self.kind.as_deref() == Some("dev")
+    }
+}
+
+/// A library, program, test or build script.
+#[derive(Deserialize)]
+pub struct Target {
+    pub src_path: PathBuf,
+}
+
+#[derive(Deserialize)]
+struct Resolve {
+    nodes: Vec<Node>,
+}
+
+#[derive(Deserialize)]
+struct Node {
+    id: String,
+    deps: Vec<Link>,
+}
+
+#[derive(Deserialize)]
+struct Link {
+    pkg: String,
+    dep_kinds: Vec<LinkKind>,
+}
+
+#[derive(Deserialize)]
+struct LinkKind {
+    kind: Option<String>,
+}
+
+impl Metadata {
+    /// Asks cargo.
+    pub fn ask(root: &Path) -> Self {
+        let output = Command::new(env!("CARGO"))
+            .args(["metadata", "--format-version", "1", "--locked"])
+            .current_dir(root)
+            .output()
+            .expect("cargo can be started");
+        assert!(output.status.success(), "cargo metadata: {}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).expect("cargo metadata prints what it documents")
+    }
+
+    /// The packages of this tree.
+    pub fn ours(&self) -> impl Iterator<Item = &Package> {
+        self.packages.iter().filter(|package| self.workspace_members.contains(&package.id))
+    }
+
+    /// The packages that one links directly, tests and build scripts left aside.
+    pub fn linked_by(&self, package: &Package) -> Vec<&Package> {
+        let node =
+            self.resolve.nodes.iter().find(|node| node.id == package.id).expect("every package is resolved");
+        let links = node.deps.iter().filter(|link| link.dep_kinds.iter().any(|kind| kind.kind.is_none()));
+        links.filter_map(|link| self.packages.iter().find(|package| package.id == link.pkg)).collect()
+    }
+}
