@@ -171,6 +171,8 @@ impl Registry {
                 change.watch = alive.then_some(pid);
             } else if before.liveness == Liveness::Dead {
                 change.watch = alive.then_some(pid);
+            } else if !alive {
+                change.forget.push(pid);
             }
         } else {
             change.watch = alive.then_some(pid);
