@@ -195,15 +195,16 @@ fn tests(tree: &Tree, words: &[&str]) -> Result<Call> {
         .quiet_output()
         .and_then(|text| text.lines().find_map(|line| line.strip_prefix("host: ").map(str::to_owned)))
         .context("`cargo --version --verbose` did not name this machine's platform")?;
-    let own = std::env::current_exe().context("could not find this program's own file")?;
-    let own = own.to_str().context("this program's path is not UTF-8, which cargo's runner setting needs")?;
+    let runner = sandbox::runner(tree)?;
+    let runner =
+        runner.to_str().context("the build folder's path is not UTF-8, which cargo's settings need")?;
     Ok(cargo(tree)
         // Tests that generate TypeScript write here; the step `bindings` compares.
         .env("TS_RS_EXPORT_DIR", generated(tree))
         .args(words)
         // Without this package, whose tests have run before: it would be linked anew while it runs.
         .args(["--workspace", "--exclude", "xtask", "--locked"])
-        .args(["--config", &sandbox::runner_setting(&host, own)]))
+        .args(["--config", &sandbox::runner_setting(&host, runner)]))
 }
 
 /// The types say `../../../ui/…`, reckoned from a crate's own folder; three levels make it land in ours.
