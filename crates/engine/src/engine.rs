@@ -478,6 +478,11 @@ impl Engine {
         self.problems_dirty |= !problems.is_empty();
         self.problems.absorb(problems);
         let Some((root, _)) = self.place_of(&path) else { return };
+        // Records without a time belong to the first one that has a time: when that is later, the session had not begun.
+        let unbegun = |fold: &SessionFold| fold.lineage().started_at.is_none();
+        if self.outlook.until.is_some() && file.main().is_some_and(unbegun) {
+            return;
+        }
         self.files.insert(path.clone(), file);
         self.after_read(&path, &root);
     }
