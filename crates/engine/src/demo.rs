@@ -204,6 +204,7 @@ mod tests {
         }
         gaps.push((begin + 120 - changed, begin + 120));
         let longest = gaps.iter().max().copied().unwrap_or_default();
+        // Looks two seconds apart stretch a pause of five to six.
         assert!(
             longest.0 <= 6,
             "nothing changes for {} s before second {}; all: {gaps:?}",
