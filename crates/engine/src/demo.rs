@@ -39,19 +39,19 @@ const PARTS: [Part; 16] = [
     Part { text: bundled!("review"), enters: 10 },
     Part { text: bundled!("plan"), enters: 12 },
     Part { text: bundled!("shop"), enters: 14 },
-    Part { text: bundled!("notes"), enters: 17 },
-    Part { text: bundled!("infra"), enters: 20 },
-    Part { text: bundled!("config"), enters: 60 },
-    Part { text: bundled!("linter"), enters: 66 },
-    Part { text: bundled!("indexer"), enters: 76 },
-    Part { text: bundled!("parallel"), enters: 84 },
-    Part { text: bundled!("search"), enters: 104 },
+    Part { text: bundled!("notes"), enters: 21 },
+    Part { text: bundled!("infra"), enters: 23 },
+    Part { text: bundled!("config"), enters: 65 },
+    Part { text: bundled!("linter"), enters: 65 },
+    Part { text: bundled!("indexer"), enters: 83 },
+    Part { text: bundled!("parallel"), enters: 88 },
+    Part { text: bundled!("search"), enters: 108 },
 ];
 
 /// The demo is always on the afternoon on which the recordings were made.
 const BEGIN: Timestamp = Timestamp::from_millis(1_795_188_600_000);
 /// A single look sees the demo at this point: something waits, something works, something is done.
-const LOOK_AT: Millis = Millis::from_secs(33);
+const LOOK_AT: Millis = Millis::from_secs(37);
 /// The demo begins with this much of it behind it, so that the first sight is no empty list.
 const LEAD: Millis = Millis::from_secs(13);
 /// The claude folder of the demo; it exists in memory only.
