@@ -119,7 +119,8 @@ fn same_as_a_fresh_look(name: &str) {
         if Instant::now() >= deadline {
             let lines = |roster: &RosterSnapshot| serde_json::to_string_pretty(roster).unwrap();
             let (seen, next) = (lines(&seen), lines(&next));
-            let differ = seen.lines().zip(next.lines()).filter(|(a, b)| a != b).map(|(a, b)| format!("{a} | {b}\n"));
+            let differ =
+                seen.lines().zip(next.lines()).filter(|(a, b)| a != b).map(|(a, b)| format!("{a} | {b}\n"));
             panic!("{name}: replayed and fresh differ:\n{}", differ.collect::<String>());
         }
     }
