@@ -582,8 +582,11 @@ impl Engine {
         self.problems.absorb(problems);
         let Some(file) = file else { return };
         // Records without a time belong to the first one that has a time: when that is later, the session had not begun.
-        let unbegun = |fold: &SessionFold| fold.lineage().started_at.is_none();
-        if self.outlook.until.is_some() && file.main().is_some_and(unbegun) {
+        let begun = match file.fold() {
+            Fold::Main(fold) => fold.lineage().started_at.is_some(),
+            Fold::Agent(fold) => fold.started_at().is_some(),
+        };
+        if self.outlook.until.is_some() && !begun {
             return;
         }
         self.files.insert(path.clone(), file);
