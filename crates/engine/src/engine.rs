@@ -558,6 +558,9 @@ impl Engine {
             Err(error) => {
                 if new {
                     self.files.remove(path);
+                } else {
+                    // What was read before the error counts, or what it voided does not any more.
+                    self.after_read(path, true);
                 }
                 self.problems.note_tail(path, &error);
                 self.problems_dirty = true;
