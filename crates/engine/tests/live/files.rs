@@ -82,6 +82,18 @@ fn a_linked_project_is_one_project() {
     assert_eq!(ear.copy.sessions, seen.sessions);
     ear.handle.look_again();
     assert_eq!(ear.handle.roster(true).unwrap().sessions, seen.sessions);
+    // By whichever name the system reports a change, it is one.
+    let mut ear = ear;
+    crate::ear::append(&file, &author.answer(2, now()));
+    let tokens =
+        |copy: &RosterSnapshot, n| row(copy, &author).is_some_and(|row| row.tokens.unwrap().input == n);
+    ear.until("the second answer", |copy| tokens(copy, 20));
+    assert_eq!(row(&ear.copy, &author).unwrap().project_id.as_deref(), Some("first"));
+    std::fs::remove_file(folder.root.join("projects/first")).unwrap();
+    ear.until("the other name", |copy| {
+        row(copy, &author).is_some_and(|row| row.project_id.as_deref() == Some("second"))
+    });
+    assert!(tokens(&ear.copy, 20));
 }
 
 #[test]
