@@ -27,7 +27,15 @@ impl Engine {
                 }
                 Hint::File(path) => {
                     self.read_markers_around(&path);
-                    self.look_at_file(&path, out);
+                    let troubled = |problem: &watchbill_core::problem::Problem| {
+                        Path::new(&*problem.path).starts_with(&path)
+                    };
+                    if self.scan_problems.iter().any(troubled) {
+                        // What a scan could not look at may be gone, or well.
+                        self.look_at_tree(&path, out);
+                    } else {
+                        self.look_at_file(&path, out);
+                    }
                 }
             }
         }
@@ -74,9 +82,10 @@ impl Engine {
             // may hold anything of it.
             let roots = canonical_roots(&*self.world.fs, &self.settings.roots);
             let around = roots.iter().any(|root| root.starts_with(path) || path.starts_with(root));
-            return if around && (roots != self.roots || !self.reading) {
-                self.rescan(out)
-            };
+            if around {
+                self.rescan(out);
+            }
+            return;
         }
         let found = scan_path(&*self.world.fs, &self.roots, path);
         self.renew_scan_problems(path, found.problems);
@@ -87,6 +96,11 @@ impl Engine {
             .chain(self.registry.paths())
             .filter(|file| file.starts_with(path))
             .collect();
+        let is_project = path.parent().is_some_and(|above| above.ends_with(layout::PROJECTS));
+        if is_project && !known.is_empty() && self.world.fs.stat(path).is_err() {
+            // If it was a link, its files may be there under another name, which nobody will tell us.
+            return self.rescan(out);
+        }
         self.note_registry_folders();
         self.look_at_found(found.found, known, out);
         let (files, fs) = (&self.files, &self.world.fs);
@@ -143,6 +157,20 @@ impl Engine {
             self.forget_file(path);
         }
         twins
+    }
+
+    /// The name under which a file that is new to us is known already.
+    pub(super) fn twin_of(&self, path: &Path, place: &Place) -> Option<PathBuf> {
+        let (Place::Transcript { session, .. } | Place::Subagent { session, .. }) = place else {
+            return None;
+        };
+        let session = self.sessions.get(session)?;
+        let id = self.world.fs.stat(path).ok()?.id;
+        let mut names = session.mains.iter().chain(session.agents.keys());
+        let same = |name: &&PathBuf| {
+            name.file_name() == path.file_name() && self.world.fs.stat(name).is_ok_and(|stat| stat.id == id)
+        };
+        names.find(same).cloned()
     }
 
     pub(super) fn look_at_found(&mut self, found: Vec<Found>, known: Vec<PathBuf>, out: &mut Vec<Output>) {

@@ -83,6 +83,9 @@ impl Engine {
             // The first scan reads it, and one look at everything follows the scan.
             return;
         }
+        if let Some(twin) = new.then(|| self.twin_of(path, &place)).flatten() {
+            return self.read_transcript(&twin, place, out);
+        }
         let file =
             self.files.entry(path.to_path_buf()).or_insert_with(|| TrackedFile::new(place, timeouts, until));
         let mut effects = Vec::new();
@@ -104,6 +107,9 @@ impl Engine {
             Err(error) => {
                 if new {
                     self.files.remove(path);
+                } else {
+                    // What was read before the error counts, or what it voided does not any more.
+                    self.after_read(path, true);
                 }
                 self.problems.note_tail(path, &error);
                 self.problems_dirty = true;
