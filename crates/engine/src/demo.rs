@@ -39,13 +39,13 @@ const PARTS: [Part; 16] = [
     Part { text: bundled!("review"), enters: 10 },
     Part { text: bundled!("plan"), enters: 12 },
     Part { text: bundled!("shop"), enters: 14 },
-    Part { text: bundled!("notes"), enters: 17 },
-    Part { text: bundled!("infra"), enters: 20 },
+    Part { text: bundled!("notes"), enters: 21 },
+    Part { text: bundled!("infra"), enters: 23 },
     Part { text: bundled!("config"), enters: 65 },
-    Part { text: bundled!("linter"), enters: 70 },
+    Part { text: bundled!("linter"), enters: 65 },
     Part { text: bundled!("indexer"), enters: 83 },
-    Part { text: bundled!("parallel"), enters: 89 },
-    Part { text: bundled!("search"), enters: 109 },
+    Part { text: bundled!("parallel"), enters: 88 },
+    Part { text: bundled!("search"), enters: 108 },
 ];
 
 /// The demo is always on the afternoon on which the recordings were made.
