@@ -519,9 +519,11 @@ impl Engine {
         };
         let active = fold.last_activity();
         let running = !copied && fold.is_running(self.now, self.settings.timeouts.idle);
+        let calls = if copied { Vec::new() } else { fold.pending_tools().cloned().collect() };
         let session = self.sessions.entry(parent.clone()).or_default();
         session.set_agent_tokens(path, tokens);
         session.set_agent_running(path, running);
+        session.set_agent_calls(path, calls);
         self.dirty.insert(parent.clone());
         // A parent that waits for its subagents writes nothing itself; their records keep it from being idle.
         let main = self.main_file(&parent).map(|(path, _)| path.to_path_buf());
