@@ -253,6 +253,54 @@ fn a_registry_that_stands_still_is_overtaken_by_the_transcript() {
 }
 
 #[test]
+fn how_the_turn_before_ended_is_not_said_of_this_one() {
+    let failed = reading(State::WaitingForInput, Some(StateKind::Error), 0);
+    let idle = [process(7, Some(RegistryStatus::Idle), 2_300)];
+    let v = verdict(2_320, Some(failed), &idle);
+    assert_eq!((v.state, v.kind), (State::WaitingForInput, Some(StateKind::TurnEnded)));
+    assert_eq!((&*v.reason.detail, v.next), ("registry says `idle`", Some(at(2_800))));
+    let v = verdict(2_800, Some(failed), &idle);
+    assert_eq!(v.kind, Some(StateKind::Error), "only a dialog was closed");
+    let v = verdict(120, Some(failed), &[process(7, Some(RegistryStatus::Idle), 100)]);
+    assert_eq!(v.kind, Some(StateKind::Error), "its own end is told at once");
+}
+
+#[test]
+fn a_dialog_before_a_call_holds_the_turn_up() {
+    let calls = pending("Bash", "cargo test");
+    let processes = [process(7, waiting("dialog open"), 300)];
+    let v = verdict(400, Some(TranscriptWitness { pending: &calls, ..working(0) }), &processes);
+    assert_eq!(
+        short(&v),
+        (State::WaitingForApproval, Some(StateKind::Dialog), Source::Registry, Confidence::Inferred)
+    );
+    let v = verdict(400, Some(TranscriptWitness { pending: &calls, ..turn_ended(0) }), &processes);
+    assert_eq!((v.state, v.kind), (State::WaitingForInput, Some(StateKind::Dialog)), "no turn runs");
+}
+
+#[test]
+fn between_the_subagents_and_their_report_nobody_waits_for_the_person() {
+    let background = TranscriptWitness {
+        kind: Some(StateKind::Background),
+        detail: "the turn ended, one subagent works on",
+        ..working(0)
+    };
+    let idle = [process(7, Some(RegistryStatus::Idle), 4_000)];
+    let v = verdict(4_210, Some(background), &idle);
+    assert_eq!(
+        short(&v),
+        (State::Working, Some(StateKind::Background), Source::Transcript, Confidence::Observed)
+    );
+    assert_eq!((v.pid, v.live, v.next), (Some(7), true, Some(at(4_500))));
+    let v = verdict(4_500, Some(background), &idle);
+    assert_eq!((v.state, v.reason.source), (State::WaitingForInput, Source::Registry), "no report comes");
+    let v = verdict(4_010, Some(working(0)), &idle);
+    assert_eq!(v.state, State::WaitingForInput, "the end of an ordinary turn is shown at once");
+    let shell = [process(7, Some(RegistryStatus::Shell), 4_000)];
+    assert_eq!(verdict(4_010, Some(background), &shell).state, State::WaitingForInput);
+}
+
+#[test]
 fn only_idle_is_overtaken() {
     let v = verdict(90_000, Some(working(60_000)), &[process(7, waiting("permission prompt"), 0)]);
     assert_eq!(v.state, State::WaitingForApproval, "a subagent works on while another one asks");
@@ -312,10 +360,10 @@ fn edge_56_a_record_of_another_clock_does_not_overtake_the_registry() {
 fn edge_32_the_gap_before_the_subagents_report_is_no_end() {
     let background = TranscriptWitness { kind: Some(StateKind::Background), ..working(1_000) };
     let idle = [process(7, Some(RegistryStatus::Idle), 9_000)];
-    let v = verdict(9_500, Some(background), &idle);
-    assert_eq!((v.state, v.kind, v.next), (State::Working, Some(StateKind::Background), Some(at(10_000))));
+    let v = verdict(9_300, Some(background), &idle);
+    assert_eq!((v.state, v.kind, v.next), (State::Working, Some(StateKind::Background), Some(at(9_500))));
     // It stays idle: the subagents were stopped, whatever notice the transcript still waits for.
-    let v = verdict(10_000, Some(background), &idle);
+    let v = verdict(9_500, Some(background), &idle);
     assert_eq!((v.state, v.kind), (State::WaitingForInput, Some(StateKind::TurnEnded)));
     // An ordinary turn's end is told at once.
     let v = verdict(9_500, Some(working(8_000)), &idle);

@@ -189,9 +189,10 @@ proptest! {
         let verdict = scene.resolve();
         let prompts = ["permission prompt", "sandbox request", "worker request", "input needed"];
         let calls = scene.told.as_ref().is_some_and(|told| !told.pending.is_empty());
+        let runs = scene.told.as_ref().is_some_and(|told| told.state == State::Working);
         let asked = scene.told.as_ref().is_some_and(|told| told.state == State::WaitingForApproval)
             || scene.instances.iter().filter(|i| i.liveness != Liveness::Dead).any(|i| match &i.entry.status {
-                Some(RegistryStatus::Waiting(what)) => prompts.contains(&&**what) || what.is_empty() && calls,
+                Some(RegistryStatus::Waiting(what)) => prompts.contains(&&**what) || calls && (runs || what.is_empty()),
                 _ => false,
             });
         prop_assert!(verdict.state != State::WaitingForApproval || asked, "{:?}", verdict);

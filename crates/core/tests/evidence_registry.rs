@@ -121,7 +121,7 @@ fn complete_json_without_process_or_session_is_no_entry() {
 }
 
 #[test]
-fn a_registry_is_expected_of_interactive_clients_since_2_1_139() {
+fn a_registry_is_expected_of_the_versions_that_were_seen_to_keep_one() {
     for (version, entrypoint, expected) in [
         (Some("2.1.139"), Some("cli"), true),
         (Some("2.1.329"), Some("cli"), true),
@@ -131,7 +131,9 @@ fn a_registry_is_expected_of_interactive_clients_since_2_1_139() {
         (Some("2.1.138"), Some("cli"), false),
         (Some("1.9.999"), Some("cli"), false),
         (Some("next"), Some("cli"), false),
-        (Some("2.1.329"), Some("sdk-cli"), false),
+        (Some("2.1.329"), Some("sdk-cli"), true),
+        (Some("2.1.328"), Some("sdk-cli"), false),
+        (Some("2.1.329"), Some("sdk-ts"), false),
         (Some("2.1.329"), None, false),
         (None, Some("cli"), false),
     ] {

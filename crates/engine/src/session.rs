@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use watchbill_core::chain::chains::Chains;
-use watchbill_core::evidence::registry::{Liveness, expects_registry};
+use watchbill_core::evidence::registry::{Liveness, RegistryStatus, expects_registry};
 use watchbill_core::evidence::resolve::resolve;
 use watchbill_core::evidence::witness::{Evidence, InstanceWitness, TranscriptWitness, Verdict};
 use watchbill_core::ids::{ChainId, SessionId};
@@ -40,6 +40,8 @@ pub struct Session {
     pub shared: Option<Shared>,
     /// How many requests its transcript held when the copies of it were last looked at.
     pub requests: usize,
+    /// What running subagents have called and not yet got, by their files.
+    pub agent_calls: BTreeMap<PathBuf, Vec<PendingTool>>,
     /// The root under which it was found.
     pub root: PathBuf,
     /// Its launch folder and the repository of that, once looked for.
@@ -82,6 +84,16 @@ impl Session {
         }
         self.agents_running.remove(path);
         self.copies.remove(path);
+        self.agent_calls.remove(path);
+    }
+
+    /// Notes what a subagent has called and not yet got.
+    pub fn set_agent_calls(&mut self, path: &Path, calls: Vec<PendingTool>) {
+        if calls.is_empty() {
+            self.agent_calls.remove(path);
+        } else {
+            self.agent_calls.insert(path.to_path_buf(), calls);
+        }
     }
 
     /// Whether nothing is known of it any more.
@@ -168,9 +180,23 @@ pub fn verdict(makings: &Makings<'_>) -> Option<Verdict> {
 fn open_calls(makings: &Makings<'_>, instances: &[InstanceWitness]) -> Vec<PendingTool> {
     let mut calls = makings.fold.map(|(_, fold)| fold.pending_tools()).unwrap_or_default();
     let running = instances.iter().filter(|witness| makings.live && witness.liveness != Liveness::Dead);
+    let asks = |witness: &InstanceWitness| matches!(witness.entry.status, Some(RegistryStatus::Waiting(_)));
+    if calls.is_empty() && running.clone().any(asks) {
+        calls = agents_calls(makings);
+    }
     if let Some(began) = running.map(|witness| witness.entry.started_at).min().flatten() {
         calls.retain(|call| call.since >= began);
     }
+    calls
+}
+
+/// The open calls of the subagents that run, newest first: while the person is asked for one of them that one
+/// waits, and what was called before it has most likely begun to run.
+fn agents_calls(makings: &Makings<'_>) -> Vec<PendingTool> {
+    let Some(session) = makings.session else { return Vec::new() };
+    let running = session.agent_calls.iter().filter(|(path, _)| session.agents_running.contains(*path));
+    let mut calls: Vec<PendingTool> = running.flat_map(|(_, calls)| calls.iter().cloned()).collect();
+    calls.sort_by(|a, b| b.since.cmp(&a.since));
     calls
 }
 

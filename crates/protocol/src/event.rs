@@ -87,13 +87,7 @@ impl StoreEvents {
         for upsert in &delta.upserts {
             self.upsert(delta.revision, &upsert.session, &mut out);
         }
-        if let Some(problems) = &delta.problems {
-            self.rest(delta.revision, problems, delta.reading, &mut out);
-        } else {
-            let problems = std::mem::take(&mut self.problems);
-            self.rest(delta.revision, &problems, delta.reading, &mut out);
-            self.problems = problems;
-        }
+        self.rest(delta.revision, delta.problems.as_deref(), delta.reading, &mut out);
         out
     }
 
@@ -111,7 +105,7 @@ impl StoreEvents {
         for session in &next.sessions {
             self.upsert(next.revision, session, &mut out);
         }
-        self.rest(next.revision, &next.problems, next.reading, &mut out);
+        self.rest(next.revision, Some(&next.problems), next.reading, &mut out);
         out
     }
 
@@ -135,12 +129,21 @@ impl StoreEvents {
         out.push(event);
     }
 
-    fn rest(&mut self, revision: u64, problems: &[Problem], reading: bool, out: &mut Vec<StoreEvent>) {
+    /// What is said besides rows; `problems` is `None` when the list is the old one.
+    fn rest(
+        &mut self,
+        revision: u64,
+        problems: Option<&[Problem]>,
+        reading: bool,
+        out: &mut Vec<StoreEvent>,
+    ) {
         if self.reading != reading {
             self.reading = reading;
             out.push(StoreEvent::Reading { revision, reading });
         }
-        if self.problems != problems {
+        if let Some(problems) = problems
+            && self.problems != problems
+        {
             self.problems = problems.to_vec();
             out.push(StoreEvent::Problems { revision, problems: problems.to_vec() });
         }

@@ -121,7 +121,11 @@ proptest! {
                 ))
             };
             for event in &told {
+                let before = reader.clone();
                 replay(&mut reader, &read_back(event));
+                reader.revision = before.revision;
+                prop_assert_ne!(&reader, &before, "{:?} is no news", event);
+                reader.revision = revision + 1;
             }
             revision += 1;
             if told.is_empty() {

@@ -46,11 +46,11 @@ pub fn state_words(state: &str, kind: Option<&str>) -> &'static str {
         ("working", _) => "working",
         ("waiting_for_approval", Some("question")) => "asks a question",
         ("waiting_for_approval", Some("plan")) => "shows a plan",
+        ("waiting_for_approval" | "waiting_for_input", Some("dialog")) => "a dialog is open",
         ("waiting_for_approval", _) => "waits for approval",
         ("waiting_for_input", Some("interrupted")) => "interrupted",
         ("waiting_for_input", Some("error")) => "failed",
         ("waiting_for_input", Some("limit")) => "usage limit reached",
-        ("waiting_for_input", Some("dialog")) => "a dialog is open",
         ("waiting_for_input", _) => "your turn",
         ("ended", Some("crashed")) => "ended without saying goodbye",
         ("ended", _) => "ended",
@@ -81,7 +81,7 @@ pub fn doing(session: &TrackedSession) -> String {
             let target = session.pending_tool.as_ref().map(|tool| one_line(&tool.target)).unwrap_or_default();
             if target.is_empty() { words.to_owned() } else { format!("asks: {target}") }
         }
-        ("waiting_for_approval", Some("plan"), _) => words.to_owned(),
+        ("waiting_for_approval", Some("plan" | "dialog"), _) => words.to_owned(),
         ("waiting_for_approval", _, Some(tool)) => format!("wants to run {tool}"),
         ("working", Some("retrying" | "compacting"), _) => one_line(&session.state_reason.detail),
         ("working", _, Some(tool)) => tool,

@@ -135,14 +135,20 @@ fn time(object: &Object, field: &str) -> Option<Timestamp> {
 
 /// Whether the client keeps a registry file with a status for as long as it runs.
 ///
-/// Only then does the absence of a file say something. Interactive clients do since 2.1.139; SDK
-/// sessions write a file without a status, or none.
+/// Only then does the absence of a file say something. Interactive clients do since 2.1.139. Print mode and
+/// stream-json (`sdk-cli`) do in 2.1.329, the first version in which that was measured; other SDK sessions
+/// write a file without a status, or none.
 pub fn expects_registry(version: Option<&str>, entrypoint: Option<&str>) -> bool {
+    let since = match entrypoint {
+        Some("cli") => (2, 1, 139),
+        Some("sdk-cli") => (2, 1, 329),
+        _ => return false,
+    };
     let Some(version) = version else { return false };
     let mut parts = version.split('.').map(|part| {
         let digits = part.find(|c: char| !c.is_ascii_digit()).unwrap_or(part.len());
         part[..digits].parse::<u32>().unwrap_or(0)
     });
     let mut part = || parts.next().unwrap_or(0);
-    entrypoint == Some("cli") && (part(), part(), part()) >= (2, 1, 139)
+    (part(), part(), part()) >= since
 }

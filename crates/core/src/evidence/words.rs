@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::evidence::registry::{Liveness, RegistryEntry, RegistryStatus};
+use crate::evidence::resolve::{SAME_EVENT, SETTLING, status_time};
 use crate::evidence::witness::{Departure, GoneInstance, InstanceWitness, TranscriptWitness, Witness};
 use crate::roster::pending::{self, PLAN_TOOL, QUESTION_TOOL};
 use crate::roster::row::Source;
@@ -45,13 +46,15 @@ impl Word {
 /// | `waiting` | `permission prompt`, `sandbox request`, `worker request` | approval: question or plan if the transcript shows its call, else permission |
 /// | `waiting` | `input needed` | approval: plan if only a plan is pending, else question |
 /// | `waiting` | absent (before 2.1.162) | as `permission prompt` if a call is pending, inferred; else a dialog |
-/// | `waiting` | `dialog open` and anything else | input: a dialog of the client |
+/// | `waiting` | `dialog open` and anything else | input: a dialog of the client; approval, inferred, if a call of a running turn is pending |
 /// | `idle` | | input: as the transcript says the turn ended |
 /// | `shell` | | as `idle`, but background work goes on |
 pub(super) fn word_of(
     instance: &InstanceWitness,
     transcript: Option<&TranscriptWitness<'_>>,
+    now: Timestamp,
 ) -> Option<Word> {
+    let end_kind = || end_kind(transcript, status_time(instance, now), now);
     let asked = |tool| transcript.is_some_and(|t| pending::is_pending(t.pending, tool));
     let approval = || {
         let kind = if asked(QUESTION_TOOL) {
@@ -67,9 +70,9 @@ pub(super) fn word_of(
     Some(match instance.entry.status.as_ref()? {
         RegistryStatus::Unknown(_) => return None,
         RegistryStatus::Busy => Word::sure(State::Working, busy_kind(transcript)),
-        RegistryStatus::Idle => Word::sure(State::WaitingForInput, end_kind(transcript)),
+        RegistryStatus::Idle => Word::sure(State::WaitingForInput, end_kind()),
         RegistryStatus::Shell => {
-            let kind = end_kind(transcript).filter(|kind| *kind != StateKind::TurnEnded);
+            let kind = end_kind().filter(|kind| *kind != StateKind::TurnEnded);
             Word::sure(State::WaitingForInput, kind.or(Some(StateKind::Background)))
         }
         RegistryStatus::Waiting(what) => match &**what {
@@ -78,6 +81,11 @@ pub(super) fn word_of(
             "input needed" => Word::sure(State::WaitingForApproval, Some(StateKind::Question)),
             "" if transcript.is_some_and(|t| !t.pending.is_empty()) => {
                 Word { confidence: Confidence::Inferred, ..approval() }
+            }
+            // The auto mode's warnings stop a call in this way. The person may as well have opened a menu beside a
+            // tool that runs; then they are at that terminal anyway.
+            _ if transcript.is_some_and(|t| t.turn_is_open() && !t.pending.is_empty()) => {
+                Word { state: State::WaitingForApproval, confidence: Confidence::Inferred, ..dialog }
             }
             _ => dialog,
         },
@@ -89,12 +97,15 @@ fn busy_kind(transcript: Option<&TranscriptWitness<'_>>) -> Option<StateKind> {
     transcript.filter(|t| t.state == State::Working)?.kind.filter(|kind| finer.contains(kind))
 }
 
-fn end_kind(transcript: Option<&TranscriptWitness<'_>>) -> Option<StateKind> {
+fn end_kind(transcript: Option<&TranscriptWitness<'_>>, at: Timestamp, now: Timestamp) -> Option<StateKind> {
     let ends = [StateKind::Interrupted, StateKind::Error, StateKind::Limit];
     // A transcript that still shows a running turn does not contradict: Escape before the first token
     // is written nowhere but in the registry.
     let transcript = transcript.filter(|t| !t.has_not_begun())?;
-    let told = transcript.end().and_then(|t| t.kind).filter(|kind| ends.contains(kind));
+    // The registry is up to 160 ms ahead of the transcript: what that tells may be the end of the turn before.
+    let of_another_turn = transcript.since + SAME_EVENT < at && now < at + SETTLING;
+    let end = transcript.end().filter(|_| !of_another_turn);
+    let told = end.and_then(|t| t.kind).filter(|kind| ends.contains(kind));
     told.or(Some(StateKind::TurnEnded))
 }
 
@@ -133,7 +144,10 @@ pub(super) fn detail(
             detail.push_str(transcript.detail);
         }
         State::WaitingForInput if word.kind != Some(StateKind::Dialog) => {
-            if let Some(end) = transcript.end().filter(|end| !end.by_timeout) {
+            let ended_so = |end: &&TranscriptWitness<'_>| {
+                !end.by_timeout && (end.kind == word.kind || end.kind == Some(StateKind::TurnEnded))
+            };
+            if let Some(end) = transcript.end().filter(ended_so) {
                 detail.push_str("; ");
                 detail.push_str(end.detail);
             }
@@ -209,10 +223,10 @@ pub(super) fn process_witness(instance: &InstanceWitness, at: Timestamp) -> Witn
 pub(super) fn registry_witness(
     instance: &InstanceWitness,
     transcript: Option<&TranscriptWitness<'_>>,
-    at: Timestamp,
+    now: Timestamp,
 ) -> Option<Witness> {
     let status = instance.entry.status.as_ref()?;
-    let word = word_of(instance, transcript);
+    let word = word_of(instance, transcript, now);
     let detail = match word {
         Some(word) => self::detail(&instance.entry, word, transcript),
         None => format!("registry says `{}`, which is not known here", spelled(status)),
@@ -221,7 +235,7 @@ pub(super) fn registry_witness(
         source: Source::Registry,
         state: word.map(|word| word.state),
         kind: word.and_then(|word| word.kind),
-        at: Some(at),
+        at: Some(status_time(instance, now)),
         pid: Some(instance.entry.instance.pid),
         detail: Arc::from(detail),
         confidence: word.map_or(Confidence::Observed, |word| word.confidence),

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use crate::ids::SessionId;
+use crate::roster::row::PendingTool;
 use crate::session::fold::{SYNTHETIC, ends_turn};
 use crate::session::id_set::IdSet;
+use crate::session::pending::PendingTools;
 use crate::session::usage::{RequestKey, RequestLedger};
 use crate::time::{Millis, Timestamp};
-use crate::transcript::record::{Attachment, Body, Record, System};
+use crate::transcript::record::{Attachment, Block, Body, Record, System};
 
 /// One subagent. Its records never move the parent's turn; they tell whether it still runs, and its tokens.
 #[derive(Debug, Clone)]
@@ -16,6 +18,7 @@ pub struct SubagentFold {
     parent: Option<SessionId>,
     seen: IdSet,
     ledger: RequestLedger,
+    pending: PendingTools,
     started_at: Option<Timestamp>,
     last_activity: Option<Timestamp>,
     turn_over: bool,
@@ -30,6 +33,7 @@ impl SubagentFold {
             parent: None,
             seen: IdSet::default(),
             ledger: RequestLedger::default(),
+            pending: PendingTools::default(),
             started_at: None,
             last_activity: None,
             turn_over: false,
@@ -55,13 +59,29 @@ impl SubagentFold {
                         self.ledger.note(key, usage);
                     }
                 }
+                if let Some(at) = record.envelope.at {
+                    for block in &answer.blocks {
+                        if let Block::ToolUse { id, tool, target, background } = block {
+                            self.pending.call(id, tool, target, *background, at);
+                        }
+                    }
+                }
                 self.turn_over = ends_turn(answer);
             }
-            Body::Prompt(_) | Body::ToolResults(_) | Body::Progress => self.turn_over = false,
+            Body::ToolResults(results) => {
+                for result in results {
+                    self.pending.answer(&result.id);
+                }
+                self.turn_over = false;
+            }
+            Body::Prompt(_) | Body::Progress => self.turn_over = false,
             Body::Interrupt { .. } | Body::ApiError { .. } | Body::System(System::TurnDuration { .. }) => {
                 self.turn_over = true;
             }
             _ => return,
+        }
+        if self.turn_over {
+            self.pending.clear();
         }
         if let Some(at) = record.envelope.at {
             self.started_at.get_or_insert(at);
@@ -98,6 +118,12 @@ impl SubagentFold {
     /// Whether its transcript is a copy of its parent's, with the same requests: a compaction worker.
     pub fn copies_parent(&self) -> bool {
         self.agent.starts_with("acompact")
+    }
+
+    /// Its calls without a result, oldest first. When the client asks the person for a subagent, it is for one of
+    /// these; the registry does not say which.
+    pub fn pending_tools(&self) -> impl ExactSizeIterator<Item = &PendingTool> {
+        self.pending.iter()
     }
 
     /// Time of its first record.

@@ -37,6 +37,21 @@ fn it_runs_until_it_says_that_it_is_done() {
 }
 
 #[test]
+fn what_it_has_called_and_not_yet_got_can_be_named() {
+    let names =
+        |fold: &SubagentFold| fold.pending_tools().map(|call| call.id.to_string()).collect::<Vec<_>>();
+    let mut fold = fold(&[prompt(0.0, "look"), calls(1.0, "x", "Bash"), calls(1.1, "y", "Write")]);
+    assert_eq!(names(&fold), ["x", "y"]);
+    fold.apply(&returns(4.0, "x"));
+    assert_eq!(names(&fold), ["y"]);
+    for end in [closes(5.0, "found"), interrupt(5.0), fails(5.0, "server_error", "no")] {
+        let mut done = fold.clone();
+        done.apply(&end);
+        assert!(names(&done).is_empty(), "{end:?}");
+    }
+}
+
+#[test]
 fn its_meta_file_has_the_last_word() {
     let mut fold = fold(&[prompt(0.0, "look"), says(1.0, "I look")]);
     fold.set_finished(true);

@@ -81,6 +81,7 @@ impl Engine {
         let (tokens, copies) = (fold.ledger().total(), fold.copies_parent());
         let active = fold.last_activity();
         let running = !copies && fold.is_running(self.now, self.settings.timeouts.idle);
+        let calls = if copies { Vec::new() } else { fold.pending_tools().cloned().collect() };
         let before = std::mem::replace(&mut file.counted_with, parent.clone());
         if let Some(before) = before.filter(|before| Some(before) != parent.as_ref()) {
             self.forget_agent(&before, path);
@@ -89,6 +90,7 @@ impl Engine {
         let session = self.sessions.entry(parent.clone()).or_default();
         session.set_agent_tokens(path, tokens);
         session.set_agent_running(path, running);
+        session.set_agent_calls(path, calls);
         if copies {
             // Its transcript repeats its parent's requests; they are taken off when the row is made.
             session.copies.insert(path.to_path_buf());

@@ -115,6 +115,7 @@ function asking(session: TrackedSession): Now {
   const pending = session.pendingTool;
   const target = pending === undefined ? "" : commandLine(pending.target);
   if (session.stateKind === "plan") return { lead: "wants a verdict on its plan", tone: "need" };
+  if (session.stateKind === "dialog") return { lead: "a dialog is open in its terminal", tone: "need" };
   if (session.stateKind === "question") {
     return { lead: target === "" ? "asks a question" : `asks: ${target}`, tone: "need" };
   }
