@@ -184,14 +184,15 @@ fn edge_56_records_of_a_clock_that_is_ahead_are_not_believed_for_ever() {
 }
 
 #[test]
-fn edge_56_a_clock_that_goes_back_takes_nothing_back() {
+fn edge_56_a_clock_that_was_ahead_and_is_set_right_is_believed_and_said() {
     let mut desk = Desk::files_alone();
-    desk.say(A, prompt("go")).at(61.0);
-    assert_eq!(desk.state(A), "waiting_for_input/turn_ended");
-    let before = desk.row(A);
-    desk.now = desk.begin - Millis::from_secs(7_200);
+    // The clock runs an hour ahead for a moment: silence alone ends the turn and idles the session.
+    desk.say(A, prompt("go")).at(3_600.0);
+    assert_eq!(desk.state(A), "idle");
+    desk.now = desk.begin + Millis::from_secs(10);
     desk.step(Input::Deadline);
-    assert_eq!(desk.row(A), before);
+    assert_eq!(desk.state(A), "working", "the turn is ten seconds old");
+    assert_eq!(row_of(&desk.cold(), A), Some(desk.row(A)));
     assert_eq!(desk.problems(), [("clock_went_back".to_owned(), 1)]);
 }
 
