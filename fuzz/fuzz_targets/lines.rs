@@ -8,15 +8,15 @@ use libfuzzer_sys::fuzz_target;
 use watchbill_core::transcript::line_splitter::{LineSplitter, Split};
 use watchbill_core::transcript::parse::parse_line;
 
-/// Lines with offset and bytes, huge ones without bytes.
-fn lines(bytes: &[u8], chunk: usize, cap: usize) -> Vec<(u64, Option<Vec<u8>>)> {
+/// Lines with offset and bytes, huge ones with their length in place of bytes.
+fn lines(bytes: &[u8], chunk: usize, cap: usize) -> Vec<(u64, Result<Vec<u8>, u64>)> {
     let mut splitter = LineSplitter::with_cap(0, cap);
     let mut lines = Vec::new();
     for chunk in bytes.chunks(chunk) {
         splitter.push(chunk, &mut |split| {
             lines.push(match split {
-                Split::Line(line) => (line.offset, Some(line.bytes.to_vec())),
-                Split::Huge { offset } => (offset, None),
+                Split::Line(line) => (line.offset, Ok(line.bytes.to_vec())),
+                Split::Huge { offset, len } => (offset, Err(len)),
             });
         });
     }

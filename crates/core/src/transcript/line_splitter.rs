@@ -22,11 +22,12 @@ pub struct Line<'a> {
 pub enum Split<'a> {
     /// A complete line.
     Line(Line<'a>),
-    /// A line beyond the cap, skipped without being held. Told once, as soon as the cap is passed: its newline may
-    /// never come.
+    /// A line beyond the cap, skipped without being held.
     Huge {
         /// Where it begins in the file.
         offset: u64,
+        /// Its length in bytes, without the newline.
+        len: u64,
     },
 }
 
@@ -66,9 +67,9 @@ impl LineSplitter {
     pub fn push<'a>(&mut self, chunk: &'a [u8], f: &mut dyn FnMut(Split<'_>)) {
         let mut rest: &'a [u8] = chunk;
         if self.carried() > 0 {
-            let Some(end) = memchr(b'\n', rest) else { return self.hold(rest, f) };
+            let Some(end) = memchr(b'\n', rest) else { return self.hold(rest) };
             let (head, tail) = rest.split_at(end);
-            self.hold(head, f);
+            self.hold(head);
             self.finish_carried(f);
             rest = &tail[1..];
         }
@@ -76,13 +77,13 @@ impl LineSplitter {
             let offset = self.line_start;
             self.line_start += end as u64 + 1;
             if end > self.cap {
-                f(Split::Huge { offset });
+                f(Split::Huge { offset, len: end as u64 });
             } else {
                 f(Split::Line(Line { offset, bytes: without_cr(&rest[..end]) }));
             }
             rest = &rest[end + 1..];
         }
-        self.hold(rest, f);
+        self.hold(rest);
     }
 
     /// Bytes of the unfinished line so far.
@@ -118,13 +119,12 @@ impl LineSplitter {
         self.line_start = offset;
     }
 
-    fn hold(&mut self, part: &[u8], f: &mut dyn FnMut(Split<'_>)) {
+    fn hold(&mut self, part: &[u8]) {
         if let Some(len) = &mut self.skipped {
             *len += part.len() as u64;
         } else if self.carry.len() + part.len() > self.cap {
             self.skipped = Some((self.carry.len() + part.len()) as u64);
             self.carry = Vec::new();
-            f(Split::Huge { offset: self.line_start });
         } else {
             self.carry.extend_from_slice(part);
         }
@@ -134,7 +134,9 @@ impl LineSplitter {
         let offset = self.line_start;
         let len = self.carried();
         self.line_start += len + 1;
-        if self.skipped.take().is_none() {
+        if self.skipped.take().is_some() {
+            f(Split::Huge { offset, len });
+        } else {
             f(Split::Line(Line { offset, bytes: without_cr(&self.carry) }));
         }
         if self.carry.capacity() > KEEP_CARRY {
@@ -154,13 +156,13 @@ mod tests {
     use super::*;
 
     /// Everything the splitter hands out over `chunks`, owned.
-    fn split(cap: usize, chunks: &[&[u8]]) -> Vec<(u64, Option<Vec<u8>>)> {
+    fn split(cap: usize, chunks: &[&[u8]]) -> Vec<(u64, Result<Vec<u8>, u64>)> {
         let mut splitter = LineSplitter::with_cap(0, cap);
         let mut out = Vec::new();
         for chunk in chunks {
             splitter.push(chunk, &mut |s| match s {
-                Split::Line(l) => out.push((l.offset, Some(l.bytes.to_vec()))),
-                Split::Huge { offset } => out.push((offset, None)),
+                Split::Line(l) => out.push((l.offset, Ok(l.bytes.to_vec()))),
+                Split::Huge { offset, len } => out.push((offset, Err(len))),
             });
         }
         out
@@ -170,13 +172,13 @@ mod tests {
     fn lines_carry_their_offsets_and_lose_their_endings() {
         assert_eq!(
             split(100, &[b"ab\r\n\ncd", b"", b"e\nf"]),
-            [(0, Some(b"ab".to_vec())), (4, Some(Vec::new())), (5, Some(b"cde".to_vec()))]
+            [(0, Ok(b"ab".to_vec())), (4, Ok(Vec::new())), (5, Ok(b"cde".to_vec()))]
         );
     }
 
     #[test]
     fn a_carriage_return_at_a_chunk_border_is_stripped_too() {
-        assert_eq!(split(100, &[b"ab\r", b"\ncd\n"]), [(0, Some(b"ab".to_vec())), (4, Some(b"cd".to_vec()))]);
+        assert_eq!(split(100, &[b"ab\r", b"\ncd\n"]), [(0, Ok(b"ab".to_vec())), (4, Ok(b"cd".to_vec()))]);
     }
 
     #[test]
@@ -203,10 +205,9 @@ mod tests {
             assert!(splitter.carry.len() <= 10, "held beyond the cap");
         }
         assert_eq!(splitter.carried(), 35);
-        assert_eq!(out, ["Huge { offset: 7 }"], "told before its newline comes, which may be never");
         splitter.push(b"x\nok\n0123456789abc\n", &mut |s| out.push(format!("{s:?}")));
         let ok = format!("{:?}", Split::Line(Line { offset: 44, bytes: b"ok" }));
-        assert_eq!(out, ["Huge { offset: 7 }", &ok, "Huge { offset: 47 }"]);
+        assert_eq!(out, ["Huge { offset: 7, len: 36 }", &ok, "Huge { offset: 47, len: 13 }"]);
     }
 
     #[test]
