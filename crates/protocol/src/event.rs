@@ -87,13 +87,8 @@ impl StoreEvents {
         for upsert in &delta.upserts {
             self.upsert(delta.revision, &upsert.session, &mut out);
         }
-        if let Some(problems) = &delta.problems {
-            self.rest(delta.revision, problems, delta.reading, &mut out);
-        } else {
-            let problems = std::mem::take(&mut self.problems);
-            self.rest(delta.revision, &problems, delta.reading, &mut out);
-            self.problems = problems;
-        }
+        let problems = delta.problems.clone().unwrap_or_else(|| self.problems.clone());
+        self.rest(delta.revision, &problems, delta.reading, &mut out);
         out
     }
 
@@ -209,4 +204,34 @@ fn changes(before: &Map<String, Value>, after: Map<String, Value>) -> Map<String
         after.into_iter().filter(|(field, value)| before.get(field) != Some(value)).collect();
     updates.extend(vanished.into_iter().map(|field| (field, Value::Null)));
     updates
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn problems_that_stay_are_told_once() {
+        let problem = Problem { path: "x".into(), kind: "io".into(), count: 1, detail: "y".into() };
+        let snapshot = RosterSnapshot {
+            revision: 1,
+            generated_at: String::new(),
+            sessions: Vec::new(),
+            problems: vec![problem],
+            reading: false,
+        };
+        let (mut events, _) = StoreEvents::new(&snapshot);
+        let delta = RosterDelta {
+            base: 1,
+            revision: 2,
+            generated_at: String::new(),
+            upserts: Vec::new(),
+            removals: Vec::new(),
+            problems: None,
+            reading: false,
+        };
+        assert_eq!(events.delta(&delta), []);
+        assert_eq!(events.delta(&RosterDelta { problems: Some(Vec::new()), ..delta.clone() }).len(), 1);
+        assert_eq!(events.delta(&delta), []);
+    }
 }
