@@ -364,6 +364,10 @@ impl Engine {
             }
             return;
         };
+        // Whatever a scan had against it: the look that follows knows better.
+        let before = self.scan_problems.len();
+        self.scan_problems.retain(|problem| Path::new(&*problem.path) != path);
+        self.problems_dirty |= self.scan_problems.len() != before;
         match place {
             Place::Registry { .. } => self.read_registry(path, out),
             Place::SubagentMeta { .. } => self.read_meta(path),
