@@ -159,7 +159,7 @@ fn a_hint_at_one_place_tells_what_is_wrong_with_it_and_with_its_root() {
     let root = dir.path().canonicalize().expect("there").join("root");
     let folder = root.join("projects/p/folder.jsonl");
     std::fs::create_dir_all(&folder).expect("made");
-    let at = |path: &std::path::Path| kinds(&scan_path(&StdFs, &[root.clone()], path));
+    let at = |path: &std::path::Path| kinds(&scan_path(&StdFs, std::slice::from_ref(&root), path));
     assert_eq!(at(&folder), [ProblemKind::NotAFile]);
     assert_eq!(at(&root), [ProblemKind::NotAFile]);
     std::fs::remove_dir_all(&root).expect("removed");
