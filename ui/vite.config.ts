@@ -8,5 +8,5 @@ export default defineConfig({
   base: "./",
   build: { target: "es2022", modulePreload: { polyfill: false } },
   server: { port: 5173, strictPort: true },
-  test: { environment: "jsdom", include: ["src/**/*.test.ts"], setupFiles: ["src/test-setup.ts"] },
+  test: { environment: "node", include: ["src/**/*.test.ts"], setupFiles: ["src/test-setup.ts"] },
 });

@@ -300,6 +300,29 @@ fn a_new_session_without_a_transcript_is_the_persons_turn() {
 }
 
 #[test]
+fn edge_56_a_record_of_another_clock_does_not_overtake_the_registry() {
+    let idle = [process(7, Some(RegistryStatus::Idle), 5_000)];
+    let ahead = verdict(9_000, Some(working(3_600_000)), &idle);
+    assert_eq!((ahead.state, ahead.reason.source), (State::WaitingForInput, Source::Registry));
+    let newer = verdict(9_000, Some(working(8_000)), &idle);
+    assert_eq!((newer.state, newer.reason.source), (State::Working, Source::Transcript));
+}
+
+#[test]
+fn edge_32_the_gap_before_the_subagents_report_is_no_end() {
+    let background = TranscriptWitness { kind: Some(StateKind::Background), ..working(1_000) };
+    let idle = [process(7, Some(RegistryStatus::Idle), 9_000)];
+    let v = verdict(9_500, Some(background), &idle);
+    assert_eq!((v.state, v.kind, v.next), (State::Working, Some(StateKind::Background), Some(at(10_000))));
+    // It stays idle: the subagents were stopped, whatever notice the transcript still waits for.
+    let v = verdict(10_000, Some(background), &idle);
+    assert_eq!((v.state, v.kind), (State::WaitingForInput, Some(StateKind::TurnEnded)));
+    // An ordinary turn's end is told at once.
+    let v = verdict(9_500, Some(working(8_000)), &idle);
+    assert_eq!(v.state, State::WaitingForInput);
+}
+
+#[test]
 fn a_transcript_without_a_turn_ends_none() {
     let empty = reading(State::Idle, None, 0);
     let v = verdict(9_000, Some(empty), &[process(7, Some(RegistryStatus::Idle), 0)]);

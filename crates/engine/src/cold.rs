@@ -7,6 +7,7 @@ use crate::engine::{Engine, Outlook, World};
 use crate::first_scan::FirstScan;
 use crate::input::Input;
 use crate::settings::Settings;
+use watchbill_watch::hints::Hint;
 
 /// How often half-written registry and marker files are tried again before the look ends.
 const PATIENCE: u32 = 10;
@@ -34,6 +35,10 @@ pub fn look(settings: Settings, world: World, outlook: Outlook, clock: &dyn Cloc
     let mut out = Vec::new();
     engine.read_registries(&mut out);
     engine.step(now, Input::ScanEnded(scan.problems));
+    if outlook.until.is_none() {
+        // What they say has no time, so they say nothing about the past.
+        engine.step(now, Input::Hints(scan.companions.into_iter().map(Hint::File).collect()));
+    }
     for _ in 0..PATIENCE {
         let Some(retry) = engine.next_retry() else { break };
         std::thread::sleep(clock.until(retry));

@@ -5,13 +5,26 @@ use std::path::Path;
 
 use watchbill_core::evidence::registry::Liveness;
 use watchbill_protocol::doctor::{Doctor, Limit, Registry, Root, Versions, WatchMode};
+use watchbill_protocol::roster::Problem;
 
 use crate::engine::Engine;
+use crate::source::Source;
 
 /// How a root is watched, as far as anybody watches it.
 pub type ModeOf<'a> = &'a dyn Fn(&Path) -> WatchMode;
 
 impl Engine {
+    /// The state of the whole, with a trial of how `watch` and the window would notice changes.
+    pub fn doctor_on_trial(&self) -> Doctor {
+        let watcher = crate::source::watch(&self.settings, || {});
+        watcher.ready();
+        let mut doctor = self.doctor(&|root| watcher.mode_of(root));
+        doctor.problems.extend(watcher.problems().iter().map(Problem::from));
+        doctor.problems.sort_by(|a, b| (&a.path, &a.kind).cmp(&(&b.path, &b.kind)));
+        doctor.problems.dedup();
+        doctor
+    }
+
     /// The state of the whole.
     pub fn doctor(&self, mode_of: ModeOf<'_>) -> Doctor {
         let mut agents: BTreeSet<(Vec<u64>, String)> = BTreeSet::new();
@@ -43,6 +56,7 @@ impl Engine {
 
     fn doctor_root(&self, root: &Path, mode_of: ModeOf<'_>) -> Root {
         let files = self.files.iter().filter(|(path, _)| path.starts_with(root));
+        let exists = self.world.fs.stat(root).is_ok();
         let (mut number, mut bytes) = (0, 0);
         for (_, file) in files {
             number += 1;
@@ -50,8 +64,8 @@ impl Engine {
         }
         Root {
             path: root.to_string_lossy().into_owned(),
-            exists: self.world.fs.stat(root).is_ok(),
-            watch: mode_of(root),
+            exists,
+            watch: if exists { mode_of(root) } else { WatchMode::None },
             sessions: count(
                 self.sessions
                     .values()

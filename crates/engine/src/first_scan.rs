@@ -8,6 +8,7 @@ use watchbill_core::problem::Problem;
 use watchbill_core::session::state::Timeouts;
 use watchbill_core::time::Timestamp;
 use watchbill_watch::fs::Fs;
+use watchbill_watch::layout::Place;
 use watchbill_watch::scan::{Found, scan};
 
 use crate::transcripts::{Loaded, load};
@@ -18,6 +19,8 @@ const MOST_THREADS: usize = 4;
 /// What is to be read, newest first.
 pub struct FirstScan {
     files: Vec<Found>,
+    /// Companion files of subagents, small enough to be read when everything else is there.
+    pub companions: Vec<PathBuf>,
     /// What could not be looked at.
     pub problems: Vec<Problem>,
     /// The first so many files were written lately.
@@ -28,14 +31,18 @@ impl FirstScan {
     /// Finds every transcript below `roots`; those written after `recent_since` are the recent ones.
     pub fn find(fs: &dyn Fs, roots: &[PathBuf], recent_since: Timestamp) -> Self {
         let found = scan(fs, roots);
-        let files: Vec<Found> = found.found.into_iter().filter(|found| found.place.is_transcript()).collect();
+        let (files, others): (Vec<Found>, Vec<Found>) =
+            found.found.into_iter().partition(|found| found.place.is_transcript());
+        let companion =
+            |found: Found| matches!(found.place, Place::SubagentMeta { .. }).then_some(found.path);
+        let companions = others.into_iter().filter_map(companion).collect();
         let recent = files.iter().take_while(|found| found.stat.mtime >= recent_since).count();
-        Self { files, problems: found.problems, recent }
+        Self { files, companions, problems: found.problems, recent }
     }
 
     /// A scan that finds nothing, for when there is no thread to scan in: everything is looked at afterwards.
     pub fn none() -> Self {
-        Self { files: Vec::new(), problems: Vec::new(), recent: 0 }
+        Self { files: Vec::new(), companions: Vec::new(), problems: Vec::new(), recent: 0 }
     }
 
     /// How many files there are.

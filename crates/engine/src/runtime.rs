@@ -9,7 +9,6 @@ use watchbill_core::time::Timestamp;
 use watchbill_protocol::roster::RosterMessage;
 use watchbill_watch::hints::Hint;
 use watchbill_watch::process::Processes;
-use watchbill_watch::watcher::{WatchMode, Watcher};
 
 use crate::clock::Clock;
 use crate::engine::{Engine, Outlook, World};
@@ -17,8 +16,8 @@ use crate::exits::Exits;
 use crate::first_scan::FirstScan;
 use crate::input::{Input, Output};
 use crate::publish::{Served, Sink, Subscriber, Subscription};
-use crate::settings::{Settings, WatchSetting};
-use crate::source::Source;
+use crate::settings::Settings;
+use crate::source::{self, Source};
 use crate::transcripts::Loaded;
 
 /// So many loaded files are taken in by one step of the first scan.
@@ -76,14 +75,9 @@ impl Loop {
     /// falls between.
     pub fn begin(parts: Parts) -> Self {
         let Parts { settings, world, clock, inbox, sender, source, woken } = parts;
-        let mode = match settings.watch {
-            WatchSetting::Auto => WatchMode::Auto,
-            WatchSetting::Native => WatchMode::Native,
-            WatchSetting::Poll(interval) => WatchMode::Poll(interval),
-        };
         let source = source.unwrap_or_else(|| {
             let woken = Arc::clone(&woken);
-            Box::new(Watcher::start(&settings.roots, mode, move || woken.notify_one()))
+            Box::new(source::watch(&settings, move || woken.notify_one()))
         });
         let engine = Engine::new(settings, world.clone(), Outlook::LIVE, clock.now());
         spawn_first_scan(&engine, &world, &sender);

@@ -231,6 +231,7 @@ pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
     let working = session.map_or(0, |session| session.agents_running.len());
     let launched = launched.max(u32::try_from(working).unwrap_or(u32::MAX));
     let pending_tools = shown_calls(&verdict, open_calls(makings, &makings.registry.witnesses(makings.id)));
+    let carried_on = facts.filter(|_| verdict.live || !makings.live);
     let row = Row {
         session_id: makings.id.clone(),
         state: verdict.state,
@@ -273,11 +274,9 @@ pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
             running: if verdict.live || !makings.live { launched } else { 0 },
             total: u32::try_from(agents_total).unwrap_or(u32::MAX).max(launched),
         },
-        // What a process left running when it ended is nobody's work any more; the transcript cannot know.
-        background_tasks: facts
-            .filter(|_| verdict.live || !makings.live)
-            .map_or(0, |facts| facts.background_tasks),
-        queued_prompts: facts.map_or(0, |facts| facts.queued_prompts),
+        // What a process left running or waiting when it ended is nobody's any more; the transcript cannot know.
+        background_tasks: carried_on.map_or(0, |facts| facts.background_tasks),
+        queued_prompts: carried_on.map_or(0, |facts| facts.queued_prompts),
         pull_request: facts.and_then(|facts| facts.pull_request.clone()),
         live: verdict.live,
     };

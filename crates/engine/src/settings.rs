@@ -72,7 +72,7 @@ pub enum SettingsError {
         source: std::io::Error,
     },
     /// The file is there and wrong.
-    #[error("the configuration file {path} is wrong: {detail}")]
+    #[error("the configuration file {path} is wrong: {detail}; correct it, or name another with --config")]
     Wrong {
         /// The file.
         path: PathBuf,
@@ -153,9 +153,18 @@ fn expand_home(path: PathBuf, home: Option<&Path>) -> PathBuf {
 fn read_file(path: &Path) -> Result<File, SettingsError> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| SettingsError::Unreadable { path: path.to_path_buf(), source })?;
-    toml::from_str(&text).map_err(|e| SettingsError::Wrong {
-        path: path.to_path_buf(),
-        detail: e.to_string().trim_end().to_owned(),
+    toml::from_str(&text).map_err(|error: toml::de::Error| {
+        // One line, without the excerpt that the parser's own words bring along.
+        let message = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
+        let detail = match error.span().and_then(|span| text.get(..span.start)) {
+            Some(before) => {
+                let line = before.matches('\n').count() + 1;
+                let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+                format!("line {line}, column {column}: {message}")
+            }
+            None => message,
+        };
+        SettingsError::Wrong { path: path.to_path_buf(), detail }
     })
 }
 
@@ -280,7 +289,8 @@ mod tests {
 
         std::fs::write(&path, "[timeouts]\napproval = \"soon\"\n").unwrap();
         let wrong = with(&[("HOME", "/home/dev")], given.clone()).unwrap_err().to_string();
-        assert!(wrong.contains("config.toml") && wrong.contains("line 2"), "{wrong}");
+        assert!(wrong.contains("config.toml") && wrong.contains("line 2, column 12"), "{wrong}");
+        assert_eq!(wrong.lines().count(), 1, "{wrong}");
         std::fs::write(&path, "[timeout]\n").unwrap();
         assert!(with(&[("HOME", "/home/dev")], given).is_err(), "a misspelt table is named, not ignored");
     }

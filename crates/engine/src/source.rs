@@ -7,7 +7,9 @@ use std::sync::Arc;
 use watchbill_core::problem::Problem;
 use watchbill_protocol::doctor::WatchMode;
 use watchbill_watch::hints::{Hint, HintSet};
-use watchbill_watch::watcher::{RootMode, Watcher};
+use watchbill_watch::watcher::{RootMode, WatchMode as NativeMode, Watcher};
+
+use crate::settings::{Settings, WatchSetting};
 
 /// A source of hints.
 pub trait Source: Send {
@@ -21,6 +23,16 @@ pub trait Source: Send {
     fn mode_of(&self, root: &Path) -> WatchMode;
     /// Asks for hints of a folder that lies outside the roots.
     fn watch_folder(&mut self, folder: &Path);
+}
+
+/// Watches the roots in the way that the settings ask for.
+pub fn watch(settings: &Settings, wake: impl Fn() + Send + Sync + 'static) -> Watcher {
+    let mode = match settings.watch {
+        WatchSetting::Auto => NativeMode::Auto,
+        WatchSetting::Native => NativeMode::Native,
+        WatchSetting::Poll(interval) => NativeMode::Poll(interval),
+    };
+    Watcher::start(&settings.roots, mode, wake)
 }
 
 impl Source for Watcher {

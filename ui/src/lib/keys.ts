@@ -34,6 +34,9 @@ const AFTER_G: Record<string, Intent> = {
   i: { do: "group", group: "idle" },
 };
 
+/** How this system calls the key for commands. */
+export const MODIFIER = typeof navigator === "object" && /Mac/.test(navigator.userAgent) ? "⌘" : "Ctrl";
+
 export class KeyReader {
   #afterG = false;
 
@@ -64,6 +67,6 @@ export const KEY_HELP: readonly (readonly [keys: string, what: string])[] = [
   ["/", "Filter"],
   ["c", "Copy the resume command"],
   ["o", "Open the folder"],
-  ["Ctrl K", "Sessions and commands"],
+  [`${MODIFIER} K`, "Sessions and commands"],
   ["?", "This help"],
 ];

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::{metadata, no_complaints};
+use crate::metadata::Metadata;
+use crate::{metadata, no_complaints, root};
 
 /// Each crate of the tree and the crates of the tree it may use outside tests.
 const ARROWS: &[(&str, &[&str])] = &[
@@ -55,6 +56,22 @@ const NOT_IN_CORE: &[&str] = &[
 
 /// What `watchbill` must not contain, however deep: it starts in a few milliseconds and links no web view.
 const NOT_IN_COMMAND_LINE: &[&str] = &["tauri*", "wry", "tao", "gtk", "webkit2gtk*", "zbus"];
+
+/// What no program of ours may contain on any of these platforms: nothing leaves the machine.
+const NOT_IN_PROGRAMS: &[&str] = &[
+    "reqwest",
+    "ureq",
+    "curl*",
+    "hyper*",
+    "h2",
+    "rustls*",
+    "native-tls",
+    "openssl*",
+    "quinn*",
+    "tungstenite*",
+];
+const PROGRAMS: &[&str] = &["watchbill", "watchbill-desktop"];
+const PLATFORMS: &[&str] = &["x86_64-unknown-linux-gnu", "aarch64-apple-darwin", "x86_64-pc-windows-msvc"];
 
 fn matches(pattern: &str, name: &str) -> bool {
     match pattern.strip_suffix('*') {
@@ -124,7 +141,7 @@ fn the_core_is_pure() {
 
 #[test]
 fn the_command_line_contains_no_web_view() {
-    let inside = contents_of("watchbill");
+    let inside = contents_of("watchbill", metadata());
     assert!(inside.contains("watchbill-core"), "the walk found nothing: {inside:?}");
     let complaints = inside
         .iter()
@@ -136,13 +153,30 @@ fn the_command_line_contains_no_web_view() {
     no_complaints(complaints);
 }
 
+#[test]
+fn no_program_can_talk_to_the_network() {
+    let mut complaints = Vec::new();
+    for platform in PLATFORMS {
+        let metadata = Metadata::ask(root(), Some(platform));
+        for program in PROGRAMS {
+            let inside = contents_of(program, &metadata);
+            let clients =
+                inside.iter().filter(|name| NOT_IN_PROGRAMS.iter().any(|pattern| matches(pattern, name)));
+            complaints.extend(clients.map(|name| {
+                format!("{program} on {platform} contains {name}; `cargo tree -p {program} -i {name}` says through whom")
+            }));
+        }
+    }
+    no_complaints(complaints);
+}
+
 /// The names of everything that a crate links, tests and build scripts left aside.
-fn contents_of(name: &str) -> BTreeSet<String> {
-    let package = metadata().ours().find(|package| package.name == name).expect("the crate is in the tree");
+fn contents_of(name: &str, metadata: &Metadata) -> BTreeSet<String> {
+    let package = metadata.ours().find(|package| package.name == name).expect("the crate is in the tree");
     let (mut open, mut seen) = (vec![package], BTreeMap::new());
     while let Some(package) = open.pop() {
         if seen.insert(&package.id, &package.name).is_none() {
-            open.extend(metadata().linked_by(package));
+            open.extend(metadata.linked_by(package));
         }
     }
     seen.into_values().cloned().collect()

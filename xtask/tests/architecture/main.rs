@@ -23,7 +23,7 @@ fn root() -> &'static Path {
 /// What cargo knows of the tree, asked once.
 fn metadata() -> &'static Metadata {
     static METADATA: OnceLock<Metadata> = OnceLock::new();
-    METADATA.get_or_init(|| Metadata::ask(root()))
+    METADATA.get_or_init(|| Metadata::ask(root(), None))
 }
 
 /// Every file that is or would be committed, relative to the top.

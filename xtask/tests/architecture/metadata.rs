@@ -46,6 +46,14 @@ impl Dependency {
 #[derive(Deserialize)]
 pub struct Target {
     pub src_path: PathBuf,
+    kind: Vec<String>,
+}
+
+impl Target {
+    /// True for what ends up in a program, or runs while one is built.
+    pub fn is_shipped(&self) -> bool {
+        self.kind.iter().all(|kind| !["test", "bench", "example"].contains(&kind.as_str()))
+    }
 }
 
 #[derive(Deserialize)]
@@ -71,10 +79,11 @@ struct LinkKind {
 }
 
 impl Metadata {
-    /// Asks cargo.
-    pub fn ask(root: &Path) -> Self {
+    /// Asks cargo: for one platform, or for all at once.
+    pub fn ask(root: &Path, platform: Option<&str>) -> Self {
         let output = Command::new(env!("CARGO"))
             .args(["metadata", "--format-version", "1", "--locked"])
+            .args(platform.map(|platform| ["--filter-platform", platform]).into_iter().flatten())
             .current_dir(root)
             .output()
             .expect("cargo can be started");

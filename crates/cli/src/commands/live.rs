@@ -18,6 +18,7 @@ use crate::render;
 /// # Errors
 /// When the engine cannot be started or the output cannot be written.
 pub fn watch(global: &Global, json: bool, all: bool, paint: Paint) -> anyhow::Result<()> {
+    end_with_the_reader();
     let handle = if global.demo { watchbill_engine::demo::start()? } else { start(settings(global)?)? };
     let messages = follow(&handle, all);
     let mut out = std::io::stdout();
@@ -25,13 +26,45 @@ pub fn watch(global: &Global, json: bool, all: bool, paint: Paint) -> anyhow::Re
     for message in messages {
         let text = printer.text(message)?;
         match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => break,
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {
+                handle.stop();
+                return Ok(());
+            }
             other => other?,
         }
     }
-    handle.stop();
-    Ok(())
+    anyhow::bail!("watching has stopped by a fault; run `watchbill watch` again")
 }
+
+/// Ends the program when the reader of our output goes away, also while there is nothing to write: without
+/// this, a `watch` whose reader is gone would stay until the next change.
+#[cfg(unix)]
+fn end_with_the_reader() {
+    use rustix::event::{PollFd, PollFlags, poll};
+    let wait = || {
+        let out = std::io::stdout();
+        loop {
+            // No event is asked for: an error or a hang-up is always told, and nothing else wakes us.
+            let mut fds = [PollFd::new(&out, PollFlags::empty())];
+            match poll(&mut fds, None) {
+                Ok(_) if fds[0].revents().intersects(PollFlags::ERR | PollFlags::HUP) => {
+                    std::process::exit(0)
+                }
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(_) => return,
+            }
+        }
+    };
+    // Without the thread the next write notices.
+    let spawned = std::thread::Builder::new().name("watchbill-reader".into()).spawn(wait);
+    if let Err(error) = spawned {
+        tracing::debug!(%error, "nobody looks out for the end of the reader");
+    }
+}
+
+/// Elsewhere the next write notices.
+#[cfg(not(unix))]
+fn end_with_the_reader() {}
 
 /// The subscriber only passes on: a slow reader of our output must not hold up the engine.
 fn follow(handle: &Handle, all: bool) -> mpsc::Receiver<RosterMessage> {
@@ -69,7 +102,7 @@ impl Printer {
             }
             Self::Text { known, paint } => Ok(match message {
                 RosterMessage::Snapshot(snapshot) => {
-                    let text = render::roster::render(&snapshot, width(), *paint);
+                    let text = render::roster::render(&snapshot, 0, width(), *paint);
                     *known = snapshot.sessions.into_iter().map(Arc::new).collect();
                     text + "\n"
                 }

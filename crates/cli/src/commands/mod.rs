@@ -14,6 +14,7 @@ use watchbill_engine::handle::real_world;
 use watchbill_engine::publish::snapshot;
 use watchbill_engine::settings::{Given, Settings, settle};
 use watchbill_engine::timeline::TimelineReader;
+use watchbill_protocol::doctor::WatchMode;
 
 use crate::args::{Cli, ColorChoice, Command, Global};
 use crate::paint::Paint;
@@ -44,7 +45,7 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
                 _ => (true, None),
             };
             let engine = engine(&global, Outlook { live, until })?;
-            emit(&answer(&engine, &command, paint)?)
+            emit(&answer(&engine, &command, global.demo, paint)?)
         }
     }
 }
@@ -57,12 +58,17 @@ fn engine(global: &Global, outlook: Outlook) -> anyhow::Result<Engine> {
     Ok(look(settings(global)?, real_world(), outlook, &SystemClock))
 }
 
-fn answer(engine: &Engine, command: &Command, paint: Paint) -> anyhow::Result<String> {
+fn answer(engine: &Engine, command: &Command, demo: bool, paint: Paint) -> anyhow::Result<String> {
     let now = engine.now().to_string();
     Ok(match command {
         Command::Roster { json, all, .. } => {
             let roster = snapshot(&engine.current(*all));
-            if *json { to_json(&roster)? } else { render::roster::render(&roster, width(), paint) }
+            if *json {
+                to_json(&roster)?
+            } else {
+                let hidden = engine.current(true).rows.len().saturating_sub(roster.sessions.len());
+                render::roster::render(&roster, hidden, width(), paint)
+            }
         }
         Command::Why { session, json } => {
             let why = engine.why(session)?;
@@ -81,7 +87,8 @@ fn answer(engine: &Engine, command: &Command, paint: Paint) -> anyhow::Result<St
             render::status::render(&snapshot(&engine.current(false)), *format) + "\n"
         }
         Command::Doctor { json } => {
-            let doctor = engine.doctor(&|_| watchbill_protocol::doctor::WatchMode::None);
+            // The demo has no folder that could be watched.
+            let doctor = if demo { engine.doctor(&|_| WatchMode::None) } else { engine.doctor_on_trial() };
             if *json { to_json(&doctor)? } else { render::doctor::render(&doctor, paint) }
         }
         Command::Watch { .. } | Command::Open { .. } | Command::Completions { .. } | Command::Man => {
@@ -116,9 +123,11 @@ pub fn emit(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Columns of the terminal; 100 where there is none.
+/// Columns to fill: as many as COLUMNS says, else as the terminal has, else 100.
 pub fn width() -> usize {
-    terminal_size::terminal_size().map_or(100, |(width, _)| usize::from(width.0)).max(40)
+    let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let terminal = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    asked.or_else(terminal).unwrap_or(100).clamp(40, 1000)
 }
 
 /// The clock time of an RFC 3339 text in the person's time zone.

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 use watchbill_engine::engine::Outlook;
@@ -36,13 +37,32 @@ pub fn open(global: &Global, session: Option<&str>) -> anyhow::Result<()> {
         command.arg("--session").arg(session.as_str());
     }
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    // An interrupt that is meant for the terminal's programs is not meant for the window.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
     match command.spawn() {
-        Ok(_) => Ok(()),
+        Ok(mut window) => first_moments(&mut window),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => bail!(
             "the window is not installed: no program `{DESKTOP}` beside this one or on PATH; build it with `cargo xtask run`"
         ),
         Err(error) => Err(error).context(format!("cannot start {DESKTOP}")),
     }
+}
+
+/// Waits a moment: a window that cannot be shown ends at once, and the person should know. One that hands over to
+/// a running window ends at once too, and well.
+fn first_moments(window: &mut std::process::Child) -> anyhow::Result<()> {
+    for _ in 0..25 {
+        match window.try_wait() {
+            Ok(Some(status)) if status.success() => return Ok(()),
+            Ok(Some(status)) => {
+                bail!("the window ended at once ({status}); run `{DESKTOP}` in this terminal to see why")
+            }
+            Ok(None) => std::thread::sleep(Duration::from_millis(20)),
+            Err(error) => return Err(error).context(format!("cannot tell whether {DESKTOP} runs")),
+        }
+    }
+    Ok(())
 }
 
 /// The desktop program beside this one, else whatever PATH has.

@@ -7,11 +7,11 @@ use crate::paint::{Paint, Tone, one_line};
 
 /// The chain as a list.
 pub fn render(chain: &WorkChain, paint: Paint) -> String {
-    let mut out = format!("work chain {}\n", chain.work_chain_id);
+    let mut out = format!("work chain {}\n", one_line(&chain.work_chain_id));
     if let Some(name) = &chain.name {
         out.push_str(&format!("name       {}\n", paint.tone(Tone::Bold, &one_line(name))));
     }
-    out.push_str(&format!("head       {}\n\n", chain.head));
+    out.push_str(&format!("head       {}\n\n", one_line(&chain.head)));
     for segment in &chain.segments {
         let fate = if segment.superseded {
             paint.tone(Tone::Dim, "superseded")

@@ -2,13 +2,14 @@
 
 use watchbill_protocol::doctor::{Doctor, WatchMode};
 
+use super::plural;
 use crate::paint::{Paint, Tone, one_line};
 
 /// The report.
 pub fn render(doctor: &Doctor, paint: Paint) -> String {
     let mut out = format!("watchbill {}\n", doctor.versions.watchbill);
     if !doctor.versions.agents.is_empty() {
-        out.push_str(&format!("clients met: {}\n", doctor.versions.agents.join(", ")));
+        out.push_str(&format!("clients met: {}\n", one_line(&doctor.versions.agents.join(", "))));
     }
     for root in &doctor.roots {
         out.push_str(&format!("\n{}\n", paint.tone(Tone::Bold, &one_line(&root.path))));
@@ -17,9 +18,9 @@ pub fn render(doctor: &Doctor, paint: Paint) -> String {
             continue;
         }
         out.push_str(&format!(
-            "  {} sessions in {} files, {}\n",
-            root.sessions,
-            root.files,
+            "  {} in {}, {}\n",
+            plural(root.sessions as usize, "session"),
+            plural(root.files as usize, "file"),
             size(root.bytes)
         ));
         let how = match root.watch {
@@ -33,7 +34,8 @@ pub fn render(doctor: &Doctor, paint: Paint) -> String {
     out.push_str(&format!(
         "\nlive registry: {}\n",
         if registry.readable {
-            format!("{} files, {} running processes", registry.files, registry.live)
+            let (files, live) = (registry.files as usize, registry.live as usize);
+            format!("{}, of which {live} with a running process", plural(files, "file"))
         } else {
             "not there; states come from the transcripts alone".to_owned()
         }
@@ -47,7 +49,7 @@ pub fn render(doctor: &Doctor, paint: Paint) -> String {
     if doctor.problems.is_empty() {
         out.push_str("\nNo problems.\n");
     } else {
-        out.push_str(&format!("\n{} problems\n", doctor.problems.len()));
+        out.push_str(&format!("\n{}\n", plural(doctor.problems.len(), "problem")));
     }
     for problem in &doctor.problems {
         let times = if problem.count > 1 { format!(" ({}×)", problem.count) } else { String::new() };

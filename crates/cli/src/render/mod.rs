@@ -27,9 +27,14 @@ pub fn name(session: &TrackedSession) -> String {
     name.unwrap_or_else(|| format!("session {}", short(&session.session_id)))
 }
 
-/// The beginning of an id: enough to name it on the command line.
-pub fn short(id: &str) -> &str {
-    id.char_indices().nth(8).map_or(id, |(at, _)| &id[..at])
+/// The beginning of an id: enough to name it on the command line. Ids come from file names, which may hold anything.
+pub fn short(id: &str) -> String {
+    one_line(&id.chars().take(8).collect::<String>())
+}
+
+/// `1 file`, `2 files`.
+pub fn plural(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 /// State and kind in words.
@@ -80,7 +85,12 @@ pub fn doing(session: &TrackedSession) -> String {
         ("waiting_for_approval", _, Some(tool)) => format!("wants to run {tool}"),
         ("working", Some("retrying" | "compacting"), _) => one_line(&session.state_reason.detail),
         ("working", _, Some(tool)) => tool,
-        (_, Some("error" | "limit"), _) => one_line(&session.state_reason.detail),
+        (_, Some("error" | "limit"), _) => {
+            // The registry only confirms that it is over; the rest is what went wrong.
+            let detail = one_line(&session.state_reason.detail);
+            let error = detail.strip_prefix("registry says ").and_then(|rest| rest.split_once("; "));
+            error.map(|(_, error)| error.to_owned()).unwrap_or(detail)
+        }
         _ => words.to_owned(),
     }
 }

@@ -2,14 +2,21 @@
 
 use watchbill_protocol::roster::{Group, Problem, RosterSnapshot, TrackedSession};
 
-use super::{age_at, doing, name, short, tone};
+use super::{age_at, doing, name, plural, short, tone};
 use crate::paint::{Paint, Tone, cut, fit, one_line};
 
-/// The whole roster, `width` columns wide.
-pub fn render(roster: &RosterSnapshot, width: usize, paint: Paint) -> String {
+/// The whole roster, `width` columns wide; so many sessions are `hidden` since nothing goes on in them.
+pub fn render(roster: &RosterSnapshot, hidden: usize, width: usize, paint: Paint) -> String {
     let mut out = String::new();
-    if roster.sessions.is_empty() {
-        out.push_str("No sessions. They appear here as soon as an agent writes its first record.\n");
+    match (roster.sessions.is_empty(), hidden) {
+        (true, 0) => {
+            out.push_str("No sessions. They appear here as soon as an agent writes its first record.\n")
+        }
+        (true, hidden) => out.push_str(&format!(
+            "Nothing is going on now; `watchbill roster --all` shows {}.\n",
+            plural(hidden, "older session")
+        )),
+        _ => {}
     }
     let mut group = None;
     for session in &roster.sessions {
@@ -49,7 +56,8 @@ pub fn line(session: &TrackedSession, now: &str, width: usize, paint: Paint) -> 
     };
     let age = age_at(now, &session.state_since);
     let rest = width.saturating_sub(2 + 9 + 8).max(30);
-    let (title_width, place_width) = (rest * 2 / 5, rest / 5);
+    // What it does is what the person came for: it gets all that the names leave.
+    let (title_width, place_width) = ((rest * 3 / 8).min(44), (rest / 6).clamp(8, 26));
     let what_width = rest.saturating_sub(title_width + place_width + 2);
     let mut what = doing(session);
     if session.state_reason.confidence == "inferred" && session.state != "idle" && session.state != "ended" {
@@ -59,7 +67,7 @@ pub fn line(session: &TrackedSession, now: &str, width: usize, paint: Paint) -> 
         what.push_str(&format!(" · compacted {}×", session.compaction_count));
     }
     if let Some(agents) = session.subagents.filter(|agents| agents.running > 0) {
-        what.push_str(&format!(" · {} subagents", agents.running));
+        what.push_str(&format!(" · {}", plural(agents.running as usize, "subagent")));
     }
     if session.superseded == Some(true) {
         what.push_str(" · superseded");
@@ -68,7 +76,7 @@ pub fn line(session: &TrackedSession, now: &str, width: usize, paint: Paint) -> 
     format!(
         "{} {} {} {} {} {}",
         paint.tone(tone, glyph),
-        paint.tone(Tone::Dim, &fit(short(&session.session_id), 8)),
+        paint.tone(Tone::Dim, &fit(&short(&session.session_id), 8)),
         fit(&name(session), title_width),
         paint.tone(Tone::Dim, &fit(&place(session), place_width)),
         paint.tone(tone, &fit(&what, what_width)),

@@ -4,49 +4,58 @@ use watchbill_protocol::chain::Boundary;
 use watchbill_protocol::timeline::{Timeline, TimelineItem, What};
 
 use super::chain::boundary_words;
-use super::short;
-use crate::paint::{Paint, Tone, age, cut, lines, one_line};
+use super::{plural, short};
+use crate::commands::local_time;
+use crate::paint::{Paint, Tone, age, cut, lines, one_line, wrap};
 
 /// The stretch as text, `width` columns wide.
 pub fn render(timeline: &Timeline, width: usize, paint: Paint) -> String {
     let mut out = String::new();
     let last = timeline.from + timeline.items.len() as u64;
     if timeline.from > 0 || last < timeline.total {
-        let note = format!(
-            "entries {} to {last} of {}; more with --from and --limit\n",
-            timeline.from, timeline.total
-        );
+        let shown = if timeline.items.is_empty() {
+            "none".to_owned()
+        } else {
+            format!("{} to {}", timeline.from, last - 1)
+        };
+        let total = timeline.total;
+        let note =
+            format!("of the {total} entries, counted from 0: {shown}; see more with --from and --limit\n");
         out.push_str(&paint.tone(Tone::Dim, &note));
     }
     for item in &timeline.items {
         entry(&mut out, item, width, paint);
     }
-    if timeline.items.is_empty() {
+    if timeline.total == 0 {
         out.push_str("Nothing has been said yet.\n");
     }
     out
 }
 
 fn entry(out: &mut String, item: &TimelineItem, width: usize, paint: Paint) {
-    let time = item.at.as_deref().and_then(|at| at.get(11..19)).unwrap_or("        ");
+    let time = item.at.as_deref().map(local_time).unwrap_or_default();
+    let time = if time.is_empty() { "        " } else { &time };
     let indent = if item.agent_id.is_some() { "  │ " } else { "" };
     let room = width.saturating_sub(10 + indent.chars().count()).max(40);
     let mut put = |tone: Option<Tone>, text: &str, most: usize| {
         let mut first = true;
         let mut left_out = 0usize;
-        for (n, line) in lines(text).enumerate() {
+        // What is one line by its nature is cut; what somebody said is broken.
+        let broken =
+            lines(text).flat_map(|line| if most == 1 { vec![cut(&line, room)] } else { wrap(&line, room) });
+        for (n, line) in broken.enumerate() {
             if n >= most {
                 left_out += 1;
                 continue;
             }
             let stamp = if first { time } else { "        " };
-            let line = cut(&line, room);
             let line = tone.map_or_else(|| line.clone(), |tone| paint.tone(tone, &line));
             out.push_str(&format!("{}  {indent}{line}\n", paint.tone(Tone::Dim, stamp)));
             first = false;
         }
         if left_out > 0 {
-            out.push_str(&paint.tone(Tone::Dim, &format!("          {indent}… {left_out} more lines\n")));
+            let more = plural(left_out, "more line");
+            out.push_str(&paint.tone(Tone::Dim, &format!("          {indent}… {more}\n")));
         }
     };
     match &item.what {

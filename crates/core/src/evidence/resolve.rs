@@ -21,6 +21,8 @@ const AFTER_THE_END: Millis = Millis(2_000);
 /// How long after its newest record a session may be without a registry file before that counts: the
 /// file may be half written, or for a moment carry the throw-away id of `--continue`.
 const CLAIM_GRACE: Millis = Millis(5_000);
+/// How long a registry may say `idle` between the end of the last subagent and the turn that reports it.
+const LULL: Millis = Millis(1_000);
 /// A status that follows a turn's last record by no more than this belongs to the same event.
 const SAME_EVENT: Millis = Millis(2_000);
 
@@ -36,6 +38,7 @@ const SAME_EVENT: Millis = Millis(2_000);
 /// | unclaimed | the client keeps a registry, the registry is readable, no process names the session | ended, inferred |
 /// | faded | the process cannot be seen from here and has been silent for the idle timeout | idle, inferred |
 /// | overtaken | the registry says `idle` or `shell`, and a record of a running turn is newer | what the transcript says |
+/// | lull | the registry says `idle` since a moment ago, and the transcript shows subagents of an ended turn | what the transcript says |
 /// | registry | the registry says a word that is known | its word; the transcript gives the finer kind |
 /// | resumed | a process without a known word began after the newest record, and that shows a running turn | input, inferred: the turn died with the process before |
 /// | transcript | nothing better speaks | what the transcript says |
@@ -51,8 +54,8 @@ pub fn resolve(evidence: &Evidence<'_>) -> Verdict {
 }
 
 /// The table above, in code.
-const RULES: [fn(&Case<'_>) -> Option<Ruling>; 9] =
-    [past, crashed, departed, unclaimed, faded, overtaken, registry, resumed, transcript];
+const RULES: [fn(&Case<'_>) -> Option<Ruling>; 10] =
+    [past, crashed, departed, unclaimed, faded, overtaken, lull, registry, resumed, transcript];
 
 /// The evidence of one session, sorted out.
 struct Case<'a> {
@@ -133,6 +136,14 @@ impl<'a> Case<'a> {
         self.activity().filter(|_| counts).map(|activity| activity + CLAIM_GRACE)
     }
 
+    /// Until when the registry's `idle` may be the gap before the subagents' report begins a turn of its own.
+    fn lull_until(&self) -> Option<Timestamp> {
+        let claim = self.claim.filter(|claim| claim.instance.entry.status == Some(RegistryStatus::Idle))?;
+        let background =
+            |t: &TranscriptWitness<'_>| t.turn_is_open() && t.kind == Some(StateKind::Background);
+        self.evidence.transcript.filter(background).map(|_| claim.at + LULL)
+    }
+
     /// The last process, unless the session went on without it.
     fn departure(&self) -> Option<&'a GoneInstance> {
         let e = self.evidence;
@@ -167,7 +178,7 @@ impl<'a> Case<'a> {
     /// The earliest time to come at which some rule may speak differently.
     fn next(&self) -> Option<Timestamp> {
         let decays = self.claim.filter(|c| !c.is_certain() || c.word.is_some_and(Word::is_quiet));
-        [decays.map(|claim| self.idle_at(claim)), self.unclaimed_at()]
+        [decays.map(|claim| self.idle_at(claim)), self.unclaimed_at(), self.lull_until()]
             .into_iter()
             .flatten()
             .filter(|at| *at > self.evidence.now)
@@ -307,7 +318,14 @@ fn overtaken(case: &Case<'_>) -> Option<Ruling> {
     let rests = |status: &RegistryStatus| matches!(status, RegistryStatus::Idle | RegistryStatus::Shell);
     let claim = case.claim.filter(|claim| claim.instance.entry.status.as_ref().is_some_and(rests))?;
     let turn = case.evidence.transcript.filter(TranscriptWitness::turn_is_open)?;
-    (turn.last_activity_at > claim.at + STALE_IDLE).then(|| transcript(case)).flatten()
+    // A record of a time to come was stamped by another clock: it is newer than nothing.
+    let comparable = turn.last_activity_at <= case.evidence.now + STALE_IDLE;
+    (comparable && turn.last_activity_at > claim.at + STALE_IDLE).then(|| transcript(case)).flatten()
+}
+
+fn lull(case: &Case<'_>) -> Option<Ruling> {
+    case.lull_until().filter(|until| case.evidence.now < *until)?;
+    transcript(case)
 }
 
 fn registry(case: &Case<'_>) -> Option<Ruling> {

@@ -1,7 +1,6 @@
 //! Every recording of the real client, replayed through files into states, compared with checked-in timelines.
 
-// A test that cannot go on says so by panicking.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "a broken recording should fail loudly")]
 
 mod golden;
 mod killed;

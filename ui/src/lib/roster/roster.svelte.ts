@@ -29,6 +29,11 @@ export class RosterModel {
   /** The segment to scroll to, when a superseded session was asked for. */
   wantedSegment = $state.raw<{ sessionId: string } | undefined>();
 
+  /** A session that something outside the list asked for: it is to be brought into sight. */
+  asked = $state.raw<{ sessionId: string; found: boolean } | undefined>();
+  /** Another pane begins with another number; a successor goes on in the same one. */
+  pane = $state(0);
+
   #held = $state.raw<{ sections: readonly Section[]; rows: ReadonlyMap<string, TrackedSession> } | undefined>();
   #byId = $derived(new Map(this.roster.sessions.map((session) => [session.sessionId, session])));
   #layout = $derived(layoutOf(this.roster.sessions, { groups: this.groups, text: this.text }));
@@ -42,8 +47,10 @@ export class RosterModel {
   #host: Host;
   #unsubscribe: (() => void) | undefined;
   #subscription = 0;
-  /** A resubscription after a gap asks for the same roster again: no news in it was seen before, but no start-up either. */
-  #started = false;
+  /** The next snapshot is of another roster, so that nothing in it is news. */
+  #afresh = true;
+  /** Asked for, and not in the roster yet. */
+  #awaited: string | undefined;
 
   constructor(host: Host) {
     this.#host = host;
@@ -53,7 +60,7 @@ export class RosterModel {
     const subscription = ++this.#subscription;
     this.#unsubscribe?.();
     this.#unsubscribe = undefined;
-    if (!this.#started) this.phase = "connecting";
+    if (this.#afresh && this.roster === NO_ROSTER) this.phase = "connecting";
     try {
       const unsubscribe = await this.#host.subscribe(this.showAll, (message) => {
         if (subscription === this.#subscription) this.#receive(message);
@@ -78,6 +85,7 @@ export class RosterModel {
 
   setShowAll(all: boolean): void {
     this.showAll = all;
+    this.#afresh = true;
     void this.connect();
   }
 
@@ -113,13 +121,25 @@ export class RosterModel {
     const row = this.row(id);
     if (row === undefined) return;
     const head = headOf(this.roster.sessions, row) ?? row;
+    if (head.workChainId !== this.selected?.workChainId) this.pane += 1;
     this.selected = head;
     this.wantedSegment = head.sessionId === id ? undefined : { sessionId: id };
     this.opened = open;
   }
 
+  /** Opens a session that may be hidden by the filter, or too old to be in the roster. */
+  ask(id: string): void {
+    this.clearFilter();
+    if (this.row(id) !== undefined) this.#answer(id);
+    else {
+      this.#awaited = id;
+      this.setShowAll(true);
+    }
+  }
+
   async startDemo(): Promise<void> {
     try {
+      this.#afresh = true;
       await this.#host.startDemo();
       await this.connect();
     } catch (error) {
@@ -140,8 +160,7 @@ export class RosterModel {
         break;
       }
       case "select":
-        this.clearFilter();
-        this.select(message.sessionId, true);
+        this.ask(message.sessionId);
         break;
     }
   }
@@ -153,8 +172,15 @@ export class RosterModel {
     this.failure = "";
     this.clock.sync(after.generatedAt, after.sessions.map((session) => session.stateSince));
     this.#follow(after);
-    if (this.#started && !before.reading) this.#announce(newlyNeeding(before, after));
-    this.#started = true;
+    if (!this.#afresh && !before.reading) this.#announce(newlyNeeding(before, after));
+    this.#afresh = false;
+    if (this.#awaited !== undefined && !after.reading) this.#answer(this.#awaited);
+  }
+
+  #answer(id: string): void {
+    this.#awaited = undefined;
+    this.select(id, true);
+    this.asked = { sessionId: id, found: this.row(id) !== undefined };
   }
 
   /** When the selected session is superseded, the selection moves to its successor. */

@@ -18,6 +18,7 @@ export class TimelineModel {
 
   #host: Host;
   #sessionId: string;
+  #chainId: string | undefined;
   #pages = new Map<number, readonly TimelineItem[]>();
   /** Whose each item is, also when its page is gone: a folded run must stay folded without it. */
   #agents: (string | undefined)[] = [];
@@ -124,8 +125,9 @@ export class TimelineModel {
     this.#inFlight.add(page);
     try {
       const stretch = await this.#host.timeline(this.#sessionId, page * PAGE, PAGE);
-      // A shorter timeline is another timeline: a file was replaced.
-      if (stretch.total < this.total) this.#forget();
+      // A shorter timeline is another one, since a file was replaced; so is that of a chain that was joined.
+      if (stretch.total < this.total || stretch.workChainId !== this.#chainId) this.#forget();
+      this.#chainId = stretch.workChainId;
       this.#pages.delete(page);
       this.#pages.set(page, stretch.items);
       for (const item of stretch.items) if (item.agentId !== undefined) this.#agents[item.index] = item.agentId;

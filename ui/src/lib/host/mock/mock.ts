@@ -103,7 +103,7 @@ export class MockHost implements Host {
 
   async timeline(sessionId: string, from: number, limit: number) {
     const session = this.#find(sessionId);
-    const { total, at } = (this.#preset.timelines ?? ((found) => storyTimeline(found.sessionId)))(session);
+    const { total, at } = (this.#preset.timelines ?? ((found) => storyTimeline(found.sessionId, found.segmentCount > 1)))(session);
     const end = Math.min(total, from + limit);
     const items = Array.from({ length: Math.max(0, end - from) }, (_, i) => at(from + i));
     return { sessionId, workChainId: session.workChainId, from, total, items };

@@ -65,8 +65,15 @@ export function itemsOf(sketches: readonly Sketch[], sessionId: string): (index:
 
 export type MockTimeline = { total: number; at: (index: number) => TimelineItem };
 
-export function storyTimeline(sessionId: string): MockTimeline {
-  return { total: STORY.length, at: itemsOf(STORY, sessionId) };
+const EARLIER = "0d1c2b3a-earlier";
+
+/** The story; with `earlier`, what came before its first boundary belongs to a session before. */
+export function storyTimeline(sessionId: string, earlier = false): MockTimeline {
+  if (!earlier) return { total: STORY.length, at: itemsOf(STORY, sessionId) };
+  const before = STORY.findIndex((sketch) => sketch.kind === "boundary") + 1;
+  const story = STORY.toSpliced(before, 0, { at: ago(1299), kind: "continued", to: sessionId, reason: "cwd_recency" });
+  const at = itemsOf(story, sessionId);
+  return { total: story.length, at: (index) => ({ ...at(index), sessionId: index < before ? EARLIER : sessionId }) };
 }
 
 export function hostileTimeline(sessionId: string): MockTimeline {
@@ -94,12 +101,12 @@ export function storyChain(sessionId: string, workChainId: string): WorkChain {
     workChainId,
     head: sessionId,
     segments: [
-      { sessionId: "0d1c2b3a-earlier", index: 0, startedAt: ago(2520), endedAt: ago(1300), boundary: { trigger: "manual", preTokens: 96_000, postTokens: 7_000 }, transcriptPath: "/home/dev/.claude/projects/p/earlier.jsonl", superseded: true },
+      { sessionId: EARLIER, index: 0, startedAt: ago(2520), endedAt: ago(1300), boundary: { trigger: "manual", preTokens: 96_000, postTokens: 7_000 }, transcriptPath: "/home/dev/.claude/projects/p/earlier.jsonl", superseded: true },
       { sessionId, index: 1, startedAt: ago(1300), endedAt: ago(600), boundary: { trigger: "auto", preTokens: 158_000, postTokens: 9_000 }, transcriptPath: "/home/dev/.claude/projects/p/now.jsonl", superseded: false },
       { sessionId, index: 2, startedAt: ago(600), transcriptPath: "/home/dev/.claude/projects/p/now.jsonl", superseded: false },
     ],
     links: [
-      { from: "0d1c2b3a-earlier", to: sessionId, reason: "cwd_recency", confidence: "suggested" },
+      { from: EARLIER, to: sessionId, reason: "cwd_recency", confidence: "suggested" },
       { from: sessionId, to: "9e8d7c6b-branch", reason: "forked_from", confidence: "proven" },
     ],
   };

@@ -1,0 +1,172 @@
+// The detail pane and its timeline in a real browser.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { becomes, startBrowser, title } from "./window.js";
+
+let browser;
+before(async () => (browser = await startBrowser()));
+after(() => browser.stop());
+
+const view = () => document.querySelector("[role=region][aria-label=Timeline]");
+const atEnd = `(() => { const v = (${view})(); return Math.abs(v.scrollHeight - v.scrollTop - v.clientHeight) < 3 })()`;
+
+async function openFirst(page) {
+  await page.locator("[data-session]").first().waitFor();
+  await page.keyboard.press("j");
+  await page.keyboard.press("Enter");
+  await page.locator("[role=listitem][data-index]").first().waitFor();
+}
+
+test("state, reason, witnesses, chain and actions are there", async () => {
+  await browser.withWindow({ mock: 30, width: 1200 }, async (page) => {
+    await openFirst(page);
+    assert.match(await page.locator(".state").textContent(), /Waiting for approval since \d\d:\d\d:.*permission prompt.*registry, observed/s);
+    await page.click("text=Why?");
+    await becomes(page, () => document.querySelectorAll(".why li").length, 4);
+    assert.match(await page.locator(".why li.winner").textContent(), /Registry.*decides/s);
+    assert.deepEqual(await page.locator(".segment").count(), 3);
+    assert.equal(await page.locator(".segment.suggested").count(), 1);
+    assert.match(await page.locator(".labels").textContent(), /manual 96k → 7k.*suggested.*auto 158k → 9k/s);
+    await page.locator("text=Forked into 9e8d7c6b").waitFor();
+    await page.locator(".ask:has-text('Wants to run:')").waitFor();
+    assert.equal(await page.evaluate(atEnd), true, "it opens at the end");
+  });
+});
+
+test("tools open to their input and output, an edit to its diff, subagents to their steps", async () => {
+  await browser.withWindow({ mock: 30, width: 1200 }, async (page) => {
+    await openFirst(page);
+    await page.evaluate(`(${view})().scrollTop = 0`);
+    const line = page.locator(".tool .line:has-text('CHANGELOG.md')");
+    await line.click();
+    const { y } = await line.boundingBox();
+    await becomes(page, () => [document.querySelectorAll("pre .added").length, document.querySelectorAll("pre .removed").length], [5, 0]);
+    await page.locator("pre:has-text('The file has been updated.')").waitFor();
+    assert.equal((await line.boundingBox()).y, y, "what was opened stays under the pointer");
+    assert.equal(await page.locator("text=export function").count(), 0);
+    await page.click(".run:has-text('Subagent')");
+    await page.locator("text=export function").waitFor();
+  });
+});
+
+test("when the session is superseded, selection, place and what was opened stay", async () => {
+  await browser.withWindow({ mock: 30, width: 1200, height: 600 }, async (page) => {
+    await openFirst(page);
+    await page.click("text=Why?");
+    await page.evaluate(`(${view})().scrollTop = 40`);
+    await becomes(page, `(${view})().scrollTop`, 40);
+    await page.evaluate(() => {
+      window.seen = document.querySelector("[role=region][aria-label=Timeline]");
+      const base = { source: "watcher", agent: "claude", hasPendingToolUse: false, compactionCount: 3, segmentCount: 4, stateReason: { source: "registry", detail: "busy", confidence: "observed" }, workChainId: "chain-3f6a1c52-0b7e-4a55-9d1e-6a2f4c1b8e90", lastActivityAt: "2026-03-14T13:02:20.000Z", stateSince: "2026-03-14T13:02:20.000Z" };
+      window.mockHost.change({
+        upserts: [
+          { ...base, sessionId: "3f6a1c52-0b7e-4a55-9d1e-6a2f4c1b8e90", state: "idle", status: "idle", group: "idle", superseded: true, supersededBy: "successor-1" },
+          { ...base, sessionId: "successor-1", title: "Publish the 2.4 release", state: "working", status: "working", group: "working" },
+        ],
+      });
+    });
+    await becomes(page, () => document.querySelector("[aria-current=true]")?.dataset.session, "successor-1");
+    assert.equal(await title(page), "Publish the 2.4 release");
+    await page.locator(".state:has-text('Working')").waitFor();
+    await becomes(page, `window.seen === (${view})() && (${view})().scrollTop`, 40);
+    await page.locator("text=Hide why").waitFor();
+    await page.locator("text=jump to head").or(page.locator("text=Jump to the end")).waitFor();
+    await page.keyboard.press("c");
+    await becomes(page, () => window.mockHost.copied, ["claude --resume successor-1"]);
+  });
+});
+
+test("100,000 items: few are drawn, any place is reached, what is read stays put", async () => {
+  await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
+    await page.locator("[data-session]").first().waitFor();
+    await page.keyboard.press("j");
+    const took = await page.evaluate(async () => {
+      const began = performance.now();
+      document.querySelector("[data-session]").click();
+      while (!document.querySelector("[data-index='99999'] .entry")) await new Promise((done) => requestAnimationFrame(done));
+      return performance.now() - began;
+    });
+    assert.ok(took < 1000, `it opened after ${took} ms`);
+    await becomes(page, atEnd, true);
+    const drawn = () => document.querySelectorAll("[data-index]").length;
+    assert.ok((await page.evaluate(drawn)) < 120);
+
+    await page.evaluate(`(${view})().scrollTop = (${view})().scrollHeight / 2`);
+    const middle = `(() => { const box = (${view})().getBoundingClientRect(); const el = document.elementFromPoint(box.x + 200, box.y + 200)?.closest("[data-index]"); return el?.querySelector(".entry") ? Number(el.dataset.index) : 0 })()`;
+    await becomes(page, `(() => { const i = ${middle}; return i > 40000 && i < 60000 })()`, true);
+    assert.ok((await page.evaluate(drawn)) < 120);
+
+    // Scrolling up over items that were never measured must not make the text jump.
+    await page.mouse.move(800, 400);
+    const place = `(() => { const box = (${view})().getBoundingClientRect(); const el = document.elementFromPoint(box.x + 200, box.y + 200)?.closest("[data-index]"); return [el?.dataset.index, Math.round(el?.getBoundingClientRect().top - box.top)] })()`;
+    for (let turn = 0; turn < 15; turn += 1) {
+      await page.mouse.wheel(0, -120);
+      await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+    }
+    const settled = await page.evaluate(place);
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+    assert.deepEqual(await page.evaluate(place), settled);
+
+    await page.click(".end");
+    await becomes(page, atEnd, true);
+    await page.locator("[data-index='99999']").waitFor();
+  });
+});
+
+test("a segment of the strip leads to its place, and the way back to the head is offered", async () => {
+  await browser.withWindow({ mock: 30, width: 1200, height: 520 }, async (page) => {
+    await openFirst(page);
+    await page.locator(".segment").first().click();
+    await becomes(page, `(() => { const v = (${view})().getBoundingClientRect(); const e = document.querySelector("[data-index='0']")?.getBoundingClientRect(); return e !== undefined && e.top >= v.top && e.top < v.top + 40 })()`, true);
+    await page.click("text=Continued in 3f6a1c52 · jump to head");
+    await becomes(page, atEnd, true);
+    assert.equal(await page.locator(".end").count(), 0);
+    await page.locator(".segment").nth(2).click();
+    await page.locator("text=compacted automatically · 158k → 9k tokens").waitFor();
+  });
+});
+
+test("a fork that the roster does not show is looked for, and said to be unknown when it is", async () => {
+  await browser.withWindow({ mock: 30, width: 1200 }, async (page) => {
+    await openFirst(page);
+    await page.click("text=Forked into 9e8d7c6b");
+    await page.locator("text=That session is not known here.").waitFor();
+  });
+});
+
+test("a selection from outside opens the session and brings its row into sight", async () => {
+  await browser.withWindow({ mock: 2000 }, async (page) => {
+    await page.locator("[data-session]").first().waitFor();
+    await page.setViewportSize({ width: 1200, height: 720 });
+    await page.evaluate(() => window.mockHost.send({ type: "select", sessionId: "100007cd-0000-4000-8000-000000000000" }));
+    await page.locator("[data-session='100007cd-0000-4000-8000-000000000000']").waitFor();
+    assert.ok(await title(page));
+  });
+});
+
+test("hostile text is text", async () => {
+  await browser.withWindow({ mock: "hostile", width: 1200, height: 2400 }, async (page) => {
+    await openFirst(page);
+    await page.evaluate(`(${view})().scrollTop = 0`);
+    await page.locator("[data-index='1']").waitFor();
+    assert.equal(await page.evaluate(() => window.pwned), undefined);
+    assert.equal(await page.locator("#app :is(img, iframe, script, a, object, embed)").count(), 0);
+    assert.match(await page.locator("[data-index='0']").textContent(), /<script>window\.pwned=1<\/script>/);
+    assert.match(await page.locator(".ask").textContent(), /⟨202E⟩/, "what turns a command around is shown");
+    for (const row of await page.locator("[data-session]").all()) await row.click();
+    assert.equal(await page.evaluate(() => window.pwned), undefined);
+  });
+});
+
+test("keys in the timeline scroll it, and do not move the selection", async () => {
+  await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
+    await openFirst(page);
+    await becomes(page, atEnd, true);
+    await page.locator("[role=region][aria-label=Timeline]").focus();
+    await page.keyboard.press("Home");
+    await becomes(page, `(${view})().scrollTop`, 0);
+    assert.equal(await title(page), "Publish the 2.4 release");
+  });
+});

@@ -1,0 +1,214 @@
+// The roster in a real browser.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { becomes, startBrowser, title } from "./window.js";
+
+let browser;
+before(async () => (browser = await startBrowser()));
+after(() => browser.stop());
+
+const rows = () => document.querySelectorAll("[data-session]").length;
+
+for (const [count, drawn] of [
+  [0, 0],
+  [1, 1],
+  [30, 30],
+]) {
+  test(`${count} sessions are shown`, async () => {
+    await browser.withWindow({ mock: count, height: 2200 }, async (page) => {
+      await becomes(page, rows, drawn, "every row is drawn in a tall window");
+      assert.equal(await page.locator("text=No sessions yet").count(), count === 0 ? 1 : 0);
+    });
+  });
+}
+
+test("2,000 sessions draw only what is in sight, and the last is a key away", async () => {
+  await browser.withWindow({ mock: 2000 }, async (page) => {
+    await page.locator("[data-session]").first().waitFor();
+    assert.ok((await page.evaluate(rows)) < 40, "rows out of sight are not drawn");
+    await page.keyboard.press("End");
+    const last = page.locator("[data-session][aria-current=true]");
+    await last.waitFor();
+    const box = await last.boundingBox();
+    assert.ok(box.y + box.height <= 720, "the last row is in sight");
+    assert.ok((await page.evaluate(rows)) < 40);
+  });
+});
+
+test("the empty window offers the demo, and the demo fills it", async () => {
+  await browser.withWindow({ mock: "empty" }, async (page) => {
+    await page.click("text=Show me a demo");
+    await becomes(page, rows, 10);
+  });
+});
+
+test("a failure says what happened and offers another try", async () => {
+  await browser.withWindow({ mock: "failing" }, async (page) => {
+    await page.locator("text=could not be read: permission denied").waitFor();
+    await page.click("text=Try again");
+    await page.locator("text=could not be read: permission denied").waitFor();
+  });
+});
+
+for (const mock of ["30", "long", "writing", "hostile", "2000", "empty"]) {
+  for (const width of [320, 420, 760, 1200]) {
+    test(`${mock} fits ${width} px`, async () => {
+      await browser.withWindow({ mock, width }, async (page) => {
+        await page.locator("main").waitFor();
+        const layout = () => ({
+          overflow: document.scrollingElement.scrollWidth - innerWidth,
+          heights: [...new Set([...document.querySelectorAll("[data-session]")].map((row) => row.getBoundingClientRect().height))],
+          spilled: [...document.querySelectorAll("[data-session]")].filter((row) => row.scrollWidth > row.clientWidth + 1).length,
+          chipLines: new Set([...document.querySelectorAll(".chip")].map((chip) => Math.round(chip.getBoundingClientRect().top))).size,
+        });
+        await becomes(page, layout, { overflow: 0, heights: mock === "empty" ? [] : [52], spilled: 0, chipLines: 1 });
+      });
+    });
+  }
+}
+
+test("the whole job by keyboard", async () => {
+  await browser.withWindow({ mock: 30, width: 1200 }, async (page) => {
+    const { keyboard } = page;
+    await page.locator("[data-session]").first().waitFor();
+    await keyboard.press("j");
+    await keyboard.press("Enter");
+    assert.equal(await title(page), "Publish the 2.4 release");
+    await keyboard.press("ArrowDown");
+    await page.locator("h1:text-is('Migrate sessions to Redis')").waitFor();
+    await keyboard.press("n");
+    await page.locator("h1:text-is('Split the billing module')").waitFor();
+    await keyboard.press("n");
+    await page.locator("h1:text-is('Publish the 2.4 release')").waitFor();
+    await keyboard.press("c");
+    await becomes(page, () => window.mockHost.copied, ["cd /home/dev/api-server && claude --resume 3f6a1c52-0b7e-4a55-9d1e-6a2f4c1b8e90"]);
+    await keyboard.press("o");
+    await becomes(page, () => window.mockHost.opened.length, 1);
+    await keyboard.press("g");
+    await keyboard.press("w");
+    await page.locator("h1:text-is('Fix flaky scheduler tests')").waitFor();
+    await keyboard.press("g");
+    await keyboard.press("i");
+    await page.locator("h1:text-is('Set up the devcontainer')").waitFor();
+    await keyboard.press("Escape");
+    await becomes(page, () => document.querySelectorAll("section.detail h1").length, 0);
+    await keyboard.press("/");
+    await keyboard.type("redis");
+    await becomes(page, rows, 1);
+    await keyboard.press("Enter");
+    await page.locator("h1:text-is('Migrate sessions to Redis')").waitFor();
+    await keyboard.press("Escape");
+    await keyboard.press("Escape");
+    await page.locator("main >> text=Publish the 2.4 release").waitFor();
+    await keyboard.press("Control+k");
+    await keyboard.type("webhook");
+    await keyboard.press("Enter");
+    await page.locator("h1:text-is('Explain the billing webhook')").waitFor();
+    await keyboard.press("?");
+    await page.locator("dialog[aria-label=Keyboard]").waitFor();
+    await keyboard.press("Escape");
+    await becomes(page, () => document.querySelectorAll("dialog").length, 0);
+    assert.equal(await title(page), "Explain the billing webhook", "Escape closed the help alone");
+  });
+});
+
+test("below 760 px the pane covers the roster, and Escape gives the focus back to the row", async () => {
+  await browser.withWindow({ mock: 30 }, async (page) => {
+    await page.click("text=Migrate sessions to Redis");
+    await becomes(page, () => document.activeElement.tagName, "H1");
+    assert.equal(await page.locator("main").getAttribute("inert"), "");
+    await page.keyboard.press("Escape");
+    await becomes(page, () => document.activeElement.textContent.includes("Migrate sessions"), true);
+    await page.click("text=Migrate sessions to Redis");
+    await page.click("[aria-label='Back to the roster']");
+    await becomes(page, () => document.querySelectorAll("section.detail").length, 0);
+  });
+});
+
+test("chips narrow the list, and folding a group stays over a restart", async () => {
+  await browser.withWindow({ mock: 30, height: 2200 }, async (page) => {
+    await page.click(".chip:has-text('Working')");
+    await becomes(page, rows, 3);
+    await page.click(".chip:has-text('Working')");
+    await page.click("h2 button:has-text('Idle')");
+    await becomes(page, rows, 14);
+    await page.reload();
+    await becomes(page, rows, 14);
+    await page.click("h2 button:has-text('Idle')");
+    await becomes(page, rows, 30);
+  });
+});
+
+test("superseded sessions come with the switch in the menu", async () => {
+  await browser.withWindow({ mock: 30, height: 2200 }, async (page) => {
+    await page.evaluate(() => {
+      const any = { sessionId: "gone-1", title: "Gone before", group: "idle", state: "idle", status: "idle", superseded: true, supersededBy: "3f6a1c52-0b7e-4a55-9d1e-6a2f4c1b8e90" };
+      const rest = { source: "watcher", agent: "claude", stateSince: "2026-03-14T10:00:00.000Z", lastActivityAt: "2026-03-14T10:00:00.000Z", hasPendingToolUse: false, workChainId: "w", compactionCount: 0, segmentCount: 1 };
+      window.mockHost.change({ upserts: [{ ...rest, ...any, stateReason: { source: "transcript", detail: "", confidence: "observed" } }] });
+    });
+    await becomes(page, rows, 30);
+    await page.click("[aria-label=Menu]");
+    await page.click("text=Show superseded and old sessions");
+    await becomes(page, rows, 31);
+    await page.click("text=Gone before");
+    assert.equal(await title(page), "Publish the 2.4 release", "it leads to where the work goes on");
+  });
+});
+
+const redisAsks = (state) => {
+  const shared = { sessionId: "b81d7f34-5a0c-4a3e-8f4b-0d5c7e2a9b13", title: "Migrate sessions to Redis", source: "watcher", agent: "claude", stateSince: "2026-03-14T13:02:12.000Z", lastActivityAt: "2026-03-14T13:02:12.000Z", hasPendingToolUse: false, workChainId: "chain-r", compactionCount: 0, segmentCount: 1, stateReason: { source: "registry", detail: "", confidence: "observed" } };
+  window.mockHost.change({ upserts: [{ ...shared, ...state }] });
+};
+
+test("a row does not jump while the pointer is on the list", async () => {
+  await browser.withWindow({ mock: 30 }, async (page) => {
+    const row = page.locator("[data-session='b81d7f34-5a0c-4a3e-8f4b-0d5c7e2a9b13']");
+    await row.hover();
+    const before = await row.boundingBox();
+    await page.evaluate(redisAsks, { state: "idle", status: "idle", group: "idle" });
+    await page.locator("text=The order has changed").waitFor();
+    assert.deepEqual(await row.boundingBox(), before);
+    assert.equal(await row.locator("[role=img]").getAttribute("aria-label"), "Idle", "its content is new all the same");
+    await page.mouse.move(200, 20);
+    await becomes(page, () => document.querySelector("[data-session]").closest("section").textContent.includes("Migrate"), false);
+  });
+});
+
+test("only what newly needs the person is announced", async () => {
+  await browser.withWindow({ mock: 30 }, async (page) => {
+    const spoken = () => document.querySelector("[role=status]").textContent;
+    await page.locator("[data-session]").first().waitFor();
+    assert.equal(await page.evaluate(spoken), "");
+    await page.evaluate(redisAsks, { state: "idle", status: "idle", group: "idle" });
+    assert.equal(await page.evaluate(spoken), "");
+    await page.evaluate(redisAsks, { state: "waiting_for_approval", status: "waiting", group: "needs_you", stateKind: "plan" });
+    await becomes(page, spoken, "Migrate sessions to Redis needs you: wants a verdict on its plan.");
+  });
+});
+
+test("ages tick by the second under a minute", async () => {
+  await browser.withWindow({ mock: 30 }, async (page) => {
+    const age = () => document.querySelector("[data-session='a1f3c5e7-2b4d-4f60-8a9c-3d5e7f9b1c2d'] .age").textContent;
+    await page.locator("[data-session]").first().waitFor();
+    const first = parseInt(await page.evaluate(age), 10);
+    assert.ok(first >= 12 && first < 20, `${first} s is the engine's reckoning, not this machine's`);
+    await becomes(page, age, `${first + 2} s`);
+  });
+});
+
+test("a working glyph moves by opacity alone, and not at all when motion is not wanted", async () => {
+  const animation = () => {
+    const running = document.querySelector(".working .full").getAnimations();
+    return running.flatMap((one) => one.effect.getKeyframes().flatMap((frame) => Object.keys(frame))).filter((key) => !["offset", "computedOffset", "easing", "composite"].includes(key));
+  };
+  await browser.withWindow({ mock: 30 }, async (page) => {
+    await page.locator(".working .full").first().waitFor();
+    assert.deepEqual([...new Set(await page.evaluate(animation))], ["opacity"]);
+  });
+  await browser.withWindow({ mock: 30, motion: "reduce" }, async (page) => {
+    await page.locator(".working .full").first().waitFor();
+    assert.deepEqual(await page.evaluate(animation), []);
+  });
+});

@@ -1,0 +1,80 @@
+// @vitest-environment jsdom
+
+import { cleanup, fireEvent, render, screen, within } from "@testing-library/svelte";
+import { afterEach, expect, test, vi } from "vitest";
+
+import { EngineClock } from "../lib/clock.svelte";
+import { ENGINE_START, everydayRows, iso, row } from "../lib/host/mock/rows";
+import Markdown from "./markdown/Markdown.svelte";
+import Row from "./roster/Row.svelte";
+import Entry from "./timeline/Entry.svelte";
+
+afterEach(cleanup);
+
+function showRow(session = everydayRows()[0]!) {
+  const clock = new EngineClock();
+  clock.sync(iso(ENGINE_START), [session.stateSince]);
+  const onopen = vi.fn();
+  render(Row, { session, clock, selected: false, reachable: true, gone: false, onopen });
+  return { button: screen.getByRole("button"), onopen };
+}
+
+test("a row says title, age, place, what goes on, and its badges", () => {
+  const { button } = showRow();
+  const text = button.textContent!.replace(/\s+/g, " ");
+  expect(within(button).getByRole("img").getAttribute("aria-label")).toBe("Waiting for approval");
+  for (const part of ["Publish the 2.4 release", "38 s", "api-server", "release/2.4", "wants to run:", "npm publish --tag latest", "3segments", "context 86 %"]) {
+    expect(text).toContain(part);
+  }
+});
+
+test("a row of a session about which nothing is known is still a row", () => {
+  const { button } = showRow(row({ sessionId: "abcdef123456", stateSince: "?" }));
+  expect(button.textContent).toContain("Session abcdef12");
+});
+
+test("a click opens", async () => {
+  const { button, onopen } = showRow();
+  await fireEvent.click(button);
+  expect(onopen).toHaveBeenCalledOnce();
+});
+
+const entry = { open: false, headsRun: false, runOpen: true, ontoggle: () => undefined, ontogglerun: () => undefined };
+
+test("a tool call is one line until it is opened, then an edit is a diff", async () => {
+  const item = { index: 0, sessionId: "s", kind: "tool", id: "t", tool: "Edit", target: "a.txt", outcome: "ok", durationMs: 100, input: '{"file_path":"a.txt","old_string":"x","new_string":"y"}' } as const;
+  const { rerender, container } = render(Entry, { ...entry, item });
+  expect(screen.getByRole("button").textContent!.replace(/\s+/g, " ")).toContain("Edit a.txt +1 −1 0.1 s");
+  expect(container.querySelector("pre")).toBeNull();
+  await rerender({ open: true });
+  expect([...container.querySelectorAll("pre span")].map((line) => `${line.className.split(" ")[0]} ${line.textContent}`)).toEqual(["removed −x\n", "added +y\n"]);
+});
+
+test("boundaries and links are told in words", () => {
+  const boundary = { index: 0, sessionId: "s", kind: "boundary", trigger: "auto", preTokens: 158_000, postTokens: 9_000 } as const;
+  render(Entry, { ...entry, item: boundary });
+  expect(screen.getByRole("separator").textContent).toContain("compacted automatically · 158k → 9k tokens");
+  cleanup();
+  render(Entry, { ...entry, item: { index: 1, sessionId: "s", kind: "continued", to: "abcdef123456", reason: "clear" } });
+  expect(screen.getByRole("separator").textContent).toContain("continued in abcdef12 after /clear");
+});
+
+test("Markdown becomes elements, HTML stays text, and nothing is fetched or followed", () => {
+  const { container } = render(Markdown, {
+    text: '# Head\n\n**bold** `code` &amp; [web](https://example.com) [js](javascript:alert(1)) ![pic](https://example.com/p.png)\n\n<img src=x onerror=alert(1)>\n\n- [x] done\n- two\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n',
+  });
+  expect(container.querySelector("strong")?.textContent).toBe("bold");
+  expect(container.querySelector("code")?.textContent).toBe("code");
+  expect(container.querySelectorAll("td")).toHaveLength(2);
+  expect(container.querySelectorAll("li")).toHaveLength(2);
+  expect(container.querySelectorAll("img, script, a, iframe")).toHaveLength(0);
+  expect(container.textContent).toContain("bold code & web");
+  expect(container.textContent).toContain("<img src=x onerror=alert(1)>");
+  expect(container.textContent).toContain("[js](javascript:alert(1))");
+  expect(container.textContent).toContain("[image: pic]");
+});
+
+test.each([">".repeat(5000), "[".repeat(5000), "- ".repeat(2000) + "x", "*".repeat(10_000), "x".repeat(300_000)])("Markdown that means harm is shown all the same (%#)", (text) => {
+  const { container } = render(Markdown, { text });
+  expect(container.querySelector(".markdown")!.childElementCount).toBeGreaterThan(0);
+});

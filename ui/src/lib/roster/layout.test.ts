@@ -1,0 +1,54 @@
+import { expect, test } from "vitest";
+
+import type { TrackedSession } from "../bindings/TrackedSession";
+import { everydayRows, row } from "../host/mock/rows";
+import { countsOf, layoutOf, sameLayout } from "./layout";
+
+const none = { groups: new Set<never>(), text: "" };
+
+test("groups stand in their order and empty ones are absent", () => {
+  const layout = layoutOf([row({ sessionId: "w", state: "working" }), row({ sessionId: "n", state: "waiting_for_approval" })], none);
+  expect(layout).toEqual([
+    { group: "needs_you", ids: ["n"] },
+    { group: "working", ids: ["w"] },
+  ]);
+});
+
+test("the engine's order inside a group stays as it is", () => {
+  const rows = ["z", "a", "m"].map((id) => row({ sessionId: id, state: "idle" }));
+  expect(layoutOf(rows, none)[0]?.ids).toEqual(["z", "a", "m"]);
+});
+
+test("all words of the filter must occur, whatever their case and place", () => {
+  const rows = everydayRows();
+  const find = (text: string) => layoutOf(rows, { ...none, text }).flatMap((section) => section.ids).map((id) => rows.find((session) => session.sessionId === id)?.title);
+  expect(find("FLAKY scheduler")).toEqual(["Fix flaky scheduler tests"]);
+  expect(find("npm publish")).toEqual(["Publish the 2.4 release"]);
+  expect(find("flaky nonsense")).toEqual([]);
+  expect(find("split-billing")).toEqual(["Split the billing module"]);
+});
+
+test("chips narrow to their groups", () => {
+  const layout = layoutOf(everydayRows(), { groups: new Set(["idle"] as const), text: "" });
+  expect(layout.map((section) => section.group)).toEqual(["idle"]);
+});
+
+test("superseded rows are laid out but not counted", () => {
+  const rows = [row({ sessionId: "a", state: "idle" }), row({ sessionId: "b", state: "idle", superseded: true, supersededBy: "a" })];
+  expect(countsOf(rows).idle).toBe(1);
+  expect(layoutOf(rows, none)[0]?.ids).toHaveLength(2);
+});
+
+test("a group that is not known is shown last", () => {
+  const strange = { ...row({ sessionId: "s" }), group: "__proto__" } as unknown as TrackedSession;
+  expect(layoutOf([strange], none)).toEqual([{ group: "idle", ids: ["s"] }]);
+  expect(countsOf([strange]).idle).toBe(1);
+});
+
+test("two layouts are the same when groups and rows are", () => {
+  const a = [{ group: "idle" as const, ids: ["x", "y"] }];
+  expect(sameLayout(a, [{ group: "idle", ids: ["x", "y"] }])).toBe(true);
+  expect(sameLayout(a, [{ group: "idle", ids: ["y", "x"] }])).toBe(false);
+  expect(sameLayout(a, [{ group: "working", ids: ["x", "y"] }])).toBe(false);
+  expect(sameLayout(a, [])).toBe(false);
+});

@@ -1,0 +1,147 @@
+// @vitest-environment jsdom
+
+import { beforeEach, expect, test, vi } from "vitest";
+
+import { MockHost } from "../host/mock/mock";
+import { everydayRows, row } from "../host/mock/rows";
+import { RosterModel } from "./roster.svelte";
+
+const asks = (id: string, title = id) => row({ sessionId: id, title, state: "waiting_for_approval", pendingTool: { tool: "Bash", target: "ls" } });
+const works = (id: string, more = {}) => row({ sessionId: id, title: id, state: "working", ...more });
+
+let host: MockHost;
+let model: RosterModel;
+
+async function start(rows = [works("a"), works("b", { lastActivityAt: "2026-03-14T12:00:00.000Z" })]): Promise<void> {
+  host = new MockHost({ rows });
+  model = new RosterModel(host);
+  await model.connect();
+}
+
+beforeEach(() => start());
+
+const shown = (): string[] => model.sections.flatMap((section) => section.ids);
+
+test("what was so at the start is not announced", async () => {
+  await start([asks("a")]);
+  expect(model.announcement).toBe("");
+  host.change({ upserts: [works("b")] });
+  expect(model.announcement).toBe("");
+});
+
+test("only a session that newly needs the person is announced, with what it wants", () => {
+  host.change({ upserts: [asks("b", "Fix it")] });
+  expect(model.announcement).toBe("Fix it needs you: wants to run: ls.");
+});
+
+test("several at once are one announcement", () => {
+  host.change({ upserts: [asks("a"), asks("b")] });
+  expect(model.announcement).toBe("2 sessions need you.");
+});
+
+test("a delta for another revision brings a new snapshot", async () => {
+  host.send({ type: "delta", base: 99, revision: 100, generatedAt: "", upserts: [], removals: ["a", "b"], reading: false });
+  await vi.waitFor(() => expect(model.phase).toBe("live"));
+  expect(shown()).toEqual(["a", "b"]);
+  host.change({ upserts: [works("c")] });
+  expect(shown()).toContain("c");
+});
+
+test("rows keep their places while the pointer is on the list, with new content", () => {
+  model.hold();
+  host.change({ upserts: [asks("b")], removals: ["a"] });
+  host.change({ upserts: [asks("c")] });
+  expect(model.sections).toEqual([{ group: "working", ids: ["a", "b"] }]);
+  expect(model.row("b")?.state).toBe("waiting_for_approval");
+  expect(model.row("a"), "a row that left stays to be seen").toBeDefined();
+  expect(model.isGone("a")).toBe(true);
+  expect(model.outOfDate).toBe(true);
+  expect(model.counts.needs_you, "the counts are always now").toBe(2);
+  model.release();
+  expect(model.sections).toEqual([{ group: "needs_you", ids: ["b", "c"] }]);
+  expect(model.outOfDate).toBe(false);
+});
+
+test("the filter applies at once, also under the pointer", () => {
+  model.hold();
+  model.setText("b");
+  expect(shown()).toEqual(["b"]);
+});
+
+test("the selection moves to the successor", () => {
+  model.select("a", true);
+  host.change({ upserts: [works("a", { superseded: true, supersededBy: "n", workChainId: "chain-a" }), works("n", { workChainId: "chain-a" })] });
+  expect(model.selected?.sessionId).toBe("n");
+  expect(model.opened).toBe(true);
+});
+
+test("the selection finds a successor that comes after its row went", () => {
+  model.select("a", true);
+  host.change({ removals: ["a"] });
+  expect(model.selected?.sessionId, "nothing vanishes under the reader").toBe("a");
+  host.change({ upserts: [works("n", { workChainId: "chain-a" })] });
+  expect(model.selected?.sessionId).toBe("n");
+});
+
+test("choosing a superseded row leads to the head, at the segment that was chosen", async () => {
+  await start([works("old", { superseded: true, supersededBy: "n", workChainId: "w" }), works("n", { workChainId: "w" })]);
+  model.setShowAll(true);
+  await vi.waitFor(() => expect(shown()).toContain("old"));
+  model.select("old", true);
+  expect(model.selected?.sessionId).toBe("n");
+  expect(model.wantedSegment).toEqual({ sessionId: "old" });
+});
+
+test("superseded rows come only on request", async () => {
+  await start([works("old", { superseded: true, supersededBy: "n" }), works("n")]);
+  expect(shown()).toEqual(["n"]);
+  model.setShowAll(true);
+  await vi.waitFor(() => expect(shown()).toHaveLength(2));
+});
+
+test("a selection from outside opens the session, whatever the filter", () => {
+  model.setText("nothing like it");
+  host.send({ type: "select", sessionId: "b" });
+  expect(model.selected?.sessionId).toBe("b");
+  expect(model.opened).toBe(true);
+  expect(shown()).toContain("b");
+});
+
+test("a refusal is told in its own words, and a second try can succeed", async () => {
+  const failing = new RosterModel(new MockHost({ rows: [], fails: "Permission denied." }));
+  await failing.connect();
+  expect([failing.phase, failing.failure]).toEqual(["failed", "Permission denied."]);
+});
+
+test("the demo fills an empty roster", async () => {
+  await start([]);
+  expect(shown()).toEqual([]);
+  await model.startDemo();
+  expect(shown()).toHaveLength(everydayRows().length);
+});
+
+test("a session too old for the roster is asked for with all of them", async () => {
+  await start([works("old", { superseded: true, supersededBy: "n", workChainId: "w" }), works("n", { workChainId: "w" })]);
+  host.send({ type: "select", sessionId: "old" });
+  await vi.waitFor(() => expect(model.selected?.sessionId).toBe("n"));
+  expect(model.asked).toEqual({ sessionId: "old", found: true });
+  host.send({ type: "select", sessionId: "nobody" });
+  await vi.waitFor(() => expect(model.asked).toEqual({ sessionId: "nobody", found: false }));
+  expect(model.selected?.sessionId).toBe("n");
+});
+
+test("what only the switch brought into sight is no news", async () => {
+  await start([{ ...asks("old"), superseded: true, supersededBy: "n" }, works("n")]);
+  model.setShowAll(true);
+  await vi.waitFor(() => expect(shown()).toHaveLength(2));
+  expect(model.announcement).toBe("");
+});
+
+test("the pane goes on with a successor, and begins anew with another chain", () => {
+  model.select("a", true);
+  const { pane } = model;
+  host.change({ upserts: [works("a", { superseded: true, supersededBy: "n", workChainId: "joined" }), works("n", { workChainId: "joined" })] });
+  expect(model.pane).toBe(pane);
+  model.select("b");
+  expect(model.pane).toBe(pane + 1);
+});

@@ -1,0 +1,80 @@
+import { describe, expect, test } from "vitest";
+
+import type { TrackedSession } from "../bindings/TrackedSession";
+import { row } from "../host/mock/rows";
+import { glyphOf, nowOf, placeOf, stateWords, titleOf } from "./words";
+
+const of = (sketch: Partial<TrackedSession>): TrackedSession => row({ sessionId: "1234567890", ...sketch });
+const said = (sketch: Partial<TrackedSession>): string => {
+  const now = nowOf(of(sketch));
+  return [now.lead, now.code].filter(Boolean).join(" ");
+};
+
+describe("what is going on", () => {
+  const asks = { state: "waiting_for_approval" } as const;
+  test.each<[string, Partial<TrackedSession>, string]>([
+    ["permission to run", { ...asks, stateKind: "permission", pendingTool: { tool: "Bash", target: "rm -rf build" } }, "wants to run: rm -rf build"],
+    ["permission to edit", { ...asks, pendingTool: { tool: "Edit", target: "src/a.rs" } }, "wants to edit: src/a.rs"],
+    ["permission for a tool nobody knows", { ...asks, pendingTool: { tool: "mcp__x", target: "y" } }, "wants to use mcp__x: y"],
+    ["permission without a tool", asks, "waits for approval"],
+    ["a question", { ...asks, stateKind: "question", pendingTool: { tool: "AskUserQuestion", target: "Which colour?" } }, "asks: Which colour?"],
+    ["a question without words", { ...asks, stateKind: "question" }, "asks a question"],
+    ["a plan", { ...asks, stateKind: "plan" }, "wants a verdict on its plan"],
+    ["a tool that runs", { state: "working", pendingTool: { tool: "Bash", target: "cargo test" } }, "Bash: cargo test"],
+    ["compaction", { state: "working", stateKind: "compacting", pendingTool: { tool: "Bash", target: "x" } }, "compacting"],
+    ["a retry", { state: "working", stateKind: "retrying", stateReason: { source: "transcript", detail: "retrying, 429, 3 of 10", confidence: "observed" } }, "retrying, 429, 3 of 10"],
+    ["nothing yet", { state: "working" }, "thinking"],
+    ["the end of a turn", { title: "t", stateKind: "turn_ended", summary: "All tests pass." }, "All tests pass."],
+    ["an interruption", { stateKind: "interrupted", summary: "x" }, "interrupted"],
+    ["a crash", { state: "ended", stateKind: "crashed" }, "the process died"],
+    ["a background task", { state: "idle", backgroundTasks: 2 }, "2 background tasks running"],
+    ["an end", { state: "ended" }, "ended"],
+    ["a tool named like an object's member", { ...asks, pendingTool: { tool: "constructor", target: "" } }, "wants to use constructor"],
+  ])("%s", (_, sketch, words) => expect(said(sketch)).toBe(words));
+
+  test("does not repeat a title made of the summary", () => {
+    expect(said({ summary: "All tests pass." })).toBe("done");
+  });
+
+  test("shows what would turn a command around", () => {
+    expect(said({ ...asks, pendingTool: { tool: "Bash", target: "a\u202eb\u0007\nc" } })).toBe("wants to run: a⟨202E⟩b⟨0007⟩ c");
+  });
+
+  test("tone follows what is asked of the person", () => {
+    expect(nowOf(of(asks)).tone).toBe("need");
+    expect(nowOf(of({ stateKind: "error" })).tone).toBe("error");
+    expect(nowOf(of({ state: "working" })).tone).toBe("plain");
+  });
+});
+
+test("the title is the strongest there is, on one line", () => {
+  expect(titleOf(of({ workChainName: "mine", title: "t", goal: "g" }))).toBe("mine");
+  expect(titleOf(of({ title: "\u200b ", goal: "first\nprompt" }))).toBe("first prompt");
+  expect(titleOf(of({}))).toBe("Session 12345678");
+});
+
+test("the place is the repository's folder, else the working folder", () => {
+  expect(placeOf(of({ repoRoot: "/home/dev/shop/", cwd: "/home/dev/shop/sub", branch: "main" }))).toEqual({ project: "shop", branch: "main" });
+  expect(placeOf(of({ cwd: "C:\\work\\desk" }))).toEqual({ project: "desk" });
+  expect(placeOf(of({ cwd: "/" }))).toEqual({ project: "" });
+});
+
+test("every kind has a shape of its own where it matters", () => {
+  const glyphs = [
+    of({ state: "waiting_for_approval", stateKind: "permission" }),
+    of({ state: "waiting_for_approval", stateKind: "question" }),
+    of({ state: "waiting_for_approval", stateKind: "plan" }),
+    of({ stateKind: "error", group: "needs_you" }),
+    of({ state: "working" }),
+    of({ stateKind: "turn_ended" }),
+    of({ stateKind: "interrupted" }),
+    of({ state: "idle" }),
+    of({ state: "ended" }),
+  ].map(glyphOf);
+  expect(glyphs).toEqual(["approval", "question", "plan", "error", "working", "turn", "interrupted", "idle", "ended"]);
+});
+
+test("a state that is not known is still said", () => {
+  expect(stateWords({ state: "toString", stateKind: "constructor" })).toBe("toString");
+  expect(stateWords({ state: "waiting_for_something" })).toBe("waiting for something");
+});
