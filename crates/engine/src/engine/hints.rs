@@ -159,6 +159,20 @@ impl Engine {
         twins
     }
 
+    /// The name under which a file that is new to us is known already.
+    pub(super) fn twin_of(&self, path: &Path, place: &Place) -> Option<PathBuf> {
+        let (Place::Transcript { session, .. } | Place::Subagent { session, .. }) = place else {
+            return None;
+        };
+        let session = self.sessions.get(session)?;
+        let id = self.world.fs.stat(path).ok()?.id;
+        let mut names = session.mains.iter().chain(session.agents.keys());
+        let same = |name: &&PathBuf| {
+            name.file_name() == path.file_name() && self.world.fs.stat(name).is_ok_and(|stat| stat.id == id)
+        };
+        names.find(same).cloned()
+    }
+
     pub(super) fn look_at_found(&mut self, found: Vec<Found>, known: Vec<PathBuf>, out: &mut Vec<Output>) {
         let mut missing: BTreeSet<PathBuf> = known.into_iter().collect();
         for Found { path, place, .. } in found {
