@@ -1,6 +1,6 @@
 //! Reading one file: registry, transcript, companion, markers.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use watchbill_watch::layout::{self, Place};
@@ -63,20 +63,6 @@ impl Engine {
         // A live process decides whether a superseded session comes back, so the chains depend on it.
         self.chains_dirty |= change.lives;
         self.dirty.extend(change.sessions);
-    }
-
-    /// The name under which a file that is new to us is known already.
-    fn twin_of(&self, path: &Path, place: &Place) -> Option<PathBuf> {
-        let (Place::Transcript { session, .. } | Place::Subagent { session, .. }) = place else {
-            return None;
-        };
-        let session = self.sessions.get(session)?;
-        let id = self.world.fs.stat(path).ok()?.id;
-        let mut names = session.mains.iter().chain(session.agents.keys());
-        let same = |name: &&PathBuf| {
-            name.file_name() == path.file_name() && self.world.fs.stat(name).is_ok_and(|stat| stat.id == id)
-        };
-        names.find(same).cloned()
     }
 
     pub(super) fn read_meta(&mut self, path: &Path) {
