@@ -36,11 +36,15 @@ test("state, reason, witnesses, chain and actions are there", async () => {
 });
 
 test("tools open to their input and output, an edit to its diff, subagents to their steps", async () => {
-  await browser.withWindow({ mock: 30, width: 1200, height: 1600 }, async (page) => {
+  await browser.withWindow({ mock: 30, width: 1200 }, async (page) => {
     await openFirst(page);
-    await page.click(".tool .line:has-text('CHANGELOG.md')");
+    await page.evaluate(`(${view})().scrollTop = 0`);
+    const line = page.locator(".tool .line:has-text('CHANGELOG.md')");
+    await line.click();
+    const { y } = await line.boundingBox();
     await becomes(page, () => [document.querySelectorAll("pre .added").length, document.querySelectorAll("pre .removed").length], [5, 0]);
     await page.locator("pre:has-text('The file has been updated.')").waitFor();
+    assert.equal((await line.boundingBox()).y, y, "what was opened stays under the pointer");
     assert.equal(await page.locator("text=export function").count(), 0);
     await page.click(".run:has-text('Subagent')");
     await page.locator("text=export function").waitFor();

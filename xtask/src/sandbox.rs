@@ -8,9 +8,30 @@ use anyhow::{Context, Result};
 use crate::tree::Tree;
 
 /// The setting by which cargo is told to start test programs through us.
-pub fn runner_setting(host: &str, own: &str) -> String {
+pub fn runner_setting(host: &str, runner: &str) -> String {
     // A list, not a line of words: the path may have spaces in it.
-    format!("target.{host}.runner=[{own:?},\"sandbox\"]")
+    format!("target.{host}.runner=[{runner:?},\"sandbox\"]")
+}
+
+/// A copy of this program to start test programs through: cargo may link the original anew while they run.
+pub fn runner(tree: &Tree) -> Result<PathBuf> {
+    let own = std::env::current_exe().context("could not find this program's own file")?;
+    let folder = tree.target("test-runner");
+    std::fs::create_dir_all(&folder).with_context(|| format!("could not create {}", folder.display()))?;
+    let runner = folder.join(format!("xtask{}", std::env::consts::EXE_SUFFIX));
+    if same_bytes(&own, &runner) {
+        return Ok(runner);
+    }
+    // Put in place in one step, since another run may be starting its tests through the old one.
+    let fresh = folder.join(format!("fresh-{}", std::process::id()));
+    std::fs::copy(&own, &fresh).with_context(|| format!("could not copy {}", own.display()))?;
+    std::fs::rename(&fresh, &runner).with_context(|| format!("could not write {}", runner.display()))?;
+    Ok(runner)
+}
+
+fn same_bytes(one: &Path, other: &Path) -> bool {
+    // A file that cannot be read is like none.
+    std::fs::read(one).ok().is_some_and(|bytes| std::fs::read(other).is_ok_and(|others| others == bytes))
 }
 
 /// Starts a test program in a home of its own.
@@ -65,6 +86,17 @@ mod tests {
             runner_setting("x86_64-unknown-linux-gnu", r"C:\my tree\xtask"),
             r#"target.x86_64-unknown-linux-gnu.runner=["C:\\my tree\\xtask","sandbox"]"#
         );
+    }
+
+    #[test]
+    fn files_are_the_same_by_their_bytes_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let [one, other, absent] = ["one", "other", "absent"].map(|name| folder.path().join(name));
+        std::fs::write(&one, "x").unwrap();
+        std::fs::write(&other, "y").unwrap();
+        assert!(same_bytes(&one, &one));
+        assert!(!same_bytes(&one, &other));
+        assert!(!same_bytes(&absent, &absent));
     }
 
     #[cfg(unix)]

@@ -1,7 +1,6 @@
 //! `cargo xtask test`: every test there is, without a desktop, cheap ones first.
 
 use std::fs;
-use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
@@ -17,8 +16,6 @@ use crate::tree::{Tree, on_path};
 
 /// The test program that opens real windows; it runs last and alone.
 const DESKTOP: &str = "desktop";
-/// The folder of generated types, below the top of the tree.
-const BINDINGS: &str = "ui/src/lib/bindings";
 
 /// All steps, in order. From `clippy` on, each step selects the whole workspace (tests: but for this package),
 /// so that no dependency is built twice with different features.
@@ -54,15 +51,9 @@ const STEPS: &[Step] = &[
     Step { name: "doc", shows: "the documentation is whole", needs: &[Need::Compile], work: doc },
     Step {
         name: "rust",
-        shows: "units, properties, scenarios, snapshots of the command line",
+        shows: "units, properties, scenarios, snapshots, and that the window has the protocol's types",
         needs: &[Need::Compile],
         work: rust,
-    },
-    Step {
-        name: "bindings",
-        shows: "the window's types are what the protocol says",
-        needs: &[Need::Compile],
-        work: bindings,
     },
     Step {
         name: "ui-browser",
@@ -195,20 +186,14 @@ fn tests(tree: &Tree, words: &[&str]) -> Result<Call> {
         .quiet_output()
         .and_then(|text| text.lines().find_map(|line| line.strip_prefix("host: ").map(str::to_owned)))
         .context("`cargo --version --verbose` did not name this machine's platform")?;
-    let own = std::env::current_exe().context("could not find this program's own file")?;
-    let own = own.to_str().context("this program's path is not UTF-8, which cargo's runner setting needs")?;
+    let runner = sandbox::runner(tree)?;
+    let runner =
+        runner.to_str().context("the build folder's path is not UTF-8, which cargo's settings need")?;
     Ok(cargo(tree)
-        // Tests that generate TypeScript write here; the step `bindings` compares.
-        .env("TS_RS_EXPORT_DIR", generated(tree))
         .args(words)
         // Without this package, whose tests have run before: it would be linked anew while it runs.
         .args(["--workspace", "--exclude", "xtask", "--locked"])
-        .args(["--config", &sandbox::runner_setting(&host, own)]))
-}
-
-/// The types say `../../../ui/…`, reckoned from a crate's own folder; three levels make it land in ours.
-fn generated(tree: &Tree) -> std::path::PathBuf {
-    tree.target("generated/crates/any/bindings")
+        .args(["--config", &sandbox::runner_setting(&host, runner)]))
 }
 
 fn has_nextest() -> bool {
@@ -257,58 +242,6 @@ fn desktop(tree: &Tree) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-fn bindings(tree: &Tree) -> Result<Outcome> {
-    let generated_root = tree.target("generated");
-    if generated_root.is_dir() {
-        fs::remove_dir_all(&generated_root)
-            .with_context(|| format!("could not empty {}", generated_root.display()))?;
-    }
-    tests(tree, &["test"])?.args(["--quiet", "--lib", "export_bindings"]).run()?;
-    let differences = differences(&generated_root.join(BINDINGS), &tree.path(BINDINGS))?;
-    if !differences.is_empty() {
-        bail!(
-            "{BINDINGS} is not what the protocol says now: {}. `cargo test -p watchbill-protocol export_bindings` writes it anew; then commit it",
-            differences.join(", ")
-        );
-    }
-    Ok(Outcome::Done)
-}
-
-/// What has to be done to `committed` to make it equal to `generated`.
-fn differences(generated: &Path, committed: &Path) -> Result<Vec<String>> {
-    let fresh = typescript(generated)?;
-    if fresh.is_empty() {
-        bail!("no types were generated in {}", generated.display());
-    }
-    let old = typescript(committed)?;
-    let mut differences = Vec::new();
-    for name in &fresh {
-        if !old.contains(name) {
-            differences.push(format!("{name} is missing"));
-        } else if fs::read(generated.join(name))? != fs::read(committed.join(name))? {
-            differences.push(format!("{name} differs"));
-        }
-    }
-    differences
-        .extend(old.iter().filter(|name| !fresh.contains(name)).map(|name| format!("{name} is left over")));
-    Ok(differences)
-}
-
-fn typescript(folder: &Path) -> Result<Vec<String>> {
-    if !folder.is_dir() {
-        return Ok(Vec::new());
-    }
-    let mut names = Vec::new();
-    for entry in fs::read_dir(folder).with_context(|| format!("could not read {}", folder.display()))? {
-        let name = entry?.file_name().to_string_lossy().into_owned();
-        if name.ends_with(".ts") {
-            names.push(name);
-        }
-    }
-    names.sort();
-    Ok(names)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -322,32 +255,5 @@ mod tests {
         assert_eq!(names(&["desktop", "fmt"]).unwrap(), ["fmt", "desktop"]);
         assert_eq!(names(&[]).unwrap().len(), STEPS.len());
         assert!(names(&["nonsense"]).unwrap_err().to_string().contains("there are: fmt, "));
-    }
-
-    #[test]
-    fn bindings_that_differ_are_named() {
-        let folder = tempfile::tempdir().unwrap();
-        let (generated, committed) = (folder.path().join("generated"), folder.path().join("committed"));
-        assert!(
-            differences(&generated, &committed).unwrap_err().to_string().contains("no types were generated")
-        );
-        for (name, fresh, old) in [
-            ("Same.ts", Some("a"), Some("a")),
-            ("New.ts", Some("a"), None),
-            ("Changed.ts", Some("a"), Some("b")),
-            ("Gone.ts", None, Some("b")),
-            ("index.js", None, Some("written by hand, of no interest")),
-        ] {
-            for (place, text) in [(&generated, fresh), (&committed, old)] {
-                fs::create_dir_all(place).unwrap();
-                if let Some(text) = text {
-                    fs::write(place.join(name), text).unwrap();
-                }
-            }
-        }
-        assert_eq!(
-            differences(&generated, &committed).unwrap(),
-            ["Changed.ts differs", "New.ts is missing", "Gone.ts is left over"]
-        );
     }
 }

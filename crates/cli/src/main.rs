@@ -19,10 +19,22 @@ fn main() -> std::process::ExitCode {
         Err(error) => {
             #[allow(clippy::print_stderr, reason = "the one line for the person")]
             {
-                // What was asked for and what the system says is quoted in it, so it is cleaned like all the rest.
-                eprintln!("watchbill: {}", paint::one_line(&format!("{error:#}")));
+                eprintln!("watchbill: {}", one_line(&error));
             }
             std::process::ExitCode::FAILURE
         }
     }
+}
+
+/// The error and what caused it, as far as its words do not say so already. What was asked for and what the system
+/// says is quoted in them, so they are cleaned like all output.
+fn one_line(error: &anyhow::Error) -> String {
+    let mut words = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !words.contains(&cause) {
+            words.push_str(": ");
+            words.push_str(&cause);
+        }
+    }
+    paint::one_line(&words)
 }

@@ -99,6 +99,34 @@ pub fn cut(text: &str, width: usize) -> String {
     out
 }
 
+/// `line` in lines of at most `width` columns, broken at spaces where there are any. What the line is indented by
+/// stays in front of its first part only.
+pub fn wrap(line: &str, width: usize) -> Vec<String> {
+    let width = width.max(2);
+    let mut out = Vec::new();
+    let mut rest = line;
+    while rest.width() > width {
+        let mut used = 0;
+        let mut end = 0;
+        let mut space = None;
+        for (at, c) in rest.char_indices() {
+            used += c.width().unwrap_or(0);
+            if c == ' ' && !rest[..at].trim().is_empty() {
+                space = Some(at);
+            }
+            if used > width {
+                break;
+            }
+            end = at + c.len_utf8();
+        }
+        let cut = space.filter(|space| *space > 0).unwrap_or(end);
+        out.push(rest[..cut].trim_end().to_owned());
+        rest = rest[cut..].trim_start();
+    }
+    out.push(rest.to_owned());
+    out
+}
+
 /// A span in the words of a glance: `12 s`, `4 min`, `3 h`, `2 d`.
 pub fn age(millis: i64) -> String {
     let secs = millis.max(0) / 1000;
@@ -126,6 +154,26 @@ mod tests {
         assert_eq!(fit("ab", 4), "ab  ");
         assert_eq!(cut("abcdef", 4), "abc…");
         assert_eq!(cut("abcdef", 0), "");
+    }
+
+    #[test]
+    fn long_lines_are_broken_at_spaces_and_nothing_is_lost() {
+        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrap("one two", 7), ["one two"]);
+        assert_eq!(wrap("", 7), [""]);
+        assert_eq!(
+            wrap("    indented text", 10),
+            ["    indent", "ed text"],
+            "an indentation is no place to break"
+        );
+        assert_eq!(wrap("日本語テキスト", 6), ["日本語", "テキス", "ト"]);
+        assert_eq!(wrap("abcdefgh ij", 4), ["abcd", "efgh", "ij"]);
+        let text = "👩‍👩‍👧 emoji and שלום עולם and a_very_long_identifier_without_any_space";
+        for width in 2..40 {
+            let lines = wrap(text, width);
+            assert!(lines.iter().all(|line| line.width() <= width), "{width}: {lines:?}");
+            assert_eq!(lines.concat().replace(' ', ""), text.replace(' ', ""));
+        }
     }
 
     #[test]

@@ -279,28 +279,6 @@ fn a_dialog_before_a_call_holds_the_turn_up() {
 }
 
 #[test]
-fn between_the_subagents_and_their_report_nobody_waits_for_the_person() {
-    let background = TranscriptWitness {
-        kind: Some(StateKind::Background),
-        detail: "the turn ended, one subagent works on",
-        ..working(0)
-    };
-    let idle = [process(7, Some(RegistryStatus::Idle), 4_000)];
-    let v = verdict(4_210, Some(background), &idle);
-    assert_eq!(
-        short(&v),
-        (State::Working, Some(StateKind::Background), Source::Transcript, Confidence::Observed)
-    );
-    assert_eq!((v.pid, v.live, v.next), (Some(7), true, Some(at(4_500))));
-    let v = verdict(4_500, Some(background), &idle);
-    assert_eq!((v.state, v.reason.source), (State::WaitingForInput, Source::Registry), "no report comes");
-    let v = verdict(4_010, Some(working(0)), &idle);
-    assert_eq!(v.state, State::WaitingForInput, "the end of an ordinary turn is shown at once");
-    let shell = [process(7, Some(RegistryStatus::Shell), 4_000)];
-    assert_eq!(verdict(4_010, Some(background), &shell).state, State::WaitingForInput);
-}
-
-#[test]
 fn only_idle_is_overtaken() {
     let v = verdict(90_000, Some(working(60_000)), &[process(7, waiting("permission prompt"), 0)]);
     assert_eq!(v.state, State::WaitingForApproval, "a subagent works on while another one asks");
@@ -345,6 +323,29 @@ fn a_new_session_without_a_transcript_is_the_persons_turn() {
     let v = verdict(9_000, None, &[process(7, Some(RegistryStatus::Idle), 0)]);
     assert_eq!((v.state, v.kind), (State::WaitingForInput, None));
     assert_eq!(&*v.reason.detail, "registry says `idle`; no transcript yet");
+}
+
+#[test]
+fn edge_56_a_record_of_another_clock_does_not_overtake_the_registry() {
+    let idle = [process(7, Some(RegistryStatus::Idle), 5_000)];
+    let ahead = verdict(9_000, Some(working(3_600_000)), &idle);
+    assert_eq!((ahead.state, ahead.reason.source), (State::WaitingForInput, Source::Registry));
+    let newer = verdict(9_000, Some(working(8_000)), &idle);
+    assert_eq!((newer.state, newer.reason.source), (State::Working, Source::Transcript));
+}
+
+#[test]
+fn edge_32_the_gap_before_the_subagents_report_is_no_end() {
+    let background = TranscriptWitness { kind: Some(StateKind::Background), ..working(1_000) };
+    let idle = [process(7, Some(RegistryStatus::Idle), 9_000)];
+    let v = verdict(9_500, Some(background), &idle);
+    assert_eq!((v.state, v.kind, v.next), (State::Working, Some(StateKind::Background), Some(at(10_000))));
+    // It stays idle: the subagents were stopped, whatever notice the transcript still waits for.
+    let v = verdict(10_000, Some(background), &idle);
+    assert_eq!((v.state, v.kind), (State::WaitingForInput, Some(StateKind::TurnEnded)));
+    // An ordinary turn's end is told at once.
+    let v = verdict(9_500, Some(working(8_000)), &idle);
+    assert_eq!(v.state, State::WaitingForInput);
 }
 
 #[test]

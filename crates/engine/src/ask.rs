@@ -48,7 +48,11 @@ impl Engine {
                 let more = if many.len() > shown.len() { ", …" } else { "" };
                 Err(ApiError {
                     code: ErrorCode::Ambiguous,
-                    message: format!("`{asked}` begins {} sessions: {}{more}", many.len(), shown.join(", ")),
+                    message: format!(
+                        "`{asked}` begins {} sessions: {}{more}; name one of them",
+                        many.len(),
+                        shown.join(", ")
+                    ),
                 })
             }
         }

@@ -24,7 +24,7 @@ pub fn look(settings: Settings, world: World, outlook: Outlook, clock: &dyn Cloc
         let fs = &world.fs;
         scope.spawn(move || {
             let sender = std::sync::Mutex::new(sender);
-            read.read(fs, timeouts, outlook.until, &|_, loaded| {
+            read.read(fs, timeouts, outlook.until, &|| true, &|_, loaded| {
                 sender.lock().is_ok_and(|sender| sender.send(loaded).is_ok())
             });
         });

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use watchbill_core::chain::chains::Chains;
-use watchbill_core::chain::link::{LinkConfidence, LinkReason};
+use watchbill_core::chain::link::{Link, LinkConfidence, LinkReason};
 use watchbill_core::chain::resolve::{Facts, resolve};
 use watchbill_core::deadlines::Deadlines;
 use watchbill_core::ids::SessionId;
@@ -21,7 +21,7 @@ use watchbill_core::session::state::{State, StateKind};
 use watchbill_core::session::subagent::SubagentFold;
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_protocol::roster::{Problem, TrackedSession};
-use watchbill_watch::fs::Fs;
+use watchbill_watch::fs::{FileKind, Fs};
 use watchbill_watch::hints::Hint;
 use watchbill_watch::layout::{self, Place};
 use watchbill_watch::process::Processes;
@@ -34,9 +34,14 @@ use crate::markers::Markers;
 use crate::problems::Problems;
 use crate::publish::{Current, Published};
 use crate::registry::{Registry, RegistryChange};
-use crate::session::{Makings, Session, ripe_at, row, verdict};
+use crate::session::{Makings, Session, Shared, ripe_at, row, verdict};
 use crate::settings::Settings;
 use crate::transcripts::{Fold, Loaded, ReadCount, STEP_BUDGET, TrackedFile};
+
+/// Some seconds are the usual correction of a clock; an hour is a person or a broken battery.
+const SMALL_CORRECTION: Millis = Millis::from_secs(5);
+/// The place that problems with the clock are noted at.
+const CLOCK: &str = "clock";
 
 /// Where the engine's facts come from.
 #[derive(Clone)]
@@ -75,6 +80,8 @@ pub struct Engine {
     pub(crate) world: World,
     outlook: Outlook,
     now: Timestamp,
+    /// The clock was set back, and has not caught up with what it had shown before.
+    behind: Option<Timestamp>,
     /// Canonical.
     roots: Vec<PathBuf>,
     pub(crate) files: HashMap<PathBuf, TrackedFile>,
@@ -83,6 +90,8 @@ pub struct Engine {
     markers: Markers,
     chains: Chains,
     chains_dirty: bool,
+    /// For each session with copied history, the one it was copied from.
+    origins: HashMap<SessionId, SessionId>,
     dirty: BTreeSet<SessionId>,
     deadlines: Deadlines<Due>,
     /// Half-written files that are to be read again, and when.
@@ -98,6 +107,8 @@ pub struct Engine {
     scratch: Vec<u8>,
     revision: u64,
     pub(crate) reading: bool,
+    /// The first look at everything is over: what changes from now on has just happened.
+    awake: bool,
     work: Work,
 }
 
@@ -138,6 +149,7 @@ impl Engine {
             world,
             outlook,
             now,
+            behind: None,
             roots,
             files: HashMap::new(),
             sessions: BTreeMap::new(),
@@ -145,6 +157,7 @@ impl Engine {
             markers: Markers::default(),
             chains: Chains::default(),
             chains_dirty: false,
+            origins: HashMap::new(),
             dirty: BTreeSet::new(),
             deadlines: Deadlines::new(),
             retries: BTreeMap::new(),
@@ -158,11 +171,12 @@ impl Engine {
             scratch: Vec::new(),
             revision: 0,
             reading: true,
+            awake: false,
             work: Work::default(),
         }
     }
 
-    /// Takes one input in. `now` may go back; the engine's own time does not.
+    /// Takes one input in. `now` may go back a little without effect; more than that, and the engine follows.
     pub fn step(&mut self, now: Timestamp, input: Input) -> Vec<Output> {
         let mut out = Vec::new();
         self.tell_time(now);
@@ -192,6 +206,7 @@ impl Engine {
         }
         self.work_off_deadlines(&mut out);
         self.settle(&mut out);
+        self.awake = !self.reading;
         out
     }
 
@@ -273,13 +288,36 @@ impl Engine {
     }
 
     fn tell_time(&mut self, now: Timestamp) {
-        // Some seconds are the usual correction of a clock; an hour is a person or a broken battery.
-        if now + Millis::from_secs(5) < self.now {
-            let path: Arc<str> = Arc::from("clock");
-            self.problems.count(&path, ProblemKind::ClockWentBack);
-            self.problems_dirty = true;
+        if now + SMALL_CORRECTION < self.now {
+            self.turn_back(now);
         }
         self.now = self.now.max(now);
+        if self.behind.is_some_and(|ahead| now >= ahead) {
+            self.behind = None;
+            self.problems_dirty |= self.problems.clear(CLOCK, ProblemKind::ClockWentBack);
+        }
+    }
+
+    /// The clock was wrong and has been set right. To hold on to the wrong time would show every session as
+    /// idle for as long as the clock was ahead, and hide the old ones.
+    fn turn_back(&mut self, now: Timestamp) {
+        self.problems.count(&Arc::from(CLOCK), ProblemKind::ClockWentBack);
+        self.problems_dirty = true;
+        self.behind = self.behind.max(Some(self.now));
+        self.now = now;
+        for file in self.files.values_mut() {
+            file.turn_back(now);
+        }
+        self.dirty.extend(self.sessions.keys().cloned());
+        self.dirty.extend(self.registry.all().map(|witness| witness.entry.session.clone()));
+        for path in std::mem::take(&mut self.retries).into_keys() {
+            let due = if self.markers.is_folder(&path) {
+                Due::MarkerFolder(path.clone())
+            } else {
+                Due::RegistryFile(path.clone())
+            };
+            self.retry(&path, due, Some(now));
+        }
     }
 
     fn take_hints(&mut self, hints: BTreeSet<Hint>, out: &mut Vec<Output>) {
@@ -289,9 +327,15 @@ impl Engine {
         for hint in hints {
             match hint {
                 Hint::Everything => {}
-                Hint::Tree(path) if self.markers.knows(&path) => self.read_marker_folder(&path, out),
-                Hint::Tree(path) => self.look_at_tree(&path, out),
-                Hint::File(path) => self.look_at_file(&path, out),
+                Hint::Tree(path) => {
+                    // A person who works in the folder around a root has both in one place.
+                    self.read_markers_around(&path);
+                    self.look_at_tree(&path, out);
+                }
+                Hint::File(path) => {
+                    self.read_markers_around(&path);
+                    self.look_at_file(&path, out);
+                }
             }
         }
     }
@@ -305,18 +349,26 @@ impl Engine {
         Some((root.clone(), layout::classify(path.strip_prefix(root).ok()?)?))
     }
 
-    fn look_at_file(&mut self, path: &Path, out: &mut Vec<Output>) {
-        if self.markers.knows(path) {
-            let folder = path.parent().filter(|_| !self.markers.folders().any(|folder| folder == path));
-            let folder = folder.unwrap_or(path).to_path_buf();
-            return self.read_marker_folder(&folder, out);
+    fn read_markers_around(&mut self, path: &Path) {
+        for folder in self.markers.concerned(path) {
+            self.read_marker_folder(&folder);
         }
-        let Some((root, place)) = self.place_of(path) else { return };
+    }
+
+    fn look_at_file(&mut self, path: &Path, out: &mut Vec<Output>) {
+        let Some((_, place)) = self.place_of(path) else {
+            // A folder whose rights have changed is hinted at as if it were a file.
+            let below = self.roots.iter().any(|root| path.starts_with(root));
+            if below && self.world.fs.stat(path).is_ok_and(|stat| stat.kind == FileKind::Dir) {
+                self.look_at_tree(path, out);
+            }
+            return;
+        };
         match place {
             Place::Registry { .. } => self.read_registry(path, out),
             Place::SubagentMeta { .. } => self.read_meta(path),
             Place::Transcript { .. } | Place::Subagent { .. } | Place::FlatSubagent { .. } => {
-                self.read_transcript(path, &root, place, out);
+                self.read_transcript(path, place, out);
             }
             Place::Marker { .. } => {}
         }
@@ -324,7 +376,17 @@ impl Engine {
 
     /// Looks at everything at or below `path`, and at every file known there that may be gone.
     fn look_at_tree(&mut self, path: &Path, out: &mut Vec<Output>) {
+        if !self.roots.iter().any(|root| path.starts_with(root)) {
+            // A root that was missing may have another spelling now that it is there; what lies around a root
+            // may hold anything of it.
+            let roots = canonical_roots(&*self.world.fs, &self.settings.roots);
+            let around = roots.iter().any(|root| root.starts_with(path) || path.starts_with(root));
+            return if around && (roots != self.roots || !self.reading) {
+                self.rescan(out)
+            };
+        }
         let found = scan_path(&*self.world.fs, &self.roots, path);
+        self.renew_scan_problems(path, found.problems);
         let known: Vec<PathBuf> = self
             .files
             .keys()
@@ -334,6 +396,23 @@ impl Engine {
             .collect();
         self.note_registry_folders();
         self.look_at_found(found.found, known, out);
+        let (files, fs) = (&self.files, &self.world.fs);
+        self.problems.forget_unreadable(&|file| {
+            file.starts_with(path) && !files.contains_key(file) && fs.stat(file).is_err()
+        });
+    }
+
+    /// What a look at `path` could not look at, in place of what an earlier look could not.
+    fn renew_scan_problems(&mut self, path: &Path, now: Vec<watchbill_core::problem::Problem>) {
+        let before = self.scan_problems.len();
+        let over = |problem: &watchbill_core::problem::Problem| {
+            let place = Path::new(&*problem.path);
+            place.starts_with(path) || problem.kind == ProblemKind::Missing && path.starts_with(place)
+        };
+        self.scan_problems.retain(|problem| !over(problem));
+        self.problems_dirty |= self.scan_problems.len() != before || !now.is_empty();
+        self.scan_problems.extend(now);
+        self.scan_problems.sort();
     }
 
     /// Lost events, a new root, a long sleep: compares everything with what is known.
@@ -342,30 +421,57 @@ impl Engine {
         let found = scan(&*self.world.fs, &self.settings.roots);
         self.problems_dirty |= self.scan_problems != found.problems;
         self.scan_problems = found.problems;
-        let known = self.files.keys().cloned().chain(self.registry.paths()).collect();
+        let known: Vec<PathBuf> = self.files.keys().cloned().chain(self.registry.paths()).collect();
         self.note_registry_folders();
+        let twins = self.forget_twins(&found.found, &known);
+        let known = known.into_iter().filter(|path| !twins.contains(path)).collect();
         self.look_at_found(found.found, known, out);
+        let (files, fs) = (&self.files, &self.world.fs);
+        self.problems.forget_unreadable(&|file| !files.contains_key(file) && fs.stat(file).is_err());
         let folders: Vec<PathBuf> = self.markers.folders().cloned().collect();
         for folder in folders {
-            self.read_marker_folder(&folder, out);
+            self.read_marker_folder(&folder);
         }
         let change = self.registry.recheck(None, &*self.world.processes);
         self.take_registry_change(None, change, out);
     }
 
+    /// Of one file under two names, through a link, only the name counts that a scan finds first.
+    fn forget_twins(&mut self, found: &[Found], known: &[PathBuf]) -> HashSet<PathBuf> {
+        let paths: HashSet<&Path> = found.iter().map(|found| found.path.as_path()).collect();
+        let ids: HashSet<_> = found.iter().map(|found| (found.stat.id, found.path.file_name())).collect();
+        let is_twin = |path: &&PathBuf| {
+            !paths.contains(path.as_path())
+                && self.files.contains_key(*path)
+                && self.world.fs.stat(path).is_ok_and(|stat| ids.contains(&(stat.id, path.file_name())))
+        };
+        let twins: HashSet<PathBuf> = known.iter().filter(is_twin).cloned().collect();
+        for path in &twins {
+            self.forget_file(path);
+        }
+        twins
+    }
+
     fn look_at_found(&mut self, found: Vec<Found>, known: Vec<PathBuf>, out: &mut Vec<Output>) {
         let mut missing: BTreeSet<PathBuf> = known.into_iter().collect();
-        for Found { path, root, place, .. } in found {
+        for Found { path, place, .. } in found {
             missing.remove(&path);
             match place {
                 Place::Registry { .. } => self.read_registry(&path, out),
                 Place::SubagentMeta { .. } => self.read_meta(&path),
                 Place::Marker { .. } => {}
-                place => self.read_transcript(&path, &root, place, out),
+                place => self.read_transcript(&path, place, out),
             }
         }
         for path in missing {
-            self.look_at_file(&path, out);
+            if self.place_of(&path).is_some() {
+                self.look_at_file(&path, out);
+                continue;
+            }
+            // The root's link leads elsewhere by now.
+            self.forget_file(&path);
+            let change = self.registry.forget(&path, self.now);
+            self.take_registry_change(Some(&path), change, out);
         }
     }
 
@@ -410,7 +516,7 @@ impl Engine {
         if let Some(path) = path {
             self.retry(path, Due::RegistryFile(path.to_path_buf()), change.retry_at);
         }
-        out.extend(change.forget.map(Output::ForgetProcess));
+        out.extend(change.forget.into_iter().map(Output::ForgetProcess));
         out.extend(change.watch.map(Output::WatchProcess));
         // A live process decides whether a superseded session comes back, so the chains depend on it.
         self.chains_dirty |= change.lives;
@@ -428,7 +534,7 @@ impl Engine {
         }
     }
 
-    fn read_transcript(&mut self, path: &Path, root: &Path, place: Place, out: &mut Vec<Output>) {
+    fn read_transcript(&mut self, path: &Path, place: Place, out: &mut Vec<Output>) {
         let (timeouts, until) = (self.settings.timeouts, self.outlook.until);
         let new = !self.files.contains_key(path);
         if new && self.reading {
@@ -447,8 +553,9 @@ impl Engine {
                 if count.more {
                     out.push(Output::Again(vec![path.to_path_buf()]));
                 }
+                self.problems_dirty |= self.problems.can_be_read(&path.to_string_lossy());
                 if new || count.bytes > 0 || count.restarted {
-                    self.after_read(path, root);
+                    self.after_read(path, new || count.restarted);
                 }
             }
             Err(TailError::Gone) => self.forget_file(path),
@@ -473,26 +580,29 @@ impl Engine {
         self.count(count);
         self.problems_dirty |= !problems.is_empty();
         self.problems.absorb(problems);
-        let Some((root, _)) = self.place_of(&path) else { return };
+        let Some(file) = file else { return };
+        // Records without a time belong to the first one that has a time: when that is later, the session had not begun.
+        let begun = match file.fold() {
+            Fold::Main(fold) => fold.lineage().started_at.is_some(),
+            Fold::Agent(fold) => fold.started_at().is_some(),
+        };
+        if self.outlook.until.is_some() && !begun {
+            return;
+        }
         self.files.insert(path.clone(), file);
-        self.after_read(&path, &root);
+        self.after_read(&path, true);
     }
 
-    /// Takes in what a read has changed in the fold of `path`.
-    fn after_read(&mut self, path: &Path, root: &Path) {
+    /// Takes in what a read has changed in the fold of `path`, which is a `fresh` one when the file was read
+    /// from its beginning.
+    fn after_read(&mut self, path: &Path, fresh: bool) {
         self.problems_dirty = true;
         let Some(file) = self.files.get(path) else { return };
         match file.fold() {
             Fold::Main(fold) => {
                 let id = fold.lineage().session.clone();
-                let revision = fold.lineage_revision();
-                let session = self.sessions.entry(id.clone()).or_default();
-                session.mains.insert(path.to_path_buf());
-                session.root = root.to_path_buf();
-                if session.lineage_revision != Some(revision) {
-                    session.lineage_revision = Some(revision);
-                    self.chains_dirty = true;
-                }
+                self.sessions.entry(id.clone()).or_default().mains.insert(path.to_path_buf());
+                self.after_main_changed(&id, fresh);
                 // Whether a superseded session comes back, and whether a guess still holds, depends on activity.
                 self.chains_dirty |= self.chains.of(&id).is_some_and(|chain| {
                     chain.superseded.contains_key(&id)
@@ -506,56 +616,120 @@ impl Engine {
         }
     }
 
-    fn after_agent_read(&mut self, path: &Path) {
-        let Some(file) = self.files.get(path) else { return };
-        let Fold::Agent(fold) = file.fold() else { return };
-        let Some(parent) = parent_of(&file.place, fold) else { return };
-        // A compaction worker's transcript is a copy of its parent's with the same requests.
-        let copied = fold.copies_parent();
-        let main = self.main_file(&parent).and_then(|(_, file)| file.main());
-        let tokens = match (copied, main) {
-            (true, Some(main)) => fold.ledger().total_without(main.ledger()),
-            _ => fold.ledger().total(),
+    /// The transcript that stands for a session may be another one, or say something else of its lineage.
+    fn after_main_changed(&mut self, id: &SessionId, fresh: bool) {
+        let Some((path, file)) = self.main_file(id) else { return };
+        let Some(fold) = file.main() else { return };
+        let lineage = Some((path.to_path_buf(), fold.lineage_revision()));
+        let requests = fold.ledger().len();
+        let root = self.place_of(path).map(|(root, _)| root);
+        let Some(session) = self.sessions.get_mut(id) else { return };
+        session.root = root.unwrap_or_default();
+        let agents: Vec<PathBuf> = match fresh {
+            true => session.agents.keys().cloned().collect(),
+            false => Vec::new(),
         };
+        if fresh {
+            session.shared = None;
+        }
+        if fresh || session.lineage != lineage {
+            session.lineage = lineage;
+            self.chains_dirty = true;
+        }
+        if fresh || session.requests != requests {
+            session.requests = requests;
+            self.touch_copies(id);
+        }
+        // Its subagents' files may have been read before its own.
+        let active = agents.iter().filter_map(|path| self.files.get(path)?.agent()?.last_activity()).max();
+        self.stir(id, active);
+    }
+
+    /// What a fork copied is counted with its origin, so that the fork's tokens depend on the origin's requests.
+    fn touch_copies(&mut self, id: &SessionId) {
+        for (copy, _) in self.origins.iter().filter(|(_, origin)| *origin == id) {
+            if let Some(session) = self.sessions.get_mut(copy) {
+                session.shared = None;
+            }
+            self.dirty.insert(copy.clone());
+        }
+    }
+
+    fn after_agent_read(&mut self, path: &Path) {
+        let Some(file) = self.files.get_mut(path) else { return };
+        let Fold::Agent(fold) = file.fold() else { return };
+        let parent = parent_of(&file.place, fold);
+        let (tokens, copies) = (fold.ledger().total(), fold.copies_parent());
         let active = fold.last_activity();
-        let running = !copied && fold.is_running(self.now, self.settings.timeouts.idle);
-        let calls = if copied { Vec::new() } else { fold.pending_tools().cloned().collect() };
+        let running = !copies && fold.is_running(self.now, self.settings.timeouts.idle);
+        let calls = if copies { Vec::new() } else { fold.pending_tools().cloned().collect() };
+        let before = std::mem::replace(&mut file.counted_with, parent.clone());
+        if let Some(before) = before.filter(|before| Some(before) != parent.as_ref()) {
+            self.forget_agent(&before, path);
+        }
+        let Some(parent) = parent else { return };
         let session = self.sessions.entry(parent.clone()).or_default();
         session.set_agent_tokens(path, tokens);
         session.set_agent_running(path, running);
         session.set_agent_calls(path, calls);
-        self.dirty.insert(parent.clone());
-        // A parent that waits for its subagents writes nothing itself; their records keep it from being idle.
-        let main = self.main_file(&parent).map(|(path, _)| path.to_path_buf());
+        if copies {
+            // Its transcript repeats its parent's requests; they are taken off when the row is made.
+            session.copies.insert(path.to_path_buf());
+            session.shared = None;
+        }
+        self.stir(&parent, active);
+        self.dirty.insert(parent);
+    }
+
+    /// A parent that waits for its subagents writes nothing itself; their records keep it from being idle.
+    fn stir(&mut self, parent: &SessionId, active: Option<Timestamp>) {
+        let main = self.main_file(parent).map(|(path, _)| path.to_path_buf());
         if let (Some(at), Some(main)) = (active, main.and_then(|path| self.files.get_mut(&path))) {
             main.subagent_active(at);
         }
     }
 
+    fn forget_agent(&mut self, parent: &SessionId, path: &Path) {
+        if let Some(session) = self.sessions.get_mut(parent) {
+            session.forget_agent(path);
+            if session.is_empty() {
+                self.sessions.remove(parent);
+            }
+        }
+        self.dirty.insert(parent.clone());
+    }
+
     fn forget_file(&mut self, path: &Path) {
+        if self.place_of(path).is_none_or(|(_, place)| place.is_transcript()) {
+            self.problems.forget(&path.to_string_lossy());
+            self.problems_dirty = true;
+        }
         let Some(file) = self.files.remove(path) else { return };
-        self.problems.forget(&path.to_string_lossy());
-        self.problems_dirty = true;
         let id = match file.fold() {
-            Fold::Main(fold) => Some(fold.lineage().session.clone()),
-            Fold::Agent(fold) => parent_of(&file.place, fold),
+            Fold::Main(fold) => fold.lineage().session.clone(),
+            Fold::Agent(_) => {
+                if let Some(parent) = &file.counted_with {
+                    self.forget_agent(parent, path);
+                }
+                return;
+            }
         };
-        let Some(id) = id else { return };
         if let Some(session) = self.sessions.get_mut(&id) {
             session.mains.remove(path);
-            session.forget_agent(path);
-            session.lineage_revision = None;
+            session.lineage = None;
             if session.is_empty() {
                 self.sessions.remove(&id);
             }
         }
+        self.after_main_changed(&id, true);
+        self.touch_copies(&id);
         self.chains_dirty = true;
         self.dirty.insert(id);
     }
 
-    fn read_marker_folder(&mut self, folder: &Path, _out: &mut Vec<Output>) {
+    fn read_marker_folder(&mut self, folder: &Path) {
         let fs = Arc::clone(&self.world.fs);
-        let (new, again) = self.markers.read_folder(folder, self.now, &*fs, &mut self.problems);
+        let (new, again) = self.markers.read_folder(folder, self.now, &*fs);
         self.chains_dirty |= new;
         self.problems_dirty = true;
         self.retry(folder, Due::MarkerFolder(folder.to_path_buf()), again);
@@ -576,7 +750,7 @@ impl Engine {
                     self.dirty.insert(id);
                 }
                 Due::RegistryFile(path) => self.read_registry(&path, out),
-                Due::MarkerFolder(folder) => self.read_marker_folder(&folder, out),
+                Due::MarkerFolder(folder) => self.read_marker_folder(&folder),
             }
         }
     }
@@ -597,22 +771,24 @@ impl Engine {
         }
     }
 
-    /// The working folders of sessions that are shown may hold markers.
+    /// The working folders of all sessions may hold markers; those in use may get some.
     fn add_marker_folders(&mut self, out: &mut Vec<Output>) {
         let oldest = self.now - self.settings.recent;
         let mut new = Vec::new();
-        for id in &self.dirty {
-            let Some(fold) = self.fold(id) else { continue };
+        let dirty = std::mem::take(&mut self.dirty);
+        for id in &dirty {
+            let Some(path) = self.main_file(id).map(|(path, _)| path.to_path_buf()) else { continue };
+            let Some(fold) = self.files.get(&path).and_then(TrackedFile::main) else { continue };
             let recent = fold.facts().last_activity_at.is_some_and(|at| at >= oldest);
-            if recent || self.registry.all().any(|witness| witness.entry.session == *id) {
-                new.extend(fold.lineage().cwds.iter().map(Arc::clone));
-            }
+            let in_use = recent || self.registry.all().any(|witness| witness.entry.session == *id);
+            new.extend(fold.lineage().cwds.iter().filter_map(|cwd| self.markers.add_folder(cwd, in_use)));
         }
-        for cwd in new {
-            if let Some(folder) = self.markers.add_folder(&cwd) {
-                self.read_marker_folder(&folder, out);
-                out.push(Output::WatchFolder(folder));
+        self.dirty = dirty;
+        for folder in new {
+            if folder.watch {
+                out.push(Output::WatchFolder(folder.path.clone()));
             }
+            self.read_marker_folder(&folder.path);
         }
     }
 
@@ -624,7 +800,7 @@ impl Engine {
         self.chains_dirty = false;
         self.work.chains += 1;
         let lineages: Vec<_> = self.sessions.keys().filter_map(|id| Some(self.fold(id)?.lineage())).collect();
-        let mut markers = self.markers.all();
+        let mut markers = self.markers.all(lineages.iter().flat_map(|lineage| &lineage.cwds));
         markers.retain(|marker| self.outlook.until.is_none_or(|until| marker.compacted_at <= until));
         let live: BTreeSet<SessionId> = self
             .registry
@@ -646,33 +822,54 @@ impl Engine {
             live_since: &BTreeMap::new(),
             manual: &[],
         });
-        let ids: Vec<SessionId> = self.sessions.keys().cloned().collect();
-        for id in ids {
-            if differs(&self.chains, &chains, &id) {
-                let inherited = self.inherited_tokens(&chains, &id);
-                if let Some(session) = self.sessions.get_mut(&id) {
-                    session.inherited = inherited;
-                }
-                self.dirty.insert(id);
+        let origins: HashMap<SessionId, SessionId> =
+            chains.iter().flat_map(|chain| &chain.links).filter_map(copied_from).collect();
+        let live = self.registry.all().map(|witness| &witness.entry.session);
+        for id in self.sessions.keys().chain(live) {
+            if differs(&self.chains, &chains, id) || self.origins.get(id) != origins.get(id) {
+                self.dirty.insert(id.clone());
             }
         }
         self.chains = chains;
+        self.origins = origins;
     }
 
-    /// What a session copied from another: its requests are counted there, each once.
-    fn inherited_tokens(&self, chains: &Chains, id: &SessionId) -> watchbill_core::transcript::record::Usage {
-        let origin = chains.of(id).and_then(|chain| {
-            chain.links.iter().find(|link| {
-                link.to == *id
-                    && link.from != *id
-                    && matches!(link.reason, LinkReason::ForkedFrom | LinkReason::SharedRecords)
+    /// Takes off what a session shares with another, so that each request is counted once: a fork's copied
+    /// history counts where it came from, and a compaction worker's with its parent.
+    fn share_out(&mut self, id: &SessionId) {
+        let Some(session) = self.sessions.get(id) else { return };
+        let own = self.fold(id).map(SessionFold::ledger);
+        let origin = self.origins.get(id).and_then(|from| Some((from, self.fold(from)?.ledger())));
+        let copies: Vec<_> = session
+            .copies
+            .iter()
+            .filter_map(|path| match self.files.get(path)?.fold() {
+                Fold::Agent(fold) => Some((path.clone(), fold.ledger())),
+                Fold::Main(_) => None,
             })
+            .collect();
+        let shared = Some(Shared {
+            own: own.map_or(0, |own| own.len()),
+            origin: origin.map(|(from, origin)| (from.clone(), origin.len())),
+            copies: copies.iter().map(|(_, copy)| copy.len()).sum(),
         });
-        let ledgers =
-            origin.and_then(|link| Some((self.fold(id)?.ledger(), self.fold(&link.from)?.ledger())));
-        ledgers.map_or_else(Default::default, |(own, origin)| {
-            crate::session::minus(own.total(), own.total_without(origin))
-        })
+        if session.shared == shared {
+            return;
+        }
+        let inherited = match (own, origin) {
+            (Some(own), Some((_, origin))) => crate::session::minus(own.total(), own.total_without(origin)),
+            _ => Default::default(),
+        };
+        let tokens: Vec<_> = copies
+            .into_iter()
+            .map(|(path, copy)| (path, own.map_or(copy.total(), |own| copy.total_without(own))))
+            .collect();
+        let Some(session) = self.sessions.get_mut(id) else { return };
+        session.inherited = inherited;
+        session.shared = shared;
+        for (path, tokens) in tokens {
+            session.set_agent_tokens(&path, tokens);
+        }
     }
 
     fn makings<'a>(&'a self, id: &'a SessionId) -> Makings<'a> {
@@ -697,6 +894,7 @@ impl Engine {
         let mut hidden: [Vec<SessionId>; 2] = [Vec::new(), Vec::new()];
         for id in &dirty {
             self.advance(id);
+            self.share_out(id);
             let agents_next = self.advance_agents(id);
             self.work.rows += 1;
             let made = row(&self.makings(id));
@@ -710,7 +908,7 @@ impl Engine {
                 continue;
             };
             let state = (row.state, row.state_kind);
-            if self.states.insert(id.clone(), state) != Some(state) {
+            if self.states.insert(id.clone(), state) != Some(state) && self.awake {
                 out.push(Output::Transition { session: id.clone() });
             }
             let fold_next = self.fold(id).and_then(SessionFold::deadline);
@@ -743,12 +941,12 @@ impl Engine {
         file.advance(now, &mut effects);
         let cwd = file.main().and_then(|fold| fold.cwd().cloned());
         let (Some(session), Some(cwd)) = (self.sessions.get_mut(id), cwd) else { return };
-        if session.repo_root.is_none() {
+        if session.repo_root.as_ref().is_none_or(|(of, _)| *of != cwd) {
             let fs = &self.world.fs;
             let found = self.repo_roots.entry(Arc::clone(&cwd)).or_insert_with(|| {
                 repo_root(&**fs, Path::new(&*cwd)).map(|top| Arc::from(top.to_string_lossy()))
             });
-            session.repo_root.clone_from(found);
+            session.repo_root = Some((cwd, found.clone()));
         }
     }
 
@@ -765,8 +963,10 @@ impl Engine {
     fn rebuild_problems(&mut self) -> bool {
         self.problems_dirty = false;
         self.note_double_processes();
-        let mut all: Vec<_> = self.problems.list().collect();
-        all.extend(self.scan_problems.iter().cloned());
+        let mut all = self.scan_problems.clone();
+        let folds = self.sessions.keys().filter_map(|id| self.fold(id));
+        all.extend(self.markers.problems(folds.flat_map(|fold| &fold.lineage().cwds)));
+        all.extend(self.problems.list());
         all.extend(self.watch_problems.iter().cloned());
         let all = crate::problems::published(all);
         let changed = *all != *self.published_problems;
@@ -826,6 +1026,12 @@ fn differs(before: &Chains, after: &Chains, id: &SessionId) -> bool {
         (None, None) => false,
         _ => true,
     }
+}
+
+/// Who copied from whom, where a link says that history was copied.
+fn copied_from(link: &Link) -> Option<(SessionId, SessionId)> {
+    let copied = matches!(link.reason, LinkReason::ForkedFrom | LinkReason::SharedRecords);
+    (copied && link.from != link.to).then(|| (link.to.clone(), link.from.clone()))
 }
 
 /// The folder names the parent since client 2.1.2; before, only the records do.

@@ -132,8 +132,15 @@ mod unix {
                 .map(|((pid, _), _)| *pid)
                 .collect();
             let mut lock = self.lock();
-            for pid in &ended {
-                lock.by_pid.remove(pid);
+            for (pid, descriptor) in watched.iter().filter(|(pid, _)| ended.contains(pid)) {
+                // The id may be another process's by now, with a descriptor of its own.
+                let same = lock.by_pid.get(pid).is_some_and(|now| match (now, descriptor) {
+                    (Some(now), Some(then)) => Arc::ptr_eq(now, then),
+                    _ => false,
+                });
+                if same {
+                    lock.by_pid.remove(pid);
+                }
             }
             if woken == Ok(0) {
                 ended.extend(

@@ -40,6 +40,11 @@ impl FirstScan {
         Self { files, companions, problems: found.problems, recent }
     }
 
+    /// A scan that finds nothing, for when there is no thread to scan in: everything is looked at afterwards.
+    pub fn none() -> Self {
+        Self { files: Vec::new(), companions: Vec::new(), problems: Vec::new(), recent: 0 }
+    }
+
     /// How many files there are.
     pub fn len(&self) -> usize {
         self.files.len()
@@ -52,12 +57,13 @@ impl FirstScan {
 
     /// Reads all files and hands each over with its number, from any thread and in any order.
     ///
-    /// `take` says `false` when nobody wants the rest any more.
+    /// `take` says `false` when nobody wants the rest any more; `wanted` is asked the same amid a long file.
     pub fn read(
         &self,
         fs: &Arc<dyn Fs>,
         timeouts: Timeouts,
         until: Option<Timestamp>,
+        wanted: &(dyn Fn() -> bool + Sync),
         take: &(dyn Fn(usize, Loaded) -> bool + Sync),
     ) {
         let threads =
@@ -68,8 +74,15 @@ impl FirstScan {
             loop {
                 let n = next.fetch_add(1, Ordering::Relaxed);
                 let Some(found) = self.files.get(n) else { return };
-                let loaded =
-                    load(&**fs, found.path.clone(), found.place.clone(), timeouts, until, &mut scratch);
+                let loaded = load(
+                    &**fs,
+                    found.path.clone(),
+                    found.place.clone(),
+                    timeouts,
+                    until,
+                    &mut scratch,
+                    wanted,
+                );
                 if !take(n, loaded) {
                     next.store(usize::MAX / 2, Ordering::Relaxed);
                     return;

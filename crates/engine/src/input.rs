@@ -30,7 +30,8 @@ pub enum Input {
 pub enum Output {
     /// Rows or problems have changed: serve the subscribers.
     Changed,
-    /// The state of a session changed: for the record of a replay.
+    /// The state of a session changed just now. What the first look at everything finds is no change: nobody is
+    /// to be alarmed by yesterday.
     Transition {
         /// The session.
         session: SessionId,

@@ -1,6 +1,6 @@
 //! What went wrong, counted by place and kind, with words for the person.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -73,6 +73,23 @@ impl Problems {
         self.by_place.remove(path);
     }
 
+    /// The file at `path` can be read: whatever kept us from it is over.
+    pub fn can_be_read(&mut self, path: &str) -> bool {
+        let mut was = false;
+        for kind in UNREADABLE {
+            was |= self.clear(path, kind);
+        }
+        was
+    }
+
+    /// Files that could not be read and that `gone` says are there no more need not be spoken of.
+    pub fn forget_unreadable(&mut self, gone: &dyn Fn(&Path) -> bool) {
+        self.by_place.retain(|path, kinds| {
+            kinds.retain(|kind, _| !(UNREADABLE.contains(kind) && gone(Path::new(&**path))));
+            !kinds.is_empty()
+        });
+    }
+
     /// One kind of problem at `path` is over.
     pub fn clear(&mut self, path: &str, kind: ProblemKind) -> bool {
         let Some(kinds) = self.by_place.get_mut(path) else { return false };
@@ -110,6 +127,10 @@ impl Problems {
     }
 }
 
+/// Why a file's content is not known.
+const UNREADABLE: [ProblemKind; 4] =
+    [ProblemKind::PermissionDenied, ProblemKind::NotAFile, ProblemKind::Io, ProblemKind::Missing];
+
 /// What happened and what to do, for problems that need no more than their kind.
 fn words(kind: ProblemKind) -> &'static str {
     match kind {
@@ -139,11 +160,15 @@ fn words(kind: ProblemKind) -> &'static str {
 /// Problems as they leave the process: sorted, and unknown record types gathered by type, since one
 /// new type stands in thousands of files and says the same in each.
 pub fn published(all: Vec<Problem>) -> Vec<watchbill_protocol::roster::Problem> {
+    let mut said: HashSet<(Arc<str>, ProblemKind)> = HashSet::new();
     let mut by_detail: BTreeMap<Arc<str>, Problem> = BTreeMap::new();
     let mut list = Vec::new();
     for problem in all {
         if problem.kind != ProblemKind::UnknownRecord {
-            list.push(problem);
+            // A scan and a read may have met the same thing: the first one says it.
+            if said.insert((Arc::clone(&problem.path), problem.kind)) {
+                list.push(problem);
+            }
             continue;
         }
         match by_detail.get_mut(&problem.detail) {

@@ -8,9 +8,9 @@ use watchbill_core::chain::lineage::RegistryMove;
 use watchbill_core::evidence::registry::{Liveness, RegistryError, parse_registry};
 use watchbill_core::evidence::witness::{Departure, GoneInstance, InstanceWitness};
 use watchbill_core::ids::SessionId;
-use watchbill_core::problem::ProblemKind;
+use watchbill_core::problem::{Problem, ProblemKind};
 use watchbill_core::time::{Millis, Timestamp};
-use watchbill_watch::fs::Fs;
+use watchbill_watch::fs::{Fs, NotRegular};
 use watchbill_watch::process::Processes;
 
 use crate::problems::Problems;
@@ -19,6 +19,8 @@ use crate::problems::Problems;
 const RETRY: Millis = Millis(50);
 /// After so many torn reads in a row the file is called malformed; it is still read on its next change.
 const RETRIES: u32 = 20;
+/// A torn file that was written longer ago than this is not being written any more.
+const LONG: Millis = Millis(1_000);
 /// No registry file is near this size; a larger one is not the client's.
 const SIZE_LIMIT: u64 = 256 << 10;
 
@@ -48,9 +50,9 @@ pub struct RegistryChange {
     pub retry_at: Option<Timestamp>,
     /// A process to watch for its exit.
     pub watch: Option<u32>,
-    /// A process that needs no watching any more.
-    pub forget: Option<u32>,
-    /// Which processes run which sessions has changed: the chains depend on it, not on a mere status.
+    /// Processes that need no watching any more.
+    pub forget: Vec<u32>,
+    /// Which processes run which sessions, or where, has changed: the chains depend on it, not on a mere status.
     pub lives: bool,
 }
 
@@ -74,15 +76,14 @@ impl Registry {
             Err(error) => {
                 let kind = match error.kind() {
                     std::io::ErrorKind::PermissionDenied => ProblemKind::PermissionDenied,
+                    _ if NotRegular::is_cause_of(&error) => ProblemKind::NotAFile,
                     _ => ProblemKind::Io,
                 };
-                problems.set(watchbill_core::problem::Problem {
-                    path: name,
-                    kind,
-                    count: 1,
-                    detail: Arc::from(format!("cannot read this registry file ({error}); its session is judged by the transcript alone")),
-                });
-                return RegistryChange::default();
+                let detail = format!(
+                    "cannot read this registry file ({error}); its session is judged by the transcript alone"
+                );
+                problems.set(Problem { path: name, kind, count: 1, detail: Arc::from(detail) });
+                return self.silence(path);
             }
         };
         match parse_registry(&bytes) {
@@ -94,16 +95,32 @@ impl Registry {
             Err(RegistryError::Torn) => {
                 let slot = self.slots.entry(path.to_path_buf()).or_default();
                 slot.torn += 1;
-                if slot.torn <= RETRIES {
+                // A file that was last written long ago is not being written: nobody need wait for its rest.
+                let stale = fs.stat(path).is_ok_and(|stat| now.since(stat.mtime) > LONG);
+                if slot.torn <= RETRIES && !stale {
                     return RegistryChange { retry_at: Some(now + RETRY), ..RegistryChange::default() };
                 }
-                problems.count(&name, ProblemKind::MalformedRegistry);
-                RegistryChange::default()
+                problems.set(malformed(name));
+                self.silence(path)
             }
-            Err(_) => {
-                problems.count(&name, ProblemKind::MalformedRegistry);
-                RegistryChange::default()
+            Err(RegistryError::NotAnEntry) => {
+                problems.set(malformed(name));
+                self.silence(path)
             }
+        }
+    }
+
+    /// The file says nothing that can be used: what it said before is not true for ever either.
+    fn silence(&mut self, path: &Path) -> RegistryChange {
+        // A slot stays, so that a rescan knows the path.
+        let Some(witness) = self.slots.entry(path.to_path_buf()).or_default().witness.take() else {
+            return RegistryChange::default();
+        };
+        RegistryChange {
+            sessions: vec![witness.entry.session],
+            forget: vec![witness.entry.instance.pid],
+            lives: true,
+            ..RegistryChange::default()
         }
     }
 
@@ -117,7 +134,6 @@ impl Registry {
         let before = slot.witness.replace(witness);
         change.lives = true;
         if let Some(before) = before {
-            change.lives = before.entry.session != session || (before.liveness != Liveness::Dead) != alive;
             let same_process =
                 slot.witness.as_ref().is_some_and(|new| new.entry.instance == before.entry.instance);
             let same_words = slot
@@ -129,8 +145,14 @@ impl Registry {
                 if let Some(new) = &mut slot.witness {
                     new.seen_at = before.seen_at;
                 }
-                return change;
+                return RegistryChange::default();
             }
+            change.lives = !slot.witness.as_ref().is_some_and(|new| {
+                new.entry.session == before.entry.session
+                    && new.entry.tmux == before.entry.tmux
+                    && new.liveness == before.liveness
+                    && same_process
+            });
             if before.entry.session != session {
                 let how = if same_process { Departure::MovedOn } else { Departure::FileLeft };
                 self.leave(&before, now, how);
@@ -145,8 +167,12 @@ impl Registry {
                 }
             }
             if !same_process {
-                change.forget = Some(before.entry.instance.pid);
+                change.forget.push(before.entry.instance.pid);
                 change.watch = alive.then_some(pid);
+            } else if before.liveness == Liveness::Dead {
+                change.watch = alive.then_some(pid);
+            } else if !alive {
+                change.forget.push(pid);
             }
         } else {
             change.watch = alive.then_some(pid);
@@ -170,10 +196,15 @@ impl Registry {
         self.leave(&witness, now, Departure::FileRemoved);
         RegistryChange {
             sessions: vec![witness.entry.session.clone()],
-            forget: Some(witness.entry.instance.pid),
+            forget: vec![witness.entry.instance.pid],
             lives: true,
             ..RegistryChange::default()
         }
+    }
+
+    /// The file lies outside of every root by now.
+    pub fn forget(&mut self, path: &Path, now: Timestamp) -> RegistryChange {
+        self.remove(path, now)
     }
 
     /// A process may have ended: asks the system again for every file that names it.
@@ -191,7 +222,7 @@ impl Registry {
                 change.lives = true;
                 change.sessions.push(witness.entry.session.clone());
                 if liveness == Liveness::Dead {
-                    change.forget = Some(witness.entry.instance.pid);
+                    change.forget.push(witness.entry.instance.pid);
                 }
             }
         }
@@ -218,6 +249,11 @@ impl Registry {
         self.slots.values().filter_map(|slot| slot.witness.as_ref())
     }
 
+    /// Whether a process of this id is known to run.
+    pub fn runs(&self, pid: u32) -> bool {
+        self.all().any(|witness| witness.entry.instance.pid == pid && witness.liveness == Liveness::Alive)
+    }
+
     /// The paths of all files that were read, for a rescan.
     pub fn paths(&self) -> Vec<PathBuf> {
         self.slots.keys().cloned().collect()
@@ -232,4 +268,9 @@ impl Registry {
     pub fn moves(&self) -> &[RegistryMove] {
         &self.moves
     }
+}
+
+fn malformed(path: Arc<str>) -> Problem {
+    let detail = "stays unreadable; the state of its session comes from the transcript alone";
+    Problem { path, kind: ProblemKind::MalformedRegistry, count: 1, detail: Arc::from(detail) }
 }

@@ -55,6 +55,7 @@ pub(crate) struct Loop {
     recent_left: Option<usize>,
     recent_limit: usize,
     watch_problems: Vec<watchbill_core::problem::Problem>,
+    stopped: bool,
 }
 
 /// What the loop is made of.
@@ -97,6 +98,7 @@ impl Loop {
             recent_left: None,
             recent_limit: 0,
             watch_problems: Vec::new(),
+            stopped: false,
         }
     }
 
@@ -118,8 +120,13 @@ impl Loop {
             tokio::select! {
                 biased;
                 message = self.inbox.recv() => match message {
-                    Some(Message::Stop) | None => return,
-                    Some(message) => self.receive(message),
+                    None => return,
+                    Some(message) => {
+                        self.receive(message);
+                        if self.stopped {
+                            return;
+                        }
+                    }
                 },
                 () = self.woken.notified() => self.take_hints(),
                 () = std::future::ready(()), if go_on => self.take_hints(),
@@ -149,6 +156,10 @@ impl Loop {
                 Message::ScanEnded(scan) => {
                     ended = Some(scan);
                     break;
+                }
+                Message::Stop => {
+                    self.stopped = true;
+                    return;
                 }
                 other => {
                     // What was loaded before a question counts for its answer.
@@ -214,7 +225,13 @@ impl Loop {
         for output in out {
             match output {
                 Output::Changed | Output::Transition { .. } => {}
-                Output::WatchProcess(pid) => self.exits.watch(pid, self.processes.exit_fd(pid)),
+                Output::WatchProcess(pid) => {
+                    let descriptor = self.processes.exit_fd(pid);
+                    // To look every two seconds at a process that cannot be seen from here is to look in vain.
+                    if descriptor.is_some() || self.engine.registry().runs(pid) {
+                        self.exits.watch(pid, descriptor);
+                    }
+                }
                 Output::ForgetProcess(pid) => self.exits.forget(pid),
                 Output::WatchFolder(folder) => self.source.watch_folder(&folder),
                 Output::Again(paths) => self.again.extend(paths.into_iter().map(Hint::File)),
@@ -247,6 +264,7 @@ fn spawn_first_scan(engine: &Engine, world: &World, sender: &mpsc::UnboundedSend
     let fs = Arc::clone(&world.fs);
     let settings = engine.settings.clone();
     let recent_since = engine.now() - settings.recent;
+    let instead = sender.clone();
     let sender = sender.clone();
     let read = move || {
         let scan = FirstScan::find(&*fs, &settings.roots, recent_since);
@@ -254,13 +272,15 @@ fn spawn_first_scan(engine: &Engine, world: &World, sender: &mpsc::UnboundedSend
         if sender.send(Message::ScanBegan { recent: scan.recent }).is_err() {
             return;
         }
-        scan.read(&fs, settings.timeouts, None, &|n, loaded| {
+        scan.read(&fs, settings.timeouts, None, &|| !sender.is_closed(), &|n, loaded| {
             sender.send(Message::Loaded(n, Box::new(loaded))).is_ok()
         });
         let _ = sender.send(Message::ScanEnded(Box::new(scan)));
     };
     let thread = std::thread::Builder::new().name("watchbill-scan".into()).spawn(read);
     if let Err(error) = thread {
-        tracing::error!(%error, "the system gives no thread for the first scan");
+        tracing::error!(%error, "the system gives no thread for the first scan; the loop reads everything itself");
+        // Nobody is there to be told when the loop has stopped.
+        let _ = instead.send(Message::ScanEnded(Box::new(FirstScan::none())));
     }
 }

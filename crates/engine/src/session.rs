@@ -30,18 +30,35 @@ pub struct Session {
     pub agents: BTreeMap<PathBuf, Usage>,
     /// The sum over `agents`, so that an append costs the same however many there are.
     pub agent_tokens: Usage,
-    /// What it copied from the session it was forked from: counted there.
-    pub inherited: Usage,
     /// Subagents that were seen to run.
     pub agents_running: BTreeSet<PathBuf>,
     /// What running subagents have called and not yet got, by their files.
     pub agent_calls: BTreeMap<PathBuf, Vec<PendingTool>>,
+    /// Those of `agents` that repeat requests of this session: compaction workers.
+    pub copies: BTreeSet<PathBuf>,
+    /// What it copied from the session it was forked from: counted there.
+    pub inherited: Usage,
+    /// What `inherited` and the tokens of `copies` were worked out from.
+    pub shared: Option<Shared>,
+    /// How many requests its transcript held when the copies of it were last looked at.
+    pub requests: usize,
     /// The root under which it was found.
     pub root: PathBuf,
-    /// The repository of its launch folder, once looked for.
-    pub repo_root: Option<Arc<str>>,
-    /// The revision of the lineage that the chains were resolved with.
-    pub lineage_revision: Option<u64>,
+    /// Its launch folder and the repository of that, once looked for.
+    pub repo_root: Option<(Arc<str>, Option<Arc<str>>)>,
+    /// The transcript, and the revision of its lineage, that the chains were resolved with.
+    pub lineage: Option<(PathBuf, u64)>,
+}
+
+/// Numbers of requests: while they stand, so does what was worked out from them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shared {
+    /// In its own transcript.
+    pub own: usize,
+    /// In the transcript that it copied from, and whose that is.
+    pub origin: Option<(SessionId, usize)>,
+    /// In the transcripts of compaction workers.
+    pub copies: usize,
 }
 
 impl Session {
@@ -67,6 +84,7 @@ impl Session {
         }
         self.agents_running.remove(path);
         self.agent_calls.remove(path);
+        self.copies.remove(path);
     }
 
     /// Notes what a subagent has called and not yet got.
@@ -195,11 +213,11 @@ fn shown_calls(verdict: &Verdict, calls: Vec<PendingTool>) -> Vec<PendingTool> {
 
 /// The registry file that stands for a session: that of a running process before one that a dead one left.
 fn entry<'a>(makings: &Makings<'a>) -> Option<&'a InstanceWitness> {
-    makings
-        .registry
-        .all()
-        .filter(|witness| witness.entry.session == *makings.id)
-        .max_by_key(|witness| (witness.liveness != Liveness::Dead, witness.seen_at))
+    makings.registry.all().filter(|witness| witness.entry.session == *makings.id).max_by_key(|witness| {
+        // What the files say, not when we happened to read them: another program must choose the same one.
+        let entry = &witness.entry;
+        (witness.liveness != Liveness::Dead, entry.status_at, entry.started_at, &entry.instance)
+    })
 }
 
 /// When a session that only a registry file knows gets its row.
@@ -239,6 +257,7 @@ pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
     let working = session.map_or(0, |session| session.agents_running.len());
     let launched = launched.max(u32::try_from(working).unwrap_or(u32::MAX));
     let pending_tools = shown_calls(&verdict, open_calls(makings, &makings.registry.witnesses(makings.id)));
+    let carried_on = facts.filter(|_| verdict.live || !makings.live);
     let row = Row {
         session_id: makings.id.clone(),
         state: verdict.state,
@@ -252,7 +271,7 @@ pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
             .and_then(|facts| facts.title().cloned())
             .or_else(|| entry.and_then(|entry| entry.user_name.clone())),
         branch: facts.and_then(|facts| facts.branch.clone()),
-        repo_root: session.and_then(|session| session.repo_root.clone()),
+        repo_root: session.and_then(|session| session.repo_root.as_ref()?.1.clone()),
         project_id: makings
             .fold
             .and_then(|(path, _)| path.parent()?.file_name().map(|name| Arc::from(name.to_string_lossy()))),
@@ -281,11 +300,9 @@ pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
             running: if verdict.live || !makings.live { launched } else { 0 },
             total: u32::try_from(agents_total).unwrap_or(u32::MAX).max(launched),
         },
-        // What a process left running when it ended is nobody's work any more; the transcript cannot know.
-        background_tasks: facts
-            .filter(|_| verdict.live || !makings.live)
-            .map_or(0, |facts| facts.background_tasks),
-        queued_prompts: facts.map_or(0, |facts| facts.queued_prompts),
+        // What a process left running or waiting when it ended is nobody's any more; the transcript cannot know.
+        background_tasks: carried_on.map_or(0, |facts| facts.background_tasks),
+        queued_prompts: carried_on.map_or(0, |facts| facts.queued_prompts),
         pull_request: facts.and_then(|facts| facts.pull_request.clone()),
         live: verdict.live,
     };

@@ -27,6 +27,8 @@ pub const STEP_BUDGET: u64 = 4 << 20;
 pub struct TrackedFile {
     /// What the file is, by its path.
     pub place: Place,
+    /// The session that a subagent's tokens are counted with.
+    pub(crate) counted_with: Option<SessionId>,
     tail: Tail,
     splitter: LineSplitter,
     fold: Fold,
@@ -78,7 +80,15 @@ impl TrackedFile {
     pub fn new(place: Place, timeouts: Timeouts, until: Option<Timestamp>) -> Self {
         let fold = Self::fold_for(&place, timeouts);
         let limit = Limit { until, beyond: false };
-        Self { place, tail: Tail::default(), splitter: LineSplitter::default(), fold, limit, timeouts }
+        Self {
+            place,
+            counted_with: None,
+            tail: Tail::default(),
+            splitter: LineSplitter::default(),
+            fold,
+            limit,
+            timeouts,
+        }
     }
 
     fn fold_for(place: &Place, timeouts: Timeouts) -> Fold {
@@ -122,6 +132,13 @@ impl TrackedFile {
         }
     }
 
+    /// The clock has been set back to `now`.
+    pub fn turn_back(&mut self, now: Timestamp) {
+        if let Fold::Main(fold) = &mut self.fold {
+            fold.turn_back(now);
+        }
+    }
+
     /// A subagent of this session wrote a record at `at`.
     pub fn subagent_active(&mut self, at: Timestamp) {
         if let Fold::Main(fold) = &mut self.fold {
@@ -156,7 +173,7 @@ impl TrackedFile {
     ) -> Result<ReadCount, TailError> {
         let mut count = ReadCount::default();
         let name: Arc<str> = Arc::from(path.to_string_lossy());
-        let Self { place, tail, splitter, fold, limit, timeouts } = self;
+        let Self { place, tail, splitter, fold, limit, timeouts, .. } = self;
         let restart = std::cell::Cell::new(false);
         let outcome = tail.read(fs, path, scratch, budget, &mut || restart.set(true), &mut |_, bytes| {
             if restart.replace(false) {
@@ -200,15 +217,19 @@ impl TrackedFile {
 pub struct Loaded {
     /// Where it lies.
     pub path: PathBuf,
-    /// The file, folded to its end.
-    pub file: TrackedFile,
+    /// The file, folded to its end; `None` when it could not be read.
+    pub file: Option<TrackedFile>,
     /// What went wrong.
     pub problems: Problems,
     /// What was read.
     pub count: ReadCount,
 }
 
-/// Reads a file from its beginning to its end. Workers of the first scan call this.
+/// Bytes that a worker reads before it asks again whether anybody still wants them.
+const LOAD_BUDGET: u64 = 64 << 20;
+
+/// Reads a file from its beginning to its end. Workers of the first scan call this; `wanted` says whether
+/// anybody still waits for it.
 pub fn load(
     fs: &dyn Fs,
     path: PathBuf,
@@ -216,13 +237,15 @@ pub fn load(
     timeouts: Timeouts,
     until: Option<Timestamp>,
     scratch: &mut Vec<u8>,
+    wanted: &dyn Fn() -> bool,
 ) -> Loaded {
     let mut file = TrackedFile::new(place, timeouts, until);
     let mut problems = Problems::default();
     let mut effects = Vec::new();
     let mut count = ReadCount::default();
-    loop {
-        match file.read(fs, &path, u64::MAX, scratch, &mut problems, &mut effects) {
+    let mut readable = true;
+    while wanted() {
+        match file.read(fs, &path, LOAD_BUDGET, scratch, &mut problems, &mut effects) {
             Ok(more) => {
                 effects.clear();
                 count.bytes += more.bytes;
@@ -232,10 +255,14 @@ pub fn load(
                 }
             }
             Err(error) => {
-                problems.note_tail(&path, &error);
+                // What has vanished since it was found is no trouble.
+                if !matches!(error, TailError::Gone) {
+                    problems.note_tail(&path, &error);
+                }
+                readable = false;
                 break;
             }
         }
     }
-    Loaded { path, file, problems, count }
+    Loaded { path, file: readable.then_some(file), problems, count }
 }

@@ -56,7 +56,8 @@ pub fn line(session: &TrackedSession, now: &str, width: usize, paint: Paint) -> 
     };
     let age = age_at(now, &session.state_since);
     let rest = width.saturating_sub(2 + 9 + 8).max(30);
-    let (title_width, place_width) = (rest * 2 / 5, rest / 5);
+    // What it does is what the person came for: it gets all that the names leave.
+    let (title_width, place_width) = ((rest * 3 / 8).min(44), (rest / 6).clamp(8, 26));
     let what_width = rest.saturating_sub(title_width + place_width + 2);
     let mut what = doing(session);
     if session.state_reason.confidence == "inferred" && session.state != "idle" && session.state != "ended" {

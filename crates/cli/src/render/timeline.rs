@@ -4,9 +4,9 @@ use watchbill_protocol::chain::Boundary;
 use watchbill_protocol::timeline::{Timeline, TimelineItem, What};
 
 use super::chain::boundary_words;
-use super::short;
+use super::{plural, short};
 use crate::commands::local_time;
-use crate::paint::{Paint, Tone, age, cut, lines, one_line};
+use crate::paint::{Paint, Tone, age, cut, lines, one_line, wrap};
 
 /// The stretch as text, `width` columns wide.
 pub fn render(timeline: &Timeline, width: usize, paint: Paint) -> String {
@@ -40,19 +40,22 @@ fn entry(out: &mut String, item: &TimelineItem, width: usize, paint: Paint) {
     let mut put = |tone: Option<Tone>, text: &str, most: usize| {
         let mut first = true;
         let mut left_out = 0usize;
-        for (n, line) in lines(text).enumerate() {
+        // What is one line by its nature is cut; what somebody said is broken.
+        let broken =
+            lines(text).flat_map(|line| if most == 1 { vec![cut(&line, room)] } else { wrap(&line, room) });
+        for (n, line) in broken.enumerate() {
             if n >= most {
                 left_out += 1;
                 continue;
             }
             let stamp = if first { time } else { "        " };
-            let line = cut(&line, room);
             let line = tone.map_or_else(|| line.clone(), |tone| paint.tone(tone, &line));
             out.push_str(&format!("{}  {indent}{line}\n", paint.tone(Tone::Dim, stamp)));
             first = false;
         }
         if left_out > 0 {
-            out.push_str(&paint.tone(Tone::Dim, &format!("          {indent}… {left_out} more lines\n")));
+            let more = plural(left_out, "more line");
+            out.push_str(&paint.tone(Tone::Dim, &format!("          {indent}… {more}\n")));
         }
     };
     match &item.what {

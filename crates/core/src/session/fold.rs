@@ -123,6 +123,14 @@ impl SessionFold {
         self.fire_ahead(out);
     }
 
+    /// The clock was wrong and has been set back to `now`: what only the wrong time had fired is taken back.
+    pub fn turn_back(&mut self, now: Timestamp) {
+        if self.advanced_to.is_some_and(|advanced| advanced > now) {
+            self.advanced_to = Some(now);
+            self.ahead = None;
+        }
+    }
+
     /// A subagent of this session wrote something into its own file. It never moves the turn, but while one runs or
     /// only subagents work, the session is not idle.
     pub fn subagent_active(&mut self, at: Timestamp, out: &mut Vec<Effect>) {

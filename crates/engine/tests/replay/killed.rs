@@ -20,7 +20,7 @@ fn steps_that_matter(recording: &Recording) -> Vec<usize> {
         }
     }
     // The longest recordings repeat themselves.
-    let every = steps.len().div_ceil(24).max(1);
+    let every = steps.len().div_ceil(14).max(1);
     steps.into_iter().step_by(every).collect()
 }
 

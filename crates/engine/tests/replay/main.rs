@@ -1,5 +1,7 @@
 //! Every recording of the real client, replayed through files into states, compared with checked-in timelines.
 
+#![allow(clippy::unwrap_used, reason = "a broken recording should fail loudly")]
+
 mod golden;
 mod killed;
 mod play;

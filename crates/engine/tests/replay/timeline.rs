@@ -7,7 +7,7 @@
 //! | `~` | a hook fired, with its tool or reason: ground truth too, and not read by the engine yet |
 //! | `@` | a registry file as it was written |
 //! | `+` | records that reached a transcript; only those that concern a turn, a title or a queue |
-//! | `>` | the state the roster shows from here on; `!` instead of `>`: it asks for the person |
+//! | `>` | the state the roster shows from here on; `!` instead of `>`: the row stands among those that need the person |
 //! | `.` | other facts of the row, where one of them changed |
 //! | `-` | the row left the list, or came back to it |
 
@@ -21,7 +21,7 @@ use watchbill_core::transcript::record::{Attachment, Block, Body, PromptOrigin, 
 use watchbill_engine::engine::Engine;
 use watchbill_engine::input::Output;
 use watchbill_engine::replay::Operation;
-use watchbill_protocol::roster::TrackedSession;
+use watchbill_protocol::roster::{Group, TrackedSession};
 
 use crate::play::{Named, Player};
 
@@ -95,8 +95,9 @@ impl Page {
         for row in &rows {
             let id = &row.session_id;
             let state = state_words(row);
+            let alarm = row.group == Group::NeedsYou;
             if self.states.get(id) != Some(&state) {
-                let sign = if row.state == "waiting_for_approval" { '!' } else { '>' };
+                let sign = if alarm { '!' } else { '>' };
                 self.line(now, sign, &format!("{} {state}", short(id)));
                 self.states.insert(id.clone(), state);
             }

@@ -1,0 +1,86 @@
+//! What cannot be done is said in one line, with the right exit code.
+
+use std::path::Path;
+
+use crate::program::{Said, run, watchbill};
+
+fn refuse(home: &Path, words: &[&str]) -> Said {
+    let said = run(watchbill(home).args(words));
+    assert_eq!(said.out, "", "{words:?}");
+    assert_ne!(said.code, 0, "{words:?}");
+    Said { err: said.err.replace(home.to_str().unwrap(), "[home]"), ..said }
+}
+
+#[test]
+fn requests_that_cannot_be_fulfilled_end_with_one_and_one_line() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join("wrong.toml"), "[timeouts]\nidle = \"soon\"\n").unwrap();
+    std::fs::write(home.path().join("unknown.toml"), "[timeout]\n").unwrap();
+    std::fs::write(home.path().join("broken.toml"), "roots = [\n").unwrap();
+    let mut told = String::new();
+    for words in [
+        &["--demo", "why", "nobody"][..],
+        &["--demo", "why", ""],
+        &["--demo", "chain", "1"],
+        &["--demo", "show", "nobody"],
+        &["--demo", "open", "nobody"],
+        &["--demo", "why", "a\x1b[31m\nb"],
+        &["--config", "wrong.toml", "roster"],
+        &["--config", "unknown.toml", "status"],
+        &["--config", "broken.toml", "doctor"],
+        &["--config", "missing.toml", "watch"],
+    ] {
+        let said = refuse(home.path(), words);
+        assert_eq!(said.code, 1, "{words:?}");
+        assert_eq!(said.err.lines().count(), 1, "{words:?}: {}", said.err);
+        assert!(!said.err.contains('\x1b'), "{words:?}");
+        told.push_str(&said.err);
+    }
+    insta::assert_snapshot!(told);
+}
+
+#[test]
+fn wrong_usage_ends_with_two() {
+    let home = tempfile::tempdir().unwrap();
+    for words in [
+        &["fly"][..],
+        &[],
+        &["roster", "--at", "yesterday"],
+        &["roster", "--at", "2026-02-30T00:00:00Z"],
+        &["show"],
+        &["show", "x", "--from", "-1"],
+        &["show", "x", "--limit", "many"],
+        &["status", "--format", "xml"],
+        &["--color", "sometimes", "roster"],
+        &["completions", "tcsh"],
+        &["roster", "--demon"],
+    ] {
+        let said = refuse(home.path(), words);
+        assert_eq!(said.code, 2, "{words:?}: {}", said.err);
+        assert!(!said.err.is_empty());
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_said_and_is_no_success() {
+    let home = tempfile::tempdir().unwrap();
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let said = run(watchbill(home.path()).args(["--demo", "roster"]).stdout(full));
+    assert_eq!(said.code, 1);
+    assert!(said.err.contains("space"), "{}", said.err);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_closed_pipe_ends_it_quietly() {
+    for words in
+        [&["--demo", "roster"][..], &["--demo", "show", "ae01", "--json"], &["man"], &["completions", "bash"]]
+    {
+        let home = tempfile::tempdir().unwrap();
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let said = run(watchbill(home.path()).args(words).stdout(writer));
+        assert_eq!((said.code, said.err.as_str()), (0, ""), "{words:?}");
+    }
+}

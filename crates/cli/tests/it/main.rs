@@ -1,0 +1,14 @@
+//! The real program, run as a person or a script runs it.
+#![forbid(unsafe_code)]
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod demo;
+mod errors;
+mod hostile;
+mod pages;
+mod past;
+mod program;
+mod settings;
+mod tree;
+mod watch;
+mod window;

@@ -1,0 +1,61 @@
+//! Help, completions and the man page.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use crate::program::{run, say, watchbill};
+
+const COMMANDS: [&str; 10] =
+    ["roster", "watch", "why", "chain", "show", "status", "open", "doctor", "completions", "man"];
+
+#[test]
+fn every_command_explains_itself() {
+    let mut pages = say(&["--help"]).out;
+    for command in COMMANDS {
+        let said = say(&[command, "--help"]);
+        assert_eq!(said.code, 0, "{command}");
+        pages.push_str(&format!("\n======== {command}\n{}", said.out));
+    }
+    insta::assert_snapshot!(pages);
+}
+
+#[test]
+fn it_says_its_version() {
+    assert_eq!(say(&["--version"]).out, format!("watchbill {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+/// Feeds `text` to a program that checks it; `None` when this system does not have the program.
+fn check(program: &str, words: &[&str], text: &str) -> Option<std::process::Output> {
+    let mut command = Command::new(program);
+    let piped = command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = piped.spawn().ok()?;
+    child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    Some(child.wait_with_output().unwrap())
+}
+
+#[test]
+fn completions_are_valid_and_know_every_command() {
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let said = say(&["completions", shell]);
+        assert_eq!((said.code, said.err.as_str()), (0, ""), "{shell}");
+        for command in COMMANDS {
+            assert!(said.out.contains(command), "{shell} does not know {command}");
+        }
+        if let Some(verdict) = check(shell, &["-n"], &said.out).filter(|_| matches!(shell, "bash" | "zsh")) {
+            assert!(verdict.status.success(), "{shell}: {}", String::from_utf8_lossy(&verdict.stderr));
+        }
+    }
+}
+
+#[test]
+fn the_man_page_has_every_command_and_renders_without_a_warning() {
+    let page = say(&["man"]).out;
+    for command in COMMANDS {
+        assert!(page.contains(&format!(".SH WATCHBILL {}", command.to_uppercase())), "{command}");
+    }
+    if let Some(verdict) = check("groff", &["-man", "-Tutf8", "-ww", "-z"], &page) {
+        assert_eq!(String::from_utf8_lossy(&verdict.stderr), "", "groff's warnings");
+    }
+    let home = tempfile::tempdir().unwrap();
+    assert_eq!(run(watchbill(home.path()).arg("man")).out, page, "the page is the same each time");
+}

@@ -1,0 +1,42 @@
+//! Runs the program in an environment in which nothing of this machine is left.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// The program, with a home folder of its own. Nothing of the environment is inherited.
+pub fn watchbill(home: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_watchbill"));
+    command.env_clear().env("HOME", home).env("TZ", "UTC").env("COLUMNS", "100").current_dir(home);
+    command
+}
+
+/// What a run said and how it ended.
+pub struct Said {
+    /// Standard output.
+    pub out: String,
+    /// Standard error.
+    pub err: String,
+    /// The exit code.
+    pub code: i32,
+}
+
+impl From<Output> for Said {
+    fn from(output: Output) -> Self {
+        Self {
+            out: String::from_utf8(output.stdout).expect("output is UTF-8"),
+            err: String::from_utf8(output.stderr).expect("messages are UTF-8"),
+            code: output.status.code().unwrap_or(-1),
+        }
+    }
+}
+
+/// Runs it to its end.
+pub fn run(command: &mut Command) -> Said {
+    command.output().expect("the program runs").into()
+}
+
+/// Runs it with these words, in a fresh home.
+pub fn say(words: &[&str]) -> Said {
+    let home = tempfile::tempdir().unwrap();
+    run(watchbill(home.path()).args(words))
+}

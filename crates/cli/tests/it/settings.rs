@@ -1,0 +1,100 @@
+//! Which folder is looked at: options over environment over configuration over home.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::program::{run, watchbill};
+use crate::tree::{now, transcript};
+
+fn root(home: &Path, name: &str) -> String {
+    let root = home.join(name);
+    let name = name.trim_start_matches('.');
+    let record = json!({
+        "type": "user", "message": { "role": "user", "content": "hello" }, "uuid": format!("{name}-1"),
+        "timestamp": now().to_string(), "cwd": "/home/dev/x", "sessionId": name,
+    });
+    transcript(&root, name, &[record]);
+    root.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn the_nearest_word_wins() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    let roots = ["option", "variable", "second", "file", "client", ".claude"].map(|name| root(home, name));
+    let [option, variable, second, file, client, _] = &roots;
+    std::fs::write(home.join("config.toml"), format!("roots = [{file:?}]\n")).unwrap();
+    let list = std::env::join_paths([variable, second]).unwrap();
+    let seen = |words: &[&str], vars: &[(&str, &std::ffi::OsStr)]| -> Vec<String> {
+        let said = run(watchbill(home).args(words).args(["roster", "--json"]).envs(vars.iter().copied()));
+        assert_eq!((said.code, said.err.as_str()), (0, ""), "{words:?}");
+        let roster: Value = serde_json::from_str(&said.out).unwrap();
+        assert_eq!(roster["problems"], json!([]));
+        let mut ids: Vec<String> = roster["sessions"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|s| s["sessionId"].as_str().unwrap().to_owned())
+            .collect();
+        ids.sort();
+        ids
+    };
+    let client = ("CLAUDE_CONFIG_DIR", client.as_ref());
+    let config = ("WATCHBILL_CONFIG", "config.toml".as_ref());
+    let variables = ("WATCHBILL_CLAUDE_DIR", list.as_os_str());
+    assert_eq!(seen(&[], &[]), ["claude"]);
+    assert_eq!(seen(&[], &[client]), ["client"]);
+    assert_eq!(seen(&[], &[client, config]), ["file"]);
+    assert_eq!(seen(&["--config", "config.toml"], &[client]), ["file"]);
+    assert_eq!(seen(&[], &[client, config, variables]), ["second", "variable"]);
+    assert_eq!(seen(&["--claude-dir", option], &[client, config, variables]), ["option"]);
+    assert_eq!(seen(&["--claude-dir", option, "--claude-dir", second], &[client]), ["option", "second"]);
+    assert_eq!(seen(&[], &[("WATCHBILL_CLAUDE_DIR", "".as_ref()), client]), ["client"], "empty is not set");
+}
+
+#[test]
+fn empty_and_missing_folders_are_no_error() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::create_dir(home.path().join("empty")).unwrap();
+    let said = run(watchbill(home.path()).args(["--claude-dir", "empty", "roster"]));
+    assert_eq!(said.code, 0);
+    insta::assert_snapshot!(said.out, @"No sessions. They appear here as soon as an agent writes its first record.");
+    let said = run(watchbill(home.path()).args(["--claude-dir", "missing", "roster", "--json"]));
+    let roster: Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!((said.code, &roster["sessions"]), (0, &json!([])));
+    assert_eq!(roster["problems"][0]["kind"], "missing");
+    assert!(roster["problems"][0]["path"].as_str().unwrap().ends_with("missing"));
+}
+
+#[test]
+fn doctor_tells_how_each_folder_would_be_watched() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::create_dir(home.path().join("there")).unwrap();
+    std::fs::write(home.path().join("poll.toml"), "[watch]\nmode = \"poll\"\n").unwrap();
+    let modes = |words: &[&str]| -> Vec<Value> {
+        let said = run(watchbill(home.path())
+            .args(["--claude-dir", "there", "--claude-dir", "missing", "doctor", "--json"])
+            .args(words));
+        let doctor: Value = serde_json::from_str(&said.out).unwrap();
+        doctor["roots"].as_array().unwrap().iter().map(|root| root["watch"].clone()).collect()
+    };
+    assert_eq!(modes(&["--config", "poll.toml"]), ["poll", "none"]);
+    let native = modes(&[]);
+    // A temporary folder on a network file system is polled.
+    assert!(native[0] == "native" || native[0] == "poll", "{native:?}");
+    assert_eq!(native[1], "none");
+}
+
+#[test]
+fn what_is_long_over_is_counted_though_not_shown() {
+    let home = tempfile::tempdir().unwrap();
+    let old = json!({
+        "type": "user", "message": { "role": "user", "content": "hello" }, "uuid": "u-1",
+        "timestamp": "2025-01-01T00:00:00.000Z", "cwd": "/home/dev/x", "sessionId": "old",
+    });
+    transcript(&home.path().join(".claude"), "old", &[old]);
+    let said = run(watchbill(home.path()).arg("roster"));
+    insta::assert_snapshot!(said.out, @"Nothing is going on now; `watchbill roster --all` shows 1 older session.");
+    assert!(run(watchbill(home.path()).args(["roster", "--all"])).out.contains("old"));
+}

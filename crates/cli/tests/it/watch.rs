@@ -1,0 +1,224 @@
+//! `watch` as a process: events that replay to the roster, no work while nothing happens, and an end when asked.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, ChildStdout, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use watchbill_protocol::event::{StoreEvent, replay};
+use watchbill_protocol::roster::RosterSnapshot;
+
+use crate::program::{run, watchbill};
+use crate::tree::{act, now, recording};
+
+/// Longer than any machine needs; only a failure waits for it.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A running `watch --json` that is ended with the test.
+struct Watching {
+    child: Child,
+    events: Receiver<StoreEvent>,
+}
+
+impl Watching {
+    fn start(home: &Path) -> Self {
+        let mut child = watchbill(home)
+            .args(["watch", "--json", "--all"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("it runs");
+        let events = read(child.stdout.take().unwrap());
+        Self { child, events }
+    }
+
+    /// Applies what has come until the roster is as wanted.
+    fn follow(&self, roster: &mut RosterSnapshot, done: impl Fn(&RosterSnapshot) -> bool) {
+        let deadline = Instant::now() + PATIENCE;
+        while !done(roster) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.events.recv_timeout(left.min(Duration::from_millis(300))) {
+                Ok(event) => replay(roster, &event),
+                Err(RecvTimeoutError::Timeout) if !left.is_zero() => {}
+                Err(error) => panic!("{error}; the last roster was {roster:#?}"),
+            }
+        }
+    }
+
+    fn first(&self) -> RosterSnapshot {
+        match self.events.recv_timeout(PATIENCE).expect("a snapshot comes first") {
+            StoreEvent::Snapshot(snapshot) => snapshot,
+            other => panic!("a snapshot comes first, not {other:?}"),
+        }
+    }
+
+    /// How it ended, within a time.
+    fn ended(&mut self) -> std::process::ExitStatus {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status;
+            }
+            assert!(Instant::now() < deadline, "it goes on");
+            std::thread::yield_now();
+        }
+    }
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn read(out: ChildStdout) -> Receiver<StoreEvent> {
+    let (sender, events) = channel();
+    std::thread::spawn(move || {
+        for line in BufReader::new(out).lines() {
+            let event = serde_json::from_str(&line.unwrap()).expect("one event a line");
+            if sender.send(event).is_err() {
+                return;
+            }
+        }
+    });
+    events
+}
+
+fn roster(home: &Path) -> RosterSnapshot {
+    serde_json::from_str(&run(watchbill(home).args(["roster", "--json", "--all"])).out).unwrap()
+}
+
+/// Acts a recording out in real files while it is watched, and compares the replayed events with a fresh look.
+fn same_as_a_fresh_look(name: &str) {
+    let home = tempfile::tempdir().unwrap();
+    let root = home.path().join(".claude");
+    std::fs::create_dir(&root).unwrap();
+    let recording = recording(name);
+    let recording = recording.moved_to(now() - recording.length());
+    let half = recording.operations.len() / 2;
+    for (_, operation) in &recording.operations[..half] {
+        act(&root, operation);
+    }
+    let watching = Watching::start(home.path());
+    let mut seen = watching.first();
+    for (_, operation) in &recording.operations[half..] {
+        act(&root, operation);
+    }
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let next = roster(home.path());
+        while let Ok(event) = watching.events.recv_timeout(Duration::from_millis(100)) {
+            replay(&mut seen, &event);
+        }
+        // Time goes by between the two looks, and with it a state may change: then the next pair agrees.
+        if (&seen.sessions, &seen.problems) == (&next.sessions, &next.problems) && !seen.sessions.is_empty() {
+            return;
+        }
+        if Instant::now() >= deadline {
+            let lines = |roster: &RosterSnapshot| serde_json::to_string_pretty(roster).unwrap();
+            let (seen, next) = (lines(&seen), lines(&next));
+            let differ =
+                seen.lines().zip(next.lines()).filter(|(a, b)| a != b).map(|(a, b)| format!("{a} | {b}\n"));
+            panic!("{name}: replayed and fresh differ:\n{}", differ.collect::<String>());
+        }
+    }
+}
+
+#[test]
+fn events_replay_to_the_next_roster() {
+    for name in ["06a-compact-manual", "06e-clear", "07a-subagent-foreground"] {
+        same_as_a_fresh_look(name);
+    }
+}
+
+#[test]
+fn a_new_session_is_discovered_changed_and_removed() {
+    let home = tempfile::tempdir().unwrap();
+    let root = home.path().join(".claude");
+    std::fs::create_dir(&root).unwrap();
+    let watching = Watching::start(home.path());
+    let mut roster = watching.first();
+    assert!(roster.sessions.is_empty());
+    let record = |n: u32, text: &str| {
+        serde_json::json!({
+            "type": "user", "uuid": format!("u{n}"), "message": { "role": "user", "content": text },
+            "timestamp": now().to_string(), "cwd": "/home/dev/x", "sessionId": "s",
+        })
+    };
+    let path = crate::tree::transcript(&root, "s", &[record(1, "first")]);
+    watching.follow(&mut roster, |roster| roster.sessions.iter().any(|s| s.goal.as_deref() == Some("first")));
+    let title = serde_json::json!({ "type": "custom-title", "customTitle": "Named", "sessionId": "s" });
+    crate::tree::transcript(&root, "s", &[title]);
+    watching.follow(&mut roster, |roster| roster.sessions[0].title.as_deref() == Some("Named"));
+    std::fs::remove_file(path).unwrap();
+    watching.follow(&mut roster, |roster| roster.sessions.is_empty());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_wakes_it_while_nothing_happens() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::create_dir(home.path().join(".claude")).unwrap();
+    let watching = Watching::start(home.path());
+    watching.first();
+    let switches = || -> u64 {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", watching.child.id())).unwrap();
+        let status = |task: std::io::Result<std::fs::DirEntry>| {
+            std::fs::read_to_string(task.unwrap().path().join("status"))
+        };
+        let count = |status: String| -> u64 {
+            let line =
+                status.lines().find(|line| line.starts_with("voluntary_ctxt_switches")).unwrap().to_owned();
+            line.split_whitespace().last().unwrap().parse().unwrap()
+        };
+        tasks.filter_map(|task| status(task).ok()).map(count).sum()
+    };
+    // What the start has begun takes a moment to end, on a busy machine a long one. After that, nothing at all.
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let before = switches();
+        assert_eq!(watching.events.recv_timeout(Duration::from_secs(1)), Err(RecvTimeoutError::Timeout));
+        let woken = switches() - before;
+        if woken == 0 {
+            return;
+        }
+        assert!(Instant::now() < deadline, "threads woke up {woken} times in a quiet second");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn it_ends_when_its_reader_goes_away_and_when_it_is_interrupted() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::create_dir(home.path().join(".claude")).unwrap();
+    let (reader, writer) = std::io::pipe().unwrap();
+    let child = watchbill(home.path()).args(["watch", "--json"]).stdout(writer).spawn().unwrap();
+    let mut watching = Watching { child, events: channel().1 };
+    let mut line = String::new();
+    let mut reader = BufReader::new(reader);
+    reader.read_line(&mut line).unwrap();
+    assert!(line.starts_with("{\"event\":\"snapshot\""), "{line}");
+    drop(reader);
+    assert_eq!(watching.ended().code(), Some(0), "nothing was written after the reader had gone");
+
+    let mut watching = Watching::start(home.path());
+    watching.first();
+    let pid = rustix::process::Pid::from_child(&watching.child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let status = watching.ended();
+    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(2), "{status}");
+}
+
+#[test]
+fn the_demo_can_be_watched_as_text() {
+    let home = tempfile::tempdir().unwrap();
+    let mut child = watchbill(home.path()).args(["--demo", "watch"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let _ended = Watching { child, events: channel().1 };
+    assert!(lines.next().unwrap().starts_with("Needs you"), "the first sight is no empty list");
+    // A line for a change begins with the time of the demo.
+    let change = lines.find(|line| line.starts_with("15:30:")).expect("something changes");
+    assert!(change.is_char_boundary(9) && change.len() > 30, "{change}");
+}

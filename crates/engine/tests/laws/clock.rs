@@ -1,0 +1,74 @@
+//! The clock jumps.
+
+use watchbill_core::time::Millis;
+use watchbill_engine::publish::snapshot;
+
+use crate::house::House;
+use crate::records::{Author, session};
+
+const YEAR: Millis = Millis::from_secs(365 * 86_400);
+
+#[test]
+fn a_clock_that_was_a_year_ahead_leaves_no_trace() {
+    let mut house = House::new();
+    let author = Author::new(&session(1), "/repo");
+    // Without registry files the transcript alone decides.
+    house.stage.fs.remove(format!("{}/sessions", crate::house::ROOT));
+    let line = author.prompt(house.number(), house.now);
+    house.append(&author, &line);
+    house.look_again();
+    let right = house.now;
+    house.now = right + YEAR;
+    house.step(watchbill_engine::input::Input::Deadline);
+    assert_eq!(snapshot(&house.engine.current(false)).sessions, [], "a year old");
+    house.now = right + Millis::from_secs(10);
+    house.step(watchbill_engine::input::Input::Deadline);
+    assert_eq!(house.row(&author).unwrap().state, "working", "ten seconds are no year");
+    assert_eq!(snapshot(&house.engine.current(false)).sessions.len(), 1);
+    let problem = house.problem("clock", "clock_went_back").expect("it is said");
+    assert_eq!(problem.count, 1);
+    // What comes next has its usual deadlines.
+    let line = author.call(house.number(), house.now);
+    house.append(&author, &line);
+    house.catch_up();
+    assert_eq!(house.row(&author).unwrap().state, "working");
+    house.wait(Millis::from_secs(6));
+    assert_eq!(house.row(&author).unwrap().state, "waiting_for_approval");
+    assert_eq!(house.problem("clock", "clock_went_back").unwrap().count, 1, "one jump is one problem");
+    house.wait(YEAR);
+    house.step(watchbill_engine::input::Input::Deadline);
+    assert_eq!(house.problems(), [], "it has caught up");
+}
+
+#[test]
+fn a_small_correction_is_no_news() {
+    let mut house = House::new();
+    let author = Author::new(&session(1), "/repo");
+    let line = author.prompt(house.number(), house.now);
+    house.append(&author, &line);
+    house.catch_up();
+    let before = house.engine.now();
+    house.now = house.now - Millis(900);
+    house.step(watchbill_engine::input::Input::Deadline);
+    assert_eq!(house.engine.now(), before);
+    assert_eq!(house.problems(), []);
+}
+
+#[test]
+fn a_torn_file_is_still_tried_again_after_a_jump() {
+    let mut house = House::new();
+    house.now = house.now + YEAR;
+    house.stage.fs.set_now(house.now);
+    let author = Author::new(&session(1), "/repo");
+    house.run(7, "1");
+    let text = crate::records::registry(7, "1", &author, "busy", house.now, house.now);
+    let path = crate::house::registry_file(7);
+    house.stage.fs.write(&path, &text.as_bytes()[..20]);
+    house.catch_up();
+    house.now = house.now - YEAR;
+    house.step(watchbill_engine::input::Input::Deadline);
+    house.stage.fs.write(&path, text.as_bytes());
+    house.stage.hints.take();
+    house.wait(Millis::from_secs(1));
+    assert_eq!(house.engine.registry().all().count(), 1);
+}

@@ -1,0 +1,170 @@
+//! An engine on a stage, with a clock that is turned by hand.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use watchbill_core::evidence::registry::Liveness;
+use watchbill_core::ids::{Instance, SessionId};
+use watchbill_core::time::{Millis, Timestamp};
+use watchbill_engine::clock::ManualClock;
+use watchbill_engine::engine::{Engine, Outlook};
+use watchbill_engine::input::{Input, Output};
+use watchbill_engine::publish::snapshot;
+use watchbill_engine::settings::Settings;
+use watchbill_engine::stage::Stage;
+use watchbill_protocol::roster::{Problem, RosterSnapshot, TrackedSession};
+use watchbill_watch::hints::Hint;
+
+use crate::records::Author;
+
+pub const ROOT: &str = "/home/dev/.claude";
+
+/// The stage, the engine and the time.
+pub struct House {
+    pub stage: Stage,
+    pub engine: Engine,
+    pub now: Timestamp,
+    /// Everything that the engine asked for.
+    pub out: Vec<Output>,
+    next: u64,
+}
+
+impl House {
+    /// An engine that has begun to watch an empty folder and has ended its first scan.
+    pub fn new() -> Self {
+        let mut house = Self::unread();
+        house.step(Input::ScanEnded(Vec::new()));
+        house
+    }
+
+    /// An engine whose first scan has not ended.
+    pub fn unread() -> Self {
+        let stage = Stage::new(Path::new(ROOT), || {});
+        stage.hints.take();
+        Self::on(stage)
+    }
+
+    /// An engine on a stage on which something lies already.
+    pub fn on(stage: Stage) -> Self {
+        let now = Timestamp::from_millis(1_795_000_000_000);
+        stage.fs.set_now(now);
+        let engine = Engine::new(settings(), stage.world(), Outlook::LIVE, now);
+        let mut house = Self { stage, engine, now, out: Vec::new(), next: 1 };
+        house.engine.read_registries(&mut house.out);
+        house
+    }
+
+    /// A number that no record has yet.
+    pub fn number(&mut self) -> u64 {
+        self.next += 1;
+        self.next
+    }
+
+    pub fn step(&mut self, input: Input) {
+        let out = self.engine.step(self.now, input);
+        self.out.extend(out);
+    }
+
+    /// Hands over what the file system has hinted at, and everything that a step leaves for the next one.
+    pub fn catch_up(&mut self) {
+        let hints = self.stage.hints.take();
+        self.hint(hints);
+    }
+
+    /// One look at everything.
+    pub fn look_again(&mut self) {
+        self.stage.hints.take();
+        self.hint(BTreeSet::from([Hint::Everything]));
+    }
+
+    pub fn hint(&mut self, mut hints: BTreeSet<Hint>) {
+        while !hints.is_empty() {
+            let from = self.out.len();
+            self.step(Input::Hints(hints));
+            let again = self.out[from..].iter().filter_map(|output| match output {
+                Output::Again(paths) => Some(paths.clone()),
+                _ => None,
+            });
+            hints = again.flatten().map(Hint::File).collect();
+        }
+    }
+
+    /// Lets time go by; deadlines fire when they are due.
+    pub fn wait(&mut self, span: Millis) {
+        let until = self.now + span;
+        while let Some(due) = self.engine.next_deadline().filter(|due| *due <= until) {
+            self.now = self.now.max(due);
+            self.stage.fs.set_now(self.now);
+            self.step(Input::Deadline);
+        }
+        self.now = until;
+        self.stage.fs.set_now(self.now);
+    }
+
+    /// Appends to a transcript of project `p`.
+    pub fn append(&self, author: &Author, text: &str) {
+        self.stage.fs.append(transcript("p", &author.session), text.as_bytes());
+    }
+
+    /// A process that runs.
+    pub fn run(&self, pid: u32, start: &str) {
+        self.stage.processes.set(instance(pid, start), Liveness::Alive);
+    }
+
+    /// A process ends; the engine is told.
+    pub fn kill(&mut self, pid: u32, start: &str) {
+        self.stage.processes.set(instance(pid, start), Liveness::Dead);
+        self.step(Input::ProcessEnded(Some(pid)));
+    }
+
+    /// The view with everything.
+    pub fn all(&self) -> RosterSnapshot {
+        snapshot(&self.engine.current(true))
+    }
+
+    /// The row of a session, shown or not.
+    pub fn row(&self, author: &Author) -> Option<TrackedSession> {
+        self.engine.row(&SessionId::new(&author.session)).map(|row| TrackedSession::from(&row))
+    }
+
+    /// Tokens in of a session.
+    pub fn tokens(&self, author: &Author) -> u64 {
+        self.row(author).and_then(|row| row.tokens).map_or(0, |tokens| tokens.input)
+    }
+
+    pub fn problems(&self) -> Vec<Problem> {
+        self.all().problems
+    }
+
+    /// The problem of a kind at a path.
+    pub fn problem(&self, path: impl AsRef<Path>, kind: &str) -> Option<Problem> {
+        let path = path.as_ref().to_string_lossy();
+        self.problems().into_iter().find(|problem| problem.path == path && problem.kind == kind)
+    }
+
+    /// What a program that starts now sees.
+    pub fn cold(&self) -> Engine {
+        let clock = ManualClock::new(self.now);
+        watchbill_engine::cold::look(settings(), self.stage.world(), Outlook::LIVE, &clock)
+    }
+}
+
+pub fn settings() -> Settings {
+    Settings::for_roots(vec![PathBuf::from(ROOT)])
+}
+
+pub fn instance(pid: u32, start: &str) -> Instance {
+    Instance { pid, proc_start: Some(start.into()) }
+}
+
+pub fn transcript(project: &str, session: &str) -> PathBuf {
+    Path::new(ROOT).join(format!("projects/{project}/{session}.jsonl"))
+}
+
+pub fn agent(project: &str, session: &str, agent: &str) -> PathBuf {
+    Path::new(ROOT).join(format!("projects/{project}/{session}/subagents/agent-{agent}.jsonl"))
+}
+
+pub fn registry_file(pid: u32) -> PathBuf {
+    Path::new(ROOT).join(format!("sessions/{pid}.json"))
+}

@@ -1,0 +1,536 @@
+//! Whatever happens to the files, and however it is reported: one look at everything, and the engine knows
+//! what a program knows that starts now.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use watchbill_core::ids::SessionId;
+use watchbill_core::time::Millis;
+use watchbill_engine::engine::Engine;
+use watchbill_engine::first_scan::FirstScan;
+use watchbill_engine::input::Input;
+use watchbill_engine::publish::snapshot;
+use watchbill_engine::transcripts::Loaded;
+use watchbill_protocol::roster::{Problem, TrackedSession};
+use watchbill_watch::fs::Fs;
+use watchbill_watch::hints::Hint;
+
+use crate::house::{House, ROOT, agent, instance, registry_file, settings, transcript};
+use crate::records::{Author, marker, registry, session};
+use crate::subscribers::Reader;
+
+/// Sessions that a history plays with; the first three work in one folder.
+const SESSIONS: usize = 5;
+const PROJECTS: [&str; 2] = ["-repo", "-elsewhere"];
+
+#[derive(Debug, Clone)]
+enum Op {
+    Write {
+        session: usize,
+        what: What,
+    },
+    /// The first part of a line; the rest comes with the next write to the file.
+    Torn {
+        session: usize,
+        keep: usize,
+    },
+    Agent {
+        session: usize,
+        what: What,
+    },
+    /// A compaction worker repeats its parent's requests.
+    Worker {
+        session: usize,
+    },
+    /// Of old clients, beside the transcripts.
+    FlatAgent {
+        session: usize,
+    },
+    Fork {
+        from: usize,
+        to: usize,
+    },
+    Truncate {
+        session: usize,
+        percent: usize,
+    },
+    Replace {
+        session: usize,
+    },
+    Move {
+        session: usize,
+    },
+    Copy {
+        session: usize,
+    },
+    Remove {
+        session: usize,
+    },
+    RemoveProject {
+        project: usize,
+    },
+    Register {
+        pid: u32,
+        life: u8,
+        status: usize,
+    },
+    RegisterTorn {
+        pid: u32,
+    },
+    Unregister {
+        pid: u32,
+    },
+    Kill {
+        pid: u32,
+        life: u8,
+    },
+    Mark {
+        session: usize,
+        torn: bool,
+    },
+    Wait {
+        secs: i64,
+    },
+    Deliver {
+        count: usize,
+    },
+    Lose,
+    Merge,
+    Overflow,
+    Again {
+        session: usize,
+    },
+    Restart,
+    Subscribe,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum What {
+    Prompt,
+    Answer,
+    Call,
+    Result,
+    Boundary,
+    Stranger,
+    Nonsense,
+}
+
+fn what() -> impl Strategy<Value = What> {
+    use What::*;
+    prop_oneof![
+        4 => Just(Prompt), 4 => Just(Answer), 3 => Just(Call), 3 => Just(Result),
+        1 => Just(Boundary), 1 => Just(Stranger), 1 => Just(Nonsense),
+    ]
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    let session = 0..SESSIONS;
+    let pid = 100..104u32;
+    prop_oneof![
+        16 => (session.clone(), what()).prop_map(|(session, what)| Op::Write { session, what }),
+        3 => (session.clone(), 0usize..400).prop_map(|(session, keep)| Op::Torn { session, keep }),
+        3 => (session.clone(), what()).prop_map(|(session, what)| Op::Agent { session, what }),
+        2 => session.clone().prop_map(|session| Op::Worker { session }),
+        1 => session.clone().prop_map(|session| Op::FlatAgent { session }),
+        3 => (session.clone(), session.clone()).prop_map(|(from, to)| Op::Fork { from, to }),
+        2 => (session.clone(), 0usize..100).prop_map(|(session, percent)| Op::Truncate { session, percent }),
+        1 => session.clone().prop_map(|session| Op::Replace { session }),
+        2 => session.clone().prop_map(|session| Op::Move { session }),
+        1 => session.clone().prop_map(|session| Op::Copy { session }),
+        2 => session.clone().prop_map(|session| Op::Remove { session }),
+        1 => (0..PROJECTS.len()).prop_map(|project| Op::RemoveProject { project }),
+        6 => (pid.clone(), 0..2u8, 0..4usize).prop_map(|(pid, life, status)| Op::Register { pid, life, status }),
+        1 => pid.clone().prop_map(|pid| Op::RegisterTorn { pid }),
+        1 => pid.clone().prop_map(|pid| Op::Unregister { pid }),
+        2 => (pid, 0..2u8).prop_map(|(pid, life)| Op::Kill { pid, life }),
+        2 => (session.clone(), any::<bool>()).prop_map(|(session, torn)| Op::Mark { session, torn }),
+        5 => (0i64..900).prop_map(|secs| Op::Wait { secs }),
+        12 => (0usize..6).prop_map(|count| Op::Deliver { count }),
+        2 => Just(Op::Lose),
+        2 => Just(Op::Merge),
+        1 => Just(Op::Overflow),
+        2 => session.prop_map(|session| Op::Again { session }),
+        1 => Just(Op::Restart),
+        2 => Just(Op::Subscribe),
+    ]
+}
+
+/// A history in the making.
+struct History {
+    house: House,
+    /// What a torn line still lacks, by file.
+    torn: BTreeMap<PathBuf, String>,
+    /// Lives of processes that have run.
+    killed: BTreeSet<(u32, u8)>,
+    /// Sessions that a process has left: only who was there knows how.
+    departed: BTreeSet<String>,
+    registered: BTreeMap<u32, u8>,
+    marked: BTreeSet<String>,
+    /// A first scan under way: what its workers have read.
+    scanned: Option<Vec<Loaded>>,
+    readers: Vec<Reader>,
+}
+
+fn author(n: usize) -> Author {
+    Author::new(&session(n), if n < 3 { "/repo" } else { "/elsewhere" })
+}
+
+/// Each life of each process id runs one session.
+fn author_of(pid: u32, life: u8) -> Author {
+    author((pid as usize + 2 * usize::from(life)) % SESSIONS)
+}
+
+impl History {
+    fn new() -> Self {
+        let house = House::unread();
+        house.stage.fs.pause();
+        Self {
+            house,
+            torn: BTreeMap::new(),
+            killed: BTreeSet::new(),
+            departed: BTreeSet::new(),
+            registered: BTreeMap::new(),
+            marked: BTreeSet::new(),
+            scanned: Some(Vec::new()),
+            readers: Vec::new(),
+        }
+    }
+
+    fn fs(&self) -> &watchbill_watch::mem::MemFs {
+        &self.house.stage.fs
+    }
+
+    /// Where a session's transcript lies; a new one lies in the first project.
+    fn file(&self, n: usize) -> PathBuf {
+        let paths = PROJECTS.map(|project| transcript(project, &session(n)));
+        paths.iter().find(|path| self.fs().stat(path).is_ok()).unwrap_or(&paths[0]).clone()
+    }
+
+    fn line(&mut self, author: &Author, what: What) -> String {
+        let (n, at) = (self.house.number(), self.house.now);
+        match what {
+            What::Prompt => author.prompt(n, at),
+            What::Answer => author.answer(n, at),
+            What::Call => author.call(n, at),
+            What::Result => author.result(n, n - 1, at),
+            What::Boundary => author.boundary(n, at),
+            What::Stranger => author.stranger(n, at),
+            What::Nonsense => "this is no record\n".to_owned(),
+        }
+    }
+
+    fn write(&mut self, path: PathBuf, text: &str) {
+        let rest = self.torn.remove(&path).unwrap_or_default();
+        self.fs().append(path, (rest + text).as_bytes());
+    }
+
+    fn act(&mut self, op: &Op) {
+        match op {
+            Op::Write { session, what } => {
+                let line = self.line(&author(*session), *what);
+                self.write(self.file(*session), &line);
+            }
+            Op::Torn { session, keep } => {
+                let line = self.line(&author(*session), What::Answer);
+                let path = self.file(*session);
+                let (now, later) = line.split_at((*keep).min(line.len()));
+                self.write(path.clone(), now);
+                self.torn.insert(path, later.to_owned());
+            }
+            Op::Agent { session: n, what } => {
+                let line = self.line(&author(*n), *what);
+                self.write(agent(PROJECTS[0], &session(*n), "a1"), &line);
+            }
+            Op::Worker { session: n } => {
+                let own = self.line(&author(*n), What::Answer);
+                let copied = self.fs().bytes(self.file(*n)).unwrap_or_default();
+                let copied = String::from_utf8_lossy(&copied).into_owned();
+                let whole: String =
+                    copied.lines().filter(|l| l.ends_with('}')).map(|l| format!("{l}\n")).collect();
+                self.fs().write(agent(PROJECTS[0], &session(*n), "acompact-1"), (whole + &own).as_bytes());
+            }
+            Op::FlatAgent { session: n } => {
+                let line = self.line(&author(*n), What::Answer);
+                let path = PathBuf::from(format!("{ROOT}/projects/{}/agent-f1a7.jsonl", PROJECTS[0]));
+                self.fs().write(path, line.as_bytes());
+            }
+            Op::Fork { from, to } => {
+                let (origin, copy) = (author(*from), author(*to));
+                let history = self.fs().bytes(self.file(*from)).unwrap_or_default();
+                let copied = copy.fork(&origin, &String::from_utf8_lossy(&history));
+                // A fork is a new session, never one that is there.
+                if from != to && self.fs().stat(&self.file(*to)).is_err() {
+                    self.write(self.file(*to), &copied);
+                }
+            }
+            Op::Truncate { session, percent } => {
+                let path = self.file(*session);
+                let len = self.fs().bytes(&path).map_or(0, |bytes| bytes.len());
+                if len > 0 {
+                    self.torn.remove(&path);
+                    self.fs().truncate(path, len * percent / 100);
+                }
+            }
+            Op::Replace { session } => {
+                let path = self.file(*session);
+                if self.fs().stat(&path).is_ok() {
+                    let author = author(*session);
+                    let text = self.line(&author, What::Prompt) + &self.line(&author, What::Answer);
+                    self.torn.remove(&path);
+                    self.fs().replace(path, text.as_bytes());
+                }
+            }
+            Op::Move { session: n } => {
+                let from = self.file(*n);
+                let other = PROJECTS.map(|project| transcript(project, &session(*n)));
+                let to = other.into_iter().find(|path| *path != from).unwrap();
+                if self.fs().stat(&from).is_ok() {
+                    if let Some(rest) = self.torn.remove(&from) {
+                        self.torn.insert(to.clone(), rest);
+                    }
+                    self.fs().rename(from, to);
+                }
+            }
+            Op::Copy { session: n } => {
+                if let Some(bytes) = self.fs().bytes(self.file(*n)) {
+                    self.fs().write(transcript(PROJECTS[1], &session(*n)), &bytes);
+                }
+            }
+            Op::Remove { session } => {
+                let path = self.file(*session);
+                self.torn.remove(&path);
+                self.fs().remove(path);
+            }
+            Op::RemoveProject { project } => {
+                let path = PathBuf::from(format!("{ROOT}/projects/{}", PROJECTS[*project]));
+                self.torn.retain(|file, _| !file.starts_with(&path));
+                self.fs().remove(path);
+            }
+            Op::Register { pid, life, status } => self.register(*pid, *life, *status),
+            Op::RegisterTorn { pid } => {
+                self.fs().write(registry_file(*pid), br#"{"pid":1"#);
+                self.leave(*pid);
+            }
+            Op::Unregister { pid } => {
+                self.fs().remove(registry_file(*pid));
+                self.leave(*pid);
+            }
+            Op::Kill { pid, life } => {
+                self.killed.insert((*pid, *life));
+                self.house.kill(*pid, &life.to_string());
+            }
+            Op::Mark { session: n, torn } => {
+                let id = session(*n);
+                let text = marker(&id, &author(*n).cwd, self.house.now);
+                let path = PathBuf::from(format!("{}/.claude/compacted.{id}.marker", author(*n).cwd));
+                // The same name again with another time is a second announcement, which only a witness of both
+                // can know of.
+                if *torn && !self.marked.contains(&id) {
+                    self.fs().write(path, &text.as_bytes()[..20]);
+                } else if self.marked.insert(id) {
+                    self.fs().write(path, text.as_bytes());
+                }
+            }
+            Op::Wait { secs } => self.house.wait(Millis::from_secs(*secs)),
+            Op::Deliver { count } => {
+                self.fs().flush(*count);
+                self.house.catch_up();
+            }
+            Op::Lose => self.fs().drop_pending(),
+            Op::Merge => self.fs().merge_pending(),
+            Op::Overflow => {
+                self.fs().overflow();
+                self.house.catch_up();
+            }
+            Op::Again { session } => self.house.hint(BTreeSet::from([Hint::File(self.file(*session))])),
+            Op::Restart => self.scan(),
+            Op::Subscribe => self.readers.push(Reader::new(self.readers.len())),
+        }
+        let House { engine, now, .. } = &self.house;
+        self.readers.iter_mut().for_each(|reader| reader.serve(engine, *now));
+    }
+
+    fn register(&mut self, pid: u32, life: u8, status: usize) {
+        let (author, at) = (author_of(pid, life), self.house.now);
+        if self.registered.get(&pid).is_some_and(|before| *before != life) {
+            self.leave(pid);
+        }
+        self.registered.insert(pid, life);
+        if !self.killed.contains(&(pid, life)) {
+            self.house.run(pid, &life.to_string());
+        }
+        let status = ["busy", "idle", "waiting", "shell"][status];
+        let started = self.house.now - Millis::from_secs(1000);
+        let text = registry(pid, &life.to_string(), &author, status, started, at);
+        self.fs().write(registry_file(pid), text.as_bytes());
+    }
+
+    fn leave(&mut self, pid: u32) {
+        if let Some(life) = self.registered.remove(&pid) {
+            self.departed.insert(author_of(pid, life).session);
+        }
+    }
+
+    /// Workers of a first scan read what is there at this moment; the engine hears of it later. The second time
+    /// ends the scan.
+    fn scan(&mut self) {
+        match &mut self.scanned {
+            Some(loaded) if loaded.is_empty() => {
+                let fs: Arc<dyn Fs> = Arc::new(self.house.stage.fs.clone());
+                let scan = FirstScan::find(&*fs, &settings().roots, self.house.now);
+                let read = std::sync::Mutex::new(Vec::new());
+                scan.read(&fs, settings().timeouts, None, &|| true, &|_, loaded| {
+                    read.lock().unwrap().push(loaded);
+                    true
+                });
+                *loaded = read.into_inner().unwrap();
+            }
+            _ => self.end_scan(),
+        }
+    }
+
+    fn end_scan(&mut self) {
+        if let Some(loaded) = self.scanned.take() {
+            self.house.step(Input::Loaded(loaded));
+            self.house.step(Input::ScanEnded(Vec::new()));
+            self.house.look_again();
+        }
+    }
+
+    /// Ends the history: the last hints are lost, one look at everything follows.
+    fn end(&mut self) {
+        self.end_scan();
+        self.fs().drop_pending();
+        self.fs().resume();
+        self.house.look_again();
+        // What is torn stays torn for long enough to be called so.
+        self.house.wait(Millis::from_secs(30));
+        self.house.look_again();
+    }
+}
+
+/// What two engines must agree on.
+fn known(engine: &Engine, departed: &BTreeSet<String>) -> (Vec<TrackedSession>, Vec<Problem>, Vec<String>) {
+    let snapshot = snapshot(&engine.current(true));
+    let mut sessions = snapshot.sessions;
+    for row in sessions.iter_mut().filter(|row| departed.contains(&row.session_id)) {
+        // That a process said goodbye is seen once and written nowhere.
+        let blank = String::new();
+        (row.status, row.state, row.state_since) = (blank.clone(), blank.clone(), blank.clone());
+        (row.state_kind, row.subagents) = (None, None);
+        row.state_reason.source.clone_from(&blank);
+        row.state_reason.confidence.clone_from(&blank);
+        row.state_reason.detail = blank;
+        row.group = watchbill_protocol::roster::Group::Idle;
+    }
+    sessions.sort_by(|a, b| a.session_id.cmp(&b.session_id));
+    let ids = engine.chains().iter().map(|chain| chain.id.to_string());
+    let chains = ids.map(|id| format!("{:?}", engine.chain(&id))).collect();
+    (sessions, snapshot.problems, chains)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn one_look_at_everything_equals_a_cold_start(ops in prop::collection::vec(op(), 1..70)) {
+        let mut history = History::new();
+        for op in &ops {
+            history.act(op);
+        }
+        history.end();
+        let (sessions, problems, chains) = known(&history.house.engine, &history.departed);
+        let cold = history.house.cold();
+        let (cold_sessions, cold_problems, cold_chains) = known(&cold, &history.departed);
+        prop_assert_eq!(sessions, cold_sessions);
+        prop_assert_eq!(problems, cold_problems);
+        prop_assert_eq!(chains, cold_chains);
+        check_tokens(&history)?;
+
+        // A second restart changes nothing, and what subscribers were told adds up.
+        let House { engine, now, .. } = &history.house;
+        for reader in &mut history.readers {
+            reader.serve(engine, *now + Millis::from_secs(60));
+            reader.check(engine)?;
+        }
+    }
+}
+
+/// Each request counts once: with the session that made it, not with the fork or worker that repeats it.
+fn check_tokens(history: &History) -> Result<(), TestCaseError> {
+    let fs = history.fs();
+    let requests = |path: &PathBuf| -> BTreeSet<String> {
+        let bytes = fs.bytes(path).unwrap_or_default();
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        let text = String::from_utf8_lossy(&bytes[..whole]).into_owned();
+        // A truncation may leave two records on one line.
+        let objects = |line: &str| -> Vec<serde_json::Value> {
+            serde_json::Deserializer::from_str(line).into_iter().map_while(Result::ok).collect()
+        };
+        let records = text.lines().flat_map(objects);
+        records.filter_map(|record| record["requestId"].as_str().map(str::to_owned)).collect()
+    };
+    for n in 0..SESSIONS {
+        let id = SessionId::new(&session(n));
+        let Some((path, _)) = history.house.engine.main_file(&id) else { continue };
+        let path = path.to_path_buf();
+        let own = requests(&path);
+        let text = String::from_utf8_lossy(&fs.bytes(&path).unwrap_or_default()).into_owned();
+        let origin =
+            text.split(r#""forkedFrom":{"sessionId":""#).nth(1).and_then(|rest| rest.split('"').next());
+        let origin = origin.and_then(|origin| {
+            let (path, _) = history.house.engine.main_file(&SessionId::new(origin))?;
+            Some(requests(&path.to_path_buf()))
+        });
+        let origin = origin.unwrap_or_default();
+        let worker = requests(&agent(PROJECTS[0], &session(n), "acompact-1"));
+        let flat = PathBuf::from(format!("{ROOT}/projects/{}/agent-f1a7.jsonl", PROJECTS[0]));
+        let flat_is_ours =
+            String::from_utf8_lossy(&fs.bytes(&flat).unwrap_or_default()).contains(&session(n));
+        let expected = own.difference(&origin).count()
+            + requests(&agent(PROJECTS[0], &session(n), "a1")).len()
+            + worker.difference(&own).count()
+            + if flat_is_ours { requests(&flat).len() } else { 0 };
+        let Some(row) = history.house.row(&author(n)) else { continue };
+        prop_assert_eq!(row.tokens.map(|tokens| tokens.input), Some(10 * expected as u64), "session {}", n);
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Any number of sessions in one folder, with processes or without: nobody's compaction, end or new
+    /// session concerns a neighbour.
+    #[test]
+    fn siblings_never_touch(ops in prop::collection::vec((0..4usize, what(), 0i64..400, any::<bool>()), 1..60)) {
+        let mut house = House::new();
+        for (n, what, secs, registers) in ops {
+            let author = Author::new(&session(n), "/repo");
+            let (number, now) = (house.number(), house.now);
+            let line = match what {
+                What::Prompt | What::Stranger | What::Nonsense => author.prompt(number, now),
+                What::Boundary => author.boundary(number, now),
+                What::Call | What::Result => author.call(number, now),
+                What::Answer => author.answer(number, now),
+            };
+            house.append(&author, &line);
+            if registers {
+                let pid = 200 + n as u32;
+                house.stage.processes.set(instance(pid, "1"), watchbill_core::evidence::registry::Liveness::Alive);
+                let text = registry(pid, "1", &author, "busy", now, now);
+                house.stage.fs.write(registry_file(pid), text.as_bytes());
+            }
+            house.catch_up();
+            house.wait(Millis::from_secs(secs));
+        }
+        for row in house.all().sessions {
+            prop_assert_eq!(row.superseded, None);
+            let id = SessionId::new(&row.session_id);
+            prop_assert_eq!(row.work_chain_id, watchbill_core::ids::ChainId::derive(&id).to_string());
+            prop_assert_eq!(house.engine.chains().of(&id).map(|chain| chain.sessions.len()), Some(1));
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! The laws of the engine, driven step by step on files in memory: nothing here takes time.
+
+// A test that cannot go on says so by panicking.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod bad_input;
+mod clock;
+mod counting_fs;
+mod house;
+mod interleavings;
+mod order_of_reading;
+mod records;
+mod registry;
+mod subscribers;
+mod work;

@@ -1,0 +1,210 @@
+//! What belongs together is read in any order, and moves about: nothing is counted twice, nothing is lost.
+
+use watchbill_core::time::Millis;
+use watchbill_engine::input::Input;
+use watchbill_engine::transcripts::load;
+
+use crate::house::{House, ROOT, agent, settings, transcript};
+use crate::records::{Author, marker, session};
+
+fn author(n: usize) -> Author {
+    Author::new(&session(n), "/repo")
+}
+
+#[test]
+fn a_fork_that_is_read_before_its_origin_counts_only_its_own_requests() {
+    let mut house = House::new();
+    let (origin, fork) = (author(1), author(2));
+    let history = origin.answer(house.number(), house.now) + &origin.answer(house.number(), house.now);
+    let copied = fork.fork(&origin, &history);
+    // The copy arrives in two parts, and what it was copied from is noticed last.
+    let (first, rest) = copied.split_at(copied.find('\n').unwrap() + 1);
+    house.append(&fork, first);
+    house.catch_up();
+    house.append(&fork, rest);
+    house.catch_up();
+    assert_eq!(house.tokens(&fork), 20, "nobody else has them");
+    house.append(&origin, &history);
+    house.catch_up();
+    assert_eq!((house.tokens(&origin), house.tokens(&fork)), (20, 0));
+    let line = fork.answer(house.number(), house.now);
+    house.append(&fork, &line);
+    house.catch_up();
+    assert_eq!((house.tokens(&origin), house.tokens(&fork)), (20, 10));
+    house.stage.fs.remove(transcript("p", &origin.session));
+    house.catch_up();
+    assert_eq!(house.tokens(&fork), 30, "now the fork is all that is left of them");
+}
+
+#[test]
+fn a_compaction_worker_that_is_read_before_its_parent_counts_only_its_own_requests() {
+    let mut house = House::new();
+    let parent = author(1);
+    let history = parent.answer(house.number(), house.now) + &parent.answer(house.number(), house.now);
+    let own = parent.answer(house.number(), house.now);
+    house.stage.fs.append(agent("p", &parent.session, "acompact-9"), (history.clone() + &own).as_bytes());
+    house.catch_up();
+    house.append(&parent, &history);
+    house.catch_up();
+    assert_eq!(house.tokens(&parent), 30);
+}
+
+#[test]
+fn a_subagent_counts_with_its_parent_whoever_comes_first() {
+    for subagent_first in [true, false] {
+        let mut house = House::new();
+        let parent = author(1);
+        let lines = [parent.answer(house.number(), house.now), parent.answer(house.number(), house.now)];
+        let paths = [agent("p", &parent.session, "a7"), transcript("p", &parent.session)];
+        let order = if subagent_first { [0, 1] } else { [1, 0] };
+        for n in order {
+            house.stage.fs.append(&paths[n], lines[n].as_bytes());
+            house.catch_up();
+        }
+        let row = house.row(&parent).unwrap();
+        assert_eq!(row.tokens.unwrap().input, 20);
+        assert_eq!(row.subagents.unwrap().total, 1);
+        house.stage.fs.remove(&paths[0]);
+        house.catch_up();
+        assert_eq!(house.tokens(&parent), 10);
+    }
+}
+
+#[test]
+fn an_old_clients_subagent_that_names_another_parent_moves_to_it() {
+    let mut house = House::new();
+    let flat = format!("{ROOT}/projects/p/agent-0a1b.jsonl");
+    for n in [1, 2] {
+        let line = author(n).prompt(house.number(), house.now);
+        house.append(&author(n), &line);
+    }
+    house.stage.fs.write(&flat, b"");
+    house.catch_up();
+    for n in [1, 2] {
+        let line = author(n).answer(house.number(), house.now);
+        house.stage.fs.write(&flat, line.as_bytes());
+        house.catch_up();
+        assert_eq!((house.tokens(&author(n)), house.tokens(&author(3 - n))), (10, 0));
+    }
+    house.stage.fs.write(&flat, b"");
+    house.catch_up();
+    assert_eq!((house.tokens(&author(1)), house.tokens(&author(2))), (0, 0), "an empty file names nobody");
+}
+
+#[test]
+fn a_session_that_moves_to_another_project_stays_one_row() {
+    let mut house = House::new();
+    let moving = author(1);
+    let line = moving.answer(house.number(), house.now);
+    house.append(&moving, &line);
+    house.catch_up();
+    house.stage.fs.rename(transcript("p", &moving.session), transcript("q", &moving.session));
+    house.catch_up();
+    let rows = house.all().sessions;
+    assert_eq!(rows.len(), 1);
+    assert_eq!(rows[0].project_id.as_deref(), Some("q"));
+    assert_eq!(rows[0].tokens.unwrap().input, 10);
+    let line = moving.prompt(house.number(), house.now);
+    house.stage.fs.append(transcript("q", &moving.session), line.as_bytes());
+    house.catch_up();
+    assert_eq!(house.row(&moving).unwrap().state, "working");
+}
+
+#[test]
+fn a_replaced_transcript_leaves_nothing_of_the_old_one() {
+    let mut house = House::new();
+    let old = author(1);
+    let text =
+        old.prompt(house.number(), house.now) + "nonsense\n" + &old.boundary(house.number(), house.now);
+    house.append(&old, &text);
+    house.catch_up();
+    assert_eq!(house.row(&old).unwrap().segment_count, 2);
+    let elsewhere = Author::new(&old.session, "/elsewhere");
+    house.stage.fs.mkdir("/elsewhere/.git");
+    let text = elsewhere.answer(house.number(), house.now);
+    house.stage.fs.replace(transcript("p", &old.session), text.as_bytes());
+    house.catch_up();
+    let row = house.row(&old).unwrap();
+    assert_eq!((row.segment_count, row.cwd.as_deref()), (1, Some("/elsewhere")));
+    assert_eq!(row.repo_root.as_deref(), Some("/elsewhere"));
+    assert_eq!(house.problems(), []);
+}
+
+#[test]
+fn a_file_that_changes_while_it_is_loaded_is_caught_up_with() {
+    let mut house = House::unread();
+    let (kept, gone) = (author(1), author(2));
+    let mut loaded = Vec::new();
+    for author in [&kept, &gone] {
+        let line = author.answer(house.number(), house.now);
+        house.append(author, &line);
+        let path = transcript("p", &author.session);
+        let place = watchbill_watch::layout::classify(path.strip_prefix(ROOT).unwrap()).unwrap();
+        let fs = house.engine.fs();
+        loaded.push(load(fs, path, place, settings().timeouts, None, &mut Vec::new(), &|| true));
+    }
+    let line = kept.prompt(house.number(), house.now);
+    house.append(&kept, &line);
+    house.stage.fs.remove(transcript("p", &gone.session));
+    house.catch_up();
+    assert_eq!(house.all().sessions, [], "the first scan will tell");
+    house.step(Input::Loaded(loaded));
+    house.step(Input::ScanEnded(Vec::new()));
+    house.look_again();
+    assert_eq!(house.row(&kept).unwrap().state, "working");
+    assert_eq!(house.tokens(&kept), 10);
+    assert_eq!(house.row(&gone), None);
+}
+
+#[test]
+fn a_marker_that_is_renamed_into_its_place_is_read() {
+    let mut house = House::new();
+    let (before, after) = (author(1), author(2));
+    let line = before.prompt(house.number(), house.now);
+    house.append(&before, &line);
+    house.catch_up();
+    house.wait(Millis::from_secs(5));
+    let text = marker(&after.session, "/repo", house.now);
+    house.stage.fs.write("/repo/.claude/tmp.1", text.as_bytes());
+    let name = format!("/repo/.claude/compacted.{}.marker", after.session);
+    house.stage.fs.rename("/repo/.claude/tmp.1", name);
+    house.catch_up();
+    house.wait(Millis::from_secs(1));
+    let line = after.prompt(house.number(), house.now);
+    house.append(&after, &line);
+    house.catch_up();
+    let (old, new) = (house.row(&before).unwrap(), house.row(&after).unwrap());
+    assert_eq!(old.superseded_by.as_deref(), Some(after.session.as_str()));
+    assert_eq!(old.work_chain_id, new.work_chain_id);
+    // Chains are the same for whoever starts a week later, when nobody was active in that folder for long.
+    house.wait(Millis::from_secs(7 * 86_400));
+    let cold = house.cold();
+    assert_eq!(cold.chain(&before.session), house.engine.chain(&after.session));
+}
+
+#[test]
+fn a_person_who_works_in_the_home_folder_loses_nothing() {
+    let mut house = House::new();
+    // The working folder's `.claude` is the agent's own folder.
+    let at_home = Author::new(&session(1), "/home/dev");
+    let line = at_home.prompt(house.number(), house.now);
+    house.append(&at_home, &line);
+    house.catch_up();
+    // A new project is announced as a tree.
+    let other = author(2);
+    let line = other.prompt(house.number(), house.now);
+    house.stage.fs.append(transcript("new", &other.session), line.as_bytes());
+    house.stage.hints.take();
+    let tree = watchbill_watch::hints::Hint::Tree(format!("{ROOT}/projects").into());
+    house.hint([tree].into());
+    assert_eq!(house.row(&other).unwrap().state, "working");
+    let text = marker(&session(3), "/home/dev", house.now);
+    house.stage.fs.write(format!("{ROOT}/compacted.{}.marker", session(3)), &text.as_bytes()[..9]);
+    house.catch_up();
+    house.wait(Millis::from_secs(60));
+    let name = format!("{ROOT}/compacted.{}.marker", session(3));
+    assert!(house.problem(&name, "malformed_marker").is_some());
+    house.stage.fs.remove(&name);
+    house.catch_up();
+    assert_eq!(house.problems(), []);
+}

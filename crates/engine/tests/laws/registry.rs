@@ -1,0 +1,125 @@
+//! Registry files: torn, wrong, reused, gone.
+
+use watchbill_core::time::Millis;
+use watchbill_engine::input::Output;
+
+use crate::house::{House, registry_file, transcript};
+use crate::records::{Author, registry, session};
+
+fn author(n: usize) -> Author {
+    Author::new(&session(n), "/repo")
+}
+
+/// A house with one session that works by the word of its registry file.
+fn busy() -> House {
+    let mut house = House::new();
+    house.run(7, "1");
+    let line = author(1).prompt(house.number(), house.now);
+    house.append(&author(1), &line);
+    write(&house, "1", 1, "busy");
+    house.catch_up();
+    assert_eq!(house.row(&author(1)).unwrap().state_reason.source, "registry");
+    house
+}
+
+fn write(house: &House, start: &str, n: usize, status: &str) {
+    let text = registry(7, start, &author(n), status, house.now, house.now);
+    house.stage.fs.write(registry_file(7), text.as_bytes());
+}
+
+#[test]
+fn a_file_that_stays_torn_loses_its_say() {
+    let mut house = busy();
+    house.stage.fs.write(registry_file(7), b"{\"pid\":7,");
+    house.catch_up();
+    assert_eq!(house.row(&author(1)).unwrap().state_reason.source, "registry", "it is being written");
+    assert_eq!(house.problems(), []);
+    house.wait(Millis::from_secs(5));
+    assert!(house.problem(registry_file(7), "malformed_registry").is_some());
+    let reason = house.row(&author(1)).unwrap().state_reason;
+    assert!(!reason.detail.contains("says"), "{reason:?}");
+    assert!(house.out.contains(&Output::ForgetProcess(7)));
+    // A program that starts now says the same, and does not wait for what will never come.
+    let cold = house.cold();
+    assert_eq!(watchbill_engine::publish::snapshot(&cold.current(true)).problems, house.problems());
+    write(&house, "1", 1, "busy");
+    house.catch_up();
+    assert_eq!(house.row(&author(1)).unwrap().state_reason.source, "registry");
+    assert_eq!(house.problems(), []);
+}
+
+#[test]
+fn a_file_that_is_whole_again_in_time_was_never_wrong() {
+    let mut house = busy();
+    house.stage.fs.write(registry_file(7), b"");
+    house.catch_up();
+    write(&house, "1", 1, "idle");
+    // The hint is lost; the retry finds it.
+    house.stage.hints.take();
+    house.wait(Millis(200));
+    assert_eq!(house.row(&author(1)).unwrap().state, "waiting_for_input");
+    assert_eq!(house.problems(), []);
+}
+
+#[test]
+fn a_reused_process_id_is_another_process() {
+    let mut house = busy();
+    house.kill(7, "1");
+    assert_eq!(house.row(&author(1)).unwrap().state_kind.as_deref(), Some("crashed"));
+    house.run(7, "2");
+    house.out.clear();
+    let line = author(2).prompt(house.number(), house.now);
+    house.append(&author(2), &line);
+    write(&house, "2", 2, "busy");
+    house.catch_up();
+    let watched: Vec<_> = house
+        .out
+        .iter()
+        .filter(|output| matches!(output, Output::WatchProcess(_) | Output::ForgetProcess(_)))
+        .collect();
+    assert_eq!(watched, [&Output::ForgetProcess(7), &Output::WatchProcess(7)], "the old one first");
+    assert_eq!(house.row(&author(1)).unwrap().state, "ended");
+    assert_eq!(house.row(&author(2)).unwrap().state, "working");
+    assert_eq!(house.engine.chains().iter().count(), 2, "and no link is made of it");
+}
+
+#[test]
+fn every_process_that_died_during_a_sleep_is_let_go() {
+    let mut house = House::new();
+    for pid in [7, 8, 9] {
+        house.run(pid, "1");
+        let text = registry(pid, "1", &author(pid as usize), "busy", house.now, house.now);
+        house.stage.fs.write(registry_file(pid), text.as_bytes());
+    }
+    house.catch_up();
+    for pid in [7, 8, 9] {
+        let dead = watchbill_core::evidence::registry::Liveness::Dead;
+        house.stage.processes.set(crate::house::instance(pid, "1"), dead);
+    }
+    house.look_again();
+    for pid in [7, 8, 9] {
+        assert!(house.out.contains(&Output::ForgetProcess(pid)), "{pid}");
+    }
+}
+
+#[test]
+fn a_session_whose_folder_of_registry_files_is_missing_is_judged_by_its_transcript() {
+    let mut house = House::new();
+    house.stage.fs.remove(format!("{}/sessions", crate::house::ROOT));
+    let line = author(1).prompt(house.number(), house.now);
+    house.append(&author(1), &line);
+    house.look_again();
+    house.wait(Millis::from_secs(30));
+    let row = house.row(&author(1)).unwrap();
+    assert_eq!((row.state.as_str(), row.state_reason.source.as_str()), ("working", "transcript"));
+    assert_eq!(house.problems(), []);
+    // The folder comes: now its silence says something.
+    house.stage.fs.mkdir(format!("{}/sessions", crate::house::ROOT));
+    house.catch_up();
+    house.wait(Millis::from_secs(1));
+    assert_eq!(house.row(&author(1)).unwrap().state, "ended");
+    assert!(
+        house.engine.main_file(&watchbill_core::ids::SessionId::new(&session(1))).unwrap().0
+            == transcript("p", &session(1))
+    );
+}

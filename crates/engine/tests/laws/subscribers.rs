@@ -1,0 +1,100 @@
+//! Whoever replays what it was told over its snapshot has the roster, however seldom it was served.
+
+use std::sync::{Arc, Mutex};
+
+use proptest::prelude::*;
+use watchbill_core::time::{Millis, Timestamp};
+use watchbill_engine::engine::Engine;
+use watchbill_engine::publish::{Subscriber, Subscription, snapshot};
+use watchbill_protocol::event::{StoreEvent, StoreEvents, replay};
+use watchbill_protocol::roster::{RosterDelta, RosterMessage, RosterSnapshot};
+
+/// A subscriber that keeps its own copy, once by deltas and once by store events.
+pub struct Reader {
+    subscriber: Subscriber,
+    all: bool,
+    told: Arc<Mutex<Told>>,
+}
+
+#[derive(Default)]
+struct Told {
+    copy: Option<RosterSnapshot>,
+    events: Option<StoreEvents>,
+    replayed: Option<RosterSnapshot>,
+}
+
+impl Reader {
+    /// Each reader differs in its view and its pause.
+    pub fn new(n: usize) -> Self {
+        let all = n.is_multiple_of(2);
+        let told = Arc::new(Mutex::new(Told::default()));
+        let ears = Arc::clone(&told);
+        let wants =
+            Subscription { all, pause: Millis::from_secs([0, 10, 300][n % 3]), ..Subscription::default() };
+        let sink = Box::new(move |message| {
+            ears.lock().unwrap().hear(message);
+            true
+        });
+        Self { subscriber: Subscriber::new(wants, sink), all, told }
+    }
+
+    pub fn serve(&mut self, engine: &Engine, now: Timestamp) {
+        self.subscriber.serve(&engine.current(self.all), now);
+    }
+
+    /// After it has been served, its copies are the roster.
+    pub fn check(&mut self, engine: &Engine) -> Result<(), TestCaseError> {
+        // A pause may hold the last word back for as long as it lasts.
+        self.serve(engine, engine.now() + Millis::from_secs(86_400));
+        let mut now = snapshot(&engine.current(self.all));
+        let told = self.told.lock().unwrap();
+        let (mut copy, mut replayed) = (told.copy.clone().unwrap(), told.replayed.clone().unwrap());
+        // Time goes by without a message, and a revision may hold nothing for this reader.
+        for snapshot in [&mut now, &mut copy, &mut replayed] {
+            snapshot.generated_at.clear();
+            snapshot.revision = 0;
+        }
+        prop_assert_eq!(&copy, &now);
+        prop_assert_eq!(&replayed, &now);
+        Ok(())
+    }
+}
+
+impl Told {
+    fn hear(&mut self, message: RosterMessage) {
+        match message {
+            RosterMessage::Snapshot(snapshot) => {
+                assert!(self.copy.is_none(), "a snapshot is told once");
+                let (events, first) = StoreEvents::new(&snapshot);
+                let mut replayed = snapshot.clone();
+                replay(&mut replayed, &first);
+                (self.copy, self.events, self.replayed) = (Some(snapshot), Some(events), Some(replayed));
+            }
+            RosterMessage::Delta(delta) => {
+                let events: Vec<StoreEvent> = self.events.as_mut().unwrap().delta(&delta);
+                let replayed = self.replayed.as_mut().unwrap();
+                events.iter().for_each(|event| replay(replayed, event));
+                apply(self.copy.as_mut().unwrap(), delta);
+            }
+            RosterMessage::Select { .. } => {}
+        }
+    }
+}
+
+/// As the window does it.
+fn apply(copy: &mut RosterSnapshot, delta: RosterDelta) {
+    assert_eq!(delta.base, copy.revision, "no delta is missing");
+    let touched = |id: &String| {
+        delta.removals.contains(id) || delta.upserts.iter().any(|u| u.session.session_id == *id)
+    };
+    copy.sessions.retain(|row| !touched(&row.session_id));
+    for upsert in delta.upserts {
+        copy.sessions.insert(upsert.index as usize, upsert.session);
+    }
+    if let Some(problems) = delta.problems {
+        copy.problems = problems;
+    }
+    copy.revision = delta.revision;
+    copy.reading = delta.reading;
+    copy.generated_at = delta.generated_at;
+}

@@ -1,0 +1,192 @@
+//! How much is done for what: counted, since time cannot be tested.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use watchbill_core::time::Millis;
+use watchbill_engine::engine::{Engine, Outlook, Work, World};
+use watchbill_engine::input::{Input, Output};
+use watchbill_watch::hints::Hint;
+
+use crate::counting_fs::{CountingFs, Notes};
+use crate::house::{House, registry_file, settings, transcript};
+use crate::records::{Author, registry, session};
+
+/// A house whose engine's file system counts.
+fn counted() -> (House, Arc<Notes>) {
+    let mut house = House::unread();
+    let fs = CountingFs::new(house.stage.fs.clone());
+    let notes = Arc::clone(&fs.notes);
+    let world = World { fs: Arc::new(fs), processes: Arc::new(house.stage.processes.clone()) };
+    house.engine = Engine::new(settings(), world, Outlook::LIVE, house.now);
+    house.step(Input::ScanEnded(Vec::new()));
+    (house, notes)
+}
+
+/// What was done since `before`.
+fn since(before: Work, after: Work) -> Work {
+    Work {
+        reads: after.reads - before.reads,
+        bytes: after.bytes - before.bytes,
+        records: after.records - before.records,
+        rows: after.rows - before.rows,
+        chains: after.chains - before.chains,
+    }
+}
+
+/// Turns of a long session, about half a kilobyte each.
+fn long_history(house: &mut House, author: &Author, turns: usize) -> String {
+    let mut text = String::new();
+    for _ in 0..turns {
+        text += &author.prompt(house.number(), house.now);
+        text += &author.answer(house.number(), house.now);
+    }
+    text
+}
+
+#[test]
+fn an_append_costs_the_same_however_long_the_transcript_is() {
+    let mut costs = Vec::new();
+    for turns in [20, 12_000] {
+        let (mut house, notes) = counted();
+        // Neighbours in the same folder, which are nobody's business.
+        for n in 1..20 {
+            let neighbour = Author::new(&session(n), "/repo");
+            let text = long_history(&mut house, &neighbour, 1);
+            house.append(&neighbour, &text);
+        }
+        let author = Author::new(&session(0), "/repo");
+        let text = long_history(&mut house, &author, turns);
+        house.append(&author, &text);
+        house.catch_up();
+        house.look_again();
+
+        let (before, read_before) = (house.engine.work(), notes.bytes());
+        let line = author.call(house.number(), house.now);
+        house.append(&author, &line);
+        house.catch_up();
+        let work = since(before, house.engine.work());
+        assert_eq!(work, Work { reads: 1, bytes: line.len() as u64, records: 1, rows: 1, chains: 0 });
+        assert_eq!(house.row(&author).unwrap().state, "working");
+        let read = notes.bytes() - read_before - line.len() as u64;
+        costs.push((text.len(), read));
+    }
+    let [(short, small), (long, large)] = costs[..] else { panic!() };
+    assert!(long > 400 * short, "{short} and {long} bytes");
+    assert_eq!(small, large, "what is read again to recognise the file has one size");
+    assert!(large <= 8 << 10, "{large} bytes are more than two windows");
+}
+
+#[test]
+fn a_hint_without_a_change_reads_nothing() {
+    let (mut house, notes) = counted();
+    let author = Author::new(&session(0), "/repo");
+    let text = long_history(&mut house, &author, 50);
+    house.append(&author, &text);
+    house.catch_up();
+    let (before, read) = (house.engine.work(), notes.bytes());
+    let revision = house.all().revision;
+    for _ in 0..10 {
+        house.hint(BTreeSet::from([Hint::File(transcript("p", &author.session))]));
+    }
+    let work = since(before, house.engine.work());
+    assert_eq!((work.bytes, work.records, work.rows, work.chains), (0, 0, 0, 0));
+    assert_eq!(notes.bytes(), read);
+    assert_eq!(house.all().revision, revision, "and nobody is told anything");
+}
+
+#[test]
+fn a_second_look_at_everything_reads_no_transcript() {
+    let (mut house, notes) = counted();
+    for n in 0..200 {
+        let author = Author::new(&session(n), "/repo");
+        let text = long_history(&mut house, &author, 2);
+        house.append(&author, &text);
+    }
+    house.look_again();
+    let (before, read) = (house.engine.work(), notes.bytes());
+    house.look_again();
+    let work = since(before, house.engine.work());
+    assert_eq!((work.bytes, work.records, work.rows, work.chains), (0, 0, 0, 0));
+    assert_eq!(notes.bytes(), read);
+}
+
+#[test]
+fn a_change_of_status_resolves_no_chains() {
+    let (mut house, _) = counted();
+    let author = Author::new(&session(0), "/repo");
+    house.run(7, "1");
+    let write = |house: &House, status: &str| {
+        let text = registry(7, "1", &author, status, house.now, house.now);
+        house.stage.fs.write(registry_file(7), text.as_bytes());
+    };
+    let line = author.prompt(house.number(), house.now);
+    house.append(&author, &line);
+    write(&house, "idle");
+    house.catch_up();
+    let before = house.engine.work();
+    write(&house, "busy");
+    house.catch_up();
+    assert_eq!(since(before, house.engine.work()), Work { rows: 1, ..Work::default() });
+    assert_eq!(house.row(&author).unwrap().state, "working");
+}
+
+#[test]
+fn two_thousand_idle_sessions_cost_no_wake_up() {
+    let mut house = House::new();
+    for n in 0..2000 {
+        let author = Author::new(&session(n), &format!("/repo/{}", n % 40));
+        let text = author.prompt(house.number(), house.now) + &author.answer(house.number(), house.now);
+        house.append(&author, &text);
+    }
+    house.catch_up();
+    // Ten minutes after its last record a session is idle; that is the last thing that silence does to it
+    // before it leaves the default roster a day later.
+    house.wait(Millis::from_secs(3600));
+    assert_eq!(house.all().sessions.len(), 2000);
+    let next = house.engine.next_deadline().unwrap();
+    assert!(next.since(house.now) > Millis::from_secs(22 * 3600), "{next} is too soon after {}", house.now);
+    let before = house.engine.work();
+    house.wait(Millis::from_secs(20 * 3600));
+    assert_eq!(house.engine.work(), before, "nothing is done for hours");
+    house.wait(Millis::from_secs(4 * 3600));
+    assert_eq!(house.engine.next_deadline(), None, "and nothing is waited for any more");
+    let shown = watchbill_engine::publish::snapshot(&house.engine.current(false)).sessions.len();
+    assert_eq!((shown, house.all().sessions.len()), (0, 2000));
+}
+
+#[test]
+fn a_crashed_process_without_a_transcript_wakes_nobody() {
+    let mut house = House::new();
+    let author = Author::new(&session(0), "/repo");
+    house.run(7, "1");
+    let text = registry(7, "1", &author, "idle", house.now, house.now);
+    house.stage.fs.write(registry_file(7), text.as_bytes());
+    house.catch_up();
+    assert_eq!(house.row(&author), None, "a second must pass first");
+    house.wait(Millis::from_secs(2));
+    assert_eq!(house.row(&author).unwrap().state, "waiting_for_input");
+    house.kill(7, "1");
+    assert_eq!(house.engine.next_deadline(), None);
+}
+
+#[test]
+fn a_huge_append_is_read_in_steps_and_holds_nobody_up() {
+    let (mut house, _) = counted();
+    let (huge, small) = (Author::new(&session(0), "/repo"), Author::new(&session(1), "/repo"));
+    let mut text = long_history(&mut house, &huge, 1);
+    let line = huge.prompt(house.number(), house.now);
+    text += &line.replace("prompt", &"x".repeat(9 << 20));
+    house.append(&huge, &text);
+    let line = small.prompt(house.number(), house.now);
+    house.append(&small, &line);
+    let hints = house.stage.hints.take();
+    house.step(Input::Hints(hints));
+    let again: Vec<_> = house.out.iter().filter(|output| matches!(output, Output::Again(_))).collect();
+    assert_eq!(again.len(), 1, "the rest has to be asked for");
+    assert_eq!(house.row(&small).unwrap().state, "working", "others are served meanwhile");
+    assert!(house.engine.work().bytes < 6 << 20);
+    house.hint(BTreeSet::from([Hint::File(transcript("p", &huge.session))]));
+    assert_eq!(house.engine.work().bytes, (text.len() + line.len()) as u64);
+    assert_eq!(house.row(&huge).unwrap().state, "working");
+}
