@@ -272,7 +272,7 @@ fn a_dialog_before_a_call_holds_the_turn_up() {
     let v = verdict(400, Some(TranscriptWitness { pending: &calls, ..working(0) }), &processes);
     assert_eq!(
         short(&v),
-        (State::WaitingForApproval, Some(StateKind::Dialog), Source::Registry, Confidence::Inferred)
+        (State::WaitingForApproval, Some(StateKind::Dialog), Source::Registry, Confidence::Observed)
     );
     let v = verdict(400, Some(TranscriptWitness { pending: &calls, ..turn_ended(0) }), &processes);
     assert_eq!((v.state, v.kind), (State::WaitingForInput, Some(StateKind::Dialog)), "no turn runs");
@@ -418,15 +418,15 @@ fn an_orderly_end_after_a_crash_is_the_newer_word() {
 
 #[test]
 fn a_session_that_no_process_claims_has_ended() {
-    let v = verdict(4_999, Some(working(0)), &[]);
-    assert_eq!((v.state, v.next), (State::Working, Some(at(5_000))), "its file may be half written");
-    let v = verdict(5_000, Some(working(0)), &[]);
+    let v = verdict(1_999, Some(working(0)), &[]);
+    assert_eq!((v.state, v.next), (State::Working, Some(at(2_000))), "its file may be half written");
+    let v = verdict(2_000, Some(working(0)), &[]);
     assert_eq!(short(&v), (State::Ended, None, Source::Registry, Confidence::Inferred));
     assert_eq!((v.since, v.next), (at(0), None));
 
-    let unreadable = Evidence { registry_readable: false, ..evidence(5_000, Some(working(0)), &[]) };
+    let unreadable = Evidence { registry_readable: false, ..evidence(2_000, Some(working(0)), &[]) };
     assert_eq!(resolve(&unreadable).state, State::Working);
-    let unexpected = Evidence { expects_registry: false, ..evidence(5_000, Some(working(0)), &[]) };
+    let unexpected = Evidence { expects_registry: false, ..evidence(2_000, Some(working(0)), &[]) };
     assert_eq!(resolve(&unexpected).state, State::Working);
 }
 

@@ -20,7 +20,7 @@ const STALE_IDLE: Millis = Millis(1_500);
 const AFTER_THE_END: Millis = Millis(2_000);
 /// How long after its newest record a session may be without a registry file before that counts: the
 /// file may be half written, or for a moment carry the throw-away id of `--continue`.
-const CLAIM_GRACE: Millis = Millis(5_000);
+const CLAIM_GRACE: Millis = Millis(2_000);
 /// For so long after a registry's `idle` the end of the turn may still be on its way into the transcript.
 pub(super) const SETTLING: Millis = Millis(500);
 /// How long a registry may say `idle` between the end of the last subagent and the turn that reports it.
@@ -40,7 +40,7 @@ pub(super) const SAME_EVENT: Millis = Millis(2_000);
 /// | unclaimed | the client keeps a registry, the registry is readable, no process names the session | ended, inferred |
 /// | faded | the process cannot be seen from here and has been silent for the idle timeout | idle, inferred |
 /// | overtaken | the registry says `idle` or `shell`, and a record of a running turn is newer | what the transcript says |
-/// | lull | the registry says `idle` since a moment ago, and the transcript shows subagents of an ended turn | what the transcript says |
+/// | lull | the registry says `idle` since a moment ago, and the transcript shows subagents of an ended turn, or a turn begun since | what the transcript says |
 /// | registry | the registry says a word that is known | its word; the transcript gives the finer kind |
 /// | resumed | a process without a known word began after the newest record, and that shows a running turn | input, inferred: the turn died with the process before |
 /// | transcript | nothing better speaks | what the transcript says |
@@ -148,9 +148,11 @@ impl<'a> Case<'a> {
     /// Until when the registry's `idle` may be the gap before the subagents' report begins a turn of its own.
     fn lull_until(&self) -> Option<Timestamp> {
         let claim = self.claim.filter(|claim| claim.instance.entry.status == Some(RegistryStatus::Idle))?;
-        let background =
-            |t: &TranscriptWitness<'_>| t.turn_is_open() && t.kind == Some(StateKind::Background);
-        self.evidence.transcript.filter(background).map(|_| claim.at + LULL)
+        // The report itself may be written before `busy` is: then the turn has begun after the `idle`.
+        let goes_on = |t: &TranscriptWitness<'_>| {
+            t.turn_is_open() && (t.kind == Some(StateKind::Background) || t.since > claim.at)
+        };
+        self.evidence.transcript.filter(goes_on).map(|_| claim.at + LULL)
     }
 
     /// The last process, unless the session went on without it.
