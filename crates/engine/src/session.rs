@@ -196,7 +196,7 @@ fn agents_calls(makings: &Makings<'_>) -> Vec<PendingTool> {
     let Some(session) = makings.session else { return Vec::new() };
     let running = session.agent_calls.iter().filter(|(path, _)| session.agents_running.contains(*path));
     let mut calls: Vec<PendingTool> = running.flat_map(|(_, calls)| calls.iter().cloned()).collect();
-    calls.sort_by(|a, b| b.since.cmp(&a.since));
+    calls.sort_by_key(|call| std::cmp::Reverse(call.since));
     calls
 }
 

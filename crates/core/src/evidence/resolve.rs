@@ -20,12 +20,11 @@ const STALE_IDLE: Millis = Millis(1_500);
 const AFTER_THE_END: Millis = Millis(2_000);
 /// How long after its newest record a session may be without a registry file before that counts: the
 /// file may be half written, or for a moment carry the throw-away id of `--continue`.
-const CLAIM_GRACE: Millis = Millis(5_000);
+const CLAIM_GRACE: Millis = Millis(2_000);
 /// For so long after a registry's `idle` the end of the turn may still be on its way into the transcript.
 pub(super) const SETTLING: Millis = Millis(500);
-/// How long a registry's `idle` is taken for the pause between the end of the last subagent and the turn that
-/// takes up its report. Client 2.1.329 says `idle` there for 10 to 70 ms; the next word is read up to 210 ms later.
-const HANDOVER: Millis = Millis(500);
+/// How long a registry may say `idle` between the end of the last subagent and the turn that reports it.
+const LULL: Millis = Millis(1_000);
 /// A status that follows a turn's last record by no more than this belongs to the same event.
 pub(super) const SAME_EVENT: Millis = Millis(2_000);
 
@@ -41,7 +40,7 @@ pub(super) const SAME_EVENT: Millis = Millis(2_000);
 /// | unclaimed | the client keeps a registry, the registry is readable, no process names the session | ended, inferred |
 /// | faded | the process cannot be seen from here and has been silent for the idle timeout | idle, inferred |
 /// | overtaken | the registry says `idle` or `shell`, and a record of a running turn is newer | what the transcript says |
-/// | handover | the registry has just said `idle`, and the transcript says that subagents work on or that their report is on its way | what the transcript says |
+/// | lull | the registry says `idle` since a moment ago, and the transcript shows subagents of an ended turn, or a turn begun since | what the transcript says |
 /// | registry | the registry says a word that is known | its word; the transcript gives the finer kind |
 /// | resumed | a process without a known word began after the newest record, and that shows a running turn | input, inferred: the turn died with the process before |
 /// | transcript | nothing better speaks | what the transcript says |
@@ -58,7 +57,7 @@ pub fn resolve(evidence: &Evidence<'_>) -> Verdict {
 
 /// The table above, in code.
 const RULES: [fn(&Case<'_>) -> Option<Ruling>; 10] =
-    [past, crashed, departed, unclaimed, faded, overtaken, handover, registry, resumed, transcript];
+    [past, crashed, departed, unclaimed, faded, overtaken, lull, registry, resumed, transcript];
 
 /// The evidence of one session, sorted out.
 struct Case<'a> {
@@ -132,15 +131,6 @@ impl<'a> Case<'a> {
         self.quiet_since(claim) + self.evidence.timeouts.idle
     }
 
-    /// Until when a registry's `idle` may be no more than a pause before the subagents' report; `None` when it is
-    /// an end.
-    fn handover_until(&self) -> Option<Timestamp> {
-        let claim =
-            self.claim.filter(|claim| claim.instance.entry.status.as_ref() == Some(&RegistryStatus::Idle))?;
-        let turn = self.evidence.transcript.filter(TranscriptWitness::turn_is_open)?;
-        (turn.kind == Some(StateKind::Background)).then_some(claim.at + HANDOVER)
-    }
-
     /// When the last end that the transcript tells counts as the end of the turn that the registry calls over.
     fn settled_at(&self) -> Option<Timestamp> {
         let claim = self.claim.filter(|claim| claim.word.is_some_and(Word::is_quiet))?;
@@ -153,6 +143,16 @@ impl<'a> Case<'a> {
         let e = self.evidence;
         let counts = e.live && self.claim.is_none() && e.registry_readable && e.expects_registry;
         self.activity().filter(|_| counts).map(|activity| activity + CLAIM_GRACE)
+    }
+
+    /// Until when the registry's `idle` may be the gap before the subagents' report begins a turn of its own.
+    fn lull_until(&self) -> Option<Timestamp> {
+        let claim = self.claim.filter(|claim| claim.instance.entry.status == Some(RegistryStatus::Idle))?;
+        // The report itself may be written before `busy` is: then the turn has begun after the `idle`.
+        let goes_on = |t: &TranscriptWitness<'_>| {
+            t.turn_is_open() && (t.kind == Some(StateKind::Background) || t.since > claim.at)
+        };
+        self.evidence.transcript.filter(goes_on).map(|_| claim.at + LULL)
     }
 
     /// The last process, unless the session went on without it.
@@ -189,16 +189,11 @@ impl<'a> Case<'a> {
     /// The earliest time to come at which some rule may speak differently.
     fn next(&self) -> Option<Timestamp> {
         let decays = self.claim.filter(|c| !c.is_certain() || c.word.is_some_and(Word::is_quiet));
-        [
-            decays.map(|claim| self.idle_at(claim)),
-            self.unclaimed_at(),
-            self.handover_until(),
-            self.settled_at(),
-        ]
-        .into_iter()
-        .flatten()
-        .filter(|at| *at > self.evidence.now)
-        .min()
+        [decays.map(|claim| self.idle_at(claim)), self.unclaimed_at(), self.lull_until(), self.settled_at()]
+            .into_iter()
+            .flatten()
+            .filter(|at| *at > self.evidence.now)
+            .min()
     }
 
     /// Everybody who was heard: the winner, then by rank of the source and newest first.
@@ -335,8 +330,8 @@ fn overtaken(case: &Case<'_>) -> Option<Ruling> {
     (comparable && turn.last_activity_at > claim.at + STALE_IDLE).then(|| transcript(case)).flatten()
 }
 
-fn handover(case: &Case<'_>) -> Option<Ruling> {
-    case.handover_until().filter(|until| case.evidence.now < *until)?;
+fn lull(case: &Case<'_>) -> Option<Ruling> {
+    case.lull_until().filter(|until| case.evidence.now < *until)?;
     transcript(case)
 }
 

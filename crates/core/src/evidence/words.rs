@@ -46,7 +46,7 @@ impl Word {
 /// | `waiting` | `permission prompt`, `sandbox request`, `worker request` | approval: question or plan if the transcript shows its call, else permission |
 /// | `waiting` | `input needed` | approval: plan if only a plan is pending, else question |
 /// | `waiting` | absent (before 2.1.162) | as `permission prompt` if a call is pending, inferred; else a dialog |
-/// | `waiting` | `dialog open` and anything else | input: a dialog of the client; approval, inferred, if a call of a running turn is pending |
+/// | `waiting` | `dialog open` and anything else | input: a dialog of the client; approval if a call of a running turn is pending |
 /// | `idle` | | input: as the transcript says the turn ended |
 /// | `shell` | | as `idle`, but background work goes on |
 pub(super) fn word_of(
@@ -85,7 +85,7 @@ pub(super) fn word_of(
             // The auto mode's warnings stop a call in this way. The person may as well have opened a menu beside a
             // tool that runs; then they are at that terminal anyway.
             _ if transcript.is_some_and(|t| t.turn_is_open() && !t.pending.is_empty()) => {
-                Word { state: State::WaitingForApproval, confidence: Confidence::Inferred, ..dialog }
+                Word { state: State::WaitingForApproval, ..dialog }
             }
             _ => dialog,
         },

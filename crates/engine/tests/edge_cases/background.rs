@@ -22,17 +22,26 @@ fn edge_31_a_background_shell_needs_nobody() {
 
 #[test]
 fn edge_32_a_turn_whose_subagents_go_on_is_finished_once() {
-    let mut desk = Desk::live();
-    let mut launched = result("t1");
-    launched["toolUseResult"] = json!({"status": "async_launched", "agentId": "a1"});
-    desk.registry(7, A, "busy")
-        .say_all(A, [prompt("go"), bash("t1", "x"), launched, answer("launched"), turn_over()]);
-    desk.at(20.0).told.clear();
+    let launched = || {
+        let mut desk = Desk::live();
+        let mut launched = result("t1");
+        launched["toolUseResult"] = json!({"status": "async_launched", "agentId": "a1"});
+        desk.registry(7, A, "busy")
+            .say_all(A, [prompt("go"), bash("t1", "x"), launched, answer("launched"), turn_over()]);
+        desk.at(20.0).told.clear();
+        desk
+    };
     let text = "<task-notification>\n<task-id>a1</task-id>\n<status>completed</status>\n</task-notification>";
     let report = json!({"type": "user", "promptSource": "system", "origin": {"kind": "task-notification"},
         "message": {"role": "user", "content": text}});
     // For some 40 ms the registry says that nothing goes on.
-    desk.registry(7, A, "idle").at(20.04).registry(7, A, "busy").at(20.3).say(A, report);
+    let mut desk = launched();
+    desk.registry(7, A, "idle").at(20.04).registry(7, A, "busy").at(20.3).say(A, report.clone());
+    desk.at(22.0).say_all(A, [answer("they found it"), turn_over()]).registry(7, A, "idle").at(30.0);
+    assert_eq!(desk.told, ["working", "waiting_for_input/turn_ended"]);
+    // The report may be read before `busy` is.
+    let mut desk = launched();
+    desk.registry(7, A, "idle").at(20.04).say(A, report).at(20.06).registry(7, A, "busy");
     desk.at(22.0).say_all(A, [answer("they found it"), turn_over()]).registry(7, A, "idle").at(30.0);
     assert_eq!(desk.told, ["working", "waiting_for_input/turn_ended"]);
 }

@@ -167,7 +167,7 @@ fn edge_46_a_session_stays_in_the_folder_where_it_was_launched() {
 fn edge_48_a_session_of_the_sdk_is_judged_by_its_transcript_and_process() {
     let mut desk = Desk::live();
     let sdk = |mut record: serde_json::Value| {
-        record["entrypoint"] = json!("sdk-cli");
+        record["entrypoint"] = json!("sdk-ts");
         record
     };
     desk.say_all(A, [sdk(prompt("go")), sdk(bash("t1", "ls"))]).at(4.0);
@@ -178,4 +178,13 @@ fn edge_48_a_session_of_the_sdk_is_judged_by_its_transcript_and_process() {
     assert_eq!((desk.state(A), desk.row(A).pid), ("waiting_for_input/turn_ended".into(), Some(7)));
     desk.at(3.0).leave(7);
     assert_eq!(desk.state(A), "ended");
+    // Print mode does keep one: whoever looks later sees that nobody waits there for an answer.
+    let mut desk = Desk::live();
+    let print = |mut record: serde_json::Value| {
+        record["entrypoint"] = json!("sdk-cli");
+        record
+    };
+    desk.registry(7, A, "busy").say_all(A, [print(prompt("go")), print(answer("done"))]).leave(7);
+    desk.at(3.0);
+    assert_eq!(state_of(&desk.cold(), A), "ended");
 }

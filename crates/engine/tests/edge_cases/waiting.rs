@@ -96,8 +96,17 @@ fn edge_07_a_subagents_request_is_its_sessions() {
     assert_eq!(desk.state(A), "working/background");
     desk.registry(7, A, "waiting:permission prompt");
     assert_eq!(desk.state(A), "waiting_for_approval/permission", "the parent's end does not clear it");
+    assert!(!desk.row(A).has_pending_tool_use, "its call is not written yet");
+    let mut wants = call("t2", "Write", json!({"file_path": "notes.txt"}));
+    (wants["isSidechain"], wants["agentId"]) = (json!(true), json!("a1"));
+    let wants = desk.line(A, wants);
+    desk.append(&Desk::transcript(A).with_extension("").join("subagents/agent-a1.jsonl"), wants.as_bytes());
+    let row = desk.row(A);
+    assert_eq!(row.pending_tool.map(|tool| tool.target).as_deref(), Some("notes.txt"));
+    assert!(row.state_reason.detail.contains("Write: notes.txt"), "{}", row.state_reason.detail);
     desk.at(9.0).registry(7, A, "busy");
     assert_eq!(desk.state(A), "working/background");
+    assert!(!desk.row(A).has_pending_tool_use, "what its subagents run is not the session's own");
 }
 
 #[test]
