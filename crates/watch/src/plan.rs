@@ -200,13 +200,13 @@ mod tests {
     #[test]
     fn a_working_folder_without_the_agents_folder_is_watched_for_it() {
         let fs = MemFs::new();
-        fs.mkdir("/work");
-        let (watches, awaited) = shape(&fs, &[], &["/work/repo/.claude"]);
-        assert_eq!(watches, [("/work".into(), Reach::Awaiting)]);
-        assert_eq!(awaited, ["/work/repo"]);
-        fs.mkdir("/work/repo/.claude");
-        let (watches, awaited) = shape(&fs, &[], &["/work/repo/.claude"]);
-        assert_eq!(watches, [("/work/repo/.claude".into(), Reach::Flat)]);
+        fs.mkdir("/home/dev");
+        let (watches, awaited) = shape(&fs, &[], &["/home/dev/repo/.claude"]);
+        assert_eq!(watches, [("/home/dev".into(), Reach::Awaiting)]);
+        assert_eq!(awaited, ["/home/dev/repo"]);
+        fs.mkdir("/home/dev/repo/.claude");
+        let (watches, awaited) = shape(&fs, &[], &["/home/dev/repo/.claude"]);
+        assert_eq!(watches, [("/home/dev/repo/.claude".into(), Reach::Flat)]);
         assert!(awaited.is_empty());
     }
 

@@ -180,9 +180,9 @@ mod tests {
         let fs = MemFs::new();
         fs.mkdir("/c/projects/p");
         fs.mkdir("/c/sessions");
-        fs.mkdir("/work/.claude");
+        fs.mkdir("/home/dev/.claude");
         fs.mkdir("/other");
-        let dirs = [PathBuf::from("/work/.claude"), "/other/repo/.claude".into()];
+        let dirs = [PathBuf::from("/home/dev/.claude"), "/other/repo/.claude".into()];
         let routes = Routes::new(&plan(&fs, &["/c".into()], &dirs));
         routes.steps(&Ok(Event::new(kind).add_path(path.into()))).into_iter().collect()
     }
@@ -226,8 +226,8 @@ mod tests {
             (
                 "a marker",
                 file,
-                "/work/.claude/compacted.x.marker",
-                vec![hint("/work/.claude/compacted.x.marker")],
+                "/home/dev/.claude/compacted.x.marker",
+                vec![hint("/home/dev/.claude/compacted.x.marker")],
             ),
             ("a file beside an awaited folder", append, "/other/notes.txt", vec![]),
             ("the awaited folder", folder, "/other/repo", vec![Step::Look]),
