@@ -13,20 +13,25 @@ pub fn runner_setting(host: &str, runner: &str) -> String {
     format!("target.{host}.runner=[{runner:?},\"sandbox\"]")
 }
 
-/// A copy of this program to start test programs through: cargo may link the original anew while they run.
-pub fn runner(tree: &Tree) -> Result<PathBuf> {
+/// Where [`prepare_runner`] puts it.
+pub fn runner(tree: &Tree) -> PathBuf {
+    tree.target("test-runner").join(format!("xtask{}", std::env::consts::EXE_SUFFIX))
+}
+
+/// Copies this program, to start test programs through the copy. To be called before anything is built: cargo links the
+/// original anew as soon as it builds this package's own tests.
+pub fn prepare_runner(tree: &Tree) -> Result<()> {
     let own = std::env::current_exe().context("could not find this program's own file")?;
     let folder = tree.target("test-runner");
     std::fs::create_dir_all(&folder).with_context(|| format!("could not create {}", folder.display()))?;
-    let runner = folder.join(format!("xtask{}", std::env::consts::EXE_SUFFIX));
+    let runner = runner(tree);
     if same_bytes(&own, &runner) {
-        return Ok(runner);
+        return Ok(());
     }
     // Put in place in one step, since another run may be starting its tests through the old one.
     let fresh = folder.join(format!("fresh-{}", std::process::id()));
     std::fs::copy(&own, &fresh).with_context(|| format!("could not copy {}", own.display()))?;
-    std::fs::rename(&fresh, &runner).with_context(|| format!("could not write {}", runner.display()))?;
-    Ok(runner)
+    std::fs::rename(&fresh, &runner).with_context(|| format!("could not write {}", runner.display()))
 }
 
 fn same_bytes(one: &Path, other: &Path) -> bool {

@@ -80,6 +80,7 @@ pub fn test(tree: &Tree, options: &TestOptions) -> Result<ExitCode> {
     let chosen = choose(&options.only)?;
     let needs: Vec<Need> = chosen.iter().flat_map(|step| step.needs.iter().copied()).collect();
     packages::provide(tree, &needs)?;
+    sandbox::prepare_runner(tree)?;
     let tally = steps::run(tree, &chosen, options.keep_going);
     println!("{}", tally.report());
     Ok(if tally.is_good() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -186,7 +187,7 @@ fn tests(tree: &Tree, words: &[&str]) -> Result<Call> {
         .quiet_output()
         .and_then(|text| text.lines().find_map(|line| line.strip_prefix("host: ").map(str::to_owned)))
         .context("`cargo --version --verbose` did not name this machine's platform")?;
-    let runner = sandbox::runner(tree)?;
+    let runner = sandbox::runner(tree);
     let runner =
         runner.to_str().context("the build folder's path is not UTF-8, which cargo's settings need")?;
     Ok(cargo(tree)

@@ -10,7 +10,7 @@ use watchbill_core::session::fold::SessionFold;
 use watchbill_core::session::state::Timeouts;
 use watchbill_core::session::subagent::SubagentFold;
 use watchbill_core::time::Timestamp;
-use watchbill_core::transcript::line_splitter::{LineSplitter, Split};
+use watchbill_core::transcript::line_splitter::{LINE_CAP, LineSplitter, Split};
 use watchbill_core::transcript::parse::parse_line;
 use watchbill_core::transcript::record::Record;
 use watchbill_watch::fs::Fs;
@@ -31,6 +31,8 @@ pub struct TrackedFile {
     pub(crate) counted_with: Option<SessionId>,
     tail: Tail,
     splitter: LineSplitter,
+    /// The unfinished line is too long already, and that has been said.
+    endless: bool,
     fold: Fold,
     limit: Limit,
     timeouts: Timeouts,
@@ -85,6 +87,7 @@ impl TrackedFile {
             counted_with: None,
             tail: Tail::default(),
             splitter: LineSplitter::default(),
+            endless: false,
             fold,
             limit,
             timeouts,
@@ -173,18 +176,24 @@ impl TrackedFile {
     ) -> Result<ReadCount, TailError> {
         let mut count = ReadCount::default();
         let name: Arc<str> = Arc::from(path.to_string_lossy());
-        let Self { place, tail, splitter, fold, limit, timeouts, .. } = self;
+        let Self { place, tail, splitter, endless, fold, limit, timeouts, .. } = self;
         let restart = std::cell::Cell::new(false);
         let outcome = tail.read(fs, path, scratch, budget, &mut || restart.set(true), &mut |_, bytes| {
             if restart.replace(false) {
                 splitter.reset(0);
+                *endless = false;
                 *fold = Self::fold_for(place, *timeouts);
                 limit.beyond = false;
                 problems.forget(&name);
                 count.restarted = true;
             }
             splitter.push(bytes, &mut |split| {
-                let Split::Line(line) = split else { return problems.count(&name, ProblemKind::HugeLine) };
+                let Split::Line(line) = split else {
+                    if !std::mem::take(endless) {
+                        problems.count(&name, ProblemKind::HugeLine);
+                    }
+                    return;
+                };
                 let report = parse_line(line.bytes, &mut |record| {
                     count.records += 1;
                     if limit.admits(&record) {
@@ -196,14 +205,23 @@ impl TrackedFile {
                 });
                 problems.note_line(&name, &report);
             });
-        })?;
+            // Its end may never come: a file of zeros is one such line.
+            if !*endless && splitter.carried() > LINE_CAP as u64 {
+                *endless = true;
+                problems.count(&name, ProblemKind::HugeLine);
+            }
+        });
         if restart.get() {
-            // The file was emptied: nothing was read, but nothing of the old content counts either.
+            // The file was emptied, or broke off at once: nothing was read, but nothing of the old content counts
+            // either.
             splitter.reset(0);
+            *endless = false;
+            limit.beyond = false;
             *fold = Self::fold_for(place, *timeouts);
             problems.forget(&name);
             count.restarted = true;
         }
+        let outcome = outcome?;
         if !outcome.more {
             splitter.trim();
         }

@@ -94,8 +94,12 @@ impl Routes {
                 // A link to a folder comes as a new file, and a folder made readable as a changed one.
                 steps.insert(Step::Folder(path.clone()));
             }
+            // A link to a project goes as a file does, and takes all its transcripts along.
+            let project_gone = matches!(kind, EventKind::Remove(_)) && path.parent() == Some(tree.as_path());
             if place.is_some() || !is_file {
                 steps.insert(Step::Hint(hint(path)));
+            } else if project_gone {
+                steps.insert(Step::Hint(Hint::Tree(path)));
             }
             return;
         }

@@ -179,12 +179,16 @@ fn nothing_wakes_it_while_nothing_happens() {
     let deadline = Instant::now() + PATIENCE;
     loop {
         let before = switches();
-        assert_eq!(watching.events.recv_timeout(Duration::from_secs(1)), Err(RecvTimeoutError::Timeout));
-        let woken = switches() - before;
-        if woken == 0 {
+        let quiet = watching.events.recv_timeout(Duration::from_secs(1)) == Err(RecvTimeoutError::Timeout);
+        // A thread that ends takes its count along, so the sum may also fall.
+        let after = switches();
+        if quiet && after == before {
             return;
         }
-        assert!(Instant::now() < deadline, "threads woke up {woken} times in a quiet second");
+        assert!(
+            Instant::now() < deadline,
+            "threads woke up in a second without a change: {before}, then {after}"
+        );
     }
 }
 

@@ -1,0 +1,198 @@
+//! From a hint to the files that have to be looked at.
+
+use std::collections::{BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
+
+use watchbill_core::problem::ProblemKind;
+use watchbill_watch::fs::FileKind;
+use watchbill_watch::hints::Hint;
+use watchbill_watch::layout::{self, Place};
+use watchbill_watch::scan::{Found, canonical_roots, scan, scan_path};
+
+use super::Engine;
+use crate::input::Output;
+
+impl Engine {
+    pub(super) fn take_hints(&mut self, hints: BTreeSet<Hint>, out: &mut Vec<Output>) {
+        if hints.contains(&Hint::Everything) {
+            return self.rescan(out);
+        }
+        for hint in hints {
+            match hint {
+                Hint::Everything => {}
+                Hint::Tree(path) => {
+                    // A person who works in the folder around a root has both in one place.
+                    self.read_markers_around(&path);
+                    self.look_at_tree(&path, out);
+                }
+                Hint::File(path) => {
+                    self.read_markers_around(&path);
+                    let troubled = |problem: &watchbill_core::problem::Problem| {
+                        Path::new(&*problem.path).starts_with(&path)
+                    };
+                    if self.scan_problems.iter().any(troubled) {
+                        // What a scan could not look at may be gone, or well.
+                        self.look_at_tree(&path, out);
+                    } else {
+                        self.look_at_file(&path, out);
+                    }
+                }
+            }
+        }
+    }
+
+    pub(super) fn place_of(&self, path: &Path) -> Option<(PathBuf, Place)> {
+        let root = self
+            .roots
+            .iter()
+            .filter(|root| path.starts_with(root))
+            .max_by_key(|root| root.as_os_str().len())?;
+        Some((root.clone(), layout::classify(path.strip_prefix(root).ok()?)?))
+    }
+
+    pub(super) fn read_markers_around(&mut self, path: &Path) {
+        for folder in self.markers.concerned(path) {
+            self.read_marker_folder(&folder);
+        }
+    }
+
+    pub(super) fn look_at_file(&mut self, path: &Path, out: &mut Vec<Output>) {
+        let Some((_, place)) = self.place_of(path) else {
+            // A folder whose rights have changed is hinted at as if it were a file.
+            let below = self.roots.iter().any(|root| path.starts_with(root));
+            if below && self.world.fs.stat(path).is_ok_and(|stat| stat.kind == FileKind::Dir) {
+                self.look_at_tree(path, out);
+            }
+            return;
+        };
+        match place {
+            Place::Registry { .. } => self.read_registry(path, out),
+            Place::SubagentMeta { .. } => self.read_meta(path),
+            Place::Transcript { .. } | Place::Subagent { .. } | Place::FlatSubagent { .. } => {
+                self.read_transcript(path, place, out);
+            }
+            Place::Marker { .. } => {}
+        }
+    }
+
+    /// Looks at everything at or below `path`, and at every file known there that may be gone.
+    pub(super) fn look_at_tree(&mut self, path: &Path, out: &mut Vec<Output>) {
+        if !self.roots.iter().any(|root| path.starts_with(root)) {
+            // A root that was missing may have another spelling now that it is there; what lies around a root
+            // may hold anything of it.
+            let roots = canonical_roots(&*self.world.fs, &self.settings.roots);
+            let around = roots.iter().any(|root| root.starts_with(path) || path.starts_with(root));
+            if around {
+                self.rescan(out);
+            }
+            return;
+        }
+        let found = scan_path(&*self.world.fs, &self.roots, path);
+        self.renew_scan_problems(path, found.problems);
+        let known: Vec<PathBuf> = self
+            .files
+            .keys()
+            .cloned()
+            .chain(self.registry.paths())
+            .filter(|file| file.starts_with(path))
+            .collect();
+        let is_project = path.parent().is_some_and(|above| above.ends_with(layout::PROJECTS));
+        if is_project && !known.is_empty() && self.world.fs.stat(path).is_err() {
+            // If it was a link, its files may be there under another name, which nobody will tell us.
+            return self.rescan(out);
+        }
+        self.note_registry_folders();
+        self.look_at_found(found.found, known, out);
+        let (files, fs) = (&self.files, &self.world.fs);
+        self.problems.forget_unreadable(&|file| {
+            file.starts_with(path) && !files.contains_key(file) && fs.stat(file).is_err()
+        });
+    }
+
+    /// What a look at `path` could not look at, in place of what an earlier look could not.
+    pub(super) fn renew_scan_problems(&mut self, path: &Path, now: Vec<watchbill_core::problem::Problem>) {
+        let before = self.scan_problems.len();
+        let over = |problem: &watchbill_core::problem::Problem| {
+            let place = Path::new(&*problem.path);
+            place.starts_with(path) || problem.kind == ProblemKind::Missing && path.starts_with(place)
+        };
+        self.scan_problems.retain(|problem| !over(problem));
+        self.problems_dirty |= self.scan_problems.len() != before || !now.is_empty();
+        self.scan_problems.extend(now);
+        self.scan_problems.sort();
+    }
+
+    /// Lost events, a new root, a long sleep: compares everything with what is known.
+    pub(super) fn rescan(&mut self, out: &mut Vec<Output>) {
+        self.roots = canonical_roots(&*self.world.fs, &self.settings.roots);
+        let found = scan(&*self.world.fs, &self.settings.roots);
+        self.problems_dirty |= self.scan_problems != found.problems;
+        self.scan_problems = found.problems;
+        let known: Vec<PathBuf> = self.files.keys().cloned().chain(self.registry.paths()).collect();
+        self.note_registry_folders();
+        let twins = self.forget_twins(&found.found, &known);
+        let known = known.into_iter().filter(|path| !twins.contains(path)).collect();
+        self.look_at_found(found.found, known, out);
+        let (files, fs) = (&self.files, &self.world.fs);
+        self.problems.forget_unreadable(&|file| !files.contains_key(file) && fs.stat(file).is_err());
+        let folders: Vec<PathBuf> = self.markers.folders().cloned().collect();
+        for folder in folders {
+            self.read_marker_folder(&folder);
+        }
+        let change = self.registry.recheck(None, &*self.world.processes);
+        self.take_registry_change(None, change, out);
+    }
+
+    /// Of one file under two names, through a link, only the name counts that a scan finds first.
+    pub(super) fn forget_twins(&mut self, found: &[Found], known: &[PathBuf]) -> HashSet<PathBuf> {
+        let paths: HashSet<&Path> = found.iter().map(|found| found.path.as_path()).collect();
+        let ids: HashSet<_> = found.iter().map(|found| (found.stat.id, found.path.file_name())).collect();
+        let is_twin = |path: &&PathBuf| {
+            !paths.contains(path.as_path())
+                && self.files.contains_key(*path)
+                && self.world.fs.stat(path).is_ok_and(|stat| ids.contains(&(stat.id, path.file_name())))
+        };
+        let twins: HashSet<PathBuf> = known.iter().filter(is_twin).cloned().collect();
+        for path in &twins {
+            self.forget_file(path);
+        }
+        twins
+    }
+
+    /// The name under which a file that is new to us is known already.
+    pub(super) fn twin_of(&self, path: &Path, place: &Place) -> Option<PathBuf> {
+        let (Place::Transcript { session, .. } | Place::Subagent { session, .. }) = place else {
+            return None;
+        };
+        let session = self.sessions.get(session)?;
+        let id = self.world.fs.stat(path).ok()?.id;
+        let mut names = session.mains.iter().chain(session.agents.keys());
+        let same = |name: &&PathBuf| {
+            name.file_name() == path.file_name() && self.world.fs.stat(name).is_ok_and(|stat| stat.id == id)
+        };
+        names.find(same).cloned()
+    }
+
+    pub(super) fn look_at_found(&mut self, found: Vec<Found>, known: Vec<PathBuf>, out: &mut Vec<Output>) {
+        let mut missing: BTreeSet<PathBuf> = known.into_iter().collect();
+        for Found { path, place, .. } in found {
+            missing.remove(&path);
+            match place {
+                Place::Registry { .. } => self.read_registry(&path, out),
+                Place::SubagentMeta { .. } => self.read_meta(&path),
+                Place::Marker { .. } => {}
+                place => self.read_transcript(&path, place, out),
+            }
+        }
+        for path in missing {
+            if self.place_of(&path).is_some() {
+                self.look_at_file(&path, out);
+                continue;
+            }
+            // The root's link leads elsewhere by now.
+            self.forget_file(&path);
+            let change = self.registry.forget(&path, self.now);
+            self.take_registry_change(Some(&path), change, out);
+        }
+    }
+}

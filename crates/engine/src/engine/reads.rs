@@ -1,0 +1,156 @@
+//! Reading one file: registry, transcript, companion, markers.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use watchbill_watch::layout::{self, Place};
+use watchbill_watch::tail::TailError;
+
+use super::{Due, Engine, World};
+use crate::input::Output;
+use crate::registry::RegistryChange;
+use crate::transcripts::{Fold, Loaded, ReadCount, STEP_BUDGET, TrackedFile};
+
+impl Engine {
+    /// Reads every registry file and notes which folders of them can be read: the first thing at a start.
+    pub fn read_registries(&mut self, out: &mut Vec<Output>) {
+        if !self.outlook.live {
+            return;
+        }
+        self.note_registry_folders();
+        for root in self.roots.clone() {
+            let folder = root.join(layout::SESSIONS);
+            for name in self.world.fs.list(&folder).unwrap_or_default() {
+                let path = folder.join(&name.name);
+                if let Some((_, Place::Registry { .. })) = self.place_of(&path) {
+                    self.read_registry(&path, out);
+                }
+            }
+        }
+    }
+
+    pub(super) fn note_registry_folders(&mut self) {
+        for root in self.roots.clone() {
+            let readable = self.world.fs.list(&root.join(layout::SESSIONS)).is_ok();
+            if self.registry.set_readable(&root, readable) {
+                let concerned = self.sessions.iter().filter(|(_, session)| session.root == root);
+                self.dirty.extend(concerned.map(|(id, _)| id.clone()));
+            }
+        }
+    }
+
+    pub(super) fn read_registry(&mut self, path: &Path, out: &mut Vec<Output>) {
+        if !self.outlook.live {
+            return;
+        }
+        let World { fs, processes } = self.world.clone();
+        let change = self.registry.read(path, self.now, &*fs, &*processes, &mut self.problems);
+        self.problems_dirty = true;
+        self.take_registry_change(Some(path), change, out);
+    }
+
+    pub(super) fn take_registry_change(
+        &mut self,
+        path: Option<&Path>,
+        change: RegistryChange,
+        out: &mut Vec<Output>,
+    ) {
+        if let Some(path) = path {
+            self.retry(path, Due::RegistryFile(path.to_path_buf()), change.retry_at);
+        }
+        out.extend(change.forget.into_iter().map(Output::ForgetProcess));
+        out.extend(change.watch.map(Output::WatchProcess));
+        // A live process decides whether a superseded session comes back, so the chains depend on it.
+        self.chains_dirty |= change.lives;
+        self.dirty.extend(change.sessions);
+    }
+
+    pub(super) fn read_meta(&mut self, path: &Path) {
+        let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return };
+        let Some(stem) = name.strip_suffix(".meta.json") else { return };
+        let transcript = path.with_file_name(format!("{stem}.jsonl"));
+        let finished = self.world.fs.read_small(path, 64 << 10).is_ok_and(|bytes| says_finished(&bytes));
+        if let Some(file) = self.files.get_mut(&transcript) {
+            file.set_finished(finished);
+            self.after_agent_read(&transcript);
+        }
+    }
+
+    pub(super) fn read_transcript(&mut self, path: &Path, place: Place, out: &mut Vec<Output>) {
+        let (timeouts, until) = (self.settings.timeouts, self.outlook.until);
+        let new = !self.files.contains_key(path);
+        if new && self.reading {
+            // The first scan reads it, and one look at everything follows the scan.
+            return;
+        }
+        if let Some(twin) = new.then(|| self.twin_of(path, &place)).flatten() {
+            return self.read_transcript(&twin, place, out);
+        }
+        let file =
+            self.files.entry(path.to_path_buf()).or_insert_with(|| TrackedFile::new(place, timeouts, until));
+        let mut effects = Vec::new();
+        self.work.reads += 1;
+        let fs = Arc::clone(&self.world.fs);
+        let read = file.read(&*fs, path, STEP_BUDGET, &mut self.scratch, &mut self.problems, &mut effects);
+        match read {
+            Ok(count) => {
+                self.count(count);
+                if count.more {
+                    out.push(Output::Again(vec![path.to_path_buf()]));
+                }
+                self.problems_dirty |= self.problems.can_be_read(&path.to_string_lossy());
+                if new || count.bytes > 0 || count.restarted {
+                    self.after_read(path, new || count.restarted);
+                }
+            }
+            Err(TailError::Gone) => self.forget_file(path),
+            Err(error) => {
+                if new {
+                    self.files.remove(path);
+                } else {
+                    // What was read before the error counts, or what it voided does not any more.
+                    self.after_read(path, true);
+                }
+                self.problems.note_tail(path, &error);
+                self.problems_dirty = true;
+            }
+        }
+    }
+
+    pub(super) fn count(&mut self, count: ReadCount) {
+        self.work.bytes += count.bytes;
+        self.work.records += count.records;
+    }
+
+    pub(super) fn take_loaded(&mut self, loaded: Loaded) {
+        let Loaded { path, file, problems, count } = loaded;
+        self.work.reads += 1;
+        self.count(count);
+        self.problems_dirty |= !problems.is_empty();
+        self.problems.absorb(problems);
+        let Some(file) = file else { return };
+        // Records without a time belong to the first one that has a time: when that is later, the session had not begun.
+        let begun = match file.fold() {
+            Fold::Main(fold) => fold.lineage().started_at.is_some(),
+            Fold::Agent(fold) => fold.started_at().is_some(),
+        };
+        if self.outlook.until.is_some() && !begun {
+            return;
+        }
+        self.files.insert(path.clone(), file);
+        self.after_read(&path, true);
+    }
+
+    pub(super) fn read_marker_folder(&mut self, folder: &Path) {
+        let fs = Arc::clone(&self.world.fs);
+        let (new, again) = self.markers.read_folder(folder, self.now, &*fs);
+        self.chains_dirty |= new;
+        self.problems_dirty = true;
+        self.retry(folder, Due::MarkerFolder(folder.to_path_buf()), again);
+    }
+}
+
+fn says_finished(bytes: &[u8]) -> bool {
+    serde_json::from_slice::<serde_json::Value>(bytes)
+        .is_ok_and(|meta| meta.get("finished").and_then(serde_json::Value::as_bool) == Some(true))
+}

@@ -1,0 +1,244 @@
+//! From what became dirty to rows: chains first, then verdicts, then the two views.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use watchbill_core::chain::chains::Chains;
+use watchbill_core::chain::link::{Link, LinkReason};
+use watchbill_core::chain::resolve::{Facts, resolve};
+use watchbill_core::ids::SessionId;
+use watchbill_core::roster::row::Row;
+use watchbill_core::session::fold::SessionFold;
+use watchbill_core::time::Timestamp;
+use watchbill_protocol::roster::TrackedSession;
+use watchbill_watch::repo::repo_root;
+
+use super::{Due, Engine, View};
+use crate::input::Output;
+use crate::publish::Published;
+use crate::session::{Makings, Shared, ripe_at, row};
+use crate::transcripts::{Fold, TrackedFile};
+
+impl Engine {
+    /// The working folders of all sessions may hold markers; those in use may get some.
+    pub(super) fn add_marker_folders(&mut self, out: &mut Vec<Output>) {
+        let oldest = self.now - self.settings.recent;
+        let mut new = Vec::new();
+        let dirty = std::mem::take(&mut self.dirty);
+        for id in &dirty {
+            let Some(path) = self.main_file(id).map(|(path, _)| path.to_path_buf()) else { continue };
+            let Some(fold) = self.files.get(&path).and_then(TrackedFile::main) else { continue };
+            let recent = fold.facts().last_activity_at.is_some_and(|at| at >= oldest);
+            let in_use = recent || self.registry.all().any(|witness| witness.entry.session == *id);
+            new.extend(fold.lineage().cwds.iter().filter_map(|cwd| self.markers.add_folder(cwd, in_use)));
+        }
+        self.dirty = dirty;
+        for folder in new {
+            if folder.watch {
+                out.push(Output::WatchFolder(folder.path.clone()));
+            }
+            self.read_marker_folder(&folder.path);
+        }
+    }
+
+    pub(super) fn resolve_chains(&mut self) {
+        self.chains_dirty = false;
+        self.work.chains += 1;
+        let lineages: Vec<_> = self.sessions.keys().filter_map(|id| Some(self.fold(id)?.lineage())).collect();
+        let mut markers = self.markers.all(lineages.iter().flat_map(|lineage| &lineage.cwds));
+        markers.retain(|marker| self.outlook.until.is_none_or(|until| marker.compacted_at <= until));
+        let live: BTreeSet<SessionId> = self
+            .registry
+            .all()
+            .filter(|witness| witness.liveness == watchbill_core::evidence::registry::Liveness::Alive)
+            .map(|witness| witness.entry.session.clone())
+            .collect();
+        let terminals = self
+            .registry
+            .all()
+            .filter_map(|witness| Some((witness.entry.session.clone(), witness.entry.tmux.clone()?)))
+            .collect();
+        let chains = resolve(&Facts {
+            lineages: &lineages,
+            moves: self.registry.moves(),
+            markers: &markers,
+            terminals: &terminals,
+            live: &live,
+            live_since: &BTreeMap::new(),
+            manual: &[],
+        });
+        let origins: HashMap<SessionId, SessionId> =
+            chains.iter().flat_map(|chain| &chain.links).filter_map(copied_from).collect();
+        let live = self.registry.all().map(|witness| &witness.entry.session);
+        for id in self.sessions.keys().chain(live) {
+            if differs(&self.chains, &chains, id) || self.origins.get(id) != origins.get(id) {
+                self.dirty.insert(id.clone());
+            }
+        }
+        self.chains = chains;
+        self.origins = origins;
+    }
+
+    /// Takes off what a session shares with another, so that each request is counted once: a fork's copied
+    /// history counts where it came from, and a compaction worker's with its parent.
+    pub(super) fn share_out(&mut self, id: &SessionId) {
+        let Some(session) = self.sessions.get(id) else { return };
+        let own = self.fold(id).map(SessionFold::ledger);
+        let origin = self.origins.get(id).and_then(|from| Some((from, self.fold(from)?.ledger())));
+        let copies: Vec<_> = session
+            .copies
+            .iter()
+            .filter_map(|path| match self.files.get(path)?.fold() {
+                Fold::Agent(fold) => Some((path.clone(), fold.ledger())),
+                Fold::Main(_) => None,
+            })
+            .collect();
+        let shared = Some(Shared {
+            own: own.map_or(0, |own| own.len()),
+            origin: origin.map(|(from, origin)| (from.clone(), origin.len())),
+            copies: copies.iter().map(|(_, copy)| copy.len()).sum(),
+        });
+        if session.shared == shared {
+            return;
+        }
+        let inherited = match (own, origin) {
+            (Some(own), Some((_, origin))) => crate::session::minus(own.total(), own.total_without(origin)),
+            _ => Default::default(),
+        };
+        let tokens: Vec<_> = copies
+            .into_iter()
+            .map(|(path, copy)| (path, own.map_or(copy.total(), |own| copy.total_without(own))))
+            .collect();
+        let Some(session) = self.sessions.get_mut(id) else { return };
+        session.inherited = inherited;
+        session.shared = shared;
+        for (path, tokens) in tokens {
+            session.set_agent_tokens(&path, tokens);
+        }
+    }
+
+    pub(super) fn makings<'a>(&'a self, id: &'a SessionId) -> Makings<'a> {
+        Makings {
+            id,
+            session: self.sessions.get(id),
+            fold: self.main_file(id).and_then(|(path, file)| Some((path, file.main()?))),
+            registry: &self.registry,
+            chains: &self.chains,
+            live: self.outlook.live,
+            timeouts: self.settings.timeouts,
+            now: self.now,
+        }
+    }
+
+    pub(super) fn rebuild_rows(&mut self, out: &mut Vec<Output>) -> bool {
+        let dirty = std::mem::take(&mut self.dirty);
+        if dirty.is_empty() {
+            return false;
+        }
+        let mut shown: [Vec<Row>; 2] = [Vec::new(), Vec::new()];
+        let mut hidden: [Vec<SessionId>; 2] = [Vec::new(), Vec::new()];
+        for id in &dirty {
+            self.advance(id);
+            self.share_out(id);
+            let agents_next = self.advance_agents(id);
+            self.work.rows += 1;
+            let made = row(&self.makings(id));
+            let Some((row, next)) = made else {
+                hidden.iter_mut().for_each(|list| list.push(id.clone()));
+                self.states.remove(id);
+                // A registry file alone becomes a row when it is old enough.
+                let again = self.registry.all().filter(|witness| witness.entry.session == *id).map(ripe_at);
+                let again = again.filter(|at| *at > self.now).min();
+                self.deadlines.set(Due::Session(id.clone()), again);
+                continue;
+            };
+            let state = (row.state, row.state_kind);
+            if self.states.insert(id.clone(), state) != Some(state) && self.awake {
+                out.push(Output::Transition { session: id.clone() });
+            }
+            let fold_next = self.fold(id).and_then(SessionFold::deadline);
+            let hides = self.views[0].filter.hides_at(&row, self.now);
+            let next =
+                [next, fold_next, agents_next, hides].into_iter().flatten().filter(|at| *at > self.now).min();
+            self.deadlines.set(Due::Session(id.clone()), next);
+            for (n, view) in self.views.iter().enumerate() {
+                if view.filter.shows(&row, self.now) {
+                    shown[n].push(row.clone());
+                } else {
+                    hidden[n].push(id.clone());
+                }
+            }
+        }
+        let mut changed = false;
+        let revision = self.revision + 1;
+        for (view, (shown, hidden)) in self.views.iter_mut().zip(shown.into_iter().zip(hidden)) {
+            changed |= view.apply(shown, hidden, revision);
+        }
+        changed
+    }
+
+    /// Lets the deadlines of the fold fire, and finds the repository once.
+    pub(super) fn advance(&mut self, id: &SessionId) {
+        let Some(path) = self.main_file(id).map(|(path, _)| path.to_path_buf()) else { return };
+        let now = self.outlook.until.map_or(self.now, |until| until.min(self.now));
+        let mut effects = Vec::new();
+        let Some(file) = self.files.get_mut(&path) else { return };
+        file.advance(now, &mut effects);
+        let cwd = file.main().and_then(|fold| fold.cwd().cloned());
+        let (Some(session), Some(cwd)) = (self.sessions.get_mut(id), cwd) else { return };
+        if session.repo_root.as_ref().is_none_or(|(of, _)| *of != cwd) {
+            let fs = &self.world.fs;
+            let found = self.repo_roots.entry(Arc::clone(&cwd)).or_insert_with(|| {
+                repo_root(&**fs, Path::new(&*cwd)).map(|top| Arc::from(top.to_string_lossy()))
+            });
+            session.repo_root = Some((cwd, found.clone()));
+        }
+    }
+
+    /// Lets subagents that have been silent for too long count as gone; says when the next one will.
+    pub(super) fn advance_agents(&mut self, id: &SessionId) -> Option<Timestamp> {
+        let silence = self.settings.timeouts.idle;
+        let (files, now) = (&self.files, self.now);
+        let agent = |path: &PathBuf| files.get(path).and_then(TrackedFile::agent);
+        let session = self.sessions.get_mut(id)?;
+        session.agents_running.retain(|path| agent(path).is_some_and(|fold| fold.is_running(now, silence)));
+        session.agents_running.iter().filter_map(|path| agent(path)?.deadline(silence)).min()
+    }
+}
+
+impl View {
+    pub(super) fn apply(&mut self, shown: Vec<Row>, hidden: Vec<SessionId>, revision: u64) -> bool {
+        let Some(delta) = self.roster.apply(shown, hidden) else { return false };
+        let touched: HashSet<&SessionId> =
+            delta.removals.iter().chain(delta.upserts.iter().map(|(_, row)| &row.session_id)).collect();
+        self.published.retain(|published| !touched.contains(&published.id));
+        for (index, row) in &delta.upserts {
+            let session = Arc::new(TrackedSession::from(&**row));
+            let published = Published { id: row.session_id.clone(), version: revision, session };
+            self.published.insert((*index).min(self.published.len()), published);
+        }
+        true
+    }
+}
+
+fn differs(before: &Chains, after: &Chains, id: &SessionId) -> bool {
+    match (before.of(id), after.of(id)) {
+        (Some(a), Some(b)) => {
+            a.id != b.id
+                || a.name != b.name
+                || a.compaction_count != b.compaction_count
+                || a.segment_count != b.segment_count
+                || a.superseded.get(id) != b.superseded.get(id)
+                || a.links.len() != b.links.len()
+        }
+        (None, None) => false,
+        _ => true,
+    }
+}
+
+/// Who copied from whom, where a link says that history was copied.
+fn copied_from(link: &Link) -> Option<(SessionId, SessionId)> {
+    let copied = matches!(link.reason, LinkReason::ForkedFrom | LinkReason::SharedRecords);
+    (copied && link.from != link.to).then(|| (link.to.clone(), link.from.clone()))
+}

@@ -1,0 +1,48 @@
+//! Problems as they are published.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use watchbill_core::ids::SessionId;
+use watchbill_core::problem::ProblemKind;
+
+use super::Engine;
+
+impl Engine {
+    pub(super) fn rebuild_problems(&mut self) -> bool {
+        self.problems_dirty = false;
+        self.note_double_processes();
+        let mut all = self.scan_problems.clone();
+        let folds = self.sessions.keys().filter_map(|id| self.fold(id));
+        all.extend(self.markers.problems(folds.flat_map(|fold| &fold.lineage().cwds)));
+        all.extend(self.problems.list());
+        all.extend(self.watch_problems.iter().cloned());
+        let all = crate::problems::published(all);
+        let changed = *all != *self.published_problems;
+        self.published_problems = all.into();
+        changed
+    }
+
+    pub(super) fn note_double_processes(&mut self) {
+        let mut counts: BTreeMap<&SessionId, u32> = BTreeMap::new();
+        for witness in self.registry.all() {
+            if witness.liveness == watchbill_core::evidence::registry::Liveness::Alive {
+                *counts.entry(&witness.entry.session).or_default() += 1;
+            }
+        }
+        let doubles: BTreeSet<Arc<str>> =
+            counts.into_iter().filter(|(_, n)| *n > 1).map(|(id, _)| Arc::from(id.as_str())).collect();
+        let known: Vec<Arc<str>> = self
+            .problems
+            .list()
+            .filter(|problem| problem.kind == ProblemKind::TwoProcesses)
+            .map(|problem| problem.path)
+            .collect();
+        for path in known.iter().filter(|path| !doubles.contains(*path)) {
+            self.problems.clear(path, ProblemKind::TwoProcesses);
+        }
+        for path in doubles.iter().filter(|path| !known.contains(path)) {
+            self.problems.count(path, ProblemKind::TwoProcesses);
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! A folder, an engine that watches it, and somebody who listens.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use watchbill_core::time::{Millis, Timestamp};
+use watchbill_engine::clock::{Clock, SystemClock};
+use watchbill_engine::handle::{Handle, start};
+use watchbill_engine::publish::Subscription;
+use watchbill_engine::settings::Settings;
+use watchbill_protocol::roster::{RosterMessage, RosterSnapshot, TrackedSession};
+
+use crate::records::Author;
+
+/// Longer than anything may take on a busy machine; nothing waits for it to pass.
+pub const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The agent's folder in a temporary one.
+pub struct Folder {
+    _dir: tempfile::TempDir,
+    pub root: PathBuf,
+}
+
+impl Folder {
+    /// With `projects/` and `sessions/`, as the agent makes them.
+    pub fn new() -> Self {
+        let folder = Self::missing();
+        std::fs::create_dir_all(folder.root.join("projects/p")).unwrap();
+        std::fs::create_dir_all(folder.root.join("sessions")).unwrap();
+        folder
+    }
+
+    /// A root that is not there yet.
+    pub fn missing() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap().join("home/.claude");
+        Self { _dir: dir, root }
+    }
+
+    pub fn settings(&self) -> Settings {
+        Settings::for_roots(vec![self.root.clone()])
+    }
+
+    pub fn transcript(&self, project: &str, session: &str) -> PathBuf {
+        self.root.join(format!("projects/{project}/{session}.jsonl"))
+    }
+
+    /// Appends to a transcript of project `p`.
+    pub fn append(&self, author: &Author, text: &str) {
+        append(&self.transcript("p", &author.session), text);
+    }
+
+    pub fn author(&self, n: usize) -> Author {
+        // A working folder that exists, since its `.claude` is watched.
+        Author::new(
+            &crate::records::session(n),
+            self.root.parent().unwrap().parent().unwrap().to_str().unwrap(),
+        )
+    }
+}
+
+pub fn append(path: &Path, text: &str) {
+    use std::io::Write;
+    let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path).unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+}
+
+pub fn now() -> Timestamp {
+    SystemClock.now()
+}
+
+/// An engine and a copy of its roster, kept by deltas.
+pub struct Ear {
+    pub handle: Handle,
+    messages: Receiver<RosterMessage>,
+    pub copy: RosterSnapshot,
+}
+
+impl Ear {
+    pub fn on(settings: Settings) -> Self {
+        Self::of(start(settings).unwrap())
+    }
+
+    /// Another listener of a running engine.
+    pub fn of(handle: Handle) -> Self {
+        let (sender, messages) = channel();
+        let wants = Subscription { all: true, pause: Millis(0), wait_for_recent: true };
+        handle.subscribe(wants, Box::new(move |message| sender.send(message).is_ok()));
+        let Ok(RosterMessage::Snapshot(copy)) = messages.recv_timeout(PATIENCE) else {
+            panic!("the first message is the snapshot")
+        };
+        let mut ear = Self { handle, messages, copy };
+        ear.until("the first scan to end", |copy| !copy.reading);
+        ear
+    }
+
+    /// Waits for a message until the copy is as wanted.
+    pub fn until(&mut self, what: &str, wanted: impl Fn(&RosterSnapshot) -> bool) {
+        let end = Instant::now() + PATIENCE;
+        while !wanted(&self.copy) {
+            match self.messages.recv_timeout(end.saturating_duration_since(Instant::now())) {
+                Ok(RosterMessage::Delta(delta)) => self.apply(delta),
+                Ok(RosterMessage::Snapshot(snapshot)) => self.copy = snapshot,
+                Ok(RosterMessage::Select { .. }) => {}
+                Err(_) => panic!("waited in vain for {what}; there is {:#?}", self.copy),
+            }
+        }
+    }
+
+    fn apply(&mut self, delta: watchbill_protocol::roster::RosterDelta) {
+        assert_eq!(delta.base, self.copy.revision, "no delta is missing");
+        let upserts = &delta.upserts;
+        let touched =
+            |id: &String| delta.removals.contains(id) || upserts.iter().any(|u| u.session.session_id == *id);
+        self.copy.sessions.retain(|row| !touched(&row.session_id));
+        for upsert in delta.upserts {
+            self.copy.sessions.insert(upsert.index as usize, upsert.session);
+        }
+        self.copy.problems = delta.problems.unwrap_or(std::mem::take(&mut self.copy.problems));
+        (self.copy.revision, self.copy.reading) = (delta.revision, delta.reading);
+    }
+
+    /// Waits until a session is in a state.
+    pub fn until_state(&mut self, author: &Author, state: &str) {
+        let what = format!("{} to be {state}", author.session);
+        self.until(&what, |copy| row(copy, author).is_some_and(|row| row.state == state));
+    }
+}
+
+impl Drop for Ear {
+    fn drop(&mut self) {
+        self.handle.stop();
+    }
+}
+
+pub fn row<'a>(copy: &'a RosterSnapshot, author: &Author) -> Option<&'a TrackedSession> {
+    copy.sessions.iter().find(|row| row.session_id == author.session)
+}
