@@ -24,7 +24,7 @@ const TITLE: &str = "Watchbill";
 fn start(desktop: &Desktop, args: &[&str]) -> Result<Child> {
     let mut command = desktop.command(PROGRAM);
     let log = std::fs::File::create(desktop.home().join("program.log"))?;
-    command.args(args).env("RUST_LOG", "info").stderr(log);
+    command.args(args).env("WATCHBILL_LOG", "info").stderr(log);
     command.spawn().with_context(|| format!("{PROGRAM} could not be started"))
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use watchbill_core::problem::{Problem, ProblemKind};
 use watchbill_core::transcript::parse::LineReport;
+use watchbill_watch::fs::{NotRegular, problem_of};
 use watchbill_watch::tail::TailError;
 
 /// What is wrong at one place: how often, and the newest words for it.
@@ -56,16 +57,15 @@ impl Problems {
 
     /// Notes why a file could not be read.
     pub fn note_tail(&mut self, path: &Path, error: &TailError) {
-        let (kind, detail) = match error {
-            TailError::Gone => (ProblemKind::Missing, "the file is gone".to_owned()),
-            TailError::NotAFile => (ProblemKind::NotAFile, words(ProblemKind::NotAFile).to_owned()),
-            TailError::Io(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
-                (ProblemKind::PermissionDenied, words(ProblemKind::PermissionDenied).to_owned())
-            }
-            TailError::Io(error) => (ProblemKind::Io, format!("could not be read: {error}")),
+        // In the words of a scan, so that a problem is the same one whichever way it was met.
+        let problem = match error {
+            TailError::Gone => None,
+            TailError::NotAFile => problem_of(path, &NotRegular.into()),
+            TailError::Io(error) => problem_of(path, error),
         };
-        let path = Arc::from(path.to_string_lossy());
-        self.set(Problem { path, kind, count: 1, detail: Arc::from(detail) });
+        if let Some(problem) = problem {
+            self.set(problem);
+        }
     }
 
     /// Nothing is wrong with `path` any more, as far as its content goes.

@@ -10,7 +10,7 @@ use watchbill_core::evidence::witness::{Departure, GoneInstance, InstanceWitness
 use watchbill_core::ids::SessionId;
 use watchbill_core::problem::{Problem, ProblemKind};
 use watchbill_core::time::{Millis, Timestamp};
-use watchbill_watch::fs::{Fs, NotRegular};
+use watchbill_watch::fs::{Fs, NotRegular, problem_of};
 use watchbill_watch::process::Processes;
 
 use crate::problems::Problems;
@@ -73,10 +73,14 @@ impl Registry {
                 problems.forget(&name);
                 return self.remove(path, now);
             }
+            Err(error) if NotRegular::is_cause_of(&error) => {
+                // In the words of a scan, which meets it too.
+                problem_of(path, &error).into_iter().for_each(|problem| problems.set(problem));
+                return self.silence(path);
+            }
             Err(error) => {
                 let kind = match error.kind() {
                     std::io::ErrorKind::PermissionDenied => ProblemKind::PermissionDenied,
-                    _ if NotRegular::is_cause_of(&error) => ProblemKind::NotAFile,
                     _ => ProblemKind::Io,
                 };
                 let detail = format!(

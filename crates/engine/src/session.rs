@@ -32,8 +32,6 @@ pub struct Session {
     pub agent_tokens: Usage,
     /// Subagents that were seen to run.
     pub agents_running: BTreeSet<PathBuf>,
-    /// What running subagents have called and not yet got, by their files.
-    pub agent_calls: BTreeMap<PathBuf, Vec<PendingTool>>,
     /// Those of `agents` that repeat requests of this session: compaction workers.
     pub copies: BTreeSet<PathBuf>,
     /// What it copied from the session it was forked from: counted there.
@@ -42,6 +40,8 @@ pub struct Session {
     pub shared: Option<Shared>,
     /// How many requests its transcript held when the copies of it were last looked at.
     pub requests: usize,
+    /// What running subagents have called and not yet got, by their files.
+    pub agent_calls: BTreeMap<PathBuf, Vec<PendingTool>>,
     /// The root under which it was found.
     pub root: PathBuf,
     /// Its launch folder and the repository of that, once looked for.
@@ -83,8 +83,8 @@ impl Session {
             self.agent_tokens = minus(self.agent_tokens, before);
         }
         self.agents_running.remove(path);
-        self.agent_calls.remove(path);
         self.copies.remove(path);
+        self.agent_calls.remove(path);
     }
 
     /// Notes what a subagent has called and not yet got.

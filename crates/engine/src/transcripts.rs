@@ -149,10 +149,12 @@ impl TrackedFile {
         }
     }
 
-    /// A subagent's companion file said that it has finished.
-    pub fn set_finished(&mut self, finished: bool) {
-        if let Fold::Agent(fold) = &mut self.fold {
-            fold.set_finished(finished);
+    /// Reads the companion of a subagent's transcript at `path`, which says whether it has finished. The companion
+    /// may be written before the transcript or after it, so both lead here.
+    pub fn read_meta(&mut self, fs: &dyn Fs, path: &Path) {
+        if let (Fold::Agent(fold), Place::Subagent { .. }) = (&mut self.fold, &self.place) {
+            let meta = fs.read_small(&path.with_extension("meta.json"), META_LIMIT);
+            fold.set_finished(meta.is_ok_and(|bytes| says_finished(&bytes)));
         }
     }
 
@@ -243,6 +245,14 @@ pub struct Loaded {
     pub count: ReadCount,
 }
 
+/// The companion of a subagent's transcript is a few hundred bytes.
+const META_LIMIT: u64 = 64 << 10;
+
+fn says_finished(bytes: &[u8]) -> bool {
+    serde_json::from_slice::<serde_json::Value>(bytes)
+        .is_ok_and(|meta| meta.get("finished").and_then(serde_json::Value::as_bool) == Some(true))
+}
+
 /// Bytes that a worker reads before it asks again whether anybody still wants them.
 const LOAD_BUDGET: u64 = 64 << 20;
 
@@ -262,6 +272,10 @@ pub fn load(
     let mut effects = Vec::new();
     let mut count = ReadCount::default();
     let mut readable = true;
+    if until.is_none() {
+        // For a look at the past it does not count: nothing in it says since when.
+        file.read_meta(fs, &path);
+    }
     while wanted() {
         match file.read(fs, &path, LOAD_BUDGET, scratch, &mut problems, &mut effects) {
             Ok(more) => {

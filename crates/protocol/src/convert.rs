@@ -91,6 +91,8 @@ impl From<&Row> for TrackedSession {
 impl Context {
     /// Tokens used, with the percentage where the size of the window is known.
     pub fn new(used: u64, size: Option<u64>) -> Self {
+        // JSON numbers beyond 2^53 are not the same everywhere; no context is near that.
+        let used = used.min((1 << 53) - 1);
         let percent = size.filter(|size| *size > 0).map(|size| {
             // One decimal is what a person reads, and keeps the JSON short.
             (used as f64 * 1000.0 / size as f64).round() / 10.0

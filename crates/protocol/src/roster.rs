@@ -115,7 +115,9 @@ pub struct StateReason {
 pub struct ToolTarget {
     /// The tool's name.
     pub tool: String,
-    /// One line.
+    /// One line; absent when the call says nothing of it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[ts(as = "Option<String>", optional)]
     pub target: String,
 }
 
@@ -126,7 +128,9 @@ pub struct PendingTool {
     pub id: String,
     /// The tool's name.
     pub tool: String,
-    /// One line.
+    /// One line; absent when the call says nothing of it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[ts(as = "Option<String>", optional)]
     pub target: String,
     /// When it was called.
     pub since: String,

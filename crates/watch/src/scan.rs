@@ -47,22 +47,9 @@ pub fn scan(fs: &dyn Fs, roots: &[PathBuf]) -> Scan {
     let mut scan = Scan::default();
     let mut seen = HashSet::new();
     for root in canonical_roots(fs, roots) {
-        match fs.stat(&root) {
-            Ok(stat) if stat.kind == FileKind::Dir => {}
-            Ok(_) => {
-                let detail =
-                    "This should be the agent's folder and is a file. Name a folder with --claude-dir.";
-                scan.problems.push(problem(&root, ProblemKind::NotAFile, detail));
-                continue;
-            }
-            Err(error) => {
-                let detail = "There is no such folder yet. It is watched for: start the agent, or name another \
-                              folder with --claude-dir.";
-                scan.problems.push(
-                    problem_of(&root, &error).unwrap_or_else(|| problem(&root, ProblemKind::Missing, detail)),
-                );
-                continue;
-            }
+        if let Some(trouble) = trouble_with_root(fs, &root) {
+            scan.problems.push(trouble);
+            continue;
         }
         for folder in [layout::PROJECTS, layout::SESSIONS] {
             let folder = root.join(folder);
@@ -77,6 +64,22 @@ pub fn scan(fs: &dyn Fs, roots: &[PathBuf]) -> Scan {
     scan
 }
 
+/// Why nothing can be found below a root, if nothing can.
+fn trouble_with_root(fs: &dyn Fs, root: &Path) -> Option<Problem> {
+    match fs.stat(root) {
+        Ok(stat) if stat.kind == FileKind::Dir => None,
+        Ok(_) => {
+            let detail = "This should be the agent's folder and is a file. Name a folder with --claude-dir.";
+            Some(problem(root, ProblemKind::NotAFile, detail))
+        }
+        Err(error) => {
+            let detail = "There is no such folder yet. It is watched for: start the agent, or name another \
+                          folder with --claude-dir.";
+            problem_of(root, &error).or_else(|| Some(problem(root, ProblemKind::Missing, detail)))
+        }
+    }
+}
+
 /// What is at or below one path: the answer to a hint. `roots` are canonical, as [`canonical_roots`] gives them.
 ///
 /// Nothing is found for a path that is gone; whoever knows files at or below it must `stat` them.
@@ -85,6 +88,8 @@ pub fn scan_path(fs: &dyn Fs, roots: &[PathBuf], path: &Path) -> Scan {
     // The innermost root, should one lie in another.
     let root = roots.iter().filter(|root| path.starts_with(root)).max_by_key(|root| root.as_os_str().len());
     if let Some(root) = root {
+        // It may be the root that is gone, and all that is below with it.
+        scan.problems.extend(trouble_with_root(fs, root));
         if path == root {
             for folder in [layout::PROJECTS, layout::SESSIONS] {
                 walk(fs, root, &root.join(folder), &mut scan);
@@ -100,6 +105,10 @@ pub fn scan_path(fs: &dyn Fs, roots: &[PathBuf], path: &Path) -> Scan {
 fn walk(fs: &dyn Fs, root: &Path, top: &Path, scan: &mut Scan) {
     let place_of = |path: &Path| path.strip_prefix(root).ok().and_then(classify);
     let mut wrong = Vec::new();
+    // The walk does not ask about the place that it begins with.
+    if place_of(top).is_some() && fs.stat(top).is_ok_and(|stat| stat.kind == FileKind::Dir) {
+        wrong.push(top.to_owned());
+    }
     let walk = fs.walk(top, &mut |path, kind| match kind {
         FileKind::File | FileKind::Other => place_of(path).is_some(),
         FileKind::Dir => {

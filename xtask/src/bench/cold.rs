@@ -6,6 +6,7 @@ use super::corpus::{self, Generated};
 use super::measure::{self, Used, median};
 use super::rivals::{self, Rival};
 use super::{Bench, Row};
+use crate::call::Call;
 
 /// CPU seconds for each gigabyte.
 const CPU_PER_GIGABYTE: f64 = 0.9;
@@ -15,10 +16,17 @@ const PEAK: f64 = 80.0;
 /// Many sessions, in turn with the others, so that what else the machine does falls on all alike.
 pub fn cold(bench: &Bench) -> Result<Vec<Row>> {
     let corpus = corpus::many(bench)?;
-    let rivals = rivals::present(bench, &corpus.claude_dir);
-    let ours = one(bench, &corpus)?;
+    let mut rivals = rivals::present(bench, &corpus.claude_dir);
     // The first round brings the files into memory and is not counted.
-    rivals.iter().try_for_each(|rival| one_of(rival).map(drop))?;
+    let ours = one(bench, &corpus)?;
+    rivals.retain(|rival| {
+        println!("  $ {}", rival.call.line());
+        let ran = one_of(rival);
+        if let Err(error) = &ran {
+            println!("  NOT COMPARED with {}: {error:#}", rival.name);
+        }
+        ran.is_ok()
+    });
     let (mut own, mut others) = (Vec::new(), vec![Vec::new(); rivals.len()]);
     for _ in 0..bench.rounds {
         own.push(one(bench, &corpus)?);
@@ -61,10 +69,15 @@ fn summary(name: &str, runs: &[Used], corpus: &Generated) -> Vec<Row> {
 }
 
 fn one(bench: &Bench, corpus: &Generated) -> Result<Used> {
-    let call = bench.watchbill(&["roster", "--json", "--no-live", "--all"], &corpus.claude_dir)?;
-    measure::run(&call, &[0])
+    let call = all_rows(bench, corpus)?;
+    measure::run("watchbill", &call, &[0])
+}
+
+/// The roster of everything, from files alone.
+pub fn all_rows(bench: &Bench, corpus: &Generated) -> Result<Call> {
+    bench.watchbill(&["roster", "--json", "--no-live", "--all"], &corpus.claude_dir)
 }
 
 fn one_of(rival: &Rival) -> Result<Used> {
-    measure::run(&rival.call, rival.good_ends)
+    measure::run(&rival.name, &rival.call, rival.good_ends)
 }

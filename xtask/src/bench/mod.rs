@@ -112,7 +112,10 @@ pub fn bench(tree: &Tree, options: &BenchOptions) -> Result<()> {
         match part {
             Ok(part) => rows.extend(part),
             // The other parts may still be worth their time.
-            Err(error) => rows.push(Row::told(*name, format!("could not be measured: {error:#}"))),
+            Err(error) => {
+                println!("  {name} could not be measured: {error:#}");
+                rows.push(Row::told(*name, "not measured"));
+            }
         }
     }
     if options.small {

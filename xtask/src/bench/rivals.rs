@@ -1,6 +1,8 @@
 //! Other programs that go over the same files, for comparison.
 
-use std::path::Path;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
@@ -45,8 +47,8 @@ fn ccusage(bench: &Bench, claude_dir: &Path) -> Result<Rival> {
     let folder = bench.tree.target("bench-tools");
     let program = folder.join("node_modules/.bin/ccusage");
     if !program.exists() {
-        std::fs::create_dir_all(&folder)?;
-        std::fs::write(folder.join("package.json"), "{ \"private\": true }\n")?;
+        fs::create_dir_all(&folder)?;
+        fs::write(folder.join("package.json"), "{ \"private\": true }\n")?;
         node::npm(bench.tree)
             .args(["install", "--no-audit", "--no-fund", "--no-save", "--prefix"])
             .args([&folder])
@@ -54,19 +56,24 @@ fn ccusage(bench: &Bench, claude_dir: &Path) -> Result<Rival> {
             .run()?;
     }
     let home = bench.tree.target("bench-home");
-    std::fs::create_dir_all(&home)?;
-    let call = Call::new(bench.tree.root(), native(&folder).unwrap_or(program))
+    fs::create_dir_all(&home)?;
+    let call = Call::new(bench.tree.root(), native(&folder)?.unwrap_or(program))
         .env("PATH", bench.tree.search_path())
         .env("HOME", &home)
         .env("XDG_CONFIG_HOME", home.join(".config"))
         .env("CLAUDE_CONFIG_DIR", claude_dir)
-        .args(["claude", "daily", "--json", "--offline"]);
+        .args(["daily", "--json", "--offline"]);
     Ok(Rival { name: format!("ccusage {CCUSAGE}"), call, good_ends: &[0] })
 }
 
 /// The program itself, without the script that looks for it: the comparison should be with its reading alone.
-fn native(folder: &Path) -> Option<std::path::PathBuf> {
-    let scope = folder.join("node_modules/@ccusage");
-    let packages = std::fs::read_dir(scope).ok()?.flatten();
-    packages.map(|package| package.path().join("bin/ccusage")).find(|program| program.is_file())
+fn native(folder: &Path) -> Result<Option<PathBuf>> {
+    let Ok(packages) = fs::read_dir(folder.join("node_modules/@ccusage")) else { return Ok(None) };
+    let programs = packages.flatten().map(|package| package.path().join("bin/ccusage"));
+    let program = programs.into_iter().find(|program| program.is_file());
+    if let Some(program) = &program {
+        // npm unpacks it without leave to run, which the script would give.
+        fs::set_permissions(program, fs::Permissions::from_mode(0o755))?;
+    }
+    Ok(program)
 }

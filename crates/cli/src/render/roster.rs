@@ -3,7 +3,7 @@
 use watchbill_protocol::roster::{Group, Problem, RosterSnapshot, TrackedSession};
 
 use super::{age_at, doing, name, plural, short, tone};
-use crate::paint::{Paint, Tone, cut, fit, one_line};
+use crate::paint::{Paint, Tone, fit, one_line};
 
 /// The whole roster, `width` columns wide; so many sessions are `hidden` since nothing goes on in them.
 pub fn render(roster: &RosterSnapshot, hidden: usize, width: usize, paint: Paint) -> String {
@@ -32,7 +32,7 @@ pub fn render(roster: &RosterSnapshot, hidden: usize, width: usize, paint: Paint
         out.push_str(&line(session, &roster.generated_at, width, paint));
         out.push('\n');
     }
-    out.push_str(&problems(&roster.problems, width, paint));
+    out.push_str(&problems(&roster.problems, paint));
     out
 }
 
@@ -95,7 +95,7 @@ pub fn place(session: &TrackedSession) -> String {
 }
 
 /// What could not be read, and what to do about it.
-pub fn problems(problems: &[Problem], width: usize, paint: Paint) -> String {
+pub fn problems(problems: &[Problem], paint: Paint) -> String {
     // An unknown record type is news for us, not for the person at the terminal; `doctor` lists it.
     let shown: Vec<_> = problems.iter().filter(|problem| problem.kind != "unknown_record").collect();
     let mut out = String::new();
@@ -104,9 +104,28 @@ pub fn problems(problems: &[Problem], width: usize, paint: Paint) -> String {
     }
     for problem in &shown {
         let times = if problem.count > 1 { format!(" ({}×)", problem.count) } else { String::new() };
-        let text = format!("! {}: {}{times}", one_line(&problem.path), one_line(&problem.detail));
-        out.push_str(&paint.tone(Tone::Error, &cut(&text, width.max(60))));
-        out.push('\n');
+        // Nothing is cut: the end of the path says which file, and the end of the words what to do.
+        out.push_str(&paint.tone(Tone::Error, &format!("! {}{times}", one_line(&problem.path))));
+        out.push_str(&format!("\n  {}\n", one_line(&problem.detail)));
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_problem_says_in_full_which_file_and_what_to_do() {
+        let path = format!("/home/dev/.claude/projects/{}/x.jsonl", "deep".repeat(40));
+        let detail = format!("No permission to read this. {}chmod u+r", "Words. ".repeat(20));
+        let problem = Problem {
+            path: path.clone(),
+            kind: "permission_denied".into(),
+            count: 2,
+            detail: detail.clone(),
+        };
+        let text = problems(&[problem], Paint(false));
+        assert_eq!(text, format!("\n! {path} (2×)\n  {detail}\n"));
+    }
 }

@@ -69,9 +69,8 @@ impl Engine {
         let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return };
         let Some(stem) = name.strip_suffix(".meta.json") else { return };
         let transcript = path.with_file_name(format!("{stem}.jsonl"));
-        let finished = self.world.fs.read_small(path, 64 << 10).is_ok_and(|bytes| says_finished(&bytes));
         if let Some(file) = self.files.get_mut(&transcript) {
-            file.set_finished(finished);
+            file.read_meta(&*self.world.fs, &transcript);
             self.after_agent_read(&transcript);
         }
     }
@@ -94,6 +93,9 @@ impl Engine {
         let read = file.read(&*fs, path, STEP_BUDGET, &mut self.scratch, &mut self.problems, &mut effects);
         match read {
             Ok(count) => {
+                if new || count.restarted {
+                    file.read_meta(&*fs, path);
+                }
                 self.count(count);
                 if count.more {
                     out.push(Output::Again(vec![path.to_path_buf()]));
@@ -148,9 +150,4 @@ impl Engine {
         self.problems_dirty = true;
         self.retry(folder, Due::MarkerFolder(folder.to_path_buf()), again);
     }
-}
-
-fn says_finished(bytes: &[u8]) -> bool {
-    serde_json::from_slice::<serde_json::Value>(bytes)
-        .is_ok_and(|meta| meta.get("finished").and_then(serde_json::Value::as_bool) == Some(true))
 }

@@ -6,6 +6,7 @@ use watchbill_engine::engine::{Engine, Outlook, World};
 use watchbill_engine::input::Input;
 use watchbill_engine::publish::snapshot;
 use watchbill_watch::fs::FileKind;
+use watchbill_watch::hints::Hint;
 
 use crate::counting_fs::CountingFs;
 use crate::house::{House, ROOT, registry_file, settings, transcript};
@@ -171,6 +172,22 @@ fn what_is_no_file_is_named_until_it_is_gone() {
     house.catch_up();
     assert_eq!(house.problems(), []);
     check(&mut house, &[]);
+}
+
+/// A scan has named it; the hint that it is gone names the file alone and starts no other scan.
+#[test]
+fn what_a_scan_named_is_over_with_the_hint_that_it_is_gone() {
+    let mut house = house();
+    let pipe = transcript("p", &session(1));
+    house.stage.fs.append(&pipe, b"");
+    house.stage.fs.set_kind(&pipe, FileKind::Other);
+    house.look_again();
+    check(&mut house, &[(path(1), "not_a_file")]);
+    house.hint([Hint::File(pipe.clone())].into());
+    check(&mut house, &[(path(1), "not_a_file")]);
+    house.stage.fs.remove(&pipe);
+    house.hint([Hint::File(pipe)].into());
+    assert_eq!(house.problems(), []);
 }
 
 #[test]

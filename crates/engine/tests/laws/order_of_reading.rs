@@ -71,6 +71,39 @@ fn a_subagent_counts_with_its_parent_whoever_comes_first() {
 }
 
 #[test]
+fn a_subagent_that_has_finished_has_finished_whoever_reads_it_when() {
+    for meta_first in [true, false] {
+        let mut house = House::new();
+        let parent = author(1);
+        let line = parent.prompt(house.number(), house.now);
+        house.append(&parent, &line);
+        house.run(7, "1");
+        let text = crate::records::registry(7, "1", &parent, "busy", house.now, house.now);
+        house.stage.fs.write(crate::house::registry_file(7), text.as_bytes());
+        let path = agent("p", &parent.session, "a7");
+        let line = parent.call(house.number(), house.now);
+        let write_meta = |house: &House| {
+            house.stage.fs.write(path.with_extension("meta.json"), br#"{"agentType":"x","finished":true}"#);
+        };
+        if meta_first {
+            write_meta(&house);
+            house.catch_up();
+        }
+        house.stage.fs.append(&path, line.as_bytes());
+        house.catch_up();
+        if !meta_first {
+            assert_eq!(house.row(&parent).unwrap().subagents.unwrap().running, 1);
+            write_meta(&house);
+            house.catch_up();
+        }
+        assert_eq!(house.row(&parent).unwrap().subagents.unwrap().running, 0, "meta first: {meta_first}");
+        let cold = house.cold();
+        let row = cold.row(&watchbill_core::ids::SessionId::new(&parent.session)).unwrap();
+        assert_eq!(row.subagents.running, 0, "for who starts now");
+    }
+}
+
+#[test]
 fn an_old_clients_subagent_that_names_another_parent_moves_to_it() {
     let mut house = House::new();
     let flat = format!("{ROOT}/projects/p/agent-0a1b.jsonl");

@@ -152,3 +152,16 @@ fn odd_names_and_odd_files_of_a_real_disk() {
     assert_eq!(scan.found.len(), 1, "{:?}", scan.found);
     assert_eq!(kinds(&scan), [ProblemKind::NotAFile, ProblemKind::NotAFile]);
 }
+
+#[test]
+fn a_hint_at_one_place_tells_what_is_wrong_with_it_and_with_its_root() {
+    let dir = TempDir::new().expect("a temporary folder");
+    let root = dir.path().canonicalize().expect("there").join("root");
+    let folder = root.join("projects/p/folder.jsonl");
+    std::fs::create_dir_all(&folder).expect("made");
+    let at = |path: &std::path::Path| kinds(&scan_path(&StdFs, std::slice::from_ref(&root), path));
+    assert_eq!(at(&folder), [ProblemKind::NotAFile]);
+    assert_eq!(at(&root), [ProblemKind::NotAFile]);
+    std::fs::remove_dir_all(&root).expect("removed");
+    assert_eq!(at(&root.join("projects")), [ProblemKind::Missing], "the root went, and all below it");
+}

@@ -13,9 +13,9 @@ id: string,
  */
 tool: string, 
 /**
- * One line.
+ * One line; absent when the call says nothing of it.
  */
-target: string, 
+target?: string, 
 /**
  * When it was called.
  */

@@ -9,6 +9,6 @@ export type ToolTarget = {
  */
 tool: string, 
 /**
- * One line.
+ * One line; absent when the call says nothing of it.
  */
-target: string, };
+target?: string, };

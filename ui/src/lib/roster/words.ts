@@ -113,7 +113,7 @@ export function nowOf(session: TrackedSession): Now {
 
 function asking(session: TrackedSession): Now {
   const pending = session.pendingTool;
-  const target = pending === undefined ? "" : commandLine(pending.target);
+  const target = pending === undefined ? "" : commandLine(pending.target ?? "");
   if (session.stateKind === "plan") return { lead: "wants a verdict on its plan", tone: "need" };
   if (session.stateKind === "dialog") return { lead: "a dialog is open in its terminal", tone: "need" };
   if (session.stateKind === "question") {
@@ -134,7 +134,7 @@ function working(session: TrackedSession): Now {
   }
   const pending = session.pendingTool;
   if (pending !== undefined) {
-    const target = commandLine(pending.target);
+    const target = commandLine(pending.target ?? "");
     const tool = commandLine(pending.tool);
     return target === "" ? { lead: tool, tone: "plain" } : { lead: `${tool}:`, code: target, tone: "plain" };
   }
