@@ -8,7 +8,7 @@ use crate::evidence::registry::{Liveness, RegistryStatus};
 use crate::evidence::witness::{
     Departure, Evidence, GoneInstance, InstanceWitness, TranscriptWitness, Verdict, Witness,
 };
-use crate::evidence::words::{self, Word};
+use crate::evidence::words::{self, SAME_EVENT, Word, status_time};
 use crate::roster::row::{Reason, Source};
 use crate::session::state::{Confidence, State, StateKind};
 use crate::time::{Millis, Timestamp};
@@ -21,12 +21,8 @@ const AFTER_THE_END: Millis = Millis(2_000);
 /// How long after its newest record a session may be without a registry file before that counts: the
 /// file may be half written, or for a moment carry the throw-away id of `--continue`.
 const CLAIM_GRACE: Millis = Millis(2_000);
-/// For so long after a registry's `idle` the end of the turn may still be on its way into the transcript.
-pub(super) const SETTLING: Millis = Millis(500);
 /// How long a registry may say `idle` between the end of the last subagent and the turn that reports it.
 const LULL: Millis = Millis(1_000);
-/// A status that follows a turn's last record by no more than this belongs to the same event.
-pub(super) const SAME_EVENT: Millis = Millis(2_000);
 
 /// Weighs the witnesses of one session.
 ///
@@ -131,13 +127,6 @@ impl<'a> Case<'a> {
         self.quiet_since(claim) + self.evidence.timeouts.idle
     }
 
-    /// When the last end that the transcript tells counts as the end of the turn that the registry calls over.
-    fn settled_at(&self) -> Option<Timestamp> {
-        let claim = self.claim.filter(|claim| claim.word.is_some_and(Word::is_quiet))?;
-        let older = self.evidence.transcript?.since + SAME_EVENT < claim.at;
-        older.then_some(claim.at + SETTLING)
-    }
-
     /// From when the absence of a registry file counts; `None` when it never does.
     fn unclaimed_at(&self) -> Option<Timestamp> {
         let e = self.evidence;
@@ -189,11 +178,10 @@ impl<'a> Case<'a> {
     /// The earliest time to come at which some rule may speak differently.
     fn next(&self) -> Option<Timestamp> {
         let decays = self.claim.filter(|c| !c.is_certain() || c.word.is_some_and(Word::is_quiet));
-        [decays.map(|claim| self.idle_at(claim)), self.unclaimed_at(), self.lull_until(), self.settled_at()]
-            .into_iter()
-            .flatten()
-            .filter(|at| *at > self.evidence.now)
-            .min()
+        let idle = decays.map(|claim| self.idle_at(claim));
+        let settled = decays.and_then(|claim| words::settled_at(&self.evidence.transcript?, claim.at));
+        let times = [idle, self.unclaimed_at(), self.lull_until(), settled];
+        times.into_iter().flatten().filter(|at| *at > self.evidence.now).min()
     }
 
     /// Everybody who was heard: the winner, then by rank of the source and newest first.
@@ -242,11 +230,6 @@ impl Claim<'_> {
     fn pid(&self) -> u32 {
         self.instance.entry.instance.pid
     }
-}
-
-/// When the registry's word was said: never later than it was read, lest a wrong clock move it along.
-pub(super) fn status_time(instance: &InstanceWitness, now: Timestamp) -> Timestamp {
-    instance.entry.status_at.unwrap_or(instance.seen_at).min(instance.seen_at).min(now)
 }
 
 fn past(case: &Case<'_>) -> Option<Ruling> {

@@ -3,12 +3,16 @@
 use std::sync::Arc;
 
 use crate::evidence::registry::{Liveness, RegistryEntry, RegistryStatus};
-use crate::evidence::resolve::{SAME_EVENT, SETTLING, status_time};
 use crate::evidence::witness::{Departure, GoneInstance, InstanceWitness, TranscriptWitness, Witness};
 use crate::roster::pending::{self, PLAN_TOOL, QUESTION_TOOL};
 use crate::roster::row::Source;
 use crate::session::state::{Confidence, State, StateKind};
 use crate::time::{Millis, Timestamp};
+
+/// For so long after a registry's `idle` the end of the turn may still be on its way into the transcript.
+const SETTLING: Millis = Millis(500);
+/// A status that follows a turn's last record by no more than this belongs to the same event.
+pub(super) const SAME_EVENT: Millis = Millis(2_000);
 
 /// A registry status as a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,13 +101,19 @@ fn busy_kind(transcript: Option<&TranscriptWitness<'_>>) -> Option<StateKind> {
     transcript.filter(|t| t.state == State::Working)?.kind.filter(|kind| finer.contains(kind))
 }
 
+/// When the last end that the transcript tells counts as the end of the turn that the registry calls over since `at`;
+/// `None` when it does at once.
+pub(super) fn settled_at(transcript: &TranscriptWitness<'_>, at: Timestamp) -> Option<Timestamp> {
+    (transcript.since + SAME_EVENT < at).then_some(at + SETTLING)
+}
+
 fn end_kind(transcript: Option<&TranscriptWitness<'_>>, at: Timestamp, now: Timestamp) -> Option<StateKind> {
     let ends = [StateKind::Interrupted, StateKind::Error, StateKind::Limit];
     // A transcript that still shows a running turn does not contradict: Escape before the first token
     // is written nowhere but in the registry.
     let transcript = transcript.filter(|t| !t.has_not_begun())?;
     // The registry is up to 160 ms ahead of the transcript: what that tells may be the end of the turn before.
-    let of_another_turn = transcript.since + SAME_EVENT < at && now < at + SETTLING;
+    let of_another_turn = settled_at(transcript, at).is_some_and(|settled| now < settled);
     let end = transcript.end().filter(|_| !of_another_turn);
     let told = end.and_then(|t| t.kind).filter(|kind| ends.contains(kind));
     told.or(Some(StateKind::TurnEnded))
@@ -217,6 +227,11 @@ pub(super) fn process_witness(instance: &InstanceWitness, at: Timestamp) -> Witn
         confidence,
         winner: false,
     }
+}
+
+/// When the registry's word was said: never later than it was read, lest a wrong clock move it along.
+pub(super) fn status_time(instance: &InstanceWitness, now: Timestamp) -> Timestamp {
+    instance.entry.status_at.unwrap_or(instance.seen_at).min(instance.seen_at).min(now)
 }
 
 /// What one registry file says; `None` when it says no status.
