@@ -270,7 +270,8 @@ pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
         title: facts
             .and_then(|facts| facts.title().cloned())
             .or_else(|| entry.and_then(|entry| entry.user_name.clone())),
-        branch: facts.and_then(|facts| facts.branch.clone()),
+        // The client says `HEAD` for a folder without a repository as well as off any branch: neither is a branch.
+        branch: facts.and_then(|facts| facts.branch.clone()).filter(|branch| **branch != *"HEAD"),
         repo_root: session.and_then(|session| session.repo_root.as_ref()?.1.clone()),
         project_id: makings
             .fold
