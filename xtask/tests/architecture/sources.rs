@@ -12,10 +12,6 @@ const LONG_FOR_TESTS: usize = 600;
 
 /// Files that are longer, and why they are not two files.
 const LONG_WITH_REASON: &[(&str, &str)] = &[
-    (
-        "crates/core/src/evidence/resolve.rs",
-        "the table of precedence and the rules that it names are read together",
-    ),
     ("crates/core/src/session/machine.rs", "statig wants the states of a machine in one impl block"),
     (
         "crates/watch/src/keeper.rs",
