@@ -87,6 +87,28 @@ async fn rows_appear_and_change_as_agents_write() -> Result<()> {
     Ok(())
 }
 
+/// The picture in the README: copied from here to `docs/screenshot.png` when the window has changed.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_demo_makes_the_readmes_picture() -> Result<()> {
+    let desktop = Desktop::start().await?;
+    let window = open(&desktop, &["--demo"]).await?;
+    row_with(&window.page, &["npm publish"]).await?;
+    let id = crate::window(&desktop).await?;
+    desktop.resize_window(&id, 1200, 760).await?;
+    for row in window.page.find_all(Locator::Css("[data-session]")).await? {
+        if text(&row).await.contains("npm publish") {
+            row.click().await?;
+            break;
+        }
+    }
+    shows(&window.page, "Copy resume command").await?;
+    for group in ["Needs you", "Working", "Your turn", "Idle"] {
+        shows(&window.page, group).await?;
+    }
+    std::fs::write(picture("screenshot.png"), window.page.screenshot().await?)?;
+    Ok(())
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_superseded_session_gives_its_place_to_its_successor() -> Result<()> {
     let desktop = Desktop::start().await?;

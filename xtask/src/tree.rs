@@ -14,11 +14,9 @@ pub struct Tree {
 impl Tree {
     /// Finds the tree this program was built from.
     pub fn find() -> Result<Self> {
-        let manifest = std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(
-            // Started without cargo, as a test runner is: the place at compile time.
-            || PathBuf::from(env!("CARGO_MANIFEST_DIR")),
-            PathBuf::from,
-        );
+        // Not the variable of the same name as it is now: where cargo starts a test through us, it names the package of
+        // that test.
+        let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
         let root = manifest
             .parent()
             .with_context(|| format!("{} has no parent folder", manifest.display()))?
@@ -68,4 +66,16 @@ impl Tree {
 pub fn on_path(search_path: &std::ffi::OsStr, program: &str) -> bool {
     std::env::split_paths(search_path)
         .any(|folder| folder.join(format!("{program}{}", std::env::consts::EXE_SUFFIX)).is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tree_is_the_one_this_program_was_built_from() {
+        let tree = Tree::find().unwrap();
+        assert!(tree.path("ARCHITECTURE.md").is_file() && tree.path("xtask/Cargo.toml").is_file());
+        assert!(tree.target("test-homes").is_absolute());
+    }
 }

@@ -1,6 +1,6 @@
 //! The engine of Watchbill: the one loop that ties reading, state, chains and publishing together.
 //!
-//! [`engine`] is the loop's body, synchronous and without a runtime; [`runtime`] turns it on a thread of
+//! [`engine`] is the loop's body, synchronous and without a runtime; `runtime` turns it on a thread of
 //! its own; [`handle`] is what the window and the command line hold. [`cold`] looks once without watching.
 
 #![forbid(unsafe_code)]
