@@ -13,6 +13,8 @@ pub struct Agent {
     claude_dir: PathBuf,
     cwd: PathBuf,
     process: Child,
+    /// When the process started, by the wall clock: the real client writes the same in every rewrite.
+    started_at: i64,
     session: String,
     records: u32,
 }
@@ -24,7 +26,8 @@ impl Agent {
         std::fs::create_dir_all(&cwd)?;
         let process = Command::new("sleep").arg("600").stdin(Stdio::null()).spawn()?;
         let claude_dir = home.join(".claude");
-        let agent = Self { claude_dir, cwd, process, session: session.into(), records: 0 };
+        let started_at = jiff::Timestamp::now().as_millisecond();
+        let agent = Self { claude_dir, cwd, process, started_at, session: session.into(), records: 0 };
         agent.is("idle", None)?;
         Ok(agent)
     }
@@ -94,7 +97,7 @@ impl Agent {
         let now = jiff::Timestamp::now().as_millisecond();
         let pid = self.process.id();
         let mut entry = json!({
-            "pid": pid, "sessionId": self.session, "cwd": self.cwd, "startedAt": now,
+            "pid": pid, "sessionId": self.session, "cwd": self.cwd, "startedAt": self.started_at,
             "procStart": process_start(pid)?, "version": "2.1.329", "kind": "interactive", "entrypoint": "cli",
             "status": status, "updatedAt": now, "statusUpdatedAt": now,
         });
