@@ -9,7 +9,7 @@ use watchbill_core::chain::lineage::Marker;
 use watchbill_core::chain::marker::{MarkerError, parse_marker};
 use watchbill_core::problem::{Problem, ProblemKind};
 use watchbill_core::time::{Millis, Timestamp};
-use watchbill_watch::fs::Fs;
+use watchbill_watch::fs::{Fs, is_gone};
 
 /// A torn marker is tried again after this long.
 const RETRY: Millis = Millis(100);
