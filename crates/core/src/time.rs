@@ -62,7 +62,7 @@ impl Timestamp {
 
     /// The span from `earlier` to `self`, zero when `earlier` is later.
     pub fn since(self, earlier: Self) -> Millis {
-        Millis((self.0 - earlier.0).max(0))
+        Millis(self.0.saturating_sub(earlier.0).max(0))
     }
 }
 
@@ -130,5 +130,13 @@ mod tests {
         assert_eq!(Timestamp::parse("2026-02-30T00:00:00.000Z"), None);
         assert_eq!(Timestamp::parse("yesterday"), None);
         assert_eq!(Timestamp::parse(""), None);
+    }
+
+    #[test]
+    fn times_beyond_all_reason_are_no_trouble() {
+        // A registry file may hold any number.
+        let (first, last) = (Timestamp::from_millis(i64::MIN), Timestamp::from_millis(i64::MAX));
+        assert_eq!(last.since(first), Millis(i64::MAX));
+        assert_eq!(first.since(last), Millis(0));
     }
 }

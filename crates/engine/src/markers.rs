@@ -9,7 +9,7 @@ use watchbill_core::chain::lineage::Marker;
 use watchbill_core::chain::marker::{MarkerError, parse_marker};
 use watchbill_core::problem::{Problem, ProblemKind};
 use watchbill_core::time::{Millis, Timestamp};
-use watchbill_watch::fs::Fs;
+use watchbill_watch::fs::{Fs, is_gone};
 
 /// A torn marker is tried again after this long.
 const RETRY: Millis = Millis(100);
@@ -56,6 +56,10 @@ impl Markers {
     /// Says what is new about it.
     pub fn add_folder(&mut self, cwd: &str, in_use: bool) -> Option<NewFolder> {
         let path = folder_of(cwd);
+        if !path.is_absolute() {
+            // It would be looked for below the folder that this program happens to run in.
+            return None;
+        }
         let before = self.folders.get(&path).copied();
         if before.is_none() && self.folders.len() >= FOLDER_LIMIT {
             return None;
@@ -118,7 +122,7 @@ impl Markers {
         }
         let bytes = match fs.read_small(path, SIZE_LIMIT) {
             Ok(bytes) => bytes,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return (false, None),
+            Err(error) if is_gone(&error) => return (false, None),
             Err(error) => {
                 let slot = self.read.entry(path.to_path_buf()).or_default();
                 slot.trouble = Some(format!("cannot be read ({error}); it was ignored"));
@@ -187,4 +191,18 @@ impl Markers {
 
 fn folder_of(cwd: &str) -> PathBuf {
     Path::new(cwd).join(".claude")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_relative_folder_is_relative_to_nothing_that_we_know() {
+        let mut markers = Markers::default();
+        for cwd in ["", ".", "repo", "../repo"] {
+            assert_eq!(markers.add_folder(cwd, true), None, "{cwd}");
+        }
+        assert_eq!(markers.folders().count(), 0);
+    }
 }

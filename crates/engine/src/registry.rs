@@ -10,7 +10,7 @@ use watchbill_core::evidence::witness::{Departure, GoneInstance, InstanceWitness
 use watchbill_core::ids::SessionId;
 use watchbill_core::problem::{Problem, ProblemKind};
 use watchbill_core::time::{Millis, Timestamp};
-use watchbill_watch::fs::{Fs, NotRegular, problem_of};
+use watchbill_watch::fs::{Fs, NotRegular, is_gone, problem_of};
 use watchbill_watch::process::Processes;
 
 use crate::problems::Problems;
@@ -69,7 +69,7 @@ impl Registry {
         let name: Arc<str> = Arc::from(path.to_string_lossy());
         let bytes = match fs.read_small(path, SIZE_LIMIT) {
             Ok(bytes) => bytes,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Err(error) if is_gone(&error) => {
                 problems.forget(&name);
                 return self.remove(path, now);
             }

@@ -227,9 +227,14 @@ impl Loop {
                 Output::Changed | Output::Transition { .. } => {}
                 Output::WatchProcess(pid) => {
                     let descriptor = self.processes.exit_fd(pid);
+                    let opened = descriptor.is_some();
                     // To look every two seconds at a process that cannot be seen from here is to look in vain.
                     if descriptor.is_some() || self.engine.registry().runs(pid) {
                         self.exits.watch(pid, descriptor);
+                    }
+                    if opened {
+                        // The process may have ended, and its id gone to another, before we could wait for it.
+                        self.step(Input::ProcessEnded(Some(pid)));
                     }
                 }
                 Output::ForgetProcess(pid) => self.exits.forget(pid),

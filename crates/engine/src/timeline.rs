@@ -94,6 +94,11 @@ impl Part {
                 }
             });
         });
+        if restarted.get() {
+            // The file was emptied: nothing of what it held counts, although nothing new was read.
+            splitter.reset(0);
+            *builder = TimelineBuilder::new();
+        }
         match read {
             // What was read before the file went away is still worth showing.
             Ok(_) | Err(TailError::Gone) => Ok(()),
@@ -197,5 +202,32 @@ fn what(what: &CoreWhat) -> What {
         CoreWhat::Error(text) => What::Error { text: text.clone() },
         CoreWhat::Command(text) => What::Command { text: text.clone() },
         CoreWhat::Note(text) => What::Note { text: text.clone() },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use watchbill_watch::mem::MemFs;
+
+    use super::*;
+
+    #[test]
+    fn an_emptied_transcript_has_an_empty_timeline_and_begins_anew() {
+        let fs = MemFs::new();
+        let (session, path) = (SessionId::new("s"), PathBuf::from("/c/projects/p/s.jsonl"));
+        let plan = TimelinePlan {
+            session: session.clone(),
+            chain: "c".into(),
+            parts: vec![(session, path.clone(), None)],
+        };
+        let line = |text: &str| format!("{{\"type\":\"user\",\"message\":{{\"content\":\"{text}\"}}}}\n");
+        let mut reader = TimelineReader::default();
+        let mut total = || reader.read(&fs, &plan, None, 10).unwrap().total;
+        fs.append(&path, (line("one") + &line("two") + "{\"torn").as_bytes());
+        assert_eq!(total(), 2);
+        fs.truncate(&path, 0);
+        assert_eq!(total(), 0);
+        fs.append(&path, line("three").as_bytes());
+        assert_eq!(total(), 1);
     }
 }

@@ -148,11 +148,16 @@ impl From<NotRegular> for io::Error {
     }
 }
 
+/// Whether an error says that there is no such file; nor is there when its folder has become a file.
+pub fn is_gone(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
 /// An error of the operating system as something to count and show; `None` when there is nothing to say,
 /// because what vanished between two looks is no trouble.
 pub fn problem_of(path: &Path, error: &io::Error) -> Option<Problem> {
     let (kind, detail) = match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => return None,
+        _ if is_gone(error) => return None,
         io::ErrorKind::PermissionDenied => (
             ProblemKind::PermissionDenied,
             "No permission to read this. Give your user the right to read it (for a folder: chmod u+rx, for a \

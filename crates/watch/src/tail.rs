@@ -9,7 +9,7 @@ use std::path::Path;
 
 use watchbill_core::time::Timestamp;
 
-use crate::fs::{FileId, FileKind, FileStat, Fs, NotRegular, ReadAt, read_retrying};
+use crate::fs::{FileId, FileKind, FileStat, Fs, NotRegular, ReadAt, is_gone, read_retrying};
 
 /// How many bytes at the front are remembered.
 const HEAD: usize = 1024;
@@ -117,7 +117,7 @@ pub enum TailError {
 
 impl From<io::Error> for TailError {
     fn from(error: io::Error) -> Self {
-        if error.kind() == io::ErrorKind::NotFound {
+        if is_gone(&error) {
             Self::Gone
         } else if NotRegular::is_cause_of(&error) {
             Self::NotAFile

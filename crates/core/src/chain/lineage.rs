@@ -36,7 +36,7 @@ pub struct Lineage {
     pub segments: Vec<Segment>,
     /// Every `cwd` met, the launch folder first; at most [`CWD_LIMIT`].
     pub cwds: Vec<Arc<str>>,
-    /// The person's own title.
+    /// The person's own title, on one line.
     pub custom_title: Option<Arc<str>>,
 }
 

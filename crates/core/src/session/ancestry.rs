@@ -2,7 +2,7 @@
 
 use crate::chain::lineage::{BOUNDARY_LIMIT, BeganBy, CWD_LIMIT, Lineage, SPAN_LIMIT, Segment};
 use crate::ids::SessionId;
-use crate::session::facts::keep;
+use crate::session::facts::{keep, one_line};
 use crate::time::{Millis, Timestamp};
 use crate::transcript::record::{
     Attachment, Body, CompactBoundary, CompactTrigger, Envelope, System, TitleKind,
@@ -72,7 +72,7 @@ impl Ancestry {
         self.observe_envelope(envelope, at);
         match body {
             Body::Title { kind: TitleKind::Custom, text } => {
-                let changed = keep(&mut self.lineage.custom_title, Some(text));
+                let changed = keep(&mut self.lineage.custom_title, Some(&one_line(text)));
                 self.changed(changed);
             }
             Body::Prompt(_) | Body::Assistant(_) => {

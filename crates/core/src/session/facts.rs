@@ -89,15 +89,9 @@ pub fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len().min(LINE_LIMIT));
     let mut chars = 0;
     for word in text.split_whitespace() {
-        if !line.is_empty() {
-            line.push(' ');
-            chars += 1;
-        }
-        for c in word.chars() {
-            // Control characters of a terminal have no business in a row.
-            if c.is_control() {
-                continue;
-            }
+        let gap = (!line.is_empty()).then_some(' ');
+        // Control characters of a terminal have no business in a row.
+        for c in gap.into_iter().chain(word.chars().filter(|c| !c.is_control())) {
             if chars == LINE_LIMIT - 1 {
                 line.push('…');
                 return line;
@@ -128,6 +122,9 @@ mod tests {
         let long = one_line(&"é".repeat(500));
         assert_eq!(long.chars().count(), LINE_LIMIT);
         assert!(long.ends_with('…'));
+        // Where the limit falls between two words the end is cut all the same.
+        let between = one_line(&format!("{} {}", "a".repeat(LINE_LIMIT - 1), "b".repeat(500)));
+        assert_eq!((between.chars().count(), between.ends_with("a…")), (LINE_LIMIT, true));
         assert_eq!(first_line("\n\n## Done\nmore"), "Done");
         assert_eq!(first_line("---\n"), "");
     }

@@ -8,6 +8,16 @@ use crate::script::*;
 const OTHER: &str = "22222222-2222-4222-8222-222222222222";
 
 #[test]
+fn a_title_that_names_the_chain_is_one_harmless_line() {
+    let text = "deploy\n\u{1b}[2J now ".repeat(40).into();
+    let title = Body::Title { kind: TitleKind::Custom, text };
+    let play = Play::of([prompt(0.0, "hi"), bare(title)]);
+    let title = play.fold.lineage().custom_title.as_deref().expect("titled");
+    assert!(title.starts_with("deploy [2J now deploy") && !title.contains(char::is_control), "{title}");
+    assert_eq!(title.chars().count(), 200);
+}
+
+#[test]
 fn an_ordinary_session_names_only_itself() {
     let first = prompt(0.0, "go");
     let id = first.envelope.uuid;

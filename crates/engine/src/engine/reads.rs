@@ -58,7 +58,10 @@ impl Engine {
         if let Some(path) = path {
             self.retry(path, Due::RegistryFile(path.to_path_buf()), change.retry_at);
         }
-        out.extend(change.forget.into_iter().map(Output::ForgetProcess));
+        // Another file, below another root, may name the same process.
+        let over =
+            change.forget.into_iter().filter(|pid| change.watch == Some(*pid) || !self.registry.runs(*pid));
+        out.extend(over.map(Output::ForgetProcess));
         out.extend(change.watch.map(Output::WatchProcess));
         // A live process decides whether a superseded session comes back, so the chains depend on it.
         self.chains_dirty |= change.lives;

@@ -84,6 +84,20 @@ fn a_reused_process_id_is_another_process() {
 }
 
 #[test]
+fn a_process_that_two_files_name_is_watched_while_one_of_them_stays() {
+    let mut house = busy();
+    let copy = registry(7, "1", &author(2), "idle", house.now, house.now);
+    house.stage.fs.write(registry_file(8), copy.as_bytes());
+    house.catch_up();
+    house.stage.fs.remove(registry_file(8));
+    house.catch_up();
+    assert!(!house.out.contains(&Output::ForgetProcess(7)));
+    house.stage.fs.remove(registry_file(7));
+    house.catch_up();
+    assert!(house.out.contains(&Output::ForgetProcess(7)));
+}
+
+#[test]
 fn every_process_that_died_during_a_sleep_is_let_go() {
     let mut house = House::new();
     for pid in [7, 8, 9] {

@@ -97,6 +97,20 @@ fn a_linked_project_is_one_project() {
 }
 
 #[test]
+fn a_project_that_has_become_a_file_is_gone() {
+    let folder = Folder::new();
+    let author = folder.author(1);
+    folder.append(&author, &author.prompt(1, now()));
+    let mut ear = Ear::on(folder.settings());
+    ear.until_state(&author, "working");
+    let project = folder.root.join("projects/p");
+    std::fs::rename(&project, folder.root.join("away")).unwrap();
+    std::fs::write(&project, "a note").unwrap();
+    ear.until("the session to go", |copy| row(copy, &author).is_none());
+    assert_eq!(named(&ear.copy, &folder), []);
+}
+
+#[test]
 fn names_that_are_no_text_are_names() {
     use std::os::unix::ffi::OsStrExt;
     let folder = Folder::new();

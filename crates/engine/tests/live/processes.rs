@@ -3,8 +3,17 @@
 #![cfg(target_os = "linux")]
 
 use std::process::{Child, Command};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use watchbill_watch::process::{pid_domain, proc_start};
+use tokio::sync::Notify;
+use watchbill_core::evidence::registry::Liveness;
+use watchbill_core::ids::Instance;
+use watchbill_engine::clock::SystemClock;
+use watchbill_engine::engine::World;
+use watchbill_engine::handle::start_in;
+use watchbill_watch::fs::StdFs;
+use watchbill_watch::process::{ExitFd, Processes, SystemProcesses, pid_domain, proc_start};
 
 use crate::ear::{Ear, Folder, now, row};
 use crate::records::{Author, registry};
@@ -79,4 +88,37 @@ fn a_process_without_a_transcript_is_a_row_after_a_moment() {
     ear.until_state(&author, "waiting_for_input");
     process.kill();
     ear.until("it to be gone", |copy| copy.sessions.is_empty());
+}
+
+/// Processes that end, and whose ids go to one that never does, just before anybody can wait for them.
+#[derive(Default)]
+struct Fleeting(AtomicBool);
+
+impl Processes for Fleeting {
+    fn probe(&self, _: &Instance, _: Option<&str>) -> Liveness {
+        if self.0.load(Ordering::SeqCst) { Liveness::Dead } else { Liveness::Alive }
+    }
+
+    fn exit_fd(&self, _: u32) -> Option<ExitFd> {
+        self.0.store(true, Ordering::SeqCst);
+        SystemProcesses::new().exit_fd(std::process::id())
+    }
+}
+
+#[test]
+fn a_process_that_ends_before_it_can_be_waited_for_is_noticed() {
+    let folder = Folder::new();
+    let author = folder.author(1);
+    folder.append(&author, &author.prompt(1, now()));
+    let world = World { fs: Arc::new(StdFs), processes: Arc::new(Fleeting::default()) };
+    let clock = Arc::new(SystemClock);
+    let handle = start_in(folder.settings(), world, clock, None, Arc::new(Notify::new())).unwrap();
+    let mut ear = Ear::of(handle);
+    // In one move, so that nothing leads to a second look at the file.
+    let aside = folder.root.join("aside.json");
+    std::fs::write(&aside, registry(7, "1", &author, "busy", now(), now())).unwrap();
+    std::fs::rename(aside, folder.root.join("sessions/7.json")).unwrap();
+    ear.until("the crash", |copy| {
+        row(copy, &author).is_some_and(|row| row.state_kind.as_deref() == Some("crashed"))
+    });
 }

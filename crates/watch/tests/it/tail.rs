@@ -70,6 +70,13 @@ fn the_plan_is_made_from_identity_length_and_time_alone() {
 }
 
 #[test]
+fn a_file_whose_folder_has_become_a_file_is_gone() {
+    let (dir, folder) = temp_file("a note");
+    let read = read(&mut Tail::default(), &StdFs, &folder.join("s.jsonl"), u64::MAX);
+    assert!(cfg!(not(unix)) || matches!(read, Err(TailError::Gone)), "{read:?} in {dir:?}");
+}
+
+#[test]
 fn appends_truncation_and_replacement_of_a_real_file() {
     let (dir, path) = temp_file("one\ntwo\n");
     let mut tail = Tail::default();
