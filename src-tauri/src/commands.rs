@@ -89,7 +89,13 @@ fn show_folder(cwd: Option<&str>) -> Result<(), ApiError> {
     if !Path::new(cwd).is_absolute() || !Path::new(cwd).is_dir() {
         return Err(ApiError::new(ErrorCode::NotFound, format!("the folder {cwd} is not there any more")));
     }
-    tauri_plugin_opener::open_path(cwd, None::<&str>).map_err(|error| {
+    // On macOS a folder may be a program, which is started by being opened; there it is shown where it lies.
+    let shown = if cfg!(target_os = "macos") {
+        tauri_plugin_opener::reveal_item_in_dir(cwd)
+    } else {
+        tauri_plugin_opener::open_path(cwd, None::<&str>)
+    };
+    shown.map_err(|error| {
         let message = format!("no program could be found that shows the folder {cwd}: {error}");
         ApiError::new(ErrorCode::Unsupported, message)
     })

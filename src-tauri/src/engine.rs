@@ -18,6 +18,11 @@ pub fn settle(options: &Options) -> Result<Settings, SettingsError> {
     settings::settle(&given, &|name| std::env::var_os(name))
 }
 
+/// The settings of a start without options and without variables; nothing when they cannot be put together.
+pub fn usual() -> Option<Settings> {
+    settings::settle(&Given::default(), &|name| std::env::var_os(name).filter(|_| name == "HOME")).ok()
+}
+
 /// Starts watching the machine's own sessions.
 ///
 /// # Errors

@@ -57,7 +57,7 @@ fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
     require_display()?;
     let context = tauri::generate_context!("../tauri.conf.json");
     let settings = engine::settle(&options)?;
-    let instance = options.instance(&context.config().identifier, &settings.roots);
+    let instance = options.instance(&context.config().identifier, &settings, engine::usual().as_ref());
     let app = tauri::Builder::default()
         // First, so that a second start ends before it has opened anything.
         .plugin(

@@ -4,6 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 
 use clap::Parser;
+use watchbill_engine::settings::Settings;
 
 /// The window and the tray of Watchbill, the roster of your coding agents.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Parser)]
@@ -49,16 +50,18 @@ impl Options {
     /// The name under which a running program is found by a second start.
     ///
     /// Programs that watch different folders are different programs: starting one must neither be
-    /// swallowed by the other nor show the other's sessions.
-    pub fn instance(&self, identifier: &str, roots: &[PathBuf]) -> String {
+    /// swallowed by the other nor show the other's sessions. So the settings are compared with the `usual`
+    /// ones, those without any option or variable, for it is all the same who named another folder.
+    pub fn instance(&self, identifier: &str, settings: &Settings, usual: Option<&Settings>) -> String {
         if self.demo {
             return format!("{identifier}.demo");
         }
-        if self.claude_dirs.is_empty() && self.data_dir.is_none() && self.config.is_none() {
+        let watched = (&settings.roots, &settings.data_dir);
+        if self.config.is_none() && usual.is_some_and(|usual| watched == (&usual.roots, &usual.data_dir)) {
             return identifier.to_owned();
         }
         let mut hasher = DefaultHasher::new();
-        (roots, &self.data_dir, &self.config).hash(&mut hasher);
+        (watched, &self.config).hash(&mut hasher);
         format!("{identifier}.i{:016x}", hasher.finish())
     }
 }
@@ -76,8 +79,20 @@ mod tests {
         Options::try_parse_from(std::iter::once(&"watchbill-desktop").chain(args)).expect("valid")
     }
 
+    /// The name for a start with these options, where CLAUDE_CONFIG_DIR names a folder or nothing does.
+    fn instance_where(variable: Option<&str>, options: &Options) -> String {
+        let settings = |options: &Options| {
+            let dirs = &options.claude_dirs;
+            Settings::for_roots(if dirs.is_empty() { vec!["/home/dev/.claude".into()] } else { dirs.clone() })
+        };
+        let usual = settings(&Options::default());
+        let mut settings = settings(options);
+        settings.roots = variable.map_or(settings.roots, |dir| vec![dir.into()]);
+        options.instance("org.example", &settings, Some(&usual))
+    }
+
     fn instance(options: &Options) -> String {
-        options.instance("org.example", &options.claude_dirs)
+        instance_where(None, options)
     }
 
     #[test]
@@ -108,5 +123,7 @@ mod tests {
         assert_ne!(usual, other);
         assert_eq!(other, instance(&parsed(&["--claude-dir", "/a", "--session", "x"])));
         assert_ne!(other, instance(&parsed(&["--claude-dir", "/b"])));
+        assert_eq!(other, instance_where(Some("/a"), &parsed(&[])), "the environment counts like an option");
+        assert_eq!(usual, instance_where(Some("/home/dev/.claude"), &parsed(&[])));
     }
 }

@@ -145,9 +145,7 @@ fn install(tree: &Tree, missing: &[String]) -> Result<()> {
     let privilege = privilege(&search_path).with_context(|| {
         format!("these packages are missing; as root, run: apt-get install {}", missing.join(" "))
     })?;
-    // An archive folder of our own: where containers clean apt's folder after every update, one apt
-    // deletes the packages under another.
-    let archives = std::env::temp_dir().join("watchbill-apt-archives");
+    let archives = archive_folder(&std::env::temp_dir())?;
     let cache = format!("Dir::Cache::archives={}", archives.display());
     let apt = |words: &[&str]| {
         let mut line: Vec<&str> = privilege.clone();
@@ -156,8 +154,6 @@ fn install(tree: &Tree, missing: &[String]) -> Result<()> {
         line.extend(words);
         Call::new(tree.root(), line[0]).args(line[1..].iter().copied()).run()
     };
-    std::fs::create_dir_all(archives.join("partial"))
-        .with_context(|| format!("could not create {}", archives.display()))?;
     apt(&["update"])?;
     let mut words = vec!["install", "-y", "--no-install-recommends"];
     words.extend(missing.iter().map(String::as_str));
@@ -165,6 +161,17 @@ fn install(tree: &Tree, missing: &[String]) -> Result<()> {
     // What is left there is only cache; root may own it, and then the system cleans it up.
     let _ = std::fs::remove_dir_all(&archives);
     result
+}
+
+/// An archive folder of our own: where containers clean apt's folder after every update, one apt deletes the
+/// packages under another. It must be new: apt installs, as root, what it finds there under the right name and of the
+/// right size, so in a folder that somebody else had made ready it would install theirs.
+fn archive_folder(temporary: &std::path::Path) -> Result<std::path::PathBuf> {
+    let folder = temporary.join(format!("watchbill-apt-{}", std::process::id()));
+    std::fs::create_dir(&folder)
+        .and_then(|()| std::fs::create_dir(folder.join("partial")))
+        .with_context(|| format!("could not create {}; if it is there, remove it", folder.display()))?;
+    Ok(folder)
 }
 
 /// The words to put before a command that only root may run.
@@ -199,6 +206,15 @@ mod tests {
         let listing = "xvfb installed\nopenbox config-files\ndbus installed\nnpm not-installed\n";
         let installed = parse_installed(listing);
         assert_eq!(installed.iter().map(String::as_str).collect::<Vec<_>>(), ["dbus", "xvfb"]);
+    }
+
+    #[test]
+    fn packages_are_never_taken_from_a_folder_that_was_there_before() {
+        let temporary = tempfile::tempdir().unwrap();
+        let folder = archive_folder(temporary.path()).unwrap();
+        assert!(folder.join("partial").is_dir());
+        let error = archive_folder(temporary.path()).unwrap_err().to_string();
+        assert!(error.contains("remove it"), "{error}");
     }
 
     #[cfg(unix)]

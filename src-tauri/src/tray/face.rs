@@ -102,14 +102,15 @@ fn entry(row: &TrackedSession, now: Timestamp) -> Entry {
 /// The best name there is, on one line, without characters that would disturb the line around it.
 fn title(row: &TrackedSession) -> String {
     let folder = row.cwd.as_deref().map(|cwd| cwd.rsplit(['/', '\\']).next().unwrap_or(cwd));
-    let names = [&row.work_chain_name, &row.title, &row.summary, &row.goal];
+    // The window's order: a summary follows every answer, so the first prompt goes before it.
+    let names = [&row.work_chain_name, &row.title, &row.goal, &row.summary];
     let name = names
         .into_iter()
         .filter_map(Option::as_deref)
         .chain(folder)
         .map(one_line)
         .find(|name| !name.is_empty())
-        .unwrap_or_else(|| row.session_id.chars().take(8).collect());
+        .unwrap_or_else(|| one_line(&row.session_id).chars().take(8).collect());
     if name.chars().count() <= TITLE_LENGTH {
         return name;
     }
@@ -119,7 +120,7 @@ fn title(row: &TrackedSession) -> String {
 
 fn one_line(text: &str) -> String {
     // Direction overrides could make a title rewrite its neighbours; letters of any script stay.
-    let disturbs = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
+    let disturbs = |c: char| matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
     let kept: String =
         text.chars().filter(|c| !disturbs(*c)).map(|c| if c.is_control() { ' ' } else { c }).collect();
     kept.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -223,7 +224,7 @@ pub(crate) mod tests {
         let long = "ä".repeat(60);
         for (title, label) in [
             ("two\nlines\t and\u{7} a bell", "two lines and a bell"),
-            ("over\u{202e}ride", "override"),
+            ("over\u{202e}ride\u{200f}", "override"),
             (long.as_str(), &format!("{}…", "ä".repeat(39))),
             ("a & b_c", "a & b_c"),
         ] {
@@ -238,8 +239,11 @@ pub(crate) mod tests {
         let label =
             |row: &TrackedSession| Face::of(std::slice::from_ref(row), at(NOON)).entries[0].label.clone();
         assert_eq!(label(&row), "● 01234567 · now");
+        row.session_id = "01\n\u{202e}23456789".into();
+        assert_eq!(label(&row), "● 01 23456 · now", "an id is the name of a file, which may hold anything");
         row.cwd = Some("/home/dev/api".into());
         assert_eq!(label(&row), "● api · now");
+        row.summary = Some("It is done".into());
         row.goal = Some("Fix it".into());
         assert_eq!(label(&row), "● Fix it · now");
         row.title = Some(" \n ".into());

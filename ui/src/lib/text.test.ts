@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { commandLine, oneLine, plural, revealed, tokenWords } from "./text";
 
 test("what deceives the eye is shown by its code, and line breaks stay", () => {
-  expect(revealed("a\u202eb\u001b[0m\r\n\tc\u200b")).toBe("a⟨202E⟩b⟨001B⟩[0m\n\tc⟨200B⟩");
+  expect(revealed("a\u202eb\u061c\u001b[0m\r\n\tc\u200b")).toBe("a⟨202E⟩b⟨061C⟩⟨001B⟩[0m\n\tc⟨200B⟩");
 });
 
 test("writing that needs joiners keeps them", () => {

@@ -4,7 +4,7 @@
  * Characters that change how their neighbours are shown: controls, and marks that turn the writing direction.
  * A command with one of them can read differently from what it does.
  */
-const DECEIVING = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/g;
+const DECEIVING = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/g;
 
 /** Shows deceiving characters by their code, so that a command reads as what it is. */
 export function revealed(text: string): string {

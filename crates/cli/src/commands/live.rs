@@ -1,10 +1,11 @@
 //! `watch`: a snapshot, then every store event as it happens.
 
 use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 
 use watchbill_engine::handle::{Handle, start};
-use watchbill_engine::publish::Subscription;
+use watchbill_engine::publish::{Sink, Subscription};
 use watchbill_protocol::event::StoreEvents;
 use watchbill_protocol::roster::{RosterMessage, TrackedSession};
 
@@ -13,6 +14,9 @@ use crate::args::Global;
 use crate::paint::{Paint, Tone};
 use crate::render;
 
+/// Messages that wait for the reader of our output; one is seldom more than a row or two.
+const BACKLOG: usize = 256;
+
 /// Follows the roster until the reader of the output goes away or the program is interrupted.
 ///
 /// # Errors
@@ -20,20 +24,24 @@ use crate::render;
 pub fn watch(global: &Global, json: bool, all: bool, paint: Paint) -> anyhow::Result<()> {
     end_with_the_reader();
     let handle = if global.demo { watchbill_engine::demo::start()? } else { start(settings(global)?)? };
-    let messages = follow(&handle, all);
     let mut out = std::io::stdout();
     let mut printer = if json { Printer::Json(None) } else { Printer::Text { known: Vec::new(), paint } };
-    for message in messages {
-        let text = printer.text(message)?;
-        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {
-                handle.stop();
-                return Ok(());
+    loop {
+        let (messages, left_behind) = follow(&handle, all);
+        for message in messages {
+            let text = printer.text(message)?;
+            match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+                Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {
+                    handle.stop();
+                    return Ok(());
+                }
+                other => other?,
             }
-            other => other?,
+        }
+        if !left_behind.load(Ordering::Acquire) {
+            anyhow::bail!("watching has stopped by a fault; run `watchbill watch` again")
         }
     }
-    anyhow::bail!("watching has stopped by a fault; run `watchbill watch` again")
 }
 
 /// Ends the program when the reader of our output goes away, also while there is nothing to write: without
@@ -66,12 +74,25 @@ fn end_with_the_reader() {
 #[cfg(not(unix))]
 fn end_with_the_reader() {}
 
-/// The subscriber only passes on: a slow reader of our output must not hold up the engine.
-fn follow(handle: &Handle, all: bool) -> mpsc::Receiver<RosterMessage> {
-    let (sender, receiver) = mpsc::channel();
+/// Subscribes. The flag is true when the messages have ended because the reader of our output was left behind.
+fn follow(handle: &Handle, all: bool) -> (mpsc::Receiver<RosterMessage>, Arc<AtomicBool>) {
+    let (sender, receiver) = mpsc::sync_channel(BACKLOG);
+    let left_behind = Arc::new(AtomicBool::new(false));
     let wants = Subscription { all, wait_for_recent: true, ..Subscription::default() };
-    handle.subscribe(wants, Box::new(move |message| sender.send(message).is_ok()));
-    receiver
+    handle.subscribe(wants, passing_on(sender, Arc::clone(&left_behind)));
+    (receiver, left_behind)
+}
+
+/// Only passes on: a slow reader of our output must neither hold up the engine nor fill the memory, a pager that
+/// somebody left open for instance. It gets a snapshot of what there is by then.
+fn passing_on(sender: mpsc::SyncSender<RosterMessage>, left_behind: Arc<AtomicBool>) -> Sink {
+    Box::new(move |message| match sender.try_send(message) {
+        Ok(()) => true,
+        Err(error) => {
+            left_behind.store(matches!(error, mpsc::TrySendError::Full(_)), Ordering::Release);
+            false
+        }
+    })
 }
 
 enum Printer {
@@ -147,4 +168,24 @@ fn shows_change(before: &TrackedSession, after: &TrackedSession) -> bool {
         || before.superseded != after.superseded
         || before.compaction_count != after.compaction_count
         || render::doing(before) != render::doing(after)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reader_that_is_left_behind_is_told_apart_from_one_that_is_gone() {
+        let message = || RosterMessage::Select { session_id: "a".into() };
+        let (sender, receiver) = mpsc::sync_channel(1);
+        let left_behind = Arc::new(AtomicBool::new(false));
+        let mut sink = passing_on(sender.clone(), Arc::clone(&left_behind));
+        assert!(sink(message()));
+        assert!(!sink(message()), "nothing is kept beyond the backlog");
+        assert!(left_behind.load(Ordering::Acquire));
+        drop(receiver);
+        let mut sink = passing_on(sender, Arc::clone(&left_behind));
+        assert!(!sink(message()));
+        assert!(!left_behind.load(Ordering::Acquire));
+    }
 }

@@ -20,11 +20,12 @@ pub fn age_at(now: &str, at: &str) -> String {
     }
 }
 
-/// The name of a session for a person: title, else goal, else the beginning of its id.
+/// The name of a session for a person, the same as in the window: the first of these that says something, else the
+/// beginning of its id.
 pub fn name(session: &TrackedSession) -> String {
-    let named = session.title.as_deref().or(session.work_chain_name.as_deref()).or(session.goal.as_deref());
-    let name = named.map(one_line).filter(|text| !text.is_empty());
-    name.unwrap_or_else(|| format!("session {}", short(&session.session_id)))
+    let names = [&session.work_chain_name, &session.title, &session.goal, &session.summary];
+    let mut names = names.into_iter().filter_map(|name| name.as_deref()).map(one_line);
+    names.find(|name| !name.is_empty()).unwrap_or_else(|| format!("session {}", short(&session.session_id)))
 }
 
 /// The beginning of an id: enough to name it on the command line. Ids come from file names, which may hold anything.
@@ -92,5 +93,31 @@ pub fn doing(session: &TrackedSession) -> String {
             error.map(|(_, error)| error.to_owned()).unwrap_or(detail)
         }
         _ => words.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_has_the_name_that_it_has_in_the_window() {
+        let mut row: TrackedSession = serde_json::from_value(serde_json::json!({
+            "sessionId": "0123456789", "source": "watcher", "agent": "claude", "status": "working",
+            "state": "working", "group": "working", "stateSince": "2026-11-20T12:00:00.000Z",
+            "stateReason": { "source": "registry", "detail": "", "confidence": "observed" },
+            "hasPendingToolUse": false, "lastActivityAt": "2026-11-20T12:00:00.000Z", "workChainId": "c",
+            "compactionCount": 0, "segmentCount": 1,
+        }))
+        .unwrap();
+        assert_eq!(name(&row), "session 01234567");
+        row.summary = Some("It is done".into());
+        assert_eq!(name(&row), "It is done");
+        row.goal = Some("Fix it".into());
+        assert_eq!(name(&row), "Fix it");
+        row.title = Some(" \n ".into());
+        assert_eq!(name(&row), "Fix it", "an empty title is none");
+        row.work_chain_name = Some("Mine".into());
+        assert_eq!(name(&row), "Mine");
     }
 }
