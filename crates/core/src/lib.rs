@@ -12,6 +12,7 @@ pub mod chain;
 pub mod deadlines;
 pub mod evidence;
 pub mod ids;
+mod nesting;
 pub mod problem;
 pub mod roster;
 pub mod session;

@@ -167,3 +167,18 @@ proptest! {
         prop_assert!(parse_registry(&bytes).is_err());
     }
 }
+
+#[test]
+fn nesting_without_end_is_no_entry_and_no_crash() {
+    for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
+        let depth = 250_000 / (open.len() + close.len());
+        let torn = open.repeat(depth);
+        let whole = format!("{torn}1{}", close.repeat(depth));
+        let entry = format!(r#"{{"pid":7,"sessionId":"s","x":{whole}}}"#);
+        for text in [torn, whole, entry] {
+            assert_eq!(parse_registry(text.as_bytes()), Err(RegistryError::NotAnEntry));
+        }
+    }
+    let brackets = format!(r#"{{"pid":7,"sessionId":"s","name":"{}"}}"#, "[".repeat(1000));
+    assert_eq!(parse_registry(brackets.as_bytes()).unwrap().instance.pid, 7, "in a text they are text");
+}

@@ -4,12 +4,11 @@ use sonic_rs::{JsonValueTrait, Value};
 
 use super::lineage::Marker;
 use crate::ids::SessionId;
+use crate::nesting::{Nesting, nesting};
 use crate::time::Timestamp;
 
 /// A marker is three short fields; anything much longer is something else.
 const SIZE_LIMIT: usize = 64 * 1024;
-/// Nesting that no marker has, and that a recursive parser should not be asked to follow.
-const DEPTH_LIMIT: usize = 32;
 
 /// Why a marker could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -107,22 +106,11 @@ fn shape(text: &[u8]) -> Shape {
     if text[first] != b'{' {
         return Shape::NoObject;
     }
-    let (mut depth, mut in_string, mut escaped) = (0usize, false, false);
-    for byte in text {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' if in_string => escaped = true,
-            b'"' => in_string = !in_string,
-            _ if in_string => {}
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if depth > DEPTH_LIMIT {
-            return Shape::TooDeep;
-        }
+    match nesting(text) {
+        Nesting::Closed => Shape::Complete,
+        Nesting::Open => Shape::Torn,
+        Nesting::TooDeep => Shape::TooDeep,
     }
-    if depth > 0 || in_string { Shape::Torn } else { Shape::Complete }
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use sonic_rs::{JsonContainerTrait, JsonValueTrait, Object};
 
 use crate::ids::{Instance, SessionId};
+use crate::nesting::{Nesting, nesting};
 use crate::time::Timestamp;
 
 /// What one registry file says.
@@ -83,6 +84,9 @@ pub enum RegistryError {
 /// Fields that are absent, empty or of an unexpected type are unknown, not errors; only a process id
 /// and a session id are needed.
 pub fn parse_registry(bytes: &[u8]) -> Result<RegistryEntry, RegistryError> {
+    if nesting(bytes) == Nesting::TooDeep {
+        return Err(RegistryError::NotAnEntry);
+    }
     // A whole-text parse refuses what follows the object, and that is wanted: a file rewritten in
     // place with a shorter text keeps the old tail for a moment, and the object before it may itself
     // be a mixture of both.
