@@ -52,6 +52,15 @@ test("a failure says what happened and offers another try", async () => {
   });
 });
 
+test("however long the names and many the badges, a row says what the session wants", async () => {
+  for (const width of [320, 420]) {
+    await browser.withWindow({ mock: "long", width }, async (page) => {
+      const narrowest = await page.locator("[data-session] .now.need").evaluateAll((all) => Math.min(...all.map((now) => now.clientWidth)));
+      assert.ok(narrowest >= 80, `${narrowest} px at ${width}`);
+    });
+  }
+});
+
 for (const mock of ["30", "long", "writing", "hostile", "2000", "empty"]) {
   for (const width of [320, 420, 760, 1200]) {
     test(`${mock} fits ${width} px`, async () => {
