@@ -52,6 +52,14 @@ test("a failure says what happened and offers another try", async () => {
   });
 });
 
+test("where nothing is going on the older sessions are one click away", async () => {
+  await browser.withWindow({ mock: "empty" }, async (page) => {
+    const older = page.locator("text=Show older sessions");
+    await older.click();
+    await older.waitFor({ state: "detached" });
+  });
+});
+
 test("however long the names and many the badges, a row says what the session wants", async () => {
   for (const width of [320, 420]) {
     await browser.withWindow({ mock: "long", width }, async (page) => {
