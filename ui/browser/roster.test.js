@@ -52,6 +52,23 @@ test("a failure says what happened and offers another try", async () => {
   });
 });
 
+test("where nothing is going on the older sessions are one click away", async () => {
+  await browser.withWindow({ mock: "empty" }, async (page) => {
+    const older = page.locator("text=Show older sessions");
+    await older.click();
+    await older.waitFor({ state: "detached" });
+  });
+});
+
+test("however long the names and many the badges, a row says what the session wants", async () => {
+  for (const width of [320, 420]) {
+    await browser.withWindow({ mock: "long", width }, async (page) => {
+      const narrowest = await page.locator("[data-session] .now.need").evaluateAll((all) => Math.min(...all.map((now) => now.clientWidth)));
+      assert.ok(narrowest >= 80, `${narrowest} px at ${width}`);
+    });
+  }
+});
+
 for (const mock of ["30", "long", "writing", "hostile", "2000", "empty"]) {
   for (const width of [320, 420, 760, 1200]) {
     test(`${mock} fits ${width} px`, async () => {

@@ -105,7 +105,7 @@ pub fn wrap(line: &str, width: usize) -> Vec<String> {
     let width = width.max(2);
     let mut out = Vec::new();
     let mut rest = line;
-    while rest.width() > width {
+    while is_wider(rest, width) {
         let mut used = 0;
         let mut end = 0;
         let mut space = None;
@@ -125,6 +125,12 @@ pub fn wrap(line: &str, width: usize) -> Vec<String> {
     }
     out.push(rest.to_owned());
     out
+}
+
+/// Measures no more of a text than could fit: an answer of one long line would be measured once for each of its lines.
+fn is_wider(text: &str, width: usize) -> bool {
+    // Several characters may share a column, an emoji and its joiners for instance, but not so many.
+    text.char_indices().nth(width * 8).is_some() || text.width() > width
 }
 
 /// A span in the words of a glance: `12 s`, `4 min`, `3 h`, `2 d`.
@@ -174,6 +180,15 @@ mod tests {
             assert!(lines.iter().all(|line| line.width() <= width), "{width}: {lines:?}");
             assert_eq!(lines.concat().replace(' ', ""), text.replace(' ', ""));
         }
+    }
+
+    #[test]
+    fn a_text_that_shares_columns_is_broken_and_ends() {
+        let flood = format!("a{} b", "\u{301}".repeat(1000));
+        assert_eq!(wrap(&flood, 10).concat().replace(' ', ""), flood.replace(' ', ""));
+        // Nothing counts the time, but a quadratic way takes minutes for this.
+        let long = "word ".repeat(200_000);
+        assert!(wrap(&long, 40).iter().all(|line| line.width() <= 40));
     }
 
     #[test]
