@@ -54,6 +54,12 @@ impl Desk {
         self.serve_window(all, sink);
     }
 
+    /// The person has turned to the window. After a suspend the clock that deadlines sleep by is behind, and a
+    /// network disk may have told nothing: what is seen now should be true now.
+    pub fn look_again(&self) {
+        current(&self.engine).look_again();
+    }
+
     /// The window is gone.
     pub fn window_closed(&self) {
         self.bridge.disconnect();

@@ -117,6 +117,9 @@ fn on_event(app: &AppHandle, event: &RunEvent, options: &Options) {
                 window::open(app);
             }
         }
+        RunEvent::WindowEvent { label, event: WindowEvent::Focused(true), .. } if label == window::LABEL => {
+            desk.look_again();
+        }
         RunEvent::WindowEvent { label, event: WindowEvent::Destroyed, .. } if label == window::LABEL => {
             desk.window_closed();
             // Not only at the end: a program in the tray usually ends with the machine.

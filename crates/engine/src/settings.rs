@@ -79,6 +79,11 @@ pub enum SettingsError {
         /// Line, column and what was expected.
         detail: String,
     },
+    /// A list of folders is given and holds none.
+    #[error(
+        "the list of the agent's folders is empty: name one in WATCHBILL_CLAUDE_DIR or under `roots`, or leave both out"
+    )]
+    NoRoots,
     /// No folder is known.
     #[error("no home folder is known, so the agent's folder cannot be found; name it with --claude-dir")]
     NoHome,
@@ -115,6 +120,9 @@ pub fn settle(given: &Given, env: Environment<'_>) -> Result<Settings, SettingsE
     } else {
         vec![home.clone().ok_or(SettingsError::NoHome)?.join(".claude")]
     };
+    if roots.is_empty() {
+        return Err(SettingsError::NoRoots);
+    }
     let mut settings = Settings::for_roots(roots);
     settings.data_dir = given
         .data_dir
@@ -293,6 +301,12 @@ mod tests {
         assert_eq!(wrong.lines().count(), 1, "{wrong}");
         std::fs::write(&path, "[timeout]\n").unwrap();
         assert!(with(&[("HOME", "/home/dev")], given).is_err(), "a misspelt table is named, not ignored");
+    }
+
+    #[test]
+    fn a_list_without_a_folder_is_an_error_and_not_an_empty_roster() {
+        let vars = [("HOME", "/home/dev"), ("WATCHBILL_CLAUDE_DIR", ":")];
+        assert!(matches!(with(&vars, Given::default()), Err(SettingsError::NoRoots)));
     }
 
     #[test]

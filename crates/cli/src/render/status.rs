@@ -12,7 +12,10 @@ pub fn render(roster: &RosterSnapshot, format: StatusFormat) -> String {
     let (needs, working) = (count(Group::NeedsYou), count(Group::Working));
     let (turn, idle) = (count(Group::YourTurn), count(Group::Idle));
     match format {
-        StatusFormat::Plain => format!("{needs} need you, {working} working, {turn} your turn, {idle} idle"),
+        StatusFormat::Plain => {
+            let verb = if needs == 1 { "needs" } else { "need" };
+            format!("{needs} {verb} you, {working} working, {turn} your turn, {idle} idle")
+        }
         StatusFormat::Json => {
             json!({ "needsYou": needs, "working": working, "yourTurn": turn, "idle": idle }).to_string()
         }
