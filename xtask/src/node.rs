@@ -14,7 +14,7 @@ pub const FOLDER: &str = "node";
 /// The build of the window wants this version or a newer one.
 const OLDEST: (u32, u32) = (20, 19);
 /// Installed when there is nothing new enough. Exact, so that a new release changes nothing by itself.
-const NODE_VERSION: &str = "22.12.0";
+const NODE_VERSION: &str = "22.23.3";
 const NPM_VERSION: &str = "10.9.2";
 
 /// Where the programs of our own Node lie, below its `node_modules`.

@@ -144,9 +144,10 @@ fn table(rows: &[Row]) -> String {
 /// Three digits that matter, so that columns can be compared at a glance.
 fn number(value: f64) -> String {
     match value.abs() {
+        whole if whole.fract() == 0.0 => format!("{value:.0}"),
         large if large >= 100.0 => format!("{value:.0}"),
         medium if medium >= 10.0 => format!("{value:.1}"),
-        small if small >= 0.1 || small == 0.0 => format!("{value:.2}"),
+        small if small >= 0.1 => format!("{value:.2}"),
         _ => format!("{value:.4}"),
     }
 }
@@ -165,7 +166,7 @@ mod tests {
         assert_eq!(
             table(&rows),
             "cold pass       0.81 CPU s/GB  <= 0.90 CPU s/GB  met\n\
-             peak                  91.3 MB  <= 80.0 MB        MISSED\n\
+             peak                  91.3 MB  <= 80 MB          MISSED\n\
              beside ripgrep           2.1x"
         );
     }
@@ -173,7 +174,7 @@ mod tests {
     #[test]
     fn numbers_keep_the_digits_that_matter() {
         for (value, text) in
-            [(1234.5, "1234"), (12.34, "12.3"), (0.5, "0.50"), (0.00123, "0.0012"), (0.0, "0.00")]
+            [(1234.5, "1234"), (12.34, "12.3"), (0.5, "0.50"), (0.00123, "0.0012"), (0.0, "0"), (80.0, "80")]
         {
             assert_eq!(number(value), text);
         }
