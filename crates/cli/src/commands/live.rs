@@ -9,7 +9,7 @@ use watchbill_engine::publish::{Sink, Subscription};
 use watchbill_protocol::event::StoreEvents;
 use watchbill_protocol::roster::{RosterMessage, TrackedSession};
 
-use super::{local_time, settings, width};
+use super::{settings, width};
 use crate::args::Global;
 use crate::paint::{Paint, Tone};
 use crate::render;
@@ -128,7 +128,7 @@ impl Printer {
                     text + "\n"
                 }
                 RosterMessage::Delta(delta) => {
-                    let time = paint.tone(Tone::Dim, &local_time(&delta.generated_at));
+                    let time = paint.tone(Tone::Dim, &render::local_time(&delta.generated_at));
                     let mut text = String::new();
                     for upsert in delta.upserts {
                         let before =

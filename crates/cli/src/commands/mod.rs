@@ -6,7 +6,6 @@ pub mod pages;
 
 use std::io::{IsTerminal, Write};
 
-use watchbill_engine::Timestamp;
 use watchbill_engine::clock::SystemClock;
 use watchbill_engine::cold::look;
 use watchbill_engine::engine::{Engine, Outlook};
@@ -128,13 +127,4 @@ pub fn width() -> usize {
     let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let terminal = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
     asked.or_else(terminal).unwrap_or(100).clamp(40, 1000)
-}
-
-/// The clock time of an RFC 3339 text in the person's time zone.
-pub fn local_time(at: &str) -> String {
-    let Some(at) = Timestamp::parse(at) else { return String::new() };
-    match jiff::Timestamp::from_millisecond(at.as_millis()) {
-        Ok(at) => at.to_zoned(jiff::tz::TimeZone::system()).strftime("%H:%M:%S").to_string(),
-        Err(_) => String::new(),
-    }
 }

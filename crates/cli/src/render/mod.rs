@@ -20,6 +20,15 @@ pub fn age_at(now: &str, at: &str) -> String {
     }
 }
 
+/// The clock time of an RFC 3339 text in the person's time zone.
+pub fn local_time(at: &str) -> String {
+    let Some(at) = Timestamp::parse(at) else { return String::new() };
+    match jiff::Timestamp::from_millisecond(at.as_millis()) {
+        Ok(at) => at.to_zoned(jiff::tz::TimeZone::system()).strftime("%H:%M:%S").to_string(),
+        Err(_) => String::new(),
+    }
+}
+
 /// The name of a session for a person, the same as in the window: the first of these that says something, else the
 /// beginning of its id.
 pub fn name(session: &TrackedSession) -> String {

@@ -4,8 +4,8 @@ use watchbill_protocol::chain::Boundary;
 use watchbill_protocol::timeline::{Timeline, TimelineItem, What};
 
 use super::chain::boundary_words;
+use super::local_time;
 use super::{plural, short};
-use crate::commands::local_time;
 use crate::paint::{Paint, Tone, age, cut, lines, one_line, wrap};
 
 /// The stretch as text, `width` columns wide.
