@@ -1,11 +1,11 @@
 //! From bytes to records: splitting lines, parsing them, reading them in full for the timeline.
 
 mod fields;
-mod json;
+pub(crate) mod json;
 pub mod line_splitter;
 pub mod parse;
 pub mod record;
-mod target;
+pub(crate) mod target;
 pub mod timeline;
 mod user;
 mod words;
