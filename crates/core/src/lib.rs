@@ -11,6 +11,7 @@
 pub mod chain;
 pub mod deadlines;
 pub mod evidence;
+pub mod history;
 pub mod hook;
 pub mod ids;
 mod nesting;

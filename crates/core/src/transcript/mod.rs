@@ -1,5 +1,6 @@
 //! From bytes to records: splitting lines, parsing them, reading them in full for the timeline.
 
+mod entry;
 mod fields;
 pub(crate) mod json;
 pub mod line_splitter;
