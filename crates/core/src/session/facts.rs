@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::time::Timestamp;
 use crate::transcript::record::TitleKind;
 
@@ -9,7 +11,7 @@ use crate::transcript::record::TitleKind;
 pub const LINE_LIMIT: usize = 200;
 
 /// Facts folded from the records; the newest of each wins unless its comment says otherwise.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
     /// The first prompt of the person, one line.
     pub goal: Option<Arc<str>>,

@@ -1,7 +1,9 @@
 //! The states of a session and the finer kinds within them, as every module names them.
 
+use serde::{Deserialize, Serialize};
+
 /// What a session is doing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum State {
     /// A turn runs.
     Working,
@@ -29,7 +31,7 @@ impl State {
 }
 
 /// What kind of working, waiting or ending it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum StateKind {
     /// A tool wants permission.
     Permission,
