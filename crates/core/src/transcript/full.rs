@@ -9,7 +9,8 @@ use super::commands::{Said, said};
 use super::fields::{Content, Fields, RawBlock};
 use super::json::{Raw, each_string, unescape_onto};
 use super::record::Prompt;
-use super::user::{content_text, joined_text, prompt_words};
+use super::target;
+use super::user::{content_text, joined_text, prompt_words, tagged};
 
 /// The payloads of one record.
 #[derive(Debug, Clone, Copy)]
@@ -49,9 +50,15 @@ impl<'r, 'a> Full<'r, 'a> {
         prompt_words(self.0, prompt, limit)
     }
 
-    /// The words of a prompt that was taken out of the queue, with the client's wrappers.
-    pub fn queued_prompt(self, limit: usize) -> Cow<'a, str> {
-        joined_text(self.0.attached.prompt, limit)
+    /// The words of a prompt that was taken out of the queue, and whether it is the notice of a task that has ended.
+    pub fn queued_prompt(self, limit: usize) -> (String, bool) {
+        let text = joined_text(self.0.attached.prompt, limit);
+        match tagged(&text, "summary") {
+            Some(summary) if text.trim_start().starts_with("<task-notification>") => {
+                (summary.trim().to_owned(), true)
+            }
+            _ => (text.into_owned(), false),
+        }
     }
 
     /// The text of the message: its string, or its text blocks.
@@ -148,6 +155,26 @@ impl<'a> FullBlock<'_, 'a> {
             Raw::Nested(raw) | Raw::Plain(raw) => &raw[..raw.floor_char_boundary(limit)],
             _ => "",
         }
+    }
+
+    /// Id and tool of a call.
+    pub fn call(self) -> Option<(Cow<'a, str>, Cow<'a, str>)> {
+        Some((self.0.id.whole()?, self.0.name.whole()?))
+    }
+
+    /// What a call acts on, in one line.
+    pub fn target(self, tool: &str) -> Cow<'a, str> {
+        target::of(tool, self.0.input)
+    }
+
+    /// The file that a call touches.
+    pub fn file(self, tool: &str) -> Option<Cow<'a, str>> {
+        let key = match tool {
+            "Read" | "Edit" | "MultiEdit" | "Write" => "file_path",
+            "NotebookEdit" | "NotebookRead" => "notebook_path",
+            _ => return None,
+        };
+        self.input_field(key, usize::MAX)
     }
 
     /// A string of a call's input.
