@@ -119,6 +119,11 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// The text from here to where `later` has come.
+    pub(super) fn until(&self, later: &Self) -> &'a str {
+        self.text.get(self.at..later.at).unwrap_or_default()
+    }
+
     #[inline]
     fn eat(&mut self, wanted: u8) -> Option<()> {
         if self.peek()? != wanted {
@@ -288,20 +293,50 @@ pub(crate) fn unescape(raw: &str, limit: usize) -> Cow<'_, str> {
         return Cow::Borrowed(head);
     }
     let mut out = String::with_capacity(raw.len().min(limit));
+    unescape_onto(&mut out, raw, limit);
+    Cow::Owned(out)
+}
+
+/// Decodes onto the end of `out`, at most `room` bytes; gives back how many bytes of `raw` were left out.
+pub(super) fn unescape_onto(out: &mut String, raw: &str, room: usize) -> usize {
+    let limit = out.len().saturating_add(room);
     let mut rest = raw;
     while let Some(backslash) = memchr(b'\\', rest.as_bytes()) {
-        out.push_str(&rest[..backslash]);
-        if out.len() >= limit {
-            rest = "";
+        if backslash > limit - out.len() {
             break;
         }
-        let (decoded, used) = escape(&rest[backslash + 1..]);
+        out.push_str(&rest[..backslash]);
+        rest = &rest[backslash..];
+        let (decoded, used) = escape(&rest[1..]);
+        if decoded.len_utf8() > limit - out.len() {
+            return rest.len();
+        }
         out.push(decoded);
-        rest = &rest[backslash + 1 + used..];
+        rest = &rest[1 + used..];
     }
-    out.push_str(&rest[..rest.floor_char_boundary(limit.saturating_sub(out.len()))]);
-    out.truncate(out.floor_char_boundary(limit));
-    Cow::Owned(out)
+    let fits = rest.floor_char_boundary(limit - out.len());
+    out.push_str(&rest[..fits]);
+    rest.len() - fits
+}
+
+/// Visits the strings in an object or array at any depth, keys left out, undecoded, until `visit` says stop; gives
+/// back how many bytes were not looked at.
+pub(super) fn each_string<'a>(nested: &'a str, visit: &mut dyn FnMut(&'a str) -> bool) -> usize {
+    let bytes = nested.as_bytes();
+    let mut at = 0;
+    while let Some(quote) = memchr(b'"', &bytes[at..]) {
+        let start = at + quote + 1;
+        let Some(end) = closing_quote(bytes, start) else { break };
+        at = end + 1;
+        let next = bytes[at..].iter().find(|b| !matches!(b, b' ' | b'\t' | b'\n' | b'\r'));
+        if next == Some(&b':') {
+            continue;
+        }
+        if !visit(&nested[start..end]) {
+            return bytes.len() - at;
+        }
+    }
+    0
 }
 
 /// One escape, from behind its backslash: the character and how many bytes were used.

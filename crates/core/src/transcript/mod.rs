@@ -1,7 +1,9 @@
 //! From bytes to records: splitting lines, parsing them, reading them in full for the timeline.
 
+mod commands;
 mod entry;
 mod fields;
+pub mod full;
 pub(crate) mod json;
 pub mod line_splitter;
 pub mod parse;
