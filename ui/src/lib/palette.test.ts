@@ -5,7 +5,7 @@ import { manyRows } from "./host/mock/rows";
 import { choicesFor, projectName, speakerOf } from "./palette";
 
 const commands = [{ name: "Keyboard", run: () => undefined }];
-const hit: Hit = { sessionId: "s", workChainId: "w", role: "tool_output", tool: "Bash", snippet: "x", snippetParts: [], project: "/home/dev/api", score: 1, offset: 0 };
+const hit: Hit = { sessionId: "s", workChainId: "w", role: "tool_result", tool: "Bash", snippet: "x", snippetParts: [], project: "/home/dev/api", score: 1, offset: 0 };
 
 test("sessions come before commands, and at most fifty of them", () => {
   const [sessions, rest] = choicesFor("", manyRows(200), commands);
@@ -34,7 +34,7 @@ test("what was found in the history comes last, since it comes later, and leaves
 test("who said it, and where", () => {
   expect(speakerOf(hit)).toBe("Output of Bash");
   expect(speakerOf({ ...hit, role: "tool_input" })).toBe("Bash");
-  expect(speakerOf({ ...hit, role: "response", agentId: "a7c1" })).toBe("Answer, subagent");
+  expect(speakerOf({ ...hit, role: "answer", agentId: "a7c1" })).toBe("Answer, subagent");
   expect(speakerOf({ ...hit, role: "something new" })).toBe("something new");
   expect([projectName("/home/dev/api/"), projectName("-home-dev-api"), projectName("")]).toEqual(["api", "-home-dev-api", ""]);
 });

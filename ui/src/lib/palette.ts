@@ -50,7 +50,7 @@ export function choicesFor(
 
 const ROLES: ReadonlyMap<string, string> = new Map([
   ["prompt", "Prompt"],
-  ["response", "Answer"],
+  ["answer", "Answer"],
   ["thinking", "Thought"],
   ["summary", "Summary"],
   ["title", "Title"],
@@ -59,7 +59,7 @@ const ROLES: ReadonlyMap<string, string> = new Map([
 /** Who said it: "Prompt", "Bash", "Output of Bash", with the subagent if it was one. */
 export function speakerOf(hit: Hit): string {
   const tool = hit.tool ?? "a tool";
-  const words = hit.role === "tool_output" ? `Output of ${tool}` : hit.role === "tool_input" ? tool : (ROLES.get(hit.role) ?? hit.role);
+  const words = hit.role === "tool_result" ? `Output of ${tool}` : hit.role === "tool_input" ? tool : (ROLES.get(hit.role) ?? hit.role);
   return hit.agentId === undefined ? words : `${words}, subagent`;
 }
 

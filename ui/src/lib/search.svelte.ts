@@ -37,7 +37,7 @@ export class HistorySearch {
     while (asked !== this.#wanted && isWorthAsking(this.#wanted)) {
       asked = this.#wanted;
       try {
-        const answer = await this.#host.search({ query: asked, limit: LIMIT });
+        const answer = await this.#host.search({ query: asked, typing: true, limit: LIMIT });
         if (asked === this.#wanted) this.#show(answer.hits, noteOn(answer));
       } catch (error) {
         if (asked === this.#wanted) this.#show([], reasonOf(error));

@@ -15,11 +15,11 @@ function textsOf(item: TimelineItem): Text[] {
     case "prompt":
     case "response":
     case "thinking":
-      return [{ role: item.kind, text: item.text }];
+      return [{ role: item.kind === "response" ? "answer" : item.kind, text: item.text }];
     case "tool":
       return [
         { role: "tool_input", text: item.target, tool: item.tool },
-        { role: "tool_output", text: item.output ?? "", tool: item.tool },
+        { role: "tool_result", text: item.output ?? "", tool: item.tool },
       ];
     default:
       return [];
