@@ -31,7 +31,8 @@ CREATE VIEW texts_indexed AS
     SELECT id, text, index_parts(text) AS parts, index_tags(session, role, tool) AS tags FROM texts;
 CREATE VIRTUAL TABLE texts_fts USING fts5 (
     text, parts, tags,
-    content = 'texts_indexed', content_rowid = 'id', columnsize = 0, tokenize = 'unicode61 remove_diacritics 2'
+    content = 'texts_indexed', content_rowid = 'id', columnsize = 0,
+    tokenize = 'unicode61 remove_diacritics 2'
 );
 -- The index forgets a text with the text, whoever removes it.
 CREATE TRIGGER texts_removed BEFORE DELETE ON texts BEGIN
@@ -160,11 +161,18 @@ impl Step<'_> {
             return Ok(false);
         }
         let id = self.last_id();
-        self.run(
+        let mut words = std::mem::take(&mut self.words);
+        words.0.clear();
+        words.1.clear();
+        parts::add(row.text, &mut words.0);
+        tags::add(session.0, role, row.tool, &mut words.1);
+        let indexed = self.run(
             "INSERT INTO texts_fts (rowid, text, parts, tags) VALUES (?1, ?2, ?3, ?4)",
-            (id, row.text, parts::of(row.text), tags::of(session.0, role, row.tool)),
-        )?;
-        self.count_text(file, row.cut);
+            (id, row.text, &words.0, &words.1),
+        );
+        self.words = words;
+        indexed?;
+        self.count_text(file, row);
         Ok(true)
     }
 }
@@ -195,30 +203,6 @@ impl Store {
         })
     }
 
-    /// Compares the index with the texts.
-    ///
-    /// # Errors
-    /// When the database cannot be read, or this process may not write.
-    pub fn index_is_sound(&mut self) -> Result<bool, StoreError> {
-        let mut step = self.step()?;
-        match step.run("INSERT INTO texts_fts (texts_fts, rank) VALUES ('integrity-check', 1)", []) {
-            Ok(_) => Ok(true),
-            Err(StoreError::Damaged { .. }) => Ok(false),
-            Err(other) => Err(other),
-        }
-    }
-
-    /// Makes the index anew from the stored texts.
-    ///
-    /// # Errors
-    /// When the database cannot be written.
-    pub fn rebuild_index(&mut self) -> Result<(), StoreError> {
-        let mut step = self.step()?;
-        step.run("INSERT INTO texts_fts (texts_fts) VALUES ('rebuild')", [])?;
-        step.set_meta(INDEX_VERSION, &crate::text::VERSION.to_string())?;
-        step.commit()
-    }
-
     /// How many texts are stored, and how many bytes of them were not, by the setting.
     ///
     /// # Errors
@@ -234,6 +218,3 @@ impl Store {
         })
     }
 }
-
-/// Name of the fact that says with which version of the functions the index was made.
-pub(crate) const INDEX_VERSION: &str = "index_version";
