@@ -159,6 +159,7 @@ pub fn verdict(makings: &Makings<'_>) -> Option<Verdict> {
         confidence: reading.confidence,
         pending,
         last_activity_at: fold.facts().last_activity_at.unwrap_or(reading.since),
+        prompt_at: fold.facts().prompt_at,
     });
     let facts = makings.fold.map(|(_, fold)| fold.facts());
     let expects =
@@ -170,6 +171,9 @@ pub fn verdict(makings: &Makings<'_>) -> Option<Verdict> {
         gone: makings.registry.gone(makings.id),
         registry_readable: makings.session.is_some_and(|session| makings.registry.readable(&session.root)),
         expects_registry: expects,
+        hooks: None,
+        status_file: None,
+        child: None,
         live: makings.live,
         timeouts: makings.timeouts,
     }))

@@ -3,9 +3,11 @@
 //! Entries stand in file order; a tool's result joins its call. A record that a client wrote twice
 //! counts once. Texts are owned and bounded, so that a builder never holds a payload of many megabytes.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use super::commands::{Said, said};
 pub use super::entry::{Entry, Origin, Outcome, ToolCall, What};
 use super::fields::{Content, Fields};
 use super::json::Raw;
@@ -14,8 +16,8 @@ use super::record::{
     Attachment, Body, CompactBoundary, CompactTrigger, Envelope, PromptOrigin, Record, System, ToolResult,
 };
 use super::target;
-use super::user::{command_name, content_text, joined_text, tagged};
-use super::words::{cut, ellipsis, json_text, result_text, span, without_escapes};
+use super::user::{content_text, joined_text, prompt_words, tagged};
+use super::words::{cut, ellipsis, json_text, result_text, span};
 use crate::ids::RecordId;
 use crate::time::Timestamp;
 
@@ -77,10 +79,7 @@ impl TimelineBuilder {
         let place = Place { offset, envelope: &envelope };
         match body {
             Body::Prompt(p) => {
-                let text = match p.origin {
-                    PromptOrigin::Human if is_command(f) => p.text.into_owned(),
-                    _ => prompt_text(f, p.origin),
-                };
+                let text = ellipsis(Cow::Owned(prompt_words(f, &p, TEXT_LIMIT + 4)), TEXT_LIMIT);
                 let origin = match p.origin {
                     PromptOrigin::Human => Origin::Human,
                     PromptOrigin::TaskNotification => Origin::TaskNotification,
@@ -205,17 +204,10 @@ impl TimelineBuilder {
     }
 
     fn command(&mut self, place: &Place<'_>, text: &str) {
-        if let Some(name) = command_name(text) {
-            let args = tagged(text, "command-args").map(str::trim).filter(|args| !args.is_empty());
-            let text = args.map_or(name.clone(), |args| format!("{name} {args}"));
-            return self.add(place, What::Command(text));
-        }
-        if let Some(input) = tagged(text, "bash-input") {
-            return self.add(place, What::Command(format!("! {}", input.trim())));
-        }
-        for tag in ["local-command-stdout", "local-command-stderr", "bash-stdout", "bash-stderr"] {
-            if let Some(output) = tagged(text, tag) {
-                self.note(place, without_escapes(output).trim());
+        for part in said(text) {
+            match part {
+                Said::Command(typed) => self.add(place, What::Command(typed)),
+                Said::Output(output) => self.note(place, output),
             }
         }
     }
@@ -294,25 +286,4 @@ fn join(call: &mut ToolCall, called: Option<Timestamp>, result: Finished) {
     call.duration = called.zip(result.at).map(|(called, ended)| ended.since(called));
     call.result_offset = Some(result.offset);
     call.agent = result.agent;
-}
-
-/// A command that is a prompt: the record's text is the client's markup, not the person's words.
-fn is_command(f: &Fields<'_>) -> bool {
-    content_text(&f.message.content, 64).trim_start().starts_with("<command-")
-}
-
-fn prompt_text(f: &Fields<'_>, origin: PromptOrigin) -> String {
-    let text = content_text(&f.message.content, TEXT_LIMIT + 4);
-    if origin == PromptOrigin::TaskNotification
-        && let Some(summary) = tagged(&text, "summary")
-    {
-        return summary.trim().to_owned();
-    }
-    let pictures = f.message.content.blocks().filter(|b| b.kind.word() == Some("image")).count();
-    let text = ellipsis(text, TEXT_LIMIT);
-    match (text.is_empty(), pictures) {
-        (true, 1) => "[image]".to_owned(),
-        (true, n) if n > 1 => format!("[{n} images]"),
-        _ => text,
-    }
 }
