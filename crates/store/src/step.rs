@@ -7,9 +7,9 @@ use rusqlite::{Params, Transaction, TransactionBehavior};
 
 use watchbill_core::time::Timestamp;
 
-use crate::tables::texts::TextRow;
 use crate::tables::{FileKey, at, count};
 use crate::{Store, StoreError};
+use watchbill_core::history::rows::Text;
 
 /// Everything that one step of the engine stores. Dropped without [`commit`](Step::commit), none of it is.
 #[derive(Debug)]
@@ -70,6 +70,14 @@ impl Step<'_> {
             .map_err(|e| self.store.fault(&e))
     }
 
+    /// Reads something, as the step has made it so far.
+    pub(crate) fn read<T>(
+        &self,
+        ask: impl FnOnce(&rusqlite::Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        ask(&self.transaction).map_err(|e| self.store.fault(&e))
+    }
+
     /// Runs one statement that returns one value.
     pub(crate) fn one<T: FromSql>(&mut self, sql: &str, params: impl Params) -> Result<T, StoreError> {
         self.transaction
@@ -84,7 +92,7 @@ impl Step<'_> {
     }
 
     /// Counts a stored text.
-    pub(crate) fn count_text(&mut self, file: FileKey, row: &TextRow<'_>) {
+    pub(crate) fn count_text(&mut self, file: FileKey, row: &Text<'_>) {
         let stored = self.texts.entry(file).or_default();
         stored.texts += 1;
         stored.cut += row.cut;
