@@ -179,7 +179,7 @@ fn query(asked: &SearchQuery, sessions: Option<Vec<SessionKey>>) -> Result<Query
     let invalid = |message: String| ApiError::new(ErrorCode::Invalid, message);
     let role = match &asked.role {
         Some(word) => Some(
-            Role::from_word(word)
+            Role::of(word)
                 .ok_or_else(|| invalid(format!("`{word}` is no role; there are: {}", roles().join(", "))))?,
         ),
         None => None,
