@@ -7,12 +7,15 @@
 
 pub mod ask;
 pub mod clock;
+mod clock_jump;
 pub mod cold;
 pub mod demo;
 pub mod doctor;
 pub mod engine;
 mod exits;
 pub mod first_scan;
+mod folder_looks;
+pub mod folders;
 pub mod handle;
 pub mod input;
 pub mod markers;
@@ -21,10 +24,12 @@ pub mod publish;
 pub mod registry;
 pub mod replay;
 mod runtime;
+pub mod search;
 pub mod session;
 pub mod settings;
 pub mod source;
 pub mod stage;
+pub mod stored;
 pub mod timeline;
 pub mod transcripts;
 

@@ -41,7 +41,7 @@ pub fn deliver(places: &Places, frame: &[u8], budget: Duration) -> Delivery {
             talk.go_on(frame, &mut delivery);
         }
         // Once it is kept only what is not yet written has to be waited for: a receiver reads on after we have gone.
-        let awaited = |talk: &Talk| !talk.over && !(delivery.kept && talk.written == frame.len());
+        let awaited = |talk: &Talk| !talk.over && (!delivery.kept || talk.written < frame.len());
         let mut descriptors: Vec<PollFd<'_>> = talks
             .iter()
             .filter(|talk| awaited(talk))

@@ -159,7 +159,7 @@ fn keep(places: &Places, envelope: &Envelope, frame: &[u8]) -> Sent {
     if !places.overfull().exists() {
         for folder in places.spools() {
             if spool::write(&folder, envelope, frame).is_ok() {
-                if envelope.id % COUNTING == 0
+                if envelope.id.is_multiple_of(COUNTING)
                     && spool::census(&folder, SPOOL_LIMIT + 1).waiting > SPOOL_LIMIT
                 {
                     let _ = open_private(

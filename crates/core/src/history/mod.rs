@@ -4,11 +4,16 @@
 //! order: its `merge` is commutative, associative and idempotent, so that what is stored does not depend on who
 //! spoke first. [`private`] strips what the person does not want stored; every storing path goes through it.
 
+mod boilerplate;
+pub mod fold;
 pub mod private;
 pub mod rows;
+pub mod settings;
 
+pub use fold::HistoryFold;
 pub use private::{keep_public, strip_private};
 pub use rows::{
     Activity, Batch, BatchId, BatchOrigin, BatchStatus, Ended, Execution, Item, Outcome, PlanVersion,
     PlanWord, Request, Role, Text,
 };
+pub use settings::HistorySettings;

@@ -433,7 +433,13 @@ impl Request {
         least(&mut self.model, other.model.clone());
         least(&mut self.agent, other.agent.clone());
         self.copied &= other.copied;
-        let (mine, theirs) = (&mut self.usage, &other.usage);
+        self.see(None, other.usage);
+    }
+
+    /// Another record tells the tokens.
+    pub(super) fn see(&mut self, at: Option<Timestamp>, theirs: Usage) {
+        least(&mut self.at, at);
+        let mine = &mut self.usage;
         mine.input = mine.input.max(theirs.input);
         mine.output = mine.output.max(theirs.output);
         mine.cache_read = mine.cache_read.max(theirs.cache_read);

@@ -39,6 +39,8 @@ pub struct Facts {
     pub created_at: Option<Timestamp>,
     /// Time of the newest record that is activity: a prompt, an answer, a result, the end of a turn.
     pub last_activity_at: Option<Timestamp>,
+    /// When the newest prompt began a turn.
+    pub prompt_at: Option<Timestamp>,
     /// Tokens in the context after the newest answer or compaction.
     pub context_used: Option<u64>,
     /// A pull request the session is tied to: number and address.

@@ -25,7 +25,7 @@ use crate::session::usage::RequestLedger;
 use crate::time::Timestamp;
 use crate::transcript::record::{Attachment, Body, Record};
 
-pub(crate) use records::{SYNTHETIC, ends_turn};
+pub(crate) use records::{SYNTHETIC, ends_turn, is_limit};
 
 /// One session, folded record by record.
 ///

@@ -10,7 +10,7 @@ mod background;
 pub mod effect;
 pub mod facts;
 pub mod fold;
-mod id_set;
+pub(crate) mod id_set;
 mod machine;
 mod pending;
 pub mod snapshot;

@@ -57,6 +57,10 @@ pub enum StateKind {
     Background,
     /// The process ended without saying goodbye.
     Crashed,
+    /// A status file says that the task is finished.
+    Completed,
+    /// A status file says that something else has to happen first.
+    Blocked,
 }
 
 impl StateKind {
@@ -75,6 +79,8 @@ impl StateKind {
             Self::Limit => "limit",
             Self::Background => "background",
             Self::Crashed => "crashed",
+            Self::Completed => "completed",
+            Self::Blocked => "blocked",
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::SessionId;
+use crate::ids::{RecordId, SessionId};
 use crate::roster::row::PendingTool;
 use crate::session::fold::{SYNTHETIC, ends_turn};
 use crate::session::id_set::IdSet;
@@ -147,6 +147,11 @@ impl SubagentFold {
     /// The same, to be looked at.
     pub(crate) fn remembered(&self) -> (&IdSet, &RequestLedger) {
         (&self.seen, &self.ledger)
+    }
+
+    /// Whether a record of this id was applied; records that say nothing are not counted among them.
+    pub fn has_record(&self, id: RecordId) -> bool {
+        self.seen.contains(id)
     }
 
     /// Its requests.

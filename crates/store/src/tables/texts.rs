@@ -1,0 +1,158 @@
+//! Texts: what can be searched, and the full-text index over it.
+
+use rusqlite::OptionalExtension;
+pub use watchbill_core::history::rows::Role;
+use watchbill_core::history::rows::Text;
+use watchbill_core::time::Timestamp;
+
+use super::{FileKey, SessionKey, at, count, time, uncount};
+use crate::text::{parts, tags};
+use crate::{Step, Store, StoreError};
+
+/// The index keeps no text of its own (external content) and no lengths: what it finds is weighed by
+/// [`search`](crate::search), from the texts themselves. The functions are registered with every connection.
+pub(crate) const V1: &str = "
+-- One text of a record: a prompt, an answer, a thought, a tool's input or result, a title.
+CREATE TABLE texts (
+    id      INTEGER PRIMARY KEY,
+    file    INTEGER NOT NULL REFERENCES files (id) ON DELETE CASCADE,
+    byte    INTEGER NOT NULL,      -- where its record begins in the file
+    part    INTEGER NOT NULL,      -- which text of that record, from 0
+    session INTEGER NOT NULL,      -- that of the file
+    at      INTEGER,
+    role    TEXT NOT NULL,         -- prompt, answer, thinking, tool_input, tool_result, summary, title, command, notice
+    tool    TEXT,
+    subagent TEXT,                 -- whose it is, if it is a subagent's
+    cut     INTEGER NOT NULL,      -- how many bytes of it were not stored
+    text    TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX texts_place ON texts (file, byte, part);
+
+-- What the index sees: the text, the parts of its names and its Chinese, Japanese and Korean signs one by one, and
+-- words that stand for session, role and tool. (index_parts and index_tags are functions of this program.)
+CREATE VIEW texts_indexed AS
+    SELECT id, text, index_parts(text) AS parts, index_tags(session, role, tool) AS tags FROM texts;
+CREATE VIRTUAL TABLE texts_fts USING fts5 (
+    text, parts, tags,
+    content = 'texts_indexed', content_rowid = 'id', columnsize = 0,
+    tokenize = 'unicode61 remove_diacritics 2'
+);
+-- The index forgets a text with the text, whoever removes it.
+CREATE TRIGGER texts_removed BEFORE DELETE ON texts BEGIN
+    INSERT INTO texts_fts (texts_fts, rowid, text, parts, tags) VALUES
+        ('delete', old.id, old.text, index_parts(old.text), index_tags(old.session, old.role, old.tool));
+END;
+";
+
+/// A text as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredText {
+    /// Byte offset of its record in the file.
+    pub offset: u64,
+    /// Which text of that record.
+    pub part: u16,
+    /// Time of the record.
+    pub at: Option<Timestamp>,
+    /// Whose words: a word of [`Role`].
+    pub role: String,
+    /// The tool.
+    pub tool: Option<String>,
+    /// The subagent, if it is a subagent's.
+    pub subagent: Option<String>,
+    /// The text.
+    pub text: String,
+    /// How many bytes were cut off.
+    pub cut: u64,
+}
+
+impl Step<'_> {
+    /// Stores a text and indexes it. A text that is stored already at its place is left as it is: whoever reads
+    /// a record twice stores it once. Says whether it was new.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn add_text(
+        &mut self,
+        file: FileKey,
+        session: SessionKey,
+        row: &Text<'_>,
+    ) -> Result<bool, StoreError> {
+        let role = row.role.word();
+        let added = self.run(
+            "INSERT OR IGNORE INTO texts (file, byte, part, session, at, role, tool, subagent, cut, text)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            rusqlite::params![
+                file,
+                count(row.offset),
+                row.part,
+                session,
+                at(row.at),
+                role,
+                row.tool,
+                row.agent,
+                count(row.cut),
+                row.text
+            ],
+        )?;
+        if added == 0 {
+            return Ok(false);
+        }
+        let id = self.last_id();
+        let mut words = std::mem::take(&mut self.words);
+        words.0.clear();
+        words.1.clear();
+        parts::add(row.text, &mut words.0);
+        tags::add(session.0, role, row.tool, &mut words.1);
+        let indexed = self.run(
+            "INSERT INTO texts_fts (rowid, text, parts, tags) VALUES (?1, ?2, ?3, ?4)",
+            (id, row.text, &words.0, &words.1),
+        );
+        self.words = words;
+        indexed?;
+        self.count_text(file, row);
+        Ok(true)
+    }
+}
+
+impl Store {
+    /// The texts of a file in order of their places, from the record at byte `from` on, at most `limit`.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn texts(&self, file: FileKey, from: u64, limit: u32) -> Result<Vec<StoredText>, StoreError> {
+        self.asked(|sql| {
+            sql.prepare_cached(
+                "SELECT byte, part, at, role, tool, subagent, text, cut FROM texts
+                 WHERE file = ?1 AND byte >= ?2 ORDER BY byte, part LIMIT ?3",
+            )?
+            .query_map((file, count(from), limit), |row| {
+                Ok(StoredText {
+                    offset: uncount(row.get(0)?),
+                    part: row.get(1)?,
+                    at: time(row, 2)?,
+                    role: row.get(3)?,
+                    tool: row.get(4)?,
+                    subagent: row.get(5)?,
+                    text: row.get(6)?,
+                    cut: uncount(row.get(7)?),
+                })
+            })?
+            .collect()
+        })
+    }
+
+    /// How many texts are stored, and how many bytes of them were not, by the setting.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn text_counts(&self) -> Result<(u64, u64), StoreError> {
+        self.asked(|sql| {
+            let sums = sql
+                .prepare_cached("SELECT sum(texts), sum(cut_bytes) FROM files")?
+                .query_row([], |row| Ok((row.get::<_, Option<i64>>(0)?, row.get::<_, Option<i64>>(1)?)))
+                .optional()?;
+            let (texts, cut) = sums.unwrap_or_default();
+            Ok((uncount(texts.unwrap_or(0)), uncount(cut.unwrap_or(0))))
+        })
+    }
+}
