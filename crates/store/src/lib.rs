@@ -9,6 +9,7 @@
 pub mod error;
 mod folder;
 pub mod forget;
+mod index;
 mod lock;
 mod open;
 pub mod schema;
