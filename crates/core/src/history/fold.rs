@@ -5,9 +5,9 @@
 //! telling is kept back until [`HistoryFold::settle`], so that a call whose result follows is one row and not two.
 
 mod calls;
-pub(super) mod plans;
+mod plans;
 mod texts;
-pub(super) mod turns;
+mod turns;
 
 use std::sync::Arc;
 

@@ -18,8 +18,7 @@ workChainId: string,
  */
 at?: string, 
 /**
- * Whose text it is: `prompt`, `answer`, `thinking`, `tool_input`, `tool_result`,
- * `summary`, `title`, `command`, `notice`.
+ * Whose text it is: `prompt`, `response`, `thinking`, `tool_input`, `tool_output`, `summary`, `title`.
  */
 role: string, 
 /**

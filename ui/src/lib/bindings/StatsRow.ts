@@ -10,13 +10,9 @@ export type StatsRow = {
  */
 key: string, 
 /**
- * Sessions that took part. In the sum only.
+ * Sessions that took part.
  */
-sessions?: number, 
-/**
- * Prompts. In the sum only.
- */
-prompts?: number, 
+sessions: number, 
 /**
  * Requests to the model, each counted once however often it is written down. By tool: absent.
  */
@@ -26,14 +22,14 @@ requests?: number,
  */
 tokens?: Tokens, 
 /**
- * Calls of tools. By tool and in the sum only.
+ * Calls of tools. By model: absent.
  */
 toolCalls?: number, 
 /**
- * Of these, the ones that failed. By tool and in the sum only.
+ * Of these, the ones that failed or were denied. By model: absent.
  */
 toolErrors?: number, 
 /**
- * Milliseconds that the calls took together, as far as known. By tool and in the sum only.
+ * Milliseconds that the calls took together, as far as known. By tool only.
  */
 toolMs?: number, };
