@@ -9,7 +9,7 @@ use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::doctor::Doctor;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::roster::RosterMessage;
-use watchbill_protocol::timeline::Timeline;
+use watchbill_protocol::timeline::{Timeline, TimelinePlace};
 use watchbill_protocol::why::Why;
 
 use crate::desk::Desk;
@@ -47,6 +47,29 @@ pub async fn session_timeline(
     limit: u64,
 ) -> Result<Timeline, ApiError> {
     desk.ask(move |engine| engine.timeline(&session_id, from, limit)).await
+}
+
+/// A stretch of the timeline of one subagent of a session's chain.
+#[tauri::command]
+pub async fn agent_timeline(
+    desk: State<'_, Desk>,
+    session_id: String,
+    agent_id: String,
+    from: u64,
+    limit: u64,
+) -> Result<Timeline, ApiError> {
+    desk.ask(move |engine| engine.agent_timeline(&session_id, &agent_id, from, limit)).await
+}
+
+/// Where what was found stands in the timeline.
+#[tauri::command]
+pub async fn timeline_place(
+    desk: State<'_, Desk>,
+    session_id: String,
+    agent_id: Option<String>,
+    offset: u64,
+) -> Result<TimelinePlace, ApiError> {
+    desk.ask(move |engine| engine.timeline_place(&session_id, agent_id.as_deref(), offset)).await
 }
 
 /// What is watched, and how well.

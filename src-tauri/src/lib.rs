@@ -72,6 +72,8 @@ fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
             commands::session_why,
             commands::session_chain,
             commands::session_timeline,
+            commands::agent_timeline,
+            commands::timeline_place,
             commands::doctor,
             commands::open_folder,
             commands::start_demo,

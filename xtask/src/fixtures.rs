@@ -7,8 +7,8 @@ use anyhow::{Context, Result, bail};
 
 use crate::tree::Tree;
 
-/// Refreshes `recordings/<scenario>.ndjson` from `<from>/<scenario>/recording.ndjson` and `record-types/` from
-/// `<from>/transcript-record-types/`. Fixtures that have no source there stay as they are.
+/// Refreshes `recordings/<scenario>.ndjson` from `<from>/<scenario>/recording.ndjson`, `record-types/` from
+/// `<from>/transcript-record-types/` and `hook-payloads/` from `<from>/hook-payloads/`. Fixtures that have no source there stay as they are.
 pub fn refresh(tree: &Tree, from: &Path) -> Result<()> {
     let fixtures = tree.path("tests/fixtures");
     let mut copied = 0;
@@ -21,12 +21,15 @@ pub fn refresh(tree: &Tree, from: &Path) -> Result<()> {
             copied += copy(&recording, &fixtures.join("recordings").join(name))?;
         }
     }
-    let types = from.join("transcript-record-types");
-    if types.is_dir() {
-        for entry in fs::read_dir(&types)? {
+    for (folder, to) in [("transcript-record-types", "record-types"), ("hook-payloads", "hook-payloads")] {
+        let folder = from.join(folder);
+        if !folder.is_dir() {
+            continue;
+        }
+        for entry in fs::read_dir(&folder)? {
             let entry = entry?;
             if entry.path().extension().is_some_and(|extension| extension == "json") {
-                copied += copy(&entry.path(), &fixtures.join("record-types").join(entry.file_name()))?;
+                copied += copy(&entry.path(), &fixtures.join(to).join(entry.file_name()))?;
             }
         }
     }

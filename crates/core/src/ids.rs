@@ -3,8 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 /// The agent's own id of a session: the stem of the transcript's file name, usually a UUID.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SessionId(Arc<str>);
 
 impl SessionId {
@@ -70,7 +72,7 @@ impl fmt::Display for ChainId {
 /// The `uuid` of one record, as 128 bits.
 ///
 /// A text that is no UUID is hashed, so that every client's ids can be compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct RecordId(pub u128);
 
 impl RecordId {

@@ -3,10 +3,12 @@
 use std::fmt;
 use std::ops::{Add, Sub};
 
+use serde::{Deserialize, Serialize};
+
 /// Milliseconds since the Unix epoch, UTC.
 ///
 /// Wall-clock, because transcripts carry wall-clock times and a monotonic clock stops during suspend.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct Timestamp(i64);
 
 impl Timestamp {

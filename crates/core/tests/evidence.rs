@@ -65,6 +65,7 @@ fn reading(state: State, kind: Option<StateKind>, since: i64) -> TranscriptWitne
         confidence: Confidence::Observed,
         pending: &[],
         last_activity_at: at(since),
+        prompt_at: None,
     }
 }
 
@@ -97,6 +98,9 @@ fn evidence<'a>(
         gone: None,
         registry_readable: true,
         expects_registry: true,
+        hooks: None,
+        status_file: None,
+        child: None,
         live: true,
         timeouts: Timeouts::default(),
     }

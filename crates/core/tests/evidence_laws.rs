@@ -48,6 +48,7 @@ impl Scene {
             confidence: if told.silent { Confidence::Inferred } else { Confidence::Observed },
             pending: &told.pending,
             last_activity_at: at(told.active),
+            prompt_at: None,
         });
         resolve(&Evidence {
             now,
@@ -56,6 +57,9 @@ impl Scene {
             gone: self.gone.as_ref(),
             registry_readable: self.registry_readable,
             expects_registry: self.expects_registry,
+            hooks: None,
+            status_file: None,
+            child: None,
             live,
             timeouts: Timeouts::default(),
         })

@@ -6,8 +6,10 @@ use watchbill_core::ids::SessionId;
 use watchbill_protocol::chain::{Link, Segment, WorkChain};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::why::Why;
+use watchbill_watch::layout::Place;
 
 use crate::engine::Engine;
+use crate::timeline::agents::AgentFile;
 
 /// Where the parts of a timeline lie, in chain order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +20,8 @@ pub struct TimelinePlan {
     pub chain: String,
     /// Session, transcript, and how it is linked to the one before.
     pub parts: Vec<(SessionId, PathBuf, Option<&'static str>)>,
+    /// The transcripts of its sessions' subagents.
+    pub agents: Vec<AgentFile>,
 }
 
 impl Engine {
@@ -132,6 +136,7 @@ impl Engine {
         let id = self.find(asked)?;
         let chain = self.chains().of(&id);
         let sessions = chain.map_or_else(|| vec![id.clone()], |chain| chain.sessions.clone());
+        let agents = sessions.iter().flat_map(|session| self.agent_files(session)).collect();
         let parts = sessions
             .into_iter()
             .filter_map(|session| {
@@ -147,6 +152,17 @@ impl Engine {
             || watchbill_core::ids::ChainId::derive(&id).to_string(),
             |chain| chain.id.to_string(),
         );
-        Ok(TimelinePlan { session: id, chain, parts })
+        Ok(TimelinePlan { session: id, chain, parts, agents })
+    }
+
+    fn agent_files(&self, id: &SessionId) -> Vec<AgentFile> {
+        let paths = self.sessions.get(id).into_iter().flat_map(|session| session.agents.keys());
+        let file = |path: &PathBuf| match &self.files.get(path)?.place {
+            Place::Subagent { agent, .. } | Place::FlatSubagent { agent, .. } => {
+                Some(AgentFile { session: id.clone(), agent: agent.clone(), path: path.clone() })
+            }
+            _ => None,
+        };
+        paths.filter_map(file).collect()
     }
 }

@@ -50,6 +50,7 @@ impl Engine {
                 live: count(live),
             },
             limits: self.limits(),
+            store: None,
             problems: self.current(true).problems.to_vec(),
         }
     }

@@ -4,6 +4,7 @@
 //! chains, rows. A step takes the input in, works off what became dirty by it, and says what it needs.
 
 mod hints;
+mod in_folders;
 mod reads;
 mod rows;
 mod takes_in;
@@ -28,6 +29,7 @@ use watchbill_watch::fs::Fs;
 use watchbill_watch::process::Processes;
 use watchbill_watch::scan::canonical_roots;
 
+use crate::folders::Folders;
 use crate::input::{Input, Output};
 use crate::markers::Markers;
 use crate::problems::Problems;
@@ -70,7 +72,7 @@ impl Outlook {
 enum Due {
     Session(SessionId),
     RegistryFile(PathBuf),
-    MarkerFolder(PathBuf),
+    Folder(PathBuf),
 }
 
 /// What is known, and what follows from it.
@@ -86,6 +88,8 @@ pub struct Engine {
     pub(crate) files: HashMap<PathBuf, TrackedFile>,
     pub(crate) sessions: BTreeMap<SessionId, Session>,
     registry: Registry,
+    folders: Folders,
+    looks_elsewhere: bool,
     markers: Markers,
     chains: Chains,
     chains_dirty: bool,
@@ -102,7 +106,6 @@ pub struct Engine {
     watch_problems: Vec<watchbill_core::problem::Problem>,
     published_problems: Arc<[Problem]>,
     problems_dirty: bool,
-    repo_roots: HashMap<Arc<str>, Option<Arc<str>>>,
     scratch: Vec<u8>,
     revision: u64,
     pub(crate) reading: bool,
@@ -153,6 +156,8 @@ impl Engine {
             files: HashMap::new(),
             sessions: BTreeMap::new(),
             registry: Registry::default(),
+            folders: Folders::default(),
+            looks_elsewhere: false,
             markers: Markers::default(),
             chains: Chains::default(),
             chains_dirty: false,
@@ -166,7 +171,6 @@ impl Engine {
             watch_problems: Vec::new(),
             published_problems: Arc::from([]),
             problems_dirty: false,
-            repo_roots: HashMap::new(),
             scratch: Vec::new(),
             revision: 0,
             reading: true,
@@ -198,6 +202,7 @@ impl Engine {
                 self.take_registry_change(None, change, &mut out);
             }
             Input::Deadline => {}
+            Input::Folders(looks) => self.take_looks(looks),
             Input::Watching(problems) => {
                 self.problems_dirty |= self.watch_problems != problems;
                 self.watch_problems = problems;
@@ -310,8 +315,8 @@ impl Engine {
         self.dirty.extend(self.sessions.keys().cloned());
         self.dirty.extend(self.registry.all().map(|witness| witness.entry.session.clone()));
         for path in std::mem::take(&mut self.retries).into_keys() {
-            let due = if self.markers.is_folder(&path) {
-                Due::MarkerFolder(path.clone())
+            let due = if self.folders.contains(&path) {
+                Due::Folder(path.clone())
             } else {
                 Due::RegistryFile(path.clone())
             };
@@ -334,14 +339,14 @@ impl Engine {
                     self.dirty.insert(id);
                 }
                 Due::RegistryFile(path) => self.read_registry(&path, out),
-                Due::MarkerFolder(folder) => self.read_marker_folder(&folder),
+                Due::Folder(folder) => self.look_at_folder(&folder, out),
             }
         }
     }
 
     /// Works off everything that became dirty: chains first, then rows, then problems.
     fn settle(&mut self, out: &mut Vec<Output>) {
-        self.add_marker_folders(out);
+        self.add_folders(out);
         if self.chains_dirty {
             self.resolve_chains();
         }

@@ -2,11 +2,23 @@
 //!
 //! On Linux a process descriptor becomes readable when its process ends, so that nothing is polled and
 //! an idle machine is not woken. Elsewhere, or on old kernels, the loop is asked to look every two seconds.
+//! The same sleep ends when the machine comes back from a suspend or its clock is set (`clock_jump`).
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use watchbill_watch::process::ExitFd;
+
+use crate::clock_jump::ClockJumps;
+
+/// What the thread noticed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Noticed {
+    /// This process may have ended.
+    Ended(u32),
+    /// The wall clock has jumped: the machine slept, or somebody has set the clock.
+    ClockJumped,
+}
 
 /// Processes whose end is waited for.
 pub struct Exits {
@@ -16,6 +28,8 @@ pub struct Exits {
 struct Shared {
     watched: Mutex<Watched>,
     bell: Bell,
+    #[cfg_attr(not(unix), allow(dead_code, reason = "nothing is noticed there"))]
+    jumps: ClockJumps,
 }
 
 #[derive(Default)]
@@ -25,14 +39,14 @@ struct Watched {
 }
 
 impl Exits {
-    /// Starts the thread; `ended` is called with each process that may have ended, and says `false` when
-    /// nobody wants to know any more.
-    pub fn start(ended: impl Fn(u32) -> bool + Send + 'static) -> Self {
-        let shared = Arc::new(Shared { watched: Mutex::default(), bell: Bell::new() });
+    /// Starts the thread; `tell` is called with what it noticed, and says `false` when nobody wants to know any more.
+    pub fn start(tell: impl Fn(Noticed) -> bool + Send + 'static) -> Self {
+        let shared =
+            Arc::new(Shared { watched: Mutex::default(), bell: Bell::new(), jumps: ClockJumps::new() });
         let seen = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
             .name("watchbill-exits".into())
-            .spawn(move || while seen.wait().into_iter().all(&ended) && !seen.lock().over {});
+            .spawn(move || while seen.wait().into_iter().all(&tell) && !seen.lock().over {});
         if let Err(error) = thread {
             tracing::error!(%error, "the system gives no thread; ended processes are noticed late");
         }
@@ -78,7 +92,7 @@ mod unix {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use watchbill_watch::process::ExitFd;
 
-    use super::Shared;
+    use super::{Noticed, Shared};
 
     /// Wakes the thread from its sleep in `poll`.
     pub struct Bell(Option<(OwnedFd, OwnedFd)>);
@@ -108,8 +122,8 @@ mod unix {
     const LOOK: Duration = Duration::from_secs(2);
 
     impl Shared {
-        /// Sleeps until a process has ended or has to be looked at, and says which.
-        pub(super) fn wait(&self) -> Vec<u32> {
+        /// Sleeps until a process has ended or has to be looked at, or the clock has jumped, and says which.
+        pub(super) fn wait(&self) -> Vec<Noticed> {
             let watched: Vec<(u32, Option<Arc<ExitFd>>)> =
                 self.lock().by_pid.iter().map(|(pid, descriptor)| (*pid, descriptor.clone())).collect();
             let looks = self.bell.0.is_none() || watched.iter().any(|(_, descriptor)| descriptor.is_none());
@@ -120,17 +134,42 @@ mod unix {
                 .iter()
                 .map(|(_, fd)| PollFd::from_borrowed_fd(fd.as_fd(), PollFlags::IN))
                 .collect();
-            if let Some((read, _)) = &self.bell.0 {
-                polled.push(PollFd::new(read, PollFlags::IN));
-            }
+            let jumps = self.jumps.descriptor();
+            polled.extend(jumps.map(|timer| PollFd::new(timer, PollFlags::IN)));
+            polled.extend(self.bell.0.as_ref().map(|(read, _)| PollFd::new(read, PollFlags::IN)));
             let woken = poll(&mut polled, timeout.as_ref());
             self.bell.quiet();
+            if let Err(error) = woken
+                && error != rustix::io::Errno::INTR
+            {
+                // More descriptors than the limit allows, say. To ask again at once would be to ask for ever, so
+                // that every process is looked at by the clock until it works again.
+                tracing::debug!(%error, "ended processes are looked for by the clock");
+                std::thread::sleep(LOOK);
+                return watched.into_iter().map(|(pid, _)| Noticed::Ended(pid)).collect();
+            }
+            let heard = |polled: &PollFd<'_>| !polled.revents().is_empty();
+            let jumped = jumps.is_some() && polled.get(by_descriptor.len()).is_some_and(heard);
             let mut ended: Vec<u32> = by_descriptor
                 .iter()
                 .zip(&polled)
-                .filter(|(_, polled)| !polled.revents().is_empty())
+                .filter(|(_, polled)| heard(polled))
                 .map(|((pid, _), _)| *pid)
                 .collect();
+            self.forget_ended(&watched, &ended);
+            if woken == Ok(0) {
+                ended.extend(
+                    watched.iter().filter(|(_, descriptor)| descriptor.is_none()).map(|(pid, _)| *pid),
+                );
+            }
+            if jumped {
+                self.jumps.take();
+            }
+            let ended = ended.into_iter().map(Noticed::Ended);
+            ended.chain(jumped.then_some(Noticed::ClockJumped)).collect()
+        }
+
+        fn forget_ended(&self, watched: &[(u32, Option<Arc<ExitFd>>)], ended: &[u32]) {
             let mut lock = self.lock();
             for (pid, descriptor) in watched.iter().filter(|(pid, _)| ended.contains(pid)) {
                 // The id may be another process's by now, with a descriptor of its own.
@@ -142,12 +181,6 @@ mod unix {
                     lock.by_pid.remove(pid);
                 }
             }
-            if woken == Ok(0) {
-                ended.extend(
-                    watched.iter().filter(|(_, descriptor)| descriptor.is_none()).map(|(pid, _)| *pid),
-                );
-            }
-            ended
         }
     }
 }
@@ -159,7 +192,7 @@ use elsewhere::Bell;
 mod elsewhere {
     use std::time::Duration;
 
-    use super::Shared;
+    use super::{Noticed, Shared};
 
     /// Nothing to ring: the thread looks every two seconds. Untried on such a system.
     pub struct Bell;
@@ -173,9 +206,9 @@ mod elsewhere {
     }
 
     impl Shared {
-        pub(super) fn wait(&self) -> Vec<u32> {
+        pub(super) fn wait(&self) -> Vec<Noticed> {
             std::thread::sleep(Duration::from_secs(2));
-            self.lock().by_pid.keys().copied().collect()
+            self.lock().by_pid.keys().copied().map(Noticed::Ended).collect()
         }
     }
 }
@@ -192,23 +225,41 @@ mod tests {
     #[test]
     fn the_end_of_a_process_is_told_without_asking() {
         let (sender, receiver) = mpsc::channel();
-        let exits = Exits::start(move |pid| sender.send(pid).is_ok());
+        let exits = Exits::start(move |noticed| sender.send(noticed).is_ok());
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let descriptor = SystemProcesses::new().exit_fd(child.id());
         assert!(descriptor.is_some(), "this kernel gives descriptors of processes");
         exits.watch(child.id(), descriptor);
         child.kill().unwrap();
         // Not waited for yet: a zombie has ended too.
-        assert_eq!(receiver.recv_timeout(Duration::from_secs(10)), Ok(child.id()));
+        assert_eq!(receiver.recv_timeout(Duration::from_secs(10)), Ok(Noticed::Ended(child.id())));
         child.wait().unwrap();
     }
 
     #[test]
     fn a_process_without_a_descriptor_is_looked_at_now_and_then() {
         let (sender, receiver) = mpsc::channel();
-        let exits = Exits::start(move |pid| sender.send(pid).is_ok());
+        let exits = Exits::start(move |noticed| sender.send(noticed).is_ok());
         exits.watch(4711, None);
-        assert_eq!(receiver.recv_timeout(Duration::from_secs(10)), Ok(4711));
-        assert_eq!(receiver.recv_timeout(Duration::from_secs(10)), Ok(4711), "again and again");
+        assert_eq!(receiver.recv_timeout(Duration::from_secs(10)), Ok(Noticed::Ended(4711)));
+        assert_eq!(
+            receiver.recv_timeout(Duration::from_secs(10)),
+            Ok(Noticed::Ended(4711)),
+            "again and again"
+        );
+    }
+
+    #[test]
+    fn nothing_is_told_while_nothing_happens() {
+        let (sender, receiver) = mpsc::channel();
+        let exits = Exits::start(move |noticed| sender.send(noticed).is_ok());
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        exits.watch(child.id(), SystemProcesses::new().exit_fd(child.id()));
+        assert!(
+            receiver.recv_timeout(Duration::from_millis(500)).is_err(),
+            "no clock has jumped, nobody has ended"
+        );
+        child.kill().unwrap();
+        child.wait().unwrap();
     }
 }

@@ -10,7 +10,7 @@ use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::doctor::Doctor;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::roster::{RosterMessage, RosterSnapshot};
-use watchbill_protocol::timeline::Timeline;
+use watchbill_protocol::timeline::{Timeline, TimelinePlace};
 use watchbill_protocol::why::Why;
 use watchbill_watch::fs::{Fs, StdFs};
 use watchbill_watch::process::SystemProcesses;
@@ -21,7 +21,7 @@ use crate::publish::{Sink, Subscription, snapshot};
 use crate::runtime::{Loop, Message, Parts};
 use crate::settings::Settings;
 use crate::source::Source;
-use crate::timeline::TimelineReader;
+use crate::timeline::{Stretch, TimelineReader};
 
 /// An answer that takes longer than this means that the engine is stuck, and the person should know.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -138,7 +138,40 @@ impl Handle {
         let session = session.to_owned();
         let plan = self.ask(move |engine, _| engine.timeline_plan(&session))??;
         let mut reader = self.timelines.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        reader.read(&*self.fs, &plan, from, limit)
+        reader.read(&*self.fs, &plan, Stretch::new(from, limit))
+    }
+
+    /// A stretch of the timeline of one subagent of a session's chain.
+    ///
+    /// # Errors
+    /// When the session or the subagent is not known, its transcript cannot be read, or the engine has stopped.
+    pub fn agent_timeline(
+        &self,
+        session: &str,
+        agent: &str,
+        from: u64,
+        limit: u64,
+    ) -> Result<Timeline, ApiError> {
+        let session = session.to_owned();
+        let plan = self.ask(move |engine, _| engine.timeline_plan(&session))??;
+        let mut reader = self.timelines.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        reader.read_agent(&*self.fs, &plan, agent, Stretch::new(Some(from), limit))
+    }
+
+    /// Where the record that begins at `offset` of a session's transcript, or of its subagent's, stands in the timeline.
+    ///
+    /// # Errors
+    /// When the session is not known, its transcript cannot be read, or the engine has stopped.
+    pub fn timeline_place(
+        &self,
+        session: &str,
+        agent: Option<&str>,
+        offset: u64,
+    ) -> Result<TimelinePlace, ApiError> {
+        let session = session.to_owned();
+        let plan = self.ask(move |engine, _| engine.timeline_plan(&session))??;
+        let mut reader = self.timelines.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        reader.place(&*self.fs, &plan, agent, offset)
     }
 
     /// What is found and how it is watched.

@@ -7,6 +7,7 @@ use watchbill_core::ids::SessionId;
 use watchbill_core::problem::Problem;
 use watchbill_watch::hints::Hint;
 
+use crate::folders::FolderLook;
 use crate::transcripts::Loaded;
 
 /// What can happen.
@@ -21,6 +22,8 @@ pub enum Input {
     ProcessEnded(Option<u32>),
     /// A deadline has come.
     Deadline,
+    /// Looks at working folders that were asked for.
+    Folders(Vec<FolderLook>),
     /// The watcher's own troubles, all of them.
     Watching(Vec<Problem>),
 }
@@ -42,6 +45,10 @@ pub enum Output {
     ForgetProcess(u32),
     /// Tell of changes in this folder, which lies outside the roots.
     WatchFolder(PathBuf),
+    /// This folder needs no watching any more.
+    UnwatchFolder(PathBuf),
+    /// Look at this working folder, wherever that does not stop the loop.
+    LookAtFolder(PathBuf),
     /// These files hold more than one step reads: send the hint again.
     Again(Vec<PathBuf>),
 }

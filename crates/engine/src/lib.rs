@@ -7,12 +7,15 @@
 
 pub mod ask;
 pub mod clock;
+mod clock_jump;
 pub mod cold;
 pub mod demo;
 pub mod doctor;
 pub mod engine;
 mod exits;
 pub mod first_scan;
+mod folder_looks;
+pub mod folders;
 pub mod handle;
 pub mod input;
 pub mod markers;

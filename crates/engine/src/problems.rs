@@ -127,6 +127,12 @@ impl Problems {
     }
 }
 
+/// Events were lost so many times since the start.
+pub fn overflow(times: u64) -> Problem {
+    let kind = ProblemKind::Overflow;
+    Problem { path: Arc::from("events"), kind, count: times, detail: Arc::from(words(kind)) }
+}
+
 /// Why a file's content is not known.
 const UNREADABLE: [ProblemKind; 4] =
     [ProblemKind::PermissionDenied, ProblemKind::NotAFile, ProblemKind::Io, ProblemKind::Missing];

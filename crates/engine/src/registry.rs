@@ -21,6 +21,11 @@ const RETRY: Millis = Millis(50);
 const RETRIES: u32 = 20;
 /// A torn file that was written longer ago than this is not being written any more.
 const LONG: Millis = Millis(1_000);
+/// A person clears and resumes by hand; so many moves are more than anybody's, and a program gone mad must not fill
+/// the memory. The oldest give way.
+const MOST_MOVES: usize = 4096;
+/// The same for sessions whose process has left.
+const MOST_GONE: usize = 16_384;
 /// No registry file is near this size; a larger one is not the client's.
 const SIZE_LIMIT: u64 = 256 << 10;
 
@@ -91,6 +96,11 @@ impl Registry {
             }
         };
         match parse_registry(&bytes) {
+            // A file that was copied or restored speaks of a process that does not write it.
+            Ok(entry) if pid_of(path).is_some_and(|pid| pid != entry.instance.pid) => {
+                problems.set(misnamed(name, entry.instance.pid));
+                self.silence(path)
+            }
             Ok(entry) => {
                 problems.forget(&name);
                 let liveness = processes.probe(&entry.instance, entry.pid_domain.as_deref());
@@ -162,6 +172,9 @@ impl Registry {
                 self.leave(&before, now, how);
                 change.sessions.push(before.entry.session.clone());
                 if same_process {
+                    if self.moves.len() >= MOST_MOVES {
+                        self.moves.drain(..MOST_MOVES / 8);
+                    }
                     self.moves.push(RegistryMove {
                         instance: before.entry.instance.clone(),
                         from: before.entry.session.clone(),
@@ -190,6 +203,12 @@ impl Registry {
 
     fn leave(&mut self, witness: &InstanceWitness, at: Timestamp, how: Departure) {
         let gone = GoneInstance { instance: witness.entry.instance.clone(), at, how };
+        if self.gone.len() >= MOST_GONE {
+            let mut times: Vec<Timestamp> = self.gone.values().map(|gone| gone.at).collect();
+            times.sort_unstable();
+            let oldest = times[times.len() / 8];
+            self.gone.retain(|_, gone| gone.at > oldest);
+        }
         self.gone.insert(witness.entry.session.clone(), gone);
     }
 
@@ -272,6 +291,19 @@ impl Registry {
     pub fn moves(&self) -> &[RegistryMove] {
         &self.moves
     }
+}
+
+/// The process that a file's name speaks of.
+fn pid_of(path: &Path) -> Option<u32> {
+    path.file_stem()?.to_str()?.parse().ok()
+}
+
+fn misnamed(path: Arc<str>, pid: u32) -> Problem {
+    let detail = format!(
+        "names process {pid}, which is not the one in the file's name; it was left aside. If no agent runs under \
+         that name, remove the file"
+    );
+    Problem { path, kind: ProblemKind::MalformedRegistry, count: 1, detail: Arc::from(detail) }
 }
 
 fn malformed(path: Arc<str>) -> Problem {

@@ -5,15 +5,17 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use tokio::sync::{Notify, mpsc};
-use watchbill_core::time::Timestamp;
+use watchbill_core::time::{Millis, Timestamp};
 use watchbill_protocol::roster::RosterMessage;
 use watchbill_watch::hints::Hint;
 use watchbill_watch::process::Processes;
 
 use crate::clock::Clock;
 use crate::engine::{Engine, Outlook, World};
-use crate::exits::Exits;
+use crate::exits::{Exits, Noticed};
 use crate::first_scan::FirstScan;
+use crate::folder_looks::FolderLooks;
+use crate::folders::FolderLook;
 use crate::input::{Input, Output};
 use crate::publish::{Served, Sink, Subscriber, Subscription};
 use crate::settings::Settings;
@@ -23,6 +25,9 @@ use crate::transcripts::Loaded;
 /// So many loaded files are taken in by one step of the first scan.
 const BATCH: usize = 128;
 
+/// A dead mount keeps the first snapshot waiting for this long and no longer.
+const FOLDERS_PATIENCE: Millis = Millis::from_secs(1);
+
 /// A question that the loop answers between two steps.
 pub(crate) type Question = Box<dyn FnOnce(&Engine, &dyn Source) + Send>;
 
@@ -30,8 +35,13 @@ pub(crate) type Question = Box<dyn FnOnce(&Engine, &dyn Source) + Send>;
 pub(crate) enum Message {
     Loaded(usize, Box<Loaded>),
     ScanEnded(Box<FirstScan>),
-    ScanBegan { recent: usize },
+    ScanBegan {
+        recent: usize,
+    },
     ProcessEnded(u32),
+    Folder(Box<FolderLook>),
+    /// The machine slept, or its clock was set.
+    ClockJumped,
     Subscribe(Subscription, Sink),
     Tell(RosterMessage),
     Ask(Question),
@@ -51,6 +61,9 @@ pub(crate) struct Loop {
     /// When a subscriber that pauses gets its next delta.
     serve_at: Option<Timestamp>,
     exits: Exits,
+    folder_looks: FolderLooks,
+    /// Until when the first snapshot waits for looks at working folders.
+    folders_until: Option<Timestamp>,
     again: BTreeSet<Hint>,
     recent_left: Option<usize>,
     recent_limit: usize,
@@ -79,11 +92,22 @@ impl Loop {
             let woken = Arc::clone(&woken);
             Box::new(source::watch(&settings, move || woken.notify_one()))
         });
-        let engine = Engine::new(settings, world.clone(), Outlook::LIVE, clock.now());
+        let mut engine = Engine::new(settings, world.clone(), Outlook::LIVE, clock.now());
+        engine.look_elsewhere();
+        let looked = sender.clone();
+        let folder_looks = FolderLooks::new(Arc::clone(&world.fs), move |look| {
+            looked.send(Message::Folder(Box::new(look))).is_ok()
+        });
         spawn_first_scan(&engine, &world, &sender);
         let ended = sender.clone();
         // A failed send means that the loop has stopped; then nobody wants to know.
-        let exits = Exits::start(move |pid| ended.send(Message::ProcessEnded(pid)).is_ok());
+        let exits = Exits::start(move |noticed| {
+            let message = match noticed {
+                Noticed::Ended(pid) => Message::ProcessEnded(pid),
+                Noticed::ClockJumped => Message::ClockJumped,
+            };
+            ended.send(message).is_ok()
+        });
         Self {
             engine,
             clock,
@@ -94,6 +118,8 @@ impl Loop {
             subscribers: Vec::new(),
             serve_at: None,
             exits,
+            folder_looks,
+            folders_until: None,
             again: BTreeSet::new(),
             recent_left: None,
             recent_limit: 0,
@@ -138,6 +164,7 @@ impl Loop {
 
     fn receive(&mut self, first: Message) {
         let mut loaded = Vec::new();
+        let mut looks = Vec::new();
         let mut message = Some(first);
         let mut ended = None;
         while let Some(current) = message {
@@ -153,6 +180,7 @@ impl Loop {
                         break;
                     }
                 }
+                Message::Folder(look) => looks.push(*look),
                 Message::ScanEnded(scan) => {
                     ended = Some(scan);
                     break;
@@ -164,6 +192,7 @@ impl Loop {
                 other => {
                     // What was loaded before a question counts for its answer.
                     self.step(Input::Loaded(std::mem::take(&mut loaded)));
+                    self.step(Input::Folders(std::mem::take(&mut looks)));
                     self.receive_one(other);
                 }
             }
@@ -172,8 +201,12 @@ impl Loop {
         if !loaded.is_empty() {
             self.step(Input::Loaded(loaded));
         }
+        if !looks.is_empty() {
+            self.step(Input::Folders(looks));
+        }
         if let Some(scan) = ended {
             self.recent_left = Some(0);
+            self.folders_until = Some(self.clock.now() + FOLDERS_PATIENCE);
             self.step(Input::ScanEnded(scan.problems));
             // The watches were installed while the scan ran. Once they stand nothing can be missed any more,
             // and what was missed before is made up for by the look that follows.
@@ -198,8 +231,12 @@ impl Loop {
                 self.subscribers.retain_mut(|subscriber| subscriber.tell(message.clone()))
             }
             Message::Ask(question) => question(&self.engine, &*self.source),
-            Message::LookAgain => self.step(Input::Hints(BTreeSet::from([Hint::Everything]))),
-            Message::Loaded(..) | Message::ScanEnded(_) | Message::Stop => {}
+            // While the machine slept deadlines have passed, processes have ended and polled folders have changed; all of
+            // that is looked at before anybody is told anything.
+            Message::ClockJumped | Message::LookAgain => {
+                self.step(Input::Hints(BTreeSet::from([Hint::Everything])))
+            }
+            Message::Loaded(..) | Message::Folder(_) | Message::ScanEnded(_) | Message::Stop => {}
         }
     }
 
@@ -239,20 +276,25 @@ impl Loop {
                 }
                 Output::ForgetProcess(pid) => self.exits.forget(pid),
                 Output::WatchFolder(folder) => self.source.watch_folder(&folder),
+                Output::UnwatchFolder(folder) => self.source.unwatch_folder(&folder),
+                Output::LookAtFolder(folder) => self.folder_looks.ask(folder),
                 Output::Again(paths) => self.again.extend(paths.into_iter().map(Hint::File)),
             }
         }
     }
 
     fn serve(&mut self) {
-        let ready = self.recent_left == Some(0);
-        let mut next = None;
+        let now = self.clock.now();
+        // A marker may tell that a session goes on elsewhere; without it the first snapshot shows one row too many.
+        let patient = self.folders_until.filter(|until| now < *until && self.folder_looks.outstanding() > 0);
+        let ready = self.recent_left == Some(0) && patient.is_none();
+        let mut next = patient;
         let engine = &self.engine;
         self.subscribers.retain_mut(|subscriber| {
             if subscriber.wants.wait_for_recent && !ready {
                 return true;
             }
-            match subscriber.serve(&engine.current(subscriber.wants.all), self.clock.now()) {
+            match subscriber.serve(&engine.current(subscriber.wants.all), now) {
                 Served::UpToDate => true,
                 Served::Later(at) => {
                     next = next.into_iter().chain(Some(at)).min();

@@ -44,8 +44,8 @@ pub struct Session {
     pub agent_calls: BTreeMap<PathBuf, Vec<PendingTool>>,
     /// The root under which it was found.
     pub root: PathBuf,
-    /// Its launch folder and the repository of that, once looked for.
-    pub repo_root: Option<(Arc<str>, Option<Arc<str>>)>,
+    /// The repository that its launch folder is in.
+    pub repo_root: Option<Arc<str>>,
     /// The transcript, and the revision of its lineage, that the chains were resolved with.
     pub lineage: Option<(PathBuf, u64)>,
 }
@@ -159,6 +159,7 @@ pub fn verdict(makings: &Makings<'_>) -> Option<Verdict> {
         confidence: reading.confidence,
         pending,
         last_activity_at: fold.facts().last_activity_at.unwrap_or(reading.since),
+        prompt_at: fold.facts().prompt_at,
     });
     let facts = makings.fold.map(|(_, fold)| fold.facts());
     let expects =
@@ -170,6 +171,9 @@ pub fn verdict(makings: &Makings<'_>) -> Option<Verdict> {
         gone: makings.registry.gone(makings.id),
         registry_readable: makings.session.is_some_and(|session| makings.registry.readable(&session.root)),
         expects_registry: expects,
+        hooks: None,
+        status_file: None,
+        child: None,
         live: makings.live,
         timeouts: makings.timeouts,
     }))
@@ -272,7 +276,7 @@ pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
             .or_else(|| entry.and_then(|entry| entry.user_name.clone())),
         // The client says `HEAD` for a folder without a repository as well as off any branch: neither is a branch.
         branch: facts.and_then(|facts| facts.branch.clone()).filter(|branch| **branch != *"HEAD"),
-        repo_root: session.and_then(|session| session.repo_root.as_ref()?.1.clone()),
+        repo_root: session.and_then(|session| session.repo_root.clone()),
         project_id: makings
             .fold
             .and_then(|(path, _)| path.parent()?.file_name().map(|name| Arc::from(name.to_string_lossy()))),

@@ -23,33 +23,53 @@ pub trait Source: Send {
     fn mode_of(&self, root: &Path) -> WatchMode;
     /// Asks for hints of a folder that lies outside the roots.
     fn watch_folder(&mut self, folder: &Path);
+    /// Hints of that folder are not needed any more.
+    fn unwatch_folder(&mut self, folder: &Path);
+}
+
+/// The system's watcher of the roots, and one of its own for working folders.
+///
+/// A working folder may lie on a mount that has died, and whoever asks for anything there waits for ever: that must
+/// not be the thread that looks after the agent's own folders.
+pub struct Ears {
+    roots: Watcher,
+    folders: Option<Watcher>,
+    mode: NativeMode,
+    wake: Arc<dyn Fn() + Send + Sync>,
 }
 
 /// Watches the roots in the way that the settings ask for.
-pub fn watch(settings: &Settings, wake: impl Fn() + Send + Sync + 'static) -> Watcher {
+pub fn watch(settings: &Settings, wake: impl Fn() + Send + Sync + 'static) -> Ears {
     let mode = match settings.watch {
         WatchSetting::Auto => NativeMode::Auto,
         WatchSetting::Native => NativeMode::Native,
         WatchSetting::Poll(interval) => NativeMode::Poll(interval),
     };
-    Watcher::start(&settings.roots, mode, wake)
+    let wake: Arc<dyn Fn() + Send + Sync> = Arc::new(wake);
+    let told = Arc::clone(&wake);
+    Ears { roots: Watcher::start(&settings.roots, mode, move || told()), folders: None, mode, wake }
 }
 
-impl Source for Watcher {
+impl Source for Ears {
     fn ready(&self) {
-        Self::ready(self);
+        self.roots.ready();
     }
 
     fn take(&self) -> BTreeSet<Hint> {
-        Self::take(self)
+        let mut hints = self.roots.take();
+        hints.extend(self.folders.iter().flat_map(Watcher::take));
+        hints
     }
 
     fn problems(&self) -> Vec<Problem> {
-        self.health().into_iter().filter_map(|root| root.problem).collect()
+        let troubles = self.roots.health().into_iter().filter_map(|root| root.problem);
+        let lost = self.roots.lost() + self.folders.as_ref().map_or(0, Watcher::lost);
+        let overflow = (lost > 0).then(|| crate::problems::overflow(lost));
+        troubles.chain(overflow).collect()
     }
 
     fn mode_of(&self, root: &Path) -> WatchMode {
-        let health = self.health();
+        let health = self.roots.health();
         let found =
             health.iter().find(|health| health.root == root || health.canonical.as_deref() == Some(root));
         match found.map(|health| health.mode) {
@@ -60,7 +80,17 @@ impl Source for Watcher {
     }
 
     fn watch_folder(&mut self, folder: &Path) {
-        self.watch_dir(folder);
+        let folders = self.folders.get_or_insert_with(|| {
+            let told = Arc::clone(&self.wake);
+            Watcher::start(&[], self.mode, move || told())
+        });
+        folders.watch_dir(folder);
+    }
+
+    fn unwatch_folder(&mut self, folder: &Path) {
+        if let Some(folders) = &self.folders {
+            folders.unwatch_dir(folder);
+        }
     }
 }
 
@@ -81,4 +111,6 @@ impl Source for Arc<HintSet> {
     }
 
     fn watch_folder(&mut self, _folder: &Path) {}
+
+    fn unwatch_folder(&mut self, _folder: &Path) {}
 }

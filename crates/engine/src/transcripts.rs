@@ -246,7 +246,7 @@ pub struct Loaded {
 }
 
 /// The companion of a subagent's transcript is a few hundred bytes.
-const META_LIMIT: u64 = 64 << 10;
+pub(crate) const META_LIMIT: u64 = 64 << 10;
 
 fn says_finished(bytes: &[u8]) -> bool {
     serde_json::from_slice::<serde_json::Value>(bytes)

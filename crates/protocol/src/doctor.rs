@@ -4,10 +4,12 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use crate::roster::Problem;
+use crate::store::StoreHealth;
 
 /// The state of the whole, for a person who wonders why something is not shown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
 pub struct Doctor {
     /// What runs.
     pub versions: Versions,
@@ -17,6 +19,9 @@ pub struct Doctor {
     pub registry: Registry,
     /// Limits of the system that matter for watching.
     pub limits: Vec<Limit>,
+    /// The stored history. Absent where none is kept: in the demo.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub store: Option<StoreHealth>,
     /// Sorted by path and kind.
     pub problems: Vec<Problem>,
 }

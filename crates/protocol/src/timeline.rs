@@ -6,10 +6,14 @@ use ts_rs::TS;
 /// A stretch of a timeline.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
 #[allow(missing_docs)]
 pub struct Timeline {
     pub session_id: String,
     pub work_chain_id: String,
+    /// Set when this is the timeline of one subagent of the session: its id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<String>,
     /// Index of the first item.
     pub from: u64,
     /// Number of items in the whole timeline, as far as read.
@@ -61,6 +65,9 @@ pub enum What {
         output: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none")]
         duration_ms: Option<u64>,
+        /// The subagent that this call started, when it wrote a transcript of its own.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        subagent: Option<Subagent>,
     },
     /// A compaction.
     Boundary {
@@ -80,4 +87,39 @@ pub enum What {
     Command { text: String },
     /// A word of the client: retry, end of turn with its duration, ….
     Note { text: String },
+}
+
+/// A subagent, at the call that started it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
+#[allow(missing_docs)]
+pub struct Subagent {
+    pub agent_id: String,
+    /// Number of items in its own timeline, once that was read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total: Option<u64>,
+    /// Its timeline, where it was asked for with the rest; indexes count from 0 within it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub items: Vec<TimelineItem>,
+}
+
+/// Where something stands in the timeline of a chain.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct TimelinePlace {
+    /// Index of the item; for what a subagent said, of the call that started it.
+    pub index: u64,
+    /// The way on from there: the subagent at that call, the one that it started in turn, ….
+    pub within: Vec<AgentPlace>,
+}
+
+/// A place in a subagent's own timeline.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[allow(missing_docs)]
+pub struct AgentPlace {
+    pub agent_id: String,
+    /// Index of the item in the subagent's timeline.
+    pub index: u64,
 }

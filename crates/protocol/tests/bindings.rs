@@ -14,9 +14,12 @@ use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::doctor::Doctor;
 use watchbill_protocol::error::ApiError;
 use watchbill_protocol::event::StoreEvent;
+use watchbill_protocol::export::ExportChain;
 use watchbill_protocol::roster::RosterMessage;
+use watchbill_protocol::search::{SearchAnswer, SearchQuery};
 use watchbill_protocol::status::Status;
-use watchbill_protocol::timeline::{Timeline, What};
+use watchbill_protocol::store::{ForgetReport, IndexReport, Stats};
+use watchbill_protocol::timeline::{Timeline, TimelinePlace, What};
 use watchbill_protocol::why::Why;
 
 fn generate(folder: &Path) {
@@ -35,6 +38,13 @@ fn generate(folder: &Path) {
     Doctor::export_all(&config).unwrap();
     Status::export_all(&config).unwrap();
     ApiError::export_all(&config).unwrap();
+    TimelinePlace::export_all(&config).unwrap();
+    SearchQuery::export_all(&config).unwrap();
+    SearchAnswer::export_all(&config).unwrap();
+    IndexReport::export_all(&config).unwrap();
+    Stats::export_all(&config).unwrap();
+    ForgetReport::export_all(&config).unwrap();
+    ExportChain::export_all(&config).unwrap();
 }
 
 fn files(folder: &Path) -> BTreeMap<String, String> {

@@ -19,7 +19,9 @@ use watchbill_protocol::event::{StoreEvent, StoreEvents};
 use watchbill_protocol::roster::{
     Context, Group, RosterDelta, RosterMessage, RosterSnapshot, TrackedSession,
 };
+use watchbill_protocol::search::{Hit, IndexState, SearchAnswer, SnippetPart};
 use watchbill_protocol::status::Status;
+use watchbill_protocol::store::{ForgetReport, ForgottenSession, IndexReport, Stats, StatsRow, StoreHealth};
 use watchbill_protocol::why::Why;
 
 mod common;
@@ -217,6 +219,15 @@ fn the_doctor() {
             needed: None,
             enough: true,
         }],
+        store: Some(StoreHealth {
+            path: "/home/dev/.local/share/watchbill/watchbill.db".into(),
+            exists: true,
+            bytes: 1_000_000,
+            schema_version: Some(1),
+            sessions: 12,
+            texts: 800,
+            ..StoreHealth::default()
+        }),
         problems: Vec::new(),
     });
 }
@@ -237,4 +248,42 @@ fn counts_and_errors() {
     for code in [ErrorCode::NotFound, ErrorCode::NotReady, ErrorCode::Internal] {
         assert_eq!(serde_json::to_value(code).unwrap(), code.word());
     }
+}
+
+#[test]
+fn what_was_found() {
+    let part = |text: &str, found| SnippetPart { text: text.into(), found };
+    assert_json_snapshot!(SearchAnswer {
+        query: "pager".into(),
+        hits: vec![Hit {
+            session_id: "s".into(),
+            work_chain_id: "c".into(),
+            at: Some("2026-11-20T15:30:52.694Z".into()),
+            role: "tool_output".into(),
+            snippet: "fixed the pager.".into(),
+            snippet_parts: vec![part("fixed the ", false), part("pager", true), part(".", false)],
+            project: "/home/dev/api-server".into(),
+            score: 3.5,
+            title: None,
+            tool: Some("Bash".into()),
+            agent_id: Some("a7c1".into()),
+            offset: 4711,
+        }],
+        more: false,
+        index: IndexState::Current,
+        took_ms: 1.25,
+    });
+}
+
+#[test]
+fn what_is_told_of_the_store() {
+    let row = |key: &str| StatsRow { key: key.into(), sessions: 2, requests: Some(7), ..StatsRow::default() };
+    let stats = Stats { by: "day".into(), since: None, rows: vec![row("2026-11-20")], total: row("") };
+    let forgotten = ForgetReport {
+        sessions: vec![ForgottenSession { session_id: "s".into(), ..ForgottenSession::default() }],
+        texts: 40,
+        rows: 90,
+        ..ForgetReport::default()
+    };
+    assert_json_snapshot!((IndexReport::default(), stats, forgotten));
 }

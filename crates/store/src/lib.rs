@@ -1,3 +1,24 @@
 //! What is kept: SQLite with migrations, history, full-text search, archive.
+//!
+//! [`Store::open`] is the way in. One process writes (it holds the lock file of the data folder), every other one
+//! reads. The writer writes in [`Step`]s, one transaction each; what is read comes from the store itself, beside
+//! the table it reads ([`tables`]), or from [`search`] and [`stats`]. SQL stands in this crate alone.
 
 #![forbid(unsafe_code)]
+
+pub mod error;
+mod folder;
+pub mod forget;
+mod lock;
+mod open;
+pub mod schema;
+pub mod search;
+pub mod stats;
+mod step;
+pub mod tables;
+pub mod text;
+
+pub use error::StoreError;
+pub use open::{Access, Mode, Origin, Store};
+pub use step::Step;
+pub use tables::{FileKey, SessionKey};

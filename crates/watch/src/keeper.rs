@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
@@ -47,6 +48,8 @@ pub(crate) struct Keeper {
     polled: BTreeMap<PathBuf, (Planned, Snapshot)>,
     /// Folders that the system would not watch, with the reason.
     refused: BTreeMap<PathBuf, Problem>,
+    /// How often events were lost.
+    lost: Arc<AtomicU64>,
     started: bool,
 }
 
@@ -57,6 +60,7 @@ impl Keeper {
         hints: Arc<HintSet>,
         health: Arc<Mutex<Vec<RootHealth>>>,
         orders: Sender<Order>,
+        lost: Arc<AtomicU64>,
     ) -> Self {
         Self {
             fs: StdFs,
@@ -71,6 +75,7 @@ impl Keeper {
             installed: BTreeMap::new(),
             polled: BTreeMap::new(),
             refused: BTreeMap::new(),
+            lost,
             started: false,
         }
     }
@@ -129,6 +134,7 @@ impl Keeper {
             }
         }
         if overflow {
+            self.lost.fetch_add(1, Ordering::Relaxed);
             self.install_all_again();
         }
         if look || poll || overflow {

@@ -51,6 +51,11 @@ pub enum Place {
         /// The session that goes on after the compaction.
         session: SessionId,
     },
+    /// `.claude/status.<session>.md` of a working folder, as the source document has it.
+    StatusFile {
+        /// The session that it speaks of.
+        session: SessionId,
+    },
 }
 
 impl Place {
@@ -78,10 +83,8 @@ pub fn classify(relative: &Path) -> Option<Place> {
     match names.as_slice() {
         [first, project, rest @ ..] if *first == PROJECTS => classify_in_project(project, rest),
         [first, name] if *first == SESSIONS => registry_pid(name).map(|pid| Place::Registry { pid }),
-        [name] => marker_session(name).map(|session| Place::Marker { session }),
-        [folder, name] if *folder == ".claude" => {
-            marker_session(name).map(|session| Place::Marker { session })
-        }
+        [name] => in_working_folder(name),
+        [folder, name] if *folder == ".claude" => in_working_folder(name),
         _ => None,
     }
 }
@@ -90,6 +93,17 @@ pub fn classify(relative: &Path) -> Option<Place> {
 pub fn marker_session(name: &OsStr) -> Option<SessionId> {
     let id = name.as_encoded_bytes().strip_prefix(b"compacted.")?.strip_suffix(b".marker")?;
     (!id.is_empty()).then(|| SessionId::new(&String::from_utf8_lossy(id)))
+}
+
+/// The session that a status file speaks of: `status.<session>.md`.
+pub fn status_session(name: &OsStr) -> Option<SessionId> {
+    let id = name.as_encoded_bytes().strip_prefix(b"status.")?.strip_suffix(b".md")?;
+    (!id.is_empty()).then(|| SessionId::new(&String::from_utf8_lossy(id)))
+}
+
+fn in_working_folder(name: &OsStr) -> Option<Place> {
+    let marker = marker_session(name).map(|session| Place::Marker { session });
+    marker.or_else(|| status_session(name).map(|session| Place::StatusFile { session }))
 }
 
 fn classify_in_project(project: &OsStr, rest: &[&OsStr]) -> Option<Place> {
@@ -176,6 +190,8 @@ mod tests {
             ("sessions/8669.json", Some(Place::Registry { pid: 8669 })),
             ("compacted.abc.marker", Some(Place::Marker { session: SessionId::new("abc") })),
             (".claude/compacted.abc.marker", Some(Place::Marker { session: SessionId::new("abc") })),
+            ("status.abc.md", Some(Place::StatusFile { session: SessionId::new("abc") })),
+            (".claude/status.a.b.md", Some(Place::StatusFile { session: SessionId::new("a.b") })),
         ];
         for (path, expected) in table {
             assert_eq!(classify(Path::new(path)), *expected, "{path}");
@@ -212,6 +228,9 @@ mod tests {
             "sessions/deep/5.json",
             "history.jsonl",
             "compacted..marker",
+            "status..md",
+            "status.md",
+            "status.abc.md.tmp",
             "other/compacted.abc.marker",
             "../projects/p/s.jsonl",
             "/projects/p/s.jsonl",

@@ -8,6 +8,7 @@
 
 #![forbid(unsafe_code)]
 
+mod children;
 pub mod fs;
 pub mod hints;
 mod keeper;

@@ -3,11 +3,13 @@
 //! A killed agent leaves its registry file with its last words, and the system gives its process id to somebody
 //! else. So three things must agree: the id, the start time, and the world in which the id means anything.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use watchbill_core::evidence::registry::Liveness;
 use watchbill_core::ids::Instance;
+
+pub use crate::children::{Child, Parent};
 
 /// Becomes readable when a process ends.
 #[cfg(unix)]
@@ -24,6 +26,19 @@ pub trait Processes: Send + Sync {
     /// Something to wait on for the end of a process. Open it, then probe: the id may have changed hands just
     /// before. `None` when there is no such thing, and probing now and then must do.
     fn exit_fd(&self, pid: u32) -> Option<ExitFd>;
+
+    /// The children of `pid` that run, newest first; `None` when the system does not tell. Not for asking by the
+    /// clock: some kernels answer only by their whole process table.
+    fn children(&self, pid: u32) -> Option<Vec<Child>> {
+        let _ = pid;
+        None
+    }
+
+    /// Who stands behind `pid`.
+    fn parent(&self, pid: u32) -> Parent {
+        let _ = pid;
+        Parent::Unknown
+    }
 }
 
 /// The real processes.
@@ -55,6 +70,14 @@ impl Processes for SystemProcesses {
 
     fn exit_fd(&self, pid: u32) -> Option<ExitFd> {
         exit_fd(pid)
+    }
+
+    fn children(&self, pid: u32) -> Option<Vec<Child>> {
+        crate::children::children(pid)
+    }
+
+    fn parent(&self, pid: u32) -> Parent {
+        crate::children::parent(pid)
     }
 }
 
@@ -121,7 +144,7 @@ pub fn proc_start(pid: u32) -> Option<Arc<str>> {
 
 /// State and start time from `/proc/<pid>/stat`. The program's name in parentheses may itself hold spaces,
 /// parentheses and bytes that are no text, so that only what follows the last one counts.
-fn parse_stat(stat: &[u8]) -> Option<(u8, &str)> {
+pub(crate) fn parse_stat(stat: &[u8]) -> Option<(u8, &str)> {
     let after_name = stat.iter().rposition(|byte| *byte == b')')? + 1;
     let mut fields = std::str::from_utf8(&stat[after_name..]).ok()?.split_ascii_whitespace();
     let state = fields.next()?.bytes().next()?;
@@ -200,6 +223,8 @@ fn exit_fd(_pid: u32) -> Option<ExitFd> {
 #[derive(Debug, Clone, Default)]
 pub struct FakeProcesses {
     known: Arc<Mutex<HashMap<Instance, Liveness>>>,
+    children: Arc<Mutex<HashMap<u32, Vec<Child>>>>,
+    orphans: Arc<Mutex<HashSet<u32>>>,
 }
 
 impl FakeProcesses {
@@ -212,6 +237,16 @@ impl FakeProcesses {
     pub fn set(&self, instance: Instance, liveness: Liveness) {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(instance, liveness);
     }
+
+    /// Sets the children of `pid`, newest first.
+    pub fn set_children(&self, pid: u32, children: Vec<Child>) {
+        self.children.lock().unwrap_or_else(PoisonError::into_inner).insert(pid, children);
+    }
+
+    /// Whoever started `pid` is gone from now on.
+    pub fn orphan(&self, pid: u32) {
+        self.orphans.lock().unwrap_or_else(PoisonError::into_inner).insert(pid);
+    }
 }
 
 impl Processes for FakeProcesses {
@@ -222,6 +257,15 @@ impl Processes for FakeProcesses {
 
     fn exit_fd(&self, _pid: u32) -> Option<ExitFd> {
         None
+    }
+
+    fn children(&self, pid: u32) -> Option<Vec<Child>> {
+        self.children.lock().unwrap_or_else(PoisonError::into_inner).get(&pid).cloned()
+    }
+
+    fn parent(&self, pid: u32) -> Parent {
+        let orphans = self.orphans.lock().unwrap_or_else(PoisonError::into_inner);
+        if orphans.contains(&pid) { Parent::Gone } else { Parent::Unknown }
     }
 }
 

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -61,6 +62,7 @@ pub struct Watcher {
     hints: Arc<HintSet>,
     health: Arc<Mutex<Vec<RootHealth>>>,
     orders: Sender<Order>,
+    lost: Arc<AtomicU64>,
     keeper: Option<JoinHandle<()>>,
 }
 
@@ -72,13 +74,15 @@ impl Watcher {
         let health = Arc::new(Mutex::new(Vec::new()));
         let (orders, inbox) = channel();
         let roots = roots.iter().map(|root| absolute(root)).collect();
-        let keeper = Keeper::new(roots, mode, Arc::clone(&hints), Arc::clone(&health), orders.clone());
+        let lost = Arc::new(AtomicU64::new(0));
+        let (told, doctor, told_lost) = (Arc::clone(&hints), Arc::clone(&health), Arc::clone(&lost));
+        let keeper = Keeper::new(roots, mode, told, doctor, orders.clone(), told_lost);
         let keeper =
             std::thread::Builder::new().name("watch-keeper".into()).spawn(move || keeper.run(&inbox));
         if let Err(error) = &keeper {
             tracing::error!(%error, "nothing is watched: the system gives no thread");
         }
-        Self { hints, health, orders, keeper: keeper.ok() }
+        Self { hints, health, orders, lost, keeper: keeper.ok() }
     }
 
     /// Waits until everything that exists is watched, or a reason is known why not.
@@ -103,6 +107,11 @@ impl Watcher {
     /// How each root is watched, in the order given and each root once.
     pub fn health(&self) -> Vec<RootHealth> {
         self.health.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// How often the system had more changes to tell of than it keeps, so that everything was looked at again.
+    pub fn lost(&self) -> u64 {
+        self.lost.load(Ordering::Relaxed)
     }
 
     /// Also watches one folder, without those below: `.claude` of a working folder. It need not exist yet.
@@ -189,6 +198,7 @@ mod tests {
         let watched = Watched::start();
         watched.tell(Step::Overflow);
         assert_eq!(watched.next(), BTreeSet::from([Hint::Everything]));
+        assert_eq!(watched.watcher.lost(), 1, "and is counted");
         let file = watched.root.join("projects/p/s.jsonl");
         std::fs::write(&file, b"{}").expect("written");
         assert_eq!(watched.next(), BTreeSet::from([Hint::File(file)]));

@@ -12,7 +12,7 @@ use watchbill_engine::engine::{Engine, Outlook};
 use watchbill_engine::handle::real_world;
 use watchbill_engine::publish::snapshot;
 use watchbill_engine::settings::{Given, Settings, settle};
-use watchbill_engine::timeline::TimelineReader;
+use watchbill_engine::timeline::{Stretch, TimelineReader};
 use watchbill_protocol::doctor::WatchMode;
 
 use crate::args::{Cli, ColorChoice, Command, Global};
@@ -79,7 +79,8 @@ fn answer(engine: &Engine, command: &Command, demo: bool, paint: Paint) -> anyho
         }
         Command::Show { session, json, from, limit } => {
             let plan = engine.timeline_plan(session)?;
-            let timeline = TimelineReader::default().read(engine.fs(), &plan, *from, *limit)?;
+            let timeline =
+                TimelineReader::default().read(engine.fs(), &plan, Stretch::new(*from, *limit).nested())?;
             if *json { to_json(&timeline)? } else { render::timeline::render(&timeline, width(), paint) }
         }
         Command::Status { format } => {

@@ -1,7 +1,7 @@
 //! `show`: the timeline, one entry after the other.
 
 use watchbill_protocol::chain::Boundary;
-use watchbill_protocol::timeline::{Timeline, TimelineItem, What};
+use watchbill_protocol::timeline::{Subagent, Timeline, TimelineItem, What};
 
 use super::chain::boundary_words;
 use super::local_time;
@@ -24,7 +24,7 @@ pub fn render(timeline: &Timeline, width: usize, paint: Paint) -> String {
         out.push_str(&paint.tone(Tone::Dim, &note));
     }
     for item in &timeline.items {
-        entry(&mut out, item, width, paint);
+        entry(&mut out, item, 0, width, paint);
     }
     if timeline.total == 0 {
         out.push_str("Nothing has been said yet.\n");
@@ -32,10 +32,12 @@ pub fn render(timeline: &Timeline, width: usize, paint: Paint) -> String {
     out
 }
 
-fn entry(out: &mut String, item: &TimelineItem, width: usize, paint: Paint) {
+/// An entry, and below a call what the subagent that it started did, one step further in.
+fn entry(out: &mut String, item: &TimelineItem, depth: usize, width: usize, paint: Paint) {
     let time = item.at.as_deref().map(local_time).unwrap_or_default();
     let time = if time.is_empty() { "        " } else { &time };
-    let indent = if item.agent_id.is_some() { "  │ " } else { "" };
+    // Clients of 1.0.x wrote what subagents did into the session's own transcript.
+    let indent = "  │ ".repeat(depth.max(usize::from(item.agent_id.is_some())));
     let room = width.saturating_sub(10 + indent.chars().count()).max(40);
     let mut put = |tone: Option<Tone>, text: &str, most: usize| {
         let mut first = true;
@@ -67,7 +69,7 @@ fn entry(out: &mut String, item: &TimelineItem, width: usize, paint: Paint) {
         }
         What::Response { text } => put(None, text, usize::MAX),
         What::Thinking { text } => put(Some(Tone::Dim), text, 2),
-        What::Tool { tool, target, outcome, duration_ms, .. } => {
+        What::Tool { tool, target, outcome, duration_ms, subagent, .. } => {
             let (mark, tone) = match outcome.as_str() {
                 "ok" => ("✓", Tone::Turn),
                 "error" => ("✕", Tone::Error),
@@ -77,6 +79,9 @@ fn entry(out: &mut String, item: &TimelineItem, width: usize, paint: Paint) {
             };
             let took = duration_ms.map(|ms| format!("  {}", span(ms))).unwrap_or_default();
             put(Some(tone), &one_line(&format!("{mark} {tool} {target}{took}")), 1);
+            if let Some(subagent) = subagent {
+                nested(out, subagent, depth + 1, width, paint);
+            }
         }
         What::Boundary { trigger, pre_tokens, post_tokens } => {
             let boundary =
@@ -89,6 +94,19 @@ fn entry(out: &mut String, item: &TimelineItem, width: usize, paint: Paint) {
         What::Interrupted => put(Some(Tone::Need), "interrupted", 1),
         What::Error { text } => put(Some(Tone::Error), text, 4),
         What::Command { text } | What::Note { text } => put(Some(Tone::Dim), text, 4),
+    }
+}
+
+fn nested(out: &mut String, subagent: &Subagent, depth: usize, width: usize, paint: Paint) {
+    let total = subagent.total.unwrap_or(0);
+    let rest = total.saturating_sub(subagent.items.len() as u64);
+    let more = if rest > 0 { format!("; {rest} more, see --limit") } else { String::new() };
+    let entries = if total == 1 { "1 entry".to_owned() } else { format!("{total} entries") };
+    let head = format!("subagent {}, {entries}{more}", one_line(&subagent.agent_id));
+    let indent = "  │ ".repeat(depth);
+    out.push_str(&paint.tone(Tone::Dim, &format!("          {indent}{head}\n")));
+    for item in &subagent.items {
+        entry(out, item, depth, width, paint);
     }
 }
 

@@ -7,6 +7,8 @@ use crate::program::{run, say, watchbill};
 /// A session of the demo that waits, one that compacted, one that went on after `/clear`.
 const ASKS: &str = "09c2f561-3530-4e1a-b026-e91495aac3dd";
 const CHAINED: &str = "ae01586e";
+/// A session of the demo with a subagent at work.
+const REVIEWS: &str = "8c8de607";
 
 fn demo(words: &[&str]) -> String {
     let said = say(&[&["--demo"], words].concat());
@@ -96,6 +98,7 @@ fn the_chain_as_text_and_json() {
 #[test]
 fn the_timeline_as_text_and_json() {
     insta::assert_snapshot!(demo(&["show", CHAINED]));
+    insta::assert_snapshot!("what_a_subagent_does_stands_below_its_call", demo(&["show", REVIEWS]));
     insta::assert_json_snapshot!(json(&["show", ASKS, "--json"]));
 }
 

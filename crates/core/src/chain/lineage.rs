@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::ids::{Instance, RecordId, SessionId};
 use crate::time::Timestamp;
 use crate::transcript::record::CompactBoundary;
 
 /// Facts of lineage, folded from one main transcript.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Lineage {
     /// The session, by its file name.
     pub session: SessionId,
@@ -48,7 +50,7 @@ pub const SPAN_LIMIT: usize = 64;
 pub const CWD_LIMIT: usize = 32;
 
 /// How a session began, by the head of its file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BeganBy {
     /// `/clear` in an earlier session.
     Clear,
@@ -57,7 +59,7 @@ pub enum BeganBy {
 }
 
 /// A run of records between two boundaries of one file.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Segment {
     /// Time of its first record.
     pub started_at: Option<Timestamp>,

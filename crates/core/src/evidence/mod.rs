@@ -9,4 +9,6 @@ pub mod witness;
 mod words;
 
 pub use resolve::resolve;
-pub use witness::{Departure, Evidence, GoneInstance, InstanceWitness, TranscriptWitness, Verdict, Witness};
+pub use witness::{
+    ChildWitness, Departure, Evidence, GoneInstance, InstanceWitness, TranscriptWitness, Verdict, Witness,
+};

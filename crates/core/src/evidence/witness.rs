@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use crate::evidence::registry::{Liveness, RegistryEntry};
+use crate::hook::HookWitness;
 use crate::ids::Instance;
 use crate::roster::row::{PendingTool, Reason, Source};
 use crate::session::state::{Confidence, State, StateKind, Timeouts};
-use crate::time::Timestamp;
+use crate::status_file::StatusWitness;
+use crate::time::{Millis, Timestamp};
 
 /// Everything that is known of one session's state at one moment.
 #[derive(Debug, Clone, Copy)]
@@ -25,7 +27,14 @@ pub struct Evidence<'a> {
     /// The client that wrote the transcript keeps a registry file for as long as it runs
     /// (see [`expects_registry`](crate::evidence::registry::expects_registry)).
     pub expects_registry: bool,
-    /// Whether processes and registry count at all. Without them the transcript speaks alone, as for
+    /// What the hooks of the process that runs the session say
+    /// (see [`HookFold::witness`](crate::hook::HookFold::witness)).
+    pub hooks: Option<&'a HookWitness>,
+    /// What a status file of this session says.
+    pub status_file: Option<&'a StatusWitness>,
+    /// The newest child of the agent's process that a tool call may have started.
+    pub child: Option<ChildWitness>,
+    /// Whether processes, hooks and registry count at all. Without them the transcript speaks alone, as for
     /// a question about the past.
     pub live: bool,
     /// The document's timeouts.
@@ -51,7 +60,24 @@ pub struct TranscriptWitness<'a> {
     pub pending: &'a [PendingTool],
     /// Time of the newest record that belongs to a turn.
     pub last_activity_at: Timestamp,
+    /// When the newest prompt began a turn.
+    pub prompt_at: Option<Timestamp>,
 }
+
+/// A child process of the agent: begun after a call, it says that the call runs and asks nobody.
+///
+/// Only a child that lasts counts: hooks, status lines and servers of the model context protocol are children as well. The
+/// caller names none that it knows to be one of those, and none younger than [`CHILD_LASTS`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChildWitness {
+    /// Its process id.
+    pub pid: u32,
+    /// When it began, by the wall clock.
+    pub began: Timestamp,
+}
+
+/// How old a child must be before it counts: a hook's sender and a status line are gone by then.
+pub const CHILD_LASTS: Millis = Millis(500);
 
 /// One registry file and the process behind it.
 #[derive(Debug, Clone, PartialEq, Eq)]

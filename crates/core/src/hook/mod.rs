@@ -1,5 +1,14 @@
 //! Hook events of the agent as facts: who sent one, from where, and what it says.
 
+pub mod fold;
 pub mod origin;
+pub mod payload;
+pub mod texts;
+mod turn;
+pub mod witness;
 
+pub use fold::HookFold;
 pub use origin::{HookOrigin, TerminalContext};
+pub use payload::{HookError, HookEvent, HookPayload, PAYLOAD_LIMIT, ToolCall, parse_payload};
+pub use texts::{HookTexts, payload_text};
+pub use witness::{HookAsk, HookCall, HookTurn, HookWitness};

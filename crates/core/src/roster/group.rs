@@ -1,5 +1,6 @@
 //! The groups of the roster, in the order in which they stand.
 
+use crate::attention::need;
 use crate::session::state::{State, StateKind};
 
 /// Where a row stands. The order of the variants is the order of the groups.
@@ -27,15 +28,14 @@ impl Group {
     }
 }
 
-/// The group of a state.
-///
-/// An error needs the person only until it has been left alone for so long that the session is idle.
+/// The group of a state. Who needs the person is not decided here: [`need`] is the only definition.
 pub const fn group(state: State, kind: Option<StateKind>) -> Group {
-    match (state, kind) {
-        (State::WaitingForApproval, _)
-        | (State::WaitingForInput, Some(StateKind::Error | StateKind::Limit)) => Group::NeedsYou,
-        (State::Working, _) => Group::Working,
-        (State::WaitingForInput, _) => Group::YourTurn,
-        (State::Idle | State::Ended, _) => Group::Idle,
+    if need(state, kind).is_some() {
+        return Group::NeedsYou;
+    }
+    match state {
+        State::Working => Group::Working,
+        State::WaitingForApproval | State::WaitingForInput => Group::YourTurn,
+        State::Idle | State::Ended => Group::Idle,
     }
 }

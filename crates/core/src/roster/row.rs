@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::ids::{ChainId, SessionId};
 use crate::session::state::{Confidence, State, StateKind};
 use crate::time::Timestamp;
@@ -97,7 +99,7 @@ pub struct Subagents {
 }
 
 /// A tool call without a result.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PendingTool {
     /// `tool_use_id`.
     pub id: Arc<str>,

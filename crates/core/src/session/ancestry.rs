@@ -1,5 +1,7 @@
 //! Folds the facts of lineage: where a session comes from, where its segments lie, when it was active.
 
+use serde::{Deserialize, Serialize};
+
 use crate::chain::lineage::{BOUNDARY_LIMIT, BeganBy, CWD_LIMIT, Lineage, SPAN_LIMIT, Segment};
 use crate::ids::SessionId;
 use crate::session::facts::{keep, one_line};
@@ -14,7 +16,7 @@ const SPAN_GAP: Millis = Millis::from_secs(60);
 const SESSION_LIMIT: usize = 64;
 
 /// The lineage of one session while its records come in.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Ancestry {
     lineage: Lineage,
     revision: u64,

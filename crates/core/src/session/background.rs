@@ -1,5 +1,7 @@
 //! What goes on after a turn has ended: background shells and subagents that run by themselves.
 
+use serde::{Deserialize, Serialize};
+
 use crate::session::id_set::text_hash;
 use crate::time::Timestamp;
 
@@ -7,7 +9,7 @@ use crate::time::Timestamp;
 const LIMIT: usize = 4096;
 
 /// Background work of one kind, by the hash of its id.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Running {
     started: Vec<(u64, Timestamp)>,
 }

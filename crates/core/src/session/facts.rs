@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::time::Timestamp;
 use crate::transcript::record::TitleKind;
 
@@ -9,7 +11,7 @@ use crate::transcript::record::TitleKind;
 pub const LINE_LIMIT: usize = 200;
 
 /// Facts folded from the records; the newest of each wins unless its comment says otherwise.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
     /// The first prompt of the person, one line.
     pub goal: Option<Arc<str>>,
@@ -37,6 +39,8 @@ pub struct Facts {
     pub created_at: Option<Timestamp>,
     /// Time of the newest record that is activity: a prompt, an answer, a result, the end of a turn.
     pub last_activity_at: Option<Timestamp>,
+    /// When the newest prompt began a turn.
+    pub prompt_at: Option<Timestamp>,
     /// Tokens in the context after the newest answer or compaction.
     pub context_used: Option<u64>,
     /// A pull request the session is tied to: number and address.

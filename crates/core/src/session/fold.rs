@@ -8,6 +8,8 @@ mod records;
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::chain::lineage::Lineage;
 use crate::ids::{RecordId, SessionId};
 use crate::roster::row::PendingTool;
@@ -17,24 +19,29 @@ use crate::session::effect::{Effect, Reading};
 use crate::session::facts::Facts;
 use crate::session::id_set::IdSet;
 use crate::session::machine::{Machine, Turn};
+use crate::session::snapshot::Memory;
 use crate::session::state::{Confidence, State, StateKind, Timeouts};
 use crate::session::usage::RequestLedger;
 use crate::time::Timestamp;
 use crate::transcript::record::{Attachment, Body, Record};
 
-pub(crate) use records::{SYNTHETIC, ends_turn};
+pub(crate) use records::{SYNTHETIC, ends_turn, is_limit};
 
 /// One session, folded record by record.
-#[derive(Debug, Clone)]
+///
+/// What a snapshot holds is told by the fields: see [`crate::session::snapshot`].
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct SessionFold {
     seen: IdSet,
     /// The running maximum of the records' times.
     clock: Option<Timestamp>,
     /// The newest time that [`SessionFold::advance`] was given.
+    #[serde(skip)]
     advanced_to: Option<Timestamp>,
     /// What the records say, and the deadlines up to `clock`.
     machine: Machine,
     /// The same with the deadlines up to `advanced_to`, where that fired any: dropped with the next record.
+    #[serde(skip)]
     ahead: Option<Box<Machine>>,
     turn: Turn,
     tasks: Running,
@@ -47,6 +54,7 @@ pub struct SessionFold {
     facts: Facts,
     ancestry: Ancestry,
     ledger: RequestLedger,
+    #[serde(skip)]
     scratch: Vec<Effect>,
 }
 
@@ -207,6 +215,21 @@ impl SessionFold {
     /// The running maximum of the records' times: the time that a record without one takes.
     pub fn clock(&self) -> Option<Timestamp> {
         self.clock
+    }
+
+    /// What is remembered of each record, for snapshots.
+    pub(crate) fn memory(&mut self) -> Memory<'_> {
+        Memory { seen: &mut self.seen, ledger: &mut self.ledger }
+    }
+
+    /// The same, to be looked at.
+    pub(crate) fn remembered(&self) -> (&IdSet, &RequestLedger) {
+        (&self.seen, &self.ledger)
+    }
+
+    /// The timeouts are settings, and may have changed since a snapshot was taken.
+    pub(crate) fn set_timeouts(&mut self, timeouts: Timeouts) {
+        self.turn.timeouts = timeouts;
     }
 
     /// The machine whose state is shown.

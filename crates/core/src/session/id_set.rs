@@ -1,16 +1,24 @@
 //! Which records have been applied already: about ten bytes for each, however long its line was.
 
+use serde::{Deserialize, Serialize};
+
 use crate::ids::RecordId;
 
 /// A set of record ids, kept as 64-bit hashes in one open-addressed table.
 ///
 /// With a million records in one session the chance that any two of them collide is below 1 in 30 million,
 /// and the price of a collision is one record less.
-#[derive(Debug, Clone, Default)]
+///
+/// A set may be put aside: then it knows only how many ids there are, until they are given back to it.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct IdSet {
     /// Zero marks a free slot; a hash that is zero is stored as one.
+    #[serde(skip)]
     slots: Vec<u64>,
     len: usize,
+    /// Hashes that were added since the last [`IdSet::take_new`], where somebody keeps them elsewhere.
+    #[serde(skip)]
+    new: Option<Vec<u64>>,
 }
 
 impl IdSet {
@@ -20,9 +28,47 @@ impl IdSet {
         if self.len * 8 >= self.slots.len() * 7 {
             self.grow();
         }
-        let fresh = put(&mut self.slots, hash_of(id));
+        let hash = hash_of(id);
+        let fresh = put(&mut self.slots, hash);
         self.len += usize::from(fresh);
+        if let (true, Some(new)) = (fresh, &mut self.new) {
+            new.push(hash);
+        }
         fresh
+    }
+
+    /// From now on what is added is noted for [`IdSet::take_new`].
+    pub fn note_new(&mut self) {
+        self.new.get_or_insert_default();
+    }
+
+    /// What was added since the last call, as hashes.
+    pub fn take_new(&mut self) -> Vec<u64> {
+        self.new.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Whether what was added has not been taken yet.
+    pub fn has_new(&self) -> bool {
+        self.new.as_ref().is_some_and(|new| !new.is_empty())
+    }
+
+    /// Gives the memory back and remembers only how many ids there are.
+    pub fn put_aside(&mut self) {
+        self.slots = Vec::new();
+    }
+
+    /// Whether ids are kept elsewhere.
+    pub fn is_aside(&self) -> bool {
+        self.len > 0 && self.slots.is_empty()
+    }
+
+    /// Takes the hashes back that were given out; `false` when they are not as many.
+    pub fn take_up(&mut self, hashes: &[u64]) -> bool {
+        if hashes.len() != self.len {
+            return false;
+        }
+        self.slots = vec![0; (self.len + self.len / 4).max(16)];
+        hashes.iter().all(|hash| put(&mut self.slots, (*hash).max(1)))
     }
 
     /// Whether the id was added before.

@@ -8,6 +8,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use statig::blocking::{InitializedStateMachine, IntoStateMachineExt};
 use statig::prelude::*;
 
 use crate::session::background::Running;
@@ -18,9 +20,10 @@ use crate::session::words::describe;
 use crate::time::Timestamp;
 
 /// What the machine may ask of the session while it handles an event.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Turn {
-    /// The document's timeouts.
+    /// The document's timeouts. Settings, so that they are no part of a snapshot.
+    #[serde(skip)]
     pub timeouts: Timeouts,
     /// Tool calls without a result.
     pub pending: PendingTools,
@@ -40,7 +43,7 @@ pub(crate) struct Turn {
 }
 
 /// A retry that the client announced.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Retry {
     /// Which attempt it is.
     pub attempt: Option<u32>,
@@ -99,7 +102,7 @@ pub(crate) struct Context<'a> {
 }
 
 /// The shared storage of the statig machine: what is shown.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Shown {
     /// The state.
     pub state: State,
@@ -334,18 +337,31 @@ fn idle_at(turn: &Turn, shown: &Shown) -> Option<Timestamp> {
 
 /// The machine with its initial state entered.
 #[derive(Clone)]
-pub(crate) struct Machine(statig::blocking::StateMachine<Shown>);
+pub(crate) struct Machine(InitializedStateMachine<Shown>);
 
 impl Machine {
     /// Starts idle.
     pub fn new() -> Self {
-        let shown = Shown { state: State::Idle, kind: None, since: None, by_timeout: false };
-        let mut machine = shown.state_machine();
-        // Left alone, the initial entry would run with the first event's context.
+        Self::showing(Shown { state: State::Idle, kind: None, since: None, by_timeout: false })
+    }
+
+    /// The machine that shows this: what is shown names the phase and everything in it.
+    fn showing(shown: Shown) -> Self {
+        let phase = match (shown.state, shown.kind) {
+            (State::Working, kind) => Phase::working(kind),
+            (State::WaitingForApproval, Some(kind)) => Phase::waiting_for_approval(kind, shown.by_timeout),
+            (State::WaitingForInput, Some(kind)) => Phase::waiting_for_input(kind, shown.by_timeout),
+            // No machine shows these without a kind, nor an end.
+            (State::Idle | State::Ended | State::WaitingForApproval | State::WaitingForInput, _) => {
+                Phase::idle()
+            }
+        };
+        let mut machine = shown.uninitialized_state_machine();
+        *machine.state_mut() = phase;
+        // Left alone, the entry would run with the first event's context. It finds everything shown already.
         let turn = Turn::new(Timeouts::default());
         let mut context = Context { now: Timestamp::default(), turn: &turn, out: &mut Vec::new() };
-        machine.init_with_context(&mut context);
-        Self(machine)
+        Self(machine.init_with_context(&mut context))
     }
 
     /// Handles one event at its time.
@@ -386,6 +402,19 @@ impl Machine {
                 return;
             }
         }
+    }
+}
+
+/// A snapshot holds what is shown, in a form of our own: that of the library may change with it.
+impl Serialize for Machine {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.shown().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Machine {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Shown::deserialize(deserializer).map(Self::showing)
     }
 }
 

@@ -3,16 +3,17 @@
 //! [`SessionFold`] is the way in. Behind it `machine` holds the document's four states and `words` says why they
 //! hold, `pending` the tool calls without a result, `background` what goes on after a turn, [`facts`] what a row
 //! shows and `ancestry` what the chain resolver needs. [`subagent`] folds a subagent's own file, [`usage`] counts
-//! tokens, `id_set` knows which records have been applied.
+//! tokens, `id_set` knows which records have been applied, [`snapshot`] carries a fold over a restart.
 
 mod ancestry;
 mod background;
 pub mod effect;
 pub mod facts;
 pub mod fold;
-mod id_set;
+pub(crate) mod id_set;
 mod machine;
 mod pending;
+pub mod snapshot;
 pub mod state;
 pub mod subagent;
 pub mod usage;

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::roster::row::PendingTool;
 use crate::session::state::StateKind;
 use crate::time::Timestamp;
@@ -11,7 +13,7 @@ use crate::time::Timestamp;
 const LIMIT: usize = 256;
 
 /// What an unanswered call of a tool can mean.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ask {
     /// It runs; no client asks for it.
     Never,
@@ -52,7 +54,7 @@ impl Ask {
 }
 
 /// What the permission mode leaves to ask.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Mode {
     /// `default`, `manual`, `plan`, or not known: tools may ask.
     #[default]
@@ -81,14 +83,14 @@ impl Mode {
     }
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Call {
     shown: PendingTool,
     ask: Ask,
 }
 
 /// The calls without a result, oldest first. A handful at most, so a list beats a map.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct PendingTools {
     calls: Vec<Call>,
     /// The newest sign that a tool really runs: before it nobody waited for permission.

@@ -1,7 +1,9 @@
 //! The states of a session and the finer kinds within them, as every module names them.
 
+use serde::{Deserialize, Serialize};
+
 /// What a session is doing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum State {
     /// A turn runs.
     Working,
@@ -29,7 +31,7 @@ impl State {
 }
 
 /// What kind of working, waiting or ending it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum StateKind {
     /// A tool wants permission.
     Permission,
@@ -55,6 +57,10 @@ pub enum StateKind {
     Background,
     /// The process ended without saying goodbye.
     Crashed,
+    /// A status file says that the task is finished.
+    Completed,
+    /// A status file says that something else has to happen first.
+    Blocked,
 }
 
 impl StateKind {
@@ -73,6 +79,8 @@ impl StateKind {
             Self::Limit => "limit",
             Self::Background => "background",
             Self::Crashed => "crashed",
+            Self::Completed => "completed",
+            Self::Blocked => "blocked",
         }
     }
 }

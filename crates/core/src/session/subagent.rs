@@ -2,17 +2,20 @@
 
 use std::sync::Arc;
 
-use crate::ids::SessionId;
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{RecordId, SessionId};
 use crate::roster::row::PendingTool;
 use crate::session::fold::{SYNTHETIC, ends_turn};
 use crate::session::id_set::IdSet;
 use crate::session::pending::PendingTools;
+use crate::session::snapshot::Memory;
 use crate::session::usage::{RequestKey, RequestLedger};
 use crate::time::{Millis, Timestamp};
 use crate::transcript::record::{Attachment, Block, Body, Record, System};
 
 /// One subagent. Its records never move the parent's turn; they tell whether it still runs, and its tokens.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct SubagentFold {
     agent: Arc<str>,
     parent: Option<SessionId>,
@@ -134,6 +137,21 @@ impl SubagentFold {
     /// Time of its newest record that is activity.
     pub fn last_activity(&self) -> Option<Timestamp> {
         self.last_activity
+    }
+
+    /// What is remembered of each record, for snapshots.
+    pub(crate) fn memory(&mut self) -> Memory<'_> {
+        Memory { seen: &mut self.seen, ledger: &mut self.ledger }
+    }
+
+    /// The same, to be looked at.
+    pub(crate) fn remembered(&self) -> (&IdSet, &RequestLedger) {
+        (&self.seen, &self.ledger)
+    }
+
+    /// Whether a record of this id was applied; records that say nothing are not counted among them.
+    pub fn has_record(&self, id: RecordId) -> bool {
+        self.seen.contains(id)
     }
 
     /// Its requests.

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
+use serde::{Deserialize, Serialize};
+
 use crate::ids::RecordId;
 use crate::session::id_set::{text_hash, text_hash_from};
 use crate::transcript::record::{Assistant, Usage};
@@ -27,11 +29,11 @@ impl RequestKey {
 /// The tokens of one request. One request is far below four billion tokens; a larger number is kept as the
 /// largest that fits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Entry {
-    input: u32,
-    output: u32,
-    cache_read: u32,
-    cache_write: u32,
+pub(crate) struct Entry {
+    pub(crate) input: u32,
+    pub(crate) output: u32,
+    pub(crate) cache_read: u32,
+    pub(crate) cache_write: u32,
 }
 
 impl Entry {
@@ -61,10 +63,18 @@ impl Entry {
 }
 
 /// The requests of one file: 24 bytes for each and a running total.
-#[derive(Debug, Clone, Default)]
+///
+/// A ledger may be put aside: then it knows only the total and how many requests there are, until they are given
+/// back to it.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct RequestLedger {
+    #[serde(skip)]
     entries: HashMap<u64, Entry, BuildHasherDefault<KeptHash>>,
+    len: usize,
     total: Usage,
+    /// Requests that were noted since the last [`RequestLedger::take_new`], where somebody keeps them elsewhere.
+    #[serde(skip)]
+    new: Option<Vec<(u64, Entry)>>,
 }
 
 impl RequestLedger {
@@ -72,10 +82,58 @@ impl RequestLedger {
     /// and before 2.1.98 the earlier blocks held placeholders.
     pub fn note(&mut self, key: RequestKey, usage: Usage) {
         let entry = Entry::new(usage);
-        if let Some(before) = self.entries.insert(key.0, entry) {
-            before.take_from(&mut self.total);
+        let before = self.entries.insert(key.0, entry);
+        match before {
+            Some(before) => before.take_from(&mut self.total),
+            None => self.len += 1,
         }
         entry.add_to(&mut self.total);
+        if let Some(new) = self.new.as_mut().filter(|_| before != Some(entry)) {
+            match new.last_mut().filter(|(last, _)| *last == key.0) {
+                // The blocks of one answer follow each other.
+                Some((_, last)) => *last = entry,
+                None => new.push((key.0, entry)),
+            }
+        }
+    }
+
+    /// From now on what is noted is kept for [`RequestLedger::take_new`].
+    pub fn note_new(&mut self) {
+        self.new.get_or_insert_default();
+    }
+
+    /// What was noted since the last call; of two entries with one key the later holds.
+    pub(crate) fn take_new(&mut self) -> Vec<(u64, Entry)> {
+        self.new.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Whether what was noted has not been taken yet.
+    pub fn has_new(&self) -> bool {
+        self.new.as_ref().is_some_and(|new| !new.is_empty())
+    }
+
+    /// Gives the memory back and remembers only the total and how many requests there are.
+    pub fn put_aside(&mut self) {
+        self.entries = HashMap::default();
+    }
+
+    /// Whether requests are kept elsewhere.
+    pub fn is_aside(&self) -> bool {
+        self.len > 0 && self.entries.is_empty()
+    }
+
+    /// Takes the requests back that were given out; `false` when they are not as many, or not of the same sum.
+    pub(crate) fn take_up(&mut self, entries: &[(u64, Entry)]) -> bool {
+        let room = self.len.min(entries.len());
+        self.entries = HashMap::with_capacity_and_hasher(room, BuildHasherDefault::default());
+        let mut total = Usage::default();
+        for (key, entry) in entries {
+            if let Some(before) = self.entries.insert(*key, *entry) {
+                before.take_from(&mut total);
+            }
+            entry.add_to(&mut total);
+        }
+        self.entries.len() == self.len && total == self.total
     }
 
     /// The tokens of all requests.
@@ -116,6 +174,7 @@ impl RequestLedger {
         for (key, entry) in &other.entries {
             if !self.entries.contains_key(key) {
                 self.entries.insert(*key, *entry);
+                self.len += 1;
                 entry.add_to(&mut self.total);
             }
         }
@@ -128,12 +187,12 @@ impl RequestLedger {
 
     /// How many requests there are.
     pub fn len(&self) -> usize {
-        self.entries.len()
+        self.len
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.len == 0
     }
 }
 

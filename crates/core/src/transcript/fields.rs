@@ -33,6 +33,8 @@ pub(super) struct Fields<'a> {
     pub transcript_only: Raw<'a>,
     pub permission_mode: Raw<'a>,
     pub prompt_source: Raw<'a>,
+    pub prompt_id: Raw<'a>,
+    pub plan_content: Raw<'a>,
     pub origin: Raw<'a>,
     pub interrupted_message: Raw<'a>,
     pub denial_kind: Raw<'a>,
@@ -121,6 +123,8 @@ pub(super) struct RawBlock<'a> {
 /// `toolUseResult`: the little of it that matters.
 #[derive(Debug, Default)]
 pub(super) struct ToolUseResult<'a> {
+    /// When it is an object: all of it, for who wants more than the fields below.
+    pub whole: Raw<'a>,
     /// When it is a string: `User rejected tool use`, an error's text, ….
     pub text: Raw<'a>,
     pub background_task: Raw<'a>,
@@ -134,6 +138,7 @@ pub(super) struct Attached<'a> {
     pub kind: Raw<'a>,
     pub prompt: Raw<'a>,
     pub hook_name: Raw<'a>,
+    pub plan_path: Raw<'a>,
 }
 
 impl<'a> Fields<'a> {
@@ -178,6 +183,8 @@ impl<'a> Fields<'a> {
             "isVisibleInTranscriptOnly" => &mut self.transcript_only,
             "permissionMode" => &mut self.permission_mode,
             "promptSource" => &mut self.prompt_source,
+            "promptId" => &mut self.prompt_id,
+            "planContent" => &mut self.plan_content,
             "origin" => &mut self.origin,
             "interruptedMessageId" => &mut self.interrupted_message,
             "toolDenialKind" => &mut self.denial_kind,
@@ -296,6 +303,7 @@ impl<'a> ToolUseResult<'a> {
             self.text = cursor.value()?;
             return Some(());
         }
+        let start = cursor.clone();
         cursor.object(|cursor, key| {
             let value = cursor.value()?;
             match key {
@@ -305,7 +313,9 @@ impl<'a> ToolUseResult<'a> {
                 _ => {}
             }
             Some(())
-        })
+        })?;
+        self.whole = Raw::Nested(start.until(cursor));
+        Some(())
     }
 }
 
@@ -320,6 +330,7 @@ impl<'a> Attached<'a> {
                 "type" => self.kind = value,
                 "prompt" => self.prompt = value,
                 "hookName" => self.hook_name = value,
+                "planFilePath" => self.plan_path = value,
                 _ => {}
             }
             Some(())

@@ -12,7 +12,7 @@ use memchr::memchr;
 
 /// One value, not yet decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Raw<'a> {
+pub(crate) enum Raw<'a> {
     /// The key is not there.
     #[default]
     Absent,
@@ -26,7 +26,7 @@ pub(super) enum Raw<'a> {
 
 impl<'a> Raw<'a> {
     /// The string, cut at `limit` bytes; `None` for anything else.
-    pub(super) fn text(self, limit: usize) -> Option<Cow<'a, str>> {
+    pub(crate) fn text(self, limit: usize) -> Option<Cow<'a, str>> {
         match self {
             Self::Str(raw) => Some(unescape(raw, limit)),
             _ => None,
@@ -34,24 +34,24 @@ impl<'a> Raw<'a> {
     }
 
     /// The whole string.
-    pub(super) fn whole(self) -> Option<Cow<'a, str>> {
+    pub(crate) fn whole(self) -> Option<Cow<'a, str>> {
         self.text(usize::MAX)
     }
 
     /// The string as it stands in the line: for comparing with words that hold no escapes.
-    pub(super) fn word(self) -> Option<&'a str> {
+    pub(crate) fn word(self) -> Option<&'a str> {
         match self {
             Self::Str(raw) => Some(raw),
             _ => None,
         }
     }
 
-    pub(super) fn is_true(self) -> bool {
+    pub(crate) fn is_true(self) -> bool {
         self == Self::Plain("true")
     }
 
     /// A number that is no less than zero; fractions are dropped.
-    pub(super) fn number(self) -> Option<u64> {
+    pub(crate) fn number(self) -> Option<u64> {
         let Self::Plain(raw) = self else { return None };
         raw.parse().ok().or_else(|| {
             let float = raw.parse::<f64>().ok()?;
@@ -61,12 +61,12 @@ impl<'a> Raw<'a> {
     }
 
     /// Neither absent nor `null`.
-    pub(super) fn is_there(self) -> bool {
+    pub(crate) fn is_there(self) -> bool {
         !matches!(self, Self::Absent | Self::Plain("null"))
     }
 
     /// Visits the entries of an object; anything else has none.
-    pub(super) fn entries(self, visit: impl FnMut(&mut Cursor<'a>, &'a str) -> Option<()>) {
+    pub(crate) fn entries(self, visit: impl FnMut(&mut Cursor<'a>, &'a str) -> Option<()>) {
         if let Self::Nested(raw) = self {
             // A malformed payload ends the visit early; what was visited so far counts.
             let _ = Cursor::new(raw).object(visit);
@@ -74,14 +74,14 @@ impl<'a> Raw<'a> {
     }
 
     /// Visits the elements of an array; anything else has none.
-    pub(super) fn elements(self, visit: impl FnMut(&mut Cursor<'a>) -> Option<()>) {
+    pub(crate) fn elements(self, visit: impl FnMut(&mut Cursor<'a>) -> Option<()>) {
         if let Self::Nested(raw) = self {
             let _ = Cursor::new(raw).array(visit);
         }
     }
 
     /// The value of one key of an object.
-    pub(super) fn get(self, wanted: &str) -> Raw<'a> {
+    pub(crate) fn get(self, wanted: &str) -> Raw<'a> {
         let mut found = Raw::Absent;
         self.entries(|cursor, key| {
             let value = cursor.value()?;
@@ -97,19 +97,19 @@ impl<'a> Raw<'a> {
 
 /// A place in JSON text. Every method returns `None` where the text is malformed.
 #[derive(Debug, Clone)]
-pub(super) struct Cursor<'a> {
+pub(crate) struct Cursor<'a> {
     text: &'a str,
     at: usize,
 }
 
 impl<'a> Cursor<'a> {
-    pub(super) fn new(text: &'a str) -> Self {
+    pub(crate) fn new(text: &'a str) -> Self {
         Self { text, at: 0 }
     }
 
     /// The next byte that is no white space, without moving past it; `None` at the end.
     #[inline]
-    pub(super) fn peek(&mut self) -> Option<u8> {
+    pub(crate) fn peek(&mut self) -> Option<u8> {
         loop {
             let byte = *self.text.as_bytes().get(self.at)?;
             if !matches!(byte, b' ' | b'\t' | b'\n' | b'\r') {
@@ -117,6 +117,11 @@ impl<'a> Cursor<'a> {
             }
             self.at += 1;
         }
+    }
+
+    /// The text from here to where `later` has come.
+    pub(super) fn until(&self, later: &Self) -> &'a str {
+        self.text.get(self.at..later.at).unwrap_or_default()
     }
 
     #[inline]
@@ -129,7 +134,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reads an object: `visit` gets each key (undecoded) and must consume the value.
-    pub(super) fn object(&mut self, mut visit: impl FnMut(&mut Self, &'a str) -> Option<()>) -> Option<()> {
+    pub(crate) fn object(&mut self, mut visit: impl FnMut(&mut Self, &'a str) -> Option<()>) -> Option<()> {
         self.eat(b'{')?;
         if self.peek()? == b'}' {
             self.at += 1;
@@ -152,7 +157,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reads an array: `visit` must consume one element.
-    pub(super) fn array(&mut self, mut visit: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
+    pub(crate) fn array(&mut self, mut visit: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
         self.eat(b'[')?;
         if self.peek()? == b']' {
             self.at += 1;
@@ -173,7 +178,7 @@ impl<'a> Cursor<'a> {
 
     /// Steps over one value and returns it undecoded.
     #[inline]
-    pub(super) fn value(&mut self) -> Option<Raw<'a>> {
+    pub(crate) fn value(&mut self) -> Option<Raw<'a>> {
         match self.peek()? {
             b'"' => {
                 self.at += 1;
@@ -282,26 +287,56 @@ const NEAR: usize = 40;
 ///
 /// Lone surrogates, which clients write when they cut a text in the middle of an emoji, and
 /// nonsense escapes become U+FFFD.
-pub(super) fn unescape(raw: &str, limit: usize) -> Cow<'_, str> {
+pub(crate) fn unescape(raw: &str, limit: usize) -> Cow<'_, str> {
     let head = &raw[..raw.floor_char_boundary(limit)];
     if memchr(b'\\', head.as_bytes()).is_none() {
         return Cow::Borrowed(head);
     }
     let mut out = String::with_capacity(raw.len().min(limit));
+    unescape_onto(&mut out, raw, limit);
+    Cow::Owned(out)
+}
+
+/// Decodes onto the end of `out`, at most `room` bytes; gives back how many bytes of `raw` were left out.
+pub(super) fn unescape_onto(out: &mut String, raw: &str, room: usize) -> usize {
+    let limit = out.len().saturating_add(room);
     let mut rest = raw;
     while let Some(backslash) = memchr(b'\\', rest.as_bytes()) {
-        out.push_str(&rest[..backslash]);
-        if out.len() >= limit {
-            rest = "";
+        if backslash > limit - out.len() {
             break;
         }
-        let (decoded, used) = escape(&rest[backslash + 1..]);
+        out.push_str(&rest[..backslash]);
+        rest = &rest[backslash..];
+        let (decoded, used) = escape(&rest[1..]);
+        if decoded.len_utf8() > limit - out.len() {
+            return rest.len();
+        }
         out.push(decoded);
-        rest = &rest[backslash + 1 + used..];
+        rest = &rest[1 + used..];
     }
-    out.push_str(&rest[..rest.floor_char_boundary(limit.saturating_sub(out.len()))]);
-    out.truncate(out.floor_char_boundary(limit));
-    Cow::Owned(out)
+    let fits = rest.floor_char_boundary(limit - out.len());
+    out.push_str(&rest[..fits]);
+    rest.len() - fits
+}
+
+/// Visits the strings in an object or array at any depth, keys left out, undecoded, until `visit` says stop; gives
+/// back how many bytes were not looked at.
+pub(super) fn each_string<'a>(nested: &'a str, visit: &mut dyn FnMut(&'a str) -> bool) -> usize {
+    let bytes = nested.as_bytes();
+    let mut at = 0;
+    while let Some(quote) = memchr(b'"', &bytes[at..]) {
+        let start = at + quote + 1;
+        let Some(end) = closing_quote(bytes, start) else { break };
+        at = end + 1;
+        let next = bytes[at..].iter().find(|b| !matches!(b, b' ' | b'\t' | b'\n' | b'\r'));
+        if next == Some(&b':') {
+            continue;
+        }
+        if !visit(&nested[start..end]) {
+            return bytes.len() - at;
+        }
+    }
+    0
 }
 
 /// One escape, from behind its backslash: the character and how many bytes were used.

@@ -1,11 +1,14 @@
 //! From bytes to records: splitting lines, parsing them, reading them in full for the timeline.
 
+mod commands;
+mod entry;
 mod fields;
-mod json;
+pub mod full;
+pub(crate) mod json;
 pub mod line_splitter;
 pub mod parse;
 pub mod record;
-mod target;
+pub(crate) mod target;
 pub mod timeline;
 mod user;
 mod words;

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::fields::{Attached, Content, Fields, RawBlock};
+use super::full::Full;
 use super::json::{Cursor, Raw};
 use super::record::{
     Assistant, Attachment, Block, Body, CompactBoundary, CompactTrigger, Envelope, QueueOperation, Record,
@@ -48,6 +49,11 @@ impl LineReport {
 /// line is nothing. A field of the wrong type counts as absent.
 pub fn parse_line(line: &[u8], sink: &mut dyn FnMut(Record<'_>)) -> LineReport {
     read_line(line, &mut |fields| sink(record(fields)))
+}
+
+/// The same, with the payloads of each record for a reader that wants its texts.
+pub fn parse_line_in_full(line: &[u8], sink: &mut dyn FnMut(Record<'_>, Full<'_, '_>)) -> LineReport {
+    read_line(line, &mut |fields| sink(record(fields), Full::new(fields)))
 }
 
 /// Hands out the raw fields of each object on the line.

@@ -6,6 +6,8 @@
 
 use std::borrow::Cow;
 
+use serde::{Deserialize, Serialize};
+
 use crate::ids::RecordId;
 use crate::time::Timestamp;
 
@@ -199,7 +201,7 @@ pub enum StopReason {
 }
 
 /// Tokens of one request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Usage {
     /// `input_tokens`.
     pub input: u64,
@@ -266,7 +268,7 @@ pub enum System<'a> {
 }
 
 /// Where one segment ends and the next begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompactBoundary {
     /// `compactMetadata.trigger`.
     pub trigger: CompactTrigger,
@@ -277,7 +279,7 @@ pub struct CompactBoundary {
 }
 
 /// Who asked for a compaction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CompactTrigger {
     /// The context was full.
     Auto,

@@ -12,7 +12,7 @@ pub(super) const TARGET_LIMIT: usize = 200;
 const LOOK_AT: usize = 1024;
 
 /// The one line that tells this call from others of the same tool; empty when there is none.
-pub(super) fn of<'a>(tool: &str, input: Raw<'a>) -> Cow<'a, str> {
+pub(crate) fn of<'a>(tool: &str, input: Raw<'a>) -> Cow<'a, str> {
     let keys: &[&str] = match tool {
         "Bash" | "PowerShell" | "SlashCommand" => &["command"],
         "Read" | "Edit" | "MultiEdit" | "Write" => &["file_path"],

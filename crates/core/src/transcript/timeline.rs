@@ -3,9 +3,12 @@
 //! Entries stand in file order; a tool's result joins its call. A record that a client wrote twice
 //! counts once. Texts are owned and bounded, so that a builder never holds a payload of many megabytes.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use super::commands::{Said, said};
+pub use super::entry::{Entry, Origin, Outcome, ToolCall, What};
 use super::fields::{Content, Fields};
 use super::json::Raw;
 use super::parse::{LineReport, read_line, record};
@@ -13,10 +16,10 @@ use super::record::{
     Attachment, Body, CompactBoundary, CompactTrigger, Envelope, PromptOrigin, Record, System, ToolResult,
 };
 use super::target;
-use super::user::{command_name, content_text, joined_text, tagged};
-use super::words::{cut, ellipsis, json_text, result_text, span, without_escapes};
+use super::user::{content_text, joined_text, prompt_words, tagged};
+use super::words::{cut, ellipsis, json_text, result_text, span};
 use crate::ids::RecordId;
-use crate::time::{Millis, Timestamp};
+use crate::time::Timestamp;
 
 /// Longest text of a prompt, an answer or a thought, in bytes.
 pub const TEXT_LIMIT: usize = 256 * 1024;
@@ -24,102 +27,14 @@ pub const TEXT_LIMIT: usize = 256 * 1024;
 /// Longest input or output of a tool, in bytes.
 pub const PAYLOAD_LIMIT: usize = 16 * 1024;
 
-/// One thing that happened.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Entry {
-    /// Where the line begins in the file.
-    pub offset: u64,
-    /// The record.
-    pub uuid: Option<RecordId>,
-    /// When, as the client says.
-    pub at: Option<Timestamp>,
-    /// The subagent it belongs to; `sidechain` for clients of 1.0.x, which do not name it.
-    pub agent_id: Option<Arc<str>>,
-    /// What it is.
-    pub what: What,
-}
-
-/// What an entry is.
-#[derive(Debug, Clone, PartialEq)]
-pub enum What {
-    /// Somebody asked.
-    Prompt {
-        /// The words, cut at [`TEXT_LIMIT`].
-        text: String,
-        /// Who asked.
-        origin: Origin,
-    },
-    /// The agent answered, in Markdown, cut at [`TEXT_LIMIT`].
-    Response(String),
-    /// The agent thought, cut at [`TEXT_LIMIT`].
-    Thinking(String),
-    /// A tool call and, once it is there, its result.
-    Tool(Box<ToolCall>),
-    /// A compaction.
-    Boundary(CompactBoundary),
-    /// The person interrupted.
-    Interrupted,
-    /// The request failed for good.
-    Error(String),
-    /// A slash command or a `!` line of the person.
-    Command(String),
-    /// A word of the client: output of a command, a retry, the end of a turn.
-    Note(String),
-}
-
-/// Who asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
-    /// The person.
-    Human,
-    /// The person, while a turn ran: the prompt was taken into it.
-    Queued,
-    /// A background task or subagent that has ended.
-    TaskNotification,
-    /// Another session.
-    Peer,
-}
-
-/// A tool call and its result.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ToolCall {
-    /// `tool_use_id`.
-    pub id: String,
-    /// The tool's name.
-    pub tool: String,
-    /// What it acts on, in one line.
-    pub target: String,
-    /// The input as JSON text, cut at [`PAYLOAD_LIMIT`].
-    pub input: String,
-    /// How it ended.
-    pub outcome: Outcome,
-    /// The result as text, cut at [`PAYLOAD_LIMIT`].
-    pub output: Option<String>,
-    /// From the call's record to the result's.
-    pub duration: Option<Millis>,
-}
-
-/// How a tool call ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// There is no result yet.
-    Pending,
-    /// It went well.
-    Ok,
-    /// It failed.
-    Error,
-    /// It was refused, by the person or by a rule.
-    Denied,
-    /// It goes on in the background.
-    Background,
-}
-
 /// A result, before or after it has met its call.
 #[derive(Debug)]
 struct Finished {
     outcome: Outcome,
     output: String,
     at: Option<Timestamp>,
+    offset: u64,
+    agent: Option<Arc<str>>,
 }
 
 /// Builds a timeline from lines, in file order; more lines may follow at any time.
@@ -164,10 +79,7 @@ impl TimelineBuilder {
         let place = Place { offset, envelope: &envelope };
         match body {
             Body::Prompt(p) => {
-                let text = match p.origin {
-                    PromptOrigin::Human if is_command(f) => p.text.into_owned(),
-                    _ => prompt_text(f, p.origin),
-                };
+                let text = ellipsis(Cow::Owned(prompt_words(f, &p, TEXT_LIMIT + 4)), TEXT_LIMIT);
                 let origin = match p.origin {
                     PromptOrigin::Human => Origin::Human,
                     PromptOrigin::TaskNotification => Origin::TaskNotification,
@@ -175,7 +87,7 @@ impl TimelineBuilder {
                 };
                 self.add(&place, What::Prompt { text, origin });
             }
-            Body::ToolResults(results) => self.results(f, &results, envelope.at),
+            Body::ToolResults(results) => self.results(&place, f, &results),
             Body::Interrupt { .. } => self.add(&place, What::Interrupted),
             Body::CompactSummary => {
                 // Clients of 1.0.x wrote the summary alone.
@@ -239,6 +151,8 @@ impl TimelineBuilder {
                         outcome: Outcome::Pending,
                         output: None,
                         duration: None,
+                        result_offset: None,
+                        agent: None,
                     };
                     match self.early_results.remove(&call.id) {
                         Some(result) => join(&mut call, place.envelope.at, result),
@@ -260,7 +174,7 @@ impl TimelineBuilder {
         }
     }
 
-    fn results(&mut self, f: &Fields<'_>, results: &[ToolResult<'_>], at: Option<Timestamp>) {
+    fn results(&mut self, place: &Place<'_>, f: &Fields<'_>, results: &[ToolResult<'_>]) {
         let blocks = f.message.content.blocks().filter(|b| b.kind.word() == Some("tool_result"));
         for (result, block) in results.iter().zip(blocks) {
             let outcome = if result.denied.is_some() {
@@ -272,7 +186,13 @@ impl TimelineBuilder {
             } else {
                 Outcome::Ok
             };
-            let finished = Finished { outcome, output: result_text(block.content, PAYLOAD_LIMIT), at };
+            let finished = Finished {
+                outcome,
+                output: result_text(block.content, PAYLOAD_LIMIT),
+                at: place.envelope.at,
+                offset: place.offset,
+                agent: f.tool_use_result.agent_id.whole().filter(|id| !id.is_empty()).map(Arc::from),
+            };
             let call = self.open_calls.remove(result.id.as_ref()).and_then(|at| self.entries.get_mut(at));
             match call {
                 Some(Entry { what: What::Tool(call), at: called, .. }) => join(call, *called, finished),
@@ -284,17 +204,10 @@ impl TimelineBuilder {
     }
 
     fn command(&mut self, place: &Place<'_>, text: &str) {
-        if let Some(name) = command_name(text) {
-            let args = tagged(text, "command-args").map(str::trim).filter(|args| !args.is_empty());
-            let text = args.map_or(name.clone(), |args| format!("{name} {args}"));
-            return self.add(place, What::Command(text));
-        }
-        if let Some(input) = tagged(text, "bash-input") {
-            return self.add(place, What::Command(format!("! {}", input.trim())));
-        }
-        for tag in ["local-command-stdout", "local-command-stderr", "bash-stdout", "bash-stderr"] {
-            if let Some(output) = tagged(text, tag) {
-                self.note(place, without_escapes(output).trim());
+        for part in said(text) {
+            match part {
+                Said::Command(typed) => self.add(place, What::Command(typed)),
+                Said::Output(output) => self.note(place, output),
             }
         }
     }
@@ -371,25 +284,6 @@ fn join(call: &mut ToolCall, called: Option<Timestamp>, result: Finished) {
     call.outcome = result.outcome;
     call.output = Some(result.output);
     call.duration = called.zip(result.at).map(|(called, ended)| ended.since(called));
-}
-
-/// A command that is a prompt: the record's text is the client's markup, not the person's words.
-fn is_command(f: &Fields<'_>) -> bool {
-    content_text(&f.message.content, 64).trim_start().starts_with("<command-")
-}
-
-fn prompt_text(f: &Fields<'_>, origin: PromptOrigin) -> String {
-    let text = content_text(&f.message.content, TEXT_LIMIT + 4);
-    if origin == PromptOrigin::TaskNotification
-        && let Some(summary) = tagged(&text, "summary")
-    {
-        return summary.trim().to_owned();
-    }
-    let pictures = f.message.content.blocks().filter(|b| b.kind.word() == Some("image")).count();
-    let text = ellipsis(text, TEXT_LIMIT);
-    match (text.is_empty(), pictures) {
-        (true, 1) => "[image]".to_owned(),
-        (true, n) if n > 1 => format!("[{n} images]"),
-        _ => text,
-    }
+    call.result_offset = Some(result.offset);
+    call.agent = result.agent;
 }

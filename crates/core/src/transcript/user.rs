@@ -284,6 +284,26 @@ fn join<'a>(mut texts: impl Iterator<Item = &'a str>, limit: usize) -> Cow<'a, s
     joined
 }
 
+/// The words of a prompt without the client's wrappers, cut at `limit` bytes.
+pub(super) fn prompt_words(f: &Fields<'_>, prompt: &Prompt<'_>, limit: usize) -> String {
+    let whole = content_text(&f.message.content, limit);
+    // Of a command that is a prompt, the record's text is the client's markup and not the person's words.
+    if prompt.origin == PromptOrigin::Human && whole.trim_start().starts_with("<command-") {
+        return prompt.text.clone().into_owned();
+    }
+    if prompt.origin == PromptOrigin::TaskNotification
+        && let Some(summary) = tagged(&whole, "summary")
+    {
+        return summary.trim().to_owned();
+    }
+    let pictures = f.message.content.blocks().filter(|b| b.kind.word() == Some("image")).count();
+    match (whole.is_empty(), pictures) {
+        (true, 1) => "[image]".to_owned(),
+        (true, n) if n > 1 => format!("[{n} images]"),
+        _ => whole.into_owned(),
+    }
+}
+
 fn tool_result<'a>(f: &Fields<'a>, block: &RawBlock<'a>) -> ToolResult<'a> {
     let is_error = block.is_error.is_true();
     let extra = &f.tool_use_result;

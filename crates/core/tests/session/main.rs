@@ -7,5 +7,6 @@ mod lineage;
 mod properties;
 mod recordings;
 mod script;
+mod snapshots;
 mod subagents;
 mod transitions;

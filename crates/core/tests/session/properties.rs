@@ -48,7 +48,7 @@ fn a_body() -> impl Strategy<Value = Body<'static>> {
 }
 
 /// A transcript: gaps from nothing to hours, now and then a step back, now and then no time at all.
-fn a_transcript() -> impl Strategy<Value = Vec<Record<'static>>> {
+pub fn a_transcript() -> impl Strategy<Value = Vec<Record<'static>>> {
     let gap = prop_oneof![
         6 => 0.0..4.0f64,
         2 => 4.0..70.0f64,

@@ -112,7 +112,16 @@ fn a_result_joins_its_call_in_either_order() {
         assert_eq!((call.outcome, call.output.as_deref()), (Outcome::Ok, Some("done\n[image]")));
         assert_eq!(call.duration, Some(Millis(2500)));
         assert_eq!((call.input.as_str(), call.target.as_str()), (r#"{"command":"make"}"#, "make"));
+        let before = if lines[0] == RESULT { 0 } else { CALL.len() + 1 };
+        assert_eq!(call.result_offset, Some(before as u64), "a text of the result is found by its line");
     }
+}
+
+#[test]
+fn a_call_knows_the_subagent_that_it_started() {
+    assert_eq!(one_call(&[CALL, RESULT]).agent, None);
+    let result = RESULT.replacen('{', r#"{"toolUseResult":{"status":"completed","agentId":"a7c1"},"#, 1);
+    assert_eq!(one_call(&[CALL, &result]).agent.as_deref(), Some("a7c1"));
 }
 
 #[test]

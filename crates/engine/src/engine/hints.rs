@@ -22,11 +22,11 @@ impl Engine {
                 Hint::Everything => {}
                 Hint::Tree(path) => {
                     // A person who works in the folder around a root has both in one place.
-                    self.read_markers_around(&path);
+                    self.look_around(&path, out);
                     self.look_at_tree(&path, out);
                 }
                 Hint::File(path) => {
-                    self.read_markers_around(&path);
+                    self.look_around(&path, out);
                     let troubled = |problem: &watchbill_core::problem::Problem| {
                         Path::new(&*problem.path).starts_with(&path)
                     };
@@ -50,12 +50,6 @@ impl Engine {
         Some((root.clone(), layout::classify(path.strip_prefix(root).ok()?)?))
     }
 
-    pub(super) fn read_markers_around(&mut self, path: &Path) {
-        for folder in self.markers.concerned(path) {
-            self.read_marker_folder(&folder);
-        }
-    }
-
     pub(super) fn look_at_file(&mut self, path: &Path, out: &mut Vec<Output>) {
         let Some((_, place)) = self.place_of(path) else {
             // A folder whose rights have changed is hinted at as if it were a file.
@@ -71,7 +65,7 @@ impl Engine {
             Place::Transcript { .. } | Place::Subagent { .. } | Place::FlatSubagent { .. } => {
                 self.read_transcript(path, place, out);
             }
-            Place::Marker { .. } => {}
+            Place::Marker { .. } | Place::StatusFile { .. } => {}
         }
     }
 
@@ -135,10 +129,7 @@ impl Engine {
         self.look_at_found(found.found, known, out);
         let (files, fs) = (&self.files, &self.world.fs);
         self.problems.forget_unreadable(&|file| !files.contains_key(file) && fs.stat(file).is_err());
-        let folders: Vec<PathBuf> = self.markers.folders().cloned().collect();
-        for folder in folders {
-            self.read_marker_folder(&folder);
-        }
+        self.look_at_all_folders(out);
         let change = self.registry.recheck(None, &*self.world.processes);
         self.take_registry_change(None, change, out);
     }
@@ -180,7 +171,7 @@ impl Engine {
             match place {
                 Place::Registry { .. } => self.read_registry(&path, out),
                 Place::SubagentMeta { .. } => self.read_meta(&path),
-                Place::Marker { .. } => {}
+                Place::Marker { .. } | Place::StatusFile { .. } => {}
                 place => self.read_transcript(&path, place, out),
             }
         }

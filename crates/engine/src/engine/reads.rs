@@ -1,4 +1,4 @@
-//! Reading one file: registry, transcript, companion, markers.
+//! Reading one file: registry, transcript, companion.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -144,13 +144,5 @@ impl Engine {
         }
         self.files.insert(path.clone(), file);
         self.after_read(&path, true);
-    }
-
-    pub(super) fn read_marker_folder(&mut self, folder: &Path) {
-        let fs = Arc::clone(&self.world.fs);
-        let (new, again) = self.markers.read_folder(folder, self.now, &*fs);
-        self.chains_dirty |= new;
-        self.problems_dirty = true;
-        self.retry(folder, Due::MarkerFolder(folder.to_path_buf()), again);
     }
 }

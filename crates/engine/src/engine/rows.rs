@@ -1,7 +1,7 @@
 //! From what became dirty to rows: chains first, then verdicts, then the two views.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use watchbill_core::chain::chains::Chains;
@@ -12,7 +12,6 @@ use watchbill_core::roster::row::Row;
 use watchbill_core::session::fold::SessionFold;
 use watchbill_core::time::Timestamp;
 use watchbill_protocol::roster::TrackedSession;
-use watchbill_watch::repo::repo_root;
 
 use super::{Due, Engine, View};
 use crate::input::Output;
@@ -21,27 +20,6 @@ use crate::session::{Makings, Shared, ripe_at, row};
 use crate::transcripts::{Fold, TrackedFile};
 
 impl Engine {
-    /// The working folders of all sessions may hold markers; those in use may get some.
-    pub(super) fn add_marker_folders(&mut self, out: &mut Vec<Output>) {
-        let oldest = self.now - self.settings.recent;
-        let mut new = Vec::new();
-        let dirty = std::mem::take(&mut self.dirty);
-        for id in &dirty {
-            let Some(path) = self.main_file(id).map(|(path, _)| path.to_path_buf()) else { continue };
-            let Some(fold) = self.files.get(&path).and_then(TrackedFile::main) else { continue };
-            let recent = fold.facts().last_activity_at.is_some_and(|at| at >= oldest);
-            let in_use = recent || self.registry.all().any(|witness| witness.entry.session == *id);
-            new.extend(fold.lineage().cwds.iter().filter_map(|cwd| self.markers.add_folder(cwd, in_use)));
-        }
-        self.dirty = dirty;
-        for folder in new {
-            if folder.watch {
-                out.push(Output::WatchFolder(folder.path.clone()));
-            }
-            self.read_marker_folder(&folder.path);
-        }
-    }
-
     pub(super) fn resolve_chains(&mut self) {
         self.chains_dirty = false;
         self.work.chains += 1;
@@ -178,7 +156,7 @@ impl Engine {
         changed
     }
 
-    /// Lets the deadlines of the fold fire, and finds the repository once.
+    /// Lets the deadlines of the fold fire, and notes the repository.
     pub(super) fn advance(&mut self, id: &SessionId) {
         let Some(path) = self.main_file(id).map(|(path, _)| path.to_path_buf()) else { return };
         let now = self.outlook.until.map_or(self.now, |until| until.min(self.now));
@@ -187,13 +165,8 @@ impl Engine {
         file.advance(now, &mut effects);
         let cwd = file.main().and_then(|fold| fold.cwd().cloned());
         let (Some(session), Some(cwd)) = (self.sessions.get_mut(id), cwd) else { return };
-        if session.repo_root.as_ref().is_none_or(|(of, _)| *of != cwd) {
-            let fs = &self.world.fs;
-            let found = self.repo_roots.entry(Arc::clone(&cwd)).or_insert_with(|| {
-                repo_root(&**fs, Path::new(&*cwd)).map(|top| Arc::from(top.to_string_lossy()))
-            });
-            session.repo_root = Some((cwd, found.clone()));
-        }
+        // Looked for when the folder was, which comes before the rows.
+        session.repo_root = self.folders.repository(&cwd);
     }
 
     /// Lets subagents that have been silent for too long count as gone; says when the next one will.

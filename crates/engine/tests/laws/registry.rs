@@ -1,7 +1,10 @@
 //! Registry files: torn, wrong, reused, gone.
 
+use watchbill_core::ids::SessionId;
 use watchbill_core::time::Millis;
 use watchbill_engine::input::Output;
+use watchbill_engine::problems::Problems;
+use watchbill_engine::registry::Registry;
 
 use crate::house::{House, registry_file, transcript};
 use crate::records::{Author, registry, session};
@@ -136,4 +139,41 @@ fn a_session_whose_folder_of_registry_files_is_missing_is_judged_by_its_transcri
         house.engine.main_file(&watchbill_core::ids::SessionId::new(&session(1))).unwrap().0
             == transcript("p", &session(1))
     );
+}
+
+#[test]
+fn a_file_under_another_processes_name_is_no_evidence() {
+    let mut house = House::new();
+    house.run(7, "1");
+    let line = author(1).prompt(house.number(), house.now);
+    house.append(&author(1), &line);
+    // A copy of the file of process 7, restored or synchronised under another name.
+    let text = registry(7, "1", &author(1), "waiting", house.now, house.now);
+    house.stage.fs.write(registry_file(8), text.as_bytes());
+    house.catch_up();
+    assert_eq!(house.row(&author(1)).unwrap().state_reason.source, "transcript");
+    let problem = house.problem(registry_file(8), "malformed_registry").expect("told");
+    assert!(problem.detail.contains("process 7"), "{}", problem.detail);
+    house.stage.fs.remove(registry_file(8));
+    write(&house, "1", 1, "busy");
+    house.catch_up();
+    assert_eq!(house.row(&author(1)).unwrap().state_reason.source, "registry");
+    assert_eq!(house.problems(), []);
+}
+
+#[test]
+fn what_a_program_gone_mad_writes_is_not_kept_for_ever() {
+    let house = House::new();
+    let (mut registry, mut problems) = (Registry::default(), Problems::default());
+    house.run(7, "1");
+    for n in 0..20_000 {
+        write(&house, "1", n, "idle");
+        let (fs, processes) = (&house.stage.fs, &house.stage.processes);
+        registry.read(&registry_file(7), house.now, fs, processes, &mut problems);
+    }
+    assert!(registry.moves().len() <= 4096, "{}", registry.moves().len());
+    assert_eq!(registry.moves().last().unwrap().to.as_str(), session(19_999), "the oldest gave way");
+    let left = (0..20_000).filter(|n| registry.gone(&SessionId::new(&session(*n))).is_some());
+    let left: Vec<usize> = left.collect();
+    assert!(left.len() <= 16_384 && left.contains(&19_998), "{}", left.len());
 }

@@ -6,5 +6,6 @@ mod golden;
 mod killed;
 mod play;
 mod same_history;
+mod subagents;
 mod timeline;
 mod truth;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use watchbill_core::evidence::registry::Liveness;
 use watchbill_core::ids::Instance;
-use watchbill_watch::process::{FakeProcesses, pid_domain, probe, proc_start};
+use watchbill_watch::process::{FakeProcesses, Parent, pid_domain, probe, proc_start};
 use watchbill_watch::{Processes, SystemProcesses};
 
 /// A process that does nothing, ended when the test is over.
@@ -91,4 +91,34 @@ fn fakes_answer_as_told() {
     assert_eq!(fakes.probe(&instance, None), Liveness::Unknown);
     fakes.set(instance.clone(), Liveness::Alive);
     assert_eq!(fakes.clone().probe(&instance, None), Liveness::Alive);
+}
+
+#[test]
+fn what_a_process_started_is_known_with_its_age_until_it_ends() {
+    // A shell that starts one and waits: the test's own children are other tests' as well.
+    let mut command = Command::new("sh");
+    command.args(["-c", "sleep 600 & echo started; wait"]).stdin(Stdio::null()).stdout(Stdio::piped());
+    let mut shell = Sleeper(command.spawn().expect("started"));
+    let mut word = [0; 7];
+    std::io::Read::read_exact(shell.0.stdout.as_mut().expect("piped"), &mut word).expect("told");
+
+    let processes = SystemProcesses::new();
+    let children = processes.children(shell.0.id()).expect("linux tells");
+    let [child] = children.as_slice() else { panic!("one child: {children:?}") };
+    assert!(child.age.0 >= 0 && child.age.0 < 60_000, "{child:?}");
+    assert_eq!(processes.parent(child.pid), Parent::Runs(shell.0.id()));
+    assert_eq!(processes.parent(shell.0.id()), Parent::Runs(std::process::id()));
+    assert_eq!(processes.children(child.pid), Some(Vec::new()));
+
+    let orphan = child.pid;
+    shell.0.kill().expect("ended");
+    shell.0.wait().expect("buried");
+    // Somebody above may have asked to be given the orphans; then that one stands behind it.
+    assert_ne!(processes.parent(orphan), Parent::Runs(shell.0.id()));
+    let start = proc_start(orphan);
+    let instance = Instance { pid: orphan, proc_start: start };
+    assert_eq!(probe(&instance, None), Liveness::Alive, "edge 44: what lost its parent runs on");
+    let pid = rustix::process::Pid::from_raw(orphan.cast_signed()).expect("an id");
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("ended");
+    assert_eq!(processes.parent(4_000_000), Parent::Unknown);
 }

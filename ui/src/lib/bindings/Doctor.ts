@@ -3,6 +3,7 @@ import type { Limit } from "./Limit";
 import type { Problem } from "./Problem";
 import type { Registry } from "./Registry";
 import type { Root } from "./Root";
+import type { StoreHealth } from "./StoreHealth";
 import type { Versions } from "./Versions";
 
 /**
@@ -25,6 +26,10 @@ registry: Registry,
  * Limits of the system that matter for watching.
  */
 limits: Array<Limit>, 
+/**
+ * The stored history. Absent where none is kept: in the demo.
+ */
+store?: StoreHealth, 
 /**
  * Sorted by path and kind.
  */

@@ -135,6 +135,7 @@ impl SessionFold {
             self.set_mode(mode);
         }
         self.turn.failure = None;
+        self.facts.prompt_at = self.facts.prompt_at.max(Some(step.now));
         self.move_on(step);
     }
 
@@ -376,7 +377,7 @@ pub(crate) fn ends_turn(answer: &Assistant<'_>) -> bool {
 }
 
 /// A usage limit of the account rather than a passing refusal to serve.
-fn is_limit(kind: Option<&str>, text: &str) -> bool {
+pub(crate) fn is_limit(kind: Option<&str>, text: &str) -> bool {
     if !matches!(kind, None | Some("rate_limit" | "unknown")) {
         return false;
     }

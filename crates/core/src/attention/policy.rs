@@ -1,0 +1,198 @@
+//! The policy over time: dwell, once per episode, nothing for what was already so.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::attention::episode::{Episode, Outcome, Sighting, Silence};
+use crate::attention::need::{Counts, Need};
+use crate::attention::settings::AttentionSettings;
+use crate::ids::SessionId;
+use crate::time::{Millis, Timestamp};
+
+/// How long a need must last before it counts: a reviewer that is no person answers sooner.
+pub const COUNT_DWELL: Millis = Millis::from_secs(1);
+/// How long a need must last before it is told.
+pub const ALERT_DWELL: Millis = Millis::from_secs(2);
+/// Two witnesses of one event name times that differ by less.
+const SAME_EVENT: Millis = Millis::from_secs(2);
+
+/// Follows the sessions and says when one of them has come to need the person, and when no longer.
+///
+/// Until [`Attention::begin`] everything that is seen was already so and raises nothing: reading the past, at start-up or in
+/// a replay, is silent. Whoever drives it calls [`Attention::advance`] after each batch of sightings, and at
+/// [`Attention::deadline`].
+#[derive(Debug, Clone, Default)]
+pub struct Attention {
+    settings: AttentionSettings,
+    began: Option<Timestamp>,
+    sessions: BTreeMap<SessionId, Watched>,
+    in_front: BTreeSet<SessionId>,
+    told: Counts,
+    unsaid: Vec<Outcome>,
+}
+
+/// A session that needs the person, or has just finished.
+#[derive(Debug, Clone)]
+struct Watched {
+    seen: Sighting,
+    need: Need,
+    /// Since when, as first said: later witnesses of the same event don't move it.
+    since: Timestamp,
+    /// It was so before watching began, or has been told.
+    old: bool,
+    /// It was raised, so that its end has to be told.
+    raised: bool,
+}
+
+impl Attention {
+    /// A policy that has not begun to watch.
+    pub fn new(settings: AttentionSettings) -> Self {
+        Self { settings, ..Self::default() }
+    }
+
+    /// Takes on other choices of the person. What was told is not told again.
+    pub fn set_settings(&mut self, settings: AttentionSettings) {
+        self.settings = settings;
+    }
+
+    /// Sessions whose window or terminal the person is looking at.
+    pub fn set_in_front(&mut self, sessions: BTreeSet<SessionId>) {
+        self.in_front = sessions;
+    }
+
+    /// The past has been read: from now on, what comes to need the person is told.
+    pub fn begin(&mut self, now: Timestamp) {
+        if self.began.replace(now).is_some() {
+            return;
+        }
+        let mut counts = Counts::default();
+        for watched in self.sessions.values_mut() {
+            watched.old = true;
+            if !watched.seen.superseded {
+                counts.add(watched.need);
+            }
+        }
+        if counts.total() > 0 {
+            self.unsaid.push(Outcome::AlreadySo(counts));
+        }
+    }
+
+    /// Takes in what a session looks like now.
+    pub fn see(&mut self, now: Timestamp, seen: Sighting) {
+        let session = seen.session.clone();
+        let need = seen.need.filter(|_| !seen.superseded);
+        let Some(need) = need else {
+            self.lose(now, &session);
+            return;
+        };
+        let since = seen.since.min(now);
+        if let Some(watched) = self.sessions.get_mut(&session) {
+            let moved = since.since(watched.since) > SAME_EVENT && seen.wants != watched.seen.wants;
+            // The end of a turn has no words that would tell it from the end of the next one, seen in one glance.
+            let next_end = need == Need::Finished && since.since(watched.since) > SAME_EVENT;
+            if watched.need == need && !moved && !next_end {
+                watched.seen = seen;
+                return;
+            }
+            self.lose(now, &session);
+        }
+        let old = self.began.is_none_or(|began| since <= began);
+        self.sessions.insert(session, Watched { seen, need, since, old, raised: false });
+    }
+
+    /// A session is no longer there.
+    pub fn lose(&mut self, now: Timestamp, session: &SessionId) {
+        let Some(watched) = self.sessions.remove(session) else { return };
+        if watched.raised {
+            self.unsaid.push(Outcome::Cleared {
+                session: session.clone(),
+                need: watched.need,
+                since: watched.since,
+                at: now,
+            });
+        }
+    }
+
+    /// Lets the dwell of every need pass, and tells what there is to tell.
+    pub fn advance(&mut self, now: Timestamp) -> Vec<Outcome> {
+        let mut out = std::mem::take(&mut self.unsaid);
+        for watched in self.sessions.values_mut() {
+            if !watched.can_be_told(&self.settings) || watched.since + ALERT_DWELL > now {
+                continue;
+            }
+            watched.old = true;
+            watched.raised = true;
+            let seen = &watched.seen;
+            let episode = Episode {
+                session: seen.session.clone(),
+                need: watched.need,
+                since: watched.since,
+                at: now,
+                text: Arc::from(format!("{} {}", seen.name, seen.wants)),
+            };
+            let silence = silence(&self.settings, &self.in_front, watched, now);
+            out.push(Outcome::Raised { episode, silence });
+        }
+        let counts = self.counts(now);
+        if counts != self.told {
+            self.told = counts;
+            out.push(Outcome::Counted(counts));
+        }
+        out
+    }
+
+    /// How many sessions need the person at this time.
+    pub fn counts(&self, now: Timestamp) -> Counts {
+        let mut counts = Counts::default();
+        for watched in self.sessions.values().filter(|watched| watched.since + COUNT_DWELL <= now) {
+            counts.add(watched.need);
+        }
+        counts
+    }
+
+    /// When [`Attention::advance`] will next have something to tell, if nothing new is seen.
+    pub fn deadline(&self, now: Timestamp) -> Option<Timestamp> {
+        // A dwell that has passed since the last call is due now.
+        if !self.unsaid.is_empty() || self.told != self.counts(now) {
+            return Some(now);
+        }
+        let due = |watched: &Watched| {
+            let counts =
+                Some(watched.since + COUNT_DWELL).filter(|at| watched.need != Need::Finished && *at > now);
+            let tells = watched.can_be_told(&self.settings).then_some(watched.since + ALERT_DWELL);
+            [counts, tells].into_iter().flatten().min()
+        };
+        self.sessions.values().filter_map(due).min().map(|at| at.max(now))
+    }
+}
+
+impl Watched {
+    /// Not told yet, and worth telling: what only silence suggests waits for a witness.
+    fn can_be_told(&self, settings: &AttentionSettings) -> bool {
+        !self.old && (settings.inferred || !self.seen.inferred)
+    }
+}
+
+fn silence(
+    settings: &AttentionSettings,
+    in_front: &BTreeSet<SessionId>,
+    watched: &Watched,
+    now: Timestamp,
+) -> Option<Silence> {
+    let seen = &watched.seen;
+    let muted_project =
+        seen.projects.iter().flatten().any(|project| settings.muted_projects.contains(project));
+    if !settings.kinds.contains(&watched.need) {
+        Some(Silence::Kind)
+    } else if muted_project || settings.muted_sessions.contains(&seen.session) {
+        Some(Silence::Muted)
+    } else if settings.muted_until.is_some_and(|until| now < until) {
+        Some(Silence::MutedForNow)
+    } else if settings.quiet.is_some_and(|quiet| quiet.holds(now)) {
+        Some(Silence::QuietHours)
+    } else if in_front.contains(&seen.session) {
+        Some(Silence::InFront)
+    } else {
+        None
+    }
+}

@@ -1,0 +1,253 @@
+//! Tool calls: from the call to its result.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{HistoryFold, Sink, Step};
+use crate::history::private::strip_private;
+use crate::history::rows::{Activity, BatchId, Item, Outcome, Role};
+use crate::session::facts::first_line;
+use crate::time::Timestamp;
+use crate::transcript::full::{Full, FullBlock};
+use crate::transcript::record::ToolResult;
+
+/// More calls than any client leaves open; beyond it the oldest counts as lost.
+pub const CALL_LIMIT: usize = 256;
+/// Bytes of a result in which the first line of an error is looked for.
+const ERROR_LOOK: usize = 512;
+
+/// A call without a result.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Call {
+    pub id: Arc<str>,
+    pub tool: Arc<str>,
+    batch: Option<BatchId>,
+    /// A subagent's.
+    agent: bool,
+    at: Option<Timestamp>,
+    /// No activity, but its result wants to know the tool.
+    skipped: bool,
+    /// The plan that it writes or shows.
+    pub plan: Option<Arc<str>>,
+    /// All that is known of it, until it was given out once.
+    #[serde(skip)]
+    news: Option<Box<Activity>>,
+}
+
+/// The calls without a result, oldest first.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct Calls(Vec<Call>);
+
+impl Calls {
+    /// Gives out the calls that nobody knows of yet.
+    pub fn settle(&mut self, sink: Sink<'_>) {
+        for call in &mut self.0 {
+            if let Some(news) = call.news.take() {
+                sink(Item::Activity(news));
+            }
+        }
+    }
+
+    /// The session's own calls get no result any more; whether there were any.
+    pub fn lose_own(&mut self, sink: Sink<'_>) -> bool {
+        let mut lost = false;
+        self.0.retain_mut(|call| {
+            if !call.agent {
+                lost = true;
+                call.lose(sink);
+            }
+            call.agent
+        });
+        lost
+    }
+
+    fn push(&mut self, call: Call, sink: Sink<'_>) {
+        if self.0.len() == CALL_LIMIT {
+            self.0.remove(0).lose(sink);
+        }
+        self.0.push(call);
+    }
+
+    fn take(&mut self, id: &str) -> Option<Call> {
+        // Results come soon after their calls.
+        let at = self.0.iter().rposition(|call| &*call.id == id)?;
+        Some(self.0.remove(at))
+    }
+}
+
+impl Call {
+    fn lose(&mut self, sink: Sink<'_>) {
+        if !self.skipped {
+            let mut told = self.told();
+            told.outcome = Some(Outcome::Lost);
+            sink(Item::Activity(told));
+        }
+    }
+
+    /// What has not been given out of it yet.
+    fn told(&mut self) -> Box<Activity> {
+        self.news.take().unwrap_or_else(|| {
+            let id = Arc::clone(&self.id);
+            Box::new(Activity {
+                batch: self.batch.clone(),
+                tool: Some(Arc::clone(&self.tool)),
+                ..Activity::new(id)
+            })
+        })
+    }
+}
+
+impl HistoryFold {
+    /// The blocks of an answer.
+    pub(super) fn blocks(&mut self, full: Full<'_, '_>, step: &mut Step<'_, '_>) {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        if let Some(piece) = full.string(step.settings.words, &mut buffer) {
+            self.said(piece.text, step);
+            self.tell(Role::Answer, None, piece, step);
+        }
+        for block in full.blocks() {
+            match block.kind() {
+                "text" => {
+                    let piece = block.text(step.settings.words, &mut buffer);
+                    self.said(piece.text, step);
+                    self.tell(Role::Answer, None, piece, step);
+                }
+                "thinking" if step.settings.cut > 0 => {
+                    let piece = block.thinking(step.settings.cut, &mut buffer);
+                    self.tell(Role::Thinking, None, piece, step);
+                }
+                "tool_use" => self.call(block, &mut buffer, step),
+                _ => {}
+            }
+        }
+        self.buffer = buffer;
+    }
+
+    fn call(&mut self, block: FullBlock<'_, '_>, buffer: &mut String, step: &mut Step<'_, '_>) {
+        let Some((id, tool)) = block.call() else { return };
+        if step.settings.cut > 0 {
+            let piece = block.input_words(step.settings.cut, buffer);
+            self.tell(Role::ToolInput, Some(tool.as_ref()), piece, step);
+        }
+        let tool: Arc<str> = Arc::from(tool);
+        let batch = self.batch_of(step);
+        let skipped = step.settings.skips(&tool);
+        let plan = self.plan_in_call(&tool, block, batch.as_ref(), step);
+        let id: Arc<str> = Arc::from(id);
+        let news = (!skipped).then(|| {
+            Box::new(Activity {
+                batch: batch.clone(),
+                agent: step.agent.clone(),
+                tool: Some(Arc::clone(&tool)),
+                target: public(&block.target(&tool)),
+                file: block.file(&tool).map(|file| strip_private(&file).into_owned()),
+                input: input(block, step.settings.input),
+                at: step.at,
+                offset: Some(step.offset),
+                outcome: Some(Outcome::Pending),
+                ..Activity::new(Arc::clone(&id))
+            })
+        });
+        let call = Call { id, tool, batch, agent: step.agent.is_some(), at: step.at, skipped, plan, news };
+        self.calls.push(call, step.sink);
+    }
+
+    /// The batch that a call of now belongs to: in a subagent's file its caller's, as far as the client says.
+    fn batch_of(&self, step: &Step<'_, '_>) -> Option<BatchId> {
+        match (&self.agent, &self.turn) {
+            (Some(_), _) => self.prompt_id.clone(),
+            (None, Some(turn)) => Some(Arc::clone(&turn.id)),
+            (None, None) => step.agent.as_ref().and(self.prompt_id.clone()),
+        }
+    }
+
+    /// Results of calls.
+    pub(super) fn results(
+        &mut self,
+        results: &[ToolResult<'_>],
+        full: Full<'_, '_>,
+        step: &mut Step<'_, '_>,
+    ) {
+        if let (Some(_), Some(id)) = (&self.agent, full.prompt_id())
+            && self.prompt_id.as_deref() != Some(id)
+        {
+            self.prompt_id = Some(Arc::from(id));
+        }
+        self.stir(false, step);
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let blocks = full.blocks().filter(|block| block.kind() == "tool_result");
+        for (result, block) in results.iter().zip(blocks) {
+            self.result(result, block, full, &mut buffer, step);
+        }
+        self.buffer = buffer;
+    }
+
+    fn result(
+        &mut self,
+        result: &ToolResult<'_>,
+        block: FullBlock<'_, '_>,
+        full: Full<'_, '_>,
+        buffer: &mut String,
+        step: &mut Step<'_, '_>,
+    ) {
+        let mut call = self.calls.take(&result.id);
+        let outcome = outcome(result);
+        let failed = matches!(outcome, Outcome::Error | Outcome::Denied);
+        let limit = if failed { step.settings.cut.max(ERROR_LOOK) } else { step.settings.cut };
+        let mut error = None;
+        if limit > 0 {
+            let piece = block.result(limit, buffer);
+            error = failed
+                .then(|| public(&first_line(&piece.text[..piece.text.floor_char_boundary(ERROR_LOOK)])));
+            if step.settings.cut > 0 {
+                self.tell(Role::ToolResult, call.as_ref().map(|call| &*call.tool), piece, step);
+            }
+        }
+        if let Some(plan) = call.as_ref().and_then(|call| Some((Arc::clone(&call.tool), call.plan.clone()?)))
+        {
+            self.plan_in_result(&plan.0, plan.1, outcome, full, step);
+        }
+        if call.as_ref().is_some_and(|call| call.skipped) {
+            return;
+        }
+        let called = call.as_ref().and_then(|call| call.at);
+        let mut told = match &mut call {
+            Some(call) => call.told(),
+            // A result without a call: an earlier telling of the call is stored, or its line is missing.
+            None => Box::new(Activity { agent: step.agent.clone(), ..Activity::new(Arc::from(&*result.id)) }),
+        };
+        told.outcome = Some(outcome);
+        told.ended_at = step.at;
+        told.duration_ms =
+            called.zip(step.at).and_then(|(called, ended)| u64::try_from(ended.since(called).0).ok());
+        told.result_offset = Some(step.offset);
+        told.error = error.flatten();
+        (step.sink)(Item::Activity(told));
+    }
+}
+
+fn outcome(result: &ToolResult<'_>) -> Outcome {
+    if result.denied.is_some() {
+        Outcome::Denied
+    } else if result.background_task.is_some() || result.async_agent.is_some() {
+        Outcome::Background
+    } else if result.is_error {
+        Outcome::Error
+    } else {
+        Outcome::Ok
+    }
+}
+
+/// Without what is private; `None` when nothing is left.
+fn public(text: &str) -> Option<String> {
+    let text = strip_private(text);
+    (!text.is_empty()).then(|| text.into_owned())
+}
+
+/// The input as JSON text. No client writes `<` as an escape; where one does, nobody knows what is private.
+fn input(block: FullBlock<'_, '_>, limit: usize) -> Option<String> {
+    let raw = block.input_json(limit);
+    let hidden = ["\\u003c", "\\u003C"].iter().any(|escape| raw.contains(escape));
+    if hidden || raw.is_empty() { None } else { public(raw) }
+}

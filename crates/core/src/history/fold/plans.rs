@@ -1,0 +1,149 @@
+//! Plans: what the agent wrote down before it began, in every version, and which prompt carries it out.
+
+use std::sync::Arc;
+
+use super::{HistoryFold, Step};
+use crate::history::boilerplate::plan_in_prompt;
+use crate::history::private::keep_public;
+use crate::history::rows::{Batch, BatchId, Execution, Item, Outcome, PlanVersion, PlanWord};
+use crate::transcript::full::{Full, FullBlock};
+
+/// Longest plan that is kept, in bytes.
+pub(in crate::history) const PLAN_LIMIT: usize = 256 * 1024;
+
+/// The tool that shows a plan to the person.
+pub(in crate::history) fn shows_plan(tool: &str) -> bool {
+    matches!(tool, "ExitPlanMode" | "exit_plan_mode")
+}
+
+impl HistoryFold {
+    /// The client has named the file of the session's plan.
+    pub(super) fn plan_announced(&mut self, full: Full<'_, '_>, step: &mut Step<'_, '_>) {
+        if let Some(path) = full.plan_path().filter(|path| step.settings.is_plan(path)) {
+            self.plan = Some(Arc::from(path));
+        }
+    }
+
+    /// The plan that a call writes or shows, by its name.
+    pub(super) fn plan_in_call(
+        &mut self,
+        tool: &str,
+        block: FullBlock<'_, '_>,
+        batch: Option<&BatchId>,
+        step: &mut Step<'_, '_>,
+    ) -> Option<Arc<str>> {
+        if matches!(tool, "Write" | "Edit" | "MultiEdit") {
+            let path = block.file(tool)?;
+            return step.settings.is_plan(&path).then(|| Arc::from(path));
+        }
+        if !shows_plan(tool) {
+            return None;
+        }
+        let plan = match &self.plan {
+            Some(plan) => Arc::clone(plan),
+            // Clients without plan files: each turn in which one is shown has its own.
+            None => Arc::from(format!("{}/{}", self.session, batch.map_or("", |batch| batch))),
+        };
+        self.plan = Some(Arc::clone(&plan));
+        let content = block.input_field("plan", PLAN_LIMIT);
+        self.plan_version(Arc::clone(&plan), content.as_deref(), PlanWord::Proposed, batch.cloned(), step);
+        Some(plan)
+    }
+
+    /// What became of a call that writes or shows a plan.
+    pub(super) fn plan_in_result(
+        &mut self,
+        tool: &str,
+        plan: Arc<str>,
+        outcome: Outcome,
+        full: Full<'_, '_>,
+        step: &mut Step<'_, '_>,
+    ) {
+        let batch = self.turn.as_ref().map(|turn| Arc::clone(&turn.id));
+        let went_well = outcome == Outcome::Ok;
+        if shows_plan(tool) {
+            let content = full.result_field("plan", PLAN_LIMIT);
+            let word = if went_well { PlanWord::Approved } else { PlanWord::Rejected };
+            self.plan_version(Arc::clone(&plan), content.as_deref(), word, batch.clone(), step);
+            if let (true, Some(batch)) = (went_well, batch) {
+                // The turn goes on and does what was agreed.
+                (step.sink)(Item::Execution(Execution {
+                    plan: Some(plan),
+                    content: None,
+                    batch,
+                    at: step.at,
+                }));
+            }
+        } else if went_well {
+            self.plan = Some(Arc::clone(&plan));
+            let field = |key: &str| full.result_field(key, PLAN_LIMIT);
+            let content =
+                written(&|key| field(key).map(std::borrow::Cow::into_owned), full.result_flag("replaceAll"));
+            self.plan_version(plan, content.as_deref(), PlanWord::Written, batch, step);
+        }
+    }
+
+    /// Says when a prompt carries a plan out.
+    pub(super) fn plan_carried_out(&mut self, text: &str, full: Full<'_, '_>, step: &mut Step<'_, '_>) {
+        let Some(batch) = self.turn.as_ref().map(|turn| Arc::clone(&turn.id)) else { return };
+        let given = full.plan_content(PLAN_LIMIT);
+        if let Some(execution) = carries_out(given.as_deref(), text, batch, step.at) {
+            (step.sink)(Item::Execution(execution));
+        }
+    }
+
+    fn plan_version(
+        &mut self,
+        plan: Arc<str>,
+        content: Option<&str>,
+        word: PlanWord,
+        batch: Option<BatchId>,
+        step: &mut Step<'_, '_>,
+    ) {
+        if let Some(id) = &batch
+            && step.agent.is_none()
+        {
+            let told = Batch { plan: true, ..Batch::new(Arc::clone(id)) };
+            match self.news.as_mut().filter(|news| news.id == *id) {
+                Some(news) => news.merge(&told),
+                None => (step.sink)(Item::Batch(Box::new(told))),
+            }
+        }
+        let path = step.settings.is_plan(&plan).then(|| Arc::clone(&plan));
+        let content = content.and_then(plan_text);
+        (step.sink)(Item::Plan(Box::new(PlanVersion { plan, path, at: step.at, batch, content, word })));
+    }
+}
+
+/// The execution that a prompt says it is, if any.
+pub(in crate::history) fn carries_out(
+    given: Option<&str>,
+    prompt: &str,
+    batch: BatchId,
+    at: Option<crate::time::Timestamp>,
+) -> Option<Execution> {
+    let content = plan_text(given.or_else(|| plan_in_prompt(prompt))?)?;
+    Some(Execution { plan: None, content: Some(content), batch, at })
+}
+
+/// A plan as it is stored, so that the same plan is the same text wherever it was met.
+pub(in crate::history) fn plan_text(content: &str) -> Option<String> {
+    let content = keep_public(content)?;
+    let content = content.trim();
+    (!content.is_empty()).then(|| content[..content.floor_char_boundary(PLAN_LIMIT)].to_owned())
+}
+
+/// What a plan file holds after `Write` or `Edit`, from the tool's structured result.
+pub(in crate::history) fn written(
+    field: &dyn Fn(&str) -> Option<String>,
+    replace_all: bool,
+) -> Option<String> {
+    if let Some(content) = field("content") {
+        return Some(content);
+    }
+    let (before, old, new) = (field("originalFile")?, field("oldString")?, field("newString")?);
+    if old.is_empty() {
+        return Some(new);
+    }
+    Some(if replace_all { before.replace(&old, &new) } else { before.replacen(&old, &new, 1) })
+}

@@ -1,0 +1,87 @@
+//! Texts for search, as they come.
+
+use super::{HistoryFold, Step};
+use crate::history::boilerplate::without_reminders;
+use crate::history::private::strip_private;
+use crate::history::rows::{Item, Role, Text};
+use crate::session::id_set::text_hash;
+use crate::transcript::full::{Full, Piece};
+use crate::transcript::record::TitleKind;
+
+/// Numbers the texts of one line.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Part {
+    /// One behind the beginning of the line; 0 before the first.
+    line: u64,
+    next: u16,
+}
+
+impl Part {
+    fn take(&mut self, offset: u64) -> u16 {
+        if self.line != offset + 1 {
+            *self = Self { line: offset + 1, next: 0 };
+        }
+        let part = self.next;
+        self.next = part.saturating_add(1);
+        part
+    }
+
+    /// Lines that begin before here gave what they had.
+    pub fn end(self) -> u64 {
+        self.line
+    }
+}
+
+impl HistoryFold {
+    /// Hands a text out, without what is private and without the client's words to the model.
+    pub(super) fn tell(&mut self, role: Role, tool: Option<&str>, piece: Piece<'_>, step: &mut Step<'_, '_>) {
+        // The number is taken in any case, so that a text keeps its own when the settings leave another out.
+        let part = self.part.take(step.offset);
+        let text = without_reminders(piece.text, piece.cut > 0);
+        let text = strip_private(&text);
+        if text.trim_ascii_start().is_empty() {
+            return;
+        }
+        (step.sink)(Item::Text(Text {
+            offset: step.offset,
+            part,
+            record: step.envelope.uuid,
+            at: step.at,
+            role,
+            tool,
+            agent: step.agent.as_deref(),
+            copied: step.copied,
+            text: &text,
+            cut: piece.cut,
+        }));
+    }
+
+    /// What a compaction kept, or a word for the person who was away.
+    pub(super) fn summary(&mut self, full: Full<'_, '_>, step: &mut Step<'_, '_>) {
+        let text = full.words(step.settings.words);
+        self.tell(Role::Summary, None, whole(&text), step);
+    }
+
+    /// A slash command, a `!` line, or what one of them printed.
+    pub(super) fn command(&mut self, full: Full<'_, '_>, step: &mut Step<'_, '_>) {
+        if step.envelope.meta {
+            return;
+        }
+        let (typed, printed) = full.commands(step.settings.words);
+        for text in typed.iter().chain(&printed) {
+            self.tell(Role::Command, None, whole(text), step);
+        }
+    }
+
+    pub(super) fn title(&mut self, kind: TitleKind, text: &str, step: &mut Step<'_, '_>) {
+        let hash = text_hash(text);
+        if std::mem::replace(&mut self.titles[kind as usize], hash) != hash {
+            self.tell(Role::Title, None, whole(text), step);
+        }
+    }
+}
+
+/// A text of which nothing was left out.
+pub(super) fn whole(text: &str) -> Piece<'_> {
+    Piece { text, cut: 0 }
+}

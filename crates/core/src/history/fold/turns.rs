@@ -1,0 +1,299 @@
+//! Batches: a prompt, and what became of it.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::texts::whole;
+use super::{HistoryFold, Sink, Step};
+use crate::history::boilerplate::without_reminders;
+use crate::history::private::keep_public;
+use crate::history::rows::{Batch, BatchId, BatchOrigin, BatchStatus, Ended, Item, Request, Role};
+use crate::ids::RecordId;
+use crate::session::facts::first_line;
+use crate::session::fold::{SYNTHETIC, ends_turn};
+use crate::session::id_set::text_hash;
+use crate::session::usage::RequestKey;
+use crate::time::{Millis, Timestamp};
+use crate::transcript::full::Full;
+use crate::transcript::record::{Assistant, Prompt, PromptOrigin};
+
+/// Prompts that are remembered so that the other witness's telling of them is recognised.
+const JOIN_LIMIT: usize = 8;
+/// So far apart two tellings of one prompt are: the record follows the hook by at most a second, but a hook may wait
+/// in the sender's spool.
+const JOIN_SPAN: Millis = Millis::from_secs(60);
+
+/// The turn that the newest prompt began.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(in crate::history) struct Turn {
+    pub id: BatchId,
+    /// It has ended, by whichever word.
+    pub over: bool,
+    /// The newest thing that happened in it.
+    pub last: Option<Timestamp>,
+    /// Hash of the message that ended it: a late block of that is no new turn.
+    message: Option<u64>,
+}
+
+/// Prompts without a `promptId`, told by one witness and not yet by the other.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(in crate::history) struct Joins {
+    recorded: Vec<Told>,
+    heard: Vec<Told>,
+}
+
+/// A prompt as one witness told it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Told {
+    id: BatchId,
+    /// Hash of its text.
+    text: u64,
+    at: Option<Timestamp>,
+}
+
+impl Joins {
+    /// The name of a prompt that the transcript tells: a hook's, when one told it before.
+    fn record(&mut self, text: u64, at: Option<Timestamp>, id: BatchId) -> BatchId {
+        take(&mut self.heard, text, at).unwrap_or_else(|| {
+            keep(&mut self.recorded, Told { id: Arc::clone(&id), text, at });
+            id
+        })
+    }
+
+    /// The name of a prompt that a hook tells: the transcript's, when it told it before.
+    pub fn hear(&mut self, text: u64, at: Timestamp, id: BatchId) -> BatchId {
+        take(&mut self.recorded, text, Some(at)).unwrap_or_else(|| {
+            keep(&mut self.heard, Told { id: Arc::clone(&id), text, at: Some(at) });
+            id
+        })
+    }
+}
+
+fn take(told: &mut Vec<Told>, text: u64, at: Option<Timestamp>) -> Option<BatchId> {
+    let near = |a: Option<Timestamp>| match (a, at) {
+        (Some(a), Some(b)) => a.max(b).since(a.min(b)) <= JOIN_SPAN,
+        _ => true,
+    };
+    let found = told.iter().position(|t| t.text == text && near(t.at))?;
+    Some(told.remove(found).id)
+}
+
+fn keep(told: &mut Vec<Told>, new: Told) {
+    if told.len() == JOIN_LIMIT {
+        told.remove(0);
+    }
+    told.push(new);
+}
+
+/// Stands for a prompt's text when two witnesses' tellings are compared.
+pub(in crate::history) fn prompt_hash(text: &str) -> u64 {
+    text_hash(text.trim())
+}
+
+impl HistoryFold {
+    pub(super) fn prompt(&mut self, prompt: &Prompt<'_>, full: Full<'_, '_>, step: &mut Step<'_, '_>) {
+        let text = full.prompt(prompt, step.settings.words);
+        let origin = match prompt.origin {
+            PromptOrigin::Human => BatchOrigin::Human,
+            PromptOrigin::TaskNotification => BatchOrigin::TaskNotification,
+            PromptOrigin::Peer => BatchOrigin::Peer,
+        };
+        self.asked(&text, origin, full, step);
+    }
+
+    /// A prompt that was taken into the running turn.
+    pub(super) fn queued(&mut self, full: Full<'_, '_>, step: &mut Step<'_, '_>) {
+        let (text, notice) = full.queued_prompt(step.settings.words);
+        let origin = if notice { BatchOrigin::TaskNotification } else { BatchOrigin::Queued };
+        self.asked(&text, origin, full, step);
+    }
+
+    fn asked(&mut self, text: &str, origin: BatchOrigin, full: Full<'_, '_>, step: &mut Step<'_, '_>) {
+        let role = match origin {
+            BatchOrigin::Human | BatchOrigin::Queued => Role::Prompt,
+            BatchOrigin::TaskNotification | BatchOrigin::Peer => Role::Notice,
+        };
+        if let Some(id) = full.prompt_id() {
+            self.prompt_id = Some(Arc::from(id));
+        }
+        if step.agent.is_none() {
+            let id = self.batch_id(text, full, step);
+            self.begin(id, text, origin, step);
+            self.plan_carried_out(text, full, step);
+        }
+        self.tell(role, None, whole(text), step);
+    }
+
+    /// What a new prompt is called.
+    fn batch_id(&mut self, text: &str, full: Full<'_, '_>, step: &Step<'_, '_>) -> BatchId {
+        if let Some(id) = full.prompt_id() {
+            return Arc::from(id);
+        }
+        let own = match step.envelope.uuid {
+            Some(RecordId(id)) => Arc::from(format!("{id:032x}")),
+            None => Arc::from(format!("byte {}", step.offset)),
+        };
+        self.joins.record(prompt_hash(text), step.at, own)
+    }
+
+    fn begin(&mut self, id: BatchId, text: &str, origin: BatchOrigin, step: &mut Step<'_, '_>) {
+        // A prompt of several records is one prompt.
+        if self.turn.as_ref().is_none_or(|turn| turn.id != id) {
+            self.close(step.sink);
+            self.turn = Some(Turn { id, over: false, last: step.at, message: None });
+        }
+        let (offset, record, at) = (step.offset, step.envelope.uuid, step.at);
+        let Some(news) = self.news() else { return };
+        let mut told = Batch::new(Arc::clone(&news.id));
+        let text = without_reminders(text, false);
+        let public = keep_public(&text);
+        told.private = public.is_none();
+        told.prompt = public.map(|text| text.trim().to_owned());
+        told.origin = Some(origin);
+        told.started_at = at;
+        told.offset = Some(offset);
+        told.record = record;
+        told.last_activity_at = at;
+        news.merge(&told);
+    }
+
+    /// The turn is over because the next one begins: nothing may have said so before.
+    fn close(&mut self, sink: Sink<'_>) {
+        let lost = self.calls.lose_own(sink);
+        let Some(turn) = &self.turn else { return };
+        if let (false, Some(at)) = (turn.over, turn.last) {
+            let status = if lost { BatchStatus::Interrupted } else { BatchStatus::Completed };
+            self.end(status, Some(at), None);
+        }
+        self.settle_turn(sink);
+    }
+
+    /// What is new of the turn, to be added to. `None` before the first prompt.
+    fn news(&mut self) -> Option<&mut Batch> {
+        let turn = self.turn.as_ref()?;
+        Some(self.news.get_or_insert_with(|| Batch::new(Arc::clone(&turn.id))))
+    }
+
+    /// Gives out what is new of the turn.
+    pub(super) fn settle_turn(&mut self, sink: Sink<'_>) {
+        let Some(mut news) = self.news.take() else { return };
+        if let Some(Turn { over: false, last: Some(at), .. }) = self.turn {
+            let goes_on = Ended { status: BatchStatus::Active, at, error: None };
+            let told = Batch { ended: Some(goes_on), ..Batch::new(Arc::clone(&news.id)) };
+            news.merge(&told);
+        }
+        sink(Item::Batch(Box::new(news)));
+    }
+
+    fn end(&mut self, status: BatchStatus, at: Option<Timestamp>, error: Option<String>) {
+        let Some(turn) = &mut self.turn else { return };
+        turn.over = true;
+        let Some(at) = at.or(turn.last) else { return };
+        turn.last = turn.last.max(Some(at));
+        if let Some(news) = self.news() {
+            let told = Batch { ended: Some(Ended { status, at, error }), ..Batch::new(Arc::clone(&news.id)) };
+            news.merge(&told);
+        }
+    }
+
+    pub(super) fn interrupted(&mut self, step: &mut Step<'_, '_>) {
+        if step.agent.is_none() {
+            self.end(BatchStatus::Interrupted, step.at, None);
+        }
+    }
+
+    pub(super) fn turn_over(&mut self, step: &mut Step<'_, '_>) {
+        if step.agent.is_none() {
+            self.end(BatchStatus::Completed, step.at, None);
+        }
+    }
+
+    pub(super) fn failed(&mut self, text: &str, full: Full<'_, '_>, step: &mut Step<'_, '_>) {
+        if step.agent.is_none() {
+            self.end(BatchStatus::Failed, step.at, Some(first_line(text)));
+        }
+        let words = full.words(step.settings.words);
+        self.tell(Role::Notice, None, whole(&words), step);
+    }
+
+    /// Something happened in the turn. A result never opens a turn that is over: it belongs to a call that the end
+    /// orphaned.
+    pub(super) fn stir(&mut self, reopens: bool, step: &Step<'_, '_>) {
+        if step.agent.is_some() {
+            return;
+        }
+        let Some(turn) = &mut self.turn else { return };
+        turn.last = turn.last.max(step.at);
+        turn.over &= !reopens;
+        let last = turn.last;
+        if let Some(news) = self.news() {
+            news.last_activity_at = news.last_activity_at.max(last);
+        }
+    }
+
+    pub(super) fn answer(&mut self, answer: &Assistant<'_>, full: Full<'_, '_>, step: &mut Step<'_, '_>) {
+        if answer.model.as_deref() == Some(SYNTHETIC) {
+            // The client's own remark.
+            return;
+        }
+        self.note_request(answer, step);
+        let message = answer.message_id.as_deref().map(text_hash);
+        let late = answer.aborted
+            || self
+                .turn
+                .as_ref()
+                .is_some_and(|turn| turn.over && message.is_some() && turn.message == message);
+        self.stir(!late, step);
+        self.blocks(full, step);
+        if step.agent.is_none() && ends_turn(answer) {
+            self.end(BatchStatus::Completed, step.at, None);
+            if let Some(turn) = &mut self.turn {
+                turn.message = message;
+            }
+        }
+    }
+
+    /// The agent said something: the newest words are the batch's answer.
+    pub(super) fn said(&mut self, text: &str, step: &Step<'_, '_>) {
+        if step.agent.is_some() || text.trim_ascii_start().is_empty() {
+            return;
+        }
+        let (Some(at), limit) = (step.at, step.settings.response) else { return };
+        let Some(text) = keep_public(text) else { return };
+        let text = text.trim();
+        let text = &text[..text.floor_char_boundary(limit)];
+        if let Some(news) = self.news() {
+            match &mut news.response {
+                Some((told, words)) if *told <= at => {
+                    *told = at;
+                    words.clear();
+                    words.push_str(text);
+                }
+                Some(_) => {}
+                none => *none = Some((at, text.to_owned())),
+            }
+        }
+    }
+
+    pub(super) fn note_request(&mut self, answer: &Assistant<'_>, step: &mut Step<'_, '_>) {
+        let (Some(usage), Some(key)) = (answer.usage, RequestKey::of(answer, step.envelope.uuid)) else {
+            return;
+        };
+        if let Some(known) = self.request.as_mut().filter(|known| known.key == key) {
+            known.see(step.at, usage);
+            return;
+        }
+        let request = Request {
+            key,
+            at: step.at,
+            model: answer.model.as_deref().map(Arc::from),
+            usage,
+            agent: step.agent.clone(),
+            copied: step.copied,
+        };
+        if let Some(done) = self.request.replace(request) {
+            (step.sink)(Item::Request(done));
+        }
+    }
+}

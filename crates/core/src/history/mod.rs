@@ -1,0 +1,19 @@
+//! What is remembered of a session: records and hook events in, rows for the store out.
+//!
+//! [`rows`] holds the rows. A row may be told in parts and more than once, by the transcript and by hooks, in any
+//! order: its `merge` is commutative, associative and idempotent, so that what is stored does not depend on who
+//! spoke first. [`private`] strips what the person does not want stored; every storing path goes through it.
+
+mod boilerplate;
+pub mod fold;
+pub mod private;
+pub mod rows;
+pub mod settings;
+
+pub use fold::HistoryFold;
+pub use private::{keep_public, strip_private};
+pub use rows::{
+    Activity, Batch, BatchId, BatchOrigin, BatchStatus, Ended, Execution, Item, Outcome, PlanVersion,
+    PlanWord, Request, Role, Text,
+};
+pub use settings::HistorySettings;

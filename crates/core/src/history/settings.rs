@@ -1,0 +1,85 @@
+//! What is kept of a session's texts, and how much of each.
+
+/// How much is kept. The defaults are what the documentation promises.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HistorySettings {
+    /// Bytes of a prompt, an answer, a summary or a command's output that are indexed.
+    pub words: usize,
+    /// Bytes of a thought, a tool's input or a tool's output that are indexed; with 0 none of them is.
+    pub cut: usize,
+    /// Bytes of a call's input that stay with its activity.
+    pub input: usize,
+    /// Bytes of the last answer that stay with its batch.
+    pub response: usize,
+    /// Tools whose calls are no activities: they tell nothing of the work. Their texts are indexed all the same.
+    pub skip: Vec<String>,
+    /// Folders whose Markdown files are plans: absolute, or a tail such as `.claude/plans`, which counts anywhere.
+    pub plan_folders: Vec<String>,
+}
+
+impl Default for HistorySettings {
+    fn default() -> Self {
+        let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        Self {
+            words: 64 * 1024,
+            cut: 4_000,
+            input: 1_000,
+            response: 2_000,
+            // The list of the source document on hooks.
+            skip: owned(&["ListMcpResourcesTool", "SlashCommand", "Skill", "TodoWrite", "AskUserQuestion"]),
+            plan_folders: owned(&[".claude/plans", ".cursor/plans", ".gemini/plans"]),
+        }
+    }
+}
+
+impl HistorySettings {
+    /// Whether calls of this tool are left out of the activities.
+    pub fn skips(&self, tool: &str) -> bool {
+        self.skip.iter().any(|skipped| skipped == tool)
+    }
+
+    /// Whether a file is a plan: Markdown right in one of the plan folders.
+    pub fn is_plan(&self, path: &str) -> bool {
+        let Some((folder, name)) = path.rsplit_once(['/', '\\']) else { return false };
+        let is_markdown = name.len() > 3 && name.to_ascii_lowercase().ends_with(".md");
+        is_markdown
+            && self.plan_folders.iter().any(|plans| {
+                let plans = plans.trim_end_matches(['/', '\\']);
+                same_path(folder, plans) || (!plans.starts_with('/') && ends_with_path(folder, plans))
+            })
+    }
+}
+
+fn same_path(a: &str, b: &str) -> bool {
+    a.split(['/', '\\']).eq(b.split(['/', '\\']))
+}
+
+fn ends_with_path(path: &str, tail: &str) -> bool {
+    let mut parts = path.rsplit(['/', '\\']);
+    tail.rsplit(['/', '\\']).all(|part| parts.next() == Some(part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plans_are_markdown_in_a_plan_folder() {
+        let mut settings = HistorySettings::default();
+        settings.plan_folders.push("/srv/agent/plans/".to_owned());
+        for (path, plan) in [
+            ("/home/dev/.claude/plans/brave-otter.md", true),
+            ("/home/dev/work/.cursor/plans/A.MD", true),
+            ("C:\\Users\\dev\\.claude\\plans\\x.md", true),
+            ("/srv/agent/plans/x.md", true),
+            ("/mnt/srv/agent/plans/x.md", false),
+            ("/home/dev/.claude/plans/old/x.md", false),
+            ("/home/dev/.claude/plans/x.txt", false),
+            ("/home/dev/my.claude/plans/x.md", false),
+            ("/home/dev/plans/x.md", false),
+            (".md", false),
+        ] {
+            assert_eq!(settings.is_plan(path), plan, "{path}");
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! The hook events of one session, in whatever order they arrive, as one reading.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::origin::HookOrigin;
+use super::payload::HookPayload;
+use super::turn::{Reading, Said};
+use super::witness::HookWitness;
+use crate::ids::Instance;
+use crate::time::Timestamp;
+
+/// Events that can still be put into order. A sender is late by milliseconds, a spool by seconds.
+const WINDOW: usize = 128;
+/// Processes of one session that are kept apart; beyond it the one that was silent longest is forgotten.
+const PROCESSES: usize = 8;
+
+/// Folds the hook events of one session.
+///
+/// Events arrive in any order and more than once. Those of one process are put into the order of the sender's clock and
+/// read in that order, so that any order of arrival gives the same reading; an event that is later than all of the last
+/// 128 is left out and counted. Processes are kept apart: what one said ends with it, and a `claude -p` that a
+/// session starts inherits its id and is no witness of its turn.
+#[derive(Debug, Clone, Default)]
+pub struct HookFold {
+    processes: BTreeMap<Option<Instance>, Window>,
+    too_late: u64,
+}
+
+/// When the sender spoke: its clock since boot, which never goes back, then its name.
+type Place = (u64, Arc<str>);
+
+#[derive(Debug, Clone, Default)]
+struct Window {
+    /// The reading of everything before the window.
+    base: Reading,
+    /// Place of the newest event that `base` holds.
+    base_end: Option<Place>,
+    /// In order.
+    events: Vec<(Place, Timestamp, Said)>,
+    /// The reading of all events.
+    now: Reading,
+    /// Wall clock of the newest event.
+    newest: Timestamp,
+    /// Process ids beyond the agent, nearest first.
+    outer: Arc<[u32]>,
+}
+
+impl HookFold {
+    /// A session of which no hook was heard.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes in one event of this session; `false` when it was heard before, or is too late to be put into order.
+    pub fn apply(&mut self, origin: &HookOrigin, payload: &HookPayload) -> bool {
+        if !self.processes.contains_key(&origin.agent) {
+            self.make_room();
+        }
+        let window = self.processes.entry(origin.agent.clone()).or_default();
+        let place = (origin.order, Arc::clone(&origin.id));
+        if window.base_end.as_ref().is_some_and(|end| place <= *end) {
+            self.too_late += 1;
+            return false;
+        }
+        let Err(at) = window.events.binary_search_by(|event| event.0.cmp(&place)) else { return false };
+        window.newest = window.newest.max(origin.at);
+        if let Some(agent) = &origin.agent
+            && let Some(own) = origin.ancestors.iter().position(|pid| *pid == agent.pid)
+            && window.outer.is_empty()
+        {
+            window.outer = Arc::from(&origin.ancestors[own + 1..]);
+        }
+        window.insert(at, (place, origin.at, Said::of(payload)));
+        true
+    }
+
+    /// What the hooks say, for the processes that are known to run the session (from the registry; empty when none is
+    /// known). With one known, the events of any other process are no evidence.
+    pub fn witness(&self, running: &[Instance]) -> Option<HookWitness> {
+        let counts = |agent: &Instance| running.is_empty() || running.contains(agent);
+        let (agent, window) = self
+            .processes
+            .iter()
+            .filter(|(agent, window)| {
+                agent.as_ref().is_none_or(|agent| counts(agent) && !self.is_within_another(agent, window))
+            })
+            .max_by_key(|(agent, window)| (window.newest, *agent))?;
+        let witness = window.now.witness()?;
+        Some(HookWitness { agent: agent.clone(), ..witness })
+    }
+
+    /// Events that came too late to be put into order.
+    pub fn too_late(&self) -> u64 {
+        self.too_late
+    }
+
+    /// Whether nothing was heard.
+    pub fn is_empty(&self) -> bool {
+        self.processes.is_empty()
+    }
+
+    /// The process was started by another process that speaks for the same session: a `claude -p` in a tool call.
+    fn is_within_another(&self, agent: &Instance, window: &Window) -> bool {
+        let others = self.processes.keys().flatten().filter(|other| *other != agent);
+        others.into_iter().any(|other| window.outer.contains(&other.pid))
+    }
+
+    fn make_room(&mut self) {
+        if self.processes.len() < PROCESSES {
+            return;
+        }
+        let oldest = self.processes.iter().min_by_key(|(agent, window)| (window.newest, *agent));
+        if let Some(oldest) = oldest.map(|(agent, _)| agent.clone()) {
+            self.processes.remove(&oldest);
+        }
+    }
+}
+
+impl Window {
+    fn insert(&mut self, place: usize, event: (Place, Timestamp, Said)) {
+        let is_last = place == self.events.len();
+        self.events.insert(place, event);
+        if is_last {
+            let (_, at, said) = &self.events[place];
+            self.now.apply(said, *at);
+        } else {
+            self.now = self.base.clone();
+            for (_, at, said) in &self.events {
+                self.now.apply(said, *at);
+            }
+        }
+        if self.events.len() > WINDOW {
+            let (place, at, said) = self.events.remove(0);
+            self.base.apply(&said, at);
+            self.base_end = Some(place);
+        }
+    }
+}

@@ -1,0 +1,478 @@
+//! One hook payload as the agent wrote it to the hook's standard input, read into what decides a session's state.
+
+use std::sync::Arc;
+
+use crate::ids::SessionId;
+use crate::nesting::{Nesting, nesting};
+use crate::session::facts::{first_line, one_line};
+use crate::transcript::json::{Cursor, Raw};
+use crate::transcript::target;
+
+/// Longest payload that is read, in bytes. A `PostToolUse` carries the whole output of its tool; the sender cuts nothing,
+/// it refuses what is longer.
+pub const PAYLOAD_LIMIT: usize = 4 * 1024 * 1024;
+/// Longest text of which the first line is looked for, in bytes.
+const LOOK_AT: usize = 4096;
+/// How a prompt begins that the client submits by itself when background work has ended.
+const TASK_NOTIFICATION: &str = "<task-notification>";
+
+/// One hook event: the fields that every event has, and what it says.
+///
+/// Source of the shapes: 63 payloads of 22 events recorded from client 2.1.329, and the client's hooks reference of 2.1.240
+/// for those that were not recorded (PermissionDenied, Elicitation). Fields that are absent, empty or of another type are
+/// unknown, never an error. The payload's long texts are not kept; [`super::HookTexts`] reads them from the same bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HookPayload {
+    /// `session_id`: the session that the process is on now.
+    pub session: SessionId,
+    /// `transcript_path`: where the session's main transcript lies or will lie, also for events of subagents.
+    pub transcript_path: Option<Arc<str>>,
+    /// `cwd`: the agent's folder at that moment. It drifts; it is no key of anything.
+    pub cwd: Option<Arc<str>>,
+    /// `permission_mode`.
+    pub permission_mode: Option<Arc<str>>,
+    /// `prompt_id` (since 2.1.196): which prompt the event belongs to.
+    pub prompt_id: Option<Arc<str>>,
+    /// `agent_id`: the subagent that the event is about; `None` for the session's own turn.
+    pub agent_id: Option<Arc<str>>,
+    /// `agent_type`; empty for the worker of a compaction.
+    pub agent_type: Option<Arc<str>>,
+    /// What happened.
+    pub event: HookEvent,
+}
+
+/// What a hook event says. Events that nothing here uses are [`HookEvent::Other`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum HookEvent {
+    /// A process began with a session, or goes on in it after `/clear`, `/resume` or a compaction.
+    SessionStart {
+        /// `source`.
+        source: StartSource,
+        /// `model`.
+        model: Option<Arc<str>>,
+        /// `session_title`.
+        title: Option<Arc<str>>,
+    },
+    /// A process leaves a session.
+    SessionEnd {
+        /// `reason`.
+        reason: EndReason,
+    },
+    /// A prompt begins a turn.
+    UserPromptSubmit {
+        /// Its first line.
+        prompt: Arc<str>,
+        /// The client submitted it by itself: background work has ended.
+        task_notification: bool,
+    },
+    /// A tool is about to run, or to ask.
+    PreToolUse(ToolCall),
+    /// A tool has run.
+    PostToolUse(ToolCall),
+    /// A tool has failed.
+    PostToolUseFailure {
+        /// Its call.
+        call: ToolCall,
+        /// `is_interrupt`: the person stopped it. Client 2.1.329 fires nothing at all for Escape.
+        interrupted: bool,
+    },
+    /// A dialog for this call is about to be shown. The payload has no `tool_use_id`.
+    PermissionRequest(ToolCall),
+    /// The auto mode refused a call. A person's refusal fires no hook.
+    PermissionDenied(ToolCall),
+    /// All calls of one answer are done, refused ones among them.
+    PostToolBatch {
+        /// Their ids.
+        ids: Vec<Arc<str>>,
+    },
+    /// The client would like to be noticed.
+    Notification {
+        /// `notification_type`.
+        kind: NotificationKind,
+    },
+    /// The turn ended by itself.
+    Stop {
+        /// First line of `last_assistant_message`.
+        last_message: Arc<str>,
+        /// `background_tasks` that still run.
+        background: Background,
+    },
+    /// The turn ended because the request failed.
+    StopFailure {
+        /// `error`: `rate_limit`, `server_error`, ….
+        error: Arc<str>,
+        /// First line of `last_assistant_message`, which holds the client's own words about the error.
+        message: Arc<str>,
+    },
+    /// A subagent begins.
+    SubagentStart,
+    /// A subagent has ended, or the worker of a compaction (`agent_type` empty).
+    SubagentStop,
+    /// A compaction begins.
+    PreCompact {
+        /// `trigger`.
+        trigger: Trigger,
+    },
+    /// A compaction has ended.
+    PostCompact {
+        /// `trigger`.
+        trigger: Trigger,
+    },
+    /// A server of the model context protocol asks the person for something.
+    Elicitation {
+        /// First line of `message`.
+        message: Arc<str>,
+    },
+    /// The person has answered it.
+    ElicitationResult,
+    /// Any other event, by its name: a sign of life.
+    Other(Arc<str>),
+}
+
+/// A tool call as a hook names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolCall {
+    /// `tool_name`.
+    pub tool: Arc<str>,
+    /// What it acts on, one line.
+    pub target: Arc<str>,
+    /// `tool_use_id`.
+    pub id: Option<Arc<str>>,
+    /// Stands for `tool_input`: the same for the same text. It joins a `PermissionRequest`, which has no id, with its call.
+    pub input: u64,
+}
+
+/// `source` of SessionStart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum StartSource {
+    /// A new session.
+    Startup,
+    /// An old session is taken up, by a new process or by `/resume` inside one.
+    Resume,
+    /// `/clear`.
+    Clear,
+    /// After a compaction.
+    Compact,
+    /// A copy of another session (since 2.1.214).
+    Fork,
+    /// A word that this program does not know.
+    Unknown,
+}
+
+/// `reason` of SessionEnd.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum EndReason {
+    /// `/clear`: the process goes on with a new session.
+    Clear,
+    /// `/resume` inside: the process goes on with another session.
+    Resume,
+    /// `/exit` and its keys.
+    Exit,
+    /// `/logout`.
+    Logout,
+    /// A signal, or the end of print mode; also any word that this program does not know.
+    Other,
+}
+
+/// `trigger` of a compaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Trigger {
+    /// `/compact`.
+    Manual,
+    /// The context was full.
+    Auto,
+    /// A word that this program does not know.
+    Unknown,
+}
+
+/// `notification_type`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum NotificationKind {
+    /// A dialog has been open for six seconds without a key.
+    PermissionPrompt,
+    /// The prompt has been empty for a minute.
+    IdlePrompt,
+    /// A server's question has been open for six seconds.
+    Elicitation,
+    /// Anything else: no evidence.
+    Other,
+}
+
+/// What goes on in the background, as `Stop` tells.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Background {
+    /// Ids of subagents that run.
+    pub agents: Vec<Arc<str>>,
+    /// Number of anything else that runs: shells, monitors.
+    pub shells: u32,
+}
+
+/// Why the bytes gave no payload. None of these gets better by trying again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum HookError {
+    /// More than [`PAYLOAD_LIMIT`] bytes.
+    #[error("the hook's payload is longer than {} MB and was not read", PAYLOAD_LIMIT / 1024 / 1024)]
+    TooLarge,
+    /// Nested without end: whoever follows it would run out of stack.
+    #[error("the hook's payload is nested too deep and was not read")]
+    TooDeep,
+    /// No JSON object, or one that was cut.
+    #[error("the hook's payload is no complete JSON object")]
+    Malformed,
+    /// An object that names no session or no event.
+    #[error("the hook's payload names no session or no event: it is not one of Claude Code's")]
+    NotAnEvent,
+}
+
+/// Reads one payload.
+///
+/// Invalid UTF-8 is replaced. Only `session_id` and `hook_event_name` are needed.
+pub fn parse_payload(bytes: &[u8]) -> Result<HookPayload, HookError> {
+    let text = checked(bytes)?;
+    let fields = Fields::read(&text)?;
+    let line = |raw: Raw<'_>| raw.whole().map(|text| one_line(&text)).filter(|text| !text.is_empty());
+    let word = |raw: Raw<'_>| line(raw).map(Arc::from);
+    let session = line(fields.session).ok_or(HookError::NotAnEvent)?;
+    let name = line(fields.event).ok_or(HookError::NotAnEvent)?;
+    Ok(HookPayload {
+        session: SessionId::new(&session),
+        transcript_path: path(fields.transcript_path),
+        cwd: path(fields.cwd),
+        permission_mode: word(fields.permission_mode),
+        prompt_id: word(fields.prompt_id),
+        agent_id: word(fields.agent_id),
+        agent_type: fields.agent_type.whole().map(|text| Arc::from(one_line(&text))),
+        event: fields.event(&name),
+    })
+}
+
+/// The bytes as text, within the limits.
+pub(super) fn checked(bytes: &[u8]) -> Result<std::borrow::Cow<'_, str>, HookError> {
+    if bytes.len() > PAYLOAD_LIMIT {
+        return Err(HookError::TooLarge);
+    }
+    match nesting(bytes) {
+        Nesting::TooDeep => Err(HookError::TooDeep),
+        Nesting::Open => Err(HookError::Malformed),
+        Nesting::Closed => Ok(String::from_utf8_lossy(bytes)),
+    }
+}
+
+/// A path, whole: one line of 200 characters would name another file.
+fn path(raw: Raw<'_>) -> Option<Arc<str>> {
+    raw.whole().filter(|text| !text.is_empty()).map(Arc::from)
+}
+
+/// Everything that some event needs, undecoded.
+#[derive(Debug, Default)]
+struct Fields<'a> {
+    session: Raw<'a>,
+    transcript_path: Raw<'a>,
+    cwd: Raw<'a>,
+    permission_mode: Raw<'a>,
+    prompt_id: Raw<'a>,
+    agent_id: Raw<'a>,
+    agent_type: Raw<'a>,
+    event: Raw<'a>,
+    /// `source`, `reason`, `trigger`, `notification_type` or `error`.
+    word: Raw<'a>,
+    model: Raw<'a>,
+    title: Raw<'a>,
+    prompt: Raw<'a>,
+    message: Raw<'a>,
+    last_message: Raw<'a>,
+    tool: Raw<'a>,
+    input: Raw<'a>,
+    id: Raw<'a>,
+    interrupt: Raw<'a>,
+    calls: Raw<'a>,
+    background: Raw<'a>,
+}
+
+impl<'a> Fields<'a> {
+    fn read(text: &'a str) -> Result<Self, HookError> {
+        let mut fields = Self::default();
+        let mut cursor = Cursor::new(text);
+        let read = cursor.object(|cursor, key| {
+            let value = cursor.value()?;
+            match key {
+                "session_id" => fields.session = value,
+                "transcript_path" => fields.transcript_path = value,
+                "cwd" => fields.cwd = value,
+                "permission_mode" => fields.permission_mode = value,
+                "prompt_id" => fields.prompt_id = value,
+                "agent_id" => fields.agent_id = value,
+                "agent_type" => fields.agent_type = value,
+                "hook_event_name" => fields.event = value,
+                "source" | "reason" | "trigger" | "notification_type" | "error" => fields.word = value,
+                "model" => fields.model = value,
+                "session_title" => fields.title = value,
+                "prompt" => fields.prompt = value,
+                "message" => fields.message = value,
+                "last_assistant_message" => fields.last_message = value,
+                "tool_name" => fields.tool = value,
+                "tool_input" => fields.input = value,
+                "tool_use_id" => fields.id = value,
+                "is_interrupt" => fields.interrupt = value,
+                "tool_calls" => fields.calls = value,
+                "background_tasks" => fields.background = value,
+                _ => {}
+            }
+            Some(())
+        });
+        let complete = read.is_some() && cursor.peek().is_none();
+        if complete { Ok(fields) } else { Err(HookError::Malformed) }
+    }
+
+    fn event(&self, name: &str) -> HookEvent {
+        let word = self.word.word().unwrap_or("");
+        match name {
+            "SessionStart" => HookEvent::SessionStart {
+                source: StartSource::of(word),
+                model: self.model.whole().map(|model| Arc::from(one_line(&model))),
+                title: self
+                    .title
+                    .whole()
+                    .map(|title| Arc::from(one_line(&title)))
+                    .filter(|t: &Arc<str>| !t.is_empty()),
+            },
+            "SessionEnd" => HookEvent::SessionEnd { reason: EndReason::of(word) },
+            "UserPromptSubmit" => {
+                let text = self.prompt.text(LOOK_AT).unwrap_or_default();
+                let task_notification = text.trim_start().starts_with(TASK_NOTIFICATION);
+                HookEvent::UserPromptSubmit { prompt: Arc::from(first_line(&text)), task_notification }
+            }
+            "PreToolUse" => HookEvent::PreToolUse(self.call()),
+            "PostToolUse" => HookEvent::PostToolUse(self.call()),
+            "PostToolUseFailure" => {
+                HookEvent::PostToolUseFailure { call: self.call(), interrupted: self.interrupt.is_true() }
+            }
+            "PermissionRequest" => HookEvent::PermissionRequest(self.call()),
+            "PermissionDenied" => HookEvent::PermissionDenied(self.call()),
+            "PostToolBatch" => HookEvent::PostToolBatch { ids: self.batch() },
+            "Notification" => HookEvent::Notification { kind: NotificationKind::of(word) },
+            "Stop" => {
+                HookEvent::Stop { last_message: line(self.last_message), background: self.background() }
+            }
+            "StopFailure" => {
+                HookEvent::StopFailure { error: Arc::from(one_line(word)), message: line(self.last_message) }
+            }
+            "SubagentStart" => HookEvent::SubagentStart,
+            "SubagentStop" => HookEvent::SubagentStop,
+            "PreCompact" => HookEvent::PreCompact { trigger: Trigger::of(word) },
+            "PostCompact" => HookEvent::PostCompact { trigger: Trigger::of(word) },
+            "Elicitation" => HookEvent::Elicitation { message: line(self.message) },
+            "ElicitationResult" => HookEvent::ElicitationResult,
+            other => HookEvent::Other(Arc::from(other)),
+        }
+    }
+
+    fn call(&self) -> ToolCall {
+        let tool = self.tool.whole().map(|tool| one_line(&tool)).unwrap_or_default();
+        let input = match self.input {
+            Raw::Absent => "",
+            Raw::Str(raw) | Raw::Nested(raw) | Raw::Plain(raw) => raw,
+        };
+        ToolCall {
+            target: Arc::from(one_line(&target::of(&tool, self.input))),
+            tool: Arc::from(tool),
+            id: self.id.whole().filter(|id| !id.is_empty()).map(|id| Arc::from(&*id)),
+            input: fingerprint(input.as_bytes()),
+        }
+    }
+
+    fn batch(&self) -> Vec<Arc<str>> {
+        let mut ids = Vec::new();
+        self.calls.elements(|cursor| {
+            ids.extend(cursor.value()?.get("tool_use_id").whole().map(|id| Arc::from(&*id)));
+            Some(())
+        });
+        ids
+    }
+
+    fn background(&self) -> Background {
+        let mut background = Background::default();
+        self.background.elements(|cursor| {
+            let task = cursor.value()?;
+            // `status` is an open set of which only `running` was met; what is over is usually not listed at all.
+            let over = matches!(
+                task.get("status").word(),
+                Some("completed" | "failed" | "killed" | "stopped" | "cancelled")
+            );
+            match task.get("type").word() {
+                _ if over => {}
+                Some("subagent") => {
+                    background
+                        .agents
+                        .push(task.get("id").whole().map(|id| Arc::from(&*id)).unwrap_or_default());
+                }
+                _ => background.shells += 1,
+            }
+            Some(())
+        });
+        background
+    }
+}
+
+fn line(raw: Raw<'_>) -> Arc<str> {
+    Arc::from(first_line(&raw.text(LOOK_AT).unwrap_or_default()))
+}
+
+/// FNV-1a: two inputs of one session are told apart, nobody gains by a collision.
+fn fingerprint(bytes: &[u8]) -> u64 {
+    bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+impl StartSource {
+    fn of(word: &str) -> Self {
+        match word {
+            "startup" => Self::Startup,
+            "resume" => Self::Resume,
+            "clear" => Self::Clear,
+            "compact" => Self::Compact,
+            "fork" => Self::Fork,
+            _ => Self::Unknown,
+        }
+    }
+}
+
+impl EndReason {
+    fn of(word: &str) -> Self {
+        match word {
+            "clear" => Self::Clear,
+            "resume" => Self::Resume,
+            "prompt_input_exit" => Self::Exit,
+            "logout" => Self::Logout,
+            _ => Self::Other,
+        }
+    }
+
+    /// The process goes on with another session.
+    pub const fn moves_on(self) -> bool {
+        matches!(self, Self::Clear | Self::Resume)
+    }
+}
+
+impl Trigger {
+    fn of(word: &str) -> Self {
+        match word {
+            "manual" => Self::Manual,
+            "auto" => Self::Auto,
+            _ => Self::Unknown,
+        }
+    }
+}
+
+impl NotificationKind {
+    fn of(word: &str) -> Self {
+        match word {
+            "permission_prompt" => Self::PermissionPrompt,
+            "idle_prompt" => Self::IdlePrompt,
+            "elicitation_dialog" | "elicitation_url_dialog" => Self::Elicitation,
+            _ => Self::Other,
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! What the hooks of one process say of one session: facts with their times, for the resolver to weigh.
+
+use std::sync::Arc;
+
+use crate::hook::payload::EndReason;
+use crate::ids::Instance;
+use crate::session::state::StateKind;
+use crate::time::Timestamp;
+
+/// The session as the hooks of one process tell it.
+///
+/// Facts only: dwell, decay and precedence are the resolver's. What hooks cannot know, because none fires: that the
+/// person answered a dialog (with yes or no), pressed Escape, or that the process was killed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HookWitness {
+    /// The process, where the sender found it.
+    pub agent: Option<Instance>,
+    /// What the session's own turn does.
+    pub turn: HookTurn,
+    /// Since when: the time of the event that made it so.
+    pub since: Timestamp,
+    /// When the newest prompt was submitted; `None` when it was not heard.
+    pub prompt_at: Option<Timestamp>,
+    /// A compaction has run since then.
+    pub compacting: Option<Timestamp>,
+    /// Requests that no hook has answered yet: at most one for the turn and one for each subagent, oldest first.
+    pub asks: Vec<HookAsk>,
+    /// The session's own tool calls that have begun and not ended, oldest first.
+    pub calls: Vec<HookCall>,
+    /// Subagents that run.
+    pub agents_running: u32,
+    /// When the last of them ended; the turn that reports it begins a moment later.
+    pub agents_ended: Option<Timestamp>,
+    /// Shells that run in the background, as the last `Stop` told.
+    pub shells_running: u32,
+    /// Time of the newest event that says something of the turn, of a call or of a request.
+    pub edge_at: Timestamp,
+    /// Time of the newest event of any kind.
+    pub heard_at: Timestamp,
+}
+
+/// What a session's own turn does, as hooks tell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HookTurn {
+    /// Nothing of it was heard: only subagents, or only signs of life.
+    Unheard,
+    /// A session began, or was taken up, and no prompt has come.
+    NotBegun,
+    /// A turn runs.
+    Running,
+    /// `Stop`: it ended by itself.
+    Ended {
+        /// First line of the last answer.
+        message: Arc<str>,
+    },
+    /// `StopFailure`: the request failed for good.
+    Failed {
+        /// `error`.
+        error: Arc<str>,
+        /// The client's words about it, one line.
+        message: Arc<str>,
+        /// A usage limit was reached.
+        limit: bool,
+    },
+    /// The prompt has been open for a minute, and no end was heard.
+    Quiet,
+    /// `SessionEnd`: the process has left the session.
+    Closed(EndReason),
+}
+
+/// A request to the person that no hook has answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HookAsk {
+    /// Permission, question, plan, or a server's dialog.
+    pub kind: StateKind,
+    /// The tool; empty when only a notification was heard.
+    pub tool: Arc<str>,
+    /// What it is to act on, or what is asked, one line.
+    pub target: Arc<str>,
+    /// `tool_use_id`, where the call before it was heard.
+    pub call: Option<Arc<str>>,
+    /// The subagent that asks.
+    pub agent: Option<Arc<str>>,
+    /// When.
+    pub at: Timestamp,
+    /// When a notification confirmed that the dialog was still open.
+    pub confirmed: Option<Timestamp>,
+    /// Only the call of a tool that always asks was heard, not the request itself.
+    pub implied: bool,
+}
+
+/// A tool call that has begun and not ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HookCall {
+    /// `tool_use_id`.
+    pub id: Option<Arc<str>>,
+    /// The tool.
+    pub tool: Arc<str>,
+    /// What it acts on, one line.
+    pub target: Arc<str>,
+    /// When.
+    pub at: Timestamp,
+}

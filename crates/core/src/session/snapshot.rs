@@ -1,0 +1,145 @@
+//! Folds to bytes and back, so that a restart need not read what was read before.
+//!
+//! A fold is kept in two parts. The *head* is what rows, chains and deadlines are made of: it is small, and is written
+//! anew with every change. What is remembered of *each* record (ids against doubles, tokens per request) only grows:
+//! it is given out in pieces as it comes, and a fold restored from its head alone does without until the file grows.
+//! Then [`SessionFold::take_up`] gives it back.
+//!
+//! The form is postcard over the folds' own fields, behind a version and a checksum. It is no format for others:
+//! bytes of another version are refused, and the file is read from its beginning, which is correct and only slower.
+
+mod pieces;
+mod seal;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::ids::SessionId;
+use crate::session::fold::SessionFold;
+use crate::session::id_set::IdSet;
+use crate::session::state::Timeouts;
+use crate::session::subagent::SubagentFold;
+use crate::session::usage::RequestLedger;
+
+/// Version of the form, and of what the folds make of records. Raise it when a field of a fold is added, removed or
+/// moved, or when the same records give another state: the test `the_form_is_the_one_of_this_version` notices the
+/// first, nobody but you the second.
+pub const VERSION: u32 = 1;
+
+/// Why bytes are no snapshot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum SnapshotError {
+    /// Another version of Watchbill wrote them.
+    #[error("the snapshot is of version {found}, this program's is {VERSION}")]
+    OtherVersion {
+        /// Theirs.
+        found: u32,
+    },
+    /// They are not what was written, or belong to something else.
+    #[error("the snapshot is damaged")]
+    Damaged,
+}
+
+impl SessionFold {
+    /// The head, without what is remembered of each record.
+    pub fn snapshot(&self) -> Vec<u8> {
+        to_bytes(self)
+    }
+
+    /// The fold of the session `id` from the bytes of its head. What is remembered of each record is aside.
+    ///
+    /// # Errors
+    /// When the bytes are of another version, damaged, or of another session.
+    pub fn restore(bytes: &[u8], id: &SessionId, timeouts: Timeouts) -> Result<Self, SnapshotError> {
+        let mut fold: Self = from_bytes(bytes)?;
+        if fold.lineage().session != *id || fold.lineage().segments.is_empty() {
+            return Err(SnapshotError::Damaged);
+        }
+        fold.set_timeouts(timeouts);
+        Ok(fold)
+    }
+}
+
+impl SubagentFold {
+    /// The head, without what is remembered of each record.
+    pub fn snapshot(&self) -> Vec<u8> {
+        to_bytes(self)
+    }
+
+    /// The fold of the subagent `agent` from the bytes of its head. What is remembered of each record is aside.
+    ///
+    /// # Errors
+    /// When the bytes are of another version, damaged, or of another subagent.
+    pub fn restore(bytes: &[u8], agent: &str) -> Result<Self, SnapshotError> {
+        let fold: Self = from_bytes(bytes)?;
+        if **fold.agent() == *agent { Ok(fold) } else { Err(SnapshotError::Damaged) }
+    }
+}
+
+/// What a fold remembers of each record.
+pub(crate) struct Memory<'a> {
+    /// Ids against doubles.
+    pub seen: &'a mut IdSet,
+    /// Tokens by request.
+    pub ledger: &'a mut RequestLedger,
+}
+
+/// The same for both kinds of folds.
+macro_rules! remembers {
+    ($fold:ty) => {
+        impl $fold {
+            /// From now on what is remembered of each record is also noted for [`Self::take_new`].
+            pub fn note_new(&mut self) {
+                let memory = self.memory();
+                memory.seen.note_new();
+                memory.ledger.note_new();
+            }
+
+            /// What is remembered of the records since the last call, to be kept behind the earlier pieces;
+            /// `None` when that is nothing.
+            pub fn take_new(&mut self) -> Option<Vec<u8>> {
+                pieces::take_new(self.memory())
+            }
+
+            /// Gives the memory for what is remembered of each record back. Only for a fold whose pieces are kept:
+            /// without them no record must be applied any more.
+            pub fn put_aside(&mut self) {
+                let memory = self.memory();
+                memory.seen.put_aside();
+                memory.ledger.put_aside();
+            }
+
+            /// Whether what is remembered of each record is aside: then [`Self::take_up`] comes before the next record.
+            pub fn is_aside(&self) -> bool {
+                let (seen, ledger) = self.remembered();
+                seen.is_aside() || ledger.is_aside()
+            }
+
+            /// Takes back what is remembered of each record, all pieces in the order in which they were given out.
+            ///
+            /// # Errors
+            /// When they are not what was given out; the fold must then be begun anew.
+            pub fn take_up(&mut self, all: &[u8]) -> Result<(), SnapshotError> {
+                pieces::take_up(self.memory(), all)
+            }
+        }
+    };
+}
+
+remembers!(SessionFold);
+remembers!(SubagentFold);
+
+/// A value as sealed bytes.
+fn to_bytes(value: &impl Serialize) -> Vec<u8> {
+    // Nothing in a fold can fail to be written: should it, the empty bytes are refused when they are read.
+    postcard::to_extend(value, seal::begin()).map(|bytes| seal::finish(bytes, 0)).unwrap_or_default()
+}
+
+/// A value from sealed bytes.
+fn from_bytes<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, SnapshotError> {
+    let (content, rest) = seal::open(bytes)?;
+    if !rest.is_empty() {
+        return Err(SnapshotError::Damaged);
+    }
+    postcard::from_bytes(content).map_err(|_| SnapshotError::Damaged)
+}

@@ -1,0 +1,54 @@
+//! Length, version and checksum before a piece of bytes.
+
+use super::{SnapshotError, VERSION};
+
+/// Length of the content, version, checksum.
+const HEADER: usize = 4 + 4 + 8;
+
+/// An empty piece, to be filled with content.
+pub fn begin() -> Vec<u8> {
+    vec![0; HEADER]
+}
+
+/// Writes the header of the piece that begins at `at` and ends where the bytes do.
+pub fn finish(mut bytes: Vec<u8>, at: usize) -> Vec<u8> {
+    let content = &bytes[at + HEADER..];
+    // More than four gigabytes cannot be: such a piece would be refused when it is read.
+    let len = u32::try_from(content.len()).unwrap_or(u32::MAX);
+    let sum = checksum(content);
+    bytes[at..at + 4].copy_from_slice(&len.to_le_bytes());
+    bytes[at + 4..at + 8].copy_from_slice(&version().to_le_bytes());
+    bytes[at + 8..at + HEADER].copy_from_slice(&sum.to_le_bytes());
+    bytes
+}
+
+/// The content of the first piece, and what follows it.
+pub fn open(bytes: &[u8]) -> Result<(&[u8], &[u8]), SnapshotError> {
+    let (header, rest) = bytes.split_at_checked(HEADER).ok_or(SnapshotError::Damaged)?;
+    let [len, found] =
+        [0, 4].map(|at| header[at..at + 4].iter().rev().fold(0u32, |n, b| n << 8 | u32::from(*b)));
+    if found != version() {
+        return Err(SnapshotError::OtherVersion { found });
+    }
+    let sum = header[8..].iter().rev().fold(0u64, |n, b| n << 8 | u64::from(*b));
+    let (content, rest) = rest.split_at_checked(len as usize).ok_or(SnapshotError::Damaged)?;
+    if checksum(content) == sum { Ok((content, rest)) } else { Err(SnapshotError::Damaged) }
+}
+
+/// The form's version with the release's: what a release folds differently must not meet an older one's folds, even
+/// where nobody thought of raising the number.
+fn version() -> u32 {
+    let release = env!("CARGO_PKG_VERSION")
+        .bytes()
+        .fold(0x811c_9dc5u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    VERSION ^ (release << 8)
+}
+
+/// Eight bytes at a time: damage by disks and bugs is to be found, not malice.
+fn checksum(bytes: &[u8]) -> u64 {
+    let mix = |sum: u64, word: u64| (sum ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+    let word = |bytes: &[u8]| bytes.iter().rev().fold(0u64, |n, b| n << 8 | u64::from(*b));
+    let (words, rest) = bytes.as_chunks::<8>();
+    let sum = words.iter().fold(bytes.len() as u64, |sum, bytes| mix(sum, u64::from_le_bytes(*bytes)));
+    mix(sum, word(rest))
+}

@@ -1,0 +1,28 @@
+//! Slash commands, `!` lines and what they printed, as the client wraps them.
+
+use super::user::{command_name, tagged};
+use super::words::without_escapes;
+
+/// One part of such a record.
+pub(super) enum Said {
+    /// What the person typed: `/rename new name`, `! ls`.
+    Command(String),
+    /// What it printed, without colours.
+    Output(String),
+}
+
+/// Takes the wrappers off.
+pub(super) fn said(text: &str) -> Vec<Said> {
+    if let Some(name) = command_name(text) {
+        let args = tagged(text, "command-args").map(str::trim).filter(|args| !args.is_empty());
+        return vec![Said::Command(args.map_or(name.clone(), |args| format!("{name} {args}")))];
+    }
+    if let Some(input) = tagged(text, "bash-input") {
+        return vec![Said::Command(format!("! {}", input.trim()))];
+    }
+    ["local-command-stdout", "local-command-stderr", "bash-stdout", "bash-stderr"]
+        .into_iter()
+        .filter_map(|tag| tagged(text, tag))
+        .map(|output| Said::Output(without_escapes(output).trim().to_owned()))
+        .collect()
+}

@@ -1,0 +1,223 @@
+//! The payloads of one record, decoded only when and as far as somebody asks.
+//!
+//! The state fold reads [`super::record::Record`] and skips payloads; the history wants their texts as well, from
+//! the same single pass over the line. Texts without an escape are handed out as they stand in the line.
+
+use std::borrow::Cow;
+
+use super::commands::{Said, said};
+use super::fields::{Content, Fields, RawBlock};
+use super::json::{Raw, each_string, unescape_onto};
+use super::record::Prompt;
+use super::target;
+use super::user::{content_text, joined_text, prompt_words, tagged};
+
+/// The payloads of one record.
+#[derive(Debug, Clone, Copy)]
+pub struct Full<'r, 'a>(&'r Fields<'a>);
+
+/// A text and how much of it was left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Piece<'p> {
+    /// The text, cut at a character.
+    pub text: &'p str,
+    /// Bytes of the line that were left out; escapes count as they are written.
+    pub cut: u64,
+}
+
+impl<'r, 'a> Full<'r, 'a> {
+    pub(super) fn new(fields: &'r Fields<'a>) -> Self {
+        Self(fields)
+    }
+
+    /// `promptId`, since 2.1.87: what hooks call `prompt_id`. Prompts and results bear that of their turn.
+    pub fn prompt_id(self) -> Option<&'a str> {
+        self.0.prompt_id.word().filter(|id| !id.is_empty())
+    }
+
+    /// `planContent`: the plan that a prompt carries out, where the client put it there.
+    pub fn plan_content(self, limit: usize) -> Option<Cow<'a, str>> {
+        self.0.plan_content.text(limit)
+    }
+
+    /// `attachment.planFilePath`: where the client keeps the session's plan.
+    pub fn plan_path(self) -> Option<Cow<'a, str>> {
+        self.0.attached.plan_path.whole()
+    }
+
+    /// The words of a prompt without the client's wrappers.
+    pub fn prompt(self, prompt: &Prompt<'_>, limit: usize) -> String {
+        prompt_words(self.0, prompt, limit)
+    }
+
+    /// The words of a prompt that was taken out of the queue, and whether it is the notice of a task that has ended.
+    pub fn queued_prompt(self, limit: usize) -> (String, bool) {
+        let text = joined_text(self.0.attached.prompt, limit);
+        match tagged(&text, "summary") {
+            Some(summary) if text.trim_start().starts_with("<task-notification>") => {
+                (summary.trim().to_owned(), true)
+            }
+            _ => (text.into_owned(), false),
+        }
+    }
+
+    /// The text of the message: its string, or its text blocks.
+    pub fn words(self, limit: usize) -> Cow<'a, str> {
+        match self.0.message.content {
+            Content::Absent => joined_text(self.0.content, limit),
+            _ => content_text(&self.0.message.content, limit),
+        }
+    }
+
+    /// What the person typed as a command, and what commands printed.
+    pub fn commands(self, limit: usize) -> (Option<String>, Vec<String>) {
+        let (mut typed, mut printed) = (None, Vec::new());
+        for part in said(&self.words(limit)) {
+            match part {
+                Said::Command(text) => typed = Some(text),
+                Said::Output(text) if !text.is_empty() => printed.push(text),
+                Said::Output(_) => {}
+            }
+        }
+        (typed, printed)
+    }
+
+    /// The blocks of the message, in order.
+    pub fn blocks(self) -> impl Iterator<Item = FullBlock<'r, 'a>> {
+        self.0.message.content.blocks().map(FullBlock)
+    }
+
+    /// The message, when it is a string and no blocks.
+    pub fn string<'b>(self, limit: usize, buffer: &'b mut String) -> Option<Piece<'b>>
+    where
+        'a: 'b,
+    {
+        match self.0.message.content {
+            Content::Text(raw) => Some(decode(raw, limit, buffer)),
+            _ => None,
+        }
+    }
+
+    /// A string in `toolUseResult`.
+    pub fn result_field(self, key: &str, limit: usize) -> Option<Cow<'a, str>> {
+        self.0.tool_use_result.whole.get(key).text(limit)
+    }
+
+    /// Whether a field of `toolUseResult` is `true`.
+    pub fn result_flag(self, key: &str) -> bool {
+        self.0.tool_use_result.whole.get(key).is_true()
+    }
+}
+
+/// One block of a message.
+#[derive(Debug, Clone, Copy)]
+pub struct FullBlock<'r, 'a>(&'r RawBlock<'a>);
+
+impl<'a> FullBlock<'_, 'a> {
+    /// `text`, `thinking`, `tool_use`, `tool_result`, …, empty when it says nothing.
+    pub fn kind(self) -> &'a str {
+        self.0.kind.word().unwrap_or_default()
+    }
+
+    /// The words of a `text` block.
+    pub fn text<'b>(self, limit: usize, buffer: &'b mut String) -> Piece<'b>
+    where
+        'a: 'b,
+    {
+        decode(self.0.text, limit, buffer)
+    }
+
+    /// The words of a `thinking` block; most are kept by their signature alone and are empty.
+    pub fn thinking<'b>(self, limit: usize, buffer: &'b mut String) -> Piece<'b>
+    where
+        'a: 'b,
+    {
+        decode(self.0.thinking, limit, buffer)
+    }
+
+    /// The strings of a call's input, one a line, without keys: what a person would search for.
+    pub fn input_words<'b>(self, limit: usize, buffer: &'b mut String) -> Piece<'b> {
+        buffer.clear();
+        let mut cut = 0;
+        if let Raw::Nested(input) = self.0.input {
+            let rest = each_string(input, &mut |value| {
+                cut += push_line(buffer, value, limit);
+                buffer.len() < limit
+            });
+            cut += rest as u64;
+        }
+        Piece { text: buffer, cut }
+    }
+
+    /// The input as it stands in the line, cut.
+    pub fn input_json(self, limit: usize) -> &'a str {
+        match self.0.input {
+            Raw::Nested(raw) | Raw::Plain(raw) => &raw[..raw.floor_char_boundary(limit)],
+            _ => "",
+        }
+    }
+
+    /// Id and tool of a call.
+    pub fn call(self) -> Option<(Cow<'a, str>, Cow<'a, str>)> {
+        Some((self.0.id.whole()?, self.0.name.whole()?))
+    }
+
+    /// What a call acts on, in one line.
+    pub fn target(self, tool: &str) -> Cow<'a, str> {
+        target::of(tool, self.0.input)
+    }
+
+    /// The file that a call touches.
+    pub fn file(self, tool: &str) -> Option<Cow<'a, str>> {
+        let key = match tool {
+            "Read" | "Edit" | "MultiEdit" | "Write" => "file_path",
+            "NotebookEdit" | "NotebookRead" => "notebook_path",
+            _ => return None,
+        };
+        self.input_field(key, usize::MAX)
+    }
+
+    /// A string of a call's input.
+    pub fn input_field(self, key: &str, limit: usize) -> Option<Cow<'a, str>> {
+        self.0.input.get(key).text(limit)
+    }
+
+    /// The text of a `tool_result` block: its string or its text blocks.
+    pub fn result<'b>(self, limit: usize, buffer: &'b mut String) -> Piece<'b>
+    where
+        'a: 'b,
+    {
+        if let Raw::Str(_) = self.0.content {
+            return decode(self.0.content, limit, buffer);
+        }
+        buffer.clear();
+        let mut cut = 0;
+        self.0.content.elements(|cursor| {
+            if let Raw::Str(text) = cursor.value()?.get("text") {
+                cut += push_line(buffer, text, limit);
+            }
+            Some(())
+        });
+        Piece { text: buffer, cut }
+    }
+}
+
+/// Adds a line; gives back how many bytes of `raw` were left out.
+fn push_line(buffer: &mut String, raw: &str, limit: usize) -> u64 {
+    if !buffer.is_empty() && buffer.len() < limit {
+        buffer.push('\n');
+    }
+    unescape_onto(buffer, raw, limit.saturating_sub(buffer.len())) as u64
+}
+
+/// Decodes a string into `buffer`, or not at all when it holds no escape.
+fn decode<'b>(raw: Raw<'b>, limit: usize, buffer: &'b mut String) -> Piece<'b> {
+    let Raw::Str(raw) = raw else { return Piece::default() };
+    let head = &raw[..raw.floor_char_boundary(limit)];
+    if memchr::memchr(b'\\', head.as_bytes()).is_none() {
+        return Piece { text: head, cut: (raw.len() - head.len()) as u64 };
+    }
+    buffer.clear();
+    let cut = unescape_onto(buffer, raw, limit) as u64;
+    Piece { text: buffer, cut }
+}

@@ -1,0 +1,313 @@
+//! The one policy of who needs the person, and what is told of it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use watchbill_core::attention::{
+    ALERT_DWELL, Attention, AttentionSettings, COUNT_DWELL, Counts, Need, Outcome, QuietHours, Sighting,
+    Silence, need,
+};
+use watchbill_core::ids::SessionId;
+use watchbill_core::roster::{Group, group};
+use watchbill_core::session::state::{State, StateKind};
+use watchbill_core::time::Timestamp;
+
+fn at(ms: i64) -> Timestamp {
+    Timestamp::from_millis(1_770_000_000_000 + ms)
+}
+
+fn seen(need: Option<Need>, since: i64) -> Sighting {
+    Sighting {
+        session: SessionId::new("a"),
+        need,
+        since: at(since),
+        inferred: false,
+        name: Arc::from("api-server"),
+        wants: Arc::from("wants to run `npm publish`"),
+        projects: [Some(Arc::from("api-server")), Some(Arc::from("/home/dev/api-server"))],
+        superseded: false,
+    }
+}
+
+fn watching() -> Attention {
+    let mut attention = Attention::new(AttentionSettings::default());
+    attention.begin(at(0));
+    assert_eq!(attention.advance(at(0)), []);
+    attention
+}
+
+/// What was raised, as (need, text, silence).
+fn raised(outcomes: &[Outcome]) -> Vec<(Need, &str, Option<Silence>)> {
+    let of = |outcome| match outcome {
+        &Outcome::Raised { ref episode, silence } => Some((episode.need, &*episode.text, silence)),
+        _ => None,
+    };
+    outcomes.iter().filter_map(of).collect()
+}
+
+fn counted(outcomes: &[Outcome]) -> Option<u32> {
+    outcomes.iter().rev().find_map(|outcome| match outcome {
+        Outcome::Counted(counts) => Some(counts.total()),
+        _ => None,
+    })
+}
+
+#[test]
+fn an_approval_counts_after_one_second_and_is_told_after_two() {
+    let mut attention = watching();
+    attention.see(at(1_000), seen(Some(Need::Approval), 1_000));
+    assert_eq!(attention.advance(at(1_000)), []);
+    assert_eq!(attention.deadline(at(1_000)), Some(at(1_000) + COUNT_DWELL));
+    let out = attention.advance(at(2_000));
+    assert_eq!((counted(&out), raised(&out)), (Some(1), vec![]));
+    assert_eq!(attention.deadline(at(2_000)), Some(at(1_000) + ALERT_DWELL));
+    let out = attention.advance(at(3_000));
+    assert_eq!(raised(&out), [(Need::Approval, "api-server wants to run `npm publish`", None)]);
+    assert_eq!((attention.deadline(at(3_000)), attention.advance(at(9_000))), (None, vec![]));
+    attention.see(at(9_500), seen(None, 9_500));
+    let out = attention.advance(at(9_500));
+    assert!(matches!(out[0], Outcome::Cleared { need: Need::Approval, .. }), "{out:?}");
+    assert_eq!(counted(&out), Some(0));
+}
+
+#[test]
+fn edge_02_an_automatic_answer_is_neither_counted_nor_told() {
+    for answered_after in [90, 900] {
+        let mut attention = watching();
+        attention.see(at(1_000), seen(Some(Need::Approval), 1_000));
+        let mut out = attention.advance(at(1_000));
+        attention.see(at(1_000 + answered_after), seen(None, 1_000 + answered_after));
+        for ms in (1_000 + answered_after..10_000).step_by(50) {
+            out.extend(attention.advance(at(ms)));
+        }
+        assert_eq!(out, [], "answered after {answered_after} ms");
+    }
+}
+
+#[test]
+fn an_episode_is_told_once_whatever_its_witnesses_say_of_its_time() {
+    let mut attention = watching();
+    let mut out = Vec::new();
+    for (now, since) in [(1_000, 1_000), (1_032, 1_032), (3_000, 1_032), (5_000, 1_000), (8_000, 2_900)] {
+        attention.see(at(now), seen(Some(Need::Approval), since));
+        out.extend(attention.advance(at(now)));
+    }
+    out.extend(attention.advance(at(60_000)));
+    assert_eq!(raised(&out).len(), 1, "{out:?}");
+}
+
+#[test]
+fn another_request_is_another_episode_with_or_without_a_gap() {
+    let mut attention = watching();
+    attention.see(at(1_000), seen(Some(Need::Approval), 1_000));
+    assert_eq!(raised(&attention.advance(at(4_000))).len(), 1);
+    let other = Sighting { wants: Arc::from("wants to edit a.rs"), ..seen(Some(Need::Approval), 6_000) };
+    attention.see(at(6_000), other);
+    let out = attention.advance(at(8_000));
+    assert!(matches!(out[0], Outcome::Cleared { .. }), "{out:?}");
+    assert_eq!(raised(&out).len(), 1);
+    attention.see(at(9_000), seen(None, 9_000));
+    attention.see(at(10_000), seen(Some(Need::Question), 10_000));
+    assert_eq!(raised(&attention.advance(at(13_000)))[0].0, Need::Question);
+}
+
+#[test]
+fn edge_30_what_was_already_so_is_summed_up_once_and_never_told() {
+    let mut attention = Attention::new(AttentionSettings::default());
+    attention.see(at(-50_000), seen(Some(Need::Approval), -60_000));
+    let done = Sighting { session: SessionId::new("b"), ..seen(Some(Need::Finished), -40_000) };
+    attention.see(at(-50_000), done);
+    assert_eq!(raised(&attention.advance(at(-30_000))), []);
+    attention.begin(at(0));
+    let out = attention.advance(at(10));
+    let summaries = out.iter().filter(|outcome| matches!(outcome, Outcome::AlreadySo(_)));
+    assert_eq!((summaries.count(), raised(&out)), (1, vec![]));
+    // A session that is found late, but has waited since before.
+    let late = Sighting { session: SessionId::new("c"), ..seen(Some(Need::Plan), -5_000) };
+    attention.see(at(20_000), late);
+    let out = attention.advance(at(30_000));
+    assert_eq!((raised(&out), counted(&out)), (vec![], Some(2)));
+    attention.begin(at(40_000));
+    assert_eq!(attention.advance(at(50_000)), []);
+}
+
+#[test]
+fn edge_29_a_turn_that_came_and_went_between_two_looks_has_finished() {
+    let mut attention = watching();
+    attention.see(at(20_000), seen(Some(Need::Finished), 18_000));
+    assert_eq!(raised(&attention.advance(at(20_000))).len(), 1);
+    attention.see(at(90_000), seen(Some(Need::Finished), 80_000));
+    let out = attention.advance(at(90_000));
+    assert_eq!(raised(&out).len(), 1, "the next turn is another one: {out:?}");
+    assert_eq!(counted(&out), None, "nobody is waited for");
+}
+
+#[test]
+fn edge_15_a_turn_that_a_hook_keeps_going_has_not_finished() {
+    let mut attention = watching();
+    attention.see(at(1_000), seen(Some(Need::Finished), 1_000));
+    attention.see(at(2_500), seen(None, 2_500));
+    assert_eq!(attention.advance(at(60_000)), []);
+}
+
+#[test]
+fn what_only_silence_suggests_waits_for_a_witness() {
+    let mut attention = watching();
+    let guess = Sighting { inferred: true, ..seen(Some(Need::Approval), 1_000) };
+    attention.see(at(6_000), guess.clone());
+    let out = attention.advance(at(10_000));
+    assert_eq!((counted(&out), raised(&out)), (Some(1), vec![]), "the window shows it, nothing rings");
+    assert_eq!(attention.deadline(at(10_000)), None);
+    attention.see(at(12_000), Sighting { inferred: false, ..guess.clone() });
+    assert_eq!(raised(&attention.advance(at(12_000))).len(), 1);
+
+    let mut attention = Attention::new(AttentionSettings { inferred: true, ..AttentionSettings::default() });
+    attention.begin(at(0));
+    attention.see(at(6_000), guess);
+    assert_eq!(raised(&attention.advance(at(10_000))).len(), 1);
+}
+
+#[test]
+fn the_person_decides_what_is_silent() {
+    let all = AttentionSettings::default();
+    let quiet = QuietHours { from: 0, to: 24 * 60, utc_offset: 0 };
+    for (settings, front, want) in [
+        (
+            AttentionSettings { kinds: BTreeSet::from([Need::Error]), ..all.clone() },
+            false,
+            Some(Silence::Kind),
+        ),
+        (
+            AttentionSettings { muted_projects: BTreeSet::from([Arc::from("api-server")]), ..all.clone() },
+            false,
+            Some(Silence::Muted),
+        ),
+        (
+            AttentionSettings { muted_sessions: BTreeSet::from([SessionId::new("a")]), ..all.clone() },
+            false,
+            Some(Silence::Muted),
+        ),
+        (
+            AttentionSettings { muted_until: Some(at(3_600_000)), ..all.clone() },
+            false,
+            Some(Silence::MutedForNow),
+        ),
+        (AttentionSettings { muted_until: Some(at(500)), ..all.clone() }, false, None),
+        (AttentionSettings { quiet: Some(quiet), ..all.clone() }, false, Some(Silence::QuietHours)),
+        (all.clone(), true, Some(Silence::InFront)),
+        (all, false, None),
+    ] {
+        let mut attention = Attention::new(settings);
+        attention.begin(at(0));
+        attention.set_in_front(if front { BTreeSet::from([SessionId::new("a")]) } else { BTreeSet::new() });
+        attention.see(at(1_000), seen(Some(Need::Approval), 1_000));
+        let out = attention.advance(at(4_000));
+        assert_eq!(raised(&out), [(Need::Approval, "api-server wants to run `npm publish`", want)]);
+        assert_eq!(counted(&out), Some(1), "what is silent still counts");
+    }
+}
+
+#[test]
+fn quiet_hours_go_over_midnight_in_the_persons_own_time() {
+    let time = |text: &str| Timestamp::parse(text).unwrap_or_default();
+    let night = QuietHours { from: 22 * 60, to: 7 * 60, utc_offset: 120 };
+    assert!(night.holds(time("2026-01-11T20:00:00Z")) && night.holds(time("2026-01-11T04:59:59Z")));
+    assert!(!night.holds(time("2026-01-11T19:59:59Z")) && !night.holds(time("2026-01-11T05:00:00Z")));
+    let lunch = QuietHours { from: 720, to: 780, utc_offset: -300 };
+    assert!(lunch.holds(time("2026-01-11T17:30:00Z")) && !lunch.holds(time("2026-01-11T12:30:00Z")));
+    assert!(!QuietHours { from: 60, to: 60, utc_offset: 0 }.holds(time("2026-01-11T01:00:00Z")));
+}
+
+#[test]
+fn a_superseded_session_needs_nobody() {
+    let mut attention = watching();
+    attention.see(at(1_000), Sighting { superseded: true, ..seen(Some(Need::Approval), 1_000) });
+    assert_eq!(attention.advance(at(60_000)), []);
+}
+
+#[test]
+fn one_definition_of_need_decides_the_group_too() {
+    let states =
+        [State::Working, State::WaitingForApproval, State::WaitingForInput, State::Idle, State::Ended];
+    let kinds = [
+        None,
+        Some(StateKind::Permission),
+        Some(StateKind::Question),
+        Some(StateKind::Plan),
+        Some(StateKind::Dialog),
+        Some(StateKind::TurnEnded),
+        Some(StateKind::Interrupted),
+        Some(StateKind::Compacting),
+        Some(StateKind::Retrying),
+        Some(StateKind::Error),
+        Some(StateKind::Limit),
+        Some(StateKind::Background),
+        Some(StateKind::Crashed),
+        Some(StateKind::Completed),
+        Some(StateKind::Blocked),
+    ];
+    for state in states {
+        for kind in kinds {
+            let needs = need(state, kind);
+            assert_eq!(group(state, kind) == Group::NeedsYou, needs.is_some(), "{state:?} {kind:?}");
+            assert_eq!(
+                state == State::WaitingForApproval,
+                needs.is_some_and(|n| n != Need::Error),
+                "{kind:?}"
+            );
+        }
+    }
+}
+
+fn step() -> impl Strategy<Value = (i64, Option<Need>, i64, bool, u8)> {
+    let kinds = prop::option::of(prop::sample::select(Need::ALL.to_vec()));
+    (1i64..3_000, kinds, 0i64..4_000, any::<bool>(), 0u8..3)
+}
+
+proptest! {
+    /// Nothing is told, and no count moves, between a call and the deadline that it named.
+    #[test]
+    fn the_deadline_is_honest(steps in prop::collection::vec(step(), 1..30)) {
+        let mut attention = watching();
+        let mut now = 10_000;
+        for (wait, need, back, inferred, who) in steps {
+            let target = at(now + wait);
+            while let Some(due) = attention.deadline(at(now)).filter(|due| *due <= target) {
+                let before = Timestamp::from_millis(due.as_millis() - 1);
+                if before > at(now) {
+                    prop_assert_eq!(attention.clone().advance(before), vec![]);
+                }
+                prop_assert!(attention.advance(due) != vec![], "a deadline without anything to tell");
+                now += due.since(at(now)).0;
+            }
+            prop_assert_eq!(attention.clone().advance(target), vec![]);
+            now += wait;
+            let session = SessionId::new(["a", "b", "c"][usize::from(who)]);
+            attention.see(at(now), Sighting { session, inferred, ..seen(need, now - back) });
+            attention.advance(at(now));
+        }
+    }
+
+    /// Every raise has at most one end, and nothing ends that was not raised; counts are what is so.
+    #[test]
+    fn what_is_raised_is_cleared_once(steps in prop::collection::vec(step(), 1..40)) {
+        let mut attention = watching();
+        let mut open = BTreeSet::new();
+        let (mut now, mut last) = (10_000, Counts::default());
+        for (wait, need, back, inferred, who) in steps {
+            now += wait;
+            let session = SessionId::new(["a", "b", "c"][usize::from(who)]);
+            attention.see(at(now), Sighting { session, inferred, ..seen(need, now - back) });
+            for outcome in attention.advance(at(now)) {
+                match outcome {
+                    Outcome::Raised { episode, .. } => prop_assert!(open.insert((episode.session, episode.need))),
+                    Outcome::Cleared { session, need, .. } => prop_assert!(open.remove(&(session, need))),
+                    Outcome::Counted(counts) => last = counts,
+                    Outcome::AlreadySo(_) => prop_assert!(false, "nothing was so at the start"),
+                }
+            }
+            prop_assert_eq!(last, attention.counts(at(now)));
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! What lies in the working folders of sessions: markers, status files, and the repository around them.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::{Due, Engine};
+use crate::folders::{FolderLook, look};
+use crate::input::Output;
+use crate::transcripts::TrackedFile;
+
+impl Engine {
+    /// From now on looks at working folders are asked for and come as inputs, instead of being taken within a step:
+    /// a folder on a dead mount would stop the loop.
+    pub fn look_elsewhere(&mut self) {
+        self.looks_elsewhere = true;
+    }
+
+    /// The working folders of all sessions may hold markers and status files; those in use may get some.
+    pub(super) fn add_folders(&mut self, out: &mut Vec<Output>) {
+        let oldest = self.now - self.settings.recent;
+        let mut looks = Vec::new();
+        let dirty = std::mem::take(&mut self.dirty);
+        for id in &dirty {
+            let Some(path) = self.main_file(id).map(|(path, _)| path.to_path_buf()) else { continue };
+            let Some(fold) = self.files.get(&path).and_then(TrackedFile::main) else { continue };
+            let recent = fold.facts().last_activity_at.is_some_and(|at| at >= oldest);
+            let in_use = recent || self.registry.all().any(|witness| witness.entry.session == *id);
+            for cwd in &fold.lineage().cwds {
+                let added = self.folders.add(cwd, in_use, self.now);
+                out.extend(added.unwatch.map(Output::UnwatchFolder));
+                out.extend(added.watch.map(Output::WatchFolder));
+                looks.extend(added.look);
+            }
+        }
+        self.dirty = dirty;
+        for folder in looks {
+            self.look_at_folder(&folder, out);
+        }
+    }
+
+    pub(super) fn look_around(&mut self, path: &Path, out: &mut Vec<Output>) {
+        for folder in self.folders.concerned(path) {
+            self.look_at_folder(&folder, out);
+        }
+    }
+
+    pub(super) fn look_at_all_folders(&mut self, out: &mut Vec<Output>) {
+        let folders: Vec<PathBuf> = self.folders.all().cloned().collect();
+        for folder in folders {
+            self.look_at_folder(&folder, out);
+        }
+    }
+
+    pub(super) fn look_at_folder(&mut self, folder: &Path, out: &mut Vec<Output>) {
+        if self.looks_elsewhere {
+            out.push(Output::LookAtFolder(folder.to_path_buf()));
+            return;
+        }
+        let fs = Arc::clone(&self.world.fs);
+        self.take_looks(vec![look(&*fs, folder)]);
+    }
+
+    /// Takes in what looks at working folders found.
+    pub(super) fn take_looks(&mut self, looks: Vec<FolderLook>) {
+        let mut moved: BTreeSet<PathBuf> = BTreeSet::new();
+        for look in looks {
+            let (new, again) = self.markers.take(&look, self.now);
+            self.chains_dirty |= new;
+            self.problems_dirty = true;
+            self.retry(&look.folder, Due::Folder(look.folder.clone()), again);
+            if self.folders.set_repository(&look.folder, look.repository.as_deref()) {
+                moved.insert(look.folder);
+            }
+        }
+        if !moved.is_empty() {
+            let works_there = |cwd: &Arc<str>| moved.contains(&crate::folders::folder_of(cwd));
+            let concerned = self.sessions.keys().filter(|id| {
+                let fold = self.fold(id);
+                fold.and_then(|fold| fold.cwd()).is_some_and(works_there)
+            });
+            let concerned: Vec<_> = concerned.cloned().collect();
+            self.dirty.extend(concerned);
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! The working folders of all sessions: which are looked at, which are watched, and what one look at one finds.
+//!
+//! A working folder may lie on a mount that has died, where every call waits for ever. So a look is a value of its
+//! own that can be taken on another thread (`folder_looks`) and handed to the engine when it is there.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use watchbill_core::time::{Millis, Timestamp};
+use watchbill_watch::fs::{Fs, is_gone};
+use watchbill_watch::layout::{Place, classify};
+use watchbill_watch::repo::repo_root;
+
+/// More folders than this are not watched: a watch each is a resource of the whole system.
+pub const WATCH_LIMIT: usize = 256;
+/// More folders than this are not looked at.
+const FOLDER_LIMIT: usize = 4096;
+/// More markers and status files than this in one folder are nobody's.
+const FILE_LIMIT: usize = 1024;
+/// A marker is a few hundred bytes, a status file a page of text.
+const SIZE_LIMIT: u64 = 64 << 10;
+/// A watched folder that was used more recently does not give way to another one.
+const SETTLED: Millis = Millis::from_secs(60);
+/// A folder outside of any repository is looked at again after this long, when somebody works there.
+const NO_REPOSITORY: Millis = Millis::from_secs(60);
+
+/// The folders that are known.
+#[derive(Debug, Default)]
+pub struct Folders {
+    known: BTreeMap<PathBuf, Known>,
+    watched: usize,
+}
+
+#[derive(Debug)]
+struct Known {
+    watched: bool,
+    /// When somebody was last seen to work there.
+    used: Option<Timestamp>,
+    looked: Timestamp,
+    repository: Option<Arc<str>>,
+}
+
+/// What has to be done about a folder that a session works in.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Added {
+    /// Look at this one now.
+    pub look: Option<PathBuf>,
+    /// Tell of changes in this one from now on.
+    pub watch: Option<PathBuf>,
+    /// This one, which has not been used for longest, need not be watched any more.
+    pub unwatch: Option<PathBuf>,
+}
+
+/// What one look at a folder `.claude` found.
+#[derive(Debug)]
+pub struct FolderLook {
+    /// The folder.
+    pub folder: PathBuf,
+    /// Markers and status files, sorted by name.
+    pub files: Vec<FolderFile>,
+    /// The top of the repository that the working folder is in.
+    pub repository: Option<PathBuf>,
+}
+
+/// One small file in a working folder.
+#[derive(Debug)]
+pub struct FolderFile {
+    /// Where it lies.
+    pub path: PathBuf,
+    /// [`Place::Marker`] or [`Place::StatusFile`].
+    pub place: Place,
+    /// Its content, or why it could not be read.
+    pub bytes: io::Result<Vec<u8>>,
+    /// When it was last written.
+    pub mtime: Option<Timestamp>,
+}
+
+/// Looks at one folder. May wait for as long as the file system does.
+pub fn look(fs: &dyn Fs, folder: &Path) -> FolderLook {
+    let names = fs.list(folder).unwrap_or_default();
+    let ours = names.into_iter().filter_map(|name| match classify(Path::new(&name.name))? {
+        place @ (Place::Marker { .. } | Place::StatusFile { .. }) => Some((folder.join(name.name), place)),
+        _ => None,
+    });
+    let read = |(path, place): (PathBuf, Place)| {
+        let bytes = fs.read_small(&path, SIZE_LIMIT);
+        let gone = bytes.as_ref().is_err_and(is_gone);
+        let mtime = fs.stat(&path).ok().map(|stat| stat.mtime);
+        (!gone).then_some(FolderFile { path, place, bytes, mtime })
+    };
+    FolderLook {
+        folder: folder.to_path_buf(),
+        files: ours.take(FILE_LIMIT).filter_map(read).collect(),
+        repository: folder.parent().and_then(|cwd| repo_root(fs, cwd)),
+    }
+}
+
+/// The folder of a working folder that is looked at.
+pub fn folder_of(cwd: &str) -> PathBuf {
+    Path::new(cwd).join(".claude")
+}
+
+impl Folders {
+    /// Somebody works or has worked in `cwd`: its `.claude` is to be looked at, and to be watched while it is
+    /// `in_use`.
+    pub fn add(&mut self, cwd: &str, in_use: bool, now: Timestamp) -> Added {
+        let path = folder_of(cwd);
+        if !path.is_absolute() {
+            // It would be looked for below the folder that this program happens to run in.
+            return Added::default();
+        }
+        let known =
+            self.known.get(&path).map(|known| (known.watched, known.repository.is_some(), known.looked));
+        if known.is_none() && self.known.len() >= FOLDER_LIMIT {
+            return Added::default();
+        }
+        let mut added = Added::default();
+        let was_watched = known.is_some_and(|(watched, ..)| watched);
+        if in_use && !was_watched {
+            if self.watched >= WATCH_LIMIT {
+                added.unwatch = self.give_way(now);
+            }
+            if self.watched < WATCH_LIMIT {
+                self.watched += 1;
+                added.watch = Some(path.clone());
+            }
+        }
+        let tried_again =
+            in_use && known.is_some_and(|(_, found, at)| !found && now.since(at) >= NO_REPOSITORY);
+        let look = known.is_none() || added.watch.is_some() || tried_again;
+        let fresh = Known { watched: false, used: None, looked: now, repository: None };
+        let entry = self.known.entry(path.clone()).or_insert(fresh);
+        entry.watched |= added.watch.is_some();
+        if in_use {
+            entry.used = Some(now);
+        }
+        if look {
+            entry.looked = now;
+            added.look = Some(path);
+        }
+        added
+    }
+
+    /// Takes the watch from the folder that has not been used for longest, unless all are in use.
+    fn give_way(&mut self, now: Timestamp) -> Option<PathBuf> {
+        let watched = self.known.iter_mut().filter(|(_, known)| known.watched);
+        let (path, known) = watched.min_by_key(|(_, known)| known.used)?;
+        if known.used.is_some_and(|used| now.since(used) < SETTLED) {
+            return None;
+        }
+        known.watched = false;
+        self.watched -= 1;
+        Some(path.clone())
+    }
+
+    /// Notes the repository that a look found; says whether it is another one than before.
+    pub fn set_repository(&mut self, folder: &Path, found: Option<&Path>) -> bool {
+        let Some(known) = self.known.get_mut(folder) else { return false };
+        let found = found.map(|top| Arc::from(top.to_string_lossy()));
+        let changed = known.repository != found;
+        known.repository = found;
+        changed
+    }
+
+    /// The top of the repository that `cwd` is in, as far as it was looked for.
+    pub fn repository(&self, cwd: &str) -> Option<Arc<str>> {
+        self.known.get(&folder_of(cwd))?.repository.clone()
+    }
+
+    /// The folders that a change at `path` concerns: the one it is or lies in, and all below it.
+    pub fn concerned(&self, path: &Path) -> Vec<PathBuf> {
+        let around = path.parent().filter(|parent| self.known.contains_key(*parent));
+        let folders = self.known.range(path.to_path_buf()..).map(|(folder, _)| folder);
+        let below = folders.take_while(|folder| folder.starts_with(path));
+        around.map(Path::to_path_buf).into_iter().chain(below.cloned()).collect()
+    }
+
+    /// Whether `path` is a folder that is looked at.
+    pub fn contains(&self, path: &Path) -> bool {
+        self.known.contains_key(path)
+    }
+
+    /// Folders that are looked at, for a rescan.
+    pub fn all(&self) -> impl Iterator<Item = &PathBuf> {
+        self.known.keys()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use watchbill_watch::mem::MemFs;
+
+    fn at(secs: i64) -> Timestamp {
+        Timestamp::from_millis(secs * 1000)
+    }
+
+    #[test]
+    fn a_relative_folder_is_relative_to_nothing_that_we_know() {
+        let mut folders = Folders::default();
+        for cwd in ["", ".", "repo", "../repo"] {
+            assert_eq!(folders.add(cwd, true, at(0)), Added::default(), "{cwd}");
+        }
+        assert_eq!(folders.all().count(), 0);
+    }
+
+    #[test]
+    fn the_folder_that_was_not_used_for_longest_gives_its_watch_away() {
+        let mut folders = Folders::default();
+        for n in 0..WATCH_LIMIT {
+            let added = folders.add(&format!("/repo/{n}"), true, at(n as i64));
+            assert!(added.watch.is_some() && added.unwatch.is_none());
+        }
+        let now = at(1000);
+        assert_eq!(folders.add("/repo/0", true, now).unwatch, None, "it is watched, and used again");
+        let added = folders.add("/another", true, now);
+        assert_eq!(added.unwatch, Some("/repo/1/.claude".into()));
+        assert_eq!(added.watch, Some("/another/.claude".into()));
+        // Somebody else's folder is looked at, and not watched.
+        let unused = folders.add("/repo/1", false, now);
+        assert_eq!((unused.watch, unused.unwatch), (None, None));
+    }
+
+    #[test]
+    fn where_all_folders_are_in_use_nobody_gives_way() {
+        let mut folders = Folders::default();
+        for n in 0..WATCH_LIMIT {
+            folders.add(&format!("/repo/{n}"), true, at(0));
+        }
+        let added = folders.add("/another", true, at(1));
+        assert_eq!((added.watch, added.unwatch), (None, None));
+        assert_eq!(added.look, Some("/another/.claude".into()), "but it is looked at");
+    }
+
+    #[test]
+    fn a_repository_that_is_made_later_is_found_by_whoever_works_on() {
+        let fs = MemFs::new();
+        fs.mkdir("/repo/.claude");
+        let mut folders = Folders::default();
+        let look_now = |folders: &mut Folders, secs: i64| {
+            let added = folders.add("/repo", true, at(secs));
+            let Some(folder) = added.look else { return false };
+            let found = look(&fs, &folder).repository;
+            if secs == 0 {
+                fs.mkdir("/repo/.git");
+            }
+            folders.set_repository(&folder, found.as_deref());
+            true
+        };
+        assert!(look_now(&mut folders, 0));
+        assert_eq!(folders.repository("/repo"), None);
+        assert!(!look_now(&mut folders, 59));
+        assert!(look_now(&mut folders, 60));
+        assert_eq!(folders.repository("/repo").as_deref(), Some("/repo"));
+        assert!(!look_now(&mut folders, 600), "what was found is not looked for");
+    }
+}

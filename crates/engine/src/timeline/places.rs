@@ -1,0 +1,139 @@
+//! The order of a timeline over all its transcripts, and items made of its entries.
+
+use std::collections::HashSet;
+
+use watchbill_core::ids::{RecordId, SessionId};
+use watchbill_core::transcript::timeline::{Entry, Origin, Outcome, What as CoreWhat};
+use watchbill_protocol::timeline::{Subagent, TimelineItem, What};
+
+use super::part::Part;
+
+/// An item before it is made: a divider between two sessions, or an entry.
+#[derive(Clone, Copy)]
+pub enum Place<'a> {
+    /// A session of the chain goes on in the next one.
+    Continued {
+        /// The one that ends here.
+        from: &'a Part,
+        /// The one that begins here.
+        to: &'a Part,
+    },
+    /// Something that happened.
+    Entry {
+        /// Its transcript.
+        part: &'a Part,
+        /// The entry.
+        entry: &'a Entry,
+    },
+}
+
+impl<'a> Place<'a> {
+    /// The entry, unless it is a divider.
+    pub fn entry(self) -> Option<&'a Entry> {
+        match self {
+            Self::Entry { entry, .. } => Some(entry),
+            Self::Continued { .. } => None,
+        }
+    }
+}
+
+/// All items of the parts, in order.
+pub fn places(parts: &[Part]) -> Vec<Place<'_>> {
+    let mut places = Vec::new();
+    let mut seen: HashSet<RecordId> = HashSet::new();
+    for (n, part) in parts.iter().enumerate() {
+        if n > 0 {
+            places.push(Place::Continued { from: &parts[n - 1], to: part });
+        }
+        // A continuation may begin with a copy of what went before: shown once, where it happened.
+        let fresh = part.entries().iter().filter(|entry| entry.uuid.is_none_or(|id| !seen.contains(&id)));
+        places.extend(fresh.map(|entry| Place::Entry { part, entry }));
+        if n + 1 < parts.len() {
+            seen.extend(part.entries().iter().filter_map(|entry| entry.uuid));
+        }
+    }
+    places
+}
+
+/// Where the record that begins at `offset` of a session's transcript stands. A result stands at its call, a record
+/// that is no entry of its own at the one before it, and a copied one where it was first said.
+pub fn index_of(places: &[Place<'_>], parts: &[Part], session: &SessionId, offset: u64) -> Option<usize> {
+    let entries = parts.iter().find(|part| part.session == *session)?.entries();
+    let is_result = |entry: &&Entry| match &entry.what {
+        CoreWhat::Tool(call) => call.result_offset == Some(offset),
+        _ => false,
+    };
+    let begins = |entry: &&Entry| entry.offset == offset;
+    let before = || entries.iter().rfind(|entry| entry.offset <= offset).or(entries.first());
+    let wanted = entries.iter().find(begins).or_else(|| entries.iter().find(is_result)).or_else(before)?;
+    let at = |fits: &dyn Fn(&Entry) -> bool| places.iter().position(|place| place.entry().is_some_and(fits));
+    at(&|entry| std::ptr::eq(entry, wanted)).or_else(|| at(&|entry| entry.uuid == wanted.uuid))
+}
+
+/// Makes the item at `index`; `subagent` is what the call there has started.
+pub fn item(place: Place<'_>, index: u64, subagent: Option<Subagent>) -> TimelineItem {
+    match place {
+        Place::Continued { from, to } => TimelineItem {
+            index,
+            session_id: from.session.to_string(),
+            at: to.entries().iter().find_map(|entry| entry.at).map(|at| at.to_string()),
+            what: What::Continued {
+                to: to.session.to_string(),
+                reason: to.reason.unwrap_or("process").to_owned(),
+            },
+            agent_id: None,
+        },
+        Place::Entry { part, entry } => TimelineItem {
+            index,
+            session_id: part.session.to_string(),
+            at: entry.at.map(|at| at.to_string()),
+            what: what(&entry.what, subagent),
+            agent_id: entry.agent_id.as_ref().map(ToString::to_string),
+        },
+    }
+}
+
+fn what(what: &CoreWhat, subagent: Option<Subagent>) -> What {
+    match what {
+        CoreWhat::Prompt { text, origin } => {
+            let origin = match origin {
+                Origin::Human => "human",
+                Origin::Queued => "queued",
+                Origin::TaskNotification => "task_notification",
+                Origin::Peer => "peer",
+            };
+            What::Prompt { text: text.clone(), origin: origin.to_owned() }
+        }
+        CoreWhat::Response(text) => What::Response { text: text.clone() },
+        CoreWhat::Thinking(text) => What::Thinking { text: text.clone() },
+        CoreWhat::Tool(call) => What::Tool {
+            id: call.id.clone(),
+            tool: call.tool.clone(),
+            target: call.target.clone(),
+            input: call.input.clone(),
+            outcome: match call.outcome {
+                Outcome::Pending => "pending",
+                Outcome::Ok => "ok",
+                Outcome::Error => "error",
+                Outcome::Denied => "denied",
+                Outcome::Background => "background",
+            }
+            .to_owned(),
+            output: call.output.clone(),
+            duration_ms: call.duration.and_then(|span| u64::try_from(span.0).ok()),
+            subagent,
+        },
+        CoreWhat::Boundary(boundary) => {
+            let boundary = watchbill_protocol::chain::Boundary::from(boundary);
+            What::Boundary {
+                trigger: boundary.trigger,
+                pre_tokens: boundary.pre_tokens,
+                post_tokens: boundary.post_tokens,
+            }
+        }
+        CoreWhat::Interrupted => What::Interrupted,
+        CoreWhat::Error(text) => What::Error { text: text.clone() },
+        CoreWhat::Command(text) => What::Command { text: text.clone() },
+        CoreWhat::Note(text) => What::Note { text: text.clone() },
+    }
+}

@@ -1,0 +1,137 @@
+//! What is told of the store: `index`, `stats`, `forget`, and its part of `doctor`.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+/// `index --json`: what one run of bringing the store up to date did.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct IndexReport {
+    /// Transcript files that were looked at.
+    pub files: u64,
+    /// Bytes that were read.
+    pub bytes: u64,
+    /// Records that were read.
+    pub records: u64,
+    /// Files in which nothing was new.
+    pub skipped: u64,
+    /// Lines and files that could not be read; `doctor` names them.
+    pub problems: u64,
+    /// Seconds from begin to end.
+    pub seconds: f64,
+    /// Texts that were made searchable.
+    pub texts: u64,
+    /// Bytes of text that were left out because a text was longer than the cut.
+    pub cut_bytes: u64,
+    /// The run was ended early; what it had read is kept, and the next one goes on from there.
+    pub interrupted: bool,
+}
+
+/// `stats --json`: what was used, by some key.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
+pub struct Stats {
+    /// What `rows` are by: `day`, `project`, `model`, `tool`.
+    pub by: String,
+    /// Only what happened at or after this moment counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<String>,
+    /// By day in order of time; else the one that used most first.
+    pub rows: Vec<StatsRow>,
+    /// The sum over everything, each session and request once.
+    pub total: StatsRow,
+}
+
+/// What one day, project, model or tool used.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
+pub struct StatsRow {
+    /// The day (UTC, `2026-11-20`), the project, the model or the tool; empty in the sum.
+    pub key: String,
+    /// Sessions that took part.
+    pub sessions: u64,
+    /// Requests to the model, each counted once however often it is written down. By tool: absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requests: Option<u64>,
+    /// Tokens of those requests. By tool: absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<crate::roster::Tokens>,
+    /// Calls of tools. By model: absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_calls: Option<u64>,
+    /// Of these, the ones that failed or were denied. By model: absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_errors: Option<u64>,
+    /// Milliseconds that the calls took together, as far as known. By tool only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_ms: Option<u64>,
+}
+
+/// `forget --json`: what was removed, or would be.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ForgetReport {
+    /// The sessions, their subagents with them.
+    pub sessions: Vec<ForgottenSession>,
+    /// Searchable texts.
+    pub texts: u64,
+    /// All other rows that belonged to the sessions.
+    pub rows: u64,
+    /// Archived transcripts.
+    pub archived: u64,
+    /// Bytes that the store's files became smaller by.
+    pub freed_bytes: u64,
+    /// Nothing was removed: this is what would have been.
+    pub dry_run: bool,
+}
+
+/// A session that was removed.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
+pub struct ForgottenSession {
+    /// Its id.
+    pub session_id: String,
+    /// Its title, as far as one was stored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Its last word.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_activity_at: Option<String>,
+}
+
+/// The store's part of `doctor --json`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
+pub struct StoreHealth {
+    /// The database file.
+    pub path: String,
+    /// It is there.
+    pub exists: bool,
+    /// Bytes of the database and its companions.
+    pub bytes: u64,
+    /// The version of its schema.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schema_version: Option<u32>,
+    /// The process that writes it now, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub writer_pid: Option<u32>,
+    /// Sessions that are stored.
+    pub sessions: u64,
+    /// Searchable texts.
+    pub texts: u64,
+    /// Transcript files that have not been read to their end.
+    pub files_behind: u64,
+    /// Bytes in them that are still to be read.
+    pub bytes_behind: u64,
+    /// Archived transcripts.
+    pub archived: u64,
+    /// Bytes that the archive takes.
+    pub archive_bytes: u64,
+    /// Why the store cannot be used, and what to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trouble: Option<String>,
+}

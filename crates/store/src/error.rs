@@ -1,0 +1,120 @@
+//! What can go wrong with the store, in words for the person: what happened, to which file, what to do.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::ErrorCode;
+
+/// Why the store could not be opened, read or written. Nothing that was stored is lost by any of these.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// A newer Watchbill has written the database.
+    #[error(
+        "{} was written by a newer version (schema {found}, this one knows {known}); nothing was changed: \
+         update this program, or choose another folder with --data-dir", .path.display()
+    )]
+    Newer {
+        /// The database.
+        path: PathBuf,
+        /// Its schema version.
+        found: u32,
+        /// The newest schema version that this program knows.
+        known: u32,
+    },
+    /// Another process holds a lock on the database for longer than we wait.
+    #[error("{} is locked by another program; try again, or end what holds it", .path.display())]
+    Locked {
+        /// The database.
+        path: PathBuf,
+    },
+    /// This process only reads, since another one writes.
+    #[error("{} is written by {}; nothing was changed: ask that one, or end it first", .path.display(), who(*.held_by))]
+    NotWriter {
+        /// The database.
+        path: PathBuf,
+        /// Process id of the writer, where the lock file names one.
+        held_by: Option<u32>,
+    },
+    /// No space is left on the device, or a quota is used up.
+    #[error("no space left for {}; free some space: what was not stored is stored later", .path.display())]
+    Full {
+        /// The database.
+        path: PathBuf,
+    },
+    /// The folder or the file may not be written.
+    #[error("{} may not be written; check its permissions, or choose another folder with --data-dir", .path.display())]
+    ReadOnly {
+        /// The database or its folder.
+        path: PathBuf,
+    },
+    /// There is no database yet, and this process may not make one.
+    #[error("there is no history yet: {} does not exist; `watchbill index` makes it", .path.display())]
+    Absent {
+        /// The database.
+        path: PathBuf,
+    },
+    /// The file is no database, or parts of it contradict each other.
+    #[error(
+        "{} is damaged ({detail}); it is set aside at the next start, and made anew from the transcripts",
+        .path.display()
+    )]
+    Damaged {
+        /// The database.
+        path: PathBuf,
+        /// What SQLite said.
+        detail: String,
+    },
+    /// The system refused something else.
+    #[error("{}: {source}", .path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// SQLite refused something else: a fault of this program.
+    #[error("{}: {detail}; please report this", .path.display())]
+    Sql {
+        /// The database.
+        path: PathBuf,
+        /// What SQLite said.
+        detail: String,
+    },
+}
+
+fn who(pid: Option<u32>) -> String {
+    pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"))
+}
+
+impl StoreError {
+    /// What SQLite said about the database at `path`, as one of the kinds.
+    pub(crate) fn of(path: &Path, error: &rusqlite::Error) -> Self {
+        let path = path.to_owned();
+        let detail = error.to_string();
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked { path },
+            Some(ErrorCode::DiskFull) => Self::Full { path },
+            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Self::ReadOnly { path },
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged { path, detail },
+            Some(ErrorCode::CannotOpen | ErrorCode::SystemIoFailure) => {
+                Self::Io { path, source: std::io::Error::other(detail) }
+            }
+            _ => Self::Sql { path, detail },
+        }
+    }
+
+    /// What the system said about `path`, as one of the kinds.
+    pub(crate) fn io(path: &Path, source: std::io::Error) -> Self {
+        use std::io::ErrorKind;
+        let path = path.to_owned();
+        match source.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Self::Full { path },
+            ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied => Self::ReadOnly { path },
+            _ => Self::Io { path, source },
+        }
+    }
+
+    /// Whether it may go away by itself: the caller keeps what it has and tries again later.
+    pub fn passes(&self) -> bool {
+        matches!(self, Self::Locked { .. } | Self::Full { .. } | Self::ReadOnly { .. } | Self::Io { .. })
+    }
+}

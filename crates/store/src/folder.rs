@@ -1,0 +1,59 @@
+//! The data folder and its files: only the person's own account may look into them.
+
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::path::Path;
+
+use crate::StoreError;
+
+/// Makes the folder, and what is missing above it, for the person alone (0700).
+pub(crate) fn make(folder: &Path) -> Result<(), StoreError> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder).map_err(|e| StoreError::io(folder, e))?;
+    close(folder, 0o700);
+    Ok(())
+}
+
+/// Makes the file, if it is not there, for the person alone (0600). SQLite gives its companions (`-wal`, `-shm`,
+/// `-journal`) the permissions of the database.
+pub(crate) fn touch(file: &Path) -> Result<fs::File, StoreError> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let opened = options.open(file).map_err(|e| StoreError::io(file, e))?;
+    close(file, 0o600);
+    Ok(opened)
+}
+
+/// Takes from others what they may do with the path, if that is possible: a folder of an older version, or one
+/// that the person made, may be open to all. Not possible is no reason to do without a history.
+#[cfg(unix)]
+fn close(path: &Path, mode: u32) {
+    use std::os::unix::fs::PermissionsExt;
+    let open = |meta: fs::Metadata| meta.permissions().mode() & 0o077 != 0;
+    if fs::metadata(path).is_ok_and(open)
+        && let Err(error) = fs::set_permissions(path, fs::Permissions::from_mode(mode))
+    {
+        tracing::warn!(path = %path.display(), %error, "others may read this");
+    }
+}
+
+#[cfg(not(unix))]
+fn close(_: &Path, _: u32) {}
+
+/// Bytes of the file, zero when there is none.
+pub(crate) fn size(file: &Path) -> u64 {
+    fs::metadata(file).map_or(0, |meta| meta.len())
+}
+
+/// Moves a file, saying nothing about one that is not there.
+pub(crate) fn rename_if_there(from: &Path, to: &Path) -> Result<(), StoreError> {
+    match fs::rename(from, to) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(StoreError::io(from, e)),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,48 @@
+//! One writer for each data folder: a lock on a file beside the database, let go by the system when the process ends.
+
+use std::fs::{File, TryLockError};
+use std::io::{Read, Seek, Write};
+use std::path::Path;
+
+use crate::StoreError;
+use crate::folder;
+
+/// The right to write, held until it is dropped.
+#[derive(Debug)]
+pub(crate) struct WriterLock {
+    /// Only its being open matters.
+    _file: File,
+}
+
+/// What came of asking for the right to write.
+pub(crate) enum Asked {
+    /// It is ours.
+    Ours(WriterLock),
+    /// Another process has it: its id, where it could be read.
+    Theirs(Option<u32>),
+}
+
+/// Asks for the right to write, without waiting.
+pub(crate) fn ask(path: &Path) -> Result<Asked, StoreError> {
+    let mut file = folder::touch(path)?;
+    match file.try_lock() {
+        Ok(()) => {
+            // The id is for the person who asks who writes; the lock itself does not depend on it.
+            let named = file.set_len(0).and_then(|()| write!(file, "{}", std::process::id()));
+            if let Err(error) = named {
+                tracing::debug!(%error, "the lock file does not name us");
+            }
+            Ok(Asked::Ours(WriterLock { _file: file }))
+        }
+        Err(TryLockError::WouldBlock) => Ok(Asked::Theirs(holder(&mut file))),
+        Err(TryLockError::Error(error)) => Err(StoreError::io(path, error)),
+    }
+}
+
+/// The process that the lock file names.
+fn holder(file: &mut File) -> Option<u32> {
+    let mut text = String::new();
+    file.rewind().ok()?;
+    file.take(16).read_to_string(&mut text).ok()?;
+    text.trim().parse().ok()
+}

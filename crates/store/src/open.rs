@@ -1,0 +1,222 @@
+//! Opens the store: who writes, which schema, and what to do with a file that is damaged.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use crate::lock::{self, Asked, WriterLock};
+use crate::{StoreError, folder, schema, text};
+
+/// Name of the database in the data folder.
+pub const DATABASE: &str = "watchbill.db";
+/// Name of the lock file in the data folder.
+pub const LOCK: &str = "writer.lock";
+
+/// How long to wait for another connection's lock.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What the caller wants to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Write, if no other process does; read otherwise.
+    WriteOrRead,
+    /// Read alone: nothing is made and nothing changed.
+    Read,
+}
+
+/// What the caller may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// This process writes.
+    Writer,
+    /// This process reads, since it asked for no more or since another one writes.
+    Reader {
+        /// The process that writes, where the lock file names one.
+        held_by: Option<u32>,
+    },
+}
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// Nothing: the store is empty, and everything is to be read.
+    Fresh,
+    /// A database of this schema.
+    Kept,
+    /// A database of an older schema, which was brought up to date.
+    Migrated {
+        /// The version it had.
+        from: u32,
+    },
+    /// A damaged file, which was set aside: the store is empty, and everything is to be read again.
+    SetAside {
+        /// Where the damaged file lies now.
+        to: PathBuf,
+        /// What was wrong with it.
+        detail: String,
+    },
+}
+
+/// An open store.
+#[derive(Debug)]
+pub struct Store {
+    pub(crate) sql: Connection,
+    path: PathBuf,
+    access: Access,
+    origin: Origin,
+    /// Held as long as the store is open. Dropped after the connection, since fields drop in order.
+    _lock: Option<WriterLock>,
+}
+
+impl Store {
+    /// Opens the store in `data_dir`.
+    ///
+    /// # Errors
+    /// When there is nothing to read, the schema is newer, or the system refuses. A damaged file is no error for
+    /// the writer: it is set aside, as [`origin`](Self::origin) says.
+    pub fn open(data_dir: &Path, mode: Mode) -> Result<Self, StoreError> {
+        if mode == Mode::Read {
+            return Self::open_reader(data_dir, None);
+        }
+        folder::make(data_dir)?;
+        match lock::ask(&data_dir.join(LOCK))? {
+            Asked::Ours(lock) => Self::open_writer(data_dir, lock),
+            Asked::Theirs(held_by) => Self::open_reader(data_dir, held_by),
+        }
+    }
+
+    fn open_writer(data_dir: &Path, lock: WriterLock) -> Result<Self, StoreError> {
+        let path = data_dir.join(DATABASE);
+        let (sql, origin) = match connect_writer(&path) {
+            Err(StoreError::Damaged { detail, .. }) => {
+                let to = set_aside(&path)?;
+                tracing::warn!(path = %path.display(), to = %to.display(), detail, "a damaged store is set aside");
+                (connect_writer(&path)?.0, Origin::SetAside { to, detail })
+            }
+            other => other?,
+        };
+        Ok(Self { sql, path, access: Access::Writer, origin, _lock: Some(lock) })
+    }
+
+    fn open_reader(data_dir: &Path, held_by: Option<u32>) -> Result<Self, StoreError> {
+        let path = data_dir.join(DATABASE);
+        if folder::size(&path) == 0 {
+            return Err(StoreError::Absent { path });
+        }
+        let said = |e: rusqlite::Error| StoreError::of(&path, &e);
+        let sql = Connection::open_with_flags(
+            &path,
+            OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX,
+        )
+        .map_err(said)?;
+        prepare(&sql).map_err(said)?;
+        let found = schema::version(&sql).map_err(said)?;
+        known(&path, found)?;
+        Ok(Self { sql, path, access: Access::Reader { held_by }, origin: Origin::Kept, _lock: None })
+    }
+
+    /// Another connection to the same store, for another thread: it reads alone.
+    ///
+    /// # Errors
+    /// As for [`open`](Self::open).
+    pub fn reader(&self) -> Result<Self, StoreError> {
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        Self::open_reader(folder, Some(std::process::id()).filter(|_| self.access == Access::Writer))
+    }
+
+    /// What this process may do.
+    pub fn access(&self) -> Access {
+        self.access
+    }
+
+    /// What was found at the start.
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// The database.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn writer(&self) -> Result<(), StoreError> {
+        match self.access {
+            Access::Writer => Ok(()),
+            Access::Reader { held_by } => Err(StoreError::NotWriter { path: self.path.clone(), held_by }),
+        }
+    }
+
+    /// Reads something.
+    pub(crate) fn asked<T>(
+        &self,
+        ask: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        ask(&self.sql).map_err(|e| self.fault(&e))
+    }
+
+    /// What SQLite said, as one of our kinds.
+    pub(crate) fn fault(&self, error: &rusqlite::Error) -> StoreError {
+        StoreError::of(&self.path, error)
+    }
+}
+
+/// Opens the database to write, makes or migrates it.
+fn connect_writer(path: &Path) -> Result<(Connection, Origin), StoreError> {
+    drop(folder::touch(path)?);
+    let said = |e: rusqlite::Error| StoreError::of(path, &e);
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut sql = Connection::open_with_flags(path, flags).map_err(said)?;
+    prepare(&sql).map_err(said)?;
+    let found = schema::version(&sql).map_err(said)?;
+    known(path, found)?;
+    // WAL: readers never wait for the writer. NORMAL: a lost power supply may cost the newest steps, which are read
+    // again from the transcripts; the database stays whole.
+    sql.pragma_update(None, "journal_mode", "WAL").map_err(said)?;
+    sql.pragma_update(None, "synchronous", "NORMAL").map_err(said)?;
+    sql.pragma_update(None, "journal_size_limit", 16 << 20).map_err(said)?;
+    if found == schema::NEWEST {
+        return Ok((sql, Origin::Kept));
+    }
+    schema::migrate(&mut sql, found).map_err(said)?;
+    let origin = if found == 0 { Origin::Fresh } else { Origin::Migrated { from: found } };
+    Ok((sql, origin))
+}
+
+/// What every connection needs.
+fn prepare(sql: &Connection) -> rusqlite::Result<()> {
+    sql.busy_timeout(PATIENCE)?;
+    sql.set_prepared_statement_cache_capacity(128);
+    sql.pragma_update(None, "foreign_keys", true)?;
+    text::register(sql)
+}
+
+fn known(path: &Path, found: u32) -> Result<(), StoreError> {
+    if found > schema::NEWEST {
+        return Err(StoreError::Newer { path: path.to_owned(), found, known: schema::NEWEST });
+    }
+    Ok(())
+}
+
+/// Gives a damaged database another name, together with its companions: what can still be saved may be in them.
+fn set_aside(path: &Path) -> Result<PathBuf, StoreError> {
+    let name = |suffix: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        PathBuf::from(name)
+    };
+    let seconds =
+        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let mut aside = format!(".corrupt-{seconds}");
+    // Twice within a second must not lose the first.
+    for again in 1.. {
+        if !name(&aside).exists() {
+            break;
+        }
+        aside = format!(".corrupt-{seconds}-{again}");
+    }
+    for companion in ["-wal", "-shm", "-journal", ""] {
+        folder::rename_if_there(&name(companion), &name(&format!("{aside}{companion}")))?;
+    }
+    Ok(name(&aside))
+}

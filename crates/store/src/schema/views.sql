@@ -1,0 +1,48 @@
+-- Views for people: names instead of numbers, times as text (UTC).
+
+-- The sessions, newest activity first.
+CREATE VIEW v_sessions AS
+SELECT session_id, project, title, state, state_kind, branch, model, cwd,
+       strftime('%Y-%m-%d %H:%M:%S', created_at / 1000, 'unixepoch') AS created,
+       strftime('%Y-%m-%d %H:%M:%S', active_at / 1000, 'unixepoch') AS active,
+       chain_id, (SELECT name FROM chains c WHERE c.chain_id = s.chain_id) AS chain_name,
+       superseded_by, compactions
+FROM sessions s ORDER BY active_at DESC;
+
+-- The prompts, newest first, with what came of them.
+CREATE VIEW v_prompts AS
+SELECT strftime('%Y-%m-%d %H:%M:%S', b.at / 1000, 'unixepoch') AS at, s.session_id, s.project, b.number, b.kind,
+       b.status, b.prompt, b.response,
+       (SELECT count(*) FROM activities a WHERE a.batch = b.id) AS tools,
+       round((b.ended_at - b.at) / 1000.0, 1) AS seconds
+FROM batches b JOIN sessions s ON s.id = b.session ORDER BY b.at DESC;
+
+-- The tool calls, newest first.
+CREATE VIEW v_activities AS
+SELECT strftime('%Y-%m-%d %H:%M:%S', a.at / 1000, 'unixepoch') AS at, s.session_id, s.project, a.subagent, a.tool,
+       a.target, a.path, a.outcome, a.error, round((a.ended_at - a.at) / 1000.0, 1) AS seconds
+FROM activities a JOIN sessions s ON s.id = a.session ORDER BY a.at DESC;
+
+-- Every request to a model once, however many files repeat it; the earliest of them is said to be its own.
+CREATE VIEW v_usage AS
+SELECT r.request, min(r.at) AS at, s.session_id, s.project, f.subagent, r.model, r.input, r.output, r.cache_read,
+       r.cache_write
+FROM requests r JOIN files f ON f.id = r.file JOIN sessions s ON s.id = f.session GROUP BY r.request;
+
+-- Tokens by day (UTC), project and model.
+CREATE VIEW v_usage_by_day AS
+SELECT strftime('%Y-%m-%d', at / 1000, 'unixepoch') AS day, project, model, count(*) AS requests,
+       sum(input) AS input, sum(output) AS output, sum(cache_read) AS cache_read, sum(cache_write) AS cache_write
+FROM v_usage GROUP BY day, project, model ORDER BY day DESC;
+
+-- Every state a session was shown in, newest first, and why.
+CREATE VIEW v_transitions AS
+SELECT strftime('%Y-%m-%d %H:%M:%S', t.at / 1000, 'unixepoch') AS at, s.session_id, s.project, t.state, t.kind,
+       t.source, t.detail, t.confidence
+FROM transitions t JOIN sessions s ON s.id = t.session ORDER BY t.at DESC;
+
+-- The stored texts, newest first.
+CREATE VIEW v_texts AS
+SELECT strftime('%Y-%m-%d %H:%M:%S', t.at / 1000, 'unixepoch') AS at, s.session_id, s.project, f.subagent, t.role,
+       t.tool, t.text, t.cut, f.path, t.byte
+FROM texts t JOIN files f ON f.id = t.file JOIN sessions s ON s.id = t.session ORDER BY t.at DESC;

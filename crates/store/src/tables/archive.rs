@@ -1,0 +1,123 @@
+//! Transcripts that are kept compressed, before the agent's own clean-up removes them.
+
+use rusqlite::OptionalExtension;
+use watchbill_core::time::Timestamp;
+
+use super::{At, count, uncount};
+use crate::{Step, Store, StoreError};
+
+pub(crate) const V1: &str = "
+-- One archived transcript. The compressed file lies below archive/ in the data folder.
+CREATE TABLE archive (
+    path        TEXT PRIMARY KEY,   -- of the transcript
+    session_id  TEXT NOT NULL,
+    subagent    TEXT,
+    file        TEXT NOT NULL,      -- name of the compressed file, relative to archive/
+    bytes       INTEGER NOT NULL,   -- of the transcript, as far as it is archived
+    stored      INTEGER NOT NULL,   -- of the compressed file
+    hash        TEXT NOT NULL,      -- of the transcript's bytes
+    mtime       INTEGER NOT NULL,   -- of the transcript
+    archived_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX archive_session ON archive (session_id);
+";
+
+/// An archived transcript.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArchiveRow {
+    /// Path of the transcript.
+    pub path: String,
+    /// Whose it is.
+    pub session_id: String,
+    /// The subagent, if it is a subagent's.
+    pub subagent: Option<String>,
+    /// Name of the compressed file, relative to `archive/`.
+    pub file: String,
+    /// Bytes of the transcript, as far as it is archived.
+    pub bytes: u64,
+    /// Bytes of the compressed file.
+    pub stored: u64,
+    /// Hash of the transcript's bytes.
+    pub hash: String,
+    /// When the transcript had last been written.
+    pub mtime: Timestamp,
+    /// When it was archived.
+    pub archived_at: Timestamp,
+}
+
+const COLUMNS: &str = "path, session_id, subagent, file, bytes, stored, hash, mtime, archived_at";
+
+fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<ArchiveRow> {
+    Ok(ArchiveRow {
+        path: row.get(0)?,
+        session_id: row.get(1)?,
+        subagent: row.get(2)?,
+        file: row.get(3)?,
+        bytes: uncount(row.get(4)?),
+        stored: uncount(row.get(5)?),
+        hash: row.get(6)?,
+        mtime: row.get::<_, At>(7)?.0,
+        archived_at: row.get::<_, At>(8)?.0,
+    })
+}
+
+impl Step<'_> {
+    /// Notes that a transcript is archived, in place of what was noted of its path.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn put_archived(&mut self, row: &ArchiveRow) -> Result<(), StoreError> {
+        self.run(
+            "INSERT OR REPLACE INTO archive
+                (path, session_id, subagent, file, bytes, stored, hash, mtime, archived_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            rusqlite::params![
+                row.path,
+                row.session_id,
+                row.subagent,
+                row.file,
+                count(row.bytes),
+                count(row.stored),
+                row.hash,
+                At(row.mtime),
+                At(row.archived_at)
+            ],
+        )?;
+        Ok(())
+    }
+
+    /// Notes that a transcript is no longer archived.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn remove_archived(&mut self, path: &str) -> Result<(), StoreError> {
+        self.run("DELETE FROM archive WHERE path = ?1", [path])?;
+        Ok(())
+    }
+}
+
+impl Store {
+    /// What is archived of the transcript at `path`.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn archived(&self, path: &str) -> Result<Option<ArchiveRow>, StoreError> {
+        self.asked(|sql| {
+            sql.prepare_cached(&format!("SELECT {COLUMNS} FROM archive WHERE path = ?1"))?
+                .query_row([path], read)
+                .optional()
+        })
+    }
+
+    /// All that is archived, the transcript that was written last at the end.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn all_archived(&self) -> Result<Vec<ArchiveRow>, StoreError> {
+        self.asked(|sql| {
+            sql.prepare_cached(&format!("SELECT {COLUMNS} FROM archive ORDER BY mtime, path"))?
+                .query_map([], read)?
+                .collect()
+        })
+    }
+}

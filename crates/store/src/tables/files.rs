@@ -1,0 +1,203 @@
+//! Files that were read: how far, and what they were then.
+
+use rusqlite::{OptionalExtension, Row};
+use watchbill_core::time::Timestamp;
+
+use super::{At, FileKey, SessionKey, bits, count, unbits, uncount};
+use crate::{Step, Store, StoreError};
+
+pub(crate) const V1: &str = "
+-- One transcript: of a session, or of a subagent of it.
+CREATE TABLE files (
+    id         INTEGER PRIMARY KEY,
+    path       TEXT NOT NULL UNIQUE,
+    session    INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    subagent   TEXT,                       -- id of the subagent, if it is a subagent's
+    dev        INTEGER NOT NULL DEFAULT 0, -- which file it was: device and inode
+    inode      INTEGER NOT NULL DEFAULT 0,
+    size       INTEGER NOT NULL DEFAULT 0, -- when last looked at
+    mtime      INTEGER NOT NULL DEFAULT 0,
+    head       INTEGER NOT NULL DEFAULT 0, -- hash of its first bytes
+    window     INTEGER NOT NULL DEFAULT 0, -- hash of the bytes before the cursor
+    cursor     INTEGER NOT NULL DEFAULT 0, -- all bytes before this one are in the tables below
+    texts      INTEGER NOT NULL DEFAULT 0, -- how many texts were stored
+    cut_bytes  INTEGER NOT NULL DEFAULT 0, -- how many bytes of them were not
+    problems   INTEGER NOT NULL DEFAULT 0  -- lines that could not be read
+) STRICT;
+CREATE INDEX files_session ON files (session);
+";
+
+/// A file, and how far it is in the store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileRow {
+    /// Where it lies.
+    pub path: String,
+    /// Whose it is.
+    pub session: SessionKey,
+    /// Id of the subagent, if it is a subagent's.
+    pub subagent: Option<String>,
+    /// How far it is stored.
+    pub cursor: FileCursor,
+}
+
+/// How far a file is in the store, and what it was then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileCursor {
+    /// Device.
+    pub dev: u64,
+    /// Inode, or what the system has in its place.
+    pub inode: u64,
+    /// Length when last looked at.
+    pub size: u64,
+    /// Time of the last change, in milliseconds.
+    pub mtime: Timestamp,
+    /// Hash of its first bytes.
+    pub head: u64,
+    /// Hash of the bytes before `offset`.
+    pub window: u64,
+    /// All bytes before this one are stored.
+    pub offset: u64,
+}
+
+impl Default for FileCursor {
+    fn default() -> Self {
+        let mtime = Timestamp::from_millis(0);
+        Self { dev: 0, inode: 0, size: 0, mtime, head: 0, window: 0, offset: 0 }
+    }
+}
+
+const COLUMNS: &str = "path, session, subagent, dev, inode, size, mtime, head, window, cursor, id";
+
+fn read(row: &Row<'_>) -> rusqlite::Result<(FileKey, FileRow)> {
+    let cursor = FileCursor {
+        dev: unbits(row.get(3)?),
+        inode: unbits(row.get(4)?),
+        size: uncount(row.get(5)?),
+        mtime: row.get::<_, At>(6)?.0,
+        head: unbits(row.get(7)?),
+        window: unbits(row.get(8)?),
+        offset: uncount(row.get(9)?),
+    };
+    let file = FileRow { path: row.get(0)?, session: row.get(1)?, subagent: row.get(2)?, cursor };
+    Ok((row.get(10)?, file))
+}
+
+impl Step<'_> {
+    /// The number of a file, which is made if it is new, with a cursor at its beginning.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn file_key(
+        &mut self,
+        path: &str,
+        session: SessionKey,
+        subagent: Option<&str>,
+    ) -> Result<FileKey, StoreError> {
+        self.one(
+            "INSERT INTO files (path, session, subagent) VALUES (?1, ?2, ?3)
+             ON CONFLICT (path) DO UPDATE SET session = excluded.session, subagent = excluded.subagent
+             RETURNING id",
+            (path, session, subagent),
+        )
+    }
+
+    /// Moves the cursor of a file. It belongs into the step that stores what was read up to there.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn set_cursor(&mut self, file: FileKey, cursor: &FileCursor) -> Result<(), StoreError> {
+        self.run(
+            "UPDATE files SET dev = ?2, inode = ?3, size = ?4, mtime = ?5, head = ?6, window = ?7, cursor = ?8
+             WHERE id = ?1",
+            rusqlite::params![
+                file,
+                bits(cursor.dev),
+                bits(cursor.inode),
+                count(cursor.size),
+                At(cursor.mtime),
+                bits(cursor.head),
+                bits(cursor.window),
+                count(cursor.offset)
+            ],
+        )?;
+        Ok(())
+    }
+
+    /// Removes all that was read from a file, and sets its cursor to the beginning: it was rewritten, truncated or
+    /// replaced, or is to be read anew. Its number stays.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn reset_file(&mut self, file: FileKey) -> Result<(), StoreError> {
+        for table in super::READ_FROM_FILES {
+            self.run(&format!("DELETE FROM {table} WHERE file = ?1"), [file])?;
+        }
+        self.run("UPDATE files SET texts = 0, cut_bytes = 0, problems = 0 WHERE id = ?1", [file])?;
+        self.set_cursor(file, &FileCursor::default())
+    }
+
+    /// Removes a file and all that was read from it.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn remove_file(&mut self, file: FileKey) -> Result<(), StoreError> {
+        self.reset_file(file)?;
+        self.run("DELETE FROM files WHERE id = ?1", [file])?;
+        Ok(())
+    }
+
+    /// Adds to the count of lines of a file that could not be read.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn count_problems(&mut self, file: FileKey, more: u64) -> Result<(), StoreError> {
+        if more > 0 {
+            self.run("UPDATE files SET problems = problems + ?2 WHERE id = ?1", (file, count(more)))?;
+        }
+        Ok(())
+    }
+}
+
+impl Store {
+    /// A file by its path.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn file(&self, path: &str) -> Result<Option<(FileKey, FileRow)>, StoreError> {
+        self.asked(|sql| {
+            sql.prepare_cached(&format!("SELECT {COLUMNS} FROM files WHERE path = ?1"))?
+                .query_row([path], read)
+                .optional()
+        })
+    }
+
+    /// Hands every file to `each`, in order of their numbers.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn files(&self, each: &mut dyn FnMut(FileKey, FileRow)) -> Result<(), StoreError> {
+        self.asked(|sql| {
+            let mut statement = sql.prepare_cached(&format!("SELECT {COLUMNS} FROM files ORDER BY id"))?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                let (key, file) = read(row)?;
+                each(key, file);
+            }
+            Ok(())
+        })
+    }
+
+    /// The files of a session: its own transcript first, then its subagents'.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn files_of(&self, session: SessionKey) -> Result<Vec<(FileKey, FileRow)>, StoreError> {
+        self.asked(|sql| {
+            sql.prepare_cached(&format!(
+                "SELECT {COLUMNS} FROM files WHERE session = ?1 ORDER BY subagent IS NOT NULL, path"
+            ))?
+            .query_map([session], read)?
+            .collect()
+        })
+    }
+}

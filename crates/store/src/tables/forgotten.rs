@@ -1,0 +1,49 @@
+//! Sessions that the person had removed: they are not stored again from transcripts that are still there.
+
+use watchbill_core::ids::SessionId;
+use watchbill_core::time::Timestamp;
+
+use super::At;
+use crate::{Step, Store, StoreError};
+
+pub(crate) const V1: &str = "
+-- A session that the person had removed. It is not stored again, unless the person says so.
+CREATE TABLE forgotten (
+    session_id TEXT PRIMARY KEY,
+    at         INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+";
+
+impl Step<'_> {
+    /// Notes that a session is not to be stored again.
+    pub(crate) fn note_forgotten(&mut self, session: &str, at: Timestamp) -> Result<(), StoreError> {
+        self.run("INSERT OR REPLACE INTO forgotten (session_id, at) VALUES (?1, ?2)", (session, At(at)))?;
+        Ok(())
+    }
+
+    /// The person wants the session stored again; `None`: all of them.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn remember_again(&mut self, session: Option<&SessionId>) -> Result<u64, StoreError> {
+        let changed = match session {
+            Some(session) => self.run("DELETE FROM forgotten WHERE session_id = ?1", [session.as_str()])?,
+            None => self.run("DELETE FROM forgotten", [])?,
+        };
+        Ok(changed as u64)
+    }
+}
+
+impl Store {
+    /// The sessions that are not to be stored.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn forgotten(&self) -> Result<Vec<SessionId>, StoreError> {
+        self.asked(|sql| {
+            sql.prepare_cached("SELECT session_id FROM forgotten ORDER BY session_id")?
+                .query_map([], |row| Ok(SessionId::new(row.get_ref(0)?.as_str()?)))?
+                .collect()
+        })
+    }
+}

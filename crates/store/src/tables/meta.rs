@@ -1,0 +1,41 @@
+//! Facts about the store itself, by name.
+
+use rusqlite::OptionalExtension;
+
+use crate::{Step, Store, StoreError};
+
+pub(crate) const V1: &str = "
+-- Facts about the store itself, by name: settings that what is stored depends on.
+CREATE TABLE meta (
+    name  TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+";
+
+/// How many bytes of a text are kept.
+pub const TEXT_CUT: &str = "text_cut";
+
+impl Step<'_> {
+    /// Notes a fact about the store.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn set_meta(&mut self, name: &str, value: &str) -> Result<(), StoreError> {
+        self.run("INSERT OR REPLACE INTO meta (name, value) VALUES (?1, ?2)", (name, value))?;
+        Ok(())
+    }
+}
+
+impl Store {
+    /// A fact about the store.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn meta(&self, name: &str) -> Result<Option<String>, StoreError> {
+        self.asked(|sql| {
+            sql.prepare_cached("SELECT value FROM meta WHERE name = ?1")?
+                .query_row([name], |row| row.get(0))
+                .optional()
+        })
+    }
+}

@@ -1,0 +1,103 @@
+//! The tables: for each its SQL, the struct of its rows, how they are written in a [`Step`](crate::Step) and read.
+//!
+//! Times are milliseconds since the epoch, UTC; the views (`v_…`) show them as text. `files` and `sessions` have
+//! numbers of their own that every other table uses; [`FileKey`] and [`SessionKey`] keep the two apart. Removing a
+//! session removes its files, and removing a file all that was read from it.
+
+pub mod activities;
+pub mod archive;
+pub mod batches;
+pub mod chains;
+pub mod files;
+pub mod forgotten;
+pub mod hook_events;
+pub mod links;
+pub mod meta;
+pub mod plans;
+pub mod recoveries;
+pub mod requests;
+pub mod segments;
+pub mod sessions;
+pub mod snapshots;
+pub mod texts;
+pub mod transitions;
+
+use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use watchbill_core::time::Timestamp;
+
+/// The tables whose rows were read from a file, in an order in which they can be emptied.
+pub(crate) const READ_FROM_FILES: [&str; 7] =
+    ["texts", "activities", "plans", "batches", "requests", "segments", "snapshots"];
+
+/// Number of a file in this store. A new store gives other numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileKey(pub(crate) i64);
+
+/// Number of a session in this store. A new store gives other numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SessionKey(pub(crate) i64);
+
+/// Number of a prompt batch in this store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BatchKey(pub(crate) i64);
+
+macro_rules! number {
+    ($($name:ident),*) => {$(
+        impl ToSql for $name {
+            fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+                Ok(ToSqlOutput::from(self.0))
+            }
+        }
+        impl FromSql for $name {
+            fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+                i64::column_result(value).map(Self)
+            }
+        }
+    )*};
+}
+number!(FileKey, SessionKey, BatchKey);
+
+/// A time as a column.
+pub(crate) struct At(pub Timestamp);
+
+impl ToSql for At {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::from(self.0.as_millis()))
+    }
+}
+
+impl FromSql for At {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        i64::column_result(value).map(|ms| Self(Timestamp::from_millis(ms)))
+    }
+}
+
+/// A time that may be missing, as a column.
+pub(crate) fn at(time: Option<Timestamp>) -> Option<i64> {
+    time.map(Timestamp::as_millis)
+}
+
+/// A column that may hold a time.
+pub(crate) fn time(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<Option<Timestamp>> {
+    Ok(row.get::<_, Option<i64>>(column)?.map(Timestamp::from_millis))
+}
+
+/// 64 bits without a sign as SQLite's 64 bits with one: the same bits.
+pub(crate) fn bits(n: u64) -> i64 {
+    n.cast_signed()
+}
+
+/// And back.
+pub(crate) fn unbits(n: i64) -> u64 {
+    n.cast_unsigned()
+}
+
+/// A count as a column: counts beyond 63 bits do not occur, and are kept as the largest.
+pub(crate) fn count(n: u64) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
+}
+
+/// And back: what is negative is none.
+pub(crate) fn uncount(n: i64) -> u64 {
+    u64::try_from(n).unwrap_or(0)
+}

@@ -1,0 +1,67 @@
+//! What recovery has put right, as a log for the person.
+
+use watchbill_core::time::Timestamp;
+
+use super::At;
+use crate::{Step, Store, StoreError};
+
+pub(crate) const V1: &str = "
+-- A log of what recovery has put right.
+CREATE TABLE recoveries (
+    id         INTEGER PRIMARY KEY,
+    at         INTEGER NOT NULL,
+    what       TEXT NOT NULL,   -- stuck_batch, stale_session, orphaned_activity, pending_batch, rebuilt_index, ...
+    session_id TEXT,
+    detail     TEXT NOT NULL
+) STRICT;
+";
+
+/// One thing that recovery has put right.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecoveryRow {
+    /// When.
+    pub at: Timestamp,
+    /// Word of what it was.
+    pub what: String,
+    /// The session, if it was about one.
+    pub session_id: Option<String>,
+    /// In words.
+    pub detail: String,
+}
+
+impl Step<'_> {
+    /// Adds to the log.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn add_recovery(&mut self, row: &RecoveryRow) -> Result<(), StoreError> {
+        self.run(
+            "INSERT INTO recoveries (at, what, session_id, detail) VALUES (?1, ?2, ?3, ?4)",
+            (At(row.at), &row.what, &row.session_id, &row.detail),
+        )?;
+        Ok(())
+    }
+}
+
+impl Store {
+    /// The newest entries of the log, newest first.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn recoveries(&self, limit: u32) -> Result<Vec<RecoveryRow>, StoreError> {
+        self.asked(|sql| {
+            sql.prepare_cached(
+                "SELECT at, what, session_id, detail FROM recoveries ORDER BY at DESC, id DESC LIMIT ?1",
+            )?
+            .query_map([limit], |row| {
+                Ok(RecoveryRow {
+                    at: row.get::<_, At>(0)?.0,
+                    what: row.get(1)?,
+                    session_id: row.get(2)?,
+                    detail: row.get(3)?,
+                })
+            })?
+            .collect()
+        })
+    }
+}

@@ -1,0 +1,225 @@
+//! Sessions: what the roster shows of each, also before any transcript is read.
+
+use rusqlite::{OptionalExtension, Row};
+use watchbill_core::ids::SessionId;
+use watchbill_core::time::Timestamp;
+
+use super::{SessionKey, at, count, time, uncount};
+use crate::{Step, Store, StoreError};
+
+pub(crate) const V1: &str = "
+-- One session: an id that the agent gave, with what the roster shows of it.
+CREATE TABLE sessions (
+    id            INTEGER PRIMARY KEY,
+    session_id    TEXT NOT NULL UNIQUE,  -- the agent's own id
+    agent         TEXT NOT NULL DEFAULT 'claude',
+    project       TEXT,                  -- name of the folder in which the transcript lies
+    cwd           TEXT,
+    title         TEXT,                  -- the strongest title known
+    goal          TEXT,                  -- first prompt of the person, one line
+    summary       TEXT,                  -- first line of the newest answer
+    branch        TEXT,
+    model         TEXT,
+    created_at    INTEGER,
+    active_at     INTEGER,               -- newest activity
+    state         TEXT,                  -- when last shown
+    state_kind    TEXT,
+    state_since   INTEGER,
+    chain_id      TEXT,
+    superseded_by TEXT,                  -- session_id of the one that took over
+    superseded_at INTEGER,
+    compactions   INTEGER NOT NULL DEFAULT 0,
+    row_version   INTEGER,               -- the whole row as this program keeps it
+    row           BLOB
+) STRICT;
+CREATE INDEX sessions_chain ON sessions (chain_id);
+CREATE INDEX sessions_active ON sessions (active_at);
+";
+
+/// A session as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SessionRow {
+    /// The agent's own id.
+    pub session_id: String,
+    /// Name of the folder in which the transcript lies.
+    pub project: Option<String>,
+    /// The folder the session was launched in.
+    pub cwd: Option<String>,
+    /// The strongest title known.
+    pub title: Option<String>,
+    /// The first prompt of the person, one line.
+    pub goal: Option<String>,
+    /// First line of the newest answer.
+    pub summary: Option<String>,
+    /// Git branch.
+    pub branch: Option<String>,
+    /// Model of the newest answer.
+    pub model: Option<String>,
+    /// Time of the first record.
+    pub created_at: Option<Timestamp>,
+    /// Time of the newest activity.
+    pub active_at: Option<Timestamp>,
+    /// Word of the state when it was last shown.
+    pub state: Option<String>,
+    /// Word of the kind of state.
+    pub state_kind: Option<String>,
+    /// Since when.
+    pub state_since: Option<Timestamp>,
+    /// The work chain.
+    pub chain_id: Option<String>,
+    /// The session that took over.
+    pub superseded_by: Option<String>,
+    /// When it did.
+    pub superseded_at: Option<Timestamp>,
+    /// Compactions in the session's own file.
+    pub compactions: u64,
+    /// The whole row in the engine's own form, with the version of that form. A row of another version is to be
+    /// made anew.
+    pub row: Option<(u32, Vec<u8>)>,
+}
+
+const COLUMNS: &str = "session_id, project, cwd, title, goal, summary, branch, model, created_at, active_at, \
+     state, state_kind, state_since, chain_id, superseded_by, superseded_at, compactions, row_version, row";
+
+fn read(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
+    let version: Option<u32> = row.get(17)?;
+    let bytes: Option<Vec<u8>> = row.get(18)?;
+    Ok(SessionRow {
+        session_id: row.get(0)?,
+        project: row.get(1)?,
+        cwd: row.get(2)?,
+        title: row.get(3)?,
+        goal: row.get(4)?,
+        summary: row.get(5)?,
+        branch: row.get(6)?,
+        model: row.get(7)?,
+        created_at: time(row, 8)?,
+        active_at: time(row, 9)?,
+        state: row.get(10)?,
+        state_kind: row.get(11)?,
+        state_since: time(row, 12)?,
+        chain_id: row.get(13)?,
+        superseded_by: row.get(14)?,
+        superseded_at: time(row, 15)?,
+        compactions: uncount(row.get(16)?),
+        row: version.zip(bytes),
+    })
+}
+
+impl Step<'_> {
+    /// The number of a session, which is made if it is new.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn session_key(&mut self, session: &SessionId) -> Result<SessionKey, StoreError> {
+        // The useless update makes RETURNING speak of a row that is there already.
+        self.one(
+            "INSERT INTO sessions (session_id) VALUES (?1)
+             ON CONFLICT (session_id) DO UPDATE SET session_id = session_id RETURNING id",
+            [session.as_str()],
+        )
+    }
+
+    /// Stores what the roster shows of a session, in place of what was there.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn put_session(&mut self, row: &SessionRow) -> Result<SessionKey, StoreError> {
+        let (version, bytes) = match &row.row {
+            Some((version, bytes)) => (Some(*version), Some(bytes.as_slice())),
+            None => (None, None),
+        };
+        self.one(
+            "INSERT INTO sessions (session_id, project, cwd, title, goal, summary, branch, model, created_at,
+                active_at, state, state_kind, state_since, chain_id, superseded_by, superseded_at, compactions,
+                row_version, row)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)
+             ON CONFLICT (session_id) DO UPDATE SET
+                project = excluded.project, cwd = excluded.cwd, title = excluded.title, goal = excluded.goal,
+                summary = excluded.summary, branch = excluded.branch, model = excluded.model,
+                created_at = excluded.created_at, active_at = excluded.active_at, state = excluded.state,
+                state_kind = excluded.state_kind, state_since = excluded.state_since,
+                chain_id = excluded.chain_id, superseded_by = excluded.superseded_by,
+                superseded_at = excluded.superseded_at, compactions = excluded.compactions,
+                row_version = excluded.row_version, row = excluded.row
+             RETURNING id",
+            rusqlite::params![
+                row.session_id,
+                row.project,
+                row.cwd,
+                row.title,
+                row.goal,
+                row.summary,
+                row.branch,
+                row.model,
+                at(row.created_at),
+                at(row.active_at),
+                row.state,
+                row.state_kind,
+                at(row.state_since),
+                row.chain_id,
+                row.superseded_by,
+                at(row.superseded_at),
+                count(row.compactions),
+                version,
+                bytes
+            ],
+        )
+    }
+}
+
+impl Store {
+    /// The number of a session, if it is stored.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn session_key(&self, session: &SessionId) -> Result<Option<SessionKey>, StoreError> {
+        self.asked(|sql| {
+            sql.prepare_cached("SELECT id FROM sessions WHERE session_id = ?1")?
+                .query_row([session.as_str()], |row| row.get(0))
+                .optional()
+        })
+    }
+
+    /// One session.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn session(&self, session: &SessionId) -> Result<Option<SessionRow>, StoreError> {
+        self.asked(|sql| {
+            sql.prepare_cached(&format!("SELECT {COLUMNS} FROM sessions WHERE session_id = ?1"))?
+                .query_row([session.as_str()], read)
+                .optional()
+        })
+    }
+
+    /// Hands every session to `each`, in order of their numbers.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn sessions(&self, each: &mut dyn FnMut(SessionKey, SessionRow)) -> Result<(), StoreError> {
+        self.asked(|sql| {
+            let mut statement =
+                sql.prepare_cached(&format!("SELECT {COLUMNS}, id FROM sessions ORDER BY id"))?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                each(row.get(19)?, read(row)?);
+            }
+            Ok(())
+        })
+    }
+
+    /// The sessions of a work chain, oldest first.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn chain_sessions(&self, chain: &str) -> Result<Vec<SessionRow>, StoreError> {
+        self.asked(|sql| {
+            sql.prepare_cached(&format!(
+                "SELECT {COLUMNS} FROM sessions WHERE chain_id = ?1 ORDER BY created_at, session_id"
+            ))?
+            .query_map([chain], read)?
+            .collect()
+        })
+    }
+}

@@ -1,0 +1,124 @@
+//! What had been folded from a file up to some byte, so that a start reads the tail alone.
+
+use rusqlite::OptionalExtension;
+
+use super::{FileKey, count, uncount};
+use crate::{Step, Store, StoreError};
+
+pub(crate) const V1: &str = "
+-- What had been folded from a file up to `cursor`: in one part, or in several where it grows with the file, so that
+-- an append need not write all of it. The bytes are the engine's own; another version of them is made anew.
+CREATE TABLE snapshots (
+    file    INTEGER NOT NULL REFERENCES files (id) ON DELETE CASCADE,
+    kind    TEXT    NOT NULL,  -- 'state' or 'history'
+    part    INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    cursor  INTEGER NOT NULL,
+    bytes   BLOB    NOT NULL,
+    PRIMARY KEY (file, kind, part)
+) STRICT, WITHOUT ROWID;
+";
+
+/// Which fold it is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SnapshotKind {
+    /// What the session is doing: `core::session`.
+    State,
+    /// What is stored of it: `core::history`.
+    History,
+}
+
+impl SnapshotKind {
+    /// The word in the table.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::State => "state",
+            Self::History => "history",
+        }
+    }
+}
+
+/// A part of a snapshot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SnapshotPart {
+    /// Number of the part.
+    pub part: u32,
+    /// Version of the bytes' form.
+    pub version: u32,
+    /// All bytes of the file before this one are folded in.
+    pub offset: u64,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+}
+
+impl Step<'_> {
+    /// Stores a part of a snapshot in place of the one that was there.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn put_snapshot(
+        &mut self,
+        file: FileKey,
+        kind: SnapshotKind,
+        part: u32,
+        version: u32,
+        offset: u64,
+        bytes: &[u8],
+    ) -> Result<(), StoreError> {
+        self.run(
+            "INSERT OR REPLACE INTO snapshots (file, kind, part, version, cursor, bytes)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            (file, kind.word(), part, version, count(offset), bytes),
+        )?;
+        Ok(())
+    }
+
+    /// Removes the parts of a snapshot from number `from` on.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn cut_snapshot(&mut self, file: FileKey, kind: SnapshotKind, from: u32) -> Result<(), StoreError> {
+        self.run(
+            "DELETE FROM snapshots WHERE file = ?1 AND kind = ?2 AND part >= ?3",
+            (file, kind.word(), from),
+        )?;
+        Ok(())
+    }
+}
+
+impl Store {
+    /// The parts of a snapshot in order; none when there is no snapshot.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn snapshot(&self, file: FileKey, kind: SnapshotKind) -> Result<Vec<SnapshotPart>, StoreError> {
+        self.asked(|sql| {
+            sql.prepare_cached(
+                "SELECT part, version, cursor, bytes FROM snapshots WHERE file = ?1 AND kind = ?2 ORDER BY part",
+            )?
+            .query_map((file, kind.word()), |row| {
+                Ok(SnapshotPart {
+                    part: row.get(0)?,
+                    version: row.get(1)?,
+                    offset: uncount(row.get(2)?),
+                    bytes: row.get(3)?,
+                })
+            })?
+            .collect()
+        })
+    }
+
+    /// Version and cursor of a snapshot's first part, without its bytes.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn snapshot_head(&self, file: FileKey, kind: SnapshotKind) -> Result<Option<(u32, u64)>, StoreError> {
+        self.asked(|sql| {
+            sql.prepare_cached(
+                "SELECT version, cursor FROM snapshots WHERE file = ?1 AND kind = ?2 ORDER BY part LIMIT 1",
+            )?
+            .query_row((file, kind.word()), |row| Ok((row.get(0)?, uncount(row.get(1)?))))
+            .optional()
+        })
+    }
+}

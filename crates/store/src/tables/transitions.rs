@@ -1,0 +1,78 @@
+//! Transitions: every state a session was shown in, since when and why.
+
+use watchbill_core::time::Timestamp;
+
+use super::{At, SessionKey};
+use crate::{Step, Store, StoreError};
+
+pub(crate) const V1: &str = "
+-- A change of state, with the reason as it was shown.
+CREATE TABLE transitions (
+    session    INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    at         INTEGER NOT NULL,
+    state      TEXT NOT NULL,   -- working, waiting_for_approval, waiting_for_input, idle, ended
+    kind       TEXT,            -- permission, question, plan, turn_ended, ...
+    source     TEXT NOT NULL,   -- the witness that decided: registry, hook, transcript, ...
+    detail     TEXT NOT NULL,
+    confidence TEXT NOT NULL    -- observed, inferred
+) STRICT;
+CREATE INDEX transitions_session ON transitions (session, at);
+";
+
+/// A change of state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TransitionRow {
+    /// When.
+    pub at: Timestamp,
+    /// Word of the state from then on.
+    pub state: String,
+    /// Word of the kind of it.
+    pub kind: Option<String>,
+    /// Word of the witness that decided.
+    pub source: String,
+    /// What it said.
+    pub detail: String,
+    /// `observed` or `inferred`.
+    pub confidence: String,
+}
+
+impl Step<'_> {
+    /// Adds a transition.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn add_transition(&mut self, session: SessionKey, row: &TransitionRow) -> Result<(), StoreError> {
+        self.run(
+            "INSERT INTO transitions (session, at, state, kind, source, detail, confidence)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            (session, At(row.at), &row.state, &row.kind, &row.source, &row.detail, &row.confidence),
+        )?;
+        Ok(())
+    }
+}
+
+impl Store {
+    /// The newest transitions of a session, newest first, at most `limit`.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn transitions(&self, session: SessionKey, limit: u32) -> Result<Vec<TransitionRow>, StoreError> {
+        self.asked(|sql| {
+            sql.prepare_cached(
+                "SELECT at, state, kind, source, detail, confidence FROM transitions
+                 WHERE session = ?1 ORDER BY at DESC, rowid DESC LIMIT ?2",
+            )?
+            .query_map((session, limit), |row| {
+                Ok(TransitionRow {
+                    at: row.get::<_, At>(0)?.0,
+                    state: row.get(1)?,
+                    kind: row.get(2)?,
+                    source: row.get(3)?,
+                    detail: row.get(4)?,
+                    confidence: row.get(5)?,
+                })
+            })?
+            .collect()
+        })
+    }
+}

@@ -1,0 +1,25 @@
+//! What the index sees of a text, and how a person's words are looked for in it.
+
+pub mod parts;
+pub mod query;
+pub mod tags;
+
+use rusqlite::Connection;
+use rusqlite::functions::FunctionFlags;
+
+/// Changes with every change of [`parts`] and [`tags`]: an index of another version is made anew.
+pub(crate) const VERSION: u32 = 1;
+
+/// Gives a connection the functions that the index's view and trigger name.
+pub(crate) fn register(sql: &Connection) -> rusqlite::Result<()> {
+    let flags =
+        FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;
+    sql.create_scalar_function("index_parts", 1, flags, |ctx| {
+        Ok(ctx.get_raw(0).as_str().ok().and_then(parts::of))
+    })?;
+    sql.create_scalar_function("index_tags", 3, flags, |ctx| {
+        let session: i64 = ctx.get(0)?;
+        let tool = ctx.get_raw(2).as_str_or_null()?;
+        Ok(tags::of(session, ctx.get_raw(1).as_str()?, tool))
+    })
+}

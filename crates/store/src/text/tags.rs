@@ -1,0 +1,52 @@
+//! Words that stand for the session, the role and the tool of a text, so that the index itself can filter by them.
+
+use std::fmt::Write;
+
+/// The words of one text.
+pub fn of(session: i64, role: &str, tool: Option<&str>) -> String {
+    let mut tags = String::with_capacity(40);
+    // Writing to a string cannot fail.
+    let _ = write!(tags, "{} {}", session_tag(session), role_tag(role));
+    if let Some(tool) = tool {
+        tags.push(' ');
+        tags.push_str(&tool_tag(tool));
+    }
+    tags
+}
+
+/// The word for a session.
+pub fn session_tag(session: i64) -> String {
+    format!("s{session}")
+}
+
+/// The word for a role.
+pub fn role_tag(role: &str) -> String {
+    one_word('r', role)
+}
+
+/// The word for a tool, in whatever case it is named.
+pub fn tool_tag(tool: &str) -> String {
+    one_word('t', tool)
+}
+
+/// One token: letters and digits only, since everything else would end it.
+fn one_word(kind: char, name: &str) -> String {
+    let mut word = String::with_capacity(name.len() + 1);
+    word.push(kind);
+    word.extend(name.chars().filter(|c| c.is_ascii_alphanumeric()).map(|c| c.to_ascii_lowercase()));
+    word
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_tag_is_one_word() {
+        assert_eq!(
+            of(12, "tool_result", Some("mcp__github__Get-Issue")),
+            "s12 rtoolresult tmcpgithubgetissue"
+        );
+        assert_eq!(of(1, "user", None), "s1 ruser");
+    }
+}

@@ -1,0 +1,70 @@
+//! The usual course: made, written, closed, opened again, searched.
+
+use watchbill_store::search::Query;
+use watchbill_store::{Access, Mode, Origin, Store, StoreError};
+
+use crate::rig::{Rig, prompt, session};
+
+fn found(store: &Store, text: &str) -> Vec<u64> {
+    store.search(&Query::new(text, 10)).unwrap().hits.iter().map(|hit| hit.offset).collect()
+}
+
+#[test]
+fn what_is_stored_is_there_after_closing_and_is_found() {
+    let rig = Rig::new();
+    let mut store = rig.open();
+    assert_eq!((store.access(), store.origin()), (Access::Writer, &Origin::Fresh));
+    let mut step = store.step().unwrap();
+    let (key, file) = session(&mut step, "a");
+    for (at, text) in [(0, "call parseLine twice"), (100, "then parse_line"), (200, "日本語のテスト")]
+    {
+        assert!(step.add_text(file, key, &prompt(at, text)).unwrap());
+        assert!(!step.add_text(file, key, &prompt(at, text)).unwrap(), "the same place again");
+    }
+    step.commit().unwrap();
+    drop(store);
+
+    let mut store = rig.open();
+    assert_eq!(store.origin(), &Origin::Kept);
+    assert_eq!(found(&store, "parse_line"), [100, 0]);
+    assert_eq!(found(&store, "parseLine"), [100, 0]);
+    assert_eq!(found(&store, "本語"), [200]);
+    assert_eq!(found(&store, "語の本"), Vec::<u64>::new());
+    assert_eq!(store.text_counts().unwrap(), (3, 0));
+    assert!(store.index_is_sound().unwrap());
+    let mut step = store.step().unwrap();
+    step.reset_file(file).unwrap();
+    step.commit().unwrap();
+    assert_eq!(found(&store, "parse_line"), Vec::<u64>::new());
+    assert!(store.index_is_sound().unwrap());
+}
+
+#[test]
+fn a_step_that_is_not_committed_leaves_nothing() {
+    let rig = Rig::new();
+    let mut store = rig.open();
+    let mut step = store.step().unwrap();
+    let (key, file) = session(&mut step, "a");
+    step.add_text(file, key, &prompt(0, "gone")).unwrap();
+    drop(step);
+    assert_eq!(found(&store, "gone"), Vec::<u64>::new());
+    assert!(store.file("/home/dev/.claude/projects/-home-dev-app/a.jsonl").unwrap().is_none());
+}
+
+#[test]
+fn the_second_to_come_reads() {
+    let rig = Rig::new();
+    assert!(matches!(Store::open(rig.folder.path(), Mode::Read), Err(StoreError::Absent { .. })));
+    let mut first = rig.open();
+    let mut second = rig.open();
+    assert_eq!(second.access(), Access::Reader { held_by: Some(std::process::id()) });
+    assert!(matches!(second.step(), Err(StoreError::NotWriter { .. })));
+    let mut step = first.step().unwrap();
+    let (key, file) = session(&mut step, "a");
+    step.add_text(file, key, &prompt(0, "seen by both")).unwrap();
+    step.commit().unwrap();
+    assert_eq!(found(&second, "seen"), [0]);
+    assert_eq!(found(&first.reader().unwrap(), "seen"), [0]);
+    drop(first);
+    assert_eq!(rig.open().access(), Access::Writer);
+}
