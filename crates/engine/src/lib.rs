@@ -24,10 +24,12 @@ pub mod publish;
 pub mod registry;
 pub mod replay;
 mod runtime;
+pub mod search;
 pub mod session;
 pub mod settings;
 pub mod source;
 pub mod stage;
+pub mod stored;
 pub mod timeline;
 pub mod transcripts;
 
