@@ -19,6 +19,7 @@ mod folder_looks;
 pub mod folders;
 pub mod handle;
 pub mod hooks_in;
+pub mod index;
 pub mod input;
 pub mod markers;
 pub mod problems;
