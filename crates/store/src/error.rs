@@ -63,6 +63,12 @@ pub enum StoreError {
         /// What SQLite said.
         detail: String,
     },
+    /// The full-text index contradicts itself or the texts; everything else is whole.
+    #[error("the search index in {} is damaged; `watchbill index` makes it anew from what is stored", .path.display())]
+    IndexDamaged {
+        /// The database.
+        path: PathBuf,
+    },
     /// The system refused something else.
     #[error("{}: {source}", .path.display())]
     Io {
@@ -90,6 +96,10 @@ impl StoreError {
     pub(crate) fn of(path: &Path, error: &rusqlite::Error) -> Self {
         let path = path.to_owned();
         let detail = error.to_string();
+        // SQLITE_CORRUPT_VTAB: of all tables only the index is a virtual one.
+        if error.sqlite_error().is_some_and(|e| e.extended_code == rusqlite::ffi::SQLITE_CORRUPT_VTAB) {
+            return Self::IndexDamaged { path };
+        }
         match error.sqlite_error_code() {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked { path },
             Some(ErrorCode::DiskFull) => Self::Full { path },

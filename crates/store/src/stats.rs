@@ -80,7 +80,8 @@ impl Store {
     pub fn tools(&self, since: Option<Timestamp>) -> Result<Vec<ToolRow>, StoreError> {
         self.asked(|sql| {
             sql.prepare_cached(
-                "SELECT tool, count(*), sum(outcome = 'error'), sum(max(0, coalesce(ended_at - at, 0)))
+                "SELECT coalesce(tool, ''), count(*), sum(outcome = 'error'),
+                    sum(max(0, coalesce(millis, ended_at - at, 0)))
                  FROM activities WHERE ?1 IS NULL OR at >= ?1 GROUP BY tool ORDER BY count(*) DESC, tool",
             )?
             .query_map([at(since)], |row| {
@@ -103,7 +104,7 @@ impl Store {
         self.asked(|sql| {
             sql.prepare_cached(
                 "SELECT (SELECT count(*) FROM sessions WHERE ?1 IS NULL OR active_at >= ?1),
-                        (SELECT count(*) FROM batches WHERE ?1 IS NULL OR at >= ?1)",
+                        (SELECT count(*) FROM batches WHERE ?1 IS NULL OR started_at >= ?1)",
             )?
             .query_row([at(since)], |row| Ok((uncount(row.get(0)?), uncount(row.get(1)?))))
         })

@@ -5,16 +5,29 @@ use std::collections::HashMap;
 use rusqlite::types::FromSql;
 use rusqlite::{Params, Transaction, TransactionBehavior};
 
-use crate::tables::{FileKey, count};
+use watchbill_core::time::Timestamp;
+
+use crate::tables::{FileKey, at, count};
 use crate::{Store, StoreError};
+use watchbill_core::history::rows::Text;
 
 /// Everything that one step of the engine stores. Dropped without [`commit`](Step::commit), none of it is.
 #[derive(Debug)]
 pub struct Step<'a> {
     store: &'a Store,
     transaction: Transaction<'a>,
-    /// Texts stored and bytes cut, by file: written once, at the end.
-    texts: HashMap<FileKey, (u64, u64)>,
+    /// What was stored of texts, by file: written once, at the end.
+    texts: HashMap<FileKey, TextCount>,
+    /// Parts and tags of a text, kept for their memory.
+    pub(crate) words: (String, String),
+}
+
+/// What a step has stored of a file's texts.
+#[derive(Debug, Clone, Copy, Default)]
+struct TextCount {
+    texts: u64,
+    cut: u64,
+    newest: Option<Timestamp>,
 }
 
 impl Store {
@@ -28,7 +41,7 @@ impl Store {
         // The exclusive borrow of the store keeps a second transaction from beginning inside this one.
         let transaction = Transaction::new_unchecked(&store.sql, TransactionBehavior::Immediate)
             .map_err(|e| store.fault(&e))?;
-        Ok(Step { store, transaction, texts: HashMap::new() })
+        Ok(Step { store, transaction, texts: HashMap::new(), words: Default::default() })
     }
 }
 
@@ -38,10 +51,11 @@ impl Step<'_> {
     /// # Errors
     /// When the database cannot be written; then nothing of the step is stored.
     pub fn commit(mut self) -> Result<(), StoreError> {
-        for (file, (texts, cut)) in std::mem::take(&mut self.texts) {
+        for (file, stored) in std::mem::take(&mut self.texts) {
             self.run(
-                "UPDATE files SET texts = texts + ?2, cut_bytes = cut_bytes + ?3 WHERE id = ?1",
-                (file, count(texts), count(cut)),
+                "UPDATE files SET texts = texts + ?2, cut_bytes = cut_bytes + ?3,
+                    text_at = max(coalesce(text_at, ?4), coalesce(?4, text_at)) WHERE id = ?1",
+                (file, count(stored.texts), count(stored.cut), at(stored.newest)),
             )?;
         }
         let Self { store, transaction, .. } = self;
@@ -54,6 +68,14 @@ impl Step<'_> {
             .prepare_cached(sql)
             .and_then(|mut statement| statement.execute(params))
             .map_err(|e| self.store.fault(&e))
+    }
+
+    /// Reads something, as the step has made it so far.
+    pub(crate) fn read<T>(
+        &self,
+        ask: impl FnOnce(&rusqlite::Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        ask(&self.transaction).map_err(|e| self.store.fault(&e))
     }
 
     /// Runs one statement that returns one value.
@@ -70,9 +92,15 @@ impl Step<'_> {
     }
 
     /// Counts a stored text.
-    pub(crate) fn count_text(&mut self, file: FileKey, cut: u64) {
-        let counts = self.texts.entry(file).or_default();
-        counts.0 += 1;
-        counts.1 += cut;
+    pub(crate) fn count_text(&mut self, file: FileKey, row: &Text<'_>) {
+        let stored = self.texts.entry(file).or_default();
+        stored.texts += 1;
+        stored.cut += row.cut;
+        stored.newest = stored.newest.max(row.at);
+    }
+
+    /// What was counted of a file is void with its texts.
+    pub(crate) fn forget_counts(&mut self, file: FileKey) {
+        self.texts.remove(&file);
     }
 }

@@ -12,6 +12,9 @@ use super::record::Prompt;
 use super::target;
 use super::user::{content_text, joined_text, prompt_words, tagged};
 
+/// What the inputs of tools call a path.
+pub(crate) const PATH_KEYS: [&str; 3] = ["file_path", "notebook_path", "path"];
+
 /// The payloads of one record.
 #[derive(Debug, Clone, Copy)]
 pub struct Full<'r, 'a>(&'r Fields<'a>);
@@ -98,6 +101,11 @@ impl<'r, 'a> Full<'r, 'a> {
         }
     }
 
+    /// The client says, on resuming, that it was killed before the result was there: the call may have run.
+    pub fn was_killed(self) -> bool {
+        self.0.denial_kind.word() == Some("interrupted")
+    }
+
     /// A string in `toolUseResult`.
     pub fn result_field(self, key: &str, limit: usize) -> Option<Cow<'a, str>> {
         self.0.tool_use_result.whole.get(key).text(limit)
@@ -140,11 +148,7 @@ impl<'a> FullBlock<'_, 'a> {
         buffer.clear();
         let mut cut = 0;
         if let Raw::Nested(input) = self.0.input {
-            let rest = each_string(input, &mut |value| {
-                cut += push_line(buffer, value, limit);
-                buffer.len() < limit
-            });
-            cut += rest as u64;
+            each_string(input, &mut |value| cut += push_line(buffer, value, limit));
         }
         Piece { text: buffer, cut }
     }
@@ -175,6 +179,11 @@ impl<'a> FullBlock<'_, 'a> {
             _ => return None,
         };
         self.input_field(key, usize::MAX)
+    }
+
+    /// Every path that a call names.
+    pub fn paths(self) -> impl Iterator<Item = Cow<'a, str>> {
+        PATH_KEYS.iter().filter_map(move |key| self.input_field(key, usize::MAX))
     }
 
     /// A string of a call's input.

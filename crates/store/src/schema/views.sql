@@ -11,23 +11,36 @@ FROM sessions s ORDER BY active_at DESC;
 
 -- The prompts, newest first, with what came of them.
 CREATE VIEW v_prompts AS
-SELECT strftime('%Y-%m-%d %H:%M:%S', b.at / 1000, 'unixepoch') AS at, s.session_id, s.project, b.number, b.kind,
-       b.status, b.prompt, b.response,
-       (SELECT count(*) FROM activities a WHERE a.batch = b.id) AS tools,
-       round((b.ended_at - b.at) / 1000.0, 1) AS seconds
-FROM batches b JOIN sessions s ON s.id = b.session ORDER BY b.at DESC;
+SELECT strftime('%Y-%m-%d %H:%M:%S', b.started_at / 1000, 'unixepoch') AS at, s.session_id, s.project, b.origin,
+       b.status, b.prompt, b.response, b.error,
+       (SELECT count(*) FROM activities a WHERE a.session = b.session AND a.batch = b.batch) AS tools,
+       round((b.ended_at - b.started_at) / 1000.0, 1) AS seconds
+FROM batches b JOIN sessions s ON s.id = b.session ORDER BY b.started_at DESC;
 
 -- The tool calls, newest first.
 CREATE VIEW v_activities AS
 SELECT strftime('%Y-%m-%d %H:%M:%S', a.at / 1000, 'unixepoch') AS at, s.session_id, s.project, a.subagent, a.tool,
-       a.target, a.path, a.outcome, a.error, round((a.ended_at - a.at) / 1000.0, 1) AS seconds
+       a.target, a.path, a.outcome, a.error, round(coalesce(a.millis, a.ended_at - a.at) / 1000.0, 1) AS seconds
 FROM activities a JOIN sessions s ON s.id = a.session ORDER BY a.at DESC;
 
--- Every request to a model once, however many files repeat it; the earliest of them is said to be its own.
+-- The plans, every version, the newest first.
+CREATE VIEW v_plans AS
+SELECT strftime('%Y-%m-%d %H:%M:%S', p.at / 1000, 'unixepoch') AS at, s.session_id, s.project, p.plan,
+       row_number() OVER (PARTITION BY p.session, p.plan ORDER BY p.at, p.content) AS version, p.content
+FROM plans p JOIN sessions s ON s.id = p.session ORDER BY p.at DESC;
+
+-- Every request to a model once, however many files repeat it: it belongs to the session in which it was first seen.
 CREATE VIEW v_usage AS
-SELECT r.request, min(r.at) AS at, s.session_id, s.project, f.subagent, r.model, r.input, r.output, r.cache_read,
-       r.cache_write
-FROM requests r JOIN files f ON f.id = r.file JOIN sessions s ON s.id = f.session GROUP BY r.request;
+SELECT request, at, session_id, project, subagent, model, input, output, cache_read, cache_write
+FROM (
+    SELECT r.request, r.at, s.session_id, s.project, coalesce(f.subagent, r.subagent) AS subagent, r.model,
+           row_number() OVER w AS nth, max(r.input) OVER p AS input, max(r.output) OVER p AS output,
+           max(r.cache_read) OVER p AS cache_read, max(r.cache_write) OVER p AS cache_write
+    FROM requests r JOIN files f ON f.id = r.file JOIN sessions s ON s.id = f.session
+    WINDOW p AS (PARTITION BY r.request),
+           w AS (PARTITION BY r.request ORDER BY r.copied, r.at, s.session_id, f.subagent)
+)
+WHERE nth = 1;
 
 -- Tokens by day (UTC), project and model.
 CREATE VIEW v_usage_by_day AS
@@ -43,6 +56,6 @@ FROM transitions t JOIN sessions s ON s.id = t.session ORDER BY t.at DESC;
 
 -- The stored texts, newest first.
 CREATE VIEW v_texts AS
-SELECT strftime('%Y-%m-%d %H:%M:%S', t.at / 1000, 'unixepoch') AS at, s.session_id, s.project, f.subagent, t.role,
+SELECT strftime('%Y-%m-%d %H:%M:%S', t.at / 1000, 'unixepoch') AS at, s.session_id, s.project, t.subagent, t.role,
        t.tool, t.text, t.cut, f.path, t.byte
 FROM texts t JOIN files f ON f.id = t.file JOIN sessions s ON s.id = t.session ORDER BY t.at DESC;

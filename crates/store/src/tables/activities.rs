@@ -1,155 +1,136 @@
 //! Activities: the tool calls of a prompt batch, with outcome and duration.
 
-use rusqlite::Row;
-use watchbill_core::time::Timestamp;
+use rusqlite::{OptionalExtension, Row};
+use watchbill_core::history::rows::{Activity, Outcome};
 
-use super::{BatchKey, FileKey, SessionKey, at, count, time, uncount};
+use super::{FileKey, SessionKey, at, count, shared, time, uncount};
 use crate::{Step, Store, StoreError};
 
 pub(crate) const V1: &str = "
--- One tool call. Its input and its result are in `texts`, by file and byte.
+-- One tool call. The texts of its input and its result are in `texts`, by file and byte.
 CREATE TABLE activities (
     session     INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
     call        TEXT NOT NULL,     -- tool_use_id
-    batch       INTEGER REFERENCES batches (id) ON DELETE CASCADE,  -- none: orphaned until recovery finds one
-    file        INTEGER REFERENCES files (id) ON DELETE CASCADE,    -- none: known from hooks alone so far
+    file        INTEGER REFERENCES files (id) ON DELETE CASCADE,  -- none: known from hooks alone so far
+    batch       TEXT,              -- batches.batch; none: orphaned until recovery finds one
     subagent    TEXT,
-    tool        TEXT NOT NULL,
+    tool        TEXT,
     target      TEXT,              -- what it acts on, one line
-    path        TEXT,              -- the file it touches
-    at          INTEGER NOT NULL,
+    path        TEXT,              -- the file it touched
+    input       TEXT,              -- JSON, cut
+    at          INTEGER,
+    byte        INTEGER,           -- where the record of the call begins in the file
+    outcome     TEXT,              -- pending, lost, background, ok, error, denied
     ended_at    INTEGER,
-    outcome     TEXT NOT NULL,     -- pending, ok, error, denied, interrupted, unknown
-    error       TEXT,              -- first line of what went wrong
-    input_byte  INTEGER,           -- where the record of the call begins in the file
+    millis      INTEGER,           -- how long it ran
     result_byte INTEGER,           -- where the record of the result begins
+    error       TEXT,              -- first words of what went wrong
     PRIMARY KEY (session, call)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX activities_batch ON activities (batch);
 CREATE INDEX activities_file ON activities (file);
+CREATE INDEX activities_orphaned ON activities (session) WHERE batch IS NULL;
 ";
 
-/// A tool call. The words are those of `core::history`.
+/// An activity as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ActivityRow {
+pub struct StoredActivity {
     /// Whose it is.
     pub session: SessionKey,
-    /// `tool_use_id`.
-    pub call: String,
-    /// The batch it belongs to; none while orphaned.
-    pub batch: Option<BatchKey>,
-    /// The file it was read from; none while hooks alone know of it.
+    /// The file that it was read from; none while hooks alone know of it.
     pub file: Option<FileKey>,
-    /// The subagent that called.
-    pub subagent: Option<String>,
-    /// The tool's name.
-    pub tool: String,
-    /// What it acts on, one line.
-    pub target: Option<String>,
-    /// The file it touches.
-    pub path: Option<String>,
-    /// When it was called.
-    pub at: Timestamp,
-    /// When its result came.
-    pub ended_at: Option<Timestamp>,
-    /// Word of the outcome: `pending`, `ok`, `error`, `denied`, `interrupted`, `unknown`.
-    pub outcome: String,
-    /// First line of what went wrong.
-    pub error: Option<String>,
-    /// Byte offset of the call's record.
-    pub input_offset: Option<u64>,
-    /// Byte offset of the result's record.
-    pub result_offset: Option<u64>,
+    /// The activity.
+    pub activity: Activity,
 }
 
-const COLUMNS: &str = "session, call, batch, file, subagent, tool, target, path, at, ended_at, outcome, error, \
-     input_byte, result_byte";
+const COLUMNS: &str =
+    "session, file, call, batch, subagent, tool, target, path, input, at, byte, outcome, ended_at,
+     millis, result_byte, error";
 
-fn read(row: &Row<'_>) -> rusqlite::Result<ActivityRow> {
-    Ok(ActivityRow {
-        session: row.get(0)?,
-        call: row.get(1)?,
-        batch: row.get(2)?,
-        file: row.get(3)?,
-        subagent: row.get(4)?,
-        tool: row.get(5)?,
+fn read(row: &Row<'_>) -> rusqlite::Result<StoredActivity> {
+    let number =
+        |column| -> rusqlite::Result<Option<u64>> { Ok(row.get::<_, Option<i64>>(column)?.map(uncount)) };
+    let activity = Activity {
+        id: shared(row, 2)?.unwrap_or_default(),
+        batch: shared(row, 3)?,
+        agent: shared(row, 4)?,
+        tool: shared(row, 5)?,
         target: row.get(6)?,
-        path: row.get(7)?,
-        at: row.get::<_, super::At>(8)?.0,
-        ended_at: time(row, 9)?,
-        outcome: row.get(10)?,
-        error: row.get(11)?,
-        input_offset: row.get::<_, Option<i64>>(12)?.map(uncount),
-        result_offset: row.get::<_, Option<i64>>(13)?.map(uncount),
-    })
+        file: row.get(7)?,
+        input: row.get(8)?,
+        at: time(row, 9)?,
+        offset: number(10)?,
+        outcome: row.get::<_, Option<String>>(11)?.as_deref().and_then(Outcome::of),
+        ended_at: time(row, 12)?,
+        duration_ms: number(13)?,
+        result_offset: number(14)?,
+        error: row.get(15)?,
+    };
+    Ok(StoredActivity { session: row.get(0)?, file: row.get(1)?, activity })
 }
 
 impl Step<'_> {
-    /// Stores an activity in place of the one that its session knows by its call.
+    /// Stores what is told of a tool call, merged with what is known of it. `file` is the file it was read from,
+    /// none where a hook told it.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn put_activity(&mut self, row: &ActivityRow) -> Result<(), StoreError> {
-        self.run(
-            "INSERT OR REPLACE INTO activities (session, call, batch, file, subagent, tool, target, path, at,
-                ended_at, outcome, error, input_byte, result_byte)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
-            rusqlite::params![
-                row.session,
-                row.call,
-                row.batch,
-                row.file,
-                row.subagent,
-                row.tool,
-                row.target,
-                row.path,
-                row.at.as_millis(),
-                at(row.ended_at),
-                row.outcome,
-                row.error,
-                row.input_offset.map(count),
-                row.result_offset.map(count)
-            ],
-        )?;
-        Ok(())
-    }
-
-    /// Notes how a call ended; nothing happens when the call is not stored.
-    ///
-    /// # Errors
-    /// When the database cannot be written.
-    pub fn end_activity(
+    pub fn merge_activity(
         &mut self,
         session: SessionKey,
-        call: &str,
-        ended_at: Option<Timestamp>,
-        outcome: &str,
-        error: Option<&str>,
-        result_offset: Option<u64>,
-    ) -> Result<bool, StoreError> {
-        let changed = self.run(
-            "UPDATE activities SET ended_at = ?3, outcome = ?4, error = ?5, result_byte = ?6
-             WHERE session = ?1 AND call = ?2",
-            (session, call, at(ended_at), outcome, error, result_offset.map(count)),
-        )?;
-        Ok(changed > 0)
-    }
-
-    /// Gives an orphaned activity to a batch.
-    ///
-    /// # Errors
-    /// When the database cannot be written.
-    pub fn adopt_activity(
-        &mut self,
-        session: SessionKey,
-        call: &str,
-        batch: BatchKey,
+        file: Option<FileKey>,
+        told: &Activity,
     ) -> Result<(), StoreError> {
-        self.run(
-            "UPDATE activities SET batch = ?3 WHERE session = ?1 AND call = ?2",
-            (session, call, batch),
-        )?;
+        // Nearly every call is told once, with its result.
+        if self.write_activity("INSERT OR IGNORE", session, file, told)? > 0 {
+            return Ok(());
+        }
+        let known = self.read(|sql| {
+            sql.prepare_cached(&format!("SELECT {COLUMNS} FROM activities WHERE session = ?1 AND call = ?2"))?
+                .query_row((session, &*told.id), read)
+                .optional()
+        })?;
+        let Some(mut known) = known else { return Ok(()) };
+        let before = (known.activity.clone(), known.file);
+        known.activity.merge(told);
+        known.file = known.file.or(file);
+        if before != (known.activity.clone(), known.file) {
+            self.write_activity("INSERT OR REPLACE", session, known.file, &known.activity)?;
+        }
         Ok(())
+    }
+
+    fn write_activity(
+        &mut self,
+        how: &str,
+        session: SessionKey,
+        file: Option<FileKey>,
+        activity: &Activity,
+    ) -> Result<usize, StoreError> {
+        self.run(
+            &format!(
+                "{how} INTO activities (session, file, call, batch, subagent, tool, target, path, input, at, byte,
+                    outcome, ended_at, millis, result_byte, error)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)"
+            ),
+            rusqlite::params![
+                session,
+                file,
+                &*activity.id,
+                activity.batch.as_deref(),
+                activity.agent.as_deref(),
+                activity.tool.as_deref(),
+                activity.target,
+                activity.file,
+                activity.input,
+                at(activity.at),
+                activity.offset.map(count),
+                activity.outcome.map(Outcome::word),
+                at(activity.ended_at),
+                activity.duration_ms.map(count),
+                activity.result_offset.map(count),
+                activity.error
+            ],
+        )
     }
 }
 
@@ -158,24 +139,24 @@ impl Store {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn activities(&self, session: SessionKey) -> Result<Vec<ActivityRow>, StoreError> {
+    pub fn activities(&self, session: SessionKey) -> Result<Vec<StoredActivity>, StoreError> {
         self.asked(|sql| {
             sql.prepare_cached(&format!(
-                "SELECT {COLUMNS} FROM activities WHERE session = ?1 ORDER BY at, call"
+                "SELECT {COLUMNS} FROM activities WHERE session = ?1 ORDER BY at, file, byte, call"
             ))?
             .query_map([session], read)?
             .collect()
         })
     }
 
-    /// The activities of all sessions that belong to no batch.
+    /// The activities of all sessions that belong to no batch: what recovery looks at.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn orphaned_activities(&self) -> Result<Vec<ActivityRow>, StoreError> {
+    pub fn orphaned_activities(&self) -> Result<Vec<StoredActivity>, StoreError> {
         self.asked(|sql| {
             sql.prepare_cached(&format!(
-                "SELECT {COLUMNS} FROM activities WHERE batch IS NULL ORDER BY at, call"
+                "SELECT {COLUMNS} FROM activities WHERE batch IS NULL ORDER BY session, at, call"
             ))?
             .query_map([], read)?
             .collect()

@@ -1,149 +1,166 @@
 //! Prompt batches: what the person asked, and what came of it.
 
-use rusqlite::Row;
-use watchbill_core::time::Timestamp;
+use rusqlite::{OptionalExtension, Row};
+use watchbill_core::history::rows::{Batch, BatchOrigin, BatchStatus, Ended};
+use watchbill_core::ids::RecordId;
 
-use super::{BatchKey, FileKey, SessionKey, at, count, time, uncount};
+use super::{FileKey, SessionKey, at, count, record_blob, record_of, shared, time, uncount};
 use crate::{Step, Store, StoreError};
 
 pub(crate) const V1: &str = "
 -- One prompt of the person with all that followed until the next.
 CREATE TABLE batches (
-    id        INTEGER PRIMARY KEY,
-    session   INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
-    file      INTEGER REFERENCES files (id) ON DELETE CASCADE,  -- none: known from hooks alone so far
-    key       TEXT NOT NULL,     -- names the prompt within the session
-    number    INTEGER NOT NULL DEFAULT 0,  -- prompt counter within the session, from 1
-    at        INTEGER NOT NULL,
-    ended_at  INTEGER,
-    status    TEXT NOT NULL,     -- active, completed, interrupted, failed, recovered
-    source    TEXT NOT NULL,     -- transcript, hook, both
-    kind      TEXT NOT NULL,     -- prompt, command, plan (it wrote one), task (a notification began it)
-    prompt    TEXT,
-    response  TEXT,              -- summary of the answer
-    byte      INTEGER,           -- where the prompt's record begins in the file
-    UNIQUE (session, key)
-) STRICT;
-CREATE INDEX batches_at ON batches (at);
+    session     INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    batch       TEXT NOT NULL,     -- the agent's prompt id, or the id of the prompt's record
+    file        INTEGER REFERENCES files (id) ON DELETE CASCADE,  -- none: known from hooks alone so far
+    origin      TEXT,              -- human, queued, task_notification, peer
+    prompt      TEXT,
+    private     INTEGER NOT NULL,  -- 1: all of the prompt was private
+    started_at  INTEGER,
+    byte        INTEGER,           -- where the prompt's record begins in the file
+    record      BLOB,              -- its id
+    status      TEXT,              -- active, completed, interrupted, failed
+    ended_at    INTEGER,           -- since when it has that status
+    error       TEXT,
+    active_at   INTEGER,           -- the newest thing that happened in it
+    response_at INTEGER,
+    response    TEXT,              -- the last words of the agent
+    plan        INTEGER NOT NULL,  -- 1: it wrote a plan
+    PRIMARY KEY (session, batch)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX batches_started ON batches (started_at);
 CREATE INDEX batches_file ON batches (file);
-CREATE INDEX batches_open ON batches (status) WHERE status = 'active';
+CREATE INDEX batches_open ON batches (session) WHERE status = 'active';
 ";
 
-/// A prompt batch. The words are those of `core::history`.
+/// A batch as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BatchRow {
+pub struct StoredBatch {
     /// Whose it is.
     pub session: SessionKey,
-    /// The file that the prompt was read from; none while hooks alone know of it.
+    /// The file that it was read from; none while hooks alone know of it.
     pub file: Option<FileKey>,
-    /// Names the prompt within the session.
-    pub key: String,
-    /// Prompt counter within the session, from 1.
-    pub number: u32,
-    /// When the prompt was given.
-    pub at: Timestamp,
-    /// When the turn ended.
-    pub ended_at: Option<Timestamp>,
-    /// Word of the status: `active`, `completed`, `interrupted`, `failed`, `recovered`.
-    pub status: String,
-    /// Who told: `transcript`, `hook`, `both`.
-    pub source: String,
-    /// What began it: `prompt`, `command`, `plan`, `task`.
-    pub kind: String,
-    /// The prompt.
-    pub prompt: Option<String>,
-    /// Summary of the answer.
-    pub response: Option<String>,
-    /// Byte offset of the prompt's record in the file.
-    pub offset: Option<u64>,
+    /// The batch.
+    pub batch: Batch,
 }
 
 const COLUMNS: &str =
-    "session, file, key, number, at, ended_at, status, source, kind, prompt, response, byte, id";
+    "session, file, batch, origin, prompt, private, started_at, byte, record, status, ended_at,
+     error, active_at, response_at, response, plan";
 
-fn read(row: &Row<'_>) -> rusqlite::Result<(BatchKey, BatchRow)> {
-    let batch = BatchRow {
-        session: row.get(0)?,
-        file: row.get(1)?,
-        key: row.get(2)?,
-        number: row.get(3)?,
-        at: row.get::<_, super::At>(4)?.0,
-        ended_at: time(row, 5)?,
-        status: row.get(6)?,
-        source: row.get(7)?,
-        kind: row.get(8)?,
-        prompt: row.get(9)?,
-        response: row.get(10)?,
-        offset: row.get::<_, Option<i64>>(11)?.map(uncount),
+fn read(row: &Row<'_>) -> rusqlite::Result<StoredBatch> {
+    let word = |column| -> rusqlite::Result<Option<String>> { row.get(column) };
+    let status = word(9)?.as_deref().and_then(BatchStatus::of);
+    let ended = status.zip(time(row, 10)?);
+    let response: Option<String> = row.get(14)?;
+    let batch = Batch {
+        id: shared(row, 2)?.unwrap_or_default(),
+        origin: word(3)?.as_deref().and_then(BatchOrigin::of),
+        prompt: row.get(4)?,
+        private: row.get(5)?,
+        started_at: time(row, 6)?,
+        offset: row.get::<_, Option<i64>>(7)?.map(uncount),
+        record: record_of(row, 8)?.map(RecordId),
+        ended: match ended {
+            Some((status, at)) => Some(Ended { status, at, error: row.get(11)? }),
+            None => None,
+        },
+        last_activity_at: time(row, 12)?,
+        response: time(row, 13)?.zip(response),
+        plan: row.get(15)?,
     };
-    Ok((row.get(12)?, batch))
+    Ok(StoredBatch { session: row.get(0)?, file: row.get(1)?, batch })
 }
 
 impl Step<'_> {
-    /// Stores a batch in place of the one that its session knows by its key.
+    /// Stores what is told of a batch, merged with what is known of it. `file` is the file it was read from, none
+    /// where a hook told it.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn put_batch(&mut self, row: &BatchRow) -> Result<BatchKey, StoreError> {
-        self.one(
-            "INSERT INTO batches (session, file, key, number, at, ended_at, status, source, kind, prompt,
-                response, byte)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
-             ON CONFLICT (session, key) DO UPDATE SET
-                file = excluded.file, number = excluded.number, at = excluded.at, ended_at = excluded.ended_at,
-                status = excluded.status, source = excluded.source, kind = excluded.kind,
-                prompt = excluded.prompt, response = excluded.response, byte = excluded.byte
-             RETURNING id",
-            rusqlite::params![
-                row.session,
-                row.file,
-                row.key,
-                row.number,
-                row.at.as_millis(),
-                at(row.ended_at),
-                row.status,
-                row.source,
-                row.kind,
-                row.prompt,
-                row.response,
-                row.offset.map(count)
-            ],
-        )
+    pub fn merge_batch(
+        &mut self,
+        session: SessionKey,
+        file: Option<FileKey>,
+        told: &Batch,
+    ) -> Result<(), StoreError> {
+        let known = self.read(|sql| {
+            sql.prepare_cached(&format!("SELECT {COLUMNS} FROM batches WHERE session = ?1 AND batch = ?2"))?
+                .query_row((session, &*told.id), read)
+                .optional()
+        })?;
+        match known {
+            None => self.write_batch(session, file, told),
+            Some(mut known) => {
+                let before = (known.batch.clone(), known.file);
+                known.batch.merge(told);
+                known.file = known.file.or(file);
+                if before == (known.batch.clone(), known.file) {
+                    return Ok(());
+                }
+                self.write_batch(session, known.file, &known.batch)
+            }
+        }
     }
 
-    /// Removes a batch and its activities.
-    ///
-    /// # Errors
-    /// When the database cannot be written.
-    pub fn remove_batch(&mut self, batch: BatchKey) -> Result<(), StoreError> {
-        self.run("DELETE FROM batches WHERE id = ?1", [batch])?;
+    fn write_batch(
+        &mut self,
+        session: SessionKey,
+        file: Option<FileKey>,
+        batch: &Batch,
+    ) -> Result<(), StoreError> {
+        let ended = batch.ended.as_ref();
+        let (response_at, response) = batch.response.as_ref().map(|(at, text)| (*at, text)).unzip();
+        self.run(
+            "INSERT OR REPLACE INTO batches (session, file, batch, origin, prompt, private, started_at, byte, record,
+                status, ended_at, error, active_at, response_at, response, plan)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+            rusqlite::params![
+                session,
+                file,
+                &*batch.id,
+                batch.origin.map(BatchOrigin::word),
+                batch.prompt,
+                batch.private,
+                at(batch.started_at),
+                batch.offset.map(count),
+                batch.record.map(|id| record_blob(id.0)),
+                ended.map(|ended| ended.status.word()),
+                at(ended.map(|ended| ended.at)),
+                ended.and_then(|ended| ended.error.as_deref()),
+                at(batch.last_activity_at),
+                at(response_at),
+                response,
+                batch.plan
+            ],
+        )?;
         Ok(())
     }
 }
 
 impl Store {
-    /// The batches of a session in order.
+    /// The batches of a session in order of their beginnings.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn batches(&self, session: SessionKey) -> Result<Vec<(BatchKey, BatchRow)>, StoreError> {
+    pub fn batches(&self, session: SessionKey) -> Result<Vec<StoredBatch>, StoreError> {
         self.asked(|sql| {
             sql.prepare_cached(&format!(
-                "SELECT {COLUMNS} FROM batches WHERE session = ?1 ORDER BY at, number, id"
+                "SELECT {COLUMNS} FROM batches WHERE session = ?1 ORDER BY started_at, byte, batch"
             ))?
             .query_map([session], read)?
             .collect()
         })
     }
 
-    /// The batches whose turn has not ended, of all sessions, oldest first: what recovery looks at.
+    /// The batches whose turn has not ended, of all sessions: what recovery looks at.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn open_batches(&self) -> Result<Vec<(BatchKey, BatchRow)>, StoreError> {
+    pub fn open_batches(&self) -> Result<Vec<StoredBatch>, StoreError> {
         self.asked(|sql| {
             sql.prepare_cached(&format!(
-                "SELECT {COLUMNS} FROM batches WHERE status = 'active' ORDER BY at, id"
+                "SELECT {COLUMNS} FROM batches WHERE status = 'active' ORDER BY session, started_at, batch"
             ))?
             .query_map([], read)?
             .collect()

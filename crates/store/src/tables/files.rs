@@ -22,6 +22,7 @@ CREATE TABLE files (
     cursor     INTEGER NOT NULL DEFAULT 0, -- all bytes before this one are in the tables below
     texts      INTEGER NOT NULL DEFAULT 0, -- how many texts were stored
     cut_bytes  INTEGER NOT NULL DEFAULT 0, -- how many bytes of them were not
+    text_at    INTEGER,                    -- time of the newest of them
     problems   INTEGER NOT NULL DEFAULT 0  -- lines that could not be read
 ) STRICT;
 CREATE INDEX files_session ON files (session);
@@ -132,7 +133,11 @@ impl Step<'_> {
         for table in super::READ_FROM_FILES {
             self.run(&format!("DELETE FROM {table} WHERE file = ?1"), [file])?;
         }
-        self.run("UPDATE files SET texts = 0, cut_bytes = 0, problems = 0 WHERE id = ?1", [file])?;
+        self.forget_counts(file);
+        self.run(
+            "UPDATE files SET texts = 0, cut_bytes = 0, text_at = NULL, problems = 0 WHERE id = ?1",
+            [file],
+        )?;
         self.set_cursor(file, &FileCursor::default())
     }
 

@@ -14,6 +14,8 @@ CREATE TABLE meta (
 
 /// How many bytes of a text are kept.
 pub const TEXT_CUT: &str = "text_cut";
+/// With which version of the program's functions the index was made.
+pub(crate) const INDEX_VERSION: &str = "index_version";
 
 impl Step<'_> {
     /// Notes a fact about the store.

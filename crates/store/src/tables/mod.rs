@@ -22,12 +22,23 @@ pub mod snapshots;
 pub mod texts;
 pub mod transitions;
 
+use std::sync::Arc;
+
 use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use watchbill_core::time::Timestamp;
 
 /// The tables whose rows were read from a file, in an order in which they can be emptied.
-pub(crate) const READ_FROM_FILES: [&str; 7] =
-    ["texts", "activities", "plans", "batches", "requests", "segments", "snapshots"];
+pub(crate) const READ_FROM_FILES: [&str; 9] = [
+    "texts",
+    "activities",
+    "plan_words",
+    "plans",
+    "executions",
+    "batches",
+    "requests",
+    "segments",
+    "snapshots",
+];
 
 /// Number of a file in this store. A new store gives other numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -36,10 +47,6 @@ pub struct FileKey(pub(crate) i64);
 /// Number of a session in this store. A new store gives other numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionKey(pub(crate) i64);
-
-/// Number of a prompt batch in this store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct BatchKey(pub(crate) i64);
 
 macro_rules! number {
     ($($name:ident),*) => {$(
@@ -55,7 +62,7 @@ macro_rules! number {
         }
     )*};
 }
-number!(FileKey, SessionKey, BatchKey);
+number!(FileKey, SessionKey);
 
 /// A time as a column.
 pub(crate) struct At(pub Timestamp);
@@ -100,4 +107,19 @@ pub(crate) fn count(n: u64) -> i64 {
 /// And back: what is negative is none.
 pub(crate) fn uncount(n: i64) -> u64 {
     u64::try_from(n).unwrap_or(0)
+}
+
+/// A column that may hold a text, for a field that shares it.
+pub(crate) fn shared(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<Option<Arc<str>>> {
+    Ok(row.get_ref(column)?.as_str_or_null()?.map(Arc::from))
+}
+
+/// The id of a record as a column.
+pub(crate) fn record_blob(id: u128) -> [u8; 16] {
+    id.to_be_bytes()
+}
+
+/// And back.
+pub(crate) fn record_of(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<Option<u128>> {
+    Ok(row.get::<_, Option<[u8; 16]>>(column)?.map(u128::from_be_bytes))
 }

@@ -1,105 +1,215 @@
-//! Plans that the agent wrote, every version of them.
+//! Plans that the agent wrote: every version, what happened to it, and which prompt carried it out.
 
+use std::sync::Arc;
+
+use watchbill_core::history::rows::{Execution, PlanVersion, PlanWord};
 use watchbill_core::time::Timestamp;
 
-use super::{At, BatchKey, FileKey, SessionKey};
+use super::{FileKey, SessionKey, at, shared, time};
 use crate::{Step, Store, StoreError};
 
 pub(crate) const V1: &str = "
--- One version of a plan.
+-- One version of a plan. The same text again is no new version.
 CREATE TABLE plans (
-    session     INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
-    name        TEXT NOT NULL,     -- path of the plan file, or the id of the call that showed it
-    version     INTEGER NOT NULL,  -- from 1
-    batch       INTEGER REFERENCES batches (id) ON DELETE SET NULL,
-    file        INTEGER REFERENCES files (id) ON DELETE CASCADE,
-    at          INTEGER NOT NULL,
-    source      TEXT NOT NULL,     -- write, edit, exit_plan_mode, prompt
-    approved    INTEGER,           -- 1, 0, or none: not decided
-    executed_by INTEGER REFERENCES batches (id) ON DELETE SET NULL,
-    content     TEXT NOT NULL,
-    PRIMARY KEY (session, name, version)
+    session INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    plan    TEXT NOT NULL,     -- path of its file, or what else names it
+    content TEXT NOT NULL,
+    path    TEXT,
+    at      INTEGER,           -- when the text was first there
+    batch   TEXT,              -- batches.batch
+    file    INTEGER REFERENCES files (id) ON DELETE CASCADE,
+    PRIMARY KEY (session, plan, content)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX plans_file ON plans (file);
-CREATE INDEX plans_batch ON plans (batch);
-CREATE INDEX plans_executed_by ON plans (executed_by);
+
+-- What happened to a plan: to the version that was the newest at that time.
+CREATE TABLE plan_words (
+    session INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    plan    TEXT NOT NULL,
+    at      INTEGER NOT NULL,  -- 0: not known
+    word    TEXT NOT NULL,     -- written, proposed, rejected, approved
+    batch   TEXT,
+    file    INTEGER REFERENCES files (id) ON DELETE CASCADE,
+    PRIMARY KEY (session, plan, at, word)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX plan_words_file ON plan_words (file);
+
+-- A prompt that carries out a plan, of this session or, by its text, of another one.
+CREATE TABLE executions (
+    session INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    batch   TEXT NOT NULL,
+    plan    TEXT,
+    content TEXT,
+    at      INTEGER,
+    file    INTEGER REFERENCES files (id) ON DELETE CASCADE,
+    PRIMARY KEY (session, batch)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX executions_file ON executions (file);
 ";
 
-/// One version of a plan.
+/// A version of a plan as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PlanRow {
-    /// Whose it is.
-    pub session: SessionKey,
-    /// Path of the plan file, or the id of the call that showed it.
-    pub name: String,
-    /// From 1.
+pub struct StoredPlan {
+    /// Names the plan.
+    pub plan: Arc<str>,
+    /// Its file.
+    pub path: Option<Arc<str>>,
+    /// From 1, by time.
     pub version: u32,
-    /// The batch that wrote it.
-    pub batch: Option<BatchKey>,
-    /// The transcript it was read from.
-    pub file: Option<FileKey>,
-    /// When.
-    pub at: Timestamp,
-    /// How it is known: `write`, `edit`, `exit_plan_mode`, `prompt`.
-    pub source: String,
-    /// The person's verdict.
-    pub approved: Option<bool>,
-    /// The batch that carries it out.
-    pub executed_by: Option<BatchKey>,
-    /// The plan.
+    /// What it says.
     pub content: String,
+    /// When it was first there.
+    pub at: Option<Timestamp>,
+    /// The batch that wrote it.
+    pub batch: Option<Arc<str>>,
+    /// What happened to it, in order of the times.
+    pub words: Vec<(Option<Timestamp>, PlanWord)>,
 }
 
 impl Step<'_> {
-    /// Stores a version of a plan in place of the one with its name and number.
+    /// Stores what is told of a plan.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn put_plan(&mut self, row: &PlanRow) -> Result<(), StoreError> {
+    pub fn merge_plan(
+        &mut self,
+        session: SessionKey,
+        file: Option<FileKey>,
+        told: &PlanVersion,
+    ) -> Result<(), StoreError> {
+        if let Some(content) = &told.content {
+            self.run(
+                "INSERT INTO plans (session, plan, content, path, at, batch, file)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+                 ON CONFLICT (session, plan, content) DO UPDATE SET
+                    path = coalesce(path, excluded.path), file = coalesce(file, excluded.file),
+                    batch = CASE WHEN coalesce(excluded.at < at, at IS NULL) THEN excluded.batch ELSE batch END,
+                    at = min(coalesce(at, excluded.at), coalesce(excluded.at, at))",
+                rusqlite::params![
+                    session,
+                    &*told.plan,
+                    content,
+                    told.path.as_deref(),
+                    at(told.at),
+                    told.batch.as_deref(),
+                    file
+                ],
+            )?;
+        }
         self.run(
-            "INSERT OR REPLACE INTO plans
-                (session, name, version, batch, file, at, source, approved, executed_by, content)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            "INSERT INTO plan_words (session, plan, at, word, batch, file) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+             ON CONFLICT (session, plan, at, word) DO UPDATE SET
+                batch = coalesce(batch, excluded.batch), file = coalesce(file, excluded.file)",
             rusqlite::params![
-                row.session,
-                row.name,
-                row.version,
-                row.batch,
-                row.file,
-                At(row.at),
-                row.source,
-                row.approved,
-                row.executed_by,
-                row.content
+                session,
+                &*told.plan,
+                at(told.at).unwrap_or(0),
+                told.word.word(),
+                told.batch.as_deref(),
+                file
             ],
+        )?;
+        Ok(())
+    }
+
+    /// Stores that a prompt carries out a plan.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn merge_execution(
+        &mut self,
+        session: SessionKey,
+        file: Option<FileKey>,
+        told: &Execution,
+    ) -> Result<(), StoreError> {
+        self.run(
+            "INSERT INTO executions (session, batch, plan, content, at, file) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+             ON CONFLICT (session, batch) DO UPDATE SET
+                plan = coalesce(plan, excluded.plan), content = coalesce(content, excluded.content),
+                at = min(coalesce(at, excluded.at), coalesce(excluded.at, at)),
+                file = coalesce(file, excluded.file)",
+            rusqlite::params![session, &*told.batch, told.plan.as_deref(), told.content, at(told.at), file],
         )?;
         Ok(())
     }
 }
 
 impl Store {
-    /// The plans of a session: by name, then by version.
+    /// The versions of a session's plans: by plan, then by time.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn plans(&self, session: SessionKey) -> Result<Vec<PlanRow>, StoreError> {
-        self.asked(|sql| {
+    pub fn plans(&self, session: SessionKey) -> Result<Vec<StoredPlan>, StoreError> {
+        let mut plans: Vec<StoredPlan> = self.asked(|sql| {
             sql.prepare_cached(
-                "SELECT session, name, version, batch, file, at, source, approved, executed_by, content
-                 FROM plans WHERE session = ?1 ORDER BY name, version",
+                "SELECT plan, path, content, at, batch,
+                    row_number() OVER (PARTITION BY plan ORDER BY at, content) AS version
+                 FROM plans WHERE session = ?1 ORDER BY plan, version",
             )?
             .query_map([session], |row| {
-                Ok(PlanRow {
-                    session: row.get(0)?,
-                    name: row.get(1)?,
-                    version: row.get(2)?,
-                    batch: row.get(3)?,
-                    file: row.get(4)?,
-                    at: row.get::<_, At>(5)?.0,
-                    source: row.get(6)?,
-                    approved: row.get(7)?,
-                    executed_by: row.get(8)?,
-                    content: row.get(9)?,
+                Ok(StoredPlan {
+                    plan: shared(row, 0)?.unwrap_or_default(),
+                    path: shared(row, 1)?,
+                    version: row.get(5)?,
+                    content: row.get(2)?,
+                    at: time(row, 3)?,
+                    batch: shared(row, 4)?,
+                    words: Vec::new(),
+                })
+            })?
+            .collect()
+        })?;
+        for (plan, at, word) in self.plan_words(session)? {
+            // It was said of the newest version of its time.
+            let of_plan = plans.iter_mut().filter(|version| version.plan == plan);
+            let mut newest = None;
+            for version in of_plan {
+                if newest.is_none() || version.at <= at {
+                    newest = Some(version);
+                }
+            }
+            if let Some(version) = newest {
+                version.words.push((at, word));
+            }
+        }
+        Ok(plans)
+    }
+
+    fn plan_words(
+        &self,
+        session: SessionKey,
+    ) -> Result<Vec<(Arc<str>, Option<Timestamp>, PlanWord)>, StoreError> {
+        self.asked(|sql| {
+            sql.prepare_cached(
+                "SELECT plan, nullif(at, 0), word FROM plan_words WHERE session = ?1 ORDER BY plan, at, word",
+            )?
+            .query_map([session], |row| {
+                let word: String = row.get(2)?;
+                Ok((
+                    shared(row, 0)?.unwrap_or_default(),
+                    time(row, 1)?,
+                    PlanWord::of(&word).unwrap_or(PlanWord::Written),
+                ))
+            })?
+            .collect()
+        })
+    }
+
+    /// The prompts of a session that carry out plans.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn executions(&self, session: SessionKey) -> Result<Vec<Execution>, StoreError> {
+        self.asked(|sql| {
+            sql.prepare_cached(
+                "SELECT plan, content, batch, at FROM executions WHERE session = ?1 ORDER BY at, batch",
+            )?
+            .query_map([session], |row| {
+                Ok(Execution {
+                    plan: shared(row, 0)?,
+                    content: row.get(1)?,
+                    batch: shared(row, 2)?.unwrap_or_default(),
+                    at: time(row, 3)?,
                 })
             })?
             .collect()

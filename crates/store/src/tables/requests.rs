@@ -1,8 +1,6 @@
-//! Requests to a model: the tokens of each, once.
+//! Requests to a model: the tokens of each.
 
-use watchbill_core::session::RequestKey;
-use watchbill_core::time::Timestamp;
-use watchbill_core::transcript::record::Usage;
+use watchbill_core::history::rows::Request;
 
 use super::{FileKey, at, bits, count};
 use crate::{Step, StoreError};
@@ -15,6 +13,8 @@ CREATE TABLE requests (
     request     INTEGER NOT NULL,  -- hash of message id and request id
     at          INTEGER,
     model       TEXT,
+    subagent    TEXT,
+    copied      INTEGER NOT NULL,  -- 1: the record says that it was copied from another session
     input       INTEGER NOT NULL,
     output      INTEGER NOT NULL,
     cache_read  INTEGER NOT NULL,
@@ -23,39 +23,35 @@ CREATE TABLE requests (
 ) STRICT, WITHOUT ROWID;
 ";
 
-/// The tokens of a request, as one record tells them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RequestRow<'a> {
-    /// Names the request.
-    pub key: RequestKey,
-    /// When it was answered.
-    pub at: Option<Timestamp>,
-    /// The model that answered.
-    pub model: Option<&'a str>,
-    /// Its tokens.
-    pub usage: Usage,
-}
-
 impl Step<'_> {
-    /// Stores the tokens of a request; within a file the last record of a request wins.
+    /// Stores the tokens of a request, merged with what the same file told of it before.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn put_request(&mut self, file: FileKey, row: &RequestRow<'_>) -> Result<(), StoreError> {
+    pub fn merge_request(&mut self, file: FileKey, told: &Request) -> Result<(), StoreError> {
         self.run(
-            "INSERT OR REPLACE INTO requests
-                (file, request, at, model, input, output, cache_read, cache_write)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-            (
+            "INSERT INTO requests
+                (file, request, at, model, subagent, copied, input, output, cache_read, cache_write)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+             ON CONFLICT (file, request) DO UPDATE SET
+                at = min(coalesce(at, excluded.at), coalesce(excluded.at, at)),
+                model = min(coalesce(model, excluded.model), coalesce(excluded.model, model)),
+                subagent = min(coalesce(subagent, excluded.subagent), coalesce(excluded.subagent, subagent)),
+                copied = min(copied, excluded.copied), input = max(input, excluded.input),
+                output = max(output, excluded.output), cache_read = max(cache_read, excluded.cache_read),
+                cache_write = max(cache_write, excluded.cache_write)",
+            rusqlite::params![
                 file,
-                bits(row.key.0),
-                at(row.at),
-                row.model,
-                count(row.usage.input),
-                count(row.usage.output),
-                count(row.usage.cache_read),
-                count(row.usage.cache_write),
-            ),
+                bits(told.key.0),
+                at(told.at),
+                told.model.as_deref(),
+                told.agent.as_deref(),
+                told.copied,
+                count(told.usage.input),
+                count(told.usage.output),
+                count(told.usage.cache_read),
+                count(told.usage.cache_write)
+            ],
         )?;
         Ok(())
     }

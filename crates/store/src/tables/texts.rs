@@ -1,6 +1,8 @@
 //! Texts: what can be searched, and the full-text index over it.
 
 use rusqlite::OptionalExtension;
+pub use watchbill_core::history::rows::Role;
+use watchbill_core::history::rows::Text;
 use watchbill_core::time::Timestamp;
 
 use super::{FileKey, SessionKey, at, count, time, uncount};
@@ -18,8 +20,9 @@ CREATE TABLE texts (
     part    INTEGER NOT NULL,      -- which text of that record, from 0
     session INTEGER NOT NULL,      -- that of the file
     at      INTEGER,
-    role    TEXT NOT NULL,         -- user, assistant, thinking, tool_input, tool_result, summary, title
+    role    TEXT NOT NULL,         -- prompt, answer, thinking, tool_input, tool_result, summary, title, command, notice
     tool    TEXT,
+    subagent TEXT,                 -- whose it is, if it is a subagent's
     cut     INTEGER NOT NULL,      -- how many bytes of it were not stored
     text    TEXT NOT NULL
 ) STRICT;
@@ -31,7 +34,8 @@ CREATE VIEW texts_indexed AS
     SELECT id, text, index_parts(text) AS parts, index_tags(session, role, tool) AS tags FROM texts;
 CREATE VIRTUAL TABLE texts_fts USING fts5 (
     text, parts, tags,
-    content = 'texts_indexed', content_rowid = 'id', columnsize = 0, tokenize = 'unicode61 remove_diacritics 2'
+    content = 'texts_indexed', content_rowid = 'id', columnsize = 0,
+    tokenize = 'unicode61 remove_diacritics 2'
 );
 -- The index forgets a text with the text, whoever removes it.
 CREATE TRIGGER texts_removed BEFORE DELETE ON texts BEGIN
@@ -40,88 +44,21 @@ CREATE TRIGGER texts_removed BEFORE DELETE ON texts BEGIN
 END;
 ";
 
-/// Whose a text is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Role {
-    /// The person: a prompt.
-    User,
-    /// The agent's answer.
-    Assistant,
-    /// What the agent thought.
-    Thinking,
-    /// What the agent asked a tool to do.
-    ToolInput,
-    /// What the tool gave back.
-    ToolResult,
-    /// A summary, as a compaction leaves it.
-    Summary,
-    /// A title.
-    Title,
-}
-
-impl Role {
-    /// All of them.
-    pub const ALL: [Self; 7] = [
-        Self::User,
-        Self::Assistant,
-        Self::Thinking,
-        Self::ToolInput,
-        Self::ToolResult,
-        Self::Summary,
-        Self::Title,
-    ];
-
-    /// The word in the table, in JSON and in text output.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Assistant => "assistant",
-            Self::Thinking => "thinking",
-            Self::ToolInput => "tool_input",
-            Self::ToolResult => "tool_result",
-            Self::Summary => "summary",
-            Self::Title => "title",
-        }
-    }
-
-    /// The role that a word names.
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|role| role.word() == word)
-    }
-}
-
-/// A text to be stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TextRow<'a> {
-    /// Byte offset of its record in the file.
-    pub offset: u64,
-    /// Which text of that record, from zero.
-    pub part: u32,
-    /// Time of the record.
-    pub at: Option<Timestamp>,
-    /// Whose it is.
-    pub role: Role,
-    /// The tool, of a tool's input or result.
-    pub tool: Option<&'a str>,
-    /// The text, cut where the setting says.
-    pub text: &'a str,
-    /// How many bytes were cut off.
-    pub cut: u64,
-}
-
 /// A text as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredText {
     /// Byte offset of its record in the file.
     pub offset: u64,
     /// Which text of that record.
-    pub part: u32,
+    pub part: u16,
     /// Time of the record.
     pub at: Option<Timestamp>,
-    /// Word of the role.
+    /// Whose words: a word of [`Role`].
     pub role: String,
     /// The tool.
     pub tool: Option<String>,
+    /// The subagent, if it is a subagent's.
+    pub subagent: Option<String>,
     /// The text.
     pub text: String,
     /// How many bytes were cut off.
@@ -138,12 +75,12 @@ impl Step<'_> {
         &mut self,
         file: FileKey,
         session: SessionKey,
-        row: &TextRow<'_>,
+        row: &Text<'_>,
     ) -> Result<bool, StoreError> {
         let role = row.role.word();
         let added = self.run(
-            "INSERT OR IGNORE INTO texts (file, byte, part, session, at, role, tool, cut, text)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            "INSERT OR IGNORE INTO texts (file, byte, part, session, at, role, tool, subagent, cut, text)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
             rusqlite::params![
                 file,
                 count(row.offset),
@@ -152,6 +89,7 @@ impl Step<'_> {
                 at(row.at),
                 role,
                 row.tool,
+                row.agent,
                 count(row.cut),
                 row.text
             ],
@@ -160,11 +98,18 @@ impl Step<'_> {
             return Ok(false);
         }
         let id = self.last_id();
-        self.run(
+        let mut words = std::mem::take(&mut self.words);
+        words.0.clear();
+        words.1.clear();
+        parts::add(row.text, &mut words.0);
+        tags::add(session.0, role, row.tool, &mut words.1);
+        let indexed = self.run(
             "INSERT INTO texts_fts (rowid, text, parts, tags) VALUES (?1, ?2, ?3, ?4)",
-            (id, row.text, parts::of(row.text), tags::of(session.0, role, row.tool)),
-        )?;
-        self.count_text(file, row.cut);
+            (id, row.text, &words.0, &words.1),
+        );
+        self.words = words;
+        indexed?;
+        self.count_text(file, row);
         Ok(true)
     }
 }
@@ -177,7 +122,7 @@ impl Store {
     pub fn texts(&self, file: FileKey, from: u64, limit: u32) -> Result<Vec<StoredText>, StoreError> {
         self.asked(|sql| {
             sql.prepare_cached(
-                "SELECT byte, part, at, role, tool, text, cut FROM texts
+                "SELECT byte, part, at, role, tool, subagent, text, cut FROM texts
                  WHERE file = ?1 AND byte >= ?2 ORDER BY byte, part LIMIT ?3",
             )?
             .query_map((file, count(from), limit), |row| {
@@ -187,36 +132,13 @@ impl Store {
                     at: time(row, 2)?,
                     role: row.get(3)?,
                     tool: row.get(4)?,
-                    text: row.get(5)?,
-                    cut: uncount(row.get(6)?),
+                    subagent: row.get(5)?,
+                    text: row.get(6)?,
+                    cut: uncount(row.get(7)?),
                 })
             })?
             .collect()
         })
-    }
-
-    /// Compares the index with the texts.
-    ///
-    /// # Errors
-    /// When the database cannot be read, or this process may not write.
-    pub fn index_is_sound(&mut self) -> Result<bool, StoreError> {
-        let mut step = self.step()?;
-        match step.run("INSERT INTO texts_fts (texts_fts, rank) VALUES ('integrity-check', 1)", []) {
-            Ok(_) => Ok(true),
-            Err(StoreError::Damaged { .. }) => Ok(false),
-            Err(other) => Err(other),
-        }
-    }
-
-    /// Makes the index anew from the stored texts.
-    ///
-    /// # Errors
-    /// When the database cannot be written.
-    pub fn rebuild_index(&mut self) -> Result<(), StoreError> {
-        let mut step = self.step()?;
-        step.run("INSERT INTO texts_fts (texts_fts) VALUES ('rebuild')", [])?;
-        step.set_meta(INDEX_VERSION, &crate::text::VERSION.to_string())?;
-        step.commit()
     }
 
     /// How many texts are stored, and how many bytes of them were not, by the setting.
@@ -234,6 +156,3 @@ impl Store {
         })
     }
 }
-
-/// Name of the fact that says with which version of the functions the index was made.
-pub(crate) const INDEX_VERSION: &str = "index_version";

@@ -1,83 +1,114 @@
 //! The parts of a text that its plain words don't show: pieces of camelCase names, and the signs of scripts that
 //! write no spaces, one by one, so that a word in the middle of a run is found as a phrase of its signs.
 
+/// Longer names are taken for keys and encoded bytes, which nobody looks for by their pieces.
+const LONGEST_NAME: usize = 64;
+
 /// What is added to the index for a text; `None` for most: plain words need no addition.
 pub fn of(text: &str) -> Option<String> {
     let mut parts = String::new();
-    let bytes = text.as_bytes();
-    let mut at = 0;
-    while at < bytes.len() {
-        let byte = bytes[at];
-        if byte.is_ascii_alphanumeric() {
-            let start = at;
-            let mut seams = false;
-            let mut before = byte;
-            at += 1;
-            while at < bytes.len() && bytes[at].is_ascii_alphanumeric() {
-                seams |= bytes[at].is_ascii_uppercase() && before.is_ascii_lowercase();
-                before = bytes[at];
-                at += 1;
-            }
-            if seams || has_late_capitals(&bytes[start..at]) {
-                camel(&text[start..at], &mut parts);
-            }
-        } else if byte < 0x80 {
-            at += 1;
-        } else {
-            let Some(c) = text[at..].chars().next() else { break };
-            at += c.len_utf8();
-            if is_unspaced(c) {
-                parts.push(' ');
-                parts.push(c);
-                parts_break(&text[at..], &mut parts);
-            }
-        }
-    }
+    add(text, &mut parts);
     (!parts.is_empty()).then_some(parts)
 }
 
-/// Between two runs stands a sign that no query asks for, so that no phrase reaches from one into the next.
-fn parts_break(rest: &str, parts: &mut String) {
-    if !rest.chars().next().is_some_and(is_unspaced) {
-        parts.push_str(" 0x");
+/// Appends the parts of a text, each after a space. Every byte of every stored text goes through here once.
+pub fn add(text: &str, parts: &mut String) {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        match CLASS[byte as usize] {
+            OTHER => at += 1,
+            HIGH => {
+                let Some(c) = text[at..].chars().next() else { return };
+                at += c.len_utf8();
+                if is_unspaced(c) {
+                    parts.push(' ');
+                    parts.push(c);
+                }
+            }
+            mut class => {
+                let start = at;
+                let mut seam = false;
+                at += 1;
+                while let Some(&byte) = bytes.get(at) {
+                    let next = CLASS[byte as usize];
+                    if next < LOWER {
+                        break;
+                    }
+                    // Hardly more than there are; where they are, `is_seam` says.
+                    seam |= next == UPPER && class != UPPER;
+                    seam |= next == LOWER && class == UPPER && at > start + 1;
+                    class = next;
+                    at += 1;
+                }
+                if seam && at - start <= LONGEST_NAME {
+                    add_pieces(&text[start..at], parts);
+                }
+            }
+        }
     }
 }
 
-/// Whether capitals are followed by a lower-case word, as in `HTTPServer`.
-fn has_late_capitals(word: &[u8]) -> bool {
-    word.windows(3)
-        .any(|w| w[0].is_ascii_uppercase() && w[1].is_ascii_uppercase() && w[2].is_ascii_lowercase())
-}
+const OTHER: u8 = 0;
+const HIGH: u8 = 1;
+const LOWER: u8 = 2;
+const UPPER: u8 = 3;
+const DIGIT: u8 = 4;
 
-/// The pieces of a camelCase name.
-fn camel(word: &str, parts: &mut String) {
-    for piece in pieces(word) {
-        parts.push(' ');
-        parts.push_str(piece);
+/// What a byte is.
+const CLASS: [u8; 256] = {
+    let mut table = [OTHER; 256];
+    let mut at = 0;
+    while at < 256 {
+        table[at] = match at as u8 {
+            b'a'..=b'z' => LOWER,
+            b'A'..=b'Z' => UPPER,
+            b'0'..=b'9' => DIGIT,
+            0x80.. => HIGH,
+            _ => OTHER,
+        };
+        at += 1;
     }
-    parts.push_str(" 0x");
+    table
+};
+
+/// Where a name falls apart: before a capital that follows a small letter (`parseLine`), or that begins a word
+/// after capitals or digits (`HTTPServer`, `utf8Text`).
+fn is_seam(bytes: &[u8], at: usize) -> bool {
+    let class = |at: usize| bytes.get(at).map_or(OTHER, |byte| CLASS[*byte as usize]);
+    class(at) == UPPER
+        && match class(at - 1) {
+            LOWER => true,
+            UPPER | DIGIT => class(at + 1) == LOWER,
+            _ => false,
+        }
 }
 
-/// `parseHTTPLine2` as `parse`, `HTTP`, `Line2`. ASCII only; anything else is one piece.
-pub fn pieces(word: &str) -> Vec<&str> {
-    let bytes = word.as_bytes();
-    let mut pieces = Vec::new();
+fn add_pieces(word: &str, parts: &mut String) {
     let mut start = 0;
-    for at in 1..bytes.len() {
-        let capital = bytes[at].is_ascii_uppercase();
-        let after_lower = bytes[at - 1].is_ascii_lowercase() || bytes[at - 1].is_ascii_digit();
-        let before_lower = bytes.get(at + 1).is_some_and(u8::is_ascii_lowercase);
-        if capital && (after_lower || (bytes[at - 1].is_ascii_uppercase() && before_lower)) {
-            pieces.push(&word[start..at]);
+    for at in 1..word.len() {
+        if is_seam(word.as_bytes(), at) {
+            parts.push(' ');
+            parts.push_str(&word[start..at]);
             start = at;
         }
     }
-    pieces.push(&word[start..]);
-    pieces
+    if start > 0 {
+        parts.push(' ');
+        parts.push_str(&word[start..]);
+    }
+}
+
+/// The byte ranges of a word's pieces, for a word that has seams; `word` is letters and digits of one script.
+pub(crate) fn seams(word: &str) -> Vec<usize> {
+    if word.len() > LONGEST_NAME || !word.is_ascii() {
+        return Vec::new();
+    }
+    (1..word.len()).filter(|at| is_seam(word.as_bytes(), *at)).collect()
 }
 
 /// Whether the character belongs to a script that writes no spaces between words.
-pub fn is_unspaced(c: char) -> bool {
+pub(crate) fn is_unspaced(c: char) -> bool {
     matches!(u32::from(c),
         0x0E00..=0x0EFF      // Thai, Lao
         | 0x1000..=0x109F    // Burmese
@@ -99,15 +130,25 @@ mod tests {
 
     #[test]
     fn plain_texts_need_no_addition() {
-        assert_eq!(of("fn parse_line(bytes: &[u8]) in src/lib.rs, PATH and Readme"), None);
-        assert_eq!(of(""), None);
+        for text in
+            ["fn parse_line(b: &[u8]) in src/lib.rs, PATH and Readme", "", "at 20T15:30:58Z, a3F9", "Ünï"]
+        {
+            assert_eq!(of(text), None, "{text}");
+        }
+        assert_eq!(of(&"aB".repeat(40)), None, "a key, not a name");
     }
 
     #[test]
     fn names_and_unspaced_scripts_are_taken_apart() {
-        assert_eq!(of("call parseLine now").as_deref(), Some(" parse Line 0x"));
-        assert_eq!(pieces("parseHTTPLine2Go"), ["parse", "HTTP", "Line2", "Go"]);
-        assert_eq!(of("HTTPServer").as_deref(), Some(" HTTP Server 0x"));
-        assert_eq!(of("日本語 ok").as_deref(), Some(" 日 本 語 0x"));
+        for (text, parts) in [
+            ("call parseLine now", " parse Line"),
+            ("parseHTTPLine2Go", " parse HTTP Line2 Go"),
+            ("HTTPServer", " HTTP Server"),
+            ("utf8Text", " utf8 Text"),
+            ("日本語 ok", " 日 本 語"),
+            ("useState日本", " use State 日 本"),
+        ] {
+            assert_eq!(of(text).as_deref(), Some(parts));
+        }
     }
 }

@@ -5,13 +5,19 @@ use std::fmt::Write;
 /// The words of one text.
 pub fn of(session: i64, role: &str, tool: Option<&str>) -> String {
     let mut tags = String::with_capacity(40);
+    add(session, role, tool, &mut tags);
+    tags
+}
+
+/// Appends the words of one text.
+pub(crate) fn add(session: i64, role: &str, tool: Option<&str>, tags: &mut String) {
     // Writing to a string cannot fail.
-    let _ = write!(tags, "{} {}", session_tag(session), role_tag(role));
+    let _ = write!(tags, "s{session} ");
+    add_word('r', role, tags);
     if let Some(tool) = tool {
         tags.push(' ');
-        tags.push_str(&tool_tag(tool));
+        add_word('t', tool, tags);
     }
-    tags
 }
 
 /// The word for a session.
@@ -32,9 +38,13 @@ pub fn tool_tag(tool: &str) -> String {
 /// One token: letters and digits only, since everything else would end it.
 fn one_word(kind: char, name: &str) -> String {
     let mut word = String::with_capacity(name.len() + 1);
-    word.push(kind);
-    word.extend(name.chars().filter(|c| c.is_ascii_alphanumeric()).map(|c| c.to_ascii_lowercase()));
+    add_word(kind, name, &mut word);
     word
+}
+
+fn add_word(kind: char, name: &str, to: &mut String) {
+    to.push(kind);
+    to.extend(name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()));
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Tests of the store through its public face, on real files.
 
-#![allow(missing_docs)]
+#![allow(clippy::unwrap_used, clippy::expect_used, missing_docs, reason = "a broken test should fail loudly")]
 
 mod first;
 mod rig;

@@ -1,9 +1,9 @@
 //! What every test needs: a folder, a store in it, a file with texts.
 
 use tempfile::TempDir;
+use watchbill_core::history::rows::{Role, Text};
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
-use watchbill_store::tables::texts::{Role, TextRow};
 use watchbill_store::{FileKey, Mode, SessionKey, Step, Store};
 
 pub struct Rig {
@@ -29,7 +29,8 @@ pub fn session(step: &mut Step<'_>, id: &str) -> (SessionKey, FileKey) {
 }
 
 /// A prompt at byte `offset`, `offset` milliseconds after the epoch.
-pub fn prompt(offset: u64, text: &str) -> TextRow<'_> {
+pub fn prompt(offset: u64, text: &str) -> Text<'_> {
     let at = Some(Timestamp::from_millis(i64::try_from(offset).unwrap()));
-    TextRow { offset, part: 0, at, role: Role::User, tool: None, text, cut: 0 }
+    let role = Role::Prompt;
+    Text { offset, part: 0, record: None, at, role, tool: None, agent: None, copied: false, text, cut: 0 }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{HistoryFold, Sink, Step};
+use crate::history::hooks::input_json;
 use crate::history::private::strip_private;
 use crate::history::rows::{Activity, BatchId, Item, Outcome, Role};
 use crate::session::facts::first_line;
@@ -28,6 +29,8 @@ pub(super) struct Call {
     at: Option<Timestamp>,
     /// No activity, but its result wants to know the tool.
     skipped: bool,
+    /// It touches a file of which nothing is to be stored, and so does its result.
+    left_out: bool,
     /// The plan that it writes or shows.
     pub plan: Option<Arc<str>>,
     /// All that is known of it, until it was given out once.
@@ -126,14 +129,16 @@ impl HistoryFold {
 
     fn call(&mut self, block: FullBlock<'_, '_>, buffer: &mut String, step: &mut Step<'_, '_>) {
         let Some((id, tool)) = block.call() else { return };
-        if step.settings.cut > 0 {
+        let left_out = !step.settings.exclude.is_empty()
+            && block.paths().any(|path| step.settings.exclude.leaves_out(&path));
+        if step.settings.cut > 0 && !left_out {
             let piece = block.input_words(step.settings.cut, buffer);
             self.tell(Role::ToolInput, Some(tool.as_ref()), piece, step);
         }
         let tool: Arc<str> = Arc::from(tool);
         let batch = self.batch_of(step);
-        let skipped = step.settings.skips(&tool);
-        let plan = self.plan_in_call(&tool, block, batch.as_ref(), step);
+        let skipped = left_out || step.settings.skips(&tool);
+        let plan = if left_out { None } else { self.plan_in_call(&tool, block, batch.as_ref(), step) };
         let id: Arc<str> = Arc::from(id);
         let news = (!skipped).then(|| {
             Box::new(Activity {
@@ -142,14 +147,15 @@ impl HistoryFold {
                 tool: Some(Arc::clone(&tool)),
                 target: public(&block.target(&tool)),
                 file: block.file(&tool).map(|file| strip_private(&file).into_owned()),
-                input: input(block, step.settings.input),
+                input: input_json(block.input_json(step.settings.input), step.settings.input),
                 at: step.at,
                 offset: Some(step.offset),
                 outcome: Some(Outcome::Pending),
                 ..Activity::new(Arc::clone(&id))
             })
         });
-        let call = Call { id, tool, batch, agent: step.agent.is_some(), at: step.at, skipped, plan, news };
+        let agent = step.agent.is_some();
+        let call = Call { id, tool, batch, agent, at: step.at, skipped, left_out, plan, news };
         self.calls.push(call, step.sink);
     }
 
@@ -174,6 +180,9 @@ impl HistoryFold {
         {
             self.prompt_id = Some(Arc::from(id));
         }
+        if full.was_killed() {
+            self.killed(step);
+        }
         self.stir(false, step);
         let mut buffer = std::mem::take(&mut self.buffer);
         let blocks = full.blocks().filter(|block| block.kind() == "tool_result");
@@ -192,7 +201,7 @@ impl HistoryFold {
         step: &mut Step<'_, '_>,
     ) {
         let mut call = self.calls.take(&result.id);
-        let outcome = outcome(result);
+        let outcome = if full.was_killed() { Outcome::Lost } else { outcome(result) };
         let failed = matches!(outcome, Outcome::Error | Outcome::Denied);
         let limit = if failed { step.settings.cut.max(ERROR_LOOK) } else { step.settings.cut };
         let mut error = None;
@@ -200,7 +209,7 @@ impl HistoryFold {
             let piece = block.result(limit, buffer);
             error = failed
                 .then(|| public(&first_line(&piece.text[..piece.text.floor_char_boundary(ERROR_LOOK)])));
-            if step.settings.cut > 0 {
+            if step.settings.cut > 0 && !call.as_ref().is_some_and(|call| call.left_out) {
                 self.tell(Role::ToolResult, call.as_ref().map(|call| &*call.tool), piece, step);
             }
         }
@@ -242,12 +251,6 @@ fn outcome(result: &ToolResult<'_>) -> Outcome {
 /// Without what is private; `None` when nothing is left.
 fn public(text: &str) -> Option<String> {
     let text = strip_private(text);
-    (!text.is_empty()).then(|| text.into_owned())
-}
-
-/// The input as JSON text. No client writes `<` as an escape; where one does, nobody knows what is private.
-fn input(block: FullBlock<'_, '_>, limit: usize) -> Option<String> {
-    let raw = block.input_json(limit);
-    let hidden = ["\\u003c", "\\u003C"].iter().any(|escape| raw.contains(escape));
-    if hidden || raw.is_empty() { None } else { public(raw) }
+    let text = text.trim();
+    (!text.is_empty()).then(|| text.to_owned())
 }

@@ -1,0 +1,15 @@
+//! History: records and hook events in, rows out.
+
+#![allow(clippy::expect_used, reason = "a broken expectation should fail loudly")]
+
+mod hooks;
+mod laws;
+mod model;
+mod private;
+mod recordings;
+mod recovery;
+mod shapes;
+
+#[path = "../transcript/fixtures.rs"]
+#[allow(dead_code, reason = "shared with the tests of the reader")]
+mod fixtures;

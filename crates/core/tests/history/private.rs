@@ -1,0 +1,108 @@
+//! What is private is not stored, wherever it stands.
+
+use proptest::prelude::*;
+use watchbill_core::history::{Exclude, Role, keep_public, strip_private};
+
+use crate::model::{Model, Reader, rows};
+
+fn pieces() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        4 => "[a-zé😀 <>/]{0,6}".prop_map(String::from),
+        2 => Just("<private>".to_owned()),
+        2 => Just("</private>".to_owned()),
+        1 => Just("<Private x=\"1\">".to_owned()),
+        1 => Just("<private/>".to_owned()),
+        1 => Just("<claude-mem-context>".to_owned()),
+        1 => Just("</claude-mem-context>".to_owned()),
+        1 => Just("<pri".to_owned()),
+        1 => Just("vate>".to_owned()),
+    ];
+    proptest::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #[test]
+    fn stripping_leaves_no_opening_tag_and_is_final(text in pieces()) {
+        let stripped = strip_private(&text);
+        let lower = stripped.to_lowercase();
+        for tag in ["<private>", "<private/>", "<private x", "<claude-mem-context>"] {
+            prop_assert!(!lower.contains(tag), "{text:?} -> {stripped:?}");
+        }
+        prop_assert_eq!(strip_private(&stripped), stripped.as_ref());
+        prop_assert!(stripped.len() <= text.len());
+    }
+
+    #[test]
+    fn what_stands_between_the_tags_is_gone_and_the_rest_is_there(
+        before in "[a-z ]{0,9}", secret in "[A-Z]{1,9}", after in "[a-z ]{0,9}", depth in 1usize..5,
+    ) {
+        let text = format!("{before}{}{secret}{}{after}", "<private>".repeat(depth), "</private>".repeat(depth));
+        prop_assert_eq!(strip_private(&text), format!("{before}{after}"));
+        let unclosed = format!("{before}{}{secret}{after}", "<private>".repeat(depth));
+        prop_assert_eq!(strip_private(&unclosed), before.as_str());
+    }
+
+    #[test]
+    fn a_prompt_is_nothing_exactly_when_nothing_public_is_in_it(text in pieces()) {
+        let stripped = strip_private(&text);
+        let hidden = stripped.trim().is_empty() && stripped.len() < text.len();
+        prop_assert_eq!(keep_public(&text).is_none(), hidden);
+    }
+}
+
+/// A session in which the secret word stands wherever a text can stand.
+const SESSION: &str = r#"
+{"type":"user","uuid":"1","timestamp":"2026-11-20T15:00:00.000Z","message":{"content":"do <private>S3CRET</private>it"}}
+{"type":"assistant","uuid":"2","timestamp":"2026-11-20T15:00:01.000Z","message":{"id":"m","content":[{"type":"thinking","thinking":"<private>S3CRET</private> hm"}]}}
+{"type":"assistant","uuid":"3","timestamp":"2026-11-20T15:00:02.000Z","message":{"id":"m","content":[{"type":"text","text":"well <private>S3CRET"}]}}
+{"type":"assistant","uuid":"4","timestamp":"2026-11-20T15:00:03.000Z","message":{"id":"m","content":[{"type":"tool_use","id":"t","name":"Bash","input":{"command":"echo <private>S3CRET</private> x"}}]}}
+{"type":"assistant","uuid":"5","timestamp":"2026-11-20T15:00:03.000Z","message":{"id":"m","content":[{"type":"tool_use","id":"u","name":"Write","input":{"file_path":"/home/dev/.claude/plans/p.md","content":"<private>S3CRET</private> plan"}}]}}
+{"type":"user","uuid":"6","timestamp":"2026-11-20T15:00:04.000Z","message":{"content":[{"type":"tool_result","tool_use_id":"t","is_error":true,"content":"bad <private>S3CRET</private>"}]}}
+{"type":"user","uuid":"7","timestamp":"2026-11-20T15:00:05.000Z","toolUseResult":{"content":"<private>S3CRET</private> plan"},"message":{"content":[{"type":"tool_result","tool_use_id":"u","content":"ok"}]}}
+{"type":"assistant","uuid":"8","timestamp":"2026-11-20T15:00:06.000Z","message":{"id":"n","stop_reason":"end_turn","content":[{"type":"text","text":"done <private>S3CRET</private> now"}]}}
+{"type":"user","uuid":"9","timestamp":"2026-11-20T15:01:00.000Z","message":{"content":"<private>S3CRET all of it</private>"}}
+{"type":"custom-title","customTitle":"t <private>S3CRET</private>"}
+{"type":"assistant","uuid":"a","timestamp":"2026-11-20T15:01:01.000Z","message":{"id":"o","content":[{"type":"tool_use","id":"v","name":"Bash","input":{"command":"echo \u003cprivate\u003eS3CRET"}}]}}
+"#;
+
+#[test]
+fn a_private_word_is_in_no_row() {
+    let model = rows(SESSION);
+    let Model { texts, batches, activities, plans, executions, .. } = &model;
+    let all = format!("{texts:?}{batches:?}{activities:?}{plans:?}{executions:?}");
+    assert!(!all.contains("S3CRET"), "{model:#?}");
+    assert_eq!(model.texts_of(Role::Prompt), ["do it"], "the wholly private prompt is no text");
+    assert_eq!(model.texts_of(Role::Answer), ["well ", "done  now"]);
+    assert_eq!(model.batch("do it").response.as_ref().map(|(_, text)| text.as_str()), Some("done  now"));
+    assert_eq!(plans[0].content.as_deref(), Some("plan"));
+    let private: Vec<_> = batches.values().filter(|batch| batch.private).collect();
+    assert_eq!(private.len(), 1);
+    assert_eq!(private[0].prompt, None);
+    assert_eq!(activities["t"].error.as_deref(), Some("bad"));
+}
+
+#[test]
+fn of_folders_that_are_left_out_only_the_tokens_are_stored() {
+    let text = r#"
+{"type":"user","uuid":"1","cwd":"/home/dev/work","timestamp":"2026-11-20T15:00:00.000Z","message":{"content":"in the open"}}
+{"type":"assistant","uuid":"2","cwd":"/home/dev/work","timestamp":"2026-11-20T15:00:03.000Z","message":{"id":"m","content":[{"type":"tool_use","id":"t","name":"Read","input":{"file_path":"/home/dev/secret/key"}}]}}
+{"type":"user","uuid":"3","cwd":"/home/dev/work","timestamp":"2026-11-20T15:00:04.000Z","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":"S3CRET"}]}}
+{"type":"user","uuid":"4","cwd":"/home/dev/secret/a","timestamp":"2026-11-20T15:01:00.000Z","message":{"content":"S3CRET words"}}
+{"type":"assistant","uuid":"5","timestamp":"2026-11-20T15:01:01.000Z","message":{"id":"n","usage":{"output_tokens":7},"content":[{"type":"text","text":"S3CRET answer"}]}}
+{"type":"user","uuid":"6","cwd":"/home/dev/work","timestamp":"2026-11-20T15:02:00.000Z","message":{"content":"open again"}}
+"#;
+    let mut reader = Reader::new("s", None);
+    reader.settings.exclude = Exclude::new(["/home/dev/secret/**".to_owned()]);
+    let (first, rest) =
+        text.split_at(text.find("{\"type\":\"assistant\",\"uuid\":\"5\"").expect("it is there"));
+    reader.text(0, first);
+    reader.settle();
+    reader.restart();
+    reader.text(first.len() as u64, rest);
+    reader.settle();
+    let model = &reader.model;
+    let all = format!("{:?}{:?}{:?}", model.texts, model.batches, model.activities);
+    assert!(!all.contains("S3CRET") && !all.contains("secret"), "{model:#?}");
+    assert_eq!(model.texts_of(Role::Prompt), ["in the open", "open again"]);
+    assert_eq!(model.requests.values().map(|request| request.usage.output).sum::<u64>(), 7);
+}

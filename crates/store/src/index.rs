@@ -1,0 +1,96 @@
+//! The full-text index as a whole: many texts at once, its soundness, and making it anew from the stored texts.
+
+use crate::{Step, Store, StoreError};
+
+/// Bytes of the index's table in memory while many texts are stored. Beyond 16 MB nothing is gained.
+const MANY_HASH: i64 = 16 << 20;
+/// And otherwise: SQLite's own default.
+const USUAL_HASH: i64 = 1 << 20;
+/// How many segments of one level are merged as soon as they are there; SQLite's own default.
+const USUAL_MERGE: i64 = 4;
+
+impl Store {
+    /// Prepares for storing very many texts, as the first index does: pieces of the index are left as they are
+    /// instead of being merged again and again, which saves a fifth of the work. Steps should be large then, since
+    /// each writes a piece: 32 MB of text, or a second. To be ended by [`end_many`](Self::end_many); a start after
+    /// an unclean exit ends it too.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn begin_many(&mut self) -> Result<(), StoreError> {
+        self.tune(MANY_HASH, 0)
+    }
+
+    /// Back to the usual: small steps, merged by and by.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn end_many(&mut self) -> Result<(), StoreError> {
+        self.tune(USUAL_HASH, USUAL_MERGE)
+    }
+
+    fn tune(&mut self, hash: i64, merge: i64) -> Result<(), StoreError> {
+        let mut step = self.step()?;
+        step.index_option("hashsize", hash)?;
+        step.index_option("automerge", merge)?;
+        step.commit()
+    }
+
+    /// Whether [`end_many`](Self::end_many) was never reached.
+    pub(crate) fn is_left_tuned(&self) -> Result<bool, StoreError> {
+        self.asked(|sql| {
+            sql.prepare("SELECT count(*) FROM texts_fts_config WHERE k = 'automerge' AND v = 0")?
+                .query_row([], |row| row.get(0))
+        })
+    }
+
+    /// Merges some pieces of the index, so that searching has fewer to look at; for idle moments. Says whether
+    /// there is more to do.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn tidy_index(&mut self, pages: u32) -> Result<bool, StoreError> {
+        let before = self.changes();
+        let mut step = self.step()?;
+        step.index_option("merge", i64::from(pages))?;
+        step.commit()?;
+        // As SQLite documents it: fewer than two changes mean that there was nothing to merge.
+        Ok(self.changes() - before >= 2)
+    }
+
+    fn changes(&self) -> u64 {
+        self.sql.total_changes()
+    }
+
+    /// Compares the index with the texts, which reads both whole.
+    ///
+    /// # Errors
+    /// When the database cannot be read, or this process may not write.
+    pub fn index_is_sound(&mut self) -> Result<bool, StoreError> {
+        let mut step = self.step()?;
+        match step.index_option("integrity-check", 1) {
+            Ok(()) => Ok(true),
+            Err(StoreError::IndexDamaged { .. }) => Ok(false),
+            Err(other) => Err(other),
+        }
+    }
+
+    /// Makes the index anew from the stored texts.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn rebuild_index(&mut self) -> Result<(), StoreError> {
+        self.begin_many()?;
+        let mut step = self.step()?;
+        step.run("INSERT INTO texts_fts (texts_fts) VALUES ('rebuild')", [])?;
+        step.commit()?;
+        self.end_many()
+    }
+}
+
+impl Step<'_> {
+    fn index_option(&mut self, name: &str, value: i64) -> Result<(), StoreError> {
+        self.run("INSERT INTO texts_fts (texts_fts, rank) VALUES (?1, ?2)", (name, value))?;
+        Ok(())
+    }
+}
