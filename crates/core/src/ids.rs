@@ -102,7 +102,7 @@ fn fnv<'a>(bytes: impl Iterator<Item = &'a u8>) -> u128 {
 }
 
 /// One process of an agent: a process id alone is reused by the system, with the start time it is not.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Instance {
     /// The process id as the registry file names it.
     pub pid: u32,

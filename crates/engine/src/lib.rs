@@ -21,6 +21,7 @@ pub mod handle;
 pub mod hooks_in;
 pub mod input;
 pub mod markers;
+pub mod persist;
 pub mod problems;
 pub mod publish;
 pub mod registry;
