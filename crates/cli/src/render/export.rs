@@ -159,3 +159,60 @@ fn escaped(text: &str) -> String {
 fn html(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn item(what: What) -> TimelineItem {
+        TimelineItem { index: 0, session_id: "s".into(), at: None, what, agent_id: None }
+    }
+
+    fn call(output: &str, subagent: Option<Subagent>) -> What {
+        What::Tool {
+            id: "t".into(),
+            tool: "Bash".into(),
+            target: "grep <b> `x`".into(),
+            input: "{}".into(),
+            outcome: "ok".into(),
+            output: Some(output.into()),
+            duration_ms: Some(2_500),
+            subagent,
+        }
+    }
+
+    fn written(what: What) -> String {
+        let mut out = String::new();
+        entry(&mut out, &item(what));
+        out
+    }
+
+    #[test]
+    fn a_call_is_folded_and_what_its_subagent_did_stands_in_it() {
+        let said = item(What::Response { text: "Two links were dead.".into() });
+        let subagent = Subagent { agent_id: "a7c1".into(), total: Some(1), items: vec![said] };
+        let text = written(call("done", Some(subagent)));
+        assert!(
+            text.starts_with("<details><summary>Bash <code>grep &lt;b&gt; `x`</code> — ok · 2 s</summary>"),
+            "{text}"
+        );
+        let inner = text.find("What subagent <code>a7c1</code> did").unwrap_or(0);
+        assert!(inner > 0 && text.find("Two links were dead.") > Some(inner), "{text}");
+        assert_eq!(text.matches("<details>").count(), text.matches("</details>").count());
+    }
+
+    #[test]
+    fn no_output_ends_the_block_that_it_stands_in_and_nothing_steers_a_terminal() {
+        let text = written(call("```\n````\n\x1b]0;t\x07", None));
+        assert!(text.contains("`````text\n```\n````\n]0;t\n`````\n"), "{text}");
+    }
+
+    #[test]
+    fn prompts_are_quoted_and_notes_are_no_markup() {
+        assert!(
+            written(What::Prompt { text: "# a\nb".into(), origin: "human".into() }).ends_with("> # a\n> b\n")
+        );
+        assert_eq!(written(What::Note { text: "a_b *c*".into() }), "*a\\_b \\*c\\**\n");
+        assert_eq!(written(What::Command { text: "! echo `x`".into() }), "`` ! echo `x` ``\n");
+    }
+}

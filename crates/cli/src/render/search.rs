@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn the_head_says_who_where_and_when() {
-        let head = head(&hit(&[]), 100, Paint(false));
+        let head = head(&hit(&[]), 120, Paint(false));
         assert!(head.starts_with("3f6a1c52  2026-11-20 "), "{head}");
         assert!(
             head.ends_with("output of Bash (subagent a231fdd1) in api-server · Publish the 2.4 release"),

@@ -75,34 +75,6 @@ impl Home {
     }
 }
 
-/// Times and paths of this run taken out.
-fn steady(home: &Home, mut value: Value) -> Value {
-    let text = |value: &Value| value.to_string().replace(home.path().to_str().unwrap(), "[home]");
-    if let Some(answer) = value.as_object_mut() {
-        for key in ["tookMs", "seconds", "exportedAt"] {
-            answer.entry(key).and_modify(|told| *told = Value::String("[time]".to_owned()));
-        }
-    }
-    serde_json::from_str(&text(&value)).unwrap()
-}
-
-#[test]
-fn what_was_said_is_found_without_any_preparation() {
-    let home = Home::with_sessions();
-    let text = home.out(&["search", "pager"]);
-    insta::assert_snapshot!("found_as_text", text);
-    insta::assert_snapshot!(
-        "found_in_colour",
-        home.out(&["--color", "always", "search", "pager", "header"]).replace('\x1b', "␛")
-    );
-    let mut answer = steady(&home, home.json(&["search", "--json", "pager"]));
-    for hit in answer["hits"].as_array_mut().unwrap() {
-        assert!(hit["score"].as_f64().is_some());
-        hit["score"] = Value::Null;
-    }
-    insta::assert_json_snapshot!("found_as_json", answer);
-}
-
 #[test]
 fn words_in_other_scripts_parts_of_names_and_phrases_are_found_and_nothing_typed_is_an_error() {
     let home = Home::with_sessions();
@@ -113,31 +85,6 @@ fn words_in_other_scripts_parts_of_names_and_phrases_are_found_and_nothing_typed
         assert!(home.found(&["--", words]).is_empty(), "{words}");
     }
     assert_eq!(home.out(&["search", "unheard-of"]), "Nothing found.\n");
-}
-
-#[test]
-fn filters_narrow() {
-    let home = Home::with_sessions();
-    let all = home.found(&["pager"]).len();
-    assert!(all >= 3, "a prompt, a command, an answer: {all}");
-    assert_eq!(home.found(&["pager", "--project", "api-SERVER"]).len(), all);
-    assert_eq!(home.found(&["pager", "--project", "site"]).len(), 0);
-    assert_eq!(home.found(&["pager", "--role", "prompt"]).len(), 1);
-    assert_eq!(home.found(&["pager", "--tool", "Bash"]).len(), 1);
-    assert_eq!(home.found(&["pager", "--chain", &PAGER[..6]]).len(), all);
-    assert_eq!(home.found(&["pager", "--chain", OTHER]).len(), 0);
-    assert_eq!(home.found(&["pager", "--since", "2026-11-20T15:00:06Z"]).len(), 1);
-    assert_eq!(home.found(&["pager", "--limit", "1"]).len(), 1);
-    for (words, code) in [
-        (&["search", "x", "--since", "yesterday"][..], 1),
-        (&["search", "x", "--chain", "nobody"], 1),
-        (&["search", "x", "--role", "nobody"], 2),
-        (&["search"], 2),
-    ] {
-        let said = home.say(words);
-        assert_eq!((said.code, said.out.as_str()), (code, ""), "{words:?}: {}", said.err);
-        assert!(code == 2 || said.err.lines().count() == 1, "{words:?}: {}", said.err);
-    }
 }
 
 #[test]
@@ -192,38 +139,6 @@ fn what_was_used_is_counted_each_request_once() {
 }
 
 #[test]
-fn what_is_forgotten_is_gone_and_stays_away() {
-    let home = Home::with_sessions();
-    home.out(&["index"]);
-    let stored = |word: &str| {
-        let read = |path: PathBuf| std::fs::read(path).unwrap_or_default();
-        let bytes = ["watchbill.db", "watchbill.db-wal"].map(|name| read(home.data().join(name))).concat();
-        bytes.windows(word.len()).any(|window| window == word.as_bytes())
-    };
-    assert!(stored("header"));
-    let refused = home.say(&["forget", PAGER]);
-    assert_eq!((refused.code, refused.out.as_str()), (1, ""), "nobody can be asked here");
-    assert!(refused.err.contains("--yes"), "{}", refused.err);
-    let would = home.json(&["forget", "--json", "--dry-run", &PAGER[..5]]);
-    assert_eq!((&would["sessions"], &would["dryRun"]), (&json!([PAGER]), &json!(true)));
-    assert_eq!(home.found(&["header"]), [PAGER], "only said");
-    insta::assert_snapshot!("forgotten", home.out(&["forget", "--yes", PAGER]).split(';').next().unwrap());
-    assert!(!stored("header"), "no byte of it is left in the files");
-    assert!(home.found(&["header"]).is_empty(), "nor is it read again");
-    assert_eq!(home.json(&["index", "--json", "--full"])["files"], json!(2), "the transcript is untouched");
-    assert!(home.found(&["header"]).is_empty());
-    home.out(&["forget", "--again", &PAGER[..5]]);
-    assert_eq!(home.found(&["header"]), [PAGER]);
-    let before = home.json(&["forget", "--json", "--yes", "--before", "2026-11-20T23:00:00Z"]);
-    assert_eq!(before["sessions"], json!([PAGER]));
-    for words in [&["forget", "nobody", "--yes"][..], &["forget", "--again", "nobody"]] {
-        let said = home.say(words);
-        assert_eq!((said.code, said.err.lines().count()), (1, 1), "{words:?}: {}", said.err);
-    }
-    assert_eq!(home.say(&["forget"]).code, 2, "all of it is nothing one says by saying nothing");
-}
-
-#[test]
 fn a_chain_is_written_as_a_document() {
     let home = Home::empty();
     for (_, operation) in &recording("07a-subagent-foreground").operations {
@@ -231,8 +146,8 @@ fn a_chain_is_written_as_a_document() {
     }
     let roster = home.json(&["roster", "--json", "--all"]);
     let session = roster["sessions"][0]["sessionId"].as_str().unwrap().to_owned();
-    let markdown = home.out(&["export", &session]);
-    let steady_lines = markdown.lines().filter(|line| !line.starts_with("- Exported"));
+    let demo = home.out(&["--demo", "export", "ae01586e"]);
+    let steady_lines = demo.lines().filter(|line| !line.starts_with("- Exported"));
     insta::assert_snapshot!("exported_as_markdown", steady_lines.collect::<Vec<_>>().join("\n"));
     let exported = home.json(&["export", &session, "--format", "json"]);
     let shown = home.json(&["show", &session, "--json", "--from", "0", "--limit", "1000"]);
@@ -241,29 +156,13 @@ fn a_chain_is_written_as_a_document() {
     let file = home.path().join("chain.md");
     let path = file.to_str().unwrap();
     assert_eq!(home.out(&["export", &session, "--output", path]), "");
-    assert!(std::fs::read_to_string(&file).unwrap().contains("Subagent") || markdown.contains("subagent"));
+    assert_eq!(
+        std::fs::read_to_string(&file).unwrap().lines().next(),
+        home.out(&["export", &session]).lines().next()
+    );
     let again = home.say(&["export", &session, "--output", path]);
     assert_eq!((again.code, again.err.lines().count()), (1, 1), "{}", again.err);
     assert!(again.err.contains("there already"), "{}", again.err);
-}
-
-#[test]
-fn every_recording_is_stored_and_each_text_is_found_where_it_stands() {
-    let home = Home::empty();
-    for name in ["06c-compact-auto-midturn", "07b-subagent-background", "06e-clear"] {
-        for (_, operation) in &recording(name).operations {
-            act(&home.claude(), operation);
-        }
-    }
-    let answer = home.json(&["search", "--json", "--limit", "500", "files"]);
-    let hits = answer["hits"].as_array().unwrap();
-    assert!(hits.iter().any(|hit| hit.get("agentId").is_some()), "a subagent's text is found as its own");
-    for hit in hits {
-        let parts = hit["snippetParts"].as_array().unwrap();
-        let whole: String = parts.iter().map(|part| part["text"].as_str().unwrap()).collect();
-        assert_eq!(whole, hit["snippet"].as_str().unwrap());
-        assert!(parts.iter().any(|part| part["found"] == json!(true)), "{hit}");
-    }
 }
 
 #[test]
