@@ -26,6 +26,7 @@ CREATE TABLE files (
     problems   INTEGER NOT NULL DEFAULT 0  -- lines that could not be read
 ) STRICT;
 CREATE INDEX files_session ON files (session);
+CREATE INDEX files_text_at ON files (text_at);
 ";
 
 /// A file, and how far it is in the store.

@@ -1,8 +1,11 @@
 //! What the index sees of a text, and how a person's words are looked for in it.
 
+pub(crate) mod find;
 pub mod parts;
 pub mod query;
+pub(crate) mod snippet;
 pub mod tags;
+pub(crate) mod words;
 
 use rusqlite::Connection;
 use rusqlite::functions::FunctionFlags;
