@@ -9,6 +9,7 @@ use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::doctor::Doctor;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::roster::RosterMessage;
+use watchbill_protocol::search::{SearchAnswer, SearchQuery};
 use watchbill_protocol::timeline::{Timeline, TimelinePlace};
 use watchbill_protocol::why::Why;
 
@@ -70,6 +71,12 @@ pub async fn timeline_place(
     offset: u64,
 ) -> Result<TimelinePlace, ApiError> {
     desk.ask(move |engine| engine.timeline_place(&session_id, agent_id.as_deref(), offset)).await
+}
+
+/// Looks for words in all that is stored.
+#[tauri::command]
+pub async fn search(desk: State<'_, Desk>, query: SearchQuery) -> Result<SearchAnswer, ApiError> {
+    desk.ask(move |engine| engine.search(&query)).await
 }
 
 /// What is watched, and how well.

@@ -74,6 +74,7 @@ fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
             commands::session_timeline,
             commands::agent_timeline,
             commands::timeline_place,
+            commands::search,
             commands::doctor,
             commands::open_folder,
             commands::start_demo,

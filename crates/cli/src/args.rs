@@ -119,6 +119,14 @@ pub enum Command {
         /// Session id, a unique beginning of one, or a work chain id
         session: Option<String>,
     },
+    /// Pass one event of the agent on, from standard input; the agent's settings call this
+    ///
+    /// Prints nothing and ends with 0, whatever happens. When nobody listens the event waits in the data folder.
+    Hook {
+        /// Leave a marker file in the project's .claude folder when a session was compacted
+        #[arg(long)]
+        markers: bool,
+    },
     /// Report what is found, what is watched and how, limits and versions
     Doctor {
         /// Print JSON

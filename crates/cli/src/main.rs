@@ -10,6 +10,11 @@ mod render;
 use clap::Parser;
 
 fn main() -> std::process::ExitCode {
+    if let Some(words) = words_of_a_hook() {
+        // Whatever became of it: an agent takes any other code for an objection to what it is about to do.
+        watchbill_hooks::sender::run(&watchbill_hooks::sender::Errand::parse(words));
+        return std::process::ExitCode::SUCCESS;
+    }
     let cli = args::Cli::parse();
     let logs = tracing_subscriber::EnvFilter::try_from_env("WATCHBILL_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
@@ -24,6 +29,17 @@ fn main() -> std::process::ExitCode {
             std::process::ExitCode::FAILURE
         }
     }
+}
+
+/// The words after `hook`, if that is what we are asked for. An agent waits, so nothing else is set up before.
+fn words_of_a_hook() -> Option<std::vec::IntoIter<std::ffi::OsString>> {
+    let mut words = std::env::args_os().skip(1);
+    if words.next()? != "hook" {
+        return None;
+    }
+    let words: Vec<_> = words.collect();
+    let asks = words.iter().any(|word| word == "--help" || word == "-h");
+    (!asks).then(|| words.into_iter())
 }
 
 /// The error and what caused it, as far as its words do not say so already. What was asked for and what the system

@@ -9,6 +9,7 @@ use watchbill_protocol::roster::Problem;
 
 use crate::engine::Engine;
 use crate::source::Source;
+use crate::stored;
 
 /// How a root is watched, as far as anybody watches it.
 pub type ModeOf<'a> = &'a dyn Fn(&Path) -> WatchMode;
@@ -22,6 +23,7 @@ impl Engine {
         doctor.problems.extend(watcher.problems().iter().map(Problem::from));
         doctor.problems.sort_by(|a, b| (&a.path, &a.kind).cmp(&(&b.path, &b.kind)));
         doctor.problems.dedup();
+        doctor.store = stored::health(&self.settings, self.fs());
         doctor
     }
 

@@ -10,6 +10,7 @@ use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::doctor::Doctor;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::roster::{RosterMessage, RosterSnapshot};
+use watchbill_protocol::search::{SearchAnswer, SearchQuery};
 use watchbill_protocol::timeline::{Timeline, TimelinePlace};
 use watchbill_protocol::why::Why;
 use watchbill_watch::fs::{Fs, StdFs};
@@ -19,8 +20,10 @@ use crate::clock::{Clock, SystemClock};
 use crate::engine::{Engine, World};
 use crate::publish::{Sink, Subscription, snapshot};
 use crate::runtime::{Loop, Message, Parts};
+use crate::search::Searcher;
 use crate::settings::Settings;
 use crate::source::Source;
+use crate::stored;
 use crate::timeline::{Stretch, TimelineReader};
 
 /// An answer that takes longer than this means that the engine is stuck, and the person should know.
@@ -37,6 +40,8 @@ pub struct Handle {
     inbox: UnboundedSender<Message>,
     fs: Arc<dyn Fs>,
     timelines: Arc<Mutex<TimelineReader>>,
+    searcher: Arc<Searcher>,
+    settings: Arc<Settings>,
     thread: Arc<Mutex<Option<std::thread::JoinHandle<()>>>>,
     _stopper: Arc<Stopper>,
 }
@@ -72,6 +77,7 @@ pub fn start_in(
 ) -> std::io::Result<Handle> {
     let (sender, inbox) = unbounded_channel();
     let fs = Arc::clone(&world.fs);
+    let kept = Arc::new(settings.clone());
     let parts = Parts { settings, world, clock, inbox, sender: sender.clone(), source, woken };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let thread = std::thread::Builder::new().name("watchbill-engine".into()).spawn(move || {
@@ -81,6 +87,8 @@ pub fn start_in(
         inbox: sender.clone(),
         fs,
         timelines: Arc::default(),
+        searcher: Arc::new(Searcher::new(&kept)),
+        settings: kept,
         thread: Arc::new(Mutex::new(Some(thread))),
         _stopper: Arc::new(Stopper(sender)),
     })
@@ -179,7 +187,17 @@ impl Handle {
     /// # Errors
     /// When the engine has stopped.
     pub fn doctor(&self) -> Result<Doctor, ApiError> {
-        self.ask(|engine, source| engine.doctor(&|root: &Path| source.mode_of(root)))
+        let doctor = self.ask(|engine, source| engine.doctor(&|root: &Path| source.mode_of(root)))?;
+        // The store is looked at here: the loop has better things to do than to wait for a disk.
+        Ok(Doctor { store: stored::health(&self.settings, &*self.fs), ..doctor })
+    }
+
+    /// Looks for words in all that is stored. On the caller's thread, not in the loop.
+    ///
+    /// # Errors
+    /// When a filter makes no sense, or the store cannot be read.
+    pub fn search(&self, asked: &SearchQuery) -> Result<SearchAnswer, ApiError> {
+        self.searcher.search(&*self.fs, asked)
     }
 
     /// Looks at everything again: after a long sleep, or because the person asked.

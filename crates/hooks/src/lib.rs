@@ -1,3 +1,26 @@
 //! Hooks of the agent: the sender that never holds the agent up, the receiver, the installer that can be undone.
+//!
+//! An agent starts `watchbill hook` at each of its events. [`sender`] wraps the payload into an [`envelope`] and hands
+//! it to every program that listens at an [`ear`]; where nobody keeps it, the [`spool`] does. A [`receiver`]
+//! hears, keeps a [`journal`], and tells each event once.
 
 #![forbid(unsafe_code)]
+
+pub mod ancestors;
+pub mod clock;
+#[cfg(unix)]
+pub mod deliver;
+#[cfg(unix)]
+pub mod ear;
+pub mod envelope;
+pub mod health;
+pub mod journal;
+pub mod marker;
+pub mod places;
+pub mod receiver;
+pub mod sender;
+pub mod spool;
+mod stdin;
+pub mod terminal;
+
+pub use receiver::{Heard, Options, Receiver, ReceiverError, Tally};

@@ -10,6 +10,10 @@ use ts_rs::TS;
 pub struct SearchQuery {
     /// What was typed: words, all of which must occur; `"a phrase"`; `begin*`. Never an error.
     pub query: String,
+    /// The person is still typing: the last word may go on.
+    #[serde(default)]
+    #[ts(optional, as = "Option<bool>")]
+    pub typing: bool,
     /// Most hits of one answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
@@ -70,7 +74,8 @@ pub struct Hit {
     /// When it was said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
-    /// Whose text it is: `prompt`, `response`, `thinking`, `tool_input`, `tool_output`, `summary`, `title`.
+    /// Whose text it is: `prompt`, `answer`, `thinking`, `tool_input`, `tool_result`,
+    /// `summary`, `title`, `command`, `notice`.
     pub role: String,
     /// The words and what stands around them, in one line.
     pub snippet: String,

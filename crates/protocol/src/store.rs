@@ -37,7 +37,7 @@ pub struct Stats {
     /// Only what happened at or after this moment counts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
-    /// By day in order of time; else the one that used most first.
+    /// By day the newest first; else the one that used most first.
     pub rows: Vec<StatsRow>,
     /// The sum over everything, each session and request once.
     pub total: StatsRow,
@@ -50,21 +50,25 @@ pub struct Stats {
 pub struct StatsRow {
     /// The day (UTC, `2026-11-20`), the project, the model or the tool; empty in the sum.
     pub key: String,
-    /// Sessions that took part.
-    pub sessions: u64,
+    /// Sessions that took part. In the sum only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sessions: Option<u64>,
+    /// Prompts. In the sum only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prompts: Option<u64>,
     /// Requests to the model, each counted once however often it is written down. By tool: absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests: Option<u64>,
     /// Tokens of those requests. By tool: absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<crate::roster::Tokens>,
-    /// Calls of tools. By model: absent.
+    /// Calls of tools. By tool and in the sum only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_calls: Option<u64>,
-    /// Of these, the ones that failed or were denied. By model: absent.
+    /// Of these, the ones that failed. By tool and in the sum only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_errors: Option<u64>,
-    /// Milliseconds that the calls took together, as far as known. By tool only.
+    /// Milliseconds that the calls took together, as far as known. By tool and in the sum only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_ms: Option<u64>,
 }
@@ -73,33 +77,22 @@ pub struct StatsRow {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct ForgetReport {
-    /// The sessions, their subagents with them.
-    pub sessions: Vec<ForgottenSession>,
+    /// The ids of the sessions, their subagents with them.
+    pub sessions: Vec<String>,
+    /// Transcripts that had been read.
+    pub files: u64,
+    /// Prompts.
+    pub prompts: u64,
+    /// Tool calls.
+    pub tool_calls: u64,
     /// Searchable texts.
     pub texts: u64,
-    /// All other rows that belonged to the sessions.
-    pub rows: u64,
     /// Archived transcripts.
     pub archived: u64,
     /// Bytes that the store's files became smaller by.
     pub freed_bytes: u64,
     /// Nothing was removed: this is what would have been.
     pub dry_run: bool,
-}
-
-/// A session that was removed.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
-#[serde(rename_all = "camelCase")]
-#[ts(optional_fields)]
-pub struct ForgottenSession {
-    /// Its id.
-    pub session_id: String,
-    /// Its title, as far as one was stored.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub title: Option<String>,
-    /// Its last word.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_activity_at: Option<String>,
 }
 
 /// The store's part of `doctor --json`.

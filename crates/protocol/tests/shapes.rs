@@ -6,6 +6,7 @@ use insta::assert_json_snapshot;
 use watchbill_core::chain::lineage;
 use watchbill_core::chain::link::{self, LinkConfidence, LinkReason};
 use watchbill_core::evidence::{self, Verdict};
+use watchbill_core::hook::TerminalContext;
 use watchbill_core::ids::SessionId;
 use watchbill_core::problem::{self, ProblemKind};
 use watchbill_core::roster::Roster;
@@ -21,7 +22,7 @@ use watchbill_protocol::roster::{
 };
 use watchbill_protocol::search::{Hit, IndexState, SearchAnswer, SnippetPart};
 use watchbill_protocol::status::Status;
-use watchbill_protocol::store::{ForgetReport, ForgottenSession, IndexReport, Stats, StatsRow, StoreHealth};
+use watchbill_protocol::store::{ForgetReport, IndexReport, Stats, StatsRow, StoreHealth};
 use watchbill_protocol::why::Why;
 
 mod common;
@@ -49,7 +50,7 @@ fn a_row_with_everything() {
 fn a_row_with_nothing_has_no_nulls_and_no_empty_texts() {
     let mut row = bare("s");
     row.title = Some(Arc::from(""));
-    row.tmux = Some(Arc::from(""));
+    row.terminal = Some(Arc::new(TerminalContext::of_tmux(&Arc::from(""))));
     let session = TrackedSession::from(&row);
     assert_json_snapshot!(session);
     let text = serde_json::to_string(&session).unwrap();
@@ -259,7 +260,7 @@ fn what_was_found() {
             session_id: "s".into(),
             work_chain_id: "c".into(),
             at: Some("2026-11-20T15:30:52.694Z".into()),
-            role: "tool_output".into(),
+            role: "tool_result".into(),
             snippet: "fixed the pager.".into(),
             snippet_parts: vec![part("fixed the ", false), part("pager", true), part(".", false)],
             project: "/home/dev/api-server".into(),
@@ -277,13 +278,10 @@ fn what_was_found() {
 
 #[test]
 fn what_is_told_of_the_store() {
-    let row = |key: &str| StatsRow { key: key.into(), sessions: 2, requests: Some(7), ..StatsRow::default() };
+    let row =
+        |key: &str| StatsRow { key: key.into(), sessions: Some(2), requests: Some(7), ..StatsRow::default() };
     let stats = Stats { by: "day".into(), since: None, rows: vec![row("2026-11-20")], total: row("") };
-    let forgotten = ForgetReport {
-        sessions: vec![ForgottenSession { session_id: "s".into(), ..ForgottenSession::default() }],
-        texts: 40,
-        rows: 90,
-        ..ForgetReport::default()
-    };
+    let forgotten =
+        ForgetReport { sessions: vec!["s".into()], texts: 40, prompts: 9, ..ForgetReport::default() };
     assert_json_snapshot!((IndexReport::default(), stats, forgotten));
 }

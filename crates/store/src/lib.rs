@@ -12,6 +12,7 @@ pub mod forget;
 mod index;
 mod lock;
 mod open;
+pub mod overview;
 pub mod schema;
 pub mod search;
 pub mod stats;
@@ -20,6 +21,7 @@ pub mod tables;
 pub mod text;
 
 pub use error::StoreError;
-pub use open::{Access, Mode, Origin, Store};
+pub use lock::last_writer;
+pub use open::{Access, DATABASE, Mode, Origin, Store};
 pub use step::Step;
 pub use tables::{FileKey, SessionKey};

@@ -46,3 +46,9 @@ fn holder(file: &mut File) -> Option<u32> {
     file.take(16).read_to_string(&mut text).ok()?;
     text.trim().parse().ok()
 }
+
+/// The process that wrote the store in `data_dir` last; whether it still runs is another question. Trying the lock
+/// would tell, and could keep a writer that starts at that moment from writing.
+pub fn last_writer(data_dir: &Path) -> Option<u32> {
+    holder(&mut File::open(data_dir.join(crate::open::LOCK)).ok()?)
+}

@@ -67,6 +67,6 @@ export const KEY_HELP: readonly (readonly [keys: string, what: string])[] = [
   ["/", "Filter"],
   ["c", "Copy the resume command"],
   ["o", "Open the folder"],
-  [`${MODIFIER} K`, "Sessions and commands"],
+  [`${MODIFIER} K`, "Sessions, commands, and everything that was said"],
   ["?", "This help"],
 ];

@@ -4,6 +4,7 @@ pub mod live;
 pub mod open;
 pub mod pages;
 
+use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 
 use watchbill_engine::clock::SystemClock;
@@ -13,6 +14,7 @@ use watchbill_engine::handle::real_world;
 use watchbill_engine::publish::snapshot;
 use watchbill_engine::settings::{Given, Settings, settle};
 use watchbill_engine::timeline::{Stretch, TimelineReader};
+use watchbill_hooks::sender;
 use watchbill_protocol::doctor::WatchMode;
 
 use crate::args::{Cli, ColorChoice, Command, Global};
@@ -36,6 +38,13 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
     match command {
         Command::Completions { shell } => pages::completions(shell),
         Command::Man => pages::man(),
+        // Dealt with before the options are read; only options in front of the word lead here.
+        Command::Hook { markers } => {
+            let words = markers.then(|| "--markers".into());
+            let data_dir = global.data_dir.map(|dir| [OsString::from("--data-dir"), dir.into()]);
+            sender::run(&sender::Errand::parse(data_dir.into_iter().flatten().chain(words)));
+            Ok(())
+        }
         Command::Watch { json, all } => live::watch(&global, json, all, paint),
         Command::Open { session } => open::open(&global, session.as_deref()),
         command => {
@@ -91,9 +100,11 @@ fn answer(engine: &Engine, command: &Command, demo: bool, paint: Paint) -> anyho
             let doctor = if demo { engine.doctor(&|_| WatchMode::None) } else { engine.doctor_on_trial() };
             if *json { to_json(&doctor)? } else { render::doctor::render(&doctor, paint) }
         }
-        Command::Watch { .. } | Command::Open { .. } | Command::Completions { .. } | Command::Man => {
-            String::new()
-        }
+        Command::Watch { .. }
+        | Command::Open { .. }
+        | Command::Completions { .. }
+        | Command::Man
+        | Command::Hook { .. } => String::new(),
     })
 }
 

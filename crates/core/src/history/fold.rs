@@ -5,9 +5,9 @@
 //! telling is kept back until [`HistoryFold::settle`], so that a call whose result follows is one row and not two.
 
 mod calls;
-mod plans;
+pub(super) mod plans;
 mod texts;
-mod turns;
+pub(super) mod turns;
 
 use std::sync::Arc;
 

@@ -6,11 +6,14 @@
 
 mod boilerplate;
 pub mod fold;
+pub mod hooks;
 pub mod private;
 pub mod rows;
 pub mod settings;
+mod snapshot;
 
 pub use fold::HistoryFold;
+pub use hooks::Heard;
 pub use private::{keep_public, strip_private};
 pub use rows::{
     Activity, Batch, BatchId, BatchOrigin, BatchStatus, Ended, Execution, Item, Outcome, PlanVersion,

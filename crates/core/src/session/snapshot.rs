@@ -130,13 +130,13 @@ remembers!(SessionFold);
 remembers!(SubagentFold);
 
 /// A value as sealed bytes.
-fn to_bytes(value: &impl Serialize) -> Vec<u8> {
+pub(crate) fn to_bytes(value: &impl Serialize) -> Vec<u8> {
     // Nothing in a fold can fail to be written: should it, the empty bytes are refused when they are read.
     postcard::to_extend(value, seal::begin()).map(|bytes| seal::finish(bytes, 0)).unwrap_or_default()
 }
 
 /// A value from sealed bytes.
-fn from_bytes<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, SnapshotError> {
+pub(crate) fn from_bytes<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, SnapshotError> {
     let (content, rest) = seal::open(bytes)?;
     if !rest.is_empty() {
         return Err(SnapshotError::Damaged);

@@ -98,6 +98,11 @@ impl<'r, 'a> Full<'r, 'a> {
         }
     }
 
+    /// The client says, on resuming, that it was killed before the result was there: the call may have run.
+    pub fn was_killed(self) -> bool {
+        self.0.denial_kind.word() == Some("interrupted")
+    }
+
     /// A string in `toolUseResult`.
     pub fn result_field(self, key: &str, limit: usize) -> Option<Cow<'a, str>> {
         self.0.tool_use_result.whole.get(key).text(limit)
@@ -140,11 +145,7 @@ impl<'a> FullBlock<'_, 'a> {
         buffer.clear();
         let mut cut = 0;
         if let Raw::Nested(input) = self.0.input {
-            let rest = each_string(input, &mut |value| {
-                cut += push_line(buffer, value, limit);
-                buffer.len() < limit
-            });
-            cut += rest as u64;
+            each_string(input, &mut |value| cut += push_line(buffer, value, limit));
         }
         Piece { text: buffer, cut }
     }

@@ -319,24 +319,19 @@ pub(super) fn unescape_onto(out: &mut String, raw: &str, room: usize) -> usize {
     rest.len() - fits
 }
 
-/// Visits the strings in an object or array at any depth, keys left out, undecoded, until `visit` says stop; gives
-/// back how many bytes were not looked at.
-pub(super) fn each_string<'a>(nested: &'a str, visit: &mut dyn FnMut(&'a str) -> bool) -> usize {
+/// Visits the strings in an object or array at any depth, keys left out, undecoded.
+pub(super) fn each_string<'a>(nested: &'a str, visit: &mut dyn FnMut(&'a str)) {
     let bytes = nested.as_bytes();
     let mut at = 0;
     while let Some(quote) = memchr(b'"', &bytes[at..]) {
         let start = at + quote + 1;
-        let Some(end) = closing_quote(bytes, start) else { break };
+        let Some(end) = closing_quote(bytes, start) else { return };
         at = end + 1;
         let next = bytes[at..].iter().find(|b| !matches!(b, b' ' | b'\t' | b'\n' | b'\r'));
-        if next == Some(&b':') {
-            continue;
-        }
-        if !visit(&nested[start..end]) {
-            return bytes.len() - at;
+        if next != Some(&b':') {
+            visit(&nested[start..end]);
         }
     }
-    0
 }
 
 /// One escape, from behind its backslash: the character and how many bytes were used.

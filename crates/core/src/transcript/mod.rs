@@ -10,5 +10,5 @@ pub mod parse;
 pub mod record;
 pub(crate) mod target;
 pub mod timeline;
-mod user;
+pub(crate) mod user;
 mod words;

@@ -171,7 +171,7 @@ pub(super) fn command_name(text: &str) -> Option<String> {
 }
 
 /// What stands between `<tag>` and `</tag>`; to the end when the text was cut before it.
-pub(super) fn tagged<'t>(text: &'t str, tag: &str) -> Option<&'t str> {
+pub(crate) fn tagged<'t>(text: &'t str, tag: &str) -> Option<&'t str> {
     let open = text.find(&format!("<{tag}>"))?;
     let inner = &text[open + tag.len() + 2..];
     Some(inner.find(&format!("</{tag}>")).map_or(inner, |end| &inner[..end]))

@@ -18,7 +18,8 @@ workChainId: string,
  */
 at?: string, 
 /**
- * Whose text it is: `prompt`, `response`, `thinking`, `tool_input`, `tool_output`, `summary`, `title`.
+ * Whose text it is: `prompt`, `answer`, `thinking`, `tool_input`, `tool_result`,
+ * `summary`, `title`, `command`, `notice`.
  */
 role: string, 
 /**

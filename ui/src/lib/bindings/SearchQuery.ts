@@ -9,6 +9,10 @@ export type SearchQuery = {
  */
 query: string, 
 /**
+ * The person is still typing: the last word may go on.
+ */
+typing?: boolean, 
+/**
  * Most hits of one answer.
  */
 limit?: number, 

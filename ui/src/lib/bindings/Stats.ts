@@ -14,7 +14,7 @@ by: string,
  */
 since?: string, 
 /**
- * By day in order of time; else the one that used most first.
+ * By day the newest first; else the one that used most first.
  */
 rows: Array<StatsRow>, 
 /**

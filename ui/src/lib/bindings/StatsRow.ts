@@ -10,9 +10,13 @@ export type StatsRow = {
  */
 key: string, 
 /**
- * Sessions that took part.
+ * Sessions that took part. In the sum only.
  */
-sessions: number, 
+sessions?: number, 
+/**
+ * Prompts. In the sum only.
+ */
+prompts?: number, 
 /**
  * Requests to the model, each counted once however often it is written down. By tool: absent.
  */
@@ -22,14 +26,14 @@ requests?: number,
  */
 tokens?: Tokens, 
 /**
- * Calls of tools. By model: absent.
+ * Calls of tools. By tool and in the sum only.
  */
 toolCalls?: number, 
 /**
- * Of these, the ones that failed or were denied. By model: absent.
+ * Of these, the ones that failed. By tool and in the sum only.
  */
 toolErrors?: number, 
 /**
- * Milliseconds that the calls took together, as far as known. By tool only.
+ * Milliseconds that the calls took together, as far as known. By tool and in the sum only.
  */
 toolMs?: number, };

@@ -2,7 +2,10 @@
 
 import type { Doctor } from "../bindings/Doctor";
 import type { RosterMessage } from "../bindings/RosterMessage";
+import type { SearchAnswer } from "../bindings/SearchAnswer";
+import type { SearchQuery } from "../bindings/SearchQuery";
 import type { Timeline } from "../bindings/Timeline";
+import type { TimelinePlace } from "../bindings/TimelinePlace";
 import type { Why } from "../bindings/Why";
 import type { WorkChain } from "../bindings/WorkChain";
 
@@ -16,6 +19,12 @@ export interface Host {
   chain(sessionId: string): Promise<WorkChain>;
   /** A stretch of the timeline of the session's whole work chain. */
   timeline(sessionId: string, from: number, limit: number): Promise<Timeline>;
+  /** A stretch of the timeline of one subagent of the chain. */
+  agentTimeline(sessionId: string, agentId: string, from: number, limit: number): Promise<Timeline>;
+  /** Where the record that begins at this byte of a transcript stands in the timeline. */
+  timelinePlace(sessionId: string, agentId: string | undefined, offset: number): Promise<TimelinePlace>;
+  /** Over everything that is stored. */
+  search(query: SearchQuery): Promise<SearchAnswer>;
   doctor(): Promise<Doctor>;
   openFolder(sessionId: string): Promise<void>;
   copy(text: string): Promise<void>;

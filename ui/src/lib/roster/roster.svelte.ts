@@ -9,6 +9,9 @@ import { applyDelta, fromSnapshot, headOf, newlyNeeding, NO_ROSTER, type Roster 
 import { countsOf, layoutOf, sameLayout, type Section } from "./layout";
 import { nowOf, titleOf } from "./words";
 
+/** Where in a session something was found. */
+export type WantedPlace = { readonly sessionId: string; readonly agentId: string | undefined; readonly offset: number };
+
 export type Phase = "connecting" | "live" | "failed";
 
 export class RosterModel {
@@ -28,6 +31,9 @@ export class RosterModel {
   opened = $state(false);
   /** The segment to scroll to, when a superseded session was asked for. */
   wantedSegment = $state.raw<{ sessionId: string } | undefined>();
+
+  /** The place to scroll to, when the search has found it. */
+  wantedPlace = $state.raw<WantedPlace | undefined>();
 
   /** A session that something outside the list asked for: it is to be brought into sight. */
   asked = $state.raw<{ sessionId: string; found: boolean } | undefined>();
@@ -50,7 +56,7 @@ export class RosterModel {
   /** The next snapshot is of another roster, so that nothing in it is news. */
   #afresh = true;
   /** Asked for, and not in the roster yet. */
-  #awaited: string | undefined;
+  #awaited: { readonly id: string; readonly place: WantedPlace | undefined } | undefined;
 
   constructor(host: Host) {
     this.#host = host;
@@ -117,24 +123,30 @@ export class RosterModel {
   }
 
   /** Selects a session; one that is superseded leads to the head of its chain. */
-  select(id: string, open = this.opened): void {
+  select(id: string, open = this.opened, place?: WantedPlace): void {
     const row = this.row(id);
     if (row === undefined) return;
     const head = headOf(this.roster.sessions, row) ?? row;
     if (head.workChainId !== this.selected?.workChainId) this.pane += 1;
     this.selected = head;
-    this.wantedSegment = head.sessionId === id ? undefined : { sessionId: id };
+    this.wantedPlace = place;
+    this.wantedSegment = head.sessionId === id || place !== undefined ? undefined : { sessionId: id };
     this.opened = open;
   }
 
   /** Opens a session that may be hidden by the filter, or too old to be in the roster. */
-  ask(id: string): void {
+  ask(id: string, place?: WantedPlace): void {
     this.clearFilter();
-    if (this.row(id) !== undefined) this.#answer(id);
+    if (this.row(id) !== undefined) this.#answer(id, place);
     else {
-      this.#awaited = id;
+      this.#awaited = { id, place };
       this.setShowAll(true);
     }
+  }
+
+  /** Opens a session at a place in its timeline, or in that of its subagent. */
+  openAt(place: WantedPlace): void {
+    this.ask(place.sessionId, place);
   }
 
   async startDemo(): Promise<void> {
@@ -174,12 +186,12 @@ export class RosterModel {
     this.#follow(after);
     if (!this.#afresh && !before.reading) this.#announce(newlyNeeding(before, after));
     this.#afresh = false;
-    if (this.#awaited !== undefined && !after.reading) this.#answer(this.#awaited);
+    if (this.#awaited !== undefined && !after.reading) this.#answer(this.#awaited.id, this.#awaited.place);
   }
 
-  #answer(id: string): void {
+  #answer(id: string, place?: WantedPlace): void {
     this.#awaited = undefined;
-    this.select(id, true);
+    this.select(id, true, place);
     this.asked = { sessionId: id, found: this.row(id) !== undefined };
   }
 

@@ -68,6 +68,12 @@ export class TimelineModel {
     }
   }
 
+  /** Fetches the item at the index, which may be newer than everything known. */
+  async reach(index: number): Promise<void> {
+    const page = Math.floor(index / PAGE);
+    if (!this.#isComplete(page) || index >= this.total) await this.#fetch(page);
+  }
+
   /** Asks again for the tail and for tools without an outcome; calls that come meanwhile are one more round. */
   refresh(): void {
     if (this.#refreshing) {

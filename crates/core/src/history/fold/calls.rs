@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{HistoryFold, Sink, Step};
+use crate::history::hooks::input_json;
 use crate::history::private::strip_private;
 use crate::history::rows::{Activity, BatchId, Item, Outcome, Role};
 use crate::session::facts::first_line;
@@ -142,7 +143,7 @@ impl HistoryFold {
                 tool: Some(Arc::clone(&tool)),
                 target: public(&block.target(&tool)),
                 file: block.file(&tool).map(|file| strip_private(&file).into_owned()),
-                input: input(block, step.settings.input),
+                input: input_json(block.input_json(step.settings.input), step.settings.input),
                 at: step.at,
                 offset: Some(step.offset),
                 outcome: Some(Outcome::Pending),
@@ -174,6 +175,9 @@ impl HistoryFold {
         {
             self.prompt_id = Some(Arc::from(id));
         }
+        if full.was_killed() {
+            self.killed(step);
+        }
         self.stir(false, step);
         let mut buffer = std::mem::take(&mut self.buffer);
         let blocks = full.blocks().filter(|block| block.kind() == "tool_result");
@@ -192,7 +196,7 @@ impl HistoryFold {
         step: &mut Step<'_, '_>,
     ) {
         let mut call = self.calls.take(&result.id);
-        let outcome = outcome(result);
+        let outcome = if full.was_killed() { Outcome::Lost } else { outcome(result) };
         let failed = matches!(outcome, Outcome::Error | Outcome::Denied);
         let limit = if failed { step.settings.cut.max(ERROR_LOOK) } else { step.settings.cut };
         let mut error = None;
@@ -242,12 +246,6 @@ fn outcome(result: &ToolResult<'_>) -> Outcome {
 /// Without what is private; `None` when nothing is left.
 fn public(text: &str) -> Option<String> {
     let text = strip_private(text);
-    (!text.is_empty()).then(|| text.into_owned())
-}
-
-/// The input as JSON text. No client writes `<` as an escape; where one does, nobody knows what is private.
-fn input(block: FullBlock<'_, '_>, limit: usize) -> Option<String> {
-    let raw = block.input_json(limit);
-    let hidden = ["\\u003c", "\\u003C"].iter().any(|escape| raw.contains(escape));
-    if hidden || raw.is_empty() { None } else { public(raw) }
+    let text = text.trim();
+    (!text.is_empty()).then(|| text.to_owned())
 }

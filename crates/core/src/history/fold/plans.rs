@@ -39,15 +39,20 @@ impl HistoryFold {
         if !shows_plan(tool) {
             return None;
         }
-        let plan = match &self.plan {
-            Some(plan) => Arc::clone(plan),
-            // Clients without plan files: each turn in which one is shown has its own.
-            None => Arc::from(format!("{}/{}", self.session, batch.map_or("", |batch| batch))),
-        };
+        let plan = self.plan_name(batch);
         self.plan = Some(Arc::clone(&plan));
         let content = block.input_field("plan", PLAN_LIMIT);
         self.plan_version(Arc::clone(&plan), content.as_deref(), PlanWord::Proposed, batch.cloned(), step);
         Some(plan)
+    }
+
+    /// What the plan is called that a batch shows.
+    pub(in crate::history) fn plan_name(&self, batch: Option<&BatchId>) -> Arc<str> {
+        match &self.plan {
+            Some(plan) => Arc::clone(plan),
+            // Clients without plan files: each turn in which one is shown has its own.
+            None => Arc::from(format!("{}/{}", self.session, batch.map_or("", |batch| batch))),
+        }
     }
 
     /// What became of a call that writes or shows a plan.

@@ -36,54 +36,70 @@ pub(in crate::history) struct Turn {
     message: Option<u64>,
 }
 
-/// Prompts without a `promptId`, told by one witness and not yet by the other.
+/// Prompts without a `promptId` that one witness or both have told, oldest first.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(in crate::history) struct Joins {
-    recorded: Vec<Told>,
-    heard: Vec<Told>,
-}
+pub(in crate::history) struct Joins(Vec<Told>);
 
-/// A prompt as one witness told it.
+/// A prompt, and who has told it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Told {
     id: BatchId,
     /// Hash of its text.
     text: u64,
     at: Option<Timestamp>,
+    /// The transcript has.
+    recorded: bool,
+    /// A hook has: hash of the event's id.
+    event: Option<u64>,
+}
+
+impl Told {
+    fn is(&self, text: u64, at: Option<Timestamp>) -> bool {
+        let near = match (self.at, at) {
+            (Some(a), Some(b)) => a.max(b).since(a.min(b)) <= JOIN_SPAN,
+            _ => true,
+        };
+        near && self.text == text
+    }
 }
 
 impl Joins {
     /// The name of a prompt that the transcript tells: a hook's, when one told it before.
     fn record(&mut self, text: u64, at: Option<Timestamp>, id: BatchId) -> BatchId {
-        take(&mut self.heard, text, at).unwrap_or_else(|| {
-            keep(&mut self.recorded, Told { id: Arc::clone(&id), text, at });
-            id
-        })
+        if let Some(told) = self.0.iter_mut().find(|told| !told.recorded && told.is(text, at)) {
+            told.recorded = true;
+            return Arc::clone(&told.id);
+        }
+        self.keep(Told { id, text, at, recorded: true, event: None })
     }
 
     /// The name of a prompt that a hook tells: the transcript's, when it told it before.
-    pub fn hear(&mut self, text: u64, at: Timestamp, id: BatchId) -> BatchId {
-        take(&mut self.recorded, text, Some(at)).unwrap_or_else(|| {
-            keep(&mut self.heard, Told { id: Arc::clone(&id), text, at: Some(at) });
-            id
-        })
+    pub fn hear(&mut self, text: u64, at: Timestamp, event: &str) -> BatchId {
+        let hash = text_hash(event);
+        let known = self.0.iter().position(|told| told.event == Some(hash));
+        let joined = || self.0.iter().position(|told| told.event.is_none() && told.is(text, Some(at)));
+        if let Some(told) = known.or_else(joined).and_then(|n| self.0.get_mut(n)) {
+            told.event = Some(hash);
+            return Arc::clone(&told.id);
+        }
+        let id = format!("hook {event}").into();
+        self.keep(Told { id, text, at: Some(at), recorded: false, event: Some(hash) })
     }
-}
 
-fn take(told: &mut Vec<Told>, text: u64, at: Option<Timestamp>) -> Option<BatchId> {
-    let near = |a: Option<Timestamp>| match (a, at) {
-        (Some(a), Some(b)) => a.max(b).since(a.min(b)) <= JOIN_SPAN,
-        _ => true,
-    };
-    let found = told.iter().position(|t| t.text == text && near(t.at))?;
-    Some(told.remove(found).id)
-}
-
-fn keep(told: &mut Vec<Told>, new: Told) {
-    if told.len() == JOIN_LIMIT {
-        told.remove(0);
+    /// The newest prompt that was told before this moment.
+    pub fn newest(&self, at: Timestamp) -> Option<BatchId> {
+        let told = self.0.iter().filter(|told| told.at <= Some(at));
+        told.max_by_key(|told| told.at).map(|told| Arc::clone(&told.id))
     }
-    told.push(new);
+
+    fn keep(&mut self, told: Told) -> BatchId {
+        if self.0.len() == JOIN_LIMIT {
+            self.0.remove(0);
+        }
+        let id = Arc::clone(&told.id);
+        self.0.push(told);
+        id
+    }
 }
 
 /// Stands for a prompt's text when two witnesses' tellings are compared.
@@ -200,6 +216,13 @@ impl HistoryFold {
     pub(super) fn interrupted(&mut self, step: &mut Step<'_, '_>) {
         if step.agent.is_none() {
             self.end(BatchStatus::Interrupted, step.at, None);
+        }
+    }
+
+    /// The client was killed; the record that says so is of the resume.
+    pub(super) fn killed(&mut self, step: &mut Step<'_, '_>) {
+        if let (None, Some(Turn { over: false, last, .. })) = (&step.agent, &self.turn) {
+            self.end(BatchStatus::Interrupted, *last, None);
         }
     }
 

@@ -1,12 +1,14 @@
 // A host without an engine: replays a script of roster messages over canned rows and timelines.
 
 import type { RosterMessage } from "../../bindings/RosterMessage";
+import type { SearchQuery } from "../../bindings/SearchQuery";
 import type { TrackedSession } from "../../bindings/TrackedSession";
 import type { WorkChain } from "../../bindings/WorkChain";
 import { copyText } from "../clipboard";
 import type { Host } from "../host";
 import { ENGINE_START, everydayRows, hostileRows, inRosterOrder, iso, longRows, manyRows, row, writingRows } from "./rows";
-import { endlessTimeline, hostileTimeline, type MockTimeline, singleChain, storyChain, storyTimeline } from "./timelines";
+import { callIn, searchMock } from "./search";
+import { agentTimeline, endlessTimeline, hostileTimeline, type MockTimeline, singleChain, storyChain, storyTimeline } from "./timelines";
 
 /** One step of a script: after so many milliseconds these rows changed and those went. */
 export type Step = { readonly afterMs: number; readonly upserts?: readonly TrackedSession[]; readonly removals?: readonly string[] };
@@ -103,10 +105,21 @@ export class MockHost implements Host {
 
   async timeline(sessionId: string, from: number, limit: number) {
     const session = this.#find(sessionId);
-    const { total, at } = (this.#preset.timelines ?? ((found) => storyTimeline(found.sessionId, found.segmentCount > 1)))(session);
-    const end = Math.min(total, from + limit);
-    const items = Array.from({ length: Math.max(0, end - from) }, (_, i) => at(from + i));
-    return { sessionId, workChainId: session.workChainId, from, total, items };
+    return { sessionId, workChainId: session.workChainId, ...stretch(this.#timeline(session), from, limit) };
+  }
+
+  async agentTimeline(sessionId: string, agentId: string, from: number, limit: number) {
+    const session = this.#find(sessionId);
+    return { sessionId, workChainId: session.workChainId, agentId, ...stretch(agentTimeline(sessionId), from, limit) };
+  }
+
+  async timelinePlace(sessionId: string, agentId: string | undefined, offset: number) {
+    if (agentId === undefined) return { index: offset, within: [] };
+    return { index: callIn(this.#timeline(this.#find(sessionId))), within: [{ agentId, index: offset }] };
+  }
+
+  async search(query: SearchQuery) {
+    return searchMock(this.#rows, (session) => this.#timeline(session), query);
   }
 
   async doctor() {
@@ -132,6 +145,10 @@ export class MockHost implements Host {
     this.change({ upserts: everydayRows() });
   }
 
+  #timeline(session: TrackedSession): MockTimeline {
+    return (this.#preset.timelines ?? ((found) => storyTimeline(found.sessionId, found.segmentCount > 1)))(session);
+  }
+
   #find(sessionId: string): TrackedSession {
     const session = this.#rows.find((candidate) => candidate.sessionId === sessionId);
     if (session === undefined) throw { code: "not_found", message: `No session has the id ${sessionId}.` };
@@ -145,6 +162,12 @@ export class MockHost implements Host {
   #now(): string {
     return iso(ENGINE_START + Date.now() - this.#started);
   }
+}
+
+function stretch({ total, at }: MockTimeline, from: number, limit: number) {
+  const end = Math.min(total, from + limit);
+  const items = Array.from({ length: Math.max(0, end - from) }, (_, i) => at(from + i));
+  return { from, total, items };
 }
 
 export function presetNamed(name: string): Preset {
@@ -182,7 +205,7 @@ function livelyScript(): Step[] {
   return [
     { afterMs: 3000, upserts: [{ ...testing, pendingTool: { tool: "Edit", target: "src/scheduler.rs" }, stateSince: iso(ENGINE_START + 3000) }] },
     { afterMs: 6000, upserts: [row({ ...rest, state: "working", group: "working", status: "working", hasPendingToolUse: false, stateSince: iso(ENGINE_START + 6000) })] },
-    { afterMs: 9000, upserts: [{ ...testing, state: "waiting_for_approval", group: "needs_you", stateKind: "permission", pendingTool: { tool: "Bash", target: "rm -rf target" }, stateSince: iso(ENGINE_START + 9000) }] },
+    { afterMs: 9000, upserts: [{ ...testing, state: "waiting_for_approval", group: "needs_you", needs: "approval", stateKind: "permission", pendingTool: { tool: "Bash", target: "rm -rf target" }, stateSince: iso(ENGINE_START + 9000) }] },
     {
       afterMs: 12_000,
       upserts: [

@@ -28,6 +28,20 @@ export const version = "2.4.0"; // <script> stays text
 
 type Sketch = TimelineItem extends infer T ? (T extends unknown ? Omit<T, "index" | "sessionId"> : never) : never;
 
+/** The subagent of the story that has a timeline of its own. */
+export const MOCK_AGENT = "b2d4f6a8c0e1";
+
+const AGENT_STORY: readonly Sketch[] = [
+  { at: ago(960), kind: "prompt", origin: "human", text: "Check the migration notes for dead links." },
+  { at: ago(950), kind: "tool", id: "u1", tool: "Bash", target: "lychee docs/migration.md", input: '{"command":"lychee docs/migration.md"}', outcome: "error", output: "2 dead links: /guide/pager, /guide/cursor", durationMs: 9000 },
+  { at: ago(905), kind: "response", text: "Two links were dead; both led to the old pager guide." },
+];
+
+/** What the subagent of the story did. */
+export function agentTimeline(sessionId: string): MockTimeline {
+  return { total: AGENT_STORY.length, at: itemsOf(AGENT_STORY, sessionId) };
+}
+
 const STORY: readonly Sketch[] = [
   { at: ago(2520), kind: "prompt", origin: "human", text: "Prepare the 2.4 release: changelog, version bump, tag, publish." },
   { at: ago(2510), kind: "thinking", text: "First the changelog, then the version, then the checks." },
@@ -39,6 +53,7 @@ const STORY: readonly Sketch[] = [
   { at: ago(2210), kind: "response", text: "No breaking change.", agentId: "a7c1" },
   { at: ago(1300), kind: "boundary", trigger: "manual", preTokens: 96_000, postTokens: 7_000 },
   { at: ago(1250), kind: "response", text: ANSWER },
+  { at: ago(900), kind: "tool", id: "t8", tool: "Agent", target: "Check the migration notes", input: '{"description":"Check the migration notes"}', outcome: "ok", output: "Two links were dead.", durationMs: 64_000, subagent: { agentId: MOCK_AGENT, items: [] } },
   { at: ago(800), kind: "command", text: "/model opus" },
   { at: ago(700), kind: "note", text: "Turn ended after 1 min 12 s" },
   { at: ago(600), kind: "boundary", trigger: "auto", preTokens: 158_000, postTokens: 9_000 },

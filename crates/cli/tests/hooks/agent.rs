@@ -1,0 +1,108 @@
+//! What an agent does with a hook: start it, write a payload, wait for it; and a listener for it in this process.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use watchbill_hooks::places::Places;
+use watchbill_hooks::{Heard, Options, Receiver};
+
+/// Far longer than anything here takes; waiting for something that never comes should end as a failure.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// `watchbill hook` with a home of its own.
+pub fn hook(data_dir: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_watchbill"));
+    command.env_clear().env("HOME", data_dir.join("home")).arg("hook").arg("--data-dir").arg(data_dir);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// A payload of one session.
+pub fn payload(session: &str, number: usize) -> Vec<u8> {
+    let payload = serde_json::json!({
+        "session_id": session, "transcript_path": "/home/dev/t.jsonl", "cwd": "/home/dev/work",
+        "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": format!("echo {number}")},
+        "tool_use_id": format!("toolu_{session}_{number}"),
+    });
+    payload.to_string().into_bytes()
+}
+
+/// Starts a hook and gives it its payload.
+pub fn start(mut command: Command, payload: &[u8]) -> Child {
+    let mut child = command.spawn().expect("the program starts");
+    let mut pipe = child.stdin.take().expect("a pipe");
+    // A sender that has enough closes its end.
+    let _ = pipe.write_all(payload);
+    child
+}
+
+/// Runs a hook as an agent does. It must end with 0 and say nothing.
+pub fn run(command: Command, payload: &[u8]) -> Duration {
+    let begun = Instant::now();
+    let output = start(command, payload).wait_with_output().expect("it ends");
+    let took = begun.elapsed();
+    silent(&output);
+    took
+}
+
+pub fn silent(output: &Output) {
+    assert!(output.status.success(), "{output:?}");
+    assert!(output.stdout.is_empty() && output.stderr.is_empty(), "{output:?}");
+}
+
+/// A receiver in this process, and what it hears.
+pub struct Listener {
+    pub receiver: Receiver,
+    pub heard: mpsc::Receiver<Heard>,
+}
+
+impl Listener {
+    pub fn open(data_dir: &Path) -> Self {
+        Self::open_with(data_dir, Options::default())
+    }
+
+    pub fn open_with(data_dir: &Path, options: Options) -> Self {
+        let (sender, heard) = mpsc::channel();
+        let receiver = Receiver::open(data_dir, options, move |event| {
+            let _ = sender.send(event);
+        });
+        Self { receiver: receiver.expect("it opens"), heard }
+    }
+
+    pub fn next(&self) -> Heard {
+        self.heard.recv_timeout(PATIENCE).expect("an event comes")
+    }
+
+    /// What has been heard by now, and nothing that comes later: the receiver is asked to end, and does so after its round.
+    pub fn rest(self) -> Vec<Heard> {
+        drop(self.receiver);
+        self.heard.into_iter().collect()
+    }
+}
+
+/// Waits until something is so.
+pub fn until(what: &str, mut so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !so() {
+        assert!(begun.elapsed() < PATIENCE, "in vain: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Event files in the spool.
+pub fn spooled(data_dir: &Path) -> Vec<PathBuf> {
+    let places = Places::without_spares(data_dir);
+    watchbill_hooks::spool::list(&places.spool())
+        .expect("it can be read")
+        .into_iter()
+        .map(|s| s.path)
+        .collect()
+}
+
+/// The spare spools of a data folder are outside it; tests that use them clear them away.
+pub fn spares(data_dir: &Path) -> Vec<PathBuf> {
+    Places::new(data_dir).spools().skip(1).collect()
+}

@@ -1,0 +1,9 @@
+//! Hooks through the real program: an agent starts it, receivers listen, are killed, hang, or are not there.
+#![cfg(unix)]
+#![forbid(unsafe_code)]
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod agent;
+mod hearing;
+mod sending;
+mod storm;

@@ -1,0 +1,123 @@
+//! Fifty agents at once, with a receiver that is stopped, started and killed in between.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use watchbill_hooks::{Options, Receiver};
+
+use crate::agent::{hook, payload, run, spooled, until};
+
+/// Where the receiver's process writes what it is told; set only for that process.
+const TOLD: &str = "WATCHBILL_TEST_TOLD";
+
+/// The receiver's process: writes each event it is told as a line, in one write, so that a kill leaves whole lines.
+#[test]
+fn a_receiver_in_a_process_of_its_own() {
+    let Ok(folder) = std::env::var(TOLD) else { return };
+    let folder = Path::new(&folder).to_path_buf();
+    let mut told = OpenOptions::new().create(true).append(true).open(folder.join("told")).unwrap();
+    let _receiver = Receiver::open(&folder, Options::default(), move |event| {
+        let line = format!("{} {}\n", event.origin.id, String::from_utf8_lossy(&event.payload));
+        told.write_all(line.as_bytes()).unwrap();
+    })
+    .unwrap();
+    std::fs::write(folder.join("listening"), "").unwrap();
+    until("it is asked to end", || folder.join("end").exists());
+}
+
+fn start_receiver(folder: &Path) -> Child {
+    let _ = std::fs::remove_file(folder.join("end"));
+    let _ = std::fs::remove_file(folder.join("listening"));
+    let child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "storm::a_receiver_in_a_process_of_its_own", "--nocapture"])
+        .env(TOLD, folder)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    until("it listens", || folder.join("listening").exists());
+    child
+}
+
+/// Starts, stops and kills receivers until it is told to end; the last one is left running.
+fn trouble(folder: &Path, over: &AtomicBool) -> Child {
+    let mut receiver = start_receiver(folder);
+    let mut round = 0;
+    while !over.load(Ordering::Acquire) {
+        std::thread::sleep(Duration::from_millis(300));
+        if round % 2 == 0 {
+            receiver.kill().unwrap();
+        } else {
+            std::fs::write(folder.join("end"), "").unwrap();
+        }
+        receiver.wait().unwrap();
+        std::thread::sleep(Duration::from_millis(150));
+        receiver = start_receiver(folder);
+        round += 1;
+    }
+    receiver
+}
+
+/// Every event arrives, once, and those of a session in their order.
+fn storm(sessions: usize, each: usize) {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path();
+    let over = AtomicBool::new(false);
+    let mut last = std::thread::scope(|scope| {
+        let troubled = scope.spawn(|| trouble(folder, &over));
+        let agents: Vec<_> = (0..sessions)
+            .map(|session| {
+                scope.spawn(move || {
+                    for number in 0..each {
+                        run(hook(folder), &payload(&format!("s{session}"), number));
+                    }
+                })
+            })
+            .collect();
+        agents.into_iter().for_each(|agent| agent.join().unwrap());
+        over.store(true, Ordering::Release);
+        troubled.join().unwrap()
+    });
+    until("the spool is empty", || spooled(folder).is_empty());
+    std::fs::write(folder.join("end"), "").unwrap();
+    last.wait().unwrap();
+    check(folder, sessions, each);
+}
+
+fn check(folder: &Path, sessions: usize, each: usize) {
+    let told = std::fs::read_to_string(folder.join("told")).unwrap();
+    let mut ids = BTreeSet::new();
+    let mut by_session: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for line in told.lines() {
+        let (id, payload) = line.split_once(' ').unwrap();
+        // A receiver that was started again is told the latest events again; the id tells.
+        if ids.insert(id.to_owned()) {
+            let payload: serde_json::Value = serde_json::from_str(payload).unwrap();
+            let text = |field: &str| payload[field].as_str().unwrap().to_owned();
+            by_session.entry(text("session_id")).or_default().push(text("tool_use_id"));
+        }
+    }
+    assert_eq!(ids.len(), sessions * each);
+    assert_eq!(by_session.len(), sessions);
+    for (session, calls) in by_session {
+        let expected: Vec<_> = (0..each).map(|number| format!("toolu_{session}_{number}")).collect();
+        assert_eq!(calls, expected);
+    }
+}
+
+#[test]
+fn nothing_is_lost_doubled_or_out_of_order_while_receivers_come_and_go() {
+    storm(20, 40);
+}
+
+/// The full measure of the promise: ten thousand events from fifty agents. Some twenty seconds on two cores.
+#[test]
+#[ignore = "long; cargo xtask bench runs it"]
+fn ten_thousand_events_from_fifty_agents_arrive_once_and_in_order() {
+    storm(50, 200);
+}

@@ -1,0 +1,200 @@
+//! The same rows as hooks tell them: earlier than the transcript, and with what it does not say.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::boilerplate::without_reminders;
+use super::fold::plans::{PLAN_LIMIT, carries_out, plan_text, shows_plan, written};
+use super::fold::turns::prompt_hash;
+use super::fold::{HistoryFold, Sink};
+use super::private::{keep_public, strip_private};
+use super::rows::{
+    Activity, Batch, BatchId, BatchOrigin, BatchStatus, Ended, Execution, Item, Outcome, PlanVersion,
+    PlanWord,
+};
+use super::settings::HistorySettings;
+use crate::hook::{HookEvent, HookOrigin, HookPayload, HookTexts, ToolCall};
+use crate::session::facts::first_line;
+use crate::time::Timestamp;
+use crate::transcript::json::Raw;
+use crate::transcript::user::tagged;
+
+/// One event and all that is known of it.
+#[derive(Debug, Clone, Copy)]
+pub struct Heard<'h> {
+    /// Who sent it, and when.
+    pub origin: &'h HookOrigin,
+    /// What it says.
+    pub payload: &'h HookPayload,
+    /// Its long texts.
+    pub texts: &'h HookTexts<'h>,
+}
+
+impl HistoryFold {
+    /// Takes in a hook event of the session. The events may come in any order, before or after the records that tell
+    /// the same; heard twice they change nothing. Only for the fold of a session's own transcript.
+    pub fn hear(&mut self, heard: Heard<'_>, settings: &HistorySettings, sink: Sink<'_>) {
+        let at = heard.origin.at;
+        match &heard.payload.event {
+            HookEvent::UserPromptSubmit { task_notification, .. } => {
+                self.heard_prompt(heard, *task_notification, settings, sink);
+            }
+            HookEvent::PreToolUse(call) => self.heard_call(heard, call, Outcome::Pending, settings, sink),
+            HookEvent::PostToolUse(call) => {
+                self.heard_call(heard, call, outcome(heard.texts), settings, sink);
+                self.heard_plan(heard, call, settings, sink);
+            }
+            HookEvent::PostToolUseFailure { call, .. } => {
+                self.heard_call(heard, call, Outcome::Error, settings, sink);
+            }
+            HookEvent::PermissionDenied(call) => {
+                self.heard_call(heard, call, Outcome::Denied, settings, sink)
+            }
+            HookEvent::Stop { .. } => {
+                let ended = Ended { status: BatchStatus::Completed, at, error: None };
+                self.heard_end(heard, ended, settings, sink);
+            }
+            HookEvent::StopFailure { message, error } => {
+                let error = if message.is_empty() { error } else { message };
+                let ended = Ended { status: BatchStatus::Failed, at, error: Some(error.to_string()) };
+                self.heard_end(heard, ended, settings, sink);
+            }
+            _ => {}
+        }
+    }
+
+    fn heard_prompt(&mut self, heard: Heard<'_>, notice: bool, settings: &HistorySettings, sink: Sink<'_>) {
+        let at = heard.origin.at;
+        let Some(text) = heard.texts.prompt.as_deref() else { return };
+        let words = match tagged(text, "summary") {
+            Some(summary) if notice => summary.trim(),
+            _ => text,
+        };
+        let words = &words[..words.floor_char_boundary(settings.words)];
+        let id = match &heard.payload.prompt_id {
+            Some(id) => Arc::clone(id),
+            None => self.joins.hear(prompt_hash(words), at, &heard.origin.id),
+        };
+        let words = without_reminders(words, false);
+        let public = keep_public(&words);
+        let mut told = Batch::new(Arc::clone(&id));
+        told.private = public.is_none();
+        told.prompt = public.map(|text| text.trim().to_owned());
+        told.origin = Some(if notice { BatchOrigin::TaskNotification } else { BatchOrigin::Human });
+        told.started_at = Some(at);
+        told.last_activity_at = Some(at);
+        told.ended = Some(Ended { status: BatchStatus::Active, at, error: None });
+        sink(Item::Batch(Box::new(told)));
+        if let Some(execution) = carries_out(None, &words, id, Some(at)) {
+            sink(Item::Execution(execution));
+        }
+    }
+
+    /// The batch that an event belongs to: before 2.1.196 hooks do not say, and the newest one is meant.
+    fn heard_batch(&self, heard: Heard<'_>) -> Option<BatchId> {
+        let newest =
+            || self.joins.newest(heard.origin.at).or_else(|| Some(Arc::clone(&self.turn.as_ref()?.id)));
+        heard.payload.prompt_id.clone().or_else(newest)
+    }
+
+    fn heard_end(&mut self, heard: Heard<'_>, ended: Ended, settings: &HistorySettings, sink: Sink<'_>) {
+        // What ends for a subagent ends nothing for the session.
+        let (None, Some(id)) = (&heard.payload.agent_id, self.heard_batch(heard)) else { return };
+        let at = heard.origin.at;
+        let mut told = Batch::new(id);
+        told.last_activity_at = Some(at);
+        if ended.status == BatchStatus::Completed {
+            let text = heard.texts.last_assistant_message.as_deref().and_then(keep_public);
+            told.response = text
+                .map(|text| text.trim().to_owned())
+                .filter(|text| !text.is_empty())
+                .map(|text| (at, text[..text.floor_char_boundary(settings.response)].to_owned()));
+        }
+        told.ended = Some(ended);
+        sink(Item::Batch(Box::new(told)));
+    }
+
+    fn heard_call(
+        &mut self,
+        heard: Heard<'_>,
+        call: &ToolCall,
+        outcome: Outcome,
+        settings: &HistorySettings,
+        sink: Sink<'_>,
+    ) {
+        let Some(id) = call.id.clone().filter(|_| !settings.skips(&call.tool)) else { return };
+        let at = heard.origin.at;
+        let input = heard.texts.tool_input.map(Raw::Nested).unwrap_or_default();
+        let ended = outcome != Outcome::Pending;
+        let text = |text: &str| Some(strip_private(text).into_owned()).filter(|text| !text.is_empty());
+        sink(Item::Activity(Box::new(Activity {
+            // Without a word of the hook's the transcript will tell; a guess could not be taken back.
+            batch: heard.payload.prompt_id.clone(),
+            agent: heard.payload.agent_id.clone(),
+            tool: Some(Arc::clone(&call.tool)),
+            target: text(&call.target),
+            file: ["file_path", "notebook_path"]
+                .iter()
+                .filter(|_| touches_file(&call.tool))
+                .find_map(|key| input.get(key).whole())
+                .and_then(|file| text(&file)),
+            input: heard.texts.tool_input.and_then(|json| input_json(json, settings.input)),
+            // A hook after the call says nothing of its beginning but how long it took.
+            at: if ended { began(at, heard.texts.duration_ms) } else { Some(at) },
+            outcome: Some(outcome),
+            ended_at: ended.then_some(at),
+            duration_ms: heard.texts.duration_ms.filter(|_| ended),
+            error: heard.texts.error.as_deref().filter(|_| ended).and_then(|error| text(&first_line(error))),
+            ..Activity::new(id)
+        })));
+    }
+
+    fn heard_plan(&mut self, heard: Heard<'_>, call: &ToolCall, settings: &HistorySettings, sink: Sink<'_>) {
+        let Some(response) = heard.texts.tool_response.as_deref() else { return };
+        let response = Raw::Nested(response);
+        let field = |key: &str| response.get(key).text(PLAN_LIMIT).map(Cow::into_owned);
+        let path = field("filePath").filter(|path| settings.is_plan(path)).map(Arc::<str>::from);
+        let batch = self.heard_batch(heard);
+        let (plan, content, word) = if shows_plan(&call.tool) {
+            let plan = self.plan_name(batch.as_ref());
+            (plan, field("plan"), PlanWord::Approved)
+        } else if let ("Write" | "Edit" | "MultiEdit", Some(path)) = (&*call.tool, &path) {
+            let content = written(&field, response.get("replaceAll").is_true());
+            (Arc::clone(path), content, PlanWord::Written)
+        } else {
+            return;
+        };
+        let at = Some(heard.origin.at);
+        if let (PlanWord::Approved, Some(batch)) = (word, batch.clone()) {
+            sink(Item::Execution(Execution { plan: Some(Arc::clone(&plan)), content: None, batch, at }));
+        }
+        let content = content.as_deref().and_then(plan_text);
+        sink(Item::Plan(Box::new(PlanVersion { plan, path, at, batch, content, word })));
+    }
+}
+
+/// How a call ended that a hook says has run.
+fn outcome(texts: &HookTexts<'_>) -> Outcome {
+    let response = texts.tool_response.as_deref().map(Raw::Nested).unwrap_or_default();
+    let background = response.get("backgroundTaskId").is_there()
+        || response.get("status").word() == Some("async_launched");
+    if background { Outcome::Background } else { Outcome::Ok }
+}
+
+fn touches_file(tool: &str) -> bool {
+    matches!(tool, "Read" | "Edit" | "MultiEdit" | "Write" | "NotebookEdit" | "NotebookRead")
+}
+
+fn began(ended: Timestamp, duration_ms: Option<u64>) -> Option<Timestamp> {
+    let span = i64::try_from(duration_ms?).ok()?;
+    Some(ended - crate::time::Millis(span))
+}
+
+/// A call's input as JSON text, cut, without what is private. No client writes `<` as an escape; where one does,
+/// nobody knows what is private.
+pub(super) fn input_json(raw: &str, limit: usize) -> Option<String> {
+    let raw = &raw[..raw.floor_char_boundary(limit)];
+    let hidden = ["\\u003c", "\\u003C"].iter().any(|escape| raw.contains(escape));
+    let text = if hidden { Cow::Borrowed("") } else { strip_private(raw) };
+    (!text.is_empty()).then(|| text.into_owned())
+}

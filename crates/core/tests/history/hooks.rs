@@ -1,0 +1,164 @@
+//! The transcript and the hooks tell of the same things: joined without doubles, whoever spoke first.
+
+use watchbill_core::history::{BatchStatus, Outcome, PlanWord};
+
+use crate::model::Reader;
+
+const PROMPT: &str = r#"{"type":"user","uuid":"11111111-1111-4111-8111-111111111111","promptId":"p-1","timestamp":"2026-11-20T15:00:00.500Z","message":{"content":"make it so"}}"#;
+const CALL: &str = r#"{"type":"assistant","uuid":"2","timestamp":"2026-11-20T15:00:01.000Z","message":{"id":"m","content":[{"type":"tool_use","id":"t","name":"Edit","input":{"file_path":"/home/dev/work/a.rs","old_string":"a","new_string":"b"}}]}}"#;
+const RESULT: &str = r#"{"type":"user","uuid":"3","promptId":"p-1","timestamp":"2026-11-20T15:00:09.000Z","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":"done"}]}}"#;
+const ANSWER: &str = r#"{"type":"assistant","uuid":"4","timestamp":"2026-11-20T15:00:10.000Z","message":{"id":"n","stop_reason":"end_turn","content":[{"type":"text","text":"It is so."}]}}"#;
+
+/// 2026-11-20T15:00:00.000Z.
+const START: i64 = 1_795_186_800_000;
+
+fn hook(name: &str, prompt_id: bool, more: &str) -> String {
+    let id = if prompt_id { r#""prompt_id":"p-1","# } else { "" };
+    format!(r#"{{"session_id":"s","hook_event_name":"{name}",{id}{more}}}"#)
+}
+
+fn events(prompt_id: bool) -> Vec<(String, i64, String)> {
+    let call = r#""tool_name":"Edit","tool_use_id":"t","tool_input":{"file_path":"/home/dev/work/a.rs","old_string":"a","new_string":"b"}"#;
+    [
+        (0, hook("UserPromptSubmit", prompt_id, r#""prompt":"make it so""#)),
+        (1_050, hook("PreToolUse", prompt_id, call)),
+        (8_990, hook("PostToolUse", prompt_id, &format!(r#"{call},"tool_response":{{}},"duration_ms":321"#))),
+        (10_050, hook("Stop", prompt_id, r#""last_assistant_message":"It is so.""#)),
+    ]
+    .into_iter()
+    .enumerate()
+    .map(|(n, (at, payload))| (format!("event-{n}"), START + at, payload))
+    .collect()
+}
+
+/// Reads records and hears events in the order that `order` gives: numbers below four are lines.
+fn told(order: &[usize], prompt_id: bool) -> Reader {
+    let lines = if prompt_id {
+        [PROMPT, CALL, RESULT, ANSWER].map(str::to_owned)
+    } else {
+        [PROMPT, CALL, RESULT, ANSWER].map(|line| line.replace(r#""promptId":"p-1","#, ""))
+    };
+    let events = events(prompt_id);
+    let mut reader = Reader::new("s", None);
+    for step in order {
+        match lines.get(*step) {
+            Some(line) => reader.line(*step as u64 * 1_000, line.as_bytes()),
+            None => {
+                let (id, at, payload) = &events[step - 4];
+                reader.hear(id, *at, payload);
+            }
+        }
+        reader.settle();
+    }
+    reader
+}
+
+#[test]
+fn one_prompt_is_one_batch_and_one_call_one_activity_in_any_order() {
+    for prompt_id in [true, false] {
+        let orders: [&[usize]; 5] = [
+            &[0, 1, 2, 3],
+            &[4, 0, 1, 5, 6, 2, 3, 7],
+            &[4, 5, 6, 7, 0, 1, 2, 3],
+            &[0, 1, 2, 3, 4, 5, 6, 7],
+            &[0, 7, 6, 1, 5, 2, 4, 3, 4, 5, 6, 7],
+        ];
+        for order in orders {
+            let model = told(order, prompt_id).model;
+            assert_eq!(model.batches.len(), 1, "{order:?} {prompt_id}: {:#?}", model.batches);
+            let batch = model.batch("make it so");
+            let ended = batch.ended.as_ref().expect("it ended");
+            assert_eq!(ended.status, BatchStatus::Completed, "{order:?}");
+            assert_eq!(
+                batch.response.as_ref().map(|(_, text)| text.as_str()),
+                Some("It is so."),
+                "{order:?}"
+            );
+            assert_eq!(model.activities.len(), 1, "{order:?}");
+            let activity = &model.activities["t"];
+            assert_eq!(activity.outcome, Some(Outcome::Ok), "{order:?}");
+            assert_eq!(activity.file.as_deref(), Some("/home/dev/work/a.rs"));
+            assert_eq!(activity.batch, Some(batch.id.clone()), "{order:?}");
+            if order.contains(&6) {
+                assert_eq!(activity.duration_ms, Some(321), "the hook measures without the wait");
+            }
+        }
+    }
+}
+
+#[test]
+fn hooks_alone_tell_a_whole_batch() {
+    let model = told(&[4, 6, 7], true).model;
+    let batch = model.batch("make it so");
+    assert_eq!(batch.ended.as_ref().map(|ended| ended.status), Some(BatchStatus::Completed));
+    assert_eq!(model.activities["t"].batch.as_deref(), Some("p-1"));
+    assert_eq!(model.activities["t"].at.map(|at| at.as_millis()), Some(START + 8_990 - 321));
+}
+
+#[test]
+fn the_same_words_an_hour_later_are_another_prompt() {
+    let again = PROMPT.replace(r#""promptId":"p-1","#, "").replace("15:00:00", "16:00:00");
+    let mut reader = Reader::new("s", None);
+    reader.hear("event", START, &hook("UserPromptSubmit", false, r#""prompt":"make it so""#));
+    reader.line(0, again.as_bytes());
+    reader.settle();
+    assert_eq!(reader.model.batches.len(), 2);
+}
+
+#[test]
+fn failures_and_denials_are_told_by_hooks() {
+    let call = r#""tool_name":"Bash","tool_use_id":"t","tool_input":{"command":"false"}"#;
+    let mut reader = Reader::new("s", None);
+    reader.hear("1", START, &hook("UserPromptSubmit", true, r#""prompt":"<private>all</private>""#));
+    reader.hear(
+        "2",
+        START,
+        &hook("PostToolUseFailure", true, &format!(r#"{call},"error":"Exit code 1\nbad""#)),
+    );
+    reader.hear(
+        "3",
+        START,
+        &hook("StopFailure", true, r#""error":"rate_limit","last_assistant_message":"limit""#),
+    );
+    let model = &reader.model;
+    assert_eq!(model.activities["t"].outcome, Some(Outcome::Error));
+    assert_eq!(model.activities["t"].error.as_deref(), Some("Exit code 1"));
+    let batch = &model.batches["p-1"];
+    assert!(batch.private && batch.prompt.is_none());
+    let ended = batch.ended.as_ref().expect("it ended");
+    assert_eq!((ended.status, ended.error.as_deref()), (BatchStatus::Failed, Some("limit")));
+}
+
+#[test]
+fn what_goes_on_in_the_background_is_not_over() {
+    let call = r#""tool_name":"Bash","tool_use_id":"t","tool_input":{"command":"sleep 9"}"#;
+    let mut reader = Reader::new("s", None);
+    let post = hook("PostToolUse", true, &format!(r#"{call},"tool_response":{{"backgroundTaskId":"b1"}}"#));
+    reader.hear("1", START, &post);
+    assert_eq!(reader.model.activities["t"].outcome, Some(Outcome::Background));
+}
+
+#[test]
+fn plans_are_told_by_hooks_as_by_records() {
+    let path = "/home/dev/.claude/plans/brave-otter.md";
+    let mut reader = Reader::new("s", None);
+    let write = format!(
+        r#""tool_name":"Write","tool_use_id":"w","tool_input":{{"file_path":"{path}","content":"1. x\n"}},"tool_response":{{"type":"create","filePath":"{path}","content":"1. x\n"}}"#
+    );
+    reader.hear("1", START, &hook("PostToolUse", true, &write));
+    let exit = format!(
+        r#""tool_name":"ExitPlanMode","tool_use_id":"e","tool_input":{{}},"tool_response":{{"plan":"1. x\n2. y","filePath":"{path}"}}"#
+    );
+    reader.hear("2", START + 1, &hook("PostToolUse", true, &exit));
+    let plans: Vec<_> =
+        reader.model.plans.iter().map(|p| (p.word, p.path.as_deref(), p.content.as_deref())).collect();
+    assert_eq!(
+        plans,
+        [(PlanWord::Written, Some(path), Some("1. x")), (PlanWord::Approved, Some(path), Some("1. x\n2. y")),]
+    );
+    assert_eq!(reader.model.executions.len(), 1);
+    let prompt = r#""prompt":"Implement the following plan:\n\n1. x\n2. y""#;
+    reader.hear("3", START + 2, &hook("UserPromptSubmit", true, prompt).replace("p-1", "p-2"));
+    let carried = reader.model.executions.last().expect("an execution");
+    assert_eq!((carried.content.as_deref(), &*carried.batch), (Some("1. x\n2. y"), "p-2"));
+}

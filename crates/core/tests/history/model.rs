@@ -1,0 +1,175 @@
+//! What a store would hold: rows merged as they come, and a driver that reads as the engine does.
+
+use std::collections::BTreeMap;
+
+use watchbill_core::history::{
+    Activity, Batch, Execution, Heard, HistoryFold, HistorySettings, Item, PlanVersion, Request, Role,
+};
+use watchbill_core::hook::{HookOrigin, HookTexts, parse_payload, payload_text};
+use watchbill_core::ids::SessionId;
+use watchbill_core::session::fold::SessionFold;
+use watchbill_core::session::state::Timeouts;
+use watchbill_core::session::subagent::SubagentFold;
+use watchbill_core::transcript::parse::parse_line_in_full;
+
+/// A text, owned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnText {
+    pub role: Role,
+    pub tool: Option<String>,
+    pub agent: Option<String>,
+    pub text: String,
+    pub cut: u64,
+}
+
+/// The rows of one file or session.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Model {
+    pub texts: BTreeMap<(u64, u16), OwnText>,
+    pub batches: BTreeMap<String, Batch>,
+    pub activities: BTreeMap<String, Activity>,
+    pub plans: Vec<PlanVersion>,
+    pub executions: Vec<Execution>,
+    pub requests: BTreeMap<u64, Request>,
+}
+
+impl Model {
+    pub fn take(&mut self, item: Item<'_>) {
+        match item {
+            Item::Text(text) => {
+                let own = OwnText {
+                    role: text.role,
+                    tool: text.tool.map(str::to_owned),
+                    agent: text.agent.map(str::to_owned),
+                    text: text.text.to_owned(),
+                    cut: text.cut,
+                };
+                let doubled = self.texts.insert((text.offset, text.part), own);
+                assert_eq!(doubled, None, "a text was told twice");
+            }
+            Item::Batch(batch) => {
+                let known = self.batches.entry(batch.id.to_string());
+                known.or_insert_with(|| Batch::new(batch.id.clone())).merge(&batch);
+            }
+            Item::Activity(activity) => {
+                let known = self.activities.entry(activity.id.to_string());
+                known.or_insert_with(|| Activity::new(activity.id.clone())).merge(&activity);
+            }
+            Item::Plan(plan) => {
+                if !self.plans.contains(&plan) {
+                    self.plans.push(*plan);
+                }
+            }
+            Item::Execution(execution) => {
+                if !self.executions.contains(&execution) {
+                    self.executions.push(execution);
+                }
+            }
+            Item::Request(request) => {
+                let known = self.requests.entry(request.key.0);
+                known.or_insert_with(|| request.clone()).merge(&request);
+            }
+        }
+    }
+
+    pub fn batch(&self, prompt: &str) -> &Batch {
+        let found =
+            self.batches.values().find(|b| b.prompt.as_deref().is_some_and(|p| p.starts_with(prompt)));
+        found.unwrap_or_else(|| panic!("no batch of {prompt:?}: {:#?}", self.batches))
+    }
+
+    pub fn texts_of(&self, role: Role) -> Vec<&str> {
+        self.texts.values().filter(|text| text.role == role).map(|text| text.text.as_str()).collect()
+    }
+}
+
+/// The fold that knows which records were applied.
+enum Beside {
+    Session(Box<SessionFold>),
+    Agent(Box<SubagentFold>),
+}
+
+/// Reads lines as the engine does.
+pub struct Reader {
+    pub history: HistoryFold,
+    beside: Beside,
+    pub settings: HistorySettings,
+    pub model: Model,
+}
+
+impl Reader {
+    pub fn new(session: &str, agent: Option<&str>) -> Self {
+        let id = SessionId::new(session);
+        Self {
+            beside: match agent {
+                Some(agent) => Beside::Agent(Box::new(SubagentFold::new(agent))),
+                None => Beside::Session(Box::new(SessionFold::new(id.clone(), Timeouts::default()))),
+            },
+            history: HistoryFold::new(id, agent),
+            settings: HistorySettings::default(),
+            model: Model::default(),
+        }
+    }
+
+    pub fn line(&mut self, offset: u64, line: &[u8]) {
+        let Self { history, beside, settings, model } = self;
+        parse_line_in_full(line, &mut |record, full| {
+            let known = record.envelope.uuid.is_some_and(|id| match beside {
+                Beside::Session(fold) => fold.has_record(id),
+                Beside::Agent(fold) => fold.has_record(id),
+            });
+            if !known {
+                history.apply(offset, &record, full, settings, &mut |item| model.take(item));
+            }
+            match beside {
+                Beside::Session(fold) => fold.apply(&record, &mut Vec::new()),
+                Beside::Agent(fold) => fold.apply(&record),
+            }
+        });
+    }
+
+    /// All lines of a text, from `offset`.
+    pub fn text(&mut self, mut offset: u64, text: &str) {
+        for line in text.split_inclusive('\n') {
+            self.line(offset, line.trim_end().as_bytes());
+            offset += line.len() as u64;
+        }
+    }
+
+    pub fn settle(&mut self) {
+        let Self { history, model, .. } = self;
+        history.settle(&mut |item| model.take(item));
+    }
+
+    /// As a restart would: stored and taken up again.
+    pub fn restart(&mut self) {
+        let bytes = self.history.snapshot();
+        let (session, agent) = (self.history.session().clone(), self.history.agent().cloned());
+        self.history = HistoryFold::restore(&bytes, &session, agent.as_deref()).expect("its own bytes");
+    }
+
+    pub fn hear(&mut self, id: &str, at: i64, payload: &str) {
+        let origin = HookOrigin {
+            id: id.into(),
+            at: watchbill_core::time::Timestamp::from_millis(at),
+            order: at.cast_unsigned(),
+            agent: None,
+            ancestors: std::sync::Arc::from([]),
+            terminal: None,
+        };
+        let text = payload_text(payload.as_bytes()).expect("a payload");
+        let texts = HookTexts::read(&text).expect("a payload");
+        let payload = parse_payload(payload.as_bytes()).expect("a payload");
+        let Self { history, settings, model, .. } = self;
+        let heard = Heard { origin: &origin, payload: &payload, texts: &texts };
+        history.hear(heard, settings, &mut |item| model.take(item));
+    }
+}
+
+/// The rows of a whole text.
+pub fn rows(text: &str) -> Model {
+    let mut reader = Reader::new("s", None);
+    reader.text(0, text);
+    reader.settle();
+    reader.model
+}

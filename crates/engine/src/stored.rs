@@ -1,0 +1,296 @@
+//! What people may ask of the store as a whole: its health, what was used, and to forget.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use watchbill_core::ids::SessionId;
+use watchbill_core::time::Timestamp;
+use watchbill_core::transcript::record::Usage;
+use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_protocol::roster::Tokens;
+use watchbill_protocol::store::{ForgetReport, Stats, StatsRow, StoreHealth};
+use watchbill_store::forget::{Forget, Forgotten};
+use watchbill_store::stats::By;
+use watchbill_store::{Access, Mode, Store, StoreError};
+use watchbill_watch::fs::Fs;
+use watchbill_watch::scan::scan;
+
+use crate::settings::Settings;
+
+/// What is there and not stored yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Lag {
+    /// Files with something new.
+    pub files: u64,
+    /// Bytes in them that are still to be read.
+    pub bytes: u64,
+}
+
+/// Looks at every transcript: which of them have grown or changed since they were stored.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn lag(store: &Store, fs: &dyn Fs, roots: &[PathBuf]) -> Result<Lag, StoreError> {
+    let mut known = HashMap::new();
+    store.files(&mut |_, file| {
+        known.insert(file.path, (file.cursor.size, file.cursor.offset));
+    })?;
+    let mut lag = Lag::default();
+    for found in scan(fs, roots).found.iter().filter(|found| found.place.is_transcript()) {
+        let (size, read) = known.get(&*found.path.to_string_lossy()).copied().unwrap_or_default();
+        if size != found.stat.len {
+            lag.files += 1;
+            lag.bytes += found.stat.len.saturating_sub(read);
+        }
+    }
+    Ok(lag)
+}
+
+/// The health of the store in the data folder. Never an error: what is wrong is part of it.
+pub fn health(settings: &Settings, fs: &dyn Fs) -> Option<StoreHealth> {
+    let data_dir = settings.data_dir.as_deref()?;
+    let path = data_dir.join(watchbill_store::DATABASE);
+    let mut health = StoreHealth {
+        path: path.to_string_lossy().into_owned(),
+        exists: path.exists(),
+        ..StoreHealth::default()
+    };
+    if let Err(error) = examine(data_dir, settings, fs, &mut health)
+        && !matches!(error, StoreError::Absent { .. })
+    {
+        health.trouble = Some(error.to_string());
+    }
+    Some(health)
+}
+
+fn examine(
+    data_dir: &Path,
+    settings: &Settings,
+    fs: &dyn Fs,
+    health: &mut StoreHealth,
+) -> Result<(), StoreError> {
+    let store = Store::open(data_dir, Mode::Read)?;
+    let totals = store.totals()?;
+    let lag = lag(&store, fs, &settings.roots)?;
+    *health = StoreHealth {
+        path: std::mem::take(&mut health.path),
+        exists: true,
+        bytes: totals.bytes,
+        schema_version: Some(totals.schema),
+        writer_pid: watchbill_store::last_writer(data_dir).filter(|pid| runs(*pid)),
+        sessions: totals.sessions,
+        texts: totals.texts,
+        files_behind: lag.files,
+        bytes_behind: lag.bytes,
+        archived: totals.archived,
+        archive_bytes: totals.archive_bytes,
+        trouble: None,
+    };
+    Ok(())
+}
+
+#[cfg(unix)]
+fn runs(pid: u32) -> bool {
+    use rustix::process::{Pid, test_kill_process};
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    // A process of somebody else's is one too.
+    pid.is_some_and(|pid| !matches!(test_kill_process(pid), Err(rustix::io::Errno::SRCH)))
+}
+
+#[cfg(not(unix))]
+fn runs(_: u32) -> bool {
+    true
+}
+
+/// The schema as SQL with comments, for people.
+pub fn schema() -> String {
+    watchbill_store::schema::text()
+}
+
+/// What statistics are by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StatsBy {
+    /// The day, in UTC.
+    Day,
+    /// The project.
+    Project,
+    /// The model.
+    Model,
+    /// The tool.
+    Tool,
+}
+
+/// What was used since a moment, each request once.
+///
+/// # Errors
+/// When nothing is stored, or the store cannot be read.
+pub fn stats(settings: &Settings, by: StatsBy, since: Option<Timestamp>) -> Result<Stats, ApiError> {
+    let store = Store::open(data_dir(settings)?, Mode::Read).map_err(|error| refusal(&error))?;
+    stats_of(&store, by, since).map_err(|error| refusal(&error))
+}
+
+fn stats_of(store: &Store, by: StatsBy, since: Option<Timestamp>) -> Result<Stats, StoreError> {
+    let word = match by {
+        StatsBy::Day => "day",
+        StatsBy::Project => "project",
+        StatsBy::Model => "model",
+        StatsBy::Tool => "tool",
+    };
+    let tokens = |by: By| -> Result<Vec<StatsRow>, StoreError> {
+        let rows = store.tokens(by, since)?;
+        Ok(rows
+            .into_iter()
+            .map(|row| StatsRow {
+                key: row.key.unwrap_or_default(),
+                requests: Some(row.requests),
+                tokens: Some(tokens_of(row.tokens)),
+                ..StatsRow::default()
+            })
+            .collect())
+    };
+    let tools: Vec<StatsRow> = store
+        .tools(since)?
+        .into_iter()
+        .map(|row| StatsRow {
+            key: row.tool,
+            tool_calls: Some(row.calls),
+            tool_errors: Some(row.errors),
+            tool_ms: Some(row.millis),
+            ..StatsRow::default()
+        })
+        .collect();
+    let days = tokens(By::Day)?;
+    let (sessions, prompts) = store.session_counts(since)?;
+    let total = total(&days, &tools, sessions, prompts);
+    let rows = match by {
+        StatsBy::Day => days,
+        StatsBy::Project => tokens(By::Project)?,
+        StatsBy::Model => tokens(By::Model)?,
+        StatsBy::Tool => tools,
+    };
+    Ok(Stats { by: word.to_owned(), since: since.map(|at| at.to_string()), rows, total })
+}
+
+fn total(days: &[StatsRow], tools: &[StatsRow], sessions: u64, prompts: u64) -> StatsRow {
+    let sum =
+        |rows: &[StatsRow], what: fn(&StatsRow) -> Option<u64>| -> u64 { rows.iter().filter_map(what).sum() };
+    let of = |what: fn(&Tokens) -> u64| days.iter().filter_map(|row| row.tokens.as_ref()).map(what).sum();
+    StatsRow {
+        key: String::new(),
+        sessions: Some(sessions),
+        prompts: Some(prompts),
+        requests: Some(sum(days, |row| row.requests)),
+        tokens: Some(Tokens {
+            input: of(|tokens| tokens.input),
+            output: of(|tokens| tokens.output),
+            cache_read: of(|tokens| tokens.cache_read),
+            cache_write: of(|tokens| tokens.cache_write),
+        }),
+        tool_calls: Some(sum(tools, |row| row.tool_calls)),
+        tool_errors: Some(sum(tools, |row| row.tool_errors)),
+        tool_ms: Some(sum(tools, |row| row.tool_ms)),
+    }
+}
+
+fn tokens_of(usage: Usage) -> Tokens {
+    Tokens {
+        input: usage.input,
+        output: usage.output,
+        cache_read: usage.cache_read,
+        cache_write: usage.cache_write,
+    }
+}
+
+/// What is to be forgotten.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ForgetWhat {
+    /// One session: its id, or the unique beginning of one.
+    Session(String),
+    /// Every session that has been silent since before this moment.
+    Before(Timestamp),
+}
+
+/// Removes sessions from the store for good, or with `dry_run` only says what would be removed.
+///
+/// # Errors
+/// When no such session is stored, another process writes the store, or it cannot be written.
+pub fn forget(
+    settings: &Settings,
+    what: &ForgetWhat,
+    dry_run: bool,
+    now: Timestamp,
+) -> Result<ForgetReport, ApiError> {
+    let data_dir = data_dir(settings)?;
+    let mode = if dry_run { Mode::Read } else { Mode::WriteOrRead };
+    if !data_dir.join(watchbill_store::DATABASE).exists() {
+        return Err(ApiError::new(ErrorCode::NotFound, "nothing is stored, so there is nothing to forget"));
+    }
+    let mut store = Store::open(data_dir, mode).map_err(|error| refusal(&error))?;
+    let what = match what {
+        ForgetWhat::Before(at) => Forget::Before(*at),
+        ForgetWhat::Session(asked) => Forget::Session(one_session(&store, asked)?),
+    };
+    if dry_run {
+        let would = store.would_forget(&what).map_err(|error| refusal(&error))?;
+        return Ok(report(would, 0, true));
+    }
+    if let Access::Reader { held_by } = store.access() {
+        let who = held_by.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"));
+        return Err(ApiError::new(
+            ErrorCode::Unsupported,
+            format!("{who} keeps the history up to date now, probably the window; quit it and try again"),
+        ));
+    }
+    let bytes = |store: &Store| store.totals().map_or(0, |totals| totals.bytes);
+    let before = bytes(&store);
+    let gone = store.forget(&what, now).map_err(|error| refusal(&error))?;
+    let freed = before.saturating_sub(bytes(&store));
+    Ok(report(gone, freed, false))
+}
+
+fn one_session(store: &Store, asked: &str) -> Result<SessionId, ApiError> {
+    let begin = store.session_ids(asked, 2).map_err(|error| refusal(&error))?;
+    match &begin[..] {
+        [one] => Ok(SessionId::new(one)),
+        // An id may begin another one.
+        [first, _] if first == asked => Ok(SessionId::new(first)),
+        [] => Err(ApiError::new(
+            ErrorCode::NotFound,
+            format!("no stored session begins with `{asked}`; `watchbill roster --all` lists them"),
+        )),
+        _ => Err(ApiError::new(
+            ErrorCode::Ambiguous,
+            format!("`{asked}` begins several stored sessions; name one of them"),
+        )),
+    }
+}
+
+fn report(gone: Forgotten, freed_bytes: u64, dry_run: bool) -> ForgetReport {
+    ForgetReport {
+        sessions: gone.sessions,
+        files: gone.files,
+        prompts: gone.prompts,
+        tool_calls: gone.activities,
+        texts: gone.texts,
+        archived: gone.archived.len() as u64,
+        freed_bytes,
+        dry_run,
+    }
+}
+
+fn data_dir(settings: &Settings) -> Result<&Path, ApiError> {
+    settings.data_dir.as_deref().ok_or_else(|| {
+        ApiError::new(ErrorCode::Unsupported, "no data folder is known; name one with --data-dir")
+    })
+}
+
+/// A fault of the store as an answer.
+pub(crate) fn refusal(error: &StoreError) -> ApiError {
+    let code = match error {
+        StoreError::Absent { .. } => ErrorCode::NotReady,
+        StoreError::Newer { .. } | StoreError::NotWriter { .. } => ErrorCode::Unsupported,
+        StoreError::Sql { .. } => ErrorCode::Internal,
+        _ => ErrorCode::Unreadable,
+    };
+    ApiError::new(code, error.to_string())
+}

@@ -1,0 +1,165 @@
+//! Who started the sender: the processes above it, the agent among them, and the terminal they hang on.
+
+use std::path::PathBuf;
+
+use watchbill_core::ids::Instance;
+
+use crate::envelope::Ancestor;
+
+/// Levels that are looked at: an agent, its shells, a multiplexer, a terminal, a desktop.
+const LEVELS: usize = 16;
+
+/// The processes above a sender.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Ancestry {
+    /// Nearest first.
+    pub ancestors: Vec<Ancestor>,
+    /// The agent.
+    pub agent: Option<Instance>,
+    /// The terminal device of the nearest ancestor that has one: the agent's hooks themselves have none.
+    pub tty: Option<String>,
+}
+
+/// What tells an agent among processes.
+#[derive(Debug, Clone, Default)]
+pub struct Signs {
+    /// The process that the agent itself names to its hooks (`CLAUDE_PID`, seen in 2.1.329).
+    pub pid: Option<u32>,
+    /// The agent's folder, where its live sessions are registered.
+    pub config: Option<PathBuf>,
+}
+
+impl Signs {
+    /// What the environment of a hook says. The folder is found as the agent itself finds it.
+    pub fn from_env(env: &dyn Fn(&str) -> Option<std::ffi::OsString>) -> Self {
+        let set = |name: &str| env(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let pid = env("CLAUDE_PID").and_then(|pid| pid.to_str()?.parse().ok());
+        let config = set("CLAUDE_CONFIG_DIR").or_else(|| Some(set("HOME")?.join(".claude")));
+        Self { pid, config }
+    }
+}
+
+/// Looks at the processes above this one.
+#[cfg(target_os = "linux")]
+pub fn look(signs: &Signs) -> Ancestry {
+    let mut found = Ancestry::default();
+    let mut pid = std::os::unix::process::parent_id();
+    while found.ancestors.len() < LEVELS && pid > 1 {
+        let Ok(stat) = std::fs::read(format!("/proc/{pid}/stat")) else { break };
+        let Some(process) = Process::parse(&stat) else { break };
+        if found.agent.is_none() && is_agent(pid, process.name, signs) {
+            found.agent = Some(Instance { pid, proc_start: Some(process.start.to_string().into()) });
+        }
+        if found.tty.is_none() {
+            found.tty = tty_name(process.tty);
+        }
+        found.ancestors.push(Ancestor { pid, start: Some(process.start) });
+        pid = process.parent;
+    }
+    found
+}
+
+/// Elsewhere only the parent is known.
+#[cfg(all(unix, not(target_os = "linux")))]
+pub fn look(_signs: &Signs) -> Ancestry {
+    let parent = Ancestor { pid: std::os::unix::process::parent_id(), start: None };
+    Ancestry { ancestors: vec![parent], ..Ancestry::default() }
+}
+
+/// Elsewhere nothing is known.
+#[cfg(not(unix))]
+pub fn look(_signs: &Signs) -> Ancestry {
+    Ancestry::default()
+}
+
+/// The client names itself, or calls itself `claude`; under Node.js it may not, but then it has registered itself, or its
+/// command line says so. A named process counts only as an ancestor: what an agent starts inherits the name.
+#[cfg(target_os = "linux")]
+fn is_agent(pid: u32, name: &[u8], signs: &Signs) -> bool {
+    if signs.pid == Some(pid) || name.starts_with(b"claude") {
+        return true;
+    }
+    if signs.config.as_ref().is_some_and(|dir| dir.join("sessions").join(format!("{pid}.json")).exists()) {
+        return true;
+    }
+    let runs_scripts = matches!(name, b"node" | b"MainThread" | b"bun");
+    runs_scripts
+        && std::fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| {
+            line.split(|byte| *byte == 0).take(3).any(|word| word.windows(6).any(|part| part == b"claude"))
+        })
+}
+
+/// What one line of `/proc/<pid>/stat` says (proc_pid_stat(5)).
+#[cfg(target_os = "linux")]
+struct Process<'a> {
+    name: &'a [u8],
+    parent: u32,
+    tty: u32,
+    start: u64,
+}
+
+#[cfg(target_os = "linux")]
+impl<'a> Process<'a> {
+    /// The name in parentheses may hold anything, also a closing one, so the fields are counted from the last.
+    fn parse(stat: &'a [u8]) -> Option<Self> {
+        let open = stat.iter().position(|byte| *byte == b'(')?;
+        let close = stat.iter().rposition(|byte| *byte == b')')?;
+        let name = stat.get(open + 1..close)?;
+        let fields: Vec<&str> =
+            std::str::from_utf8(&stat[close + 1..]).ok()?.split_ascii_whitespace().collect();
+        // Fields 4, 7 and 22; the first one here is field 3.
+        Some(Self {
+            name,
+            parent: fields.get(1)?.parse().ok()?,
+            tty: fields.get(4)?.parse::<i32>().ok()?.cast_unsigned(),
+            start: fields.get(19)?.parse().ok()?,
+        })
+    }
+}
+
+/// The device's path from its number: pseudo-terminals have the majors 136 to 143, consoles the major 4.
+#[cfg(target_os = "linux")]
+fn tty_name(number: u32) -> Option<String> {
+    let (major, minor) = ((number >> 8) & 0xfff, (number & 0xff) | ((number >> 12) & 0xf_ff00));
+    match major {
+        136..=143 => Some(format!("/dev/pts/{}", (major - 136) * 256 + minor)),
+        4 if minor < 64 => Some(format!("/dev/tty{minor}")),
+        4 => Some(format!("/dev/ttyS{}", minor - 64)),
+        _ => None,
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_parentheses_does_not_shift_the_fields() {
+        let tail = "S 41 77 77 34818 77 4194304 1 2 3 4 5 6 7 8 20 0 1 0 213025 9 9";
+        for name in ["claude", "a) S 1 (b", "(", ")", "two words"] {
+            let stat = format!("77 ({name}) {tail}");
+            let process = Process::parse(stat.as_bytes()).expect("it is whole");
+            assert_eq!((process.parent, process.tty, process.start), (41, 34818, 213_025), "{name}");
+            assert_eq!(process.name, name.as_bytes());
+        }
+        for torn in ["", "77", "77 (x", "77 (x) S", "77 )x( S 1 1", "77 (x) S a 1 1 1 1"] {
+            assert!(Process::parse(torn.as_bytes()).is_none(), "{torn}");
+        }
+    }
+
+    #[test]
+    fn devices_are_named_as_ps_names_them() {
+        assert_eq!(tty_name(34818).as_deref(), Some("/dev/pts/2"));
+        assert_eq!(tty_name(0x0010_8800 | 3).as_deref(), Some("/dev/pts/259"));
+        assert_eq!(tty_name(0x0401).as_deref(), Some("/dev/tty1"));
+        assert_eq!(tty_name(0x0440).as_deref(), Some("/dev/ttyS0"));
+        assert_eq!(tty_name(0), None);
+    }
+
+    #[test]
+    fn this_process_has_a_parent() {
+        let found = look(&Signs::default());
+        assert_eq!(found.ancestors[0].pid, std::os::unix::process::parent_id());
+        assert!(found.ancestors.len() <= LEVELS);
+    }
+}

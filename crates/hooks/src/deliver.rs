@@ -1,0 +1,93 @@
+//! Handing an event to every ear at once, without ever waiting longer than the budget.
+
+use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::ear::{JOURNALED, connect, sockets};
+use crate::places::Places;
+
+/// What became of a delivery.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Delivery {
+    /// The journal holds the event; the sender may forget it.
+    pub kept: bool,
+    /// Ears that have all of it, or had when the time was over.
+    pub heard: usize,
+}
+
+/// One ear that is being talked to.
+struct Talk {
+    stream: UnixStream,
+    written: usize,
+    over: bool,
+}
+
+/// Sends `frame` to every ear and waits for their words, for no longer than `budget`.
+///
+/// Without an ear this takes as long as reading a folder. An ear that hangs costs the budget, and the others hear
+/// all the same.
+pub fn deliver(places: &Places, frame: &[u8], budget: Duration) -> Delivery {
+    let until = Instant::now() + budget;
+    let mut talks: Vec<Talk> = sockets(places)
+        .iter()
+        .filter_map(|socket| Some(Talk { stream: connect(socket).ok()?, written: 0, over: false }))
+        .collect();
+    let mut delivery = Delivery::default();
+    loop {
+        for talk in talks.iter_mut().filter(|talk| !talk.over) {
+            talk.go_on(frame, &mut delivery);
+        }
+        // Once it is kept only what is not yet written has to be waited for: a receiver reads on after we have gone.
+        let awaited = |talk: &Talk| !talk.over && (!delivery.kept || talk.written < frame.len());
+        let mut descriptors: Vec<PollFd<'_>> = talks
+            .iter()
+            .filter(|talk| awaited(talk))
+            .map(|talk| {
+                let writing = if talk.written < frame.len() { PollFlags::OUT } else { PollFlags::empty() };
+                PollFd::new(&talk.stream, PollFlags::IN | writing)
+            })
+            .collect();
+        let left = until.saturating_duration_since(Instant::now());
+        if descriptors.is_empty() || left.is_zero() {
+            break;
+        }
+        let Ok(limit) = Timespec::try_from(left) else { break };
+        match poll(&mut descriptors, Some(&limit)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(_) => break,
+        }
+    }
+    delivery.heard = talks.iter().filter(|talk| talk.written == frame.len()).count();
+    delivery
+}
+
+impl Talk {
+    fn go_on(&mut self, frame: &[u8], delivery: &mut Delivery) {
+        while self.written < frame.len() {
+            match self.stream.write(&frame[self.written..]) {
+                Ok(0) => self.over = true,
+                Ok(written) => {
+                    self.written += written;
+                    continue;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(_) => self.over = true,
+            }
+            return;
+        }
+        let mut word = [0];
+        match self.stream.read(&mut word) {
+            Ok(read) => {
+                delivery.kept |= read == 1 && word[0] == JOURNALED;
+                self.over = true;
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => self.over = true,
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Ears: the socket of each program that listens, and the lock that tells a living one from a dead one.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Mode, OFlags};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketType};
+
+use crate::places::{Places, open_private, private_dir};
+
+/// The longest path that fits a socket's address everywhere, its closing zero not counted.
+const PATH_LIMIT: usize = 103;
+
+/// What the journal's writer answers: the event will survive us.
+pub(crate) const JOURNALED: u8 = b'J';
+
+/// What the others answer: heard, but whoever sent it has to see to its keeping.
+pub(crate) const HEARD: u8 = b'H';
+
+/// An open ear. It closes with its owner.
+#[derive(Debug)]
+pub struct Ear {
+    /// Where senders connect.
+    pub listener: UnixListener,
+    socket: PathBuf,
+    lock: PathBuf,
+    _claim: File,
+}
+
+impl Ear {
+    /// Opens an ear of this process, and removes those whose owners have died.
+    ///
+    /// # Errors
+    /// When the folder or the socket cannot be made.
+    pub fn open(places: &Places) -> io::Result<Self> {
+        private_dir(places.root())?;
+        let folder = places.ears();
+        private_dir(&folder)?;
+        remove_dead(&folder);
+        for number in 0..1000 {
+            let stem = folder.join(format!("{}-{number}", std::process::id()));
+            let lock = stem.with_extension("lock");
+            let Some(claim) = claim_new(&lock)? else { continue };
+            let socket = stem.with_extension("sock");
+            // The lock is new and ours, so what lies there is a dead namesake's.
+            let _ = fs::remove_file(&socket);
+            let listener = match with_short_path(&socket, |path| UnixListener::bind(path)) {
+                Ok(listener) => listener,
+                Err(error) => {
+                    let _ = fs::remove_file(&lock);
+                    return Err(error);
+                }
+            };
+            listener.set_nonblocking(true)?;
+            return Ok(Self { listener, socket, lock, _claim: claim });
+        }
+        Err(io::Error::other("this process has a thousand ears already"))
+    }
+}
+
+impl Drop for Ear {
+    fn drop(&mut self) {
+        // The socket first: a lock without a socket is nothing, a socket without a lock would stay for ever.
+        let _ = fs::remove_file(&self.socket);
+        let _ = fs::remove_file(&self.lock);
+    }
+}
+
+/// A new lock file that is locked by us and still there; `None` when the name is taken.
+fn claim_new(lock: &Path) -> io::Result<Option<File>> {
+    let file = match open_private(OpenOptions::new().write(true).create_new(true), lock) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    // Another program that tidies up may have taken it for dead between the two calls.
+    Ok((file.try_lock().is_ok() && lock.exists()).then_some(file))
+}
+
+/// Removes the ears whose lock nobody holds.
+fn remove_dead(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let lock = entry.path();
+        if lock.extension().is_none_or(|end| end != "lock") {
+            continue;
+        }
+        let Ok(file) = File::open(&lock) else { continue };
+        if file.try_lock().is_ok() {
+            let _ = fs::remove_file(lock.with_extension("sock"));
+            let _ = fs::remove_file(&lock);
+        }
+    }
+}
+
+/// Counts the ears: those with an owner, and those whose owner has died.
+pub(crate) fn census(places: &Places) -> (usize, usize) {
+    let (mut living, mut dead) = (0, 0);
+    for entry in fs::read_dir(places.ears()).into_iter().flatten().flatten() {
+        let lock = entry.path();
+        if lock.extension().is_some_and(|end| end == "lock")
+            && let Ok(file) = File::open(&lock)
+        {
+            // Shared, so that two who count do not take each other for owners.
+            let owned = file.try_lock_shared().is_err();
+            living += usize::from(owned);
+            dead += usize::from(!owned);
+        }
+    }
+    (living, dead)
+}
+
+/// The sockets that are there. Whether somebody listens, connecting tells.
+pub(crate) fn sockets(places: &Places) -> Vec<PathBuf> {
+    let entries = fs::read_dir(places.ears()).into_iter().flatten().flatten();
+    entries
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|end| end == "sock"))
+        .collect()
+}
+
+/// Connects without ever waiting: an ear whose queue is full counts as busy.
+///
+/// # Errors
+/// When nobody listens there, or not at the moment.
+pub(crate) fn connect(socket: &Path) -> io::Result<UnixStream> {
+    let descriptor = rustix::net::socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
+    let stream = UnixStream::from(descriptor);
+    stream.set_nonblocking(true)?;
+    with_short_path(socket, |path| {
+        let address = SocketAddrUnix::new(path)?;
+        Ok(rustix::net::connect(stream.as_fd(), &address)?)
+    })?;
+    Ok(stream)
+}
+
+/// Whether the process at the other end is this person's.
+pub(crate) fn is_ours(stream: &UnixStream) -> bool {
+    #[cfg(target_os = "linux")]
+    {
+        rustix::net::sockopt::socket_peercred(stream)
+            .is_ok_and(|peer| peer.uid == rustix::process::geteuid() || peer.uid.is_root())
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        // The folder, which nobody else can enter, has to do.
+        let _ = stream;
+        true
+    }
+}
+
+/// Calls `act` with a path that fits a socket's address: a long one is named through its open folder.
+fn with_short_path<T>(path: &Path, act: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
+    if path.as_os_str().len() <= PATH_LIMIT {
+        return act(path);
+    }
+    if !cfg!(target_os = "linux") {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "the path of the data folder is too long for a socket",
+        ));
+    }
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return act(path) };
+    let folder =
+        rustix::fs::open(folder, OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY, Mode::empty())?;
+    let number = std::os::fd::AsRawFd::as_raw_fd(&folder);
+    act(&Path::new("/proc/self/fd").join(number.to_string()).join(name))
+}

@@ -1,0 +1,195 @@
+//! One hook event on its way: what its sender saw, and the agent's payload untouched.
+//!
+//! The same bytes go through the socket, lie in the spool and stand in the journal: a line of JSON about the
+//! sender, the payload as it came, an end of line. Payloads of today's client are one line, so the journal can be read
+//! with ordinary tools; nothing here depends on that.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use watchbill_core::hook::{HookOrigin, TerminalContext};
+use watchbill_core::ids::Instance;
+use watchbill_core::time::Timestamp;
+
+/// The longest payload that is taken, in bytes; of a longer one the beginning.
+pub const PAYLOAD_LIMIT: usize = 4 * 1024 * 1024;
+
+/// The longest line about a sender: a dozen ancestors and a terminal are some hundred bytes.
+pub(crate) const HEAD_LIMIT: usize = 64 * 1024;
+
+/// How every envelope of every version begins.
+const MARK: &[u8] = b"{\"watchbill_hook\":";
+
+/// The version of the form that is written and read here.
+const VERSION: u32 = 1;
+
+/// What the sender says about one event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Envelope {
+    /// Unique for each event: the clock since boot, the sender's process id, and chance.
+    pub id: u128,
+    /// The sender's wall clock when it started.
+    pub at: Timestamp,
+    /// The sender's clock since boot when it started, in nanoseconds.
+    pub order: u64,
+    /// Which boot `order` counts from, where the system says so.
+    pub boot: Option<Arc<str>>,
+    /// The agent's process, where it was found among the sender's ancestors.
+    pub agent: Option<Instance>,
+    /// The sender's ancestors, nearest first.
+    pub ancestors: Vec<Ancestor>,
+    /// The terminal, for the events that ask for it.
+    pub terminal: Option<TerminalContext>,
+    /// The payload is only the beginning of what the agent had to say.
+    pub cut: bool,
+}
+
+/// One process above the sender.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ancestor {
+    /// Process id.
+    pub pid: u32,
+    /// Start time as field 22 of `/proc/<pid>/stat` has it, in ticks since boot, where there is such a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<u64>,
+}
+
+impl Envelope {
+    /// The sender's words as the core takes them.
+    pub fn origin(&self) -> HookOrigin {
+        HookOrigin {
+            id: format!("{:032x}", self.id).into(),
+            at: self.at,
+            order: self.order,
+            agent: self.agent.clone(),
+            ancestors: self.ancestors.iter().map(|ancestor| ancestor.pid).collect(),
+            terminal: self.terminal.clone(),
+        }
+    }
+
+    /// The envelope with its payload as bytes.
+    pub fn encode(&self, payload: &[u8]) -> Vec<u8> {
+        let head = Head {
+            watchbill_hook: VERSION,
+            bytes: payload.len(),
+            id: format!("{:032x}", self.id),
+            at: self.at.to_string(),
+            order: self.order,
+            boot: self.boot.as_deref().map(str::to_owned),
+            agent: self
+                .agent
+                .as_ref()
+                .map(|a| AgentHead { pid: a.pid, start: a.proc_start.as_deref().map(str::to_owned) }),
+            ancestors: self.ancestors.clone(),
+            terminal: self.terminal.as_ref().map(|t| TerminalHead {
+                kind: t.kind.to_string(),
+                ids: t.ids.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect(),
+            }),
+            cut: self.cut,
+        };
+        let mut frame = Vec::with_capacity(payload.len() + 1024);
+        // Texts and numbers alone: there is nothing in it that could not be written as JSON.
+        let _ = serde_json::to_writer(&mut frame, &head);
+        frame.push(b'\n');
+        frame.extend_from_slice(payload);
+        frame.push(b'\n');
+        frame
+    }
+}
+
+/// What the beginning of some bytes is.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Decoded {
+    /// A whole event, and how many bytes it took.
+    Whole {
+        /// The sender's words.
+        envelope: Box<Envelope>,
+        /// Where the payload lies in the bytes.
+        payload: std::ops::Range<usize>,
+        /// How many bytes belong to the event.
+        used: usize,
+    },
+    /// The event goes on after these bytes.
+    Incomplete,
+    /// No event of this version.
+    Malformed,
+}
+
+/// Reads the event at the beginning of `bytes`.
+pub fn decode(bytes: &[u8]) -> Decoded {
+    let begin = bytes.len().min(MARK.len());
+    if bytes[..begin] != MARK[..begin] {
+        return Decoded::Malformed;
+    }
+    let searched = &bytes[..bytes.len().min(HEAD_LIMIT)];
+    let Some(end) = searched.iter().position(|byte| *byte == b'\n') else {
+        return if bytes.len() < HEAD_LIMIT { Decoded::Incomplete } else { Decoded::Malformed };
+    };
+    let Some((envelope, length)) = read_head(&bytes[..end]) else { return Decoded::Malformed };
+    let payload = end + 1..end + 1 + length;
+    match bytes.get(payload.end) {
+        Some(b'\n') => Decoded::Whole { envelope: Box::new(envelope), used: payload.end + 1, payload },
+        Some(_) => Decoded::Malformed,
+        None => Decoded::Incomplete,
+    }
+}
+
+/// Where the next event may begin after bytes that are none.
+pub(crate) fn next_begin(bytes: &[u8]) -> Option<usize> {
+    (1..bytes.len()).find(|&at| bytes[at - 1] == b'\n' && bytes[at..].starts_with(MARK))
+}
+
+fn read_head(line: &[u8]) -> Option<(Envelope, usize)> {
+    let head: Head = serde_json::from_slice(line).ok()?;
+    if head.watchbill_hook != VERSION || head.bytes > PAYLOAD_LIMIT || head.id.len() != 32 {
+        return None;
+    }
+    let envelope = Envelope {
+        id: u128::from_str_radix(&head.id, 16).ok()?,
+        at: Timestamp::parse(&head.at)?,
+        order: head.order,
+        boot: head.boot.map(Into::into),
+        agent: head.agent.map(|a| Instance { pid: a.pid, proc_start: a.start.map(Into::into) }),
+        ancestors: head.ancestors,
+        terminal: head.terminal.map(|t| TerminalContext {
+            kind: t.kind.into(),
+            ids: t.ids.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
+        }),
+        cut: head.cut,
+    };
+    Some((envelope, head.bytes))
+}
+
+/// The line about the sender. Its first field is the mark, so the order of the fields is part of the form.
+#[derive(Serialize, Deserialize)]
+struct Head {
+    watchbill_hook: u32,
+    bytes: usize,
+    id: String,
+    at: String,
+    order: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    boot: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    agent: Option<AgentHead>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    ancestors: Vec<Ancestor>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    terminal: Option<TerminalHead>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    cut: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+struct AgentHead {
+    pid: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    start: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct TerminalHead {
+    kind: String,
+    ids: BTreeMap<String, String>,
+}

@@ -1,0 +1,179 @@
+//! The journal: every event that was heard, in one file that one program writes and all read.
+//!
+//! An acknowledgement stands on it: what is in the journal survives the program that heard it.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+
+use crate::envelope::{Decoded, Envelope, decode, next_begin};
+use crate::places::{Places, open_private, private_dir};
+
+/// A journal longer than this is begun anew; the one before is kept.
+pub(crate) const LENGTH: u64 = 8 * 1024 * 1024;
+
+/// The right to write the journal, and the open file.
+#[derive(Debug)]
+pub struct Journal {
+    places: Places,
+    file: File,
+    length: u64,
+    _claim: File,
+}
+
+impl Journal {
+    /// Takes the right to write; `None` when another program has it.
+    ///
+    /// A journal with anything else than events at its end is kept as the old one: a killed writer left it incomplete
+    /// (the sender had no acknowledgement and has spooled that event), or a newer version wrote it.
+    ///
+    /// # Errors
+    /// When the files cannot be opened.
+    pub fn claim(places: &Places) -> io::Result<Option<Self>> {
+        private_dir(places.root())?;
+        let lock = places.journal_lock();
+        let claim = open_private(OpenOptions::new().write(true).create(true).truncate(false), &lock)?;
+        match claim.try_lock() {
+            Ok(()) => {}
+            Err(fs::TryLockError::WouldBlock) => return Ok(None),
+            Err(fs::TryLockError::Error(error)) => return Err(error),
+        }
+        let mut file = open(places)?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        let whole = each(&bytes, &mut |_, _| {});
+        let mut journal = Self { places: places.clone(), file, length: bytes.len() as u64, _claim: claim };
+        if whole < bytes.len() {
+            journal.begin_anew()?;
+        }
+        Ok(Some(journal))
+    }
+
+    fn begin_anew(&mut self) -> io::Result<()> {
+        fs::rename(self.places.journal(), self.places.old_journal())?;
+        self.file = open(&self.places)?;
+        self.length = 0;
+        Ok(())
+    }
+
+    /// Appends events, all or none.
+    ///
+    /// # Errors
+    /// When they cannot be written; then the journal is as it was.
+    pub fn append(&mut self, frames: &[u8]) -> io::Result<()> {
+        if self.length > LENGTH {
+            self.begin_anew()?;
+        }
+        match self.file.write_all(frames) {
+            Ok(()) => {
+                self.length += frames.len() as u64;
+                Ok(())
+            }
+            Err(error) => {
+                self.file.set_len(self.length)?;
+                Err(error)
+            }
+        }
+    }
+}
+
+fn open(places: &Places) -> io::Result<File> {
+    open_private(OpenOptions::new().read(true).append(true).create(true), &places.journal())
+}
+
+/// Reads the journal from where it was read before.
+#[derive(Debug, Default)]
+pub struct JournalReader {
+    file: Option<File>,
+    /// How far the events of that file are known.
+    offset: u64,
+}
+
+impl JournalReader {
+    /// Calls `event` for each event that was added. At the first call those of the journal before come first.
+    ///
+    /// # Errors
+    /// When a file is there and cannot be read.
+    pub fn read(&mut self, places: &Places, event: &mut dyn FnMut(Box<Envelope>, &[u8])) -> io::Result<()> {
+        match &self.file {
+            None => {
+                if let Some(old) = open_existing(&places.old_journal())? {
+                    read_on(&old, 0, event)?;
+                }
+                self.file = open_existing(&places.journal())?;
+                self.offset = 0;
+            }
+            Some(file) => self.offset = read_on(file, self.offset, event)?,
+        }
+        // The journal may have been begun anew while it was read; what the old one got until then is read above.
+        while let Some(now) = open_existing(&places.journal())? {
+            if self.file.as_ref().is_some_and(|file| same_file(file, &now)) {
+                break;
+            }
+            if let Some(file) = &self.file {
+                read_on(file, self.offset, event)?;
+            }
+            self.offset = 0;
+            self.file = Some(now);
+        }
+        if let Some(file) = &self.file {
+            self.offset = read_on(file, self.offset, event)?;
+        }
+        Ok(())
+    }
+}
+
+fn open_existing(path: &std::path::Path) -> io::Result<Option<File>> {
+    match File::open(path) {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn read_on(mut file: &File, offset: u64, event: &mut dyn FnMut(Box<Envelope>, &[u8])) -> io::Result<u64> {
+    let length = file.metadata()?.len();
+    if length <= offset {
+        return Ok(offset);
+    }
+    file.seek(SeekFrom::Start(offset))?;
+    let mut bytes = Vec::new();
+    file.take(length - offset).read_to_end(&mut bytes)?;
+    Ok(offset + each(&bytes, event) as u64)
+}
+
+/// Calls `event` for each whole event and returns how many bytes are dealt with; damage between events is skipped.
+fn each(bytes: &[u8], event: &mut dyn FnMut(Box<Envelope>, &[u8])) -> usize {
+    let mut at = 0;
+    while at < bytes.len() {
+        let rest = &bytes[at..];
+        match decode(rest) {
+            Decoded::Whole { envelope, payload, used } => {
+                event(envelope, &rest[payload]);
+                at += used;
+            }
+            Decoded::Incomplete => break,
+            Decoded::Malformed => match next_begin(rest) {
+                Some(next) => at += next,
+                None => break,
+            },
+        }
+    }
+    at
+}
+
+#[cfg(unix)]
+fn same_file(a: &File, b: &File) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    match (a.metadata(), b.metadata()) {
+        (Ok(a), Ok(b)) => (a.dev(), a.ino()) == (b.dev(), b.ino()),
+        _ => false,
+    }
+}
+
+#[cfg(not(unix))]
+fn same_file(a: &File, b: &File) -> bool {
+    match (a.metadata(), b.metadata()) {
+        (Ok(a), Ok(b)) => a.created().ok() == b.created().ok(),
+        _ => false,
+    }
+}

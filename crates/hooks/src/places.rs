@@ -1,0 +1,165 @@
+//! Where hook events wait and pass: the folders and files below the data folder, and the spare ones.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The files of the hooks below one data folder. Everything in it belongs to one person: folders are 0700, files 0600.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Places {
+    root: PathBuf,
+    spares: Vec<PathBuf>,
+}
+
+impl Places {
+    /// The places below a data folder, with the spare spools of this person for when that folder cannot be written.
+    pub fn new(data_dir: &Path) -> Self {
+        Self { root: data_dir.join("hooks"), spares: spares(data_dir) }
+    }
+
+    /// The same without spare spools elsewhere.
+    pub fn without_spares(data_dir: &Path) -> Self {
+        Self { root: data_dir.join("hooks"), spares: Vec::new() }
+    }
+
+    /// The folder that holds all the others.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// One socket and one lock file for each program that listens.
+    pub fn ears(&self) -> PathBuf {
+        self.root.join("ears")
+    }
+
+    /// One file for each event that nobody has put into the journal yet.
+    pub fn spool(&self) -> PathBuf {
+        self.root.join("spool")
+    }
+
+    /// The spool, then the spare ones: on another file system, for a full disk or a folder that may not be written.
+    pub fn spools(&self) -> impl Iterator<Item = PathBuf> + '_ {
+        std::iter::once(self.spool()).chain(self.spares.iter().cloned())
+    }
+
+    /// Every event that was heard, in the order of hearing.
+    pub fn journal(&self) -> PathBuf {
+        self.root.join("journal")
+    }
+
+    /// What was in the journal before it was begun anew.
+    pub fn old_journal(&self) -> PathBuf {
+        self.root.join("journal.1")
+    }
+
+    /// Whoever holds the lock of this file writes the journal.
+    pub fn journal_lock(&self) -> PathBuf {
+        self.root.join("journal.lock")
+    }
+
+    /// One byte for each event that found no place: the spool was full beyond measure.
+    pub fn dropped(&self) -> PathBuf {
+        self.root.join("dropped")
+    }
+
+    /// Stands while the spool holds more than anybody will ever come for.
+    pub fn overfull(&self) -> PathBuf {
+        self.root.join("overfull")
+    }
+}
+
+/// The data folder that is meant when nobody names one: `WATCHBILL_DATA_DIR`, then the platform's.
+pub fn default_data_dir(env: &dyn Fn(&str) -> Option<std::ffi::OsString>) -> Option<PathBuf> {
+    env("WATCHBILL_DATA_DIR").filter(|value| !value.is_empty()).map(PathBuf::from).or_else(platform_data_dir)
+}
+
+/// The platform's data folder for Watchbill.
+pub fn platform_data_dir() -> Option<PathBuf> {
+    directories::ProjectDirs::from("", "", "watchbill").map(|dirs| dirs.data_dir().to_path_buf())
+}
+
+/// Makes a folder that only its owner can look into.
+///
+/// # Errors
+/// When it cannot be made, is no folder, or belongs to somebody else: then what is put there would be theirs to read.
+pub fn private_dir(path: &Path) -> io::Result<()> {
+    match look(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            make(path)?;
+            look(path)
+        }
+        other => other,
+    }
+}
+
+#[cfg(unix)]
+fn make(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+#[cfg(not(unix))]
+fn make(path: &Path) -> io::Result<()> {
+    std::fs::create_dir_all(path)
+}
+
+#[cfg(unix)]
+fn look(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    // Not followed: a link in a shared folder could lead anywhere.
+    let found = std::fs::symlink_metadata(path)?;
+    if !found.is_dir() {
+        return Err(io::Error::other("it is not a folder"));
+    }
+    if found.uid() != rustix::process::geteuid().as_raw() {
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it belongs to another user"));
+    }
+    if found.mode() & 0o077 != 0 {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o700))?;
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn look(path: &Path) -> io::Result<()> {
+    if std::fs::metadata(path)?.is_dir() { Ok(()) } else { Err(io::Error::other("it is not a folder")) }
+}
+
+/// Opens a file for writing that only its owner can read.
+///
+/// # Errors
+/// As [`std::fs::OpenOptions::open`].
+pub(crate) fn open_private(options: &mut std::fs::OpenOptions, path: &Path) -> io::Result<std::fs::File> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    options.open(path)
+}
+
+/// Folders of this person outside the data folder's file system: the runtime folder, then the temporary one.
+///
+/// They are not taken from the environment: an agent gives its hooks variables of its own, and whoever listens
+/// has to look in the same places.
+#[cfg(unix)]
+fn spares(data_dir: &Path) -> Vec<PathBuf> {
+    let uid = rustix::process::geteuid().as_raw();
+    let name = format!("hooks-{:016x}", fnv(data_dir.as_os_str().as_encoded_bytes()));
+    [format!("/run/user/{uid}/watchbill"), format!("/tmp/watchbill-{uid}")]
+        .into_iter()
+        .map(|folder| PathBuf::from(folder).join(&name))
+        .collect()
+}
+
+#[cfg(not(unix))]
+fn spares(data_dir: &Path) -> Vec<PathBuf> {
+    let name = format!("watchbill-hooks-{:016x}", fnv(data_dir.as_os_str().as_encoded_bytes()));
+    vec![std::env::temp_dir().join(name)]
+}
+
+/// FNV-1a, 64 bits: tells the spare spools of several data folders apart.
+fn fnv(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}

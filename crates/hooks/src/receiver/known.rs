@@ -1,0 +1,60 @@
+//! Which events a receiver knows already: told, kept, or both.
+
+use std::collections::{HashMap, VecDeque};
+
+/// Ids that are remembered. A spool that waits longer than so many later events is told twice; ids still tell.
+const LIMIT: usize = 1 << 16;
+
+/// What has happened to an event.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Fate {
+    /// The journal holds it.
+    pub kept: bool,
+    /// The consumer has had it.
+    pub told: bool,
+}
+
+/// The latest events by id.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    fates: HashMap<u128, Fate>,
+    by_age: VecDeque<u128>,
+}
+
+impl Known {
+    /// What has happened to an event so far.
+    pub fn fate(&self, id: u128) -> Fate {
+        self.fates.get(&id).copied().unwrap_or_default()
+    }
+
+    /// The fate of an event, to be changed.
+    pub fn fate_mut(&mut self, id: u128) -> &mut Fate {
+        if !self.fates.contains_key(&id) {
+            if self.by_age.len() >= LIMIT
+                && let Some(oldest) = self.by_age.pop_front()
+            {
+                self.fates.remove(&oldest);
+            }
+            self.by_age.push_back(id);
+        }
+        self.fates.entry(id).or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_forgets_the_oldest_and_never_grows_beyond_its_limit() {
+        let mut known = Known::default();
+        for id in 0..2 * LIMIT as u128 {
+            known.fate_mut(id).told = true;
+            known.fate_mut(id).kept = true;
+        }
+        assert_eq!(known.fates.len(), LIMIT);
+        assert_eq!(known.by_age.len(), LIMIT);
+        assert_eq!(known.fate(0), Fate::default());
+        assert_eq!(known.fate(2 * LIMIT as u128 - 1), Fate { kept: true, told: true });
+    }
+}

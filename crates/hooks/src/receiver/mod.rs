@@ -1,0 +1,169 @@
+//! The receiver: one thread that hears every hook event once, in order, and keeps it before it is told.
+//!
+//! Each program that wants to know opens a receiver of its own, and each hears everything. What is told and when:
+//!
+//! - An event ends in the journal or stays in the spool. The first receiver of a data folder writes the journal, and only
+//!   its acknowledgement lets a sender forget; when that program ends, another one takes over at its next event.
+//! - One round takes the connections that are complete, then what lies in the spool, then (where another program writes) what
+//!   the journal has gained, drops what is known, and hands the rest over by the senders' clocks. The spool is
+//!   looked at after the connections: an event whose sender has ended before another one's began is never told after it.
+//! - To one receiver an event is told once. A program that starts again hears the latest ones again, marked as replayed,
+//!   because nobody here knows how far it had come: ids let it tell.
+//! - A consumer that takes its time holds up this thread and nobody else: senders spool instead.
+
+mod known;
+mod round;
+mod thread;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use watchbill_core::hook::HookOrigin;
+
+use crate::places::Places;
+
+/// One event, as it is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Heard {
+    /// The sender's words.
+    pub origin: HookOrigin,
+    /// What the agent wrote, byte for byte; JSON where all is well.
+    pub payload: Arc<[u8]>,
+    /// It came from the journal or the spool when the receiver started: it tells of the past, and alarms nobody.
+    pub replayed: bool,
+    /// The payload is only the beginning of what the agent wrote.
+    pub cut: bool,
+}
+
+/// How a receiver listens.
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    /// Events of the journal that are no older than this are told again at the start.
+    pub recent: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { recent: Duration::from_secs(600) }
+    }
+}
+
+/// Why nothing can be heard.
+#[derive(Debug, thiserror::Error)]
+pub enum ReceiverError {
+    /// The folder for sockets, or the socket, cannot be made.
+    #[error(
+        "hook events cannot be received in {}: {source}; make the folder writable, or name another one with --data-dir",
+        folder.display()
+    )]
+    Ear {
+        /// The folder of the hooks.
+        folder: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The system gives no thread.
+    #[error("no thread for receiving hook events: {0}")]
+    Thread(io::Error),
+}
+
+/// A running receiver. It stops when it is dropped, and then waits for the consumer to return.
+#[derive(Debug)]
+pub struct Receiver {
+    waker: thread::Waker,
+    counts: Arc<Counts>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+impl Receiver {
+    /// Listens at a data folder. `on_event` is called on the receiver's thread; while it runs, senders spool.
+    ///
+    /// # Errors
+    /// When the folder cannot be used, or the system gives no thread.
+    pub fn open(
+        data_dir: &Path,
+        options: Options,
+        on_event: impl FnMut(Heard) + Send + 'static,
+    ) -> Result<Self, ReceiverError> {
+        Self::open_at(Places::new(data_dir), options, on_event)
+    }
+
+    /// Listens at places of choice.
+    ///
+    /// # Errors
+    /// As [`Receiver::open`].
+    pub fn open_at(
+        places: Places,
+        options: Options,
+        on_event: impl FnMut(Heard) + Send + 'static,
+    ) -> Result<Self, ReceiverError> {
+        let counts = Arc::new(Counts::default());
+        let folder = places.root().to_path_buf();
+        let (door, waker) =
+            thread::Door::open(&places).map_err(|source| ReceiverError::Ear { folder, source })?;
+        let hearing = round::Hearing::new(places, options, Arc::clone(&counts), Box::new(on_event));
+        let thread = std::thread::Builder::new()
+            .name("watchbill-hooks".into())
+            .spawn(move || door.run(hearing))
+            .map_err(ReceiverError::Thread)?;
+        Ok(Self { waker, counts, thread: Some(thread) })
+    }
+
+    /// Looks into the spool and the journal now: for whoever watches the folder and saw something come.
+    pub fn sweep(&self) {
+        self.waker.wake();
+    }
+
+    /// What has been heard so far, and what could not be.
+    pub fn counts(&self) -> Tally {
+        let Counts { told, damaged, refused, unkept } = &*self.counts;
+        Tally {
+            told: told.load(Ordering::Relaxed),
+            damaged: damaged.load(Ordering::Relaxed),
+            refused: refused.load(Ordering::Relaxed),
+            unkept: unkept.load(Ordering::Relaxed),
+        }
+    }
+}
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        self.waker.stop();
+        let Some(thread) = self.thread.take() else { return };
+        // The consumer itself may hold the last receiver.
+        if thread.thread().id() != std::thread::current().id() && thread.join().is_err() {
+            tracing::error!("the hook receiver's thread had panicked");
+        }
+    }
+}
+
+/// What a receiver has met with.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Events told to the consumer.
+    pub told: u64,
+    /// Files and messages that were no events, or only parts of one.
+    pub damaged: u64,
+    /// Connections of other users.
+    pub refused: u64,
+    /// Times that the journal or the spool could not be written or read.
+    pub unkept: u64,
+}
+
+/// [`Tally`], shared between the threads.
+#[derive(Debug, Default)]
+struct Counts {
+    told: AtomicU64,
+    damaged: AtomicU64,
+    refused: AtomicU64,
+    unkept: AtomicU64,
+}
+
+impl Counts {
+    fn add(counter: &AtomicU64) {
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+}

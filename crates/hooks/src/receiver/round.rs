@@ -1,0 +1,290 @@
+//! One round of hearing: gather, drop what is known, keep, acknowledge, tell.
+
+use std::cmp::Reverse;
+use std::io;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use watchbill_core::time::Timestamp;
+
+use super::known::Known;
+use super::{Counts, Heard, Options};
+use crate::clock;
+use crate::envelope::{Decoded, Envelope, decode};
+use crate::journal::{Journal, JournalReader};
+use crate::places::Places;
+use crate::spool::{self, Spooled};
+
+/// Spooled events that are held in memory at a time.
+const CHUNK: usize = 256;
+
+/// Acknowledges an event to its sender: whether the journal holds it.
+pub(super) type Acknowledge = Box<dyn FnOnce(bool)>;
+
+/// An event that has come, from wherever.
+pub(super) struct Arrived {
+    envelope: Box<Envelope>,
+    payload: Arc<[u8]>,
+    /// The bytes for the journal, where it may not hold them yet.
+    frame: Vec<u8>,
+    replayed: bool,
+    file: Option<Spooled>,
+    acknowledge: Option<Acknowledge>,
+}
+
+impl Arrived {
+    /// An event from a sender that waits for a word.
+    pub fn from_sender(
+        envelope: Box<Envelope>,
+        payload: Arc<[u8]>,
+        frame: Vec<u8>,
+        acknowledge: Acknowledge,
+    ) -> Self {
+        let acknowledge = Some(acknowledge);
+        Self { envelope, payload, frame, replayed: false, file: None, acknowledge }
+    }
+}
+
+/// What a receiver knows from round to round.
+pub(super) struct Hearing {
+    places: Places,
+    options: Options,
+    pub counts: Arc<Counts>,
+    on_event: Box<dyn FnMut(Heard) + Send>,
+    /// The right to write the journal, once we have it.
+    journal: Option<Journal>,
+    /// For as long as another program writes.
+    reader: JournalReader,
+    known: Known,
+    boot: Option<Arc<str>>,
+    /// Whether the journal could be written and read the last time, so that trouble is reported once.
+    in_trouble: bool,
+}
+
+impl Hearing {
+    pub fn new(
+        places: Places,
+        options: Options,
+        counts: Arc<Counts>,
+        on_event: Box<dyn FnMut(Heard) + Send>,
+    ) -> Self {
+        Self {
+            places,
+            options,
+            counts,
+            on_event,
+            journal: None,
+            reader: JournalReader::default(),
+            known: Known::default(),
+            boot: clock::boot(),
+            in_trouble: false,
+        }
+    }
+
+    /// The first round: what the journal holds is known, the latest of it and the whole spool are told as replayed.
+    pub fn begin(&mut self) {
+        self.claim();
+        let since = clock::wall()
+            .as_millis()
+            .saturating_sub(i64::try_from(self.options.recent.as_millis()).unwrap_or(i64::MAX));
+        let mut batch = self.read_journal(Timestamp::from_millis(since));
+        for arrived in &mut batch {
+            arrived.replayed = true;
+        }
+        self.hear_spool_and(batch, true);
+        if self.journal.is_some() {
+            let now = SystemTime::now();
+            self.places.spools().for_each(|folder| spool::clear_abandoned(&folder, now));
+            let _ = std::fs::remove_file(self.places.overfull());
+        }
+    }
+
+    /// Hears what has come, and whatever lies in the spool or the journal by now. Returns whether there was anything new.
+    pub fn round(&mut self, batch: Vec<Arrived>) -> bool {
+        if self.journal.is_none() && self.claim() {
+            // The writer before us has gone: its last words first.
+            let last = self.read_journal(Timestamp::from_millis(i64::MIN));
+            self.handle(last);
+        }
+        self.hear_spool_and(batch, false)
+    }
+
+    fn claim(&mut self) -> bool {
+        match Journal::claim(&self.places) {
+            Ok(claimed) => {
+                self.journal = claimed;
+                self.journal.is_some()
+            }
+            Err(error) => {
+                self.trouble("the journal of hook events cannot be opened", &error);
+                false
+            }
+        }
+    }
+
+    /// What the journal has gained. Older events than `since` count as told.
+    fn read_journal(&mut self, since: Timestamp) -> Vec<Arrived> {
+        let Self { reader, known, places, .. } = self;
+        let mut news = Vec::new();
+        let read = reader.read(places, &mut |envelope, payload| {
+            let fate = known.fate_mut(envelope.id);
+            fate.kept = true;
+            if envelope.at < since {
+                fate.told = true;
+            }
+            if !fate.told {
+                let payload = payload.into();
+                let (frame, replayed, file, acknowledge) = (Vec::new(), false, None, None);
+                news.push(Arrived { envelope, payload, frame, replayed, file, acknowledge });
+            }
+        });
+        if let Err(error) = read {
+            self.trouble("the journal of hook events cannot be read", &error);
+        }
+        news
+    }
+
+    /// Hears the spool in parts that fit into memory, the connections together with its last part: a sender that
+    /// spooled had begun earlier than any that connected after it ended.
+    fn hear_spool_and(&mut self, mut batch: Vec<Arrived>, replayed: bool) -> bool {
+        let mut new = !batch.is_empty();
+        let spooled = self.list_spools();
+        let mut parts = spooled.chunks(CHUNK).peekable();
+        while let Some(part) = parts.next() {
+            let mut events: Vec<Arrived> =
+                part.iter().filter_map(|file| self.read_spooled(file, replayed)).collect();
+            new |= !events.is_empty();
+            if parts.peek().is_none() {
+                batch.append(&mut events);
+            } else {
+                self.handle(events);
+            }
+        }
+        if self.journal.is_none() {
+            // After the spool: what the writer took from it in the meantime is in the journal now.
+            let mut gained = self.read_journal(Timestamp::from_millis(i64::MIN));
+            new |= !gained.is_empty();
+            batch.append(&mut gained);
+        }
+        self.handle(batch);
+        new
+    }
+
+    fn list_spools(&mut self) -> Vec<Spooled> {
+        let mut all = Vec::new();
+        let folders: Vec<_> = self.places.spools().collect();
+        for folder in folders {
+            match spool::list(&folder) {
+                Ok(mut found) => all.append(&mut found),
+                Err(error) => self.trouble("the spool of hook events cannot be read", &error),
+            }
+        }
+        all.sort();
+        all
+    }
+
+    fn read_spooled(&mut self, file: &Spooled, replayed: bool) -> Option<Arrived> {
+        let fate = self.known.fate(file.id);
+        let writer = self.journal.is_some();
+        if fate.kept || (fate.told && !writer) {
+            if writer {
+                let _ = std::fs::remove_file(&file.path);
+            }
+            return None;
+        }
+        let frame = match std::fs::read(&file.path) {
+            Ok(frame) => frame,
+            Err(error) => {
+                if error.kind() != io::ErrorKind::NotFound {
+                    self.trouble("a spooled hook event cannot be read", &error);
+                }
+                return None;
+            }
+        };
+        match decode(&frame) {
+            Decoded::Whole { envelope, payload, used } if used == frame.len() => {
+                let payload = frame[payload].into();
+                let file = Some(file.clone());
+                Some(Arrived { envelope, payload, frame, replayed, file, acknowledge: None })
+            }
+            _ => {
+                Counts::add(&self.counts.damaged);
+                if writer {
+                    spool::put_aside(&file.path);
+                } else {
+                    self.known.fate_mut(file.id).told = true;
+                }
+                None
+            }
+        }
+    }
+
+    /// Keeps, acknowledges and tells.
+    fn handle(&mut self, mut batch: Vec<Arrived>) {
+        if batch.is_empty() {
+            return;
+        }
+        self.keep(&batch);
+        for arrived in &mut batch {
+            if let Some(acknowledge) = arrived.acknowledge.take() {
+                acknowledge(self.known.fate(arrived.envelope.id).kept);
+            }
+        }
+        let boot = self.boot.clone();
+        batch.sort_by_key(|arrived| place_in_time(&arrived.envelope, boot.as_ref()));
+        for arrived in batch {
+            let id = arrived.envelope.id;
+            if !std::mem::replace(&mut self.known.fate_mut(id).told, true) {
+                Counts::add(&self.counts.told);
+                (self.on_event)(Heard {
+                    origin: arrived.envelope.origin(),
+                    payload: arrived.payload,
+                    replayed: arrived.replayed,
+                    cut: arrived.envelope.cut,
+                });
+            }
+            if let Some(file) = arrived.file
+                && self.journal.is_some()
+                && self.known.fate(id).kept
+            {
+                let _ = std::fs::remove_file(file.path);
+            }
+        }
+    }
+
+    /// Writes into the journal what it does not hold yet, if that is ours to do.
+    fn keep(&mut self, batch: &[Arrived]) {
+        let Some(journal) = &mut self.journal else { return };
+        let mut ids = std::collections::HashSet::new();
+        let new = batch.iter().filter(|arrived| {
+            let id = arrived.envelope.id;
+            !self.known.fate(id).kept && !arrived.frame.is_empty() && ids.insert(id)
+        });
+        let frames: Vec<u8> = new.flat_map(|arrived| arrived.frame.iter().copied()).collect();
+        if frames.is_empty() {
+            return;
+        }
+        match journal.append(&frames) {
+            Ok(()) => {
+                self.in_trouble = false;
+                ids.into_iter().for_each(|id| self.known.fate_mut(id).kept = true);
+            }
+            // Nobody is told that it is kept, so the senders spool.
+            Err(error) => self.trouble("hook events cannot be written into the journal", &error),
+        }
+    }
+
+    fn trouble(&mut self, what: &str, error: &io::Error) {
+        Counts::add(&self.counts.unkept);
+        if !std::mem::replace(&mut self.in_trouble, true) {
+            tracing::warn!(%error, folder = %self.places.root().display(), "{what}");
+        }
+    }
+}
+
+/// The order of events: those of earlier boots by the wall clock, then those of this one by the clock since boot.
+fn place_in_time(envelope: &Envelope, boot: Option<&Arc<str>>) -> (Reverse<bool>, i64, u64, u128) {
+    let earlier_boot = envelope.boot.as_ref() != boot;
+    let at = if earlier_boot { envelope.at.as_millis() } else { 0 };
+    (Reverse(earlier_boot), at, envelope.order, envelope.id)
+}

@@ -1,0 +1,255 @@
+//! The receiver's thread: waits for senders, for whoever wakes it, or for a look around after some activity.
+
+#[cfg(not(unix))]
+pub(super) use elsewhere::{Door, Waker};
+#[cfg(unix)]
+pub(super) use unix::{Door, Waker};
+
+use std::time::Duration;
+
+/// After activity the spool is looked at once more when it has been quiet for this long: a sender that could not
+/// wait may have spooled in the meantime.
+const LOOK_AROUND: Duration = Duration::from_secs(1);
+
+#[cfg(unix)]
+mod unix {
+    use std::io::{self, Read, Write};
+    use std::os::unix::net::UnixStream;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::{Duration, Instant};
+
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+    use super::super::Counts;
+    use super::super::round::{Arrived, Hearing};
+    use super::LOOK_AROUND;
+    use crate::ear::{Ear, HEARD, JOURNALED, is_ours};
+    use crate::envelope::{Decoded, HEAD_LIMIT, PAYLOAD_LIMIT, decode};
+    use crate::places::Places;
+
+    /// Senders that are listened to at a time; more wait in the system's queue, and then spool.
+    const CONNECTIONS: usize = 64;
+
+    /// A sender that has not said all after this long has been stopped. It spools if it ever goes on.
+    const PATIENCE: Duration = Duration::from_secs(10);
+
+    /// Wakes and stops the thread.
+    #[derive(Debug)]
+    pub struct Waker {
+        end: UnixStream,
+        stopping: Arc<AtomicBool>,
+    }
+
+    impl Waker {
+        /// Makes the thread look around.
+        pub fn wake(&self) {
+            // When the queue is full the thread has not woken yet, but it will.
+            let _ = (&self.end).write(&[0]);
+        }
+
+        /// Makes the thread end after what it is doing.
+        pub fn stop(&self) {
+            self.stopping.store(true, Ordering::Release);
+            self.wake();
+        }
+    }
+
+    /// Where senders knock.
+    pub struct Door {
+        ear: Ear,
+        woken: UnixStream,
+        stopping: Arc<AtomicBool>,
+        connections: Vec<Connection>,
+    }
+
+    struct Connection {
+        stream: UnixStream,
+        bytes: Vec<u8>,
+        since: Instant,
+    }
+
+    enum Progress {
+        Waits,
+        Gone,
+        Complete,
+    }
+
+    impl Door {
+        /// Opens the ear, so that senders find it from now on.
+        pub fn open(places: &Places) -> io::Result<(Self, Waker)> {
+            let ear = Ear::open(places)?;
+            let (end, woken) = UnixStream::pair()?;
+            end.set_nonblocking(true)?;
+            woken.set_nonblocking(true)?;
+            let stopping = Arc::new(AtomicBool::new(false));
+            let waker = Waker { end, stopping: Arc::clone(&stopping) };
+            Ok((Self { ear, woken, stopping, connections: Vec::new() }, waker))
+        }
+
+        /// Hears until it is stopped.
+        pub fn run(mut self, mut hearing: Hearing) {
+            hearing.begin();
+            let mut restless = true;
+            while !self.stopping.load(Ordering::Acquire) {
+                let ready = match self.wait(restless.then_some(LOOK_AROUND)) {
+                    Ok(ready) => ready,
+                    Err(rustix::io::Errno::INTR) => continue,
+                    Err(error) => {
+                        tracing::error!(%error, "hook events are not received any more");
+                        return;
+                    }
+                };
+                if ready.listener {
+                    self.accept(&hearing.counts);
+                }
+                let arrived = self.read(&hearing.counts);
+                if !arrived.is_empty() || ready.woken || ready.nothing {
+                    restless = hearing.round(arrived);
+                }
+            }
+        }
+
+        fn wait(&self, limit: Option<Duration>) -> rustix::io::Result<Ready> {
+            let mut descriptors = vec![PollFd::new(&self.woken, PollFlags::IN)];
+            let open = self.connections.len() < CONNECTIONS;
+            let interest = if open { PollFlags::IN } else { PollFlags::empty() };
+            descriptors.push(PollFd::new(&self.ear.listener, interest));
+            descriptors.extend(self.connections.iter().map(|c| PollFd::new(&c.stream, PollFlags::IN)));
+            // An open connection needs a look now and then, for those that never end.
+            let limit = if self.connections.is_empty() { limit } else { Some(limit.unwrap_or(PATIENCE)) };
+            let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
+            let count = poll(&mut descriptors, limit.as_ref())?;
+            let mut ready = Ready {
+                woken: descriptors[0].revents().contains(PollFlags::IN),
+                listener: descriptors[1].revents().contains(PollFlags::IN),
+                nothing: count == 0,
+            };
+            if ready.woken {
+                let mut thrown_away = [0; 64];
+                while (&self.woken).read(&mut thrown_away).is_ok_and(|n| n > 0) {}
+            }
+            ready.woken |= self.stopping.load(Ordering::Acquire);
+            Ok(ready)
+        }
+
+        fn accept(&mut self, counts: &Counts) {
+            while self.connections.len() < CONNECTIONS {
+                let Ok((stream, _)) = self.ear.listener.accept() else { return };
+                if !is_ours(&stream) {
+                    Counts::add(&counts.refused);
+                } else if stream.set_nonblocking(true).is_ok() {
+                    self.connections.push(Connection { stream, bytes: Vec::new(), since: Instant::now() });
+                }
+            }
+        }
+
+        /// Reads on where there is something to read, and takes out what is complete, in the order of connecting.
+        fn read(&mut self, counts: &Counts) -> Vec<Arrived> {
+            let mut arrived = Vec::new();
+            let mut waiting = Vec::with_capacity(self.connections.len());
+            for mut connection in self.connections.drain(..) {
+                match connection.read() {
+                    Progress::Waits => waiting.push(connection),
+                    Progress::Gone => {}
+                    Progress::Complete => match connection.into_event() {
+                        Some(event) => arrived.push(event),
+                        None => Counts::add(&counts.damaged),
+                    },
+                }
+            }
+            self.connections = waiting;
+            arrived
+        }
+    }
+
+    struct Ready {
+        woken: bool,
+        listener: bool,
+        nothing: bool,
+    }
+
+    impl Connection {
+        fn read(&mut self) -> Progress {
+            let mut part = [0; 64 * 1024];
+            loop {
+                match self.stream.read(&mut part) {
+                    // It gave up, and spools what it had to say.
+                    Ok(0) => return Progress::Gone,
+                    Ok(read) => self.bytes.extend_from_slice(&part[..read]),
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Err(_) => return Progress::Gone,
+                }
+                if self.is_complete() {
+                    return Progress::Complete;
+                }
+            }
+            if self.since.elapsed() > PATIENCE { Progress::Gone } else { Progress::Waits }
+        }
+
+        /// Whether there is nothing more to wait for: a whole event, or certainly none.
+        fn is_complete(&self) -> bool {
+            self.bytes.len() > HEAD_LIMIT + PAYLOAD_LIMIT || decode(&self.bytes) != Decoded::Incomplete
+        }
+
+        fn into_event(self) -> Option<Arrived> {
+            let Self { stream, mut bytes, .. } = self;
+            let Decoded::Whole { envelope, payload, used } = decode(&bytes) else { return None };
+            bytes.truncate(used);
+            let payload: Arc<[u8]> = bytes[payload].into();
+            let acknowledge = Box::new(move |kept: bool| {
+                // Whoever has given up waiting has spooled.
+                let _ = (&stream).write(&[if kept { JOURNALED } else { HEARD }]);
+            });
+            Some(Arrived::from_sender(envelope, payload, bytes, acknowledge))
+        }
+    }
+}
+
+#[cfg(not(unix))]
+mod elsewhere {
+    use std::io;
+    use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+
+    use super::super::round::Hearing;
+    use super::LOOK_AROUND;
+    use crate::places::{Places, private_dir};
+
+    /// Wakes and stops the thread.
+    #[derive(Debug)]
+    pub struct Waker(SyncSender<bool>);
+
+    impl Waker {
+        /// Makes the thread look around.
+        pub fn wake(&self) {
+            let _ = self.0.try_send(false);
+        }
+
+        /// Makes the thread end after what it is doing.
+        pub fn stop(&self) {
+            let _ = self.0.send(true);
+        }
+    }
+
+    /// Without local sockets every event comes by the spool, which is looked at every second.
+    pub struct Door(Receiver<bool>);
+
+    impl Door {
+        /// Makes the spool, so that senders find it.
+        pub fn open(places: &Places) -> io::Result<(Self, Waker)> {
+            private_dir(places.root())?;
+            private_dir(&places.spool())?;
+            let (sender, receiver) = sync_channel(1);
+            Ok((Self(receiver), Waker(sender)))
+        }
+
+        /// Hears until it is stopped.
+        pub fn run(self, mut hearing: Hearing) {
+            hearing.begin();
+            while matches!(self.0.recv_timeout(LOOK_AROUND), Ok(false) | Err(RecvTimeoutError::Timeout)) {
+                hearing.round(Vec::new());
+            }
+        }
+    }
+}

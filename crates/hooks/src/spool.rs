@@ -1,0 +1,150 @@
+//! The spool: one file for each event that no journal holds yet, complete or not there at all.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use crate::envelope::Envelope;
+use crate::places::{open_private, private_dir};
+
+/// The end of a spooled event's file name.
+const SUFFIX: &str = ".event";
+
+/// The beginning of the name of a file that is being written.
+const UNFINISHED: &str = ".new-";
+
+/// The end of the name of an event whose payload is still being read by a sender that waits on.
+const PART: &str = ".part";
+
+/// A sender that waits on for its payload has long given up, or died, after this long.
+const GIVEN_UP: Duration = Duration::from_secs(60);
+
+/// The end of the name of a file that could not be read as an event. It stays, because it may hold somebody's words.
+const DAMAGED: &str = ".damaged";
+
+/// A file still being written after this long has lost its writer.
+const ABANDONED: Duration = Duration::from_secs(3600);
+
+/// One spooled event.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Spooled {
+    /// The sender's clock since boot.
+    pub order: u64,
+    /// The event's id.
+    pub id: u128,
+    /// The file.
+    pub path: PathBuf,
+}
+
+/// Writes an event into a spool. When this returns, the file is complete under its name.
+///
+/// It is not forced to the disk: an agent would wait for that, and a power failure ends the agent too.
+///
+/// # Errors
+/// When the folder or the file cannot be written; then nothing is left there.
+pub fn write(folder: &Path, envelope: &Envelope, frame: &[u8]) -> io::Result<()> {
+    write_as(folder, envelope, frame, SUFFIX).map(drop)
+}
+
+/// Puts down what has come of an event so far, for a sender that waits for the rest. If that one dies, this counts.
+///
+/// # Errors
+/// As [`write`].
+pub fn write_part(folder: &Path, envelope: &Envelope, frame: &[u8]) -> io::Result<PathBuf> {
+    write_as(folder, envelope, frame, PART)
+}
+
+fn write_as(folder: &Path, envelope: &Envelope, frame: &[u8], end: &str) -> io::Result<PathBuf> {
+    // The folder above as well: whoever owned it could put another one in this one's place.
+    folder.parent().map_or(Ok(()), private_dir)?;
+    private_dir(folder)?;
+    let unfinished = folder.join(format!("{UNFINISHED}{:032x}", envelope.id));
+    let mut file = open_private(OpenOptions::new().write(true).create_new(true), &unfinished)?;
+    let path = folder.join(format!("{:020}-{:032x}{end}", envelope.order, envelope.id));
+    let written = file.write_all(frame).and_then(|()| fs::rename(&unfinished, &path));
+    if written.is_err() {
+        let _ = fs::remove_file(&unfinished);
+    }
+    written.map(|()| path)
+}
+
+/// The events in a spool, in the order of their senders' clocks. A folder that is not there holds none.
+///
+/// # Errors
+/// When the folder is there and cannot be read.
+pub fn list(folder: &Path) -> io::Result<Vec<Spooled>> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut found = Vec::new();
+    for entry in entries {
+        let entry = entry?;
+        if let Some((order, id)) = entry.file_name().to_str().and_then(parse_name) {
+            found.push(Spooled { order, id, path: entry.path() });
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Puts a file aside that is no event, so that it is counted once and not read again.
+pub fn put_aside(path: &Path) {
+    let mut name = path.as_os_str().to_owned();
+    name.push(DAMAGED);
+    if let Err(error) = fs::rename(path, name) {
+        tracing::warn!(%error, file = %path.display(), "a damaged hook event could not be put aside");
+    }
+}
+
+/// Files in a spool by kind.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Census {
+    /// Events that wait.
+    pub waiting: usize,
+    /// Files that could not be read as events.
+    pub damaged: usize,
+}
+
+/// Counts a spool. `most` bounds the work.
+pub fn census(folder: &Path, most: usize) -> Census {
+    let mut counted = Census::default();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten().take(most) {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        counted.waiting += usize::from(name.ends_with(SUFFIX));
+        counted.damaged += usize::from(name.ends_with(DAMAGED));
+    }
+    counted
+}
+
+/// Deals with what killed senders left: half written files, which nobody can read, are removed; parts of events become
+/// events.
+pub fn clear_abandoned(folder: &Path, now: SystemTime) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let (path, name) = (entry.path(), entry.file_name());
+        let name = name.to_string_lossy();
+        let changed = entry.metadata().and_then(|found| found.modified());
+        let age = changed.ok().and_then(|changed| now.duration_since(changed).ok()).unwrap_or_default();
+        let dealt_with = match &*name {
+            name if name.starts_with(UNFINISHED) && age > ABANDONED => fs::remove_file(&path),
+            name if name.ends_with(PART) && age > GIVEN_UP => {
+                fs::rename(&path, path.with_extension(SUFFIX.trim_start_matches('.')))
+            }
+            _ => Ok(()),
+        };
+        if let Err(error) = dealt_with {
+            tracing::warn!(%error, file = %path.display(), "an abandoned hook event cannot be cleared away");
+        }
+    }
+}
+
+fn parse_name(name: &str) -> Option<(u64, u128)> {
+    let (order, id) = name.strip_suffix(SUFFIX)?.split_once('-')?;
+    if order.len() != 20 || id.len() != 32 {
+        return None;
+    }
+    Some((order.parse().ok()?, u128::from_str_radix(id, 16).ok()?))
+}

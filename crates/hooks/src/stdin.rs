@@ -1,0 +1,86 @@
+//! The payload from standard input: bounded in length and in time.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::time::{Duration, Instant};
+
+use crate::envelope::PAYLOAD_LIMIT;
+
+/// How much was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// All of it.
+    Whole,
+    /// The beginning; there is more than anybody needs.
+    Cut,
+    /// What had come when the time was over.
+    Unfinished,
+}
+
+/// Reads on until the end, the limit or the time. `bytes` holds what was read before.
+///
+/// # Errors
+/// When the input cannot be read.
+pub fn read(mut input: &File, bytes: &mut Vec<u8>, until: Instant) -> io::Result<Extent> {
+    let mut part = vec![0; 64 * 1024];
+    loop {
+        if bytes.len() > PAYLOAD_LIMIT {
+            bytes.truncate(PAYLOAD_LIMIT);
+            return Ok(Extent::Cut);
+        }
+        if !readable(input, until.saturating_duration_since(Instant::now()))? {
+            return Ok(if is_object(bytes) { Extent::Whole } else { Extent::Unfinished });
+        }
+        let room = part.len().min(PAYLOAD_LIMIT + 1 - bytes.len());
+        match input.read(&mut part[..room]) {
+            Ok(0) => return Ok(Extent::Whole),
+            Ok(read) => bytes.extend_from_slice(&part[..read]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Whether a payload is complete although its pipe was not closed.
+fn is_object(bytes: &[u8]) -> bool {
+    bytes.trim_ascii_start().starts_with(b"{")
+        && serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok()
+}
+
+#[cfg(unix)]
+fn readable(input: &File, within: Duration) -> io::Result<bool> {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let limit = Timespec::try_from(within).map_err(io::Error::other)?;
+    match poll(&mut [PollFd::new(input, PollFlags::IN)], Some(&limit)) {
+        Ok(ready) => Ok(ready > 0),
+        // A signal that does not end us; the caller looks at the clock and asks again.
+        Err(rustix::io::Errno::INTR) => readable(input, within / 2),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Elsewhere a pipe can only be read until it ends; the caller's watchdog bounds the time.
+#[cfg(not(unix))]
+fn readable(_input: &File, _within: Duration) -> io::Result<bool> {
+    Ok(true)
+}
+
+/// Standard input as a file of our own, without a buffer that would read ahead.
+///
+/// # Errors
+/// When there is none.
+#[cfg(unix)]
+pub fn open() -> io::Result<File> {
+    use std::os::fd::AsFd;
+    Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
+}
+
+/// Standard input as a file of our own, without a buffer that would read ahead.
+///
+/// # Errors
+/// When there is none.
+#[cfg(windows)]
+pub fn open() -> io::Result<File> {
+    use std::os::windows::io::AsHandle;
+    Ok(File::from(io::stdin().as_handle().try_clone_to_owned()?))
+}

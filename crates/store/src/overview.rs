@@ -1,0 +1,173 @@
+//! How much is stored, and which sessions a project, a chain or the beginning of an id means.
+
+use rusqlite::OptionalExtension;
+
+use crate::tables::{SessionKey, uncount};
+use crate::{Store, StoreError, folder, schema};
+
+/// How much is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Totals {
+    /// The version of the schema.
+    pub schema: u32,
+    /// Bytes of the database and its companions.
+    pub bytes: u64,
+    /// Sessions.
+    pub sessions: u64,
+    /// Files that have been read.
+    pub files: u64,
+    /// Searchable texts.
+    pub texts: u64,
+    /// Bytes of texts that were not stored, since they were longer than the cut.
+    pub cut_bytes: u64,
+    /// Lines that could not be read.
+    pub problems: u64,
+    /// Archived transcripts.
+    pub archived: u64,
+    /// Bytes that they take.
+    pub archive_bytes: u64,
+}
+
+impl Store {
+    /// How much is stored. What it costs grows with the number of files, not with their texts.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn totals(&self) -> Result<Totals, StoreError> {
+        let companion = |ending: &str| {
+            let mut name = self.path().as_os_str().to_owned();
+            name.push(ending);
+            folder::size(name.as_ref())
+        };
+        let bytes = ["", "-wal", "-shm"].into_iter().map(companion).sum();
+        self.asked(|sql| {
+            let schema = schema::version(sql)?;
+            sql.prepare_cached(
+                "SELECT (SELECT count(*) FROM sessions), count(*), coalesce(sum(texts), 0),
+                        coalesce(sum(cut_bytes), 0), coalesce(sum(problems), 0),
+                        (SELECT count(*) FROM archive), (SELECT coalesce(sum(stored), 0) FROM archive)
+                 FROM files",
+            )?
+            .query_row([], |row| {
+                Ok(Totals {
+                    schema,
+                    bytes,
+                    sessions: uncount(row.get(0)?),
+                    files: uncount(row.get(1)?),
+                    texts: uncount(row.get(2)?),
+                    cut_bytes: uncount(row.get(3)?),
+                    problems: uncount(row.get(4)?),
+                    archived: uncount(row.get(5)?),
+                    archive_bytes: uncount(row.get(6)?),
+                })
+            })
+        })
+    }
+
+    /// The sessions in whose folder, or its name, the words occur, in whatever case.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn sessions_in_project(&self, words: &str) -> Result<Vec<SessionKey>, StoreError> {
+        self.asked(|sql| {
+            sql.prepare_cached(
+                "SELECT id FROM sessions
+                 WHERE instr(lower(coalesce(cwd, '')), lower(?1)) OR instr(lower(coalesce(project, '')), lower(?1))
+                 ORDER BY id",
+            )?
+            .query_map([words], |row| row.get(0))?
+            .collect()
+        })
+    }
+
+    /// The sessions of the work chain that is meant: by its id, or by a session of it.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn sessions_in_chain(&self, chain_or_session: &str) -> Result<Vec<SessionKey>, StoreError> {
+        self.asked(|sql| {
+            sql.prepare_cached(
+                "SELECT id FROM sessions WHERE chain_id = ?1 OR session_id = ?1
+                    OR chain_id = (SELECT chain_id FROM sessions WHERE session_id = ?1)
+                 ORDER BY id",
+            )?
+            .query_map([chain_or_session], |row| row.get(0))?
+            .collect()
+        })
+    }
+
+    /// The ids of sessions that begin so, at most `limit`.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn session_ids(&self, begin: &str, limit: u32) -> Result<Vec<String>, StoreError> {
+        self.asked(|sql| {
+            sql.prepare_cached(
+                "SELECT session_id FROM sessions WHERE substr(session_id, 1, length(?1)) = ?1
+                 ORDER BY session_id LIMIT ?2",
+            )?
+            .query_map((begin, limit), |row| row.get(0))?
+            .collect()
+        })
+    }
+
+    /// The folder in which a session worked, else the name of its folder of transcripts.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn place_of(&self, session: &str) -> Result<Option<String>, StoreError> {
+        self.asked(|sql| {
+            sql.prepare_cached("SELECT coalesce(cwd, project) FROM sessions WHERE session_id = ?1")?
+                .query_row([session], |row| row.get(0))
+                .optional()
+        })
+        .map(Option::flatten)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a store that cannot be opened is a failure")]
+
+    use watchbill_core::ids::SessionId;
+
+    use super::*;
+    use crate::Mode;
+    use crate::tables::sessions::SessionRow;
+
+    #[test]
+    fn projects_chains_and_beginnings_name_sessions() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
+        let mut step = store.step().unwrap();
+        for (id, cwd, project, chain) in [
+            ("aa1", Some("/home/dev/Api-Server"), "-home-dev-Api-Server", "c1"),
+            ("aa2", None, "-home-dev-api-server", "c1"),
+            ("ab3", Some("/home/dev/site"), "-home-dev-site", "c2"),
+        ] {
+            step.put_session(&SessionRow {
+                session_id: id.into(),
+                cwd: cwd.map(Into::into),
+                project: Some(project.into()),
+                chain_id: Some(chain.into()),
+                ..SessionRow::default()
+            })
+            .unwrap();
+        }
+        step.commit().unwrap();
+        let key = |id: &str| store.session_key(&SessionId::new(id)).unwrap().unwrap();
+        assert_eq!(store.sessions_in_project("api-server").unwrap(), [key("aa1"), key("aa2")]);
+        assert_eq!(store.sessions_in_project("100%").unwrap(), [], "nothing in it is a pattern");
+        for chain in ["c1", "aa1", "aa2"] {
+            assert_eq!(store.sessions_in_chain(chain).unwrap(), [key("aa1"), key("aa2")], "{chain}");
+        }
+        assert_eq!(store.sessions_in_chain("aa").unwrap(), []);
+        assert_eq!(store.session_ids("aa", 9).unwrap(), ["aa1", "aa2"]);
+        assert_eq!(store.session_ids("a", 1).unwrap(), ["aa1"]);
+        assert_eq!(store.place_of("aa2").unwrap().as_deref(), Some("-home-dev-api-server"));
+        assert_eq!(store.place_of("zz").unwrap(), None);
+        let totals = store.totals().unwrap();
+        assert_eq!((totals.sessions, totals.files, totals.texts), (3, 0, 0));
+        assert!(totals.bytes > 0 && totals.schema > 0);
+    }
+}

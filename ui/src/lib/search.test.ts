@@ -1,0 +1,79 @@
+import { expect, test } from "vitest";
+
+import type { SearchAnswer } from "./bindings/SearchAnswer";
+import { HistorySearch } from "./search.svelte";
+
+function answer(query: string, change: Partial<SearchAnswer> = {}): SearchAnswer {
+  const hit = { sessionId: query, workChainId: "w", role: "prompt", snippet: query, snippetParts: [], project: "p", score: 1, offset: 0 };
+  return { query, hits: [hit], more: false, index: "current", tookMs: 1, ...change };
+}
+
+/** A host whose answers come when the test says so. */
+function slowHost() {
+  const asked: { query: string; give: (answer: SearchAnswer) => void; refuse: (error: unknown) => void }[] = [];
+  const search = ({ query }: { query: string }) =>
+    new Promise<SearchAnswer>((give, refuse) => {
+      asked.push({ query, give, refuse });
+    });
+  return { asked, search };
+}
+
+const turn = () => new Promise((done) => setTimeout(done));
+
+test("while an answer is on its way only the newest words wait, and an older answer is not shown", async () => {
+  const host = slowHost();
+  const search = new HistorySearch(host);
+  const done = search.ask("pa");
+  for (const text of ["pag", "page", "pager"]) void search.ask(text);
+  expect(host.asked.map(({ query }) => query)).toEqual(["pa"]);
+  host.asked[0]!.give(answer("pa"));
+  await turn();
+  expect(search.hits).toEqual([]);
+  expect(host.asked.map(({ query }) => query)).toEqual(["pa", "pager"]);
+  host.asked[1]!.give(answer("pager"));
+  await done;
+  expect(search.hits.map((hit) => hit.sessionId)).toEqual(["pager"]);
+  expect(search.busy).toBe(false);
+});
+
+test("what was found stays until the next answer, and goes with the words", async () => {
+  const host = slowHost();
+  const search = new HistorySearch(host);
+  const first = search.ask("one");
+  host.asked[0]!.give(answer("one"));
+  await first;
+  const second = search.ask("one t");
+  expect(search.hits).toHaveLength(1);
+  void search.ask("");
+  expect(search.hits).toEqual([]);
+  host.asked[1]!.give(answer("one t"));
+  await second;
+  expect(search.hits).toEqual([]);
+  expect(search.busy).toBe(false);
+});
+
+test("one letter asks nothing, one ideograph does", () => {
+  const host = slowHost();
+  const search = new HistorySearch(host);
+  void search.ask("a");
+  expect(host.asked).toEqual([]);
+  void search.ask("検");
+  expect(host.asked).toHaveLength(1);
+});
+
+test("a failure and a history that is still read are said", async () => {
+  const host = slowHost();
+  const search = new HistorySearch(host);
+  const first = search.ask("one");
+  host.asked[0]!.refuse({ code: "internal", message: "The database is locked." });
+  await first;
+  expect(search.note).toBe("The database is locked.");
+  const second = search.ask("two");
+  host.asked[1]!.give(answer("two", { index: "behind" }));
+  await second;
+  expect(search.note).toContain("still being read");
+  const third = search.ask("three");
+  host.asked[2]!.give(answer("three", { hits: [] }));
+  await third;
+  expect(search.note).toContain("Nothing in the history");
+});

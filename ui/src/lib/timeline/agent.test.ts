@@ -1,0 +1,57 @@
+import { expect, test } from "vitest";
+
+import { endlessTimeline } from "../host/mock/timelines";
+import { AgentRun } from "./agent.svelte";
+
+function hostOf(total: number) {
+  const state = { total, asked: [] as string[], fail: "" };
+  const agentTimeline = async (sessionId: string, agentId: string, from: number, limit: number) => {
+    state.asked.push(`${agentId} ${from}+${limit}`);
+    if (state.fail !== "") throw new Error(state.fail);
+    const { at } = endlessTimeline(sessionId, state.total);
+    const items = Array.from({ length: Math.max(0, Math.min(limit, state.total - from)) }, (_, i) => at(from + i));
+    return { sessionId, workChainId: "w", agentId, from, total: state.total, items };
+  };
+  return { state, host: { agentTimeline } };
+}
+
+test("a run begins at its beginning and grows at its end", async () => {
+  const { state, host } = hostOf(120);
+  const run = new AgentRun(host, "s", "a");
+  await run.open();
+  await run.more();
+  expect([run.from, run.end, run.total]).toEqual([0, 100, 120]);
+  await run.more();
+  expect(run.end).toBe(120);
+  expect(state.asked).toEqual(["a 0+50", "a 50+50", "a 100+50"]);
+});
+
+test("what was found far inside is shown with its surroundings, and grows at both ends", async () => {
+  const { host } = hostOf(1000);
+  const run = new AgentRun(host, "s", "a");
+  await run.open(500);
+  expect([run.from, run.end]).toEqual([475, 525]);
+  await run.earlier();
+  await run.more();
+  expect(run.items.map((item) => item.index)).toEqual(Array.from({ length: 150 }, (_, i) => 425 + i));
+});
+
+test("what goes on is asked for again, once somebody looks", async () => {
+  const { state, host } = hostOf(3);
+  const run = new AgentRun(host, "s", "a");
+  await run.refresh();
+  expect(state.asked).toEqual([]);
+  await run.open();
+  state.total = 7;
+  await run.refresh();
+  expect(run.items).toHaveLength(7);
+});
+
+test("a failure is said, and what is shown stays", async () => {
+  const { state, host } = hostOf(80);
+  const run = new AgentRun(host, "s", "a");
+  await run.open();
+  state.fail = "The transcript is gone.";
+  await run.more();
+  expect([run.failure, run.items.length]).toEqual(["The transcript is gone.", 50]);
+});
