@@ -131,6 +131,7 @@ impl Step<'_> {
     /// # Errors
     /// When the database cannot be written.
     pub fn reset_file(&mut self, file: FileKey) -> Result<(), StoreError> {
+        self.index_all()?;
         for table in super::READ_FROM_FILES {
             self.run(&format!("DELETE FROM {table} WHERE file = ?1"), [file])?;
         }

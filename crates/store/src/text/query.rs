@@ -46,14 +46,14 @@ impl Terms {
     }
 }
 
-/// While a word has one or two letters, half of the index begins with it: alone it is taken for the whole word,
-/// after others it is left out until it is longer.
+/// While a word has few letters, half of the index begins with it: alone it is taken for the whole word until it has
+/// three, after others it is left out until it has four.
 fn without_stub(mut terms: Vec<Term>) -> Vec<Term> {
     let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).count();
     let alone = terms.len() == 1;
     if let Some(last) = terms.last_mut()
         && last.prefix
-        && letters(&last.text) < 3
+        && letters(&last.text) < if alone { 3 } else { 4 }
     {
         last.prefix = false;
         if !alone && last.text.is_ascii() {
@@ -98,10 +98,11 @@ mod tests {
         let terms = |terms: &[(&str, bool)]| -> Vec<(String, bool)> {
             terms.iter().map(|(text, prefix)| ((*text).to_owned(), *prefix)).collect()
         };
-        assert_eq!(typing("red fox"), terms(&[("red", false), ("fox", true)]));
-        assert_eq!(typing("red fox "), terms(&[("red", false), ("fox", false)]));
+        assert_eq!(typing("fox"), terms(&[("fox", true)]));
+        assert_eq!(typing("red foxe"), terms(&[("red", false), ("foxe", true)]));
+        assert_eq!(typing("red foxe "), terms(&[("red", false), ("foxe", false)]));
         assert_eq!(typing("red \"fox ran\""), terms(&[("red", false), ("fox ran", false)]));
-        assert_eq!(typing("red fo"), terms(&[("red", false)]));
+        assert_eq!(typing("red fox"), terms(&[("red", false)]));
         assert_eq!(typing("fo"), terms(&[("fo", false)]));
         assert_eq!(typing("red 本"), terms(&[("red", false), ("本", false)]));
     }
