@@ -22,6 +22,7 @@ mod hears;
 pub mod hooks_in;
 pub mod input;
 pub mod markers;
+pub mod persist;
 pub mod problems;
 pub mod publish;
 pub mod registry;

@@ -8,6 +8,7 @@ use tokio::sync::{Notify, mpsc};
 use watchbill_core::problem::Problem;
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_protocol::roster::RosterMessage;
+use watchbill_store::Mode;
 use watchbill_watch::hints::Hint;
 use watchbill_watch::process::Processes;
 
@@ -19,10 +20,11 @@ use crate::folder_looks::FolderLooks;
 use crate::folders::FolderLook;
 use crate::hears::{Ear, deaf};
 use crate::input::{Input, Output};
+use crate::persist::Persist;
 use crate::publish::{Served, Sink, Subscriber, Subscription};
 use crate::settings::Settings;
 use crate::source::{self, Source};
-use crate::transcripts::Loaded;
+use crate::transcripts::{Loaded, Terms};
 
 /// So many loaded files are taken in by one step of the first scan.
 const BATCH: usize = 128;
@@ -68,6 +70,7 @@ pub(crate) struct Loop {
     /// Until when the first snapshot waits for looks at working folders.
     folders_until: Option<Timestamp>,
     again: BTreeSet<Hint>,
+    persist: Option<Persist>,
     recent_left: Option<usize>,
     recent_limit: usize,
     watch_problems: Vec<Problem>,
@@ -101,6 +104,10 @@ impl Loop {
         let ear = engine.settings.data_dir.as_deref().map_or(Ok(None), |data_dir| {
             Ear::open(data_dir, move || rung.notify_one()).map(Some).map_err(|error| deaf(data_dir, &error))
         });
+        // A file system in memory is nobody's: only the real one's facts are worth keeping.
+        let mut persist =
+            engine.settings.data_dir.clone().map(|folder| Persist::open(&folder, Mode::WriteOrRead));
+        let known = persist.as_mut().map_or(0, |persist| persist.load(&mut engine));
         let looked = sender.clone();
         let folder_looks = FolderLooks::new(Arc::clone(&world.fs), move |look| {
             looked.send(Message::Folder(Box::new(look))).is_ok()
@@ -129,7 +136,9 @@ impl Loop {
             ear,
             folders_until: None,
             again: BTreeSet::new(),
-            recent_left: None,
+            // Where the store knew of sessions, there is something to show before anything is read.
+            recent_left: (known > 0).then_some(0),
+            persist,
             recent_limit: 0,
             watch_problems: Vec::new(),
             stopped: false,
@@ -144,7 +153,8 @@ impl Loop {
         self.watch_problems = self.problems();
         self.step(Input::Watching(self.watch_problems.clone()));
         loop {
-            let next = self.engine.next_deadline().into_iter().chain(self.serve_at).min();
+            let owed = self.persist.as_ref().and_then(Persist::again_at);
+            let next = self.engine.next_deadline().into_iter().chain(self.serve_at).chain(owed).min();
             let sleep = async {
                 match next {
                     Some(at) => tokio::time::sleep(self.clock.until(at)).await,
@@ -216,6 +226,7 @@ impl Loop {
         if let Some(scan) = ended {
             self.recent_left = Some(0);
             self.folders_until = Some(self.clock.now() + FOLDERS_PATIENCE);
+            self.step(Input::Found(scan.found));
             self.step(Input::ScanEnded(scan.problems));
             // The watches were installed while the scan ran. Once they stand nothing can be missed any more,
             // and what was missed before is made up for by the look that follows.
@@ -229,8 +240,11 @@ impl Loop {
     fn receive_one(&mut self, message: Message) {
         match message {
             Message::ScanBegan { recent } => {
-                self.recent_left = Some(recent);
-                self.recent_limit = recent;
+                // What the store knew may be shown already.
+                if self.recent_left.is_none() {
+                    self.recent_left = Some(recent);
+                    self.recent_limit = recent;
+                }
             }
             Message::ProcessEnded(pid) => {
                 self.step(Input::ProcessEnded(Some(pid)));
@@ -246,6 +260,15 @@ impl Loop {
                 self.step(Input::Hints(BTreeSet::from([Hint::Everything])))
             }
             Message::Loaded(..) | Message::Folder(_) | Message::ScanEnded(_) | Message::Stop => {}
+        }
+    }
+
+    fn save(&mut self, now: Timestamp) {
+        let Some(persist) = &mut self.persist else { return };
+        let trouble = persist.trouble().cloned();
+        persist.save(&mut self.engine, now);
+        if persist.trouble() != trouble.as_ref() {
+            self.step(Input::Deadline);
         }
     }
 
@@ -316,8 +339,10 @@ impl Loop {
         }
     }
 
+    /// Stores what has changed, then tells the subscribers.
     fn serve(&mut self) {
         let now = self.clock.now();
+        self.save(now);
         // A marker may tell that a session goes on elsewhere; without it the first snapshot shows one row too many.
         let patient = self.folders_until.filter(|until| now < *until && self.folder_looks.outstanding() > 0);
         let ready = self.recent_left == Some(0) && patient.is_none();
@@ -344,15 +369,17 @@ fn spawn_first_scan(engine: &Engine, world: &World, sender: &mpsc::UnboundedSend
     let fs = Arc::clone(&world.fs);
     let settings = engine.settings.clone();
     let recent_since = engine.now() - settings.recent;
+    let terms = Terms { timeouts: settings.timeouts, until: None, keep: engine.keeps() };
+    let known = engine.known_files();
     let instead = sender.clone();
     let sender = sender.clone();
     let read = move || {
-        let scan = FirstScan::find(&*fs, &settings.roots, recent_since);
+        let scan = FirstScan::find(&*fs, &settings.roots, recent_since, &known);
         // A failed send means that the loop has stopped; reading on would be for nobody.
         if sender.send(Message::ScanBegan { recent: scan.recent }).is_err() {
             return;
         }
-        scan.read(&fs, settings.timeouts, None, &|| !sender.is_closed(), &|n, loaded| {
+        scan.read(&fs, terms, &|| !sender.is_closed(), &|n, loaded| {
             sender.send(Message::Loaded(n, Box::new(loaded))).is_ok()
         });
         let _ = sender.send(Message::ScanEnded(Box::new(scan)));
