@@ -18,6 +18,7 @@ pub mod first_scan;
 mod folder_looks;
 pub mod folders;
 pub mod handle;
+mod hears;
 pub mod hooks_in;
 pub mod index;
 pub mod input;
