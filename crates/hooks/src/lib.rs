@@ -14,6 +14,7 @@ pub mod deliver;
 pub mod ear;
 pub mod envelope;
 pub mod health;
+pub mod install;
 pub mod journal;
 pub mod marker;
 pub mod places;
