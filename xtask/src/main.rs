@@ -1,4 +1,4 @@
-//! `cargo xtask run | test | bench | setup | fixtures | demo`: everything a person or a machine does with this tree.
+//! `cargo xtask run | test | bench | truth | setup | fixtures | demo`: everything a person or a machine does with this tree.
 #![forbid(unsafe_code)]
 // Printing is what this program is for.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
@@ -12,6 +12,7 @@ mod fixtures;
 mod node;
 mod options;
 mod packages;
+mod rig;
 mod run;
 mod sandbox;
 mod steps;
@@ -51,6 +52,8 @@ fn perform(task: Task) -> anyhow::Result<ExitCode> {
         Task::Bench(options) => bench::bench(&tree, &options)?,
         #[cfg(not(unix))]
         Task::Bench(_) => anyhow::bail!("the benchmarks run on Unix only"),
+        Task::Truth(options) if options.list => rig::list(&tree)?,
+        Task::Truth(options) => return rig::truth(&tree, &options),
         Task::Setup(options) => packages::setup(&tree, &options)?,
         Task::Demo => demo::refresh(&tree)?,
         Task::Fixtures { from } => fixtures::refresh(&tree, &from)?,

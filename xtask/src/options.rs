@@ -9,6 +9,8 @@ cargo xtask test [--only STEP]... [--keep-going] [--list]
                                            install what is missing, run every test there is, headless
 cargo xtask bench [--only PART]... [--rounds N] [--small]
                                            measure speed and memory on made-up histories
+cargo xtask truth [--scenario NAME]... [--runs N] [--out FILE] [--debug] [--list]
+                                           drive the real client, write how often the state is right
 cargo xtask setup [run|test|bench]         only install what is missing (default: run)
 cargo xtask fixtures FOLDER                refresh tests/fixtures from a folder of recordings
 cargo xtask demo                           derive the bundled demo anew from tests/fixtures
@@ -22,6 +24,7 @@ pub enum Task {
     Run(RunOptions),
     Test(TestOptions),
     Bench(BenchOptions),
+    Truth(TruthOptions),
     Setup(SetupOptions),
     Fixtures {
         from: PathBuf,
@@ -65,6 +68,21 @@ pub struct BenchOptions {
     pub small: bool,
 }
 
+/// Options of `truth`.
+#[derive(Debug, PartialEq)]
+pub struct TruthOptions {
+    /// Only these scenarios; all if empty.
+    pub scenarios: Vec<String>,
+    /// Runs of each.
+    pub runs: usize,
+    /// Where the table is written; `docs/truth.md` when all scenarios are driven, else nowhere.
+    pub out: Option<PathBuf>,
+    /// Build the watchers quickly rather than well.
+    pub debug: bool,
+    /// Only name the scenarios.
+    pub list: bool,
+}
+
 /// For what `setup` prepares the machine.
 #[derive(Debug, PartialEq, Default, Clone, Copy)]
 pub enum SetupOptions {
@@ -82,6 +100,7 @@ pub fn parse(arguments: &[String]) -> Result<Task, String> {
         "run" => run(rest).map(Task::Run),
         "test" => test(rest).map(Task::Test),
         "bench" => bench(rest).map(Task::Bench),
+        "truth" => truth(rest).map(Task::Truth),
         "setup" => setup(rest).map(Task::Setup),
         "fixtures" => match rest {
             [from] => Ok(Task::Fixtures { from: PathBuf::from(from) }),
@@ -155,6 +174,28 @@ fn bench(arguments: &[String]) -> Result<BenchOptions, String> {
     Ok(options)
 }
 
+fn truth(arguments: &[String]) -> Result<TruthOptions, String> {
+    let mut options = TruthOptions { scenarios: Vec::new(), runs: 1, out: None, debug: false, list: false };
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--debug" => options.debug = true,
+            "--list" => options.list = true,
+            "--scenario" => {
+                let names = words.next().ok_or("`--scenario` wants a name; `--list` shows them")?;
+                options.scenarios.extend(names.split(',').map(str::to_owned));
+            }
+            "--runs" => {
+                let runs = words.next().and_then(|word| word.parse().ok()).filter(|runs| *runs > 0);
+                options.runs = runs.ok_or("`--runs` wants a number above 0")?;
+            }
+            "--out" => options.out = Some(words.next().ok_or("`--out` wants a file")?.into()),
+            other => return Err(format!("`truth` does not know `{other}`")),
+        }
+    }
+    Ok(options)
+}
+
 fn setup(arguments: &[String]) -> Result<SetupOptions, String> {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] | ["run"] => Ok(SetupOptions::Run),
@@ -196,6 +237,16 @@ mod tests {
                 small: true
             }))
         );
+        assert_eq!(
+            words("truth --scenario plan,limit --runs 3 --out there.md --debug"),
+            Ok(Task::Truth(TruthOptions {
+                scenarios: vec!["plan".into(), "limit".into()],
+                runs: 3,
+                out: Some("there.md".into()),
+                debug: true,
+                list: false
+            }))
+        );
         assert_eq!(words("setup"), Ok(Task::Setup(SetupOptions::Run)));
         assert_eq!(words("setup bench"), Ok(Task::Setup(SetupOptions::Bench)));
         assert_eq!(words("demo"), Ok(Task::Demo));
@@ -210,6 +261,8 @@ mod tests {
             ("test --only", "wants the name"),
             ("test fast", "`fast`"),
             ("bench --rounds 0", "above 0"),
+            ("truth --runs none", "above 0"),
+            ("truth --scenario", "wants a name"),
             ("fixtures", "exactly one folder"),
             ("demo all", "no arguments"),
             ("setup all", "`run`, `test` or `bench`"),

@@ -28,13 +28,14 @@ const HEADLESS: &[&str] = &[
     "fonts-noto-color-emoji",
 ];
 const NODE: &[&str] = &["nodejs", "npm"];
+const RIG: &[&str] = &["python3", "iproute2", "util-linux"];
 const BENCH: &[&str] = &["python3", "ripgrep"];
 
 /// Only installs: `cargo xtask setup`.
 pub fn setup(tree: &Tree, purpose: &SetupOptions) -> Result<()> {
     let needs: &[Need] = match purpose {
         SetupOptions::Run => &[Need::Compile, Need::Node],
-        SetupOptions::Test => &[Need::Compile, Need::Node, Need::Headless, Need::Browser],
+        SetupOptions::Test => &[Need::Compile, Need::Node, Need::Headless, Need::Browser, Need::Rig],
         SetupOptions::Bench => &[Need::Compile, Need::Node, Need::Bench],
     };
     provide(tree, needs)?;
@@ -91,6 +92,7 @@ fn missing(tree: &Tree, needs: &BTreeSet<Need>) -> Vec<String> {
             Need::Node => wanted.extend(NODE),
             Need::Browser if chromium().is_some() || !offers_chromium() => {}
             Need::Browser => wanted.push("chromium"),
+            Need::Rig => wanted.extend(RIG.iter().filter(|name| !is_there_anyway(name))),
             Need::Bench => wanted.extend(BENCH.iter().filter(|name| !is_there_anyway(name))),
         }
     }
@@ -100,7 +102,12 @@ fn missing(tree: &Tree, needs: &BTreeSet<Need>) -> Vec<String> {
 
 /// Programs that serve as well when they did not come as a package.
 fn is_there_anyway(package: &str) -> bool {
-    let program = if package == "ripgrep" { "rg" } else { package };
+    let program = match package {
+        "ripgrep" => "rg",
+        "iproute2" => "ip",
+        "util-linux" => "unshare",
+        other => other,
+    };
     on_path(&std::env::var_os("PATH").unwrap_or_default(), program)
 }
 

@@ -25,6 +25,8 @@ pub enum Need {
     Node,
     /// Chromium.
     Browser,
+    /// Python and what shuts a program in.
+    Rig,
     /// Python, ripgrep: what the benchmarks compare with.
     Bench,
 }

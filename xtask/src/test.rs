@@ -10,6 +10,7 @@ use crate::call::Call;
 use crate::node;
 use crate::options::TestOptions;
 use crate::packages;
+use crate::rig;
 use crate::sandbox;
 use crate::steps::{self, Need, Outcome, Step};
 use crate::tree::{Tree, on_path};
@@ -54,6 +55,12 @@ const STEPS: &[Step] = &[
         shows: "units, properties, scenarios, snapshots, and that the window has the protocol's types",
         needs: &[Need::Compile],
         work: rust,
+    },
+    Step {
+        name: "rig",
+        shows: "the real client, driven: no false and no missed \"needs you\"",
+        needs: &[Need::Compile, Need::Node, Need::Rig],
+        work: rig::step,
     },
     Step {
         name: "ui-browser",

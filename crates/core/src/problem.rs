@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 /// One kind of trouble at one place, counted.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Problem {
@@ -16,7 +18,7 @@ pub struct Problem {
 }
 
 /// Kinds of trouble.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum ProblemKind {
     /// A complete line is not JSON, or not an object.
     MalformedLine,
@@ -38,6 +40,12 @@ pub enum ProblemKind {
     MalformedRegistry,
     /// A marker file that is complete and wrong.
     MalformedMarker,
+    /// A status file that is complete and wrong.
+    MalformedStatusFile,
+    /// A hook event that cannot be read.
+    MalformedHook,
+    /// Hook events that could not be kept, or came too late to be put into order.
+    LostHooks,
     /// The system refuses more watches.
     WatchLimit,
     /// The file system reports no events; we look by ourselves now and then.
@@ -50,6 +58,8 @@ pub enum ProblemKind {
     TwoProcesses,
     /// Any other error of the operating system.
     Io,
+    /// Our own store cannot be opened or written.
+    Store,
 }
 
 impl ProblemKind {
@@ -66,12 +76,16 @@ impl ProblemKind {
             Self::SymlinkLoop => "symlink_loop",
             Self::MalformedRegistry => "malformed_registry",
             Self::MalformedMarker => "malformed_marker",
+            Self::MalformedStatusFile => "malformed_status_file",
+            Self::MalformedHook => "malformed_hook",
+            Self::LostHooks => "lost_hooks",
             Self::WatchLimit => "watch_limit",
             Self::NoEvents => "no_events",
             Self::Overflow => "overflow",
             Self::ClockWentBack => "clock_went_back",
             Self::TwoProcesses => "two_processes",
             Self::Io => "io",
+            Self::Store => "store",
         }
     }
 }

@@ -3,11 +3,14 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use watchbill_core::attention::Outcome;
 use watchbill_core::ids::SessionId;
 use watchbill_core::problem::Problem;
 use watchbill_watch::hints::Hint;
+use watchbill_watch::scan::Found;
 
 use crate::folders::FolderLook;
+use crate::hooks_in::HookMessage;
 use crate::transcripts::Loaded;
 
 /// What can happen.
@@ -16,6 +19,8 @@ pub enum Input {
     Hints(BTreeSet<Hint>),
     /// Workers of the first scan have read these files.
     Loaded(Vec<Loaded>),
+    /// Everything that a scan found, to be compared with what is known.
+    Found(Vec<Found>),
     /// The first scan has ended, with what it could not look at.
     ScanEnded(Vec<Problem>),
     /// A process has ended; without an id, any may have.
@@ -24,6 +29,8 @@ pub enum Input {
     Deadline,
     /// Looks at working folders that were asked for.
     Folders(Vec<FolderLook>),
+    /// Hook events of the agent, as they arrived.
+    Hooks(Vec<HookMessage>),
     /// The watcher's own troubles, all of them.
     Watching(Vec<Problem>),
 }
@@ -39,6 +46,8 @@ pub enum Output {
         /// The session.
         session: SessionId,
     },
+    /// What the policy on who needs the person has to tell: an episode that began or ended, or other counts.
+    Attention(Outcome),
     /// Tell when this process ends.
     WatchProcess(u32),
     /// This process needs no watching any more.

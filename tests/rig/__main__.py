@@ -1,0 +1,172 @@
+"""Drives the real client through scenarios while watchers with different witnesses run beside it, and compares.
+
+Started by `cargo xtask truth` and by the step `rig` of `cargo xtask test`, which install the client first. Exit codes: 0 all as
+it should be, 1 not, 77 it cannot be done on this machine (the last line says why).
+"""
+
+import argparse
+import os
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import isolation
+import scenarios
+from measure import measure, relative
+from stage import Failed, staged
+from tally import BOUND, FILES_ALONE, NEVER_ASKING, tallies
+from witnesses import SETS
+
+CANNOT = 77
+# The client is told by keys, and once in many runs it swallows one.
+ATTEMPTS = 3
+
+
+@dataclass(frozen=True)
+class Programs:
+    """What is driven, and what looks on."""
+
+    claude: Path
+    watchbill: Path
+
+
+def arguments():
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="rig", description=__doc__)
+    parser.add_argument("--claude", type=Path, help="the client's program")
+    parser.add_argument("--watchbill", type=Path, help="the program that looks on")
+    parser.add_argument("--scenario", action="append", default=[], help="only these")
+    parser.add_argument("--smoke", action="store_true", help="the scenarios of the test step, held to its bounds")
+    parser.add_argument("--runs", type=int, default=1, help="how often each")
+    parser.add_argument("--out", type=Path, help="where the table is written")
+    parser.add_argument("--profile", default="debug", help="how the watcher was built, for the table")
+    parser.add_argument("--version", default="", help="of the client, for the table")
+    parser.add_argument("--kept", type=Path, help="folder for what failed runs leave behind")
+    parser.add_argument("--probe", action="store_true", help="only say whether it can be done here")
+    parser.add_argument("--list", action="store_true", help="only name the scenarios")
+    return parser.parse_args()
+
+
+def chosen(options):
+    """The scenarios that were asked for."""
+    unknown = [name for name in options.scenario if name not in scenarios.ALL]
+    if unknown:
+        sys.exit(f"`{unknown[0]}` is no scenario; there are: {', '.join(scenarios.ALL)}")
+    wanted = options.scenario or [s.name for s in scenarios.ALL.values() if s.smoke or not options.smoke]
+    return [scenarios.ALL[name] for name in wanted]
+
+
+def once(scenario, programs, seed, sets, kept):
+    """One run; a run in which the client did something else is made again."""
+    for attempt in range(1, ATTEMPTS + 1):
+        failure = None
+        with staged(programs, seed, sets, scenario.mode) as stage:
+            try:
+                scenario.play(stage)
+            except Failed as error:
+                failure = error
+        if failure is None:
+            run = relative(measure(stage), stage.began)
+            keep(stage, kept, f"{scenario.name}-{seed}", failure)
+            stage.sandbox.remove()
+            return run
+        print(f"  {scenario.name}, attempt {attempt}: the client did something else: {failure}", flush=True)
+        keep(stage, kept, f"{scenario.name}-{seed}-{attempt}", failure)
+        stage.sandbox.remove()
+    return None
+
+
+def keep(stage, kept, name, failure):
+    """What a person needs to see what happened: the truth, every line that was shown, hooks, and the screen."""
+    if kept is None:
+        return
+    folder = kept / name
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    origin = stage.began
+    (folder / "truth.txt").write_text(f"began {origin:.3f}\n{stage.truth}\n{failure or 'as it should be'}\n")
+    for watcher in stage.watchers:
+        lines = [f"{at - origin:8.3f} {message}" for at, message in watcher.lines]
+        (folder / f"{watcher.witnesses.name}.txt").write_text("\n".join(lines) + "\n")
+    hooks = [f"{at - origin:8.3f} {payload}" for at, payload in stage.observer.events]
+    (folder / "hooks.txt").write_text("\n".join(hooks) + "\n")
+    asked = [f"{e.asked - origin:8.3f} {(e.answered or origin) - origin:8.3f} {e}" for e in stage.stub.exchanges]
+    (folder / "requests.txt").write_text("\n".join(asked) + "\n")
+    for number, client in enumerate(stage.clients):
+        (folder / f"screen-{number}.raw").write_bytes(bytes(client.screen))
+
+
+def say(scenario, run):
+    """One line a watcher, while it goes on."""
+    for name, tally in tallies([run], list(run)).items():
+        slowest = max([*tally.settles, *tally.escapes], default=0)
+        print(
+            f"  {scenario.name:<26} {name:<12} {tally.share:6.2f} % right, kind {tally.kind_share:6.2f} %, worst"
+            f" {tally.worst_seconds:5.2f} s, slowest {1000 * slowest:5.0f} ms, never {tally.never}, false"
+            f" {tally.false_alarms}, missed {tally.missed} of {tally.asked}, strangers {tally.strangers}",
+            flush=True,
+        )
+
+
+def main():
+    """Everything in order."""
+    options = arguments()
+    if options.list:
+        for scenario in scenarios.ALL.values():
+            print(f"{scenario.name:<26} {scenario.shows}")
+        return 0
+    wanted = chosen(options)
+    if not isolation.is_inside():
+        words, reason = isolation.way()
+        if words is None:
+            print(reason)
+            return CANNOT
+        if options.probe:
+            return 0
+        isolation.enter(words)
+    isolation.loopback_up()
+    programs = Programs(options.claude.resolve(), options.watchbill.resolve())
+    results, broken = [], []
+    sets = [w for w in SETS if w.smoke or not options.smoke]
+    for scenario in wanted:
+        runs = [once(scenario, programs, seed, sets, options.kept) for seed in range(options.runs)]
+        if None in runs:
+            broken.append(scenario.name)
+        runs = [run for run in runs if run is not None]
+        for run in runs:
+            say(scenario, run)
+        results.append({"scenario": scenario.name, "shows": scenario.shows, "runs": runs})
+    return verdict(options, results, broken)
+
+
+def verdict(options, results, broken):
+    """Writes the table, names what is not as it should be."""
+    if options.out:
+        import report
+
+        facts = {"client": f"Claude Code {options.version}", "runs": options.runs, "profile": options.profile}
+        report.write(options.out, results, facts)
+        print(f"written: {options.out}")
+    complaints = [f"{name}: the client never did what the scenario is about" for name in broken]
+    if options.smoke:
+        complaints += beyond(results, "all", BOUND)
+        complaints += beyond([r for r in results if r["scenario"] in NEVER_ASKING], "files", FILES_ALONE)
+    for complaint in complaints:
+        print(f"NOT AS IT SHOULD BE: {complaint}")
+    return 1 if complaints else 0
+
+
+def beyond(results, name, bounds):
+    """The bounds that one witness set does not keep."""
+    tally = tallies([run for result in results for run in result["runs"]], [name]).get(name)
+    if tally is None:
+        return [f"{name}: nothing was measured"]
+    return [f"{name}: {bound.words}: {bound.found(tally)}" for bound in bounds if not bound.holds(tally)]
+
+
+if __name__ == "__main__":
+    code = main()
+    # Threads of the stub may still wait for a client that is gone.
+    sys.stdout.flush()
+    os._exit(code)

@@ -1,0 +1,75 @@
+"""What the client shows on disk, for the driver to keep step with: registry, hooks, and when anything was written at all.
+
+Used to know when to press the next key, and when the client first let anybody know; never for what is true.
+"""
+
+import json
+import os
+import threading
+import time
+
+LOOK = 0.01
+
+
+class Observer:
+    """Looks a hundred times a second, on a thread of its own."""
+
+    def __init__(self, sandbox):
+        self.sandbox = sandbox
+        self.traces = []
+        self.events = []
+        self.heard = set()
+        self.sizes = {}
+        self.over = threading.Event()
+        self.thread = threading.Thread(target=self.look, daemon=True)
+        self.thread.start()
+
+    def close(self):
+        """Stops looking."""
+        self.over.set()
+        self.thread.join()
+
+    def look(self):
+        """One look after the other."""
+        while not self.over.wait(LOOK):
+            now = time.monotonic()
+            if self.hear(now) | self.stat(now):
+                self.traces.append(now)
+
+    def hear(self, now):
+        """New hook events."""
+        fresh = [name for name in os.listdir(self.sandbox.log) if name not in self.heard and name[0] != "."]
+        for name in fresh:
+            self.heard.add(name)
+            try:
+                self.events.append((now, json.loads((self.sandbox.log / name).read_bytes())))
+            except ValueError as error:
+                raise ValueError(f"the client handed a hook no JSON: {error}") from error
+        return bool(fresh)
+
+    def stat(self, now):
+        """Registry files and transcripts that have changed."""
+        seen = {}
+        folders = [self.sandbox.claude / "sessions", *(self.sandbox.claude / "projects").iterdir()]
+        for folder in folders:
+            for entry in os.scandir(folder):
+                if entry.name.endswith((".json", ".jsonl")):
+                    try:
+                        status = entry.stat()
+                    except FileNotFoundError:
+                        continue
+                    seen[entry.path] = (status.st_size, status.st_mtime_ns)
+        changed, self.sizes = seen != self.sizes, seen
+        return changed
+
+    def hooks(self, name, session=None):
+        """The events of this name so far, oldest first."""
+        wanted = [payload for _, payload in list(self.events) if payload.get("hook_event_name") == name]
+        return [p for p in wanted if session is None or p.get("session_id") == session]
+
+    def registry(self, pid):
+        """The registry's file of a process; empty when there is none or it is half written."""
+        try:
+            return json.loads((self.sandbox.claude / "sessions" / f"{pid}.json").read_bytes())
+        except (OSError, ValueError):
+            return {}

@@ -1,0 +1,69 @@
+"""What the stub's model answers: a script is a list of steps, one for each request after the prompt that names it."""
+
+import threading
+
+
+class Step:
+    """One answer of the model: blocks of text and tool calls, or an error; perhaps held back until the driver lets it go."""
+
+    def __init__(self, *blocks, hold=False, hold_midway=False, error=None, usage=None, delay=0.0):
+        self.blocks = list(blocks)
+        self.error = error
+        self.usage = usage or {}
+        self.delay = delay
+        # Before the first byte, and after the first half of the text.
+        self.gate = threading.Event() if hold else None
+        self.midway = threading.Event() if hold_midway else None
+
+    @property
+    def asks_for_tools(self):
+        """The turn goes on after this answer."""
+        return any(block["type"] == "tool_use" for block in self.blocks)
+
+    def release(self):
+        """Lets a step go that was held."""
+        for gate in (self.gate, self.midway):
+            if gate:
+                gate.set()
+
+
+def text(words):
+    """Words to the person."""
+    return {"type": "text", "text": words}
+
+
+def tool(name, **arguments):
+    """A tool call."""
+    return {"type": "tool_use", "name": name, "input": arguments}
+
+
+def bash(command, **arguments):
+    """A shell command."""
+    return tool("Bash", command=command, description="Run a command", **arguments)
+
+
+def error(status, kind, message, times=99, **headers):
+    """A failure of the API, for the first `times` attempts."""
+    return {
+        "status": status,
+        "type": kind,
+        "message": message,
+        "times": times,
+        "headers": {name.replace("_", "-"): value for name, value in headers.items()},
+    }
+
+
+# Not in the client's list of commands that need no permission, so it asks for one.
+ASKING = "echo rig > out.txt; cat out.txt"
+
+
+def waiting(gate):
+    """A command that is allowed without a question and runs until the driver writes into the FIFO of this name."""
+    return f"cat {gate}"
+
+
+# What the client asks of the model beside the conversation; matched in the last words of the user.
+COMPACTION = (
+    r"(Your task is to create a detailed summary|create a detailed summary of (the|our|this) conversation"
+    r"|CRITICAL: Respond with TEXT ONLY)"
+)

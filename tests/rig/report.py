@@ -1,0 +1,132 @@
+"""The table: scenario by witness set, a summary against the targets, and what was wrong for longest."""
+
+import json
+
+from compare import TOLERANCE
+from tally import ALL_WITNESSES, FILES_ALONE, NEVER_ASKING, length, tallies
+from witnesses import SETS
+
+HEAD = """# Is the state right? The real client, driven
+
+Written by `cargo xtask truth`; not to be edited. {client} on a pseudo-terminal, against a stub of the model's API, in a
+namespace without a network; {scenarios} scenarios, {runs} runs. Beside it six `watchbill watch --json` ({profile} build), each with
+other witnesses, all of the same client. What is true comes from the driver's keys and the stub's answers alone.
+
+**Tolerance: {tolerance:.0f} ms.** For so long after each key, kill or answer the state before it counts as right too, since the client itself
+needs time to do what it is told (its own registry follows a key by 115 to 355 ms). Settle times are counted without any tolerance, from the key or
+answer on; "own" is the part of them after the client's first trace (any registry file, transcript or hook) of it.
+"""
+
+
+def ms(seconds):
+    """Milliseconds, or a dash."""
+    return "–" if seconds is None else f"{1000 * seconds:.0f}"
+
+
+def table(header, rows):
+    """A table of Markdown."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
+
+
+def summary(results):
+    """One line a witness set."""
+    header = ["witnesses", "state right", "kind right", "worst wrong", "settle p50 / p95 / max, ms", "own p95, ms"]
+    header += ["Escape p95, ms", "false", "missed", "never settled"]
+    by_set = tallies([run for result in results for run in result["runs"]], [w.name for w in SETS])
+    rows = []
+    for witnesses in SETS:
+        t = by_set.get(witnesses.name)
+        if t is None:
+            continue
+        settle = " / ".join(ms(x) for x in (t.p(50), t.p(95), max(t.settles, default=None)))
+        false = f"{t.false_alarms}" + (f" ({t.false_alarms - t.observed_false} inferred)" if t.false_alarms else "")
+        rows.append(
+            [witnesses.title, f"{t.share:.2f} %", f"{t.kind_share:.2f} %", f"{t.worst_seconds:.2f} s", settle]
+            + [ms(t.p(95, t.own)), ms(t.p(95, t.escapes)), false, f"{t.missed} of {t.asked}", t.never]
+        )
+    return table(header, rows)
+
+
+def verdicts(results):
+    """The targets, kept or not."""
+    runs = [run for result in results for run in result["runs"]]
+    quiet = [run for result in results if result["scenario"] in NEVER_ASKING for run in result["runs"]]
+    rows = []
+    for title, name, chosen, targets in [
+        ("all", "all", runs, ALL_WITNESSES),
+        ("files alone", "files", quiet, FILES_ALONE),
+    ]:
+        t = tallies(chosen, [name]).get(name)
+        if t is not None:
+            rows += [[title, g.words, g.found(t), "kept" if g.holds(t) else "**not kept**"] for g in targets]
+    return table(["witnesses", "target", "found", ""], rows)
+
+
+def cell(t):
+    """One scenario under one witness set."""
+    if t is None:
+        return "–"
+    worst = f", {t.worst_seconds:.1f} s" if t.worst_seconds >= 0.05 else ""
+    marks = [f"**{n} {word}**" for n, word in ((t.false_alarms, "false"), (t.missed, "missed"), (t.never, "never")) if n]
+    return " ".join([f"{t.share:.1f}{worst}", *marks])
+
+
+def by_scenario(results):
+    """Scenario by witness set: share of the time, longest wrong stretch, and what is worse."""
+    rows = []
+    for result in results:
+        by_set = tallies(result["runs"], [w.name for w in SETS])
+        settle = by_set["all"].p(95) if "all" in by_set else None
+        rows.append([result["shows"], *(cell(by_set.get(w.name)) for w in SETS), ms(settle)])
+    return table(["scenario", *(w.title for w in SETS), "settle p95 with all, ms"], rows)
+
+
+def wrongs(results, shortest=0.2):
+    """What was wrong for long, the longest first."""
+    found = []
+    for result in results:
+        for run in result["runs"]:
+            for name, by_set in run.items():
+                for session in by_set["sessions"]:
+                    found += [(length(s), result["scenario"], name, s) for s in session["wrong"]]
+    found.sort(key=lambda entry: -entry[0])
+    titles = {w.name: w.title for w in SETS}
+    rows, seen = [], set()
+    for seconds, scenario, name, s in found:
+        key = (scenario, name, s["phase"], s["state"])
+        if seconds < shortest or key in seen:
+            continue
+        seen.add(key)
+        shown = s["state"] + (f"/{s['kind']}" if s["kind"] else "")
+        rows.append([f"{seconds:.2f} s", scenario, titles[name], s["phase"], f"{shown} ({s['source']}, {s['confidence']})"])
+    return table(["for", "scenario", "witnesses", "truth", "shown"], rows) if rows else "Nothing for longer than 0.2 s."
+
+
+def markdown(results, facts):
+    """The whole page."""
+    head = HEAD.format(**facts, tolerance=1000 * TOLERANCE, scenarios=len(results))
+    return "\n".join(
+        [
+            head,
+            "## Summary\n",
+            summary(results),
+            "\n## Targets\n",
+            verdicts(results),
+            "\n## Scenarios\n",
+            "Each cell: percent of the time in which the state was right, the longest wrong stretch if there was one, and how many",
+            '"needs you" were false or missed and how many turnings were never shown.\n',
+            by_scenario(results),
+            "\n## What was wrong, the longest first\n",
+            wrongs(results),
+            "",
+        ]
+    )
+
+
+def write(path, results, facts):
+    """The page and, beside it, everything as JSON."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(markdown(results, facts), encoding="utf-8")
+    text = json.dumps({**facts, "tolerance": TOLERANCE, "results": results}, separators=(",", ":"))
+    path.with_suffix(".json").write_text(text.replace('{"scenario"', '\n{"scenario"') + "\n", encoding="utf-8")

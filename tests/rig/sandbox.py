@@ -1,0 +1,93 @@
+"""A home of its own for each run: what the client finds there, and the environment it starts in."""
+
+import json
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+KEY = "sk-ant-rig-dummy-" + "0" * 24
+FAN_OUT = Path(__file__).with_name("fan_out.sh")
+# Every event that a state depends on; the rig's log and the fanned-out watchers hear the same ones.
+EVENTS = (
+    "SessionStart SessionEnd UserPromptSubmit PreToolUse PostToolUse PostToolUseFailure PermissionRequest PermissionDenied"
+    " Notification Stop StopFailure SubagentStart SubagentStop PreCompact PostCompact"
+).split()
+
+
+class Sandbox:
+    """The folders of one run."""
+
+    def __init__(self, watchbill, port, seed, sets, mode):
+        # Not under the build folder: a socket's path must be short, and nobody knows how deep that lies.
+        self.root = Path(tempfile.mkdtemp(prefix="wb-rig-"))
+        self.home, self.work = self.root / "home", self.root / "work"
+        self.claude, self.log = self.home / ".claude", self.root / "hooks"
+        self.port = port
+        self.sets = sets
+        self.watchbill = watchbill
+        for folder in (self.work, self.claude / "projects", self.claude / "sessions", self.log, self.root / "tmp"):
+            folder.mkdir(parents=True)
+        for witnesses in self.sets:
+            self.data(witnesses).mkdir(parents=True)
+        (self.work / "readme.txt").write_text("Nothing of interest.\n")
+        self.trust()
+        self.settings(seed, mode)
+
+    def data(self, witnesses):
+        """The data folder of a watcher."""
+        return self.root / "data" / witnesses.name
+
+    def trust(self):
+        """Answers the questions of a first start beforehand."""
+        (self.home / ".claude.json").write_text(
+            json.dumps(
+                {
+                    "hasCompletedOnboarding": True,
+                    "hasSeenAutoDefaultNudge": True,
+                    "projects": {str(self.work): {"hasTrustDialogAccepted": True}},
+                    "customApiKeyResponses": {"approved": [KEY[-20:]], "rejected": []},
+                }
+            )
+        )
+
+    def settings(self, seed, mode):
+        """The client's settings: the mode, what is allowed, and hooks, ours as a person would install them."""
+        ears = []
+        for witnesses in self.sets:
+            if witnesses.hooks in ("fanned", "lossy"):
+                ears.append(("lossy:" if witnesses.hooks == "lossy" else "") + str(self.data(witnesses)))
+        command = " ".join(["sh", str(FAN_OUT), str(self.log), str(self.watchbill), str(seed), *ears])
+        entry = [{"hooks": [{"type": "command", "command": command, "async": True}]}]
+        settings = {"permissions": {"allow": ["Bash(cat:*)"]}, "hooks": {event: entry for event in EVENTS}}
+        if mode:
+            settings["permissions"]["defaultMode"] = mode
+        path = self.claude / "settings.json"
+        path.write_text(json.dumps(settings, indent=2) + "\n")
+        installed = next(w for w in self.sets if w.hooks == "installed")
+        words = ["hooks", "install", "--settings", path, "--data-dir", self.data(installed)]
+        if "install" in subprocess.run([self.watchbill, "hooks", "--help"], capture_output=True, text=True).stdout: subprocess.run([self.watchbill, *map(str, words)], env=self.environment(), check=True, capture_output=True)
+
+    def environment(self):
+        """What programs in here get; nothing is inherited."""
+        return {
+            "PATH": "/usr/local/bin:/usr/bin:/bin",
+            "HOME": str(self.home),
+            "TERM": "xterm-256color",
+            "LANG": "C.UTF-8",
+            "SHELL": "/bin/bash",
+            "USER": "dev",
+            "LOGNAME": "dev",
+            "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{self.port}",
+            "ANTHROPIC_API_KEY": KEY,
+            "DISABLE_TELEMETRY": "1",
+            "DISABLE_ERROR_REPORTING": "1",
+            "DISABLE_AUTOUPDATER": "1",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL": "1",
+            "CLAUDE_CODE_TMPDIR": str(self.root / "tmp"),
+        }
+
+    def remove(self):
+        """Everything goes."""
+        shutil.rmtree(self.root, ignore_errors=True)

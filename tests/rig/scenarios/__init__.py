@@ -1,0 +1,31 @@
+"""What is driven: one function a scenario, by name. Importing the modules fills the list."""
+
+from dataclasses import dataclass
+
+ALL = {}
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One thing that happens between a person and the client."""
+
+    name: str
+    shows: str
+    play: object
+    mode: str | None
+    # Part of every test run, not only of the whole table.
+    smoke: bool
+
+
+def scenario(shows, mode="default", smoke=False):
+    """Puts a function on the list under its own name."""
+
+    def enlist(play):
+        name = play.__name__.replace("_", "-")
+        ALL[name] = Scenario(name, shows, play, mode, smoke)
+        return play
+
+    return enlist
+
+
+from . import background, ends, errors, lineage, permissions, turns  # noqa: E402,F401  (they enlist themselves)

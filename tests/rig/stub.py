@@ -1,0 +1,214 @@
+"""A stub of the Messages API on loopback: answers by script, and notes when it was asked and when it answered.
+
+Prompt-driven: `@@name` in a user prompt selects the script, the number of assistant messages after it selects the
+step. So a request that is made again, or one beside the conversation, cannot put the two sides out of step.
+"""
+
+import json
+import re
+import threading
+import time
+import uuid
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import replies
+
+DIRECTIVE = re.compile(r"@@([a-z0-9_]+)")
+# A step that nobody lets go ends with the run; this only ends a run that went wrong.
+LONGEST_HOLD = 120
+
+
+@dataclass
+class Exchange:
+    """One request and what became of it. Times are of the monotonic clock."""
+
+    asked: float
+    session: str
+    script: str
+    step: int
+    answered: float | None = None
+    how: str = ""
+
+
+class Stub:
+    """The server; `exchanges` is its log."""
+
+    def __init__(self):
+        self.scripts = {}
+        self.compaction = replies.Step(replies.text("<summary>\nThe rig was tried.\n</summary>"))
+        self.exchanges = []
+        self.attempts = {}
+        self.lock = threading.Lock()
+        handler = type("BoundHandler", (Handler,), {"stub": self})
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self.server.daemon_threads = True
+        self.port = self.server.server_address[1]
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def close(self):
+        """Lets every held answer go and stops."""
+        for steps in [*self.scripts.values(), [self.compaction]]:
+            for step in steps:
+                step.release()
+        self.server.shutdown()
+        self.server.server_close()
+
+    def find(self, script, step, how=None):
+        """The newest exchange of that step, if it came as far as `how`."""
+        with self.lock:
+            for exchange in reversed(self.exchanges):
+                if (exchange.script, exchange.step) == (script, step) and (how is None or exchange.how == how):
+                    return exchange
+        return None
+
+    def count(self, script, step):
+        """How often that step was asked for."""
+        with self.lock:
+            return sum((e.script, e.step) == (script, step) for e in self.exchanges)
+
+    def note(self, session, script, step):
+        """Begins an exchange."""
+        exchange = Exchange(time.monotonic(), session, script, step)
+        with self.lock:
+            self.exchanges.append(exchange)
+        return exchange
+
+    def attempt(self, script, step):
+        """How many times that step has been tried, this one included."""
+        with self.lock:
+            self.attempts[script, step] = self.attempts.get((script, step), 0) + 1
+            return self.attempts[script, step]
+
+    def choose(self, body):
+        """The script, the number and the step for a request."""
+        messages = body.get("messages", [])
+        last_user = next((m for m in reversed(messages) if m["role"] == "user"), None)
+        if last_user and re.search(replies.COMPACTION, "\n".join(texts(last_user["content"])), re.S):
+            return "compaction", 0, self.compaction
+        for at in range(len(messages) - 1, -1, -1):
+            if messages[at]["role"] != "user":
+                continue
+            spoken = [t for t in texts(messages[at]["content"]) if not t.startswith("<system-reminder>")]
+            named = [n for t in spoken for n in DIRECTIVE.findall(t) if n in self.scripts]
+            if named:
+                step = sum(m["role"] == "assistant" for m in messages[at + 1 :])
+                steps = self.scripts[named[-1]]
+                if step < len(steps):
+                    return named[-1], step, steps[step]
+                return named[-1], step, replies.Step(replies.text("Nothing more."))
+        return "none", 0, replies.Step(replies.text("All right."))
+
+
+def texts(content):
+    """The texts of a message's content."""
+    if isinstance(content, str):
+        return [content]
+    return [b.get("text", "") for b in content or [] if isinstance(b, dict) and b.get("type") == "text"]
+
+
+class Handler(BaseHTTPRequestHandler):
+    """One connection of the client."""
+
+    protocol_version = "HTTP/1.1"
+    stub = None
+
+    def log_message(self, *_):
+        """Nothing is printed."""
+
+    def do_HEAD(self):
+        self.whole(200, {})
+
+    do_GET = do_HEAD
+
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers.get("content-length") or 0)) or b"{}")
+        if "count_tokens" in self.path:
+            return self.whole(200, {"input_tokens": 1000})
+        if not self.path.split("?")[0].endswith("/messages"):
+            return self.whole(404, {"type": "error", "error": {"type": "not_found_error", "message": "stub"}})
+        name, number, step = self.stub.choose(body)
+        exchange = self.stub.note(self.headers.get("x-claude-code-session-id", ""), name, number)
+        try:
+            self.answer(body, step, exchange)
+        except (BrokenPipeError, ConnectionResetError):
+            exchange.how = "client gone"
+            self.close_connection = True
+
+    def answer(self, body, step, exchange):
+        """Plays one step."""
+        if step.gate:
+            step.gate.wait(LONGEST_HOLD)
+        if step.delay:
+            time.sleep(step.delay)
+        if step.error and self.stub.attempt(exchange.script, exchange.step) <= step.error["times"]:
+            exchange.answered, exchange.how = time.monotonic(), "error"
+            reply = {"type": "error", "error": {"type": step.error["type"], "message": step.error["message"]}}
+            return self.whole(step.error["status"], reply, step.error["headers"])
+        first, second = split(events(body, step)) if step.midway else ("", events(body, step))
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.send_header("transfer-encoding", "chunked")
+        self.end_headers()
+        if step.midway:
+            self.chunk(first)
+            exchange.how = "midway"
+            step.midway.wait(LONGEST_HOLD)
+        # Stamped before the bytes go out: the client may act upon a block before the last one is written.
+        exchange.answered = time.monotonic()
+        self.chunk(second)
+        self.wfile.write(b"0\r\n\r\n")
+        self.wfile.flush()
+        exchange.how = "sent"
+
+    def chunk(self, content):
+        """A part of an answer."""
+        data = content.encode()
+        self.wfile.write(b"%x\r\n" % len(data) + data + b"\r\n")
+        self.wfile.flush()
+
+    def whole(self, status, reply, headers=None):
+        """An answer in one piece."""
+        data = json.dumps(reply).encode()
+        self.send_response(status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(data)))
+        for name, value in (headers or {}).items():
+            self.send_header(name, value)
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(data)
+
+
+def split(stream):
+    """A stream of events in two, in the middle of its first text."""
+    at = stream.index("event: content_block_stop")
+    return stream[:at], stream[at:]
+
+
+def events(body, step):
+    """The step as server-sent events."""
+    usage = {"input_tokens": 12, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 15000, "output_tokens": 40}
+    usage.update(step.usage)
+    out = []
+
+    def event(kind, **fields):
+        out.append(f"event: {kind}\ndata: {json.dumps({'type': kind, **fields})}\n\n")
+
+    message = {"id": "msg_stub" + uuid.uuid4().hex[:20], "type": "message", "role": "assistant", "content": []}
+    message |= {"model": body.get("model"), "stop_reason": None, "stop_sequence": None, "usage": usage}
+    event("message_start", message=message)
+    for index, block in enumerate(step.blocks):
+        if block["type"] == "text":
+            event("content_block_start", index=index, content_block={"type": "text", "text": ""})
+            event("content_block_delta", index=index, delta={"type": "text_delta", "text": block["text"]})
+        else:
+            begun = {**block, "id": "toolu_stub" + uuid.uuid4().hex[:20], "input": {}}
+            event("content_block_start", index=index, content_block=begun)
+            typed = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
+            event("content_block_delta", index=index, delta=typed)
+        event("content_block_stop", index=index)
+    reason = "tool_use" if step.asks_for_tools else "end_turn"
+    event("message_delta", delta={"stop_reason": reason, "stop_sequence": None}, usage=usage)
+    event("message_stop")
+    return "".join(out)

@@ -1,0 +1,119 @@
+"""Tallies, targets, the lines of `watch --json`, and the stub's choice of an answer."""
+
+import unittest
+from dataclasses import asdict
+
+import report
+import truth
+from compare import Shown, score
+from replies import Step, text
+from stub import Stub
+from tally import ALL_WITNESSES, BOUND, tallies
+from truth import ABSENT, Turning
+from watcher import apply
+
+TURNINGS = [
+    Turning(0, truth.READY, "start"),
+    Turning(10, truth.WORKING, "Enter on a prompt"),
+    Turning(20, truth.INTERRUPTED, "Escape"),
+]
+
+
+def run(timeline, name="all"):
+    """One run as `measure` gives it."""
+    session = {"label": "session", **asdict(score(TURNINGS, timeline, 0, 30))}
+    return {name: {"sessions": [session], "strangers": 0, "strangers_asking": 0}}
+
+
+GOOD = [Shown(0, "waiting_for_input"), Shown(10.1, "working"), Shown(20.2, "waiting_for_input", "interrupted")]
+BAD = [Shown(0, "waiting_for_input"), Shown(10.1, "waiting_for_approval", "permission"), Shown(20.2, "working")]
+
+
+class Tallied(unittest.TestCase):
+    """Targets are kept by what is right, and by nothing else."""
+
+    def test_what_is_right_keeps_every_target(self):
+        tally = tallies([run(GOOD), run(GOOD)], ["all"])["all"]
+        self.assertEqual([t.words for t in [*ALL_WITNESSES, *BOUND] if not t.holds(tally)], [])
+        self.assertEqual((len(tally.settles), len(tally.escapes)), (2, 2))
+
+    def test_what_is_wrong_breaks_them(self):
+        tally = tallies([run(GOOD), run(BAD)], ["all"])["all"]
+        broken = {t.words for t in [*ALL_WITNESSES, *BOUND] if not t.holds(tally)}
+        self.assertIn('no false "needs you"', broken)
+        self.assertIn("each session ends in the right state", broken)
+        self.assertIn("every turning is shown", broken)
+
+    def test_a_stranger_that_asks_is_a_false_alarm(self):
+        odd = run(GOOD)
+        odd["all"]["strangers_asking"] = 1
+        self.assertEqual(tallies([odd], ["all"])["all"].false_alarms, 1)
+
+    def test_the_page_names_what_is_not_kept(self):
+        facts = {"client": "the client", "runs": 1, "profile": "debug"}
+        results = [{"scenario": "escape", "shows": "Escape", "runs": [run(BAD)]}]
+        page = report.markdown(results, facts)
+        self.assertIn("**not kept**", page)
+        self.assertIn("**1 false**", page)
+        good = report.markdown([{"scenario": "escape", "shows": "Escape", "runs": [run(GOOD)]}], facts)
+        self.assertNotIn("**not kept**", good)
+
+
+class Followed(unittest.TestCase):
+    """Lines become timelines."""
+
+    def test_rows_come_change_and_go(self):
+        rows, timelines = {}, {}
+        reason = {"confidence": "observed", "source": "registry"}
+        row = {"sessionId": "s", "state": "working", "stateReason": reason}
+        apply(rows, timelines, 1, {"event": "snapshot", "sessions": []})
+        apply(rows, timelines, 2, {"event": "discovered", "session": row})
+        change = {"state": "waiting_for_input", "stateKind": "turn_ended"}
+        apply(rows, timelines, 3, {"event": "updated", "sessionId": "s", "updates": change})
+        apply(rows, timelines, 4, {"event": "updated", "sessionId": "s", "updates": {"title": "no change of state"}})
+        apply(rows, timelines, 5, {"event": "updated", "sessionId": "s", "updates": {"stateKind": None}})
+        apply(rows, timelines, 6, {"event": "removed", "sessionId": "s"})
+        shown = [(s.at, s.state, s.kind) for s in timelines["s"]]
+        expected = [(2, "working", None), (3, "waiting_for_input", "turn_ended"), (5, "waiting_for_input", None)]
+        self.assertEqual(shown, [*expected, (6, ABSENT, None)])
+        self.assertEqual(rows, {})
+
+    def test_a_new_snapshot_takes_away_what_it_does_not_name(self):
+        rows, timelines = {}, {}
+        row = {"sessionId": "s", "state": "working", "stateReason": {"confidence": "observed", "source": "hook"}}
+        apply(rows, timelines, 1, {"event": "snapshot", "sessions": [row]})
+        apply(rows, timelines, 2, {"event": "snapshot", "sessions": []})
+        self.assertEqual([s.state for s in timelines["s"]], ["working", ABSENT])
+
+
+class Chosen(unittest.TestCase):
+    """The stub answers by the prompt and by what it has answered before."""
+
+    def setUp(self):
+        self.stub = Stub()
+        self.addCleanup(self.stub.close)
+        self.stub.scripts["two"] = [Step(text("first")), Step(text("second"))]
+
+    def chosen(self, *messages):
+        body = {"messages": [{"role": role, "content": content} for role, content in messages]}
+        name, number, step = self.stub.choose(body)
+        return name, number, step.blocks[0]["text"]
+
+    def test_the_step_follows_from_the_history(self):
+        self.assertEqual(self.chosen(("user", "go @@two")), ("two", 0, "first"))
+        again = [("user", "go @@two"), ("assistant", "first"), ("user", "on")]
+        self.assertEqual(self.chosen(*again), ("two", 1, "second"))
+        self.assertEqual(self.chosen(*again)[1:], (1, "second"))
+
+    def test_reminders_and_unknown_names_choose_nothing(self):
+        self.assertEqual(self.chosen(("user", "go @@none_such"))[0], "none")
+        reminder = [{"type": "text", "text": "<system-reminder>@@two</system-reminder>"}]
+        self.assertEqual(self.chosen(("user", reminder))[0], "none")
+
+    def test_a_summary_is_known_by_its_words(self):
+        words = "Your task is to create a detailed summary of the conversation"
+        self.assertEqual(self.chosen(("user", "go @@two"), ("user", words))[0], "compaction")
+
+
+if __name__ == "__main__":
+    unittest.main()

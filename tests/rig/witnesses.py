@@ -1,0 +1,28 @@
+"""The witness sets: what each of the watchers that run side by side is allowed to hear."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Witnesses:
+    """One watcher's share of the evidence."""
+
+    name: str
+    title: str
+    registry: bool = True
+    # "" for none, "installed" for the entries that `watchbill hooks install` wrote, "fanned" and "lossy" for those that the
+    # rig's fan-out delivers.
+    hooks: str = "fanned"
+    late: bool = False
+    # Runs in every test run, not only for the whole table.
+    smoke: bool = False
+
+
+SETS = [
+    Witnesses("all", "all", hooks="installed", smoke=True),
+    Witnesses("no_hooks", "without hooks", hooks=""),
+    Witnesses("no_registry", "without registry", registry=False),
+    Witnesses("files", "files alone", registry=False, hooks="", smoke=True),
+    Witnesses("lossy", "5 % of hooks lost", hooks="lossy"),
+    Witnesses("late", "receiver started late", late=True),
+]

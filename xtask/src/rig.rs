@@ -1,0 +1,174 @@
+//! The real client, driven: `cargo xtask truth`, and the step `rig` of `cargo xtask test`.
+//!
+//! The rig itself is Python (`tests/rig`), standard library alone: it needs a pseudo-terminal, an HTTP server and threads at
+//! once, and in Rust each of these would be one more dependency of everything that is built here.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+
+use crate::call::Call;
+use crate::node;
+use crate::options::TruthOptions;
+use crate::packages;
+use crate::steps::{Need, Outcome};
+use crate::tree::{Tree, on_path};
+
+/// The client whose behaviour is known; another version is another client.
+const CLIENT: &str = "@anthropic-ai/claude-code";
+const CLIENT_VERSION: &str = "2.1.329";
+/// Where it is installed, under the build folder. Its licence lets nobody pass it on, so it is never in the tree.
+const FOLDER: &str = "rig/client";
+/// What the rig ends with where it cannot be run.
+const CANNOT: u8 = 77;
+
+/// Writes the table of how often the state is right.
+pub fn truth(tree: &Tree, options: &TruthOptions) -> Result<ExitCode> {
+    packages::provide(tree, &[Need::Node, Need::Rig])?;
+    if let Some(why) = hindrance(tree) {
+        return Ok(cannot(&why));
+    }
+    let claude = match client(tree)? {
+        Ok(program) => program,
+        Err(why) => return Ok(cannot(&why)),
+    };
+    let profile = if options.debug { "debug" } else { "release" };
+    let mut words = vec!["build", "--package", "watchbill", "--locked"];
+    words.extend((!options.debug).then_some("--release"));
+    Call::new(tree.root(), "cargo").args(words).run()?;
+    let mut call = rig(tree)
+        .args(["--claude".into(), claude, "--watchbill".into(), tree.program(profile, "watchbill")])
+        .args(["--profile", profile, "--version", CLIENT_VERSION, "--runs", &options.runs.to_string()])
+        .args(["--kept".into(), tree.target("rig/kept")]);
+    for scenario in &options.scenarios {
+        call = call.args(["--scenario", scenario.as_str()]);
+    }
+    match &options.out {
+        Some(out) => call = call.args(["--out".into(), out.clone()]),
+        // A table of some scenarios must not take the place of the one of all.
+        None if options.scenarios.is_empty() => call = call.args(["--out", "docs/truth.md"]),
+        None => {}
+    }
+    Ok(if call.status()?.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn cannot(why: &str) -> ExitCode {
+    println!("NOT RUN: {why}");
+    ExitCode::from(CANNOT)
+}
+
+/// Names the scenarios.
+pub fn list(tree: &Tree) -> Result<()> {
+    rig(tree).args(["--list"]).run()
+}
+
+/// A test run's share of it: a few scenarios, held to bounds that no machine's load excuses.
+pub fn step(tree: &Tree) -> Result<Outcome> {
+    // First what needs no client.
+    python(tree).args(["-m", "unittest", "discover", "-s", "tests/rig"]).run()?;
+    if let Some(why) = hindrance(tree) {
+        return Ok(Outcome::NotRun(why));
+    }
+    let claude = match client(tree)? {
+        Ok(program) => program,
+        Err(why) => return Ok(Outcome::NotRun(why)),
+    };
+    let selection = ["build", "--workspace", "--exclude", "xtask", "--bin", "watchbill", "--locked"];
+    Call::new(tree.root(), "cargo").without_own_settings().args(selection).run()?;
+    rig(tree)
+        .args(["--claude".into(), claude, "--watchbill".into(), tree.program("debug", "watchbill")])
+        .args(["--smoke", "--kept"])
+        .args([tree.target("rig/kept")])
+        .run()?;
+    Ok(Outcome::Done)
+}
+
+fn python(tree: &Tree) -> Call {
+    // Without the compiled files it would leave in the tree.
+    Call::new(tree.root(), "python3").args(["-B"])
+}
+
+fn rig(tree: &Tree) -> Call {
+    python(tree).args(["tests/rig"])
+}
+
+/// Why the client cannot be shut in here, if it cannot.
+fn hindrance(tree: &Tree) -> Option<String> {
+    let search_path = std::env::var_os("PATH").unwrap_or_default();
+    if let Some(missing) = ["python3", "unshare", "ip"].iter().find(|name| !on_path(&search_path, name)) {
+        return Some(format!("there is no `{missing}` here, which drives the real client or shuts it in"));
+    }
+    let output = rig(tree).args(["--probe"]).command().output();
+    match output {
+        Ok(output) if output.status.success() => None,
+        Ok(output) => {
+            let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+            Some(if said.is_empty() {
+                String::from_utf8_lossy(&output.stderr).trim().to_owned()
+            } else {
+                said
+            })
+        }
+        Err(error) => Some(format!("python3 could not be started: {error}")),
+    }
+}
+
+/// The client's program, installed when it is missing; or why there is none.
+fn client(tree: &Tree) -> Result<Result<PathBuf, String>> {
+    let Some(platform) = platform() else {
+        return Ok(Err("the real client is driven on Linux with glibc alone".to_owned()));
+    };
+    let folder = tree.target(FOLDER);
+    let package = folder.join("node_modules").join(format!("{CLIENT}-{platform}"));
+    let program = package.join("claude");
+    if installed_version(&package).is_some_and(|version| version == CLIENT_VERSION) && program.is_file() {
+        return Ok(Ok(program));
+    }
+    println!("Missing, and installed now with npm into {}: {CLIENT}@{CLIENT_VERSION}", folder.display());
+    fs::create_dir_all(&folder).with_context(|| format!("could not create {}", folder.display()))?;
+    // Without a manifest of its own, npm would look for one in the folders above.
+    fs::write(folder.join("package.json"), "{ \"private\": true }\n")?;
+    let install = node::npm(tree)
+        .args(["install", "--prefix"])
+        .args([&folder])
+        .args(["--no-audit", "--no-fund", "--no-save", "--ignore-scripts"])
+        .args([format!("{CLIENT}@{CLIENT_VERSION}")]);
+    if let Err(error) = install.run() {
+        return Ok(Err(format!("npm could not install the real client: {error:#}")));
+    }
+    if !program.is_file() {
+        bail!("npm installed {CLIENT}@{CLIENT_VERSION}, but there is no {}", program.display());
+    }
+    Ok(Ok(program))
+}
+
+fn platform() -> Option<&'static str> {
+    match (std::env::consts::OS, std::env::consts::ARCH) {
+        ("linux", "x86_64") => Some("linux-x64"),
+        ("linux", "aarch64") => Some("linux-arm64"),
+        _ => None,
+    }
+}
+
+fn installed_version(package: &std::path::Path) -> Option<String> {
+    let manifest: serde_json::Value =
+        serde_json::from_slice(&fs::read(package.join("package.json")).ok()?).ok()?;
+    manifest["version"].as_str().map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_read_from_the_manifest_and_nowhere_else() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(installed_version(folder.path()), None);
+        fs::write(folder.path().join("package.json"), "not a manifest").unwrap();
+        assert_eq!(installed_version(folder.path()), None);
+        fs::write(folder.path().join("package.json"), r#"{"version":"2.1.329"}"#).unwrap();
+        assert_eq!(installed_version(folder.path()).as_deref(), Some(CLIENT_VERSION));
+    }
+}
