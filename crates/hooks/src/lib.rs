@@ -18,6 +18,7 @@ pub mod install;
 pub mod journal;
 pub mod marker;
 pub mod places;
+pub mod plugin;
 pub mod receiver;
 pub mod sender;
 pub mod spool;

@@ -1,5 +1,6 @@
 //! What each command does.
 
+pub mod hooks;
 pub mod live;
 pub mod open;
 pub mod pages;
@@ -45,6 +46,7 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
             sender::run(&sender::Errand::parse(data_dir.into_iter().flatten().chain(words)));
             Ok(())
         }
+        Command::Hooks { command } => hooks::run(&global, command, paint),
         Command::Watch { json, all } => live::watch(&global, json, all, paint),
         Command::Open { session } => open::open(&global, session.as_deref()),
         command => {
@@ -104,7 +106,8 @@ fn answer(engine: &Engine, command: &Command, demo: bool, paint: Paint) -> anyho
         | Command::Open { .. }
         | Command::Completions { .. }
         | Command::Man
-        | Command::Hook { .. } => String::new(),
+        | Command::Hook { .. }
+        | Command::Hooks { .. } => String::new(),
     })
 }
 

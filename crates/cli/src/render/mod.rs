@@ -2,6 +2,7 @@
 
 pub mod chain;
 pub mod doctor;
+pub mod hooks;
 pub mod roster;
 pub mod status;
 pub mod timeline;

@@ -2,9 +2,11 @@
 //!
 //! [`install`] and [`uninstall`] turn one text into another; [`file`] reads and writes; [`status`] looks.
 
+pub mod client;
 pub mod command;
 pub mod events;
 pub mod file;
+pub mod scope;
 pub mod status;
 mod text;
 
@@ -13,6 +15,7 @@ use jsonc_parser::common::Ranged;
 
 pub use command::HookCommand;
 pub use events::{EVENTS, Event, Version, events_of};
+pub use scope::Scope;
 use text::{Container, newline, parse, unexpected};
 
 /// Why settings were left as they are.
