@@ -29,12 +29,14 @@ class Programs:
 
     claude: Path
     watchbill: Path
+    codex: Path | None
 
 
 def arguments():
     """The command line."""
     parser = argparse.ArgumentParser(prog="rig", description=__doc__)
     parser.add_argument("--claude", type=Path, help="the client's program")
+    parser.add_argument("--codex", type=Path, help="Codex CLI; without it what needs it is left out, aloud")
     parser.add_argument("--watchbill", type=Path, help="the program that looks on")
     parser.add_argument("--scenario", action="append", default=[], help="only these")
     parser.add_argument("--smoke", action="store_true", help="the scenarios of the test step, held to its bounds")
@@ -126,10 +128,14 @@ def main():
             return 0
         isolation.enter(words)
     isolation.loopback_up()
-    programs = Programs(options.claude.resolve(), options.watchbill.resolve())
+    codex = options.codex.resolve() if options.codex else None
+    programs = Programs(options.claude.resolve(), options.watchbill.resolve(), codex)
     results, broken = [], []
     sets = [w for w in SETS if w.smoke or not options.smoke]
     for scenario in wanted:
+        if getattr(programs, scenario.needs) is None:
+            print(f"NOT RUN: {scenario.name}, since there is no {scenario.needs} here", flush=True)
+            continue
         runs = [once(scenario, programs, seed, sets, options.kept) for seed in range(options.runs)]
         if None in runs:
             broken.append(scenario.name)
@@ -148,7 +154,9 @@ def verdict(options, results, broken):
         facts = {"client": f"Claude Code {options.version}", "runs": options.runs, "profile": options.profile}
         report.write(options.out, results, facts)
         print(f"written: {options.out}")
-    complaints = [f"{name}: the client never did what the scenario is about" for name in broken]
+    strangers = [r["scenario"] for r in results for run in r["runs"] if any(s["strangers"] for s in run.values())]
+    complaints = [f"{name}: rows were shown of sessions that never were" for name in strangers]
+    complaints += [f"{name}: the client never did what the scenario is about" for name in broken]
     if options.smoke:
         complaints += beyond(results, "all", BOUND)
         complaints += beyond([r for r in results if r["scenario"] in NEVER_ASKING], "files", FILES_ALONE)

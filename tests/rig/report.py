@@ -67,6 +67,8 @@ def cell(t):
     """One scenario under one witness set."""
     if t is None:
         return "–"
+    if not t.seconds:
+        return f"**{t.strangers} rows**" if t.strangers else "no row"
     worst = f", {t.worst_seconds:.1f} s" if t.worst_seconds >= 0.05 else ""
     marks = [f"**{n} {word}**" for n, word in ((t.false_alarms, "false"), (t.missed, "missed"), (t.never, "never")) if n]
     return " ".join([f"{t.share:.1f}{worst}", *marks])

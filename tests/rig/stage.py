@@ -68,6 +68,11 @@ class Stage:
             time.sleep(0.01)
         raise Failed(f"{what}: not within {patience} s")
 
+    def expect(self, holds, what):
+        """What must be so for the scenario to be about anything."""
+        if not holds:
+            raise Failed(what)
+
     def answered(self, script, step):
         """Waits until the stub has given that answer; returns the exchange."""
         what = f"the model's answer {step} of `{script}`"

@@ -15,17 +15,19 @@ class Scenario:
     mode: str | None
     # Part of every test run, not only of the whole table.
     smoke: bool
+    # The program that is driven, by its name in `Programs`.
+    needs: str
 
 
-def scenario(shows, mode="default", smoke=False):
+def scenario(shows, mode="default", smoke=False, needs="claude"):
     """Puts a function on the list under its own name."""
 
     def enlist(play):
         name = play.__name__.replace("_", "-")
-        ALL[name] = Scenario(name, shows, play, mode, smoke)
+        ALL[name] = Scenario(name, shows, play, mode, smoke, needs)
         return play
 
     return enlist
 
 
-from . import background, ends, errors, lineage, permissions, turns  # noqa: E402,F401  (they enlist themselves)
+from . import background, ends, errors, lineage, others, permissions, turns  # noqa: E402,F401  (they enlist themselves)
