@@ -38,6 +38,12 @@ pub enum ProblemKind {
     MalformedRegistry,
     /// A marker file that is complete and wrong.
     MalformedMarker,
+    /// A status file that is complete and wrong.
+    MalformedStatusFile,
+    /// A hook event that cannot be read.
+    MalformedHook,
+    /// Hook events that could not be kept, or came too late to be put into order.
+    LostHooks,
     /// The system refuses more watches.
     WatchLimit,
     /// The file system reports no events; we look by ourselves now and then.
@@ -66,6 +72,9 @@ impl ProblemKind {
             Self::SymlinkLoop => "symlink_loop",
             Self::MalformedRegistry => "malformed_registry",
             Self::MalformedMarker => "malformed_marker",
+            Self::MalformedStatusFile => "malformed_status_file",
+            Self::MalformedHook => "malformed_hook",
+            Self::LostHooks => "lost_hooks",
             Self::WatchLimit => "watch_limit",
             Self::NoEvents => "no_events",
             Self::Overflow => "overflow",

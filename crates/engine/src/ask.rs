@@ -70,6 +70,7 @@ impl Engine {
             .map(|(id, _)| id.clone())
             .collect();
         known.extend(self.registry().all().map(|witness| witness.entry.session.clone()));
+        known.extend(self.hooks().sessions().map(|(id, _)| id.clone()));
         known.sort();
         known.dedup();
         known

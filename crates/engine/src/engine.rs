@@ -3,10 +3,12 @@
 //! Everything that is known lives here: files and what was folded from them, the registry, markers,
 //! chains, rows. A step takes the input in, works off what became dirty by it, and says what it needs.
 
+mod attention;
 mod hints;
 mod in_folders;
 mod reads;
 mod rows;
+mod takes_hooks;
 mod takes_in;
 mod trouble;
 
@@ -14,6 +16,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use watchbill_core::attention::{Attention, Counts};
 use watchbill_core::chain::chains::Chains;
 use watchbill_core::deadlines::Deadlines;
 use watchbill_core::ids::SessionId;
@@ -29,15 +32,19 @@ use watchbill_watch::fs::Fs;
 use watchbill_watch::process::Processes;
 use watchbill_watch::scan::canonical_roots;
 
+use crate::children::Children;
 use crate::folders::Folders;
+use crate::hooks_in::HooksIn;
 use crate::input::{Input, Output};
 use crate::markers::Markers;
 use crate::problems::Problems;
 use crate::publish::{Current, Published};
 use crate::registry::Registry;
-use crate::session::{Session, row, verdict};
+use crate::session::{Session, row};
 use crate::settings::Settings;
+use crate::status_files::StatusFiles;
 use crate::transcripts::{Loaded, TrackedFile};
+use crate::verdict::verdict;
 
 /// Some seconds are the usual correction of a clock; an hour is a person or a broken battery.
 const SMALL_CORRECTION: Millis = Millis::from_secs(5);
@@ -73,6 +80,7 @@ enum Due {
     Session(SessionId),
     RegistryFile(PathBuf),
     Folder(PathBuf),
+    Attention,
 }
 
 /// What is known, and what follows from it.
@@ -91,6 +99,10 @@ pub struct Engine {
     folders: Folders,
     looks_elsewhere: bool,
     markers: Markers,
+    status_files: StatusFiles,
+    hooks: HooksIn,
+    children: Children,
+    attention: Attention,
     chains: Chains,
     chains_dirty: bool,
     /// For each session with copied history, the one it was copied from.
@@ -159,6 +171,10 @@ impl Engine {
             folders: Folders::default(),
             looks_elsewhere: false,
             markers: Markers::default(),
+            status_files: StatusFiles::default(),
+            hooks: HooksIn::default(),
+            children: Children::default(),
+            attention: Attention::default(),
             chains: Chains::default(),
             chains_dirty: false,
             origins: HashMap::new(),
@@ -200,7 +216,9 @@ impl Engine {
             Input::ProcessEnded(pid) => {
                 let change = self.registry.recheck(pid, &*self.world.processes);
                 self.take_registry_change(None, change, &mut out);
+                self.recheck_heard(pid);
             }
+            Input::Hooks(messages) => self.take_hooks(messages, &mut out),
             Input::Deadline => {}
             Input::Folders(looks) => self.take_looks(looks),
             Input::Watching(problems) => {
@@ -282,6 +300,16 @@ impl Engine {
         &self.registry
     }
 
+    /// How many sessions of the default roster need the person now, by what for.
+    pub fn needs(&self) -> Counts {
+        self.attention.counts(self.now)
+    }
+
+    /// What hooks have told.
+    pub fn hooks(&self) -> &HooksIn {
+        &self.hooks
+    }
+
     /// The transcript that stands for a session: of several, the one that was active last.
     pub fn main_file(&self, session: &SessionId) -> Option<(&Path, &TrackedFile)> {
         let mains = &self.sessions.get(session)?.mains;
@@ -339,6 +367,7 @@ impl Engine {
                     self.dirty.insert(id);
                 }
                 Due::RegistryFile(path) => self.read_registry(&path, out),
+                Due::Attention => {}
                 Due::Folder(folder) => self.look_at_folder(&folder, out),
             }
         }
@@ -358,6 +387,7 @@ impl Engine {
             self.revision += 1;
             out.push(Output::Changed);
         }
+        self.tell_attention(out);
     }
 
     pub(crate) fn fold(&self, id: &SessionId) -> Option<&SessionFold> {

@@ -20,7 +20,7 @@ const FOLDER_LIMIT: usize = 4096;
 /// More markers and status files than this in one folder are nobody's.
 const FILE_LIMIT: usize = 1024;
 /// A marker is a few hundred bytes, a status file a page of text.
-const SIZE_LIMIT: u64 = 64 << 10;
+const SIZE_LIMIT: u64 = 256 << 10;
 /// A watched folder that was used more recently does not give way to another one.
 const SETTLED: Millis = Millis::from_secs(60);
 /// A folder outside of any repository is looked at again after this long, when somebody works there.

@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use watchbill_core::attention::Outcome;
 use watchbill_core::ids::SessionId;
 use watchbill_core::problem::Problem;
 use watchbill_watch::hints::Hint;
 
 use crate::folders::FolderLook;
+use crate::hooks_in::HookMessage;
 use crate::transcripts::Loaded;
 
 /// What can happen.
@@ -24,6 +26,8 @@ pub enum Input {
     Deadline,
     /// Looks at working folders that were asked for.
     Folders(Vec<FolderLook>),
+    /// Hook events of the agent, as they arrived.
+    Hooks(Vec<HookMessage>),
     /// The watcher's own troubles, all of them.
     Watching(Vec<Problem>),
 }
@@ -39,6 +43,8 @@ pub enum Output {
         /// The session.
         session: SessionId,
     },
+    /// What the policy on who needs the person has to tell: an episode that began or ended, or other counts.
+    Attention(Outcome),
     /// Tell when this process ends.
     WatchProcess(u32),
     /// This process needs no watching any more.

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod ask;
+pub mod children;
 pub mod clock;
 mod clock_jump;
 pub mod cold;
@@ -17,6 +18,7 @@ pub mod first_scan;
 mod folder_looks;
 pub mod folders;
 pub mod handle;
+pub mod hooks_in;
 pub mod input;
 pub mod markers;
 pub mod problems;
@@ -29,8 +31,10 @@ pub mod session;
 pub mod settings;
 pub mod source;
 pub mod stage;
+pub mod status_files;
 pub mod stored;
 pub mod timeline;
 pub mod transcripts;
+pub mod verdict;
 
 pub use watchbill_core::time::{Millis, Timestamp};

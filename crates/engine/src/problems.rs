@@ -152,6 +152,11 @@ fn words(kind: ProblemKind) -> &'static str {
             "stays unreadable; the state of its session comes from the transcript alone"
         }
         ProblemKind::MalformedMarker => "is not a compaction marker; it was ignored",
+        ProblemKind::MalformedStatusFile => "is not a status file; it was ignored",
+        ProblemKind::MalformedHook => "a hook event could not be read; it was passed over",
+        ProblemKind::LostHooks => {
+            "hook events were lost; states rest on the other witnesses until the next event"
+        }
         ProblemKind::WatchLimit => "the system refuses more watches; raise fs.inotify.max_user_watches",
         ProblemKind::NoEvents => {
             "this file system reports no changes; it is looked at every few seconds instead"

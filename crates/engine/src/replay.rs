@@ -5,7 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Deserialize;
+use watchbill_core::hook::HookOrigin;
+use watchbill_core::ids::Instance;
 use watchbill_core::time::{Millis, Timestamp};
+
+use crate::hooks_in::HookMessage;
 
 /// What a client wrote and what its driver did, in time order.
 #[derive(Debug, Clone)]
@@ -38,11 +42,8 @@ pub enum Operation {
         /// Relative to the claude folder.
         path: PathBuf,
     },
-    /// A hook fired. Kept for the witnesses that will read it.
-    Hook {
-        /// `hook_event_name`.
-        event: String,
-    },
+    /// A hook fired.
+    Hook(ReplayedHook),
     /// What the driver did or saw: the ground truth.
     Mark(String),
     /// A process ended. Recordings name it in a mark (`kill -9`) or by removing the registry file.
@@ -50,6 +51,36 @@ pub enum Operation {
         /// The process id.
         pid: u32,
     },
+}
+
+/// A hook as it fired, and what its sender could have seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReplayedHook {
+    /// `hook_event_name`.
+    pub event: String,
+    /// `session_id`.
+    pub session: String,
+    /// The payload as JSON text.
+    pub payload: Arc<str>,
+    /// The process that it came from: the one that the registry ties to the session.
+    pub agent: Option<Instance>,
+    /// Its number among the recording's hooks.
+    pub number: u64,
+}
+
+impl ReplayedHook {
+    /// The event as its sender hands it over at `at`.
+    pub fn message(&self, at: Timestamp) -> HookMessage {
+        let origin = HookOrigin {
+            id: Arc::from(format!("recorded-{}", self.number)),
+            at,
+            order: self.number,
+            agent: self.agent.clone(),
+            ancestors: self.agent.iter().map(|agent| agent.pid).collect(),
+            terminal: None,
+        };
+        HookMessage { origin, payload: self.payload.as_bytes().into(), replayed: false }
+    }
 }
 
 #[derive(Deserialize)]
@@ -60,12 +91,7 @@ struct Line {
     path: String,
     #[serde(default)]
     text: String,
-    payload: Option<Payload>,
-}
-
-#[derive(Deserialize)]
-struct Payload {
-    hook_event_name: Option<String>,
+    payload: Option<serde_json::Value>,
 }
 
 /// A recording could not be read.
@@ -84,6 +110,7 @@ impl Recording {
     pub fn parse(text: &str) -> Result<Self, RecordingError> {
         let mut operations = Vec::new();
         let mut begin = None;
+        let mut hooks = 0;
         // A mark names the process that was killed by its id or by its tmux session.
         let mut tmux_of: BTreeMap<u32, String> = BTreeMap::new();
         for (n, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
@@ -112,8 +139,19 @@ impl Recording {
                     operations.extend(pid.map(|pid| (at, Operation::Exit { pid })));
                 }
                 "hook" => {
-                    let event = line.payload.and_then(|payload| payload.hook_event_name).unwrap_or_default();
-                    operations.push((at, Operation::Hook { event }));
+                    let payload = line.payload.unwrap_or_default();
+                    let word = |key: &str| payload[key].as_str().unwrap_or_default().to_owned();
+                    hooks += 1;
+                    operations.push((
+                        at,
+                        Operation::Hook(ReplayedHook {
+                            event: word("hook_event_name"),
+                            session: word("session_id"),
+                            payload: payload.to_string().into(),
+                            agent: None,
+                            number: hooks,
+                        }),
+                    ));
                 }
                 "mark" => {
                     let killed = line.text.strip_prefix("kill -9 ").and_then(|victim| {
@@ -128,6 +166,7 @@ impl Recording {
             }
         }
         keep_last_exits(&mut operations);
+        find_senders(&mut operations);
         let begin = begin.or_else(|| first_timestamp(&operations)).unwrap_or_default();
         Ok(Self { begin, operations })
     }
@@ -193,6 +232,27 @@ fn keep_last_exits(operations: &mut Vec<(Millis, Operation)>) {
         .collect();
     kept.reverse();
     *operations = kept;
+}
+
+/// A hook comes from the process whose registry file named its session last, or names it next: the client writes the
+/// file a little before or after its hooks.
+fn find_senders(operations: &mut [(Millis, Operation)]) {
+    let claims: Vec<(usize, String, Instance)> = operations
+        .iter()
+        .enumerate()
+        .filter_map(|(n, (_, operation))| {
+            let Operation::Write { path, text } = operation else { return None };
+            let proc_start = text_after(text, "\"procStart\":\"").map(Arc::from);
+            let session = text_after(text, "\"sessionId\":\"")?.to_owned();
+            Some((n, session, Instance { pid: registry_pid(path)?, proc_start }))
+        })
+        .collect();
+    for (n, (_, operation)) in operations.iter_mut().enumerate() {
+        let Operation::Hook(hook) = operation else { continue };
+        let mut of_session = claims.iter().filter(|(_, session, _)| *session == hook.session);
+        let before = of_session.clone().rfind(|(at, ..)| *at < n);
+        hook.agent = before.or_else(|| of_session.next()).map(|(.., instance)| instance.clone());
+    }
 }
 
 fn registry_pid(path: &Path) -> Option<u32> {

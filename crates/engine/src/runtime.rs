@@ -261,12 +261,13 @@ impl Loop {
     fn carry_out(&mut self, out: Vec<Output>) {
         for output in out {
             match output {
-                Output::Changed | Output::Transition { .. } => {}
+                // Alerts will be shown from here; what counts is in the rows.
+                Output::Changed | Output::Transition { .. } | Output::Attention(_) => {}
                 Output::WatchProcess(pid) => {
                     let descriptor = self.processes.exit_fd(pid);
                     let opened = descriptor.is_some();
                     // To look every two seconds at a process that cannot be seen from here is to look in vain.
-                    if descriptor.is_some() || self.engine.registry().runs(pid) {
+                    if descriptor.is_some() || self.engine.is_heard(pid) {
                         self.exits.watch(pid, descriptor);
                     }
                     if opened {

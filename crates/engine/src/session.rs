@@ -4,18 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use watchbill_core::chain::chains::Chains;
-use watchbill_core::evidence::registry::{Liveness, RegistryStatus, expects_registry};
-use watchbill_core::evidence::resolve::resolve;
-use watchbill_core::evidence::witness::{Evidence, InstanceWitness, TranscriptWitness, Verdict};
+use watchbill_core::evidence::registry::Liveness;
+use watchbill_core::evidence::witness::{InstanceWitness, Verdict};
+use watchbill_core::hook::TerminalContext;
 use watchbill_core::ids::{ChainId, SessionId};
 use watchbill_core::roster::row::{PendingTool, Row, Source, Subagents};
-use watchbill_core::session::fold::SessionFold;
-use watchbill_core::session::state::{State, StateKind, Timeouts};
+use watchbill_core::session::state::{State, StateKind};
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_core::transcript::record::Usage;
 
-use crate::registry::Registry;
+use crate::hooks_in::Told;
+use crate::verdict::{Makings, open_calls, verdict};
 
 /// A session that has only a registry file gets a row when it is this old: with `--continue` the
 /// registry names a throw-away session for up to 400 ms (client 2.1.329).
@@ -122,88 +121,6 @@ pub fn minus(a: Usage, b: Usage) -> Usage {
     }
 }
 
-/// Everything a row is made of, borrowed from the engine.
-pub struct Makings<'a> {
-    /// Whose row it is.
-    pub id: &'a SessionId,
-    /// What is kept of it.
-    pub session: Option<&'a Session>,
-    /// The fold of its transcript, and where that lies.
-    pub fold: Option<(&'a Path, &'a SessionFold)>,
-    /// The registry.
-    pub registry: &'a Registry,
-    /// All chains.
-    pub chains: &'a Chains,
-    /// Whether live evidence counts.
-    pub live: bool,
-    /// The document's timeouts.
-    pub timeouts: Timeouts,
-    /// The moment.
-    pub now: Timestamp,
-}
-
-/// Weighs the witnesses of one session. `None` when nothing at all is known of it.
-pub fn verdict(makings: &Makings<'_>) -> Option<Verdict> {
-    let instances = makings.registry.witnesses(makings.id);
-    if makings.fold.is_none() && instances.is_empty() {
-        return None;
-    }
-    let reading = makings.fold.map(|(_, fold)| (fold.reading(), fold));
-    let pending = &open_calls(makings, &instances)[..];
-    let transcript = reading.as_ref().map(|(reading, fold)| TranscriptWitness {
-        state: reading.state,
-        kind: reading.kind,
-        since: reading.since,
-        detail: &reading.detail,
-        by_timeout: reading.by_timeout,
-        confidence: reading.confidence,
-        pending,
-        last_activity_at: fold.facts().last_activity_at.unwrap_or(reading.since),
-        prompt_at: fold.facts().prompt_at,
-    });
-    let facts = makings.fold.map(|(_, fold)| fold.facts());
-    let expects =
-        facts.is_some_and(|facts| expects_registry(facts.version.as_deref(), facts.entrypoint.as_deref()));
-    Some(resolve(&Evidence {
-        now: makings.now,
-        transcript,
-        instances: &instances,
-        gone: makings.registry.gone(makings.id),
-        registry_readable: makings.session.is_some_and(|session| makings.registry.readable(&session.root)),
-        expects_registry: expects,
-        hooks: None,
-        status_file: None,
-        child: None,
-        live: makings.live,
-        timeouts: makings.timeouts,
-    }))
-}
-
-/// The calls without a result that somebody may still answer: those that were made before every process that
-/// runs the session now died with another.
-fn open_calls(makings: &Makings<'_>, instances: &[InstanceWitness]) -> Vec<PendingTool> {
-    let mut calls = makings.fold.map(|(_, fold)| fold.pending_tools()).unwrap_or_default();
-    let running = instances.iter().filter(|witness| makings.live && witness.liveness != Liveness::Dead);
-    let asks = |witness: &InstanceWitness| matches!(witness.entry.status, Some(RegistryStatus::Waiting(_)));
-    if calls.is_empty() && running.clone().any(asks) {
-        calls = agents_calls(makings);
-    }
-    if let Some(began) = running.map(|witness| witness.entry.started_at).min().flatten() {
-        calls.retain(|call| call.since >= began);
-    }
-    calls
-}
-
-/// The open calls of the subagents that run, newest first: while the person is asked for one of them that one
-/// waits, and what was called before it has most likely begun to run.
-fn agents_calls(makings: &Makings<'_>) -> Vec<PendingTool> {
-    let Some(session) = makings.session else { return Vec::new() };
-    let running = session.agent_calls.iter().filter(|(path, _)| session.agents_running.contains(*path));
-    let mut calls: Vec<PendingTool> = running.flat_map(|(_, calls)| calls.iter().cloned()).collect();
-    calls.sort_by_key(|call| std::cmp::Reverse(call.since));
-    calls
-}
-
 /// The open calls as the row shows them: when a better witness says that the turn is over, nothing is open.
 fn shown_calls(verdict: &Verdict, calls: Vec<PendingTool>) -> Vec<PendingTool> {
     match (verdict.state, verdict.kind) {
@@ -229,16 +146,31 @@ pub fn ripe_at(witness: &InstanceWitness) -> Timestamp {
     witness.entry.started_at.unwrap_or(witness.seen_at) + NEW_SESSION_DWELL
 }
 
+/// Where the session can be found on the screen: a hook's sender saw the innermost terminal, the registry knows tmux.
+fn terminal(told: Option<&Told>, tmux: Option<&Arc<str>>) -> Option<Arc<TerminalContext>> {
+    let heard = told.and_then(Told::terminal);
+    match (heard, tmux) {
+        (Some(heard), Some(target)) if &*heard.kind == "tmux" => {
+            let mut both = TerminalContext::clone(heard);
+            both.ids.insert(TerminalContext::TMUX_TARGET.into(), Arc::clone(target));
+            Some(Arc::new(both))
+        }
+        (Some(heard), _) => Some(Arc::clone(heard)),
+        (None, target) => target.map(|target| Arc::new(TerminalContext::of_tmux(target))),
+    }
+}
+
 /// The row of one session, and when it has to be looked at again. `None` when it has no row (yet).
 pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
     let verdict = verdict(makings)?;
     let facts = makings.fold.map(|(_, fold)| fold.facts());
     let witness = entry(makings);
     let entry = witness.map(|witness| &witness.entry);
-    let started = entry.and_then(|entry| entry.started_at);
-    if makings.fold.is_none()
-        && (!verdict.live || witness.is_none_or(|witness| ripe_at(witness) > makings.now))
-    {
+    let told = makings.hooks.filter(|_| makings.live);
+    let started = entry.and_then(|entry| entry.started_at).or_else(|| told.and_then(Told::first_at));
+    // A hook is sent by a session that goes on under this very id; a registry file alone may name a passing one.
+    let ripe = told.is_some() || witness.is_some_and(|witness| ripe_at(witness) <= makings.now);
+    if makings.fold.is_none() && !(verdict.live && ripe) {
         return None;
     }
     // Modes and titles alone, without a time: nothing has ever happened here, and nobody is about to start.
@@ -260,7 +192,7 @@ pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
     let launched = makings.fold.map_or(0, |(_, fold)| fold.facts().subagents_running);
     let working = session.map_or(0, |session| session.agents_running.len());
     let launched = launched.max(u32::try_from(working).unwrap_or(u32::MAX));
-    let pending_tools = shown_calls(&verdict, open_calls(makings, &makings.registry.witnesses(makings.id)));
+    let pending_tools = shown_calls(&verdict, open_calls(makings, &makings.instances()));
     let carried_on = facts.filter(|_| verdict.live || !makings.live);
     let row = Row {
         session_id: makings.id.clone(),
@@ -268,12 +200,14 @@ pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
         state_kind: verdict.kind,
         state_since: verdict.since,
         state_reason: verdict.reason,
+        needs: None,
         pending_tools,
         goal: facts.and_then(|facts| facts.goal.clone()),
         summary: facts.and_then(|facts| facts.summary.clone()),
         title: facts
             .and_then(|facts| facts.title().cloned())
-            .or_else(|| entry.and_then(|entry| entry.user_name.clone())),
+            .or_else(|| entry.and_then(|entry| entry.user_name.clone()))
+            .or_else(|| told.and_then(|told| told.title().cloned())),
         // The client says `HEAD` for a folder without a repository as well as off any branch: neither is a branch.
         branch: facts.and_then(|facts| facts.branch.clone()).filter(|branch| **branch != *"HEAD"),
         repo_root: session.and_then(|session| session.repo_root.clone()),
@@ -283,7 +217,8 @@ pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
         cwd: makings
             .fold
             .and_then(|(_, fold)| fold.cwd().cloned())
-            .or_else(|| entry.and_then(|entry| entry.cwd.clone())),
+            .or_else(|| entry.and_then(|entry| entry.cwd.clone()))
+            .or_else(|| told.and_then(|told| told.cwd().cloned())),
         transcript_path: makings.fold.map(|(path, _)| Arc::from(path.to_string_lossy())),
         last_activity_at: last_activity,
         created_at: facts.and_then(|facts| facts.created_at).or(started),
@@ -292,13 +227,18 @@ pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
         work_chain_name: chain.and_then(|chain| chain.name.clone()),
         compaction_count: chain.map_or(0, |chain| chain.compaction_count),
         segment_count: chain.map_or(1, |chain| chain.segment_count),
-        permission_mode: facts.and_then(|facts| facts.permission_mode.clone()),
-        model: facts.and_then(|facts| facts.model.clone()),
+        // Hooks tell of a change of mode at once, the transcript with the next prompt.
+        permission_mode: told
+            .and_then(|told| told.mode().cloned())
+            .or_else(|| facts.and_then(|facts| facts.permission_mode.clone())),
+        model: facts
+            .and_then(|facts| facts.model.clone())
+            .or_else(|| told.and_then(|told| told.model().cloned())),
         agent_version: facts
             .and_then(|facts| facts.version.clone())
             .or_else(|| entry.and_then(|entry| entry.version.clone())),
         pid: verdict.pid,
-        tmux: verdict.tmux,
+        terminal: terminal(told, verdict.tmux.as_ref()),
         tokens,
         context_used: facts.and_then(|facts| facts.context_used),
         subagents: Subagents {

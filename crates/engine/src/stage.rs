@@ -63,7 +63,7 @@ impl Stage {
                 }
                 return Some(*pid);
             }
-            Operation::Hook { .. } | Operation::Mark(_) => {}
+            Operation::Hook(_) | Operation::Mark(_) => {}
         }
         None
     }

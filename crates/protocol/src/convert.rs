@@ -1,9 +1,11 @@
 //! From the core's types to the shapes that leave the process.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use watchbill_core::chain::{lineage, link};
 use watchbill_core::evidence;
+use watchbill_core::hook::TerminalContext;
 use watchbill_core::ids::SessionId;
 use watchbill_core::problem;
 use watchbill_core::roster::row::{self, Row};
@@ -47,6 +49,7 @@ impl From<&Row> for TrackedSession {
             state_kind: row.state_kind.map(|kind| kind.word().into()),
             state_since: row.state_since.to_string(),
             state_reason: StateReason::from(&row.state_reason),
+            needs: row.needs.map(|need| need.word().into()),
             has_pending_tool_use: !row.pending_tools.is_empty(),
             pending_tool: pending::principal(&row.pending_tools)
                 .map(|call| ToolTarget { tool: call.tool.to_string(), target: call.target.to_string() }),
@@ -72,7 +75,7 @@ impl From<&Row> for TrackedSession {
             model: said(&row.model),
             agent_version: said(&row.agent_version),
             pid: row.pid,
-            terminal: said(&row.tmux).map(|target| Terminal { kind: "tmux".into(), target: Some(target) }),
+            terminal: row.terminal.as_deref().map(Terminal::from),
             tokens: row.tokens.map(Tokens::from),
             // The window's size is written nowhere in a transcript, so there is no percentage.
             context: row.context_used.map(|used| Context::new(used, None)),
@@ -109,6 +112,20 @@ impl From<core_roster::Group> for Group {
             core_roster::Group::YourTurn => Self::YourTurn,
             core_roster::Group::Idle => Self::Idle,
         }
+    }
+}
+
+impl From<&TerminalContext> for Terminal {
+    fn from(terminal: &TerminalContext) -> Self {
+        let mut ids: BTreeMap<String, String> = terminal
+            .ids
+            .iter()
+            .filter(|(_, id)| !id.is_empty())
+            .map(|(name, id)| (name.to_string(), id.to_string()))
+            .collect();
+        // The registry names the whole target, a hook's environment only the pane.
+        let target = ids.remove(TerminalContext::TMUX_TARGET);
+        Self { kind: terminal.kind.to_string(), target, ids }
     }
 }
 

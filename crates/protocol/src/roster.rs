@@ -1,5 +1,7 @@
 //! The roster: rows, snapshots, deltas and store events.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -24,6 +26,10 @@ pub struct TrackedSession {
     pub state_kind: Option<String>,
     pub state_since: String,
     pub state_reason: StateReason,
+    /// What the person is wanted for (`approval`, `question`, `plan`, `dialog`, `error`), once that has lasted for a
+    /// second: a reviewer that is no person answers sooner. Tray, chips and status bars count the rows that have it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub needs: Option<String>,
     pub has_pending_tool_use: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pending_tool: Option<ToolTarget>,
@@ -140,11 +146,16 @@ pub struct PendingTool {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(optional_fields)]
 pub struct Terminal {
-    /// `tmux`, ….
+    /// `kitty`, `wezterm`, `iterm2`, `tmux`, `zellij`, `ghostty`, `vscode`, `windows_terminal`, `tty`, …: the innermost
+    /// one that can be addressed.
     pub kind: String,
-    /// The target in that terminal's own words.
+    /// The tmux target, where the registry names it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
+    /// What addresses the tab or pane, by the name of the variable that said so: `TMUX_PANE`, `KITTY_WINDOW_ID`, ….
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[ts(as = "Option<BTreeMap<String, String>>", optional)]
+    pub ids: BTreeMap<String, String>,
 }
 
 /// Tokens of a session and its subagents, each request counted once.

@@ -6,6 +6,7 @@ use insta::assert_json_snapshot;
 use watchbill_core::chain::lineage;
 use watchbill_core::chain::link::{self, LinkConfidence, LinkReason};
 use watchbill_core::evidence::{self, Verdict};
+use watchbill_core::hook::TerminalContext;
 use watchbill_core::ids::SessionId;
 use watchbill_core::problem::{self, ProblemKind};
 use watchbill_core::roster::Roster;
@@ -49,7 +50,7 @@ fn a_row_with_everything() {
 fn a_row_with_nothing_has_no_nulls_and_no_empty_texts() {
     let mut row = bare("s");
     row.title = Some(Arc::from(""));
-    row.tmux = Some(Arc::from(""));
+    row.terminal = Some(Arc::new(TerminalContext::of_tmux(&Arc::from(""))));
     let session = TrackedSession::from(&row);
     assert_json_snapshot!(session);
     let text = serde_json::to_string(&session).unwrap();

@@ -45,7 +45,7 @@ pub struct Entry {
 impl Face {
     /// The face for these rows at `now`, by the engine's clock.
     pub fn of(rows: &[TrackedSession], now: Timestamp) -> Self {
-        let count = |group| rows.iter().filter(|row| row.group == group).count();
+        let count = |group| rows.iter().filter(|row| counted_as(row) == group).count();
         let (needs_you, working) = (count(Group::NeedsYou), count(Group::Working));
         let look = match (needs_you, working) {
             (0, 0) => Look::Nothing,
@@ -74,6 +74,14 @@ impl Face {
     }
 }
 
+/// Who needs the person is the engine's word, and comes a second after the row: until then the session is at work.
+fn counted_as(row: &TrackedSession) -> Group {
+    match row.group {
+        Group::NeedsYou if row.needs.is_none() => Group::Working,
+        group => group,
+    }
+}
+
 fn listed(rows: &[TrackedSession]) -> impl Iterator<Item = &TrackedSession> {
     let of = |group| rows.iter().filter(move |row| row.group == group);
     of(Group::NeedsYou).chain(of(Group::Working))
@@ -92,7 +100,7 @@ fn counts(needs_you: usize, working: usize, your_turn: usize) -> String {
 }
 
 fn entry(row: &TrackedSession, now: Timestamp) -> Entry {
-    let glyph = if row.group == Group::NeedsYou { '▲' } else { '●' };
+    let glyph = if counted_as(row) == Group::NeedsYou { '▲' } else { '●' };
     let age = row.state_since.parse().map_or(String::new(), |since: Timestamp| {
         format!(" · {}", age_words(now.as_second().saturating_sub(since.as_second())))
     });
@@ -174,7 +182,7 @@ pub(crate) mod tests {
     pub(crate) fn row(id: &str, group: Group) -> TrackedSession {
         serde_json::from_value(json!({
             "sessionId": id, "source": "watcher", "agent": "claude", "status": "working", "state": "working",
-            "group": group, "stateSince": NOON,
+            "group": group, "needs": (group == Group::NeedsYou).then_some("approval"), "stateSince": NOON,
             "stateReason": { "source": "registry", "detail": "", "confidence": "observed" },
             "hasPendingToolUse": false, "lastActivityAt": NOON, "workChainId": "c",
             "compactionCount": 0, "segmentCount": 1,
@@ -204,6 +212,14 @@ pub(crate) mod tests {
         let labels: Vec<&str> = face.entries.iter().map(|entry| entry.label.as_str()).collect();
         assert_eq!(labels, ["▲ Deploy · 3 min", "● Build · 3 min"]);
         assert_eq!(face.entries[0].session_id, "n");
+    }
+
+    #[test]
+    fn a_request_that_may_be_answered_by_itself_changes_nothing_yet() {
+        let asks = TrackedSession { needs: None, ..titled("n", Group::NeedsYou, "Deploy") };
+        let face = Face::of(std::slice::from_ref(&asks), at("2026-11-20T12:03:59Z"));
+        assert_eq!((face.look, face.counts.as_str()), (Look::Working, "1 working"));
+        assert_eq!(face.entries[0].label, "● Deploy · 3 min");
     }
 
     #[test]

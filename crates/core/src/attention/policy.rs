@@ -141,6 +141,13 @@ impl Attention {
         out
     }
 
+    /// What a session needs the person for, and from when on that counts: a session whose time has come is one of the
+    /// [`Attention::counts`].
+    pub fn need_of(&self, session: &SessionId) -> Option<(Need, Timestamp)> {
+        let watched = self.sessions.get(session).filter(|watched| watched.need != Need::Finished)?;
+        Some((watched.need, watched.since + COUNT_DWELL))
+    }
+
     /// How many sessions need the person at this time.
     pub fn counts(&self, now: Timestamp) -> Counts {
         let mut counts = Counts::default();

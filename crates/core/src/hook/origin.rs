@@ -33,3 +33,13 @@ pub struct TerminalContext {
     /// (`KITTY_WINDOW_ID`, `TMUX_PANE`, `tty`, …). Never a secret: only names on a fixed list are taken.
     pub ids: BTreeMap<Arc<str>, Arc<str>>,
 }
+
+impl TerminalContext {
+    /// The name under which the registry's tmux target (`session:@window.%pane`) stands among the ids.
+    pub const TMUX_TARGET: &str = "tmux";
+
+    /// A terminal that only the registry tells of, by its tmux target.
+    pub fn of_tmux(target: &Arc<str>) -> Self {
+        Self { kind: "tmux".into(), ids: BTreeMap::from([(Self::TMUX_TARGET.into(), Arc::clone(target))]) }
+    }
+}

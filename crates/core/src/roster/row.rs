@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::attention::Need;
+use crate::hook::TerminalContext;
 use crate::ids::{ChainId, SessionId};
 use crate::session::state::{Confidence, State, StateKind};
 use crate::time::Timestamp;
@@ -22,6 +24,8 @@ pub struct Row {
     pub state_since: Timestamp,
     /// Why we say so.
     pub state_reason: Reason,
+    /// What the person is wanted for, once that has lasted for the dwell: whoever counts counts this.
+    pub needs: Option<Need>,
     /// Tool calls without a result, oldest first.
     pub pending_tools: Vec<PendingTool>,
     /// The first prompt of the person, one line.
@@ -62,8 +66,8 @@ pub struct Row {
     pub agent_version: Option<Arc<str>>,
     /// Live process, if one is known.
     pub pid: Option<u32>,
-    /// `tmux` target of the process, if the registry names one.
-    pub tmux: Option<Arc<str>>,
+    /// The terminal that the process runs in, as its hooks or the registry name it.
+    pub terminal: Option<Arc<TerminalContext>>,
     /// Tokens of the session and its subagents, each request once.
     pub tokens: Option<Usage>,
     /// Tokens in the context after the newest answer.

@@ -132,6 +132,7 @@ impl Engine {
         self.look_at_all_folders(out);
         let change = self.registry.recheck(None, &*self.world.processes);
         self.take_registry_change(None, change, out);
+        self.recheck_heard(None);
     }
 
     /// Of one file under two names, through a link, only the name counts that a scan finds first.

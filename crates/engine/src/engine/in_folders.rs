@@ -4,6 +4,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use watchbill_core::ids::SessionId;
+use watchbill_core::status_file::StatusWitness;
+
 use super::{Due, Engine};
 use crate::folders::{FolderLook, look};
 use crate::input::Output;
@@ -66,8 +69,11 @@ impl Engine {
         let mut moved: BTreeSet<PathBuf> = BTreeSet::new();
         for look in looks {
             let (new, again) = self.markers.take(&look, self.now);
+            let (changed, soon) = self.status_files.take(&look, self.now);
             self.chains_dirty |= new;
             self.problems_dirty = true;
+            self.dirty.extend(changed);
+            let again = again.into_iter().chain(soon).min();
             self.retry(&look.folder, Due::Folder(look.folder.clone()), again);
             if self.folders.set_repository(&look.folder, look.repository.as_deref()) {
                 moved.insert(look.folder);
@@ -82,5 +88,14 @@ impl Engine {
             let concerned: Vec<_> = concerned.cloned().collect();
             self.dirty.extend(concerned);
         }
+    }
+
+    /// What a session's status file says; at a moment that was chosen, what it said by then.
+    pub(super) fn status_file(&self, id: &SessionId) -> Option<&StatusWitness> {
+        let said_by = |witness: &&StatusWitness| {
+            let said = witness.file.updated.unwrap_or(witness.modified);
+            self.outlook.until.is_none_or(|until| said <= until)
+        };
+        self.status_files.of(id).filter(said_by)
     }
 }

@@ -59,8 +59,7 @@ impl Engine {
             self.retry(path, Due::RegistryFile(path.to_path_buf()), change.retry_at);
         }
         // Another file, below another root, may name the same process.
-        let over =
-            change.forget.into_iter().filter(|pid| change.watch == Some(*pid) || !self.registry.runs(*pid));
+        let over = change.forget.into_iter().filter(|pid| change.watch == Some(*pid) || !self.is_heard(*pid));
         out.extend(over.map(Output::ForgetProcess));
         out.extend(change.watch.map(Output::WatchProcess));
         // A live process decides whether a superseded session comes back, so the chains depend on it.

@@ -16,8 +16,9 @@ use watchbill_protocol::roster::TrackedSession;
 use super::{Due, Engine, View};
 use crate::input::Output;
 use crate::publish::Published;
-use crate::session::{Makings, Shared, ripe_at, row};
+use crate::session::{Shared, ripe_at, row};
 use crate::transcripts::{Fold, TrackedFile};
+use crate::verdict::Makings;
 
 impl Engine {
     pub(super) fn resolve_chains(&mut self) {
@@ -102,6 +103,9 @@ impl Engine {
             session: self.sessions.get(id),
             fold: self.main_file(id).and_then(|(path, file)| Some((path, file.main()?))),
             registry: &self.registry,
+            hooks: self.hooks.of(id),
+            status_file: self.status_file(id),
+            child: self.children.of(id),
             chains: &self.chains,
             live: self.outlook.live,
             timeouts: self.settings.timeouts,
@@ -120,9 +124,11 @@ impl Engine {
             self.advance(id);
             self.share_out(id);
             let agents_next = self.advance_agents(id);
+            let child_next = self.look_at_children(id, out);
             self.work.rows += 1;
             let made = row(&self.makings(id));
-            let Some((row, next)) = made else {
+            let Some((mut row, next)) = made else {
+                self.disregard(id);
                 hidden.iter_mut().for_each(|list| list.push(id.clone()));
                 self.states.remove(id);
                 // A registry file alone becomes a row when it is old enough.
@@ -137,8 +143,17 @@ impl Engine {
             }
             let fold_next = self.fold(id).and_then(SessionFold::deadline);
             let hides = self.views[0].filter.hides_at(&row, self.now);
-            let next =
-                [next, fold_next, agents_next, hides].into_iter().flatten().filter(|at| *at > self.now).min();
+            let counts = if self.views[0].filter.shows(&row, self.now) {
+                self.attend(&mut row)
+            } else {
+                self.disregard(id);
+                None
+            };
+            let next = [next, fold_next, agents_next, child_next, hides, counts]
+                .into_iter()
+                .flatten()
+                .filter(|at| *at > self.now)
+                .min();
             self.deadlines.set(Due::Session(id.clone()), next);
             for (n, view) in self.views.iter().enumerate() {
                 if view.filter.shows(&row, self.now) {

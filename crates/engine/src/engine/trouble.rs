@@ -15,6 +15,7 @@ impl Engine {
         let mut all = self.scan_problems.clone();
         let folds = self.sessions.keys().filter_map(|id| self.fold(id));
         all.extend(self.markers.problems(folds.flat_map(|fold| &fold.lineage().cwds)));
+        all.extend(self.status_files.problems());
         all.extend(self.problems.list());
         all.extend(self.watch_problems.iter().cloned());
         let all = crate::problems::published(all);

@@ -4,12 +4,15 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
+use watchbill_core::attention::Outcome;
 use watchbill_core::evidence::registry::Liveness;
+use watchbill_core::hook::HookOrigin;
 use watchbill_core::ids::Instance;
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_engine::clock::ManualClock;
 use watchbill_engine::cold::look;
 use watchbill_engine::engine::{Engine, Outlook};
+use watchbill_engine::hooks_in::HookMessage;
 use watchbill_engine::input::{Input, Output};
 use watchbill_engine::settings::Settings;
 use watchbill_engine::stage::Stage;
@@ -30,6 +33,8 @@ pub struct Desk {
     pub now: Timestamp,
     /// `state/kind` of every change that was told as it happened.
     pub told: Vec<String>,
+    /// What the policy on who needs the person told.
+    pub outcomes: Vec<Outcome>,
     settings: Settings,
     outlook: Outlook,
     written: u64,
@@ -70,6 +75,7 @@ impl Desk {
             begin,
             now: begin,
             told: Vec::new(),
+            outcomes: Vec::new(),
             settings,
             outlook,
             written: 0,
@@ -111,6 +117,7 @@ impl Desk {
                     });
                     self.told.extend(state);
                 }
+                Output::Attention(outcome) => self.outcomes.push(outcome),
                 Output::Again(paths) => self.step(Input::Hints(paths.into_iter().map(Hint::File).collect())),
                 _ => {}
             }
@@ -207,6 +214,48 @@ impl Desk {
         self.kill(pid)
     }
 
+    /// A hook of the agent with process `pid` fires now. `payload` needs no more than the event's own fields.
+    pub fn hook(&mut self, pid: u32, session: &str, payload: Value) -> &mut Self {
+        let message = self.hook_message(pid, session, payload);
+        self.step(Input::Hooks(vec![message]));
+        self
+    }
+
+    /// The same, not handed over yet.
+    pub fn hook_message(&mut self, pid: u32, session: &str, mut payload: Value) -> HookMessage {
+        self.written += 1;
+        let fields = payload.as_object_mut().unwrap();
+        let mut fill = |key: &str, value: Value| {
+            fields.entry(key).or_insert(value);
+        };
+        fill("session_id", json!(session));
+        fill("transcript_path", json!(Self::transcript(session)));
+        fill("cwd", json!(CWD));
+        let origin = HookOrigin {
+            id: format!("hook-{}", self.written).into(),
+            at: self.now,
+            order: self.written,
+            agent: Some(Instance { pid, proc_start: Some(format!("{pid}00").into()) }),
+            ancestors: [pid, 1].into(),
+            terminal: None,
+        };
+        HookMessage { origin, payload: payload.to_string().into_bytes().into(), replayed: false }
+    }
+
+    /// Process `pid` runs, and no registry file tells of it.
+    pub fn run(&mut self, pid: u32) -> &mut Self {
+        let instance = Instance { pid, proc_start: Some(format!("{pid}00").into()) };
+        self.stage.processes.set(instance, Liveness::Alive);
+        self
+    }
+
+    /// A file in the `.claude` of the working folder, as it is.
+    pub fn in_folder(&mut self, name: &str, text: &str) -> &mut Self {
+        self.stage.fs.write(Path::new(CWD).join(".claude").join(name), text.as_bytes());
+        self.hear();
+        self
+    }
+
     pub fn row(&self, session: &str) -> TrackedSession {
         row_of(&self.engine, session).unwrap_or_else(|| panic!("no row for {session}"))
     }
@@ -237,6 +286,16 @@ pub fn state_of(engine: &Engine, session: &str) -> String {
         let kind = row.state_kind.map(|kind| format!("/{kind}")).unwrap_or_default();
         format!("{}{kind}", row.state)
     })
+}
+
+/// A hook event without a call.
+pub fn event(name: &str) -> Value {
+    json!({"hook_event_name": name})
+}
+
+/// A hook event about a call.
+pub fn tool_event(name: &str, tool: &str, input: Value, id: &str) -> Value {
+    json!({"hook_event_name": name, "tool_name": tool, "tool_input": input, "tool_use_id": id})
 }
 
 pub fn prompt(text: &str) -> Value {

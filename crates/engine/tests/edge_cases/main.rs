@@ -18,9 +18,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a broken stage should fail loudly")]
 
+mod attention;
 mod background;
 mod desk;
 mod files;
+mod hooks;
 mod identity;
 mod turns;
 mod waiting;

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use watchbill_core::ids::SessionId;
 use watchbill_engine::replay::{Operation, Recording};
 
-use crate::play::{Player, all};
+use crate::play::{Player, Witnesses, all};
 
 /// The steps after which a row is different, so that every state is killed in at least once.
-fn steps_that_matter(recording: &Recording) -> Vec<usize> {
-    let mut player = Player::new(recording, true);
+fn steps_that_matter(recording: &Recording, witnesses: Witnesses) -> Vec<usize> {
+    let mut player = Player::new(recording, witnesses);
     let mut steps = Vec::new();
     let mut revision = 0;
     for (n, (at, operation)) in recording.operations.iter().enumerate() {
@@ -26,10 +26,19 @@ fn steps_that_matter(recording: &Recording) -> Vec<usize> {
 
 #[test]
 fn a_process_killed_at_any_step_ends_its_session_within_that_step() {
+    killed_everywhere(Witnesses::REGISTRY);
+}
+
+#[test]
+fn the_same_where_hooks_are_heard() {
+    killed_everywhere(Witnesses::ALL);
+}
+
+fn killed_everywhere(witnesses: Witnesses) {
     let mut killed_in: BTreeMap<String, usize> = BTreeMap::new();
     for named in all() {
-        for kill in steps_that_matter(&named.recording) {
-            let mut player = Player::new(&named.recording, true);
+        for kill in steps_that_matter(&named.recording, witnesses) {
+            let mut player = Player::new(&named.recording, witnesses);
             for (at, operation) in named.recording.operations.iter().take(kill + 1) {
                 player.act(*at, operation, &mut |_, _, _| {});
             }

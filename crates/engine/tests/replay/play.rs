@@ -38,25 +38,41 @@ pub fn all() -> Vec<Named> {
     all
 }
 
+/// Who is heard beside the transcripts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Witnesses {
+    pub registry: bool,
+    pub hooks: bool,
+}
+
+impl Witnesses {
+    pub const ALL: Self = Self { registry: true, hooks: true };
+    pub const REGISTRY: Self = Self { registry: true, hooks: false };
+    pub const HOOKS: Self = Self { registry: false, hooks: true };
+    /// Files alone, and no process is looked at.
+    pub const FILES: Self = Self { registry: false, hooks: false };
+}
+
 /// A stage, an engine that looks at it, and the time.
 pub struct Player<'a> {
     pub recording: &'a Recording,
     pub stage: Stage,
     pub engine: Engine,
     pub now: Timestamp,
+    witnesses: Witnesses,
 }
 
 impl<'a> Player<'a> {
-    /// An engine before an empty stage, its first scan done. Without `live` files alone count.
-    pub fn new(recording: &'a Recording, live: bool) -> Self {
+    /// An engine before an empty stage, its first scan done.
+    pub fn new(recording: &'a Recording, witnesses: Witnesses) -> Self {
         let stage = Stage::new(Path::new("/home/dev/.claude"), || {});
         stage.enter(recording);
         let settings = Settings::for_roots(vec![stage.root.clone()]);
-        let outlook = Outlook { live, until: None };
+        let outlook = Outlook { live: witnesses != Witnesses::FILES, until: None };
         let mut engine = Engine::new(settings, stage.world(), outlook, recording.begin);
         engine.read_registries(&mut Vec::new());
         engine.step(recording.begin, Input::ScanEnded(Vec::new()));
-        Self { recording, stage, engine, now: recording.begin }
+        Self { recording, stage, engine, now: recording.begin, witnesses }
     }
 
     /// Lets every deadline up to `until` fire at its own time; `seen` is shown the engine after each.
@@ -77,6 +93,19 @@ impl<'a> Player<'a> {
         seen: &mut dyn FnMut(&Engine, Timestamp, &[Output]),
     ) {
         self.run_to(self.recording.begin + at, seen);
+        if let Operation::Hook(hook) = operation
+            && self.witnesses.hooks
+        {
+            let out = self.engine.step(self.now, Input::Hooks(vec![hook.message(self.now)]));
+            seen(&self.engine, self.now, &out);
+        }
+        let of_registry = match operation {
+            Operation::Write { path, .. } | Operation::Remove { path } => path.starts_with("sessions"),
+            _ => false,
+        };
+        if of_registry && !self.witnesses.registry {
+            return;
+        }
         let ended = self.stage.act(self.recording, self.now, operation);
         let hints = self.stage.hints.take();
         if !hints.is_empty() {

@@ -19,6 +19,7 @@ use watchbill_protocol::roster::TrackedSession;
 use watchbill_watch::layout::classify;
 use watchbill_watch::mem::MemFs;
 
+use crate::play::Witnesses;
 use crate::play::{Player, all};
 
 /// The final text of every transcript of a recording, subagents' too.
@@ -171,7 +172,7 @@ fn cold(player: &Player<'_>, live: bool) -> Engine {
 #[test]
 fn files_that_were_watched_say_what_a_cold_start_says() {
     for named in all() {
-        let mut player = Player::new(&named.recording, false);
+        let mut player = Player::new(&named.recording, Witnesses::FILES);
         let every = (named.recording.operations.len() / 6).max(1);
         for (n, (at, operation)) in named.recording.operations.iter().enumerate() {
             player.act(*at, operation, &mut |_, _, _| {});
@@ -191,7 +192,7 @@ fn files_that_were_watched_say_what_a_cold_start_says() {
 fn sessions_that_were_watched_live_are_what_a_cold_start_finds() {
     let mut compared = 0;
     for named in all() {
-        let mut player = Player::new(&named.recording, true);
+        let mut player = Player::new(&named.recording, Witnesses::REGISTRY);
         let every = (named.recording.operations.len() / 6).max(1);
         for (n, (at, operation)) in named.recording.operations.iter().enumerate() {
             player.act(*at, operation, &mut |_, _, _| {});

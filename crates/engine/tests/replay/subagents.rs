@@ -5,6 +5,7 @@ use watchbill_engine::engine::Engine;
 use watchbill_engine::timeline::{Stretch, TimelineReader};
 use watchbill_protocol::timeline::{Subagent, Timeline, TimelineItem, What};
 
+use crate::play::Witnesses;
 use crate::play::{Named, Player, all};
 
 fn named(name: &str) -> Named {
@@ -27,7 +28,7 @@ fn subagents(items: &[TimelineItem]) -> Vec<(u64, &Subagent)> {
 fn what_a_subagent_did_hangs_at_its_call_and_moves_no_index() {
     for name in ["07a-subagent-foreground", "07b-subagent-background"] {
         let named = named(name);
-        let mut player = Player::new(&named.recording, true);
+        let mut player = Player::new(&named.recording, Witnesses::REGISTRY);
         for (at, operation) in &named.recording.operations {
             player.act(*at, operation, &mut |_, _, _| {});
         }
@@ -61,7 +62,7 @@ fn what_a_subagent_did_hangs_at_its_call_and_moves_no_index() {
 #[test]
 fn a_subagent_that_still_runs_is_found_by_the_file_beside_its_transcript() {
     let named = named("07b-subagent-background");
-    let mut player = Player::new(&named.recording, true);
+    let mut player = Player::new(&named.recording, Witnesses::REGISTRY);
     let mut seen = false;
     for (at, operation) in &named.recording.operations {
         player.act(*at, operation, &mut |_, _, _| {});
@@ -86,7 +87,7 @@ fn a_subagent_that_still_runs_is_found_by_the_file_beside_its_transcript() {
 #[test]
 fn every_record_has_a_place_also_those_of_subagents() {
     for named in all() {
-        let mut player = Player::new(&named.recording, true);
+        let mut player = Player::new(&named.recording, Witnesses::REGISTRY);
         player.stage.act_until(&named.recording, Millis::from_secs(100_000));
         let hints = player.stage.hints.take();
         player.engine.step(player.now, watchbill_engine::input::Input::Hints(hints));

@@ -4,7 +4,7 @@
 //! | sign | line |
 //! |---|---|
 //! | `#` | what the driver of the recording did or saw: the ground truth |
-//! | `~` | a hook fired, with its tool or reason: ground truth too, and not read by the engine yet |
+//! | `~` | a hook fired, with its tool or reason: ground truth too, and a witness where hooks are heard |
 //! | `@` | a registry file as it was written |
 //! | `+` | records that reached a transcript; only those that concern a turn, a title or a queue |
 //! | `>` | the state the roster shows from here on; `!` instead of `>`: the row stands among those that need the person |
@@ -23,19 +23,19 @@ use watchbill_engine::input::Output;
 use watchbill_engine::replay::Operation;
 use watchbill_protocol::roster::{Group, TrackedSession};
 
-use crate::play::{Named, Player};
+use crate::play::{Named, Player, Witnesses};
 
 /// Plays a recording and writes its timeline.
-pub fn timeline(named: &Named, live: bool) -> String {
+pub fn timeline(named: &Named, witnesses: Witnesses) -> String {
     let mut page = Page { begin: named.recording.begin, ..Page::default() };
     let mut hooks = hooks(&named.text);
-    let mut player = Player::new(&named.recording, live);
+    let mut player = Player::new(&named.recording, witnesses);
     for (at, operation) in &named.recording.operations {
         let now = named.recording.begin + *at;
         player.run_to(now, &mut |engine, now, out| page.look(engine, now, out));
         match operation {
             Operation::Mark(text) => page.line(now, '#', text),
-            Operation::Hook { .. } => {
+            Operation::Hook(_) => {
                 if let Some(hook) = hooks.pop_front().filter(|hook| !hook.is_empty()) {
                     page.line(now, '~', &hook);
                 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::play::{Named, Player, all};
+use crate::play::{Named, Player, Witnesses, all};
 
 /// How much earlier or later than a hook the registry may say the same, in milliseconds: 800 were measured
 /// where hooks on every event slowed the client down.
@@ -49,10 +49,10 @@ fn hooks(named: &Named) -> Vec<Hook> {
         .collect()
 }
 
-fn shown(named: &Named, live: bool) -> BTreeMap<String, Vec<Shown>> {
+fn shown(named: &Named, witnesses: Witnesses) -> BTreeMap<String, Vec<Shown>> {
     let mut all: BTreeMap<String, Vec<Shown>> = BTreeMap::new();
     let begin = named.recording.begin;
-    let mut player = Player::new(&named.recording, live);
+    let mut player = Player::new(&named.recording, witnesses);
     let mut look =
         |engine: &watchbill_engine::engine::Engine, now: watchbill_core::time::Timestamp, _: &[_]| {
             for row in engine.current(true).rows {
@@ -94,7 +94,7 @@ fn every_request_for_permission_is_shown_and_no_other() {
     for named in all() {
         let hooks = hooks(&named);
         let asked: Vec<&Hook> = hooks.iter().filter(|hook| hook.event == "PermissionRequest").collect();
-        let shown = shown(&named, true);
+        let shown = shown(&named, Witnesses::REGISTRY);
         if !asks_nobody(&named) {
             for hook in &asked {
                 let kind = match &*hook.tool {
@@ -131,7 +131,7 @@ fn a_turn_is_shown_from_its_prompt_to_its_end() {
     let (mut prompts, mut ends) = (0, 0);
     for named in all() {
         let hooks = hooks(&named);
-        let shown = shown(&named, true);
+        let shown = shown(&named, Witnesses::REGISTRY);
         for hook in &hooks {
             let shown = shown.get(&hook.session).map(Vec::as_slice).unwrap_or_default();
             let next = hooks.iter().filter(|other| {
@@ -174,7 +174,7 @@ fn files_alone_never_claim_to_have_seen_a_request_for_permission() {
     let mut guesses = 0;
     for named in all() {
         let hooks = hooks(&named);
-        for (session, shown) in shown(&named, false) {
+        for (session, shown) in shown(&named, Witnesses::FILES) {
             for wait in shown.iter().filter(|shown| shown.state == "waiting_for_approval") {
                 if wait.kind == "permission" {
                     assert_eq!(wait.confidence, "inferred", "{}", named.name);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use watchbill_core::hook::TerminalContext;
 use watchbill_core::ids::{ChainId, SessionId};
 use watchbill_core::roster::row::{PendingTool, Reason, Row, Source, Subagents, Supersession};
 use watchbill_core::session::state::{Confidence, State, StateKind};
@@ -46,7 +47,8 @@ pub fn bare(id: &str) -> Row {
         model: None,
         agent_version: None,
         pid: None,
-        tmux: None,
+        terminal: None,
+        needs: None,
         tokens: None,
         context_used: None,
         subagents: Subagents::default(),
@@ -97,7 +99,8 @@ pub fn full(id: &str) -> Row {
         model: text("some-model"),
         agent_version: text("2.1.329"),
         pid: Some(17_523),
-        tmux: text("s1:@0.%0"),
+        terminal: Some(Arc::new(TerminalContext::of_tmux(&Arc::from("s1:@0.%0")))),
+        needs: Some(watchbill_core::attention::Need::Approval),
         tokens: Some(Usage { input: 10, output: 20, cache_read: 30_000, cache_write: 400 }),
         context_used: Some(30_430),
         subagents: Subagents { running: 1, total: 3 },

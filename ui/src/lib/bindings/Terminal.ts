@@ -5,10 +5,15 @@
  */
 export type Terminal = { 
 /**
- * `tmux`, ….
+ * `kitty`, `wezterm`, `iterm2`, `tmux`, `zellij`, `ghostty`, `vscode`, `windows_terminal`, `tty`, …: the innermost
+ * one that can be addressed.
  */
 kind: string, 
 /**
- * The target in that terminal's own words.
+ * The tmux target, where the registry names it.
  */
-target?: string, };
+target?: string, 
+/**
+ * What addresses the tab or pane, by the name of the variable that said so: `TMUX_PANE`, `KITTY_WINDOW_ID`, ….
+ */
+ids?: { [key in string]: string }, };

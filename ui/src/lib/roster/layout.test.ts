@@ -39,6 +39,13 @@ test("superseded rows are laid out but not counted", () => {
   expect(layoutOf(rows, none)[0]?.ids).toHaveLength(2);
 });
 
+test("a need counts when the engine says that it has lasted", () => {
+  const asks = row({ sessionId: "a", state: "waiting_for_approval", needs: undefined });
+  expect(countsOf([asks])).toMatchObject({ needs_you: 0, working: 1 });
+  expect(countsOf([{ ...asks, needs: "approval" }])).toMatchObject({ needs_you: 1, working: 0 });
+  expect(layoutOf([asks], none)).toEqual([{ group: "needs_you", ids: ["a"] }]);
+});
+
 test("a group that is not known is shown last", () => {
   const strange = { ...row({ sessionId: "s" }), group: "__proto__" } as unknown as TrackedSession;
   expect(layoutOf([strange], none)).toEqual([{ group: "idle", ids: ["s"] }]);

@@ -20,8 +20,14 @@ export type Filter = { readonly groups: ReadonlySet<Group>; readonly text: strin
 /** How many sessions each group has, without any filter. Superseded rows are shown but not counted. */
 export function countsOf(sessions: readonly TrackedSession[]): Record<Group, number> {
   const counts: Record<Group, number> = { needs_you: 0, working: 0, your_turn: 0, idle: 0 };
-  for (const session of sessions) if (!session.superseded) counts[groupOf(session)] += 1;
+  for (const session of sessions) if (!session.superseded) counts[countedAs(session)] += 1;
   return counts;
+}
+
+/** Who needs the person is the engine's word, and comes a second after the row: until then the session is at work. */
+function countedAs(session: TrackedSession): Group {
+  const group = groupOf(session);
+  return group === "needs_you" && session.needs === undefined ? "working" : group;
 }
 
 export function layoutOf(sessions: readonly TrackedSession[], filter: Filter): Section[] {

@@ -205,7 +205,7 @@ function livelyScript(): Step[] {
   return [
     { afterMs: 3000, upserts: [{ ...testing, pendingTool: { tool: "Edit", target: "src/scheduler.rs" }, stateSince: iso(ENGINE_START + 3000) }] },
     { afterMs: 6000, upserts: [row({ ...rest, state: "working", group: "working", status: "working", hasPendingToolUse: false, stateSince: iso(ENGINE_START + 6000) })] },
-    { afterMs: 9000, upserts: [{ ...testing, state: "waiting_for_approval", group: "needs_you", stateKind: "permission", pendingTool: { tool: "Bash", target: "rm -rf target" }, stateSince: iso(ENGINE_START + 9000) }] },
+    { afterMs: 9000, upserts: [{ ...testing, state: "waiting_for_approval", group: "needs_you", needs: "approval", stateKind: "permission", pendingTool: { tool: "Bash", target: "rm -rf target" }, stateSince: iso(ENGINE_START + 9000) }] },
     {
       afterMs: 12_000,
       upserts: [

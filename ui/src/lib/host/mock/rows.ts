@@ -26,6 +26,7 @@ export function row(sketch: RowSketch): TrackedSession {
     status: state === "working" ? "working" : state.startsWith("waiting") ? "waiting" : "idle",
     state,
     group: groupOf(state),
+    ...((sketch.group ?? groupOf(state)) === "needs_you" ? { needs: NEEDS.get(sketch.stateKind ?? "") ?? "approval" } : {}),
     stateSince: ago(90),
     stateReason: { source: "registry", detail: "the live registry says so", confidence: "observed" },
     hasPendingToolUse: sketch.pendingTool !== undefined,
@@ -39,6 +40,14 @@ export function row(sketch: RowSketch): TrackedSession {
     ...sketch,
   };
 }
+
+const NEEDS: ReadonlyMap<string, string> = new Map([
+  ["question", "question"],
+  ["plan", "plan"],
+  ["dialog", "dialog"],
+  ["error", "error"],
+  ["limit", "error"],
+]);
 
 function groupOf(state: string): Group {
   if (state === "waiting_for_approval") return "needs_you";

@@ -1,0 +1,35 @@
+//! Who needs the person: every row that is shown is handed to the one policy, and what it tells goes out.
+
+use watchbill_core::attention::Sighting;
+use watchbill_core::ids::SessionId;
+use watchbill_core::roster::row::Row;
+use watchbill_core::time::Timestamp;
+
+use super::{Due, Engine};
+use crate::input::Output;
+
+impl Engine {
+    /// Shows a row of the default roster to the policy, and notes in the row what it counts for. Says when that will
+    /// be different though nothing happens.
+    pub(super) fn attend(&mut self, row: &mut Row) -> Option<Timestamp> {
+        self.attention.see(self.now, Sighting::of(row));
+        let (need, counts_at) = self.attention.need_of(&row.session_id)?;
+        row.needs = (counts_at <= self.now).then_some(need);
+        (counts_at > self.now).then_some(counts_at)
+    }
+
+    /// A session is not shown, so that nobody is to be told of it.
+    pub(super) fn disregard(&mut self, id: &SessionId) {
+        self.attention.lose(self.now, id);
+    }
+
+    /// Tells what the policy has to tell, and when it will have more.
+    pub(super) fn tell_attention(&mut self, out: &mut Vec<Output>) {
+        if !self.reading {
+            self.attention.begin(self.now);
+        }
+        out.extend(self.attention.advance(self.now).into_iter().map(Output::Attention));
+        let next = self.attention.deadline(self.now).filter(|at| *at > self.now);
+        self.deadlines.set(Due::Attention, next);
+    }
+}

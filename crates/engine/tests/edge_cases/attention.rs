@@ -1,0 +1,103 @@
+//! Who needs the person, as rows, counts and the policy's own words have it: always the same.
+
+use serde_json::json;
+use watchbill_core::attention::{Need, Outcome};
+use watchbill_engine::engine::Outlook;
+use watchbill_engine::input::Input;
+
+use crate::desk::{A, B, Desk, ROOT, answer, bash, prompt, result, turn_over};
+
+/// Everything that the policy told while time passed until `secs`.
+fn told(desk: &mut Desk, secs: f64) -> Vec<Outcome> {
+    desk.outcomes.clear();
+    desk.at(secs);
+    std::mem::take(&mut desk.outcomes)
+}
+
+/// The counts as the rows have them, which is what tray, window and status bars count.
+fn counted(desk: &Desk) -> (u32, usize) {
+    let rows = desk.engine.current(false).rows.iter().filter(|row| row.session.needs.is_some()).count();
+    (desk.engine.needs().total(), rows)
+}
+
+#[test]
+fn edge_02_an_automatic_answer_never_counts() {
+    let mut desk = Desk::live();
+    desk.registry(7, A, "busy").say_all(A, [prompt("go"), bash("t1", "ls")]);
+    for answered in [0.09, 0.9] {
+        let from = desk.now.since(desk.begin).0 as f64 / 1000.0 + 10.0;
+        desk.at(from).registry(7, A, "waiting:permission prompt");
+        assert_eq!(desk.row(A).needs, None);
+        desk.at(from + answered).registry(7, A, "busy");
+        assert_eq!(told(&mut desk, from + 9.0), [], "answered after {answered} s");
+        assert_eq!(counted(&desk), (0, 0));
+    }
+}
+
+#[test]
+fn a_need_counts_after_a_second_is_told_after_two_and_only_once() {
+    let mut desk = Desk::live();
+    desk.registry(7, A, "busy").say_all(A, [prompt("go"), bash("t1", "rm -r build")]);
+    desk.at(10.0).registry(7, A, "waiting:permission prompt");
+    assert_eq!((counted(&desk), desk.row(A).group), ((0, 0), watchbill_protocol::roster::Group::NeedsYou));
+    let outcomes = told(&mut desk, 11.5);
+    assert!(
+        matches!(&*outcomes, [Outcome::Counted(counts)] if counts.of(Need::Approval) == 1),
+        "{outcomes:?}"
+    );
+    assert_eq!((counted(&desk), desk.row(A).needs.as_deref()), ((1, 1), Some("approval")));
+    let outcomes = told(&mut desk, 60.0);
+    let [Outcome::Raised { episode, silence: None }] = &*outcomes else { panic!("{outcomes:?}") };
+    assert_eq!((episode.session.as_str(), &*episode.text), (A, "work wants to run `rm -r build`"));
+    desk.outcomes.clear();
+    desk.registry(7, A, "busy").say(A, result("t1"));
+    assert!(matches!(&*desk.outcomes, [Outcome::Cleared { .. }, Outcome::Counted(_)]), "{:?}", desk.outcomes);
+    assert_eq!((counted(&desk), desk.row(A).needs), ((0, 0), None));
+}
+
+#[test]
+fn edge_30_what_was_already_so_is_summed_up_and_not_told() {
+    let mut desk = Desk::asleep(&[ROOT], Outlook::LIVE);
+    desk.registry(7, A, "waiting:permission prompt").say_all(A, [prompt("go"), bash("t1", "ls")]);
+    desk.registry(8, B, "waiting:input needed").say(B, prompt("go"));
+    desk.stage.hints.take();
+    desk.at(60.0);
+    let mut out = Vec::new();
+    desk.engine.read_registries(&mut out);
+    desk.step(Input::ScanEnded(Vec::new()));
+    desk.step(Input::Hints([watchbill_watch::hints::Hint::Everything].into()));
+    let outcomes = std::mem::take(&mut desk.outcomes);
+    assert!(!outcomes.iter().any(|outcome| matches!(outcome, Outcome::Raised { .. })), "{outcomes:?}");
+    assert_eq!(counted(&desk), (2, 2), "but it counts");
+    assert!(!told(&mut desk, 600.0).iter().any(|outcome| matches!(outcome, Outcome::Raised { .. })));
+}
+
+#[test]
+fn edge_29_a_whole_turn_in_one_read_is_told_once() {
+    let mut desk = Desk::files_alone();
+    desk.say_all(A, [prompt("one"), answer("done"), turn_over()]);
+    desk.at(20.0);
+    desk.outcomes.clear();
+    desk.say_all(A, [prompt("two"), answer("done again"), turn_over()]);
+    let outcomes = told(&mut desk, 60.0);
+    let raised = outcomes.iter().filter(
+        |outcome| matches!(outcome, Outcome::Raised { episode, .. } if episode.need == Need::Finished),
+    );
+    assert_eq!(raised.count(), 1, "{outcomes:?}");
+    assert_eq!(counted(&desk), (0, 0), "nobody is waited for");
+}
+
+#[test]
+fn a_session_that_is_not_shown_needs_nobody() {
+    let mut desk = Desk::live();
+    desk.registry(7, A, "waiting:permission prompt").say_all(A, [prompt("go"), bash("t1", "ls")]);
+    desk.at(5.0);
+    assert_eq!(counted(&desk), (1, 1));
+    // It goes on in another session: one need, not two.
+    desk.registry(7, B, "waiting:permission prompt");
+    desk.say_all(B, [prompt("on"), bash("t2", "ls")]).at(20.0);
+    assert_eq!(counted(&desk), (1, 1));
+    assert!(json!(desk.row(A))["needs"].is_null());
+    let (rows, total) = (desk.cold(), desk.engine.needs());
+    assert_eq!(rows.needs(), total, "who looks once counts the same");
+}
