@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import isolation
+import plugin
 import scenarios
 from measure import measure, relative
 from stage import Failed, staged
@@ -38,6 +39,7 @@ def arguments():
     parser.add_argument("--claude", type=Path, help="the client's program")
     parser.add_argument("--codex", type=Path, help="Codex CLI; without it what needs it is left out, aloud")
     parser.add_argument("--watchbill", type=Path, help="the program that looks on")
+    parser.add_argument("--plugin", type=Path, help="a plugin folder for the client to judge")
     parser.add_argument("--scenario", action="append", default=[], help="only these")
     parser.add_argument("--smoke", action="store_true", help="the scenarios of the test step, held to its bounds")
     parser.add_argument("--runs", type=int, default=1, help="how often each")
@@ -131,6 +133,7 @@ def main():
     codex = options.codex.resolve() if options.codex else None
     programs = Programs(options.claude.resolve(), options.watchbill.resolve(), codex)
     results, broken = [], []
+    wrong = [plugin.complaint(programs, options.plugin.resolve())] if options.plugin else []
     sets = [w for w in SETS if w.smoke or not options.smoke]
     for scenario in wanted:
         if getattr(programs, scenario.needs) is None:
@@ -143,10 +146,10 @@ def main():
         for run in runs:
             say(scenario, run)
         results.append({"scenario": scenario.name, "shows": scenario.shows, "runs": runs})
-    return verdict(options, results, broken)
+    return verdict(options, results, broken, [w for w in wrong if w])
 
 
-def verdict(options, results, broken):
+def verdict(options, results, broken, wrong):
     """Writes the table, names what is not as it should be."""
     if options.out:
         import report
@@ -155,7 +158,7 @@ def verdict(options, results, broken):
         report.write(options.out, results, facts)
         print(f"written: {options.out}")
     strangers = [r["scenario"] for r in results for run in r["runs"] if any(s["strangers"] for s in run.values())]
-    complaints = [f"{name}: rows were shown of sessions that never were" for name in strangers]
+    complaints = wrong + [f"{name}: rows were shown of sessions that never were" for name in strangers]
     complaints += [f"{name}: the client never did what the scenario is about" for name in broken]
     if options.smoke:
         complaints += beyond(results, "all", BOUND)

@@ -64,9 +64,16 @@ class Sandbox:
             settings["permissions"]["defaultMode"] = mode
         path = self.claude / "settings.json"
         path.write_text(json.dumps(settings, indent=2) + "\n")
-        installed = next(w for w in self.sets if w.hooks == "installed")
+        installed = next((w for w in self.sets if w.hooks == "installed"), None)
+        if installed is None:
+            return
         words = ["hooks", "install", "--settings", path, "--data-dir", self.data(installed)]
-        if "install" in subprocess.run([self.watchbill, "hooks", "--help"], capture_output=True, text=True).stdout: subprocess.run([self.watchbill, *map(str, words)], env=self.environment(), check=True, capture_output=True)
+        if "install" not in subprocess.run([self.watchbill, "hooks", "--help"], capture_output=True, text=True).stdout:
+            own = {"type": "command", "command": f"{self.watchbill} hook --data-dir {self.data(installed)}", "async": True}
+            for event in EVENTS: settings["hooks"][event] = [{"hooks": [entry[0]["hooks"][0], own]}]
+            path.write_text(json.dumps(settings, indent=2) + "\n")
+            return
+        subprocess.run([self.watchbill, *map(str, words)], env=self.environment(), check=True, capture_output=True)
 
     def environment(self):
         """What programs in here get; nothing is inherited."""

@@ -43,6 +43,8 @@ const CODEX: Driven = Driven {
         ("linux-arm64", "vendor/aarch64-unknown-linux-musl/bin/codex"),
     ],
 };
+/// What a person may install in place of single hooks.
+const PLUGIN: &str = "dist/claude-plugin";
 /// What the rig ends with where it cannot be run.
 const CANNOT: u8 = 77;
 
@@ -107,8 +109,8 @@ pub fn step(tree: &Tree) -> Result<Outcome> {
     Call::new(tree.root(), "cargo").without_own_settings().args(selection).run()?;
     rig(tree)
         .args(["--claude".into(), claude, "--watchbill".into(), tree.program("debug", "watchbill")])
-        .args(["--smoke", "--kept"])
-        .args([tree.target("rig/kept")])
+        .args(["--plugin".into(), tree.path(PLUGIN), "--kept".into(), tree.target("rig/kept")])
+        .args(["--smoke"])
         .run()?;
     Ok(Outcome::Done)
 }

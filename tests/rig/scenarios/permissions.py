@@ -73,6 +73,20 @@ def plan(stage):
     stage.exit(client)
 
 
+@scenario("a menu is open: nobody is needed, the person is there already")
+def menu(stage):
+    client = stage.client("session")
+    stage.hello(client)
+    dialog = truth.phase("menu", "waiting_for_input idle", "dialog", "turn_ended", None)
+    stage.turn(client, client.type("/model"), dialog, "Enter on /model")
+    stage.status(client, "waiting")
+    stage.late()
+    stage.rest(2.5)
+    stage.press(client, ESCAPE, truth.ENDED_TURN, "the menu is left")
+    stage.rest(1.5)
+    stage.exit(client)
+
+
 @scenario("two calls ask, one after the other, beside one that does not")
 def parallel_tools(stage):
     client = stage.client("session")

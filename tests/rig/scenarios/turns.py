@@ -128,6 +128,16 @@ def after(stage, script):
     return newest if newest.script != script and newest.answered else None
 
 
+@scenario("nothing happens for a minute after a turn, and the client reminds the person")
+def idle_minute(stage):
+    client = stage.client("session")
+    stage.hello(client)
+    stage.late()
+    stage.until("the reminder", lambda: stage.observer.hooks("Notification"), patience=75)
+    stage.rest(3)
+    stage.exit(client)
+
+
 @scenario("a second prompt is queued while the first is worked on")
 def queued_prompt(stage):
     client = stage.client("session")
