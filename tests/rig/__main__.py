@@ -65,7 +65,7 @@ def once(scenario, programs, seed, sets, kept):
     """One run; a run in which the client did something else is made again."""
     for attempt in range(1, ATTEMPTS + 1):
         failure = None
-        with staged(programs, seed, sets, scenario.mode) as stage:
+        with staged(programs, seed, sets, scenario.ways) as stage:
             try:
                 scenario.play(stage)
             except Failed as error:

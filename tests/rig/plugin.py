@@ -2,12 +2,12 @@
 
 import subprocess
 
-from sandbox import Sandbox
+from sandbox import Sandbox, Ways
 
 
 def complaint(programs, folder):
     """What the client says against the folder, or `None`."""
-    sandbox = Sandbox(programs.watchbill, 0, 0, [], None)
+    sandbox = Sandbox(programs.watchbill, 0, 0, [], Ways())
     try:
         words = [programs.claude, "plugin", "validate", folder]
         said = subprocess.run(

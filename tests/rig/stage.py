@@ -25,10 +25,10 @@ class Failed(Exception):
 class Stage:
     """Everything of one run."""
 
-    def __init__(self, programs, seed, sets, mode):
+    def __init__(self, programs, seed, sets, ways):
         self.programs = programs
         self.stub = Stub()
-        self.sandbox = Sandbox(programs.watchbill, self.stub.port, seed, sets, mode)
+        self.sandbox = Sandbox(programs.watchbill, self.stub.port, seed, sets, ways)
         self.observer = Observer(self.sandbox)
         self.truth = truth.Truth()
         self.clients = []
@@ -197,9 +197,9 @@ def leaving(before):
 
 
 @contextmanager
-def staged(programs, seed, sets, mode):
+def staged(programs, seed, sets, ways):
     """A stage that is cleared whatever happens; its folder stays for the caller to remove."""
-    stage = Stage(programs, seed, sets, mode)
+    stage = Stage(programs, seed, sets, ways)
     try:
         yield stage
     finally:

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from sandbox import Ways
+
 ALL = {}
 
 
@@ -12,19 +14,19 @@ class Scenario:
     name: str
     shows: str
     play: object
-    mode: str | None
+    ways: Ways
     # Part of every test run, not only of the whole table.
     smoke: bool
     # The program that is driven, by its name in `Programs`.
     needs: str
 
 
-def scenario(shows, mode="default", smoke=False, needs="claude"):
+def scenario(shows, ways=Ways(), smoke=False, needs="claude"):
     """Puts a function on the list under its own name."""
 
     def enlist(play):
         name = play.__name__.replace("_", "-")
-        ALL[name] = Scenario(name, shows, play, mode, smoke, needs)
+        ALL[name] = Scenario(name, shows, play, ways, smoke, needs)
         return play
 
     return enlist

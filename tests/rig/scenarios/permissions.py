@@ -3,6 +3,7 @@
 import truth
 from client import ESCAPE
 from replies import ASKING, Step, bash, text, tool
+from sandbox import Ways
 
 from . import scenario
 
@@ -70,6 +71,21 @@ def plan(stage):
     stage.rest(2.5)
     stage.approve(client)
     stage.finish(client, "plan", 1)
+    stage.exit(client)
+
+
+@scenario("a hook of the person's own answers every question at once: nobody is needed", ways=Ways(answer="allow"))
+def hook_answers(stage):
+    client = stage.client("session")
+    stage.gate("gate")
+    calls = [Step(text("I run it."), bash(ASKING)), Step(text("And this."), bash("cat gate > copy.txt"))]
+    stage.model(ask=[*calls, Step(text("Done."))])
+    stage.prompt(client, "run it @@ask")
+    stage.hook("PermissionRequest", 2)
+    stage.late()
+    stage.rest(3)
+    stage.open("gate")
+    stage.finish(client, "ask", 2)
     stage.exit(client)
 
 

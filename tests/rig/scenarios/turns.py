@@ -3,6 +3,7 @@
 import truth
 from client import CLEAR_INPUT, ESCAPE
 from replies import ASKING, Step, bash, text, waiting
+from sandbox import Ways
 
 from . import scenario
 
@@ -22,7 +23,7 @@ def long_command(stage):
     stage.exit(client)
 
 
-@scenario("auto mode: nobody is asked, and a command runs for long", mode=None, smoke=True)
+@scenario("auto mode: nobody is asked, and a command runs for long", ways=Ways(mode=None), smoke=True)
 def auto_mode(stage):
     client = stage.client("session")
     stage.gate("gate")
