@@ -102,12 +102,20 @@ fn fnv<'a>(bytes: impl Iterator<Item = &'a u8>) -> u128 {
 }
 
 /// One process of an agent: a process id alone is reused by the system, with the start time it is not.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Instance {
     /// The process id as the registry file names it.
     pub pid: u32,
     /// `procStart` of the registry: on Linux field 22 of `/proc/<pid>/stat`, elsewhere the client's own text.
     pub proc_start: Option<Arc<str>>,
+}
+
+impl Instance {
+    /// Whether both can be the same process: where one of them does not know the start time, the id alone decides.
+    pub fn may_be(&self, other: &Self) -> bool {
+        let starts = self.proc_start.as_ref().zip(other.proc_start.as_ref());
+        self.pid == other.pid && starts.is_none_or(|(a, b)| a == b)
+    }
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 /// One kind of trouble at one place, counted.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Problem {
@@ -16,7 +18,7 @@ pub struct Problem {
 }
 
 /// Kinds of trouble.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum ProblemKind {
     /// A complete line is not JSON, or not an object.
     MalformedLine,
@@ -56,6 +58,8 @@ pub enum ProblemKind {
     TwoProcesses,
     /// Any other error of the operating system.
     Io,
+    /// Our own store cannot be opened or written.
+    Store,
 }
 
 impl ProblemKind {
@@ -81,6 +85,7 @@ impl ProblemKind {
             Self::ClockWentBack => "clock_went_back",
             Self::TwoProcesses => "two_processes",
             Self::Io => "io",
+            Self::Store => "store",
         }
     }
 }

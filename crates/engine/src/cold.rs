@@ -1,12 +1,16 @@
 //! One look at everything, without watching: what `roster`, `why` and the like need.
 
+use std::collections::BTreeSet;
 use std::sync::mpsc;
 
 use crate::clock::Clock;
 use crate::engine::{Engine, Outlook, World};
 use crate::first_scan::FirstScan;
-use crate::input::Input;
+use crate::input::{Input, Output};
+use crate::persist::Persist;
 use crate::settings::Settings;
+use crate::transcripts::Terms;
+use watchbill_store::Mode;
 use watchbill_watch::hints::Hint;
 
 /// How often half-written registry and marker files are tried again before the look ends.
@@ -16,15 +20,20 @@ const PATIENCE: u32 = 10;
 pub fn look(settings: Settings, world: World, outlook: Outlook, clock: &dyn Clock) -> Engine {
     let now = outlook.until.unwrap_or_else(|| clock.now());
     let mut engine = Engine::new(settings, world.clone(), outlook, now);
-    let scan = FirstScan::find(&*world.fs, &engine.settings.roots, now - engine.settings.recent);
-    let timeouts = engine.settings.timeouts;
+    // What is kept says how things are now, nothing about the past.
+    if let Some(folder) = engine.settings.data_dir.clone().filter(|_| outlook.until.is_none()) {
+        Persist::open(&folder, Mode::Read).load(&mut engine);
+    }
+    let known = engine.known_files();
+    let scan = FirstScan::find(&*world.fs, &engine.settings.roots, now - engine.settings.recent, &known);
+    let terms = Terms { timeouts: engine.settings.timeouts, until: outlook.until, keep: false };
     let (sender, receiver) = mpsc::channel();
     std::thread::scope(|scope| {
         let read = &scan;
         let fs = &world.fs;
         scope.spawn(move || {
             let sender = std::sync::Mutex::new(sender);
-            read.read(fs, timeouts, outlook.until, &|| true, &|_, loaded| {
+            read.read(fs, terms, &|| true, &|_, loaded| {
                 sender.lock().is_ok_and(|sender| sender.send(loaded).is_ok())
             });
         });
@@ -34,10 +43,26 @@ pub fn look(settings: Settings, world: World, outlook: Outlook, clock: &dyn Cloc
     });
     let mut out = Vec::new();
     engine.read_registries(&mut out);
-    engine.step(now, Input::ScanEnded(scan.problems));
+    if let Some(data_dir) = engine.settings.data_dir.clone().filter(|_| outlook.live) {
+        // After the registry, which knows the processes; what `watch` hears is what was kept.
+        engine.step(now, Input::Hooks(crate::hears::recent(&data_dir, now)));
+    }
+    let mut again = Vec::new();
     if outlook.until.is_none() {
-        // What they say has no time, so they say nothing about the past.
-        engine.step(now, Input::Hints(scan.companions.into_iter().map(Hint::File).collect()));
+        // Companions say nothing about the past, since what they say has no time; neither does what is known already.
+        again = engine.step(now, Input::Found(scan.found));
+    }
+    again.extend(engine.step(now, Input::ScanEnded(scan.problems)));
+    loop {
+        let more = again.drain(..).filter_map(|output| match output {
+            Output::Again(paths) => Some(paths),
+            _ => None,
+        });
+        let more: BTreeSet<Hint> = more.flatten().map(Hint::File).collect();
+        if more.is_empty() {
+            break;
+        }
+        again = engine.step(now, Input::Hints(more));
     }
     for _ in 0..PATIENCE {
         let Some(retry) = engine.next_retry() else { break };

@@ -6,11 +6,15 @@
 mod attention;
 mod hints;
 mod in_folders;
+mod keeps;
 mod reads;
 mod rows;
+mod shares;
 mod takes_hooks;
 mod takes_in;
 mod trouble;
+
+pub use keeps::Recall;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -124,6 +128,8 @@ pub struct Engine {
     /// The first look at everything is over: what changes from now on has just happened.
     awake: bool,
     work: Work,
+    keeping: keeps::Keeping,
+    store_problem: Option<watchbill_core::problem::Problem>,
 }
 
 /// Work done, counted: tests ask for counts, since time cannot be tested.
@@ -192,6 +198,8 @@ impl Engine {
             reading: true,
             awake: false,
             work: Work::default(),
+            keeping: keeps::Keeping::default(),
+            store_problem: None,
         }
     }
 
@@ -206,6 +214,7 @@ impl Engine {
                     self.take_loaded(loaded);
                 }
             }
+            Input::Found(found) => self.reconcile(found, &mut out),
             Input::ScanEnded(problems) => {
                 self.scan_problems = problems;
                 self.problems_dirty = true;
@@ -380,6 +389,9 @@ impl Engine {
             self.resolve_chains();
         }
         let mut changed = self.rebuild_rows(out);
+        if !self.keeping.begun_anew.is_empty() {
+            out.push(Output::Again(std::mem::take(&mut self.keeping.begun_anew)));
+        }
         if self.problems_dirty {
             changed |= self.rebuild_problems();
         }

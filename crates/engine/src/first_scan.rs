@@ -1,17 +1,16 @@
 //! The first reading of everything: newest files first, on several threads.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use watchbill_core::problem::Problem;
-use watchbill_core::session::state::Timeouts;
 use watchbill_core::time::Timestamp;
 use watchbill_watch::fs::Fs;
-use watchbill_watch::layout::Place;
-use watchbill_watch::scan::{Found, scan};
+use watchbill_watch::scan::{Found, Scan, scan};
 
-use crate::transcripts::{Loaded, load};
+use crate::transcripts::{Loaded, Terms, load};
 
 /// More threads than this only fight for the disk.
 const MOST_THREADS: usize = 4;
@@ -19,8 +18,8 @@ const MOST_THREADS: usize = 4;
 /// What is to be read, newest first.
 pub struct FirstScan {
     files: Vec<Found>,
-    /// Companion files of subagents, small enough to be read when everything else is there.
-    pub companions: Vec<PathBuf>,
+    /// Everything that was found, to be compared with what is known once the files are read.
+    pub found: Vec<Found>,
     /// What could not be looked at.
     pub problems: Vec<Problem>,
     /// The first so many files were written lately.
@@ -28,21 +27,19 @@ pub struct FirstScan {
 }
 
 impl FirstScan {
-    /// Finds every transcript below `roots`; those written after `recent_since` are the recent ones.
-    pub fn find(fs: &dyn Fs, roots: &[PathBuf], recent_since: Timestamp) -> Self {
-        let found = scan(fs, roots);
-        let (files, others): (Vec<Found>, Vec<Found>) =
-            found.found.into_iter().partition(|found| found.place.is_transcript());
-        let companion =
-            |found: Found| matches!(found.place, Place::SubagentMeta { .. }).then_some(found.path);
-        let companions = others.into_iter().filter_map(companion).collect();
+    /// Finds everything below `roots`. The transcripts that are not `known` are to be read; those written after
+    /// `recent_since` are the recent ones.
+    pub fn find(fs: &dyn Fs, roots: &[PathBuf], recent_since: Timestamp, known: &HashSet<PathBuf>) -> Self {
+        let Scan { found, problems } = scan(fs, roots);
+        let new = |found: &&Found| found.place.is_transcript() && !known.contains(&found.path);
+        let files: Vec<Found> = found.iter().filter(new).cloned().collect();
         let recent = files.iter().take_while(|found| found.stat.mtime >= recent_since).count();
-        Self { files, companions, problems: found.problems, recent }
+        Self { files, found, problems, recent }
     }
 
     /// A scan that finds nothing, for when there is no thread to scan in: everything is looked at afterwards.
     pub fn none() -> Self {
-        Self { files: Vec::new(), companions: Vec::new(), problems: Vec::new(), recent: 0 }
+        Self { files: Vec::new(), found: Vec::new(), problems: Vec::new(), recent: 0 }
     }
 
     /// How many files there are.
@@ -61,8 +58,7 @@ impl FirstScan {
     pub fn read(
         &self,
         fs: &Arc<dyn Fs>,
-        timeouts: Timeouts,
-        until: Option<Timestamp>,
+        terms: Terms,
         wanted: &(dyn Fn() -> bool + Sync),
         take: &(dyn Fn(usize, Loaded) -> bool + Sync),
     ) {
@@ -74,15 +70,8 @@ impl FirstScan {
             loop {
                 let n = next.fetch_add(1, Ordering::Relaxed);
                 let Some(found) = self.files.get(n) else { return };
-                let loaded = load(
-                    &**fs,
-                    found.path.clone(),
-                    found.place.clone(),
-                    timeouts,
-                    until,
-                    &mut scratch,
-                    wanted,
-                );
+                let loaded =
+                    load(&**fs, found.path.clone(), found.place.clone(), terms, &mut scratch, wanted);
                 if !take(n, loaded) {
                     next.store(usize::MAX / 2, Ordering::Relaxed);
                     return;

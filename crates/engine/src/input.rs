@@ -7,6 +7,7 @@ use watchbill_core::attention::Outcome;
 use watchbill_core::ids::SessionId;
 use watchbill_core::problem::Problem;
 use watchbill_watch::hints::Hint;
+use watchbill_watch::scan::Found;
 
 use crate::folders::FolderLook;
 use crate::hooks_in::HookMessage;
@@ -18,6 +19,8 @@ pub enum Input {
     Hints(BTreeSet<Hint>),
     /// Workers of the first scan have read these files.
     Loaded(Vec<Loaded>),
+    /// Everything that a scan found, to be compared with what is known.
+    Found(Vec<Found>),
     /// The first scan has ended, with what it could not look at.
     ScanEnded(Vec<Problem>),
     /// A process has ended; without an id, any may have.

@@ -40,6 +40,19 @@ struct Slot {
 }
 
 impl Markers {
+    /// Every marker that was read, by the path of its file, to be kept: the files need not stay.
+    pub fn kept(&self) -> Vec<(String, Vec<Marker>)> {
+        let slots = self.read.iter().filter(|(_, slot)| !slot.markers.is_empty());
+        slots.filter_map(|(path, slot)| Some((path.to_str()?.to_owned(), slot.markers.clone()))).collect()
+    }
+
+    /// Takes up what was kept.
+    pub fn restore(&mut self, kept: Vec<(String, Vec<Marker>)>) {
+        for (path, markers) in kept.into_iter().take(MOST_FILES) {
+            self.read.entry(PathBuf::from(path)).or_default().markers = markers;
+        }
+    }
+
     /// Takes in what a look at a folder found; returns whether a marker is new and when to look again.
     pub fn take(&mut self, look: &FolderLook, now: Timestamp) -> (bool, Option<Timestamp>) {
         let mut new = false;

@@ -109,6 +109,13 @@ impl Problems {
         }
     }
 
+    /// What is wrong with the content of `path`: kind, how often, words.
+    pub fn of_content(&self, path: &str) -> Vec<(ProblemKind, u64, Arc<str>)> {
+        let kinds = self.by_place.get(path).into_iter().flatten();
+        let content = kinds.filter(|(kind, _)| !UNREADABLE.contains(kind));
+        content.map(|(kind, (count, detail))| (*kind, *count, Arc::clone(detail))).collect()
+    }
+
     /// Whether anything is known.
     pub fn is_empty(&self) -> bool {
         self.by_place.is_empty()
@@ -165,6 +172,7 @@ fn words(kind: ProblemKind) -> &'static str {
         ProblemKind::ClockWentBack => "the system's clock went back; ages may be off until it catches up",
         ProblemKind::TwoProcesses => "two processes write to this session; resume it in one of them only",
         ProblemKind::Io => "could not be read",
+        ProblemKind::Store => "cannot be written; what is known is kept in memory until it can",
     }
 }
 

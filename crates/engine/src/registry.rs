@@ -287,6 +287,12 @@ impl Registry {
         self.gone.get(session)
     }
 
+    /// Takes up the changes of session that an earlier run noticed: no file tells them again.
+    pub fn restore_moves(&mut self, mut moves: Vec<RegistryMove>) {
+        moves.append(&mut self.moves);
+        self.moves = moves;
+    }
+
     /// Every change of session that was noticed.
     pub fn moves(&self) -> &[RegistryMove] {
         &self.moves

@@ -5,8 +5,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use tokio::sync::{Notify, mpsc};
+use watchbill_core::problem::Problem;
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_protocol::roster::RosterMessage;
+use watchbill_store::Mode;
 use watchbill_watch::hints::Hint;
 use watchbill_watch::process::Processes;
 
@@ -16,11 +18,13 @@ use crate::exits::{Exits, Noticed};
 use crate::first_scan::FirstScan;
 use crate::folder_looks::FolderLooks;
 use crate::folders::FolderLook;
+use crate::hears::{Ear, deaf};
 use crate::input::{Input, Output};
+use crate::persist::Persist;
 use crate::publish::{Served, Sink, Subscriber, Subscription};
 use crate::settings::Settings;
 use crate::source::{self, Source};
-use crate::transcripts::Loaded;
+use crate::transcripts::{Loaded, Terms};
 
 /// So many loaded files are taken in by one step of the first scan.
 const BATCH: usize = 128;
@@ -62,12 +66,14 @@ pub(crate) struct Loop {
     serve_at: Option<Timestamp>,
     exits: Exits,
     folder_looks: FolderLooks,
+    ear: Result<Option<Ear>, Problem>,
     /// Until when the first snapshot waits for looks at working folders.
     folders_until: Option<Timestamp>,
     again: BTreeSet<Hint>,
+    persist: Option<Persist>,
     recent_left: Option<usize>,
     recent_limit: usize,
-    watch_problems: Vec<watchbill_core::problem::Problem>,
+    watch_problems: Vec<Problem>,
     stopped: bool,
 }
 
@@ -94,6 +100,14 @@ impl Loop {
         });
         let mut engine = Engine::new(settings, world.clone(), Outlook::LIVE, clock.now());
         engine.look_elsewhere();
+        let rung = Arc::clone(&woken);
+        let ear = engine.settings.data_dir.as_deref().map_or(Ok(None), |data_dir| {
+            Ear::open(data_dir, move || rung.notify_one()).map(Some).map_err(|error| deaf(data_dir, &error))
+        });
+        // A file system in memory is nobody's: only the real one's facts are worth keeping.
+        let mut persist =
+            engine.settings.data_dir.clone().map(|folder| Persist::open(&folder, Mode::WriteOrRead));
+        let known = persist.as_mut().map_or(0, |persist| persist.load(&mut engine));
         let looked = sender.clone();
         let folder_looks = FolderLooks::new(Arc::clone(&world.fs), move |look| {
             looked.send(Message::Folder(Box::new(look))).is_ok()
@@ -119,9 +133,12 @@ impl Loop {
             serve_at: None,
             exits,
             folder_looks,
+            ear,
             folders_until: None,
             again: BTreeSet::new(),
-            recent_left: None,
+            // Where the store knew of sessions, there is something to show before anything is read.
+            recent_left: (known > 0).then_some(0),
+            persist,
             recent_limit: 0,
             watch_problems: Vec::new(),
             stopped: false,
@@ -133,9 +150,11 @@ impl Loop {
         let mut out = Vec::new();
         self.engine.read_registries(&mut out);
         self.carry_out(out);
-        self.step(Input::Watching(self.source.problems()));
+        self.watch_problems = self.problems();
+        self.step(Input::Watching(self.watch_problems.clone()));
         loop {
-            let next = self.engine.next_deadline().into_iter().chain(self.serve_at).min();
+            let owed = self.persist.as_ref().and_then(Persist::again_at);
+            let next = self.engine.next_deadline().into_iter().chain(self.serve_at).chain(owed).min();
             let sleep = async {
                 match next {
                     Some(at) => tokio::time::sleep(self.clock.until(at)).await,
@@ -207,6 +226,7 @@ impl Loop {
         if let Some(scan) = ended {
             self.recent_left = Some(0);
             self.folders_until = Some(self.clock.now() + FOLDERS_PATIENCE);
+            self.step(Input::Found(scan.found));
             self.step(Input::ScanEnded(scan.problems));
             // The watches were installed while the scan ran. Once they stand nothing can be missed any more,
             // and what was missed before is made up for by the look that follows.
@@ -220,8 +240,11 @@ impl Loop {
     fn receive_one(&mut self, message: Message) {
         match message {
             Message::ScanBegan { recent } => {
-                self.recent_left = Some(recent);
-                self.recent_limit = recent;
+                // What the store knew may be shown already.
+                if self.recent_left.is_none() {
+                    self.recent_left = Some(recent);
+                    self.recent_limit = recent;
+                }
             }
             Message::ProcessEnded(pid) => {
                 self.step(Input::ProcessEnded(Some(pid)));
@@ -240,10 +263,19 @@ impl Loop {
         }
     }
 
+    fn save(&mut self, now: Timestamp) {
+        let Some(persist) = &mut self.persist else { return };
+        let trouble = persist.trouble().cloned();
+        persist.save(&mut self.engine, now);
+        if persist.trouble() != trouble.as_ref() {
+            self.step(Input::Deadline);
+        }
+    }
+
     fn take_hints(&mut self) {
         let mut hints = self.source.take();
         hints.append(&mut self.again);
-        let problems = self.source.problems();
+        let problems = self.problems();
         if problems != self.watch_problems {
             self.watch_problems.clone_from(&problems);
             self.step(Input::Watching(problems));
@@ -251,6 +283,29 @@ impl Loop {
         if !hints.is_empty() {
             self.step(Input::Hints(hints));
         }
+        self.take_hooks();
+    }
+
+    fn take_hooks(&mut self) {
+        let Ok(Some(ear)) = &self.ear else { return };
+        let (events, more) = ear.take();
+        if more {
+            // The rest comes with the next turn of the loop, so that nobody waits for all of it.
+            self.woken.notify_one();
+        }
+        if !events.is_empty() {
+            self.step(Input::Hooks(events));
+        }
+    }
+
+    /// What is wrong with watching and hearing.
+    fn problems(&self) -> Vec<Problem> {
+        let mut problems = self.source.problems();
+        match &self.ear {
+            Ok(ear) => problems.extend(ear.iter().flat_map(Ear::problems)),
+            Err(deaf) => problems.push(deaf.clone()),
+        }
+        problems
     }
 
     fn step(&mut self, input: Input) {
@@ -284,8 +339,10 @@ impl Loop {
         }
     }
 
+    /// Stores what has changed, then tells the subscribers.
     fn serve(&mut self) {
         let now = self.clock.now();
+        self.save(now);
         // A marker may tell that a session goes on elsewhere; without it the first snapshot shows one row too many.
         let patient = self.folders_until.filter(|until| now < *until && self.folder_looks.outstanding() > 0);
         let ready = self.recent_left == Some(0) && patient.is_none();
@@ -312,15 +369,17 @@ fn spawn_first_scan(engine: &Engine, world: &World, sender: &mpsc::UnboundedSend
     let fs = Arc::clone(&world.fs);
     let settings = engine.settings.clone();
     let recent_since = engine.now() - settings.recent;
+    let terms = Terms { timeouts: settings.timeouts, until: None, keep: engine.keeps() };
+    let known = engine.known_files();
     let instead = sender.clone();
     let sender = sender.clone();
     let read = move || {
-        let scan = FirstScan::find(&*fs, &settings.roots, recent_since);
+        let scan = FirstScan::find(&*fs, &settings.roots, recent_since, &known);
         // A failed send means that the loop has stopped; reading on would be for nobody.
         if sender.send(Message::ScanBegan { recent: scan.recent }).is_err() {
             return;
         }
-        scan.read(&fs, settings.timeouts, None, &|| !sender.is_closed(), &|n, loaded| {
+        scan.read(&fs, terms, &|| !sender.is_closed(), &|n, loaded| {
             sender.send(Message::Loaded(n, Box::new(loaded))).is_ok()
         });
         let _ = sender.send(Message::ScanEnded(Box::new(scan)));

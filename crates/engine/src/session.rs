@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use watchbill_core::evidence::registry::Liveness;
 use watchbill_core::evidence::witness::{InstanceWitness, Verdict};
 use watchbill_core::hook::TerminalContext;
@@ -50,7 +51,7 @@ pub struct Session {
 }
 
 /// Numbers of requests: while they stand, so does what was worked out from them.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shared {
     /// In its own transcript.
     pub own: usize,

@@ -1,5 +1,7 @@
 //! One tracked file: where we are in it, and what has been folded from it.
 
+mod keeping;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -17,6 +19,7 @@ use watchbill_watch::fs::Fs;
 use watchbill_watch::layout::Place;
 use watchbill_watch::tail::{Tail, TailError};
 
+use crate::persist::kept::MetaStamp;
 use crate::problems::Problems;
 
 /// Bytes read from one file in one step; the rest waits for its turn, so that a huge append to one
@@ -36,6 +39,12 @@ pub struct TrackedFile {
     fold: Fold,
     limit: Limit,
     timeouts: Timeouts,
+    /// What is remembered of each record is also given out, to be kept.
+    noting: bool,
+    /// What was given out before is void: the file was read from its beginning since.
+    fresh: bool,
+    /// How the companion stood when it was read.
+    meta: Option<MetaStamp>,
 }
 
 /// What is folded from the file.
@@ -91,6 +100,9 @@ impl TrackedFile {
             fold,
             limit,
             timeouts,
+            noting: false,
+            fresh: true,
+            meta: None,
         }
     }
 
@@ -153,7 +165,9 @@ impl TrackedFile {
     /// may be written before the transcript or after it, so both lead here.
     pub fn read_meta(&mut self, fs: &dyn Fs, path: &Path) {
         if let (Fold::Agent(fold), Place::Subagent { .. }) = (&mut self.fold, &self.place) {
-            let meta = fs.read_small(&path.with_extension("meta.json"), META_LIMIT);
+            let path = path.with_extension("meta.json");
+            self.meta = fs.stat(&path).ok().map(|stat| MetaStamp { mtime: stat.mtime, len: stat.len });
+            let meta = fs.read_small(&path, META_LIMIT);
             fold.set_finished(meta.is_ok_and(|bytes| says_finished(&bytes)));
         }
     }
@@ -178,13 +192,22 @@ impl TrackedFile {
     ) -> Result<ReadCount, TailError> {
         let mut count = ReadCount::default();
         let name: Arc<str> = Arc::from(path.to_string_lossy());
-        let Self { place, tail, splitter, endless, fold, limit, timeouts, .. } = self;
+        let Self { place, tail, splitter, endless, fold, limit, timeouts, noting, fresh, .. } = self;
+        let mut begin_anew = |fold: &mut Fold| {
+            *fold = Self::fold_for(place, *timeouts);
+            *fresh = true;
+            match fold {
+                Fold::Main(fold) if *noting => fold.note_new(),
+                Fold::Agent(fold) if *noting => fold.note_new(),
+                _ => {}
+            }
+        };
         let restart = std::cell::Cell::new(false);
         let outcome = tail.read(fs, path, scratch, budget, &mut || restart.set(true), &mut |_, bytes| {
             if restart.replace(false) {
                 splitter.reset(0);
                 *endless = false;
-                *fold = Self::fold_for(place, *timeouts);
+                begin_anew(fold);
                 limit.beyond = false;
                 problems.forget(&name);
                 count.restarted = true;
@@ -219,7 +242,7 @@ impl TrackedFile {
             splitter.reset(0);
             *endless = false;
             limit.beyond = false;
-            *fold = Self::fold_for(place, *timeouts);
+            begin_anew(fold);
             problems.forget(&name);
             count.restarted = true;
         }
@@ -245,6 +268,17 @@ pub struct Loaded {
     pub count: ReadCount,
 }
 
+/// On what terms files are read for the first time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Terms {
+    /// The document's timeouts.
+    pub timeouts: Timeouts,
+    /// Only records up to this moment count.
+    pub until: Option<Timestamp>,
+    /// What is remembered of each record is noted, to be kept.
+    pub keep: bool,
+}
+
 /// The companion of a subagent's transcript is a few hundred bytes.
 pub(crate) const META_LIMIT: u64 = 64 << 10;
 
@@ -262,17 +296,19 @@ pub fn load(
     fs: &dyn Fs,
     path: PathBuf,
     place: Place,
-    timeouts: Timeouts,
-    until: Option<Timestamp>,
+    terms: Terms,
     scratch: &mut Vec<u8>,
     wanted: &dyn Fn() -> bool,
 ) -> Loaded {
-    let mut file = TrackedFile::new(place, timeouts, until);
+    let mut file = TrackedFile::new(place, terms.timeouts, terms.until);
+    if terms.keep {
+        file.note_new();
+    }
     let mut problems = Problems::default();
     let mut effects = Vec::new();
     let mut count = ReadCount::default();
     let mut readable = true;
-    if until.is_none() {
+    if terms.until.is_none() {
         // For a look at the past it does not count: nothing in it says since when.
         file.read_meta(fs, &path);
     }

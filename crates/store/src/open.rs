@@ -146,6 +146,14 @@ impl Store {
         Self::open_reader(folder, Some(std::process::id()).filter(|_| self.access == Access::Writer))
     }
 
+    /// Waits at most so long for another program's lock: a loop that serves people must not wait for seconds.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn wait_at_most(&self, patience: Duration) -> Result<(), StoreError> {
+        self.sql.busy_timeout(patience).map_err(|e| self.fault(&e))
+    }
+
     /// What this process may do.
     pub fn access(&self) -> Access {
         self.access

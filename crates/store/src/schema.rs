@@ -4,7 +4,7 @@ use rusqlite::Connection;
 
 use crate::tables::{
     activities, archive, batches, chains, files, forgotten, hook_events, links, meta, plans, recoveries,
-    requests, segments, sessions, snapshots, texts, transitions,
+    requests, segments, sessions, snapshots, states, texts, transitions,
 };
 
 /// What each version adds, in order. A released version is never edited: what is to be different is a new one.
@@ -13,6 +13,7 @@ const VERSIONS: &[&[&str]] = &[&[
     sessions::V1,
     files::V1,
     snapshots::V1,
+    states::V1,
     segments::V1,
     links::V1,
     chains::V1,

@@ -39,6 +39,18 @@ pub struct Fingerprint {
     window: u64,
 }
 
+impl Fingerprint {
+    /// Both hashes, for keeping: of the first bytes, and of the last ones before the cursor.
+    pub fn hashes(self) -> (u64, u64) {
+        (self.head, self.window)
+    }
+
+    /// From the hashes that were kept.
+    pub fn from_hashes((head, window): (u64, u64)) -> Self {
+        Self { head, window }
+    }
+}
+
 impl Default for Fingerprint {
     fn default() -> Self {
         Self { head: EMPTY, window: EMPTY }
@@ -132,6 +144,9 @@ impl From<io::Error> for TailError {
 pub struct Tail {
     /// Where reading stopped; `None` before the first read.
     pub cursor: Option<Cursor>,
+    /// Where delivering goes on when that lies before the cursor: what stands between was delivered before a restart
+    /// of the program, to somebody who waited for the rest of a line and has forgotten its beginning.
+    pub again_from: Option<u64>,
 }
 
 impl Tail {
@@ -168,13 +183,15 @@ impl Tail {
             ReadPlan::Nothing | ReadPlan::Gone => return Ok(outcome),
             ReadPlan::Restart(reason) => outcome.restarted = Some(reason),
             ReadPlan::Append { .. } => {
-                if let Some(cursor) = &self.cursor
-                    && !still_holds(file.as_ref(), cursor, scratch)?
+                if let Some(cursor) = &mut self.cursor
+                    && !(still_holds(file.as_ref(), cursor, scratch)?
+                        && set_back(file.as_ref(), cursor, self.again_from, scratch)?)
                 {
                     outcome.restarted = Some(RestartReason::Rewritten);
                 }
             }
         }
+        self.again_from = None;
         if outcome.restarted.is_some() {
             self.cursor = None;
             on_restart();
@@ -235,6 +252,30 @@ fn still_holds(file: &dyn ReadAt, cursor: &Cursor, scratch: &mut Vec<u8>) -> io:
     scratch.resize(back, 0);
     Ok(fill(file, scratch, cursor.offset - back as u64)? == back
         && hash(EMPTY, scratch) == cursor.fingerprint.window)
+}
+
+/// Moves the cursor back to where delivering goes on; `false` when the file has become shorter meanwhile.
+fn set_back(
+    file: &dyn ReadAt,
+    cursor: &mut Cursor,
+    to: Option<u64>,
+    scratch: &mut Vec<u8>,
+) -> io::Result<bool> {
+    let Some(to) = to.filter(|to| *to < cursor.offset) else { return Ok(true) };
+    let head = to.min(HEAD as u64) as usize;
+    scratch.resize(head, 0);
+    if fill(file, scratch, 0)? < head {
+        return Ok(false);
+    }
+    let head = hash(EMPTY, scratch);
+    let back = to.min(WINDOW as u64) as usize;
+    scratch.resize(back, 0);
+    if fill(file, scratch, to - back as u64)? < back {
+        return Ok(false);
+    }
+    cursor.fingerprint = Fingerprint { head, window: hash(EMPTY, scratch) };
+    cursor.offset = to;
+    Ok(true)
 }
 
 /// Reads until `buf` is full or the file ends.

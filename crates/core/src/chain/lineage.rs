@@ -70,7 +70,7 @@ pub struct Segment {
 }
 
 /// The registry file of one process changed its session.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RegistryMove {
     /// The process.
     pub instance: Instance,
@@ -83,7 +83,7 @@ pub struct RegistryMove {
 }
 
 /// A marker file of the document: a compaction was announced.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Marker {
     /// `newSessionId`.
     pub session: SessionId,

@@ -44,6 +44,9 @@ pub struct HistoryFold {
     titles: [u64; 4],
     /// The plan that the session works on.
     plan: Option<Arc<str>>,
+    /// The working folder of the newest record that names one, where folders can be left out.
+    folder: Option<Arc<str>>,
+    left_out: bool,
     /// The tokens of the newest request, which the next record may tell anew.
     #[serde(skip)]
     request: Option<Request>,
@@ -86,6 +89,8 @@ impl HistoryFold {
             calls: Calls::default(),
             titles: [0; 4],
             plan: None,
+            folder: None,
+            left_out: false,
             request: None,
             news: None,
             part: Part::default(),
@@ -118,8 +123,9 @@ impl HistoryFold {
             settings,
             sink,
         };
-        if self.repeats_its_parent() {
-            // Everything but the tokens stands in the session's own file.
+        if self.repeats_its_parent() || self.is_left_out(envelope, settings) {
+            // Of the first, everything but the tokens stands in the session's own file; of the second, the tokens are
+            // all that the person has not asked to leave out.
             if let Body::Assistant(answer) = &record.body {
                 self.note_request(answer, &mut step);
             }
@@ -148,6 +154,21 @@ impl HistoryFold {
     /// The subagent whose file it is.
     pub fn agent(&self) -> Option<&Arc<str>> {
         self.agent.as_ref()
+    }
+
+    /// The person wants nothing of this folder stored.
+    fn is_left_out(&mut self, envelope: &Envelope<'_>, settings: &HistorySettings) -> bool {
+        if settings.exclude.is_empty() {
+            return false;
+        }
+        // Records without a folder belong to the one before.
+        if let Some(cwd) = envelope.cwd.as_deref()
+            && self.folder.as_deref() != Some(cwd)
+        {
+            self.folder = Some(Arc::from(cwd));
+            self.left_out = settings.exclude.leaves_out(cwd);
+        }
+        self.left_out
     }
 
     /// A compaction's worker and the maker of suggestions begin with a copy of nearly all their session's records.

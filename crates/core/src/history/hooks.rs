@@ -16,6 +16,7 @@ use super::settings::HistorySettings;
 use crate::hook::{HookEvent, HookOrigin, HookPayload, HookTexts, ToolCall};
 use crate::session::facts::first_line;
 use crate::time::Timestamp;
+use crate::transcript::full::PATH_KEYS;
 use crate::transcript::json::Raw;
 use crate::transcript::user::tagged;
 
@@ -35,6 +36,9 @@ impl HistoryFold {
     /// the same; heard twice they change nothing. Only for the fold of a session's own transcript.
     pub fn hear(&mut self, heard: Heard<'_>, settings: &HistorySettings, sink: Sink<'_>) {
         let at = heard.origin.at;
+        if heard.payload.cwd.as_deref().is_some_and(|cwd| settings.exclude.leaves_out(cwd)) {
+            return;
+        }
         match &heard.payload.event {
             HookEvent::UserPromptSubmit { task_notification, .. } => {
                 self.heard_prompt(heard, *task_notification, settings, sink);
@@ -125,6 +129,10 @@ impl HistoryFold {
         let Some(id) = call.id.clone().filter(|_| !settings.skips(&call.tool)) else { return };
         let at = heard.origin.at;
         let input = heard.texts.tool_input.map(Raw::Nested).unwrap_or_default();
+        let mut paths = PATH_KEYS.iter().filter_map(|key| input.get(key).whole());
+        if !settings.exclude.is_empty() && paths.any(|path| settings.exclude.leaves_out(&path)) {
+            return;
+        }
         let ended = outcome != Outcome::Pending;
         let text = |text: &str| Some(strip_private(text).into_owned()).filter(|text| !text.is_empty());
         sink(Item::Activity(Box::new(Activity {

@@ -1,5 +1,7 @@
 //! What is kept of a session's texts, and how much of each.
 
+use super::exclude::Exclude;
+
 /// How much is kept. The defaults are what the documentation promises.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HistorySettings {
@@ -15,6 +17,8 @@ pub struct HistorySettings {
     pub skip: Vec<String>,
     /// Folders whose Markdown files are plans: absolute, or a tail such as `.claude/plans`, which counts anywhere.
     pub plan_folders: Vec<String>,
+    /// Folders and files of which nothing is stored: sessions that work there, and what tools did to them.
+    pub exclude: Exclude,
 }
 
 impl Default for HistorySettings {
@@ -28,6 +32,7 @@ impl Default for HistorySettings {
             // The list of the source document on hooks.
             skip: owned(&["ListMcpResourcesTool", "SlashCommand", "Skill", "TodoWrite", "AskUserQuestion"]),
             plan_folders: owned(&[".claude/plans", ".cursor/plans", ".gemini/plans"]),
+            exclude: Exclude::default(),
         }
     }
 }

@@ -3,7 +3,8 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use super::payload::{HookEvent, HookPayload, NotificationKind, StartSource, ToolCall};
+use super::event::{HookEvent, NotificationKind, StartSource, ToolCall};
+use super::fold::Said;
 use super::witness::{HookAsk, HookCall, HookTurn, HookWitness};
 use crate::roster::pending::{PLAN_TOOL, QUESTION_TOOL};
 use crate::session::fold::is_limit;
@@ -16,28 +17,6 @@ const CALLS: usize = 64;
 const REMEMBERED: usize = 32;
 /// A request whose call ended this shortly before was answered by no person: senders start in any order.
 const SWAPPED: Millis = Millis(2_000);
-
-/// What the state rests on: a payload without its place and its texts.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Said {
-    pub event: HookEvent,
-    pub agent: Option<Arc<str>>,
-    /// The event is of a compaction's worker.
-    pub of_compaction: bool,
-    pub prompt: Option<Arc<str>>,
-}
-
-impl Said {
-    pub fn of(payload: &HookPayload) -> Self {
-        let ends = matches!(payload.event, HookEvent::SubagentStart | HookEvent::SubagentStop);
-        Self {
-            event: payload.event.clone(),
-            agent: payload.agent_id.clone(),
-            of_compaction: ends && payload.agent_type.as_deref() == Some(""),
-            prompt: payload.prompt_id.clone(),
-        }
-    }
-}
 
 /// The state that a sequence of events leads to.
 #[derive(Debug, Clone)]
@@ -52,6 +31,7 @@ pub(super) struct Reading {
     agents_ended: Option<Timestamp>,
     shells: u32,
     edge_at: Timestamp,
+    answered_at: Option<Timestamp>,
     heard_at: Timestamp,
     /// The newest prompt that any event named, and those before it.
     prompt: Option<Arc<str>>,
@@ -93,6 +73,7 @@ impl Default for Reading {
             agents_ended: None,
             shells: 0,
             edge_at: Timestamp::default(),
+            answered_at: None,
             heard_at: Timestamp::default(),
             prompt: None,
             prompts_before: VecDeque::new(),
@@ -192,6 +173,7 @@ impl Reading {
             agents_ended: self.agents_ended,
             shells_running: self.shells,
             edge_at: self.edge_at,
+            answered_at: self.answered_at,
             heard_at: self.heard_at,
         })
     }
@@ -231,6 +213,7 @@ impl Reading {
         self.forget(None);
         self.compacting = None;
         self.prompt_at = Some(at);
+        self.answered_at = Some(at);
         self.becomes(HookTurn::Running, at);
     }
 
@@ -246,12 +229,14 @@ impl Reading {
     fn goes_on(&mut self, at: Timestamp) {
         if !matches!(self.turn, HookTurn::Ended { .. } | HookTurn::Failed { .. } | HookTurn::Closed(_)) {
             self.runs(at);
+            self.answered_at = Some(at);
         }
     }
 
     fn ended(&mut self, how: HookTurn, at: Timestamp) {
         self.forget(None);
         self.compacting = None;
+        self.answered_at = Some(at);
         self.becomes(how, at);
     }
 

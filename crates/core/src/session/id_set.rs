@@ -42,6 +42,11 @@ impl IdSet {
         self.new.get_or_insert_default();
     }
 
+    /// The same, beginning with everything that is there.
+    pub fn note_all(&mut self) {
+        self.new = Some(self.slots.iter().copied().filter(|hash| *hash != 0).collect());
+    }
+
     /// What was added since the last call, as hashes.
     pub fn take_new(&mut self) -> Vec<u64> {
         self.new.as_mut().map(std::mem::take).unwrap_or_default()

@@ -11,8 +11,7 @@
 mod pieces;
 mod seal;
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use crate::ids::SessionId;
 use crate::session::fold::SessionFold;
@@ -95,6 +94,14 @@ macro_rules! remembers {
                 memory.ledger.note_new();
             }
 
+            /// The same, beginning with all records: the pieces that were given out before are void. Not for a fold
+            /// whose pieces are aside.
+            pub fn note_all(&mut self) {
+                let memory = self.memory();
+                memory.seen.note_all();
+                memory.ledger.note_all();
+            }
+
             /// What is remembered of the records since the last call, to be kept behind the earlier pieces;
             /// `None` when that is nothing.
             pub fn take_new(&mut self) -> Option<Vec<u8>> {
@@ -129,14 +136,17 @@ macro_rules! remembers {
 remembers!(SessionFold);
 remembers!(SubagentFold);
 
-/// A value as sealed bytes.
-pub(crate) fn to_bytes(value: &impl Serialize) -> Vec<u8> {
+/// A value as sealed bytes: for what is kept beside a fold.
+pub fn to_bytes(value: &impl Serialize) -> Vec<u8> {
     // Nothing in a fold can fail to be written: should it, the empty bytes are refused when they are read.
     postcard::to_extend(value, seal::begin()).map(|bytes| seal::finish(bytes, 0)).unwrap_or_default()
 }
 
 /// A value from sealed bytes.
-pub(crate) fn from_bytes<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, SnapshotError> {
+///
+/// # Errors
+/// When the bytes are of another version or damaged.
+pub fn from_bytes<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, SnapshotError> {
     let (content, rest) = seal::open(bytes)?;
     if !rest.is_empty() {
         return Err(SnapshotError::Damaged);

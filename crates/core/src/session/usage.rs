@@ -102,6 +102,11 @@ impl RequestLedger {
         self.new.get_or_insert_default();
     }
 
+    /// The same, beginning with everything that is there.
+    pub fn note_all(&mut self) {
+        self.new = Some(self.entries.iter().map(|(key, entry)| (*key, *entry)).collect());
+    }
+
     /// What was noted since the last call; of two entries with one key the later holds.
     pub(crate) fn take_new(&mut self) -> Vec<(u64, Entry)> {
         self.new.as_mut().map(std::mem::take).unwrap_or_default()

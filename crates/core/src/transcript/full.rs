@@ -12,6 +12,9 @@ use super::record::Prompt;
 use super::target;
 use super::user::{content_text, joined_text, prompt_words, tagged};
 
+/// What the inputs of tools call a path.
+pub(crate) const PATH_KEYS: [&str; 3] = ["file_path", "notebook_path", "path"];
+
 /// The payloads of one record.
 #[derive(Debug, Clone, Copy)]
 pub struct Full<'r, 'a>(&'r Fields<'a>);
@@ -176,6 +179,11 @@ impl<'a> FullBlock<'_, 'a> {
             _ => return None,
         };
         self.input_field(key, usize::MAX)
+    }
+
+    /// Every path that a call names.
+    pub fn paths(self) -> impl Iterator<Item = Cow<'a, str>> {
+        PATH_KEYS.iter().filter_map(move |key| self.input_field(key, usize::MAX))
     }
 
     /// A string of a call's input.

@@ -1,10 +1,13 @@
 //! History: records and hook events in, rows out.
 
+#![allow(clippy::expect_used, reason = "a broken expectation should fail loudly")]
+
 mod hooks;
 mod laws;
 mod model;
 mod private;
 mod recordings;
+mod recovery;
 mod shapes;
 
 #[path = "../transcript/fixtures.rs"]

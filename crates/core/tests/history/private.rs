@@ -1,9 +1,9 @@
 //! What is private is not stored, wherever it stands.
 
 use proptest::prelude::*;
-use watchbill_core::history::{Role, keep_public, strip_private};
+use watchbill_core::history::{Exclude, Role, keep_public, strip_private};
 
-use crate::model::{Model, rows};
+use crate::model::{Model, Reader, rows};
 
 fn pieces() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
@@ -79,4 +79,30 @@ fn a_private_word_is_in_no_row() {
     assert_eq!(private.len(), 1);
     assert_eq!(private[0].prompt, None);
     assert_eq!(activities["t"].error.as_deref(), Some("bad"));
+}
+
+#[test]
+fn of_folders_that_are_left_out_only_the_tokens_are_stored() {
+    let text = r#"
+{"type":"user","uuid":"1","cwd":"/home/dev/work","timestamp":"2026-11-20T15:00:00.000Z","message":{"content":"in the open"}}
+{"type":"assistant","uuid":"2","cwd":"/home/dev/work","timestamp":"2026-11-20T15:00:03.000Z","message":{"id":"m","content":[{"type":"tool_use","id":"t","name":"Read","input":{"file_path":"/home/dev/secret/key"}}]}}
+{"type":"user","uuid":"3","cwd":"/home/dev/work","timestamp":"2026-11-20T15:00:04.000Z","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":"S3CRET"}]}}
+{"type":"user","uuid":"4","cwd":"/home/dev/secret/a","timestamp":"2026-11-20T15:01:00.000Z","message":{"content":"S3CRET words"}}
+{"type":"assistant","uuid":"5","timestamp":"2026-11-20T15:01:01.000Z","message":{"id":"n","usage":{"output_tokens":7},"content":[{"type":"text","text":"S3CRET answer"}]}}
+{"type":"user","uuid":"6","cwd":"/home/dev/work","timestamp":"2026-11-20T15:02:00.000Z","message":{"content":"open again"}}
+"#;
+    let mut reader = Reader::new("s", None);
+    reader.settings.exclude = Exclude::new(["/home/dev/secret/**".to_owned()]);
+    let (first, rest) =
+        text.split_at(text.find("{\"type\":\"assistant\",\"uuid\":\"5\"").expect("it is there"));
+    reader.text(0, first);
+    reader.settle();
+    reader.restart();
+    reader.text(first.len() as u64, rest);
+    reader.settle();
+    let model = &reader.model;
+    let all = format!("{:?}{:?}{:?}", model.texts, model.batches, model.activities);
+    assert!(!all.contains("S3CRET") && !all.contains("secret"), "{model:#?}");
+    assert_eq!(model.texts_of(Role::Prompt), ["in the open", "open again"]);
+    assert_eq!(model.requests.values().map(|request| request.usage.output).sum::<u64>(), 7);
 }

@@ -44,7 +44,10 @@ fn a_turn_ends_by_its_last_word_or_by_the_next_prompt() {
     assert_eq!(status(&lines(&[&begun[..], &[end]].concat()), "go"), Some(BatchStatus::Completed));
     // Clients before 2.1.87 gave no reason: the next prompt tells.
     let next = user(2, 9, "\"more\"");
-    assert_eq!(status(&lines(&[&begun[..], &[next.clone()]].concat()), "go"), Some(BatchStatus::Completed));
+    assert_eq!(
+        status(&lines(&[&begun[..], std::slice::from_ref(&next)].concat()), "go"),
+        Some(BatchStatus::Completed)
+    );
     // A call without a result when the next prompt comes was cut off.
     let open = answer(3, 3, "\"tool_use\"", &call("t", "Bash", r#"{"command":"make"}"#));
     let text = lines(&[&begun[..], &[open, next]].concat());

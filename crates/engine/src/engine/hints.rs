@@ -122,11 +122,8 @@ impl Engine {
         let found = scan(&*self.world.fs, &self.settings.roots);
         self.problems_dirty |= self.scan_problems != found.problems;
         self.scan_problems = found.problems;
-        let known: Vec<PathBuf> = self.files.keys().cloned().chain(self.registry.paths()).collect();
         self.note_registry_folders();
-        let twins = self.forget_twins(&found.found, &known);
-        let known = known.into_iter().filter(|path| !twins.contains(path)).collect();
-        self.look_at_found(found.found, known, out);
+        self.reconcile(found.found, out);
         let (files, fs) = (&self.files, &self.world.fs);
         self.problems.forget_unreadable(&|file| !files.contains_key(file) && fs.stat(file).is_err());
         self.look_at_all_folders(out);
@@ -167,8 +164,13 @@ impl Engine {
 
     pub(super) fn look_at_found(&mut self, found: Vec<Found>, known: Vec<PathBuf>, out: &mut Vec<Output>) {
         let mut missing: BTreeSet<PathBuf> = known.into_iter().collect();
-        for Found { path, place, .. } in found {
-            missing.remove(&path);
+        for found in found {
+            missing.remove(&found.path);
+            if self.is_unchanged(&found) {
+                self.problems_dirty |= self.problems.can_be_read(&found.path.to_string_lossy());
+                continue;
+            }
+            let Found { path, place, .. } = found;
             match place {
                 Place::Registry { .. } => self.read_registry(&path, out),
                 Place::SubagentMeta { .. } => self.read_meta(&path),

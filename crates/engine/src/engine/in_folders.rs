@@ -71,6 +71,9 @@ impl Engine {
             let (new, again) = self.markers.take(&look, self.now);
             let (changed, soon) = self.status_files.take(&look, self.now);
             self.chains_dirty |= new;
+            if new {
+                self.keeping.markers();
+            }
             self.problems_dirty = true;
             self.dirty.extend(changed);
             let again = again.into_iter().chain(soon).min();

@@ -87,8 +87,18 @@ impl Engine {
         if let Some(twin) = new.then(|| self.twin_of(path, &place)).flatten() {
             return self.read_transcript(&twin, place, out);
         }
-        let file =
-            self.files.entry(path.to_path_buf()).or_insert_with(|| TrackedFile::new(place, timeouts, until));
+        if !self.ready_to_read(path) {
+            self.problems_dirty |= self.problems.can_be_read(&path.to_string_lossy());
+            return;
+        }
+        let keeps = self.keeps();
+        let file = self.files.entry(path.to_path_buf()).or_insert_with(|| {
+            let mut file = TrackedFile::new(place, timeouts, until);
+            if keeps {
+                file.note_new();
+            }
+            file
+        });
         let mut effects = Vec::new();
         self.work.reads += 1;
         let fs = Arc::clone(&self.world.fs);

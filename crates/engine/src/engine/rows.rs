@@ -16,8 +16,8 @@ use watchbill_protocol::roster::TrackedSession;
 use super::{Due, Engine, View};
 use crate::input::Output;
 use crate::publish::Published;
-use crate::session::{Shared, ripe_at, row};
-use crate::transcripts::{Fold, TrackedFile};
+use crate::session::{ripe_at, row};
+use crate::transcripts::TrackedFile;
 use crate::verdict::Makings;
 
 impl Engine {
@@ -57,44 +57,7 @@ impl Engine {
         }
         self.chains = chains;
         self.origins = origins;
-    }
-
-    /// Takes off what a session shares with another, so that each request is counted once: a fork's copied
-    /// history counts where it came from, and a compaction worker's with its parent.
-    pub(super) fn share_out(&mut self, id: &SessionId) {
-        let Some(session) = self.sessions.get(id) else { return };
-        let own = self.fold(id).map(SessionFold::ledger);
-        let origin = self.origins.get(id).and_then(|from| Some((from, self.fold(from)?.ledger())));
-        let copies: Vec<_> = session
-            .copies
-            .iter()
-            .filter_map(|path| match self.files.get(path)?.fold() {
-                Fold::Agent(fold) => Some((path.clone(), fold.ledger())),
-                Fold::Main(_) => None,
-            })
-            .collect();
-        let shared = Some(Shared {
-            own: own.map_or(0, |own| own.len()),
-            origin: origin.map(|(from, origin)| (from.clone(), origin.len())),
-            copies: copies.iter().map(|(_, copy)| copy.len()).sum(),
-        });
-        if session.shared == shared {
-            return;
-        }
-        let inherited = match (own, origin) {
-            (Some(own), Some((_, origin))) => crate::session::minus(own.total(), own.total_without(origin)),
-            _ => Default::default(),
-        };
-        let tokens: Vec<_> = copies
-            .into_iter()
-            .map(|(path, copy)| (path, own.map_or(copy.total(), |own| copy.total_without(own))))
-            .collect();
-        let Some(session) = self.sessions.get_mut(id) else { return };
-        session.inherited = inherited;
-        session.shared = shared;
-        for (path, tokens) in tokens {
-            session.set_agent_tokens(&path, tokens);
-        }
+        self.keeping.links();
     }
 
     pub(super) fn makings<'a>(&'a self, id: &'a SessionId) -> Makings<'a> {
@@ -139,6 +102,7 @@ impl Engine {
             };
             let state = (row.state, row.state_kind);
             if self.states.insert(id.clone(), state) != Some(state) && self.awake {
+                self.keeping.transition(&row);
                 out.push(Output::Transition { session: id.clone() });
             }
             let fold_next = self.fold(id).and_then(SessionFold::deadline);
@@ -155,6 +119,9 @@ impl Engine {
                 .filter(|at| *at > self.now)
                 .min();
             self.deadlines.set(Due::Session(id.clone()), next);
+            if self.views[1].roster.get(id).is_none_or(|known| **known != row) {
+                self.keeping.row(&row);
+            }
             for (n, view) in self.views.iter().enumerate() {
                 if view.filter.shows(&row, self.now) {
                     shown[n].push(row.clone());
@@ -163,6 +130,7 @@ impl Engine {
                 }
             }
         }
+        self.keeping.rows_are_known();
         let mut changed = false;
         let revision = self.revision + 1;
         for (view, (shown, hidden)) in self.views.iter_mut().zip(shown.into_iter().zip(hidden)) {

@@ -16,6 +16,7 @@ impl Engine {
     /// from its beginning.
     pub(super) fn after_read(&mut self, path: &Path, fresh: bool) {
         self.problems_dirty = true;
+        self.keeping.file(path);
         let Some(file) = self.files.get(path) else { return };
         match file.fold() {
             Fold::Main(fold) => {
@@ -75,6 +76,7 @@ impl Engine {
     }
 
     pub(super) fn after_agent_read(&mut self, path: &Path) {
+        self.keeping.file(path);
         let Some(file) = self.files.get_mut(path) else { return };
         let Fold::Agent(fold) = file.fold() else { return };
         let parent = parent_of(&file.place, fold);
@@ -124,6 +126,7 @@ impl Engine {
             self.problems_dirty = true;
         }
         let Some(file) = self.files.remove(path) else { return };
+        self.keeping.file(path);
         let id = match file.fold() {
             Fold::Main(fold) => fold.lineage().session.clone(),
             Fold::Agent(_) => {

@@ -9,10 +9,12 @@ use watchbill_core::time::{Millis, Timestamp};
 use watchbill_engine::clock::ManualClock;
 use watchbill_engine::engine::{Engine, Outlook};
 use watchbill_engine::input::{Input, Output};
+use watchbill_engine::persist::Persist;
 use watchbill_engine::publish::snapshot;
 use watchbill_engine::settings::Settings;
 use watchbill_engine::stage::Stage;
 use watchbill_protocol::roster::{Problem, RosterSnapshot, TrackedSession};
+use watchbill_store::Mode;
 use watchbill_watch::hints::Hint;
 
 use crate::records::Author;
@@ -26,7 +28,17 @@ pub struct House {
     pub now: Timestamp,
     /// Everything that the engine asked for.
     pub out: Vec<Output>,
+    /// Where everything is kept after each step.
+    pub memory: Option<Memory>,
     next: u64,
+}
+
+/// A store in a folder of its own.
+pub struct Memory {
+    pub folder: tempfile::TempDir,
+    pub persist: Persist,
+    /// Nothing more is stored: the program is about to be killed.
+    pub stopped: bool,
 }
 
 impl House {
@@ -49,7 +61,7 @@ impl House {
         let now = Timestamp::from_millis(1_795_000_000_000);
         stage.fs.set_now(now);
         let engine = Engine::new(settings(), stage.world(), Outlook::LIVE, now);
-        let mut house = Self { stage, engine, now, out: Vec::new(), next: 1 };
+        let mut house = Self { stage, engine, now, out: Vec::new(), memory: None, next: 1 };
         house.engine.read_registries(&mut house.out);
         house
     }
@@ -63,6 +75,32 @@ impl House {
     pub fn step(&mut self, input: Input) {
         let out = self.engine.step(self.now, input);
         self.out.extend(out);
+        if let Some(memory) = self.memory.as_mut().filter(|memory| !memory.stopped) {
+            memory.persist.save(&mut self.engine, self.now);
+            assert_eq!(memory.persist.trouble(), None);
+        }
+    }
+
+    /// From now on everything is kept in a real store.
+    pub fn remember(&mut self) {
+        let folder = tempfile::TempDir::new().unwrap();
+        let mut persist = Persist::open(folder.path(), Mode::WriteOrRead);
+        persist.load(&mut self.engine);
+        self.memory = Some(Memory { folder, persist, stopped: false });
+    }
+
+    /// The program has ended, in whatever way, and starts again: it knows what was stored, and has read nothing.
+    pub fn reboot(&mut self) {
+        let Some(Memory { folder, persist, .. }) = self.memory.take() else { return };
+        // Whoever holds the store keeps others from writing.
+        drop((persist, std::mem::replace(&mut self.engine, Self::unread().engine)));
+        self.engine = Engine::new(settings(), self.stage.world(), Outlook::LIVE, self.now);
+        let mut persist = Persist::open(folder.path(), Mode::WriteOrRead);
+        assert!(persist.writes(), "{:?}", persist.trouble());
+        persist.load(&mut self.engine);
+        self.memory = Some(Memory { folder, persist, stopped: false });
+        self.engine.read_registries(&mut self.out);
+        self.step(Input::Watching(Vec::new()));
     }
 
     /// Hands over what the file system has hinted at, and everything that a step leaves for the next one.
@@ -146,6 +184,14 @@ impl House {
     pub fn cold(&self) -> Engine {
         let clock = ManualClock::new(self.now);
         watchbill_engine::cold::look(settings(), self.stage.world(), Outlook::LIVE, &clock)
+    }
+
+    /// What a program that starts now sees that reads the store beside us.
+    pub fn warm(&self) -> Engine {
+        let clock = ManualClock::new(self.now);
+        let data_dir = self.memory.as_ref().map(|memory| memory.folder.path().to_path_buf());
+        let settings = Settings { data_dir, ..settings() };
+        watchbill_engine::cold::look(settings, self.stage.world(), Outlook::LIVE, &clock)
     }
 }
 

@@ -12,10 +12,11 @@ use watchbill_engine::engine::Engine;
 use watchbill_engine::first_scan::FirstScan;
 use watchbill_engine::input::Input;
 use watchbill_engine::publish::snapshot;
-use watchbill_engine::transcripts::Loaded;
+use watchbill_engine::transcripts::{Loaded, Terms};
 use watchbill_protocol::roster::{Problem, TrackedSession};
 use watchbill_watch::fs::Fs;
 use watchbill_watch::hints::Hint;
+use watchbill_watch::scan::Found;
 
 use crate::house::{House, ROOT, agent, instance, registry_file, settings, transcript};
 use crate::records::{Author, marker, registry, session};
@@ -103,6 +104,10 @@ enum Op {
         session: usize,
     },
     Restart,
+    /// The program ends and starts again.
+    Reboot,
+    /// From now on until it starts again, nothing more is stored.
+    Dying,
     Subscribe,
 }
 
@@ -153,6 +158,8 @@ fn op() -> impl Strategy<Value = Op> {
         1 => Just(Op::Overflow),
         2 => session.prop_map(|session| Op::Again { session }),
         1 => Just(Op::Restart),
+        2 => Just(Op::Reboot),
+        1 => Just(Op::Dying),
         2 => Just(Op::Subscribe),
     ]
 }
@@ -169,7 +176,7 @@ struct History {
     registered: BTreeMap<u32, u8>,
     marked: BTreeSet<String>,
     /// A first scan under way: what its workers have read.
-    scanned: Option<Vec<Loaded>>,
+    scanned: Option<(Vec<Loaded>, Vec<Found>)>,
     readers: Vec<Reader>,
 }
 
@@ -193,7 +200,7 @@ impl History {
             departed: BTreeSet::new(),
             registered: BTreeMap::new(),
             marked: BTreeSet::new(),
-            scanned: Some(Vec::new()),
+            scanned: Some(Default::default()),
             readers: Vec::new(),
         }
     }
@@ -346,6 +353,15 @@ impl History {
             }
             Op::Again { session } => self.house.hint(BTreeSet::from([Hint::File(self.file(*session))])),
             Op::Restart => self.scan(),
+            Op::Reboot if self.house.memory.is_some() => {
+                self.readers.clear();
+                self.house.reboot();
+                self.scanned = Some(Default::default());
+            }
+            Op::Dying if self.house.memory.is_some() => {
+                self.house.memory.iter_mut().for_each(|memory| memory.stopped = true);
+            }
+            Op::Reboot | Op::Dying => {}
             Op::Subscribe => self.readers.push(Reader::new(self.readers.len())),
         }
         let House { engine, now, .. } = &self.house;
@@ -377,23 +393,27 @@ impl History {
     /// ends the scan.
     fn scan(&mut self) {
         match &mut self.scanned {
-            Some(loaded) if loaded.is_empty() => {
+            Some((loaded, found)) if loaded.is_empty() && found.is_empty() => {
                 let fs: Arc<dyn Fs> = Arc::new(self.house.stage.fs.clone());
-                let scan = FirstScan::find(&*fs, &settings().roots, self.house.now);
+                let (now, known) = (self.house.now, self.house.engine.known_files());
+                let terms = Terms { keep: self.house.engine.keeps(), ..Terms::default() };
+                let scan = FirstScan::find(&*fs, &settings().roots, now, &known);
                 let read = std::sync::Mutex::new(Vec::new());
-                scan.read(&fs, settings().timeouts, None, &|| true, &|_, loaded| {
+                scan.read(&fs, terms, &|| true, &|_, loaded| {
                     read.lock().unwrap().push(loaded);
                     true
                 });
                 *loaded = read.into_inner().unwrap();
+                *found = scan.found;
             }
             _ => self.end_scan(),
         }
     }
 
     fn end_scan(&mut self) {
-        if let Some(loaded) = self.scanned.take() {
+        if let Some((loaded, found)) = self.scanned.take() {
             self.house.step(Input::Loaded(loaded));
+            self.house.step(Input::Found(found));
             self.house.step(Input::ScanEnded(Vec::new()));
             self.house.look_again();
         }
@@ -435,8 +455,11 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn one_look_at_everything_equals_a_cold_start(ops in prop::collection::vec(op(), 1..70)) {
+    fn one_look_at_everything_equals_a_cold_start(ops in prop::collection::vec(op(), 1..70), remembers in any::<bool>()) {
         let mut history = History::new();
+        if remembers {
+            history.house.remember();
+        }
         for op in &ops {
             history.act(op);
         }
@@ -448,6 +471,7 @@ proptest! {
         prop_assert_eq!(problems, cold_problems);
         prop_assert_eq!(chains, cold_chains);
         check_tokens(&history)?;
+        check_memory(&history)?;
 
         // The next start says the same again, and what subscribers were told adds up.
         let again = known(&history.house.cold(), &history.departed);
@@ -458,6 +482,15 @@ proptest! {
             reader.check(engine)?;
         }
     }
+}
+
+/// Who starts from the store says what one says who reads everything.
+fn check_memory(history: &History) -> Result<(), TestCaseError> {
+    if history.house.memory.is_some() {
+        let cold = known(&history.house.cold(), &history.departed);
+        prop_assert_eq!(known(&history.house.warm(), &history.departed), cold);
+    }
+    Ok(())
 }
 
 /// Each request counts once: with the session that made it, not with the fork or worker that repeats it.

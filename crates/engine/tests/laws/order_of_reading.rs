@@ -2,9 +2,9 @@
 
 use watchbill_core::time::Millis;
 use watchbill_engine::input::Input;
-use watchbill_engine::transcripts::load;
+use watchbill_engine::transcripts::{Terms, load};
 
-use crate::house::{House, ROOT, agent, settings, transcript};
+use crate::house::{House, ROOT, agent, transcript};
 use crate::records::{Author, marker, session};
 
 fn author(n: usize) -> Author {
@@ -174,7 +174,7 @@ fn a_file_that_changes_while_it_is_loaded_is_caught_up_with() {
         let path = transcript("p", &author.session);
         let place = watchbill_watch::layout::classify(path.strip_prefix(ROOT).unwrap()).unwrap();
         let fs = house.engine.fs();
-        loaded.push(load(fs, path, place, settings().timeouts, None, &mut Vec::new(), &|| true));
+        loaded.push(load(fs, path, place, Terms::default(), &mut Vec::new(), &|| true));
     }
     let line = kept.prompt(house.number(), house.now);
     house.append(&kept, &line);

@@ -19,6 +19,7 @@ pub mod requests;
 pub mod segments;
 pub mod sessions;
 pub mod snapshots;
+pub mod states;
 pub mod texts;
 pub mod transitions;
 

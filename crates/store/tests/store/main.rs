@@ -4,3 +4,4 @@
 
 mod first;
 mod rig;
+mod states;

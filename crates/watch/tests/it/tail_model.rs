@@ -29,6 +29,8 @@ enum Action {
     Lose,
     Merge,
     Overflow,
+    /// The program starts again: of an unfinished line it has kept nothing.
+    Restart,
     Look(u64),
 }
 
@@ -53,6 +55,7 @@ fn actions() -> impl Strategy<Value = Vec<Action>> {
         1 => Just(Action::Lose),
         1 => Just(Action::Merge),
         1 => Just(Action::Overflow),
+        2 => Just(Action::Restart),
         4 => prop_oneof![Just(1u64), 1u64..2000, Just(u64::MAX)].prop_map(Action::Look),
     ];
     prop::collection::vec(action, 1..60)
@@ -167,6 +170,11 @@ fn act(follower: &mut Follower, action: &Action, serial: &mut u32) {
         Action::Lose => fs.drop_pending(),
         Action::Merge => fs.merge_pending(),
         Action::Overflow => fs.overflow(),
+        Action::Restart => {
+            let whole = follower.delivered.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+            follower.delivered.truncate(whole);
+            follower.tail.again_from = follower.tail.cursor.map(|_| whole as u64);
+        }
         Action::Look(budget) => follower.look(*budget),
     }
 }
@@ -189,7 +197,10 @@ proptest! {
             follower.look(700);
         }
         if let Some(bytes) = fs.bytes(FILE) {
-            prop_assert_eq!(&follower.delivered, &bytes);
+            // Nothing has come since a restart: then nobody needs the beginning of the unfinished line.
+            let known = follower.tail.again_from.map_or(bytes.len(), |from| from as usize);
+            prop_assert_eq!(&follower.delivered, &bytes[..known]);
+            prop_assert_eq!(follower.tail.cursor.map(|cursor| cursor.offset), Some(bytes.len() as u64));
             // The same as a cold start over the final file.
             let mut cold = Follower::new(fs.clone());
             while cold.read(u64::MAX) {}

@@ -29,6 +29,8 @@ pub(super) struct Call {
     at: Option<Timestamp>,
     /// No activity, but its result wants to know the tool.
     skipped: bool,
+    /// It touches a file of which nothing is to be stored, and so does its result.
+    left_out: bool,
     /// The plan that it writes or shows.
     pub plan: Option<Arc<str>>,
     /// All that is known of it, until it was given out once.
@@ -127,14 +129,16 @@ impl HistoryFold {
 
     fn call(&mut self, block: FullBlock<'_, '_>, buffer: &mut String, step: &mut Step<'_, '_>) {
         let Some((id, tool)) = block.call() else { return };
-        if step.settings.cut > 0 {
+        let left_out = !step.settings.exclude.is_empty()
+            && block.paths().any(|path| step.settings.exclude.leaves_out(&path));
+        if step.settings.cut > 0 && !left_out {
             let piece = block.input_words(step.settings.cut, buffer);
             self.tell(Role::ToolInput, Some(tool.as_ref()), piece, step);
         }
         let tool: Arc<str> = Arc::from(tool);
         let batch = self.batch_of(step);
-        let skipped = step.settings.skips(&tool);
-        let plan = self.plan_in_call(&tool, block, batch.as_ref(), step);
+        let skipped = left_out || step.settings.skips(&tool);
+        let plan = if left_out { None } else { self.plan_in_call(&tool, block, batch.as_ref(), step) };
         let id: Arc<str> = Arc::from(id);
         let news = (!skipped).then(|| {
             Box::new(Activity {
@@ -150,7 +154,8 @@ impl HistoryFold {
                 ..Activity::new(Arc::clone(&id))
             })
         });
-        let call = Call { id, tool, batch, agent: step.agent.is_some(), at: step.at, skipped, plan, news };
+        let agent = step.agent.is_some();
+        let call = Call { id, tool, batch, agent, at: step.at, skipped, left_out, plan, news };
         self.calls.push(call, step.sink);
     }
 
@@ -204,7 +209,7 @@ impl HistoryFold {
             let piece = block.result(limit, buffer);
             error = failed
                 .then(|| public(&first_line(&piece.text[..piece.text.floor_char_boundary(ERROR_LOOK)])));
-            if step.settings.cut > 0 {
+            if step.settings.cut > 0 && !call.as_ref().is_some_and(|call| call.left_out) {
                 self.tell(Role::ToolResult, call.as_ref().map(|call| &*call.tool), piece, step);
             }
         }

@@ -1,0 +1,118 @@
+//! Paths that the person does not want stored, as patterns.
+
+/// Patterns of paths. `*` stands for anything within a name, `?` for one character of it, `**` for any number of names.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Exclude {
+    patterns: Vec<String>,
+}
+
+impl Exclude {
+    /// From patterns whose `~` has been put in full already. A pattern without a special sign means the path and all
+    /// that lies below.
+    pub fn new(patterns: impl IntoIterator<Item = String>) -> Self {
+        let slashes = |pattern: String| pattern.replace('\\', "/").trim_end_matches('/').to_owned();
+        Self { patterns: patterns.into_iter().map(slashes).filter(|pattern| !pattern.is_empty()).collect() }
+    }
+
+    /// Whether nothing is left out.
+    pub fn is_empty(&self) -> bool {
+        self.patterns.is_empty()
+    }
+
+    /// Whether the path is left out: it, or a folder that it lies in, fits a pattern.
+    pub fn leaves_out(&self, path: &str) -> bool {
+        if self.patterns.is_empty() || path.is_empty() {
+            return false;
+        }
+        let path = path.replace('\\', "/");
+        let names: Vec<&str> = path.trim_end_matches('/').split('/').collect();
+        self.patterns.iter().any(|pattern| {
+            let pattern: Vec<&str> = pattern.split('/').collect();
+            // `~/secret/**` means the folder itself as well: a session that works right in it is no less private.
+            let folder = pattern.strip_suffix(&["**"]).unwrap_or(&pattern);
+            fits(folder, &names)
+        })
+    }
+}
+
+/// Whether the names, or the first some of them, fit the pattern.
+fn fits(pattern: &[&str], names: &[&str]) -> bool {
+    // For each number of names: whether the pattern so far fits just these. Linear in both, whatever is written.
+    let mut reached = vec![false; names.len() + 1];
+    reached[0] = true;
+    for part in pattern {
+        let mut next = vec![false; names.len() + 1];
+        if *part == "**" {
+            let first = reached.iter().position(|reached| *reached);
+            if let Some(first) = first {
+                next[first..].fill(true);
+            }
+        } else {
+            for (at, name) in names.iter().enumerate() {
+                next[at + 1] = reached[at] && name_fits(part, name);
+            }
+        }
+        reached = next;
+    }
+    reached.contains(&true)
+}
+
+fn name_fits(pattern: &str, name: &str) -> bool {
+    let name: Vec<char> = name.chars().collect();
+    let mut reached = vec![false; name.len() + 1];
+    reached[0] = true;
+    for sign in pattern.chars() {
+        let mut next = vec![false; name.len() + 1];
+        match sign {
+            '*' => {
+                if let Some(first) = reached.iter().position(|reached| *reached) {
+                    next[first..].fill(true);
+                }
+            }
+            _ => {
+                for (at, c) in name.iter().enumerate() {
+                    next[at + 1] = reached[at] && (sign == '?' || sign == *c);
+                }
+            }
+        }
+        reached = next;
+    }
+    reached[name.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_leaves_out_what_fits_it_and_what_lies_below() {
+        let exclude = |pattern: &str| Exclude::new([pattern.to_owned()]);
+        for (pattern, path, out) in [
+            ("/home/dev/secret/**", "/home/dev/secret/a/b.txt", true),
+            ("/home/dev/secret/**", "/home/dev/secret", true),
+            ("/home/dev/secret/**", "/home/dev/secrets/a", false),
+            ("/home/dev/secret", "/home/dev/secret/a/b", true),
+            ("/home/dev/secret/", "/home/dev/secret/a", true),
+            ("/home/*/secret", "/home/dev/secret/x", true),
+            ("/home/*/secret", "/home/dev/a/secret", false),
+            ("**/secret", "/home/dev/a/secret/x", true),
+            ("**/*.env", "/home/dev/a/.env", true),
+            ("**/*.env", "/home/dev/a/prod.env", true),
+            ("**/*.env", "/home/dev/a/environment", false),
+            ("**/?.rs", "/a/b.rs", true),
+            ("**/?.rs", "/a/bc.rs", false),
+            ("C:\\Users\\dev\\secret\\**", "C:\\Users\\dev\\secret\\a", true),
+            ("**", "/anything", true),
+            ("", "/anything", false),
+        ] {
+            assert_eq!(exclude(pattern).leaves_out(path), out, "{pattern} {path}");
+        }
+        assert!(!exclude("**").leaves_out(""), "no path is no path");
+    }
+
+    #[test]
+    fn a_pattern_of_stars_costs_no_more_than_its_length() {
+        let exclude = Exclude::new(["/**/*a*".repeat(200)]);
+        assert!(!exclude.leaves_out(&"/aaaaaaaaaaaaaaaaaaaab".repeat(100)));
+    }
+}

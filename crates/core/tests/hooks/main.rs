@@ -1,0 +1,12 @@
+//! Hooks as a witness: how they are folded, what they decide, and what they said in the recordings.
+
+#![allow(clippy::disallowed_methods, reason = "the core reads no files, its tests do")]
+#![allow(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a broken fixture should fail loudly"
+)]
+
+mod recorded;
+mod stage;

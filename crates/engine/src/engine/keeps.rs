@@ -1,0 +1,353 @@
+//! What the engine gives out to be kept, and how it takes that up again when the program starts.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use watchbill_core::chain::lineage::RegistryMove;
+use watchbill_core::ids::SessionId;
+use watchbill_core::roster::row::Row;
+use watchbill_watch::layout::Place;
+use watchbill_watch::scan::Found;
+
+use super::Engine;
+use crate::input::Output;
+use crate::persist::changes::{Changes, Facts, FileChange};
+use crate::persist::kept::{Counted, KeptFile, MetaStamp};
+use crate::session::Session;
+use crate::transcripts::{Fold, TrackedFile};
+
+/// Where the pieces of files lie that the engine has put aside.
+pub trait Recall: Send + Sync {
+    /// Head and pieces of a file, as they are kept now.
+    fn recall(&self, path: &Path) -> Option<(Vec<u8>, Vec<u8>)>;
+}
+
+/// What has changed since the last [`Engine::take_changes`].
+#[derive(Default)]
+pub(super) struct Keeping {
+    /// Somebody keeps what changes.
+    on: bool,
+    recall: Option<Arc<dyn Recall>>,
+    files: BTreeSet<PathBuf>,
+    rows: BTreeMap<SessionId, Row>,
+    /// The rows to come were stored by an earlier run, as far as they do not depend on the time.
+    just_restored: bool,
+    transitions: Vec<Row>,
+    links: bool,
+    markers: bool,
+    last_move: Option<RegistryMove>,
+    /// What was kept of these is of no use: they are to be read from their beginning.
+    pub(super) begun_anew: Vec<PathBuf>,
+}
+
+impl Keeping {
+    /// A transcript was read, or is gone, or its tokens are counted otherwise.
+    pub(super) fn file(&mut self, path: &Path) {
+        if self.on {
+            self.files.insert(path.to_path_buf());
+        }
+    }
+
+    /// A row is another one than before.
+    pub(super) fn row(&mut self, row: &Row) {
+        if self.on && !self.just_restored {
+            self.rows.insert(row.session_id.clone(), row.clone());
+        }
+    }
+
+    /// The rows of what was restored have been put together.
+    pub(super) fn rows_are_known(&mut self) {
+        self.just_restored = false;
+    }
+
+    /// The state of a row has just changed.
+    pub(super) fn transition(&mut self, row: &Row) {
+        if self.on {
+            self.transitions.push(row.clone());
+        }
+    }
+
+    /// The chains were resolved anew.
+    pub(super) fn links(&mut self) {
+        self.links = self.on;
+    }
+
+    /// A marker is new.
+    pub(super) fn markers(&mut self) {
+        self.markers = self.on;
+    }
+}
+
+impl Engine {
+    /// Files that were put aside are found there.
+    pub fn set_recall(&mut self, recall: Arc<dyn Recall>) {
+        self.keeping.recall = Some(recall);
+    }
+
+    /// From now on everything that changes is noted for [`Engine::take_changes`], and what is known already.
+    pub fn keep(&mut self) {
+        self.keeping.on = true;
+        for file in self.files.values_mut() {
+            file.note_new();
+        }
+    }
+
+    /// Everything is to be kept anew: who kept it before is another one.
+    pub fn keep_everything(&mut self) {
+        for path in self.files.keys().cloned().collect::<Vec<_>>() {
+            self.take_up(&path);
+        }
+        self.keep();
+        for (path, file) in &mut self.files {
+            file.give_out_anew();
+            self.keeping.files.insert(path.clone());
+        }
+        self.keeping.markers = true;
+        self.keeping.links = true;
+        self.dirty.extend(self.sessions.keys().cloned());
+    }
+
+    /// What is wrong with the store, to be published with the other problems.
+    pub fn note_store(&mut self, trouble: Option<watchbill_core::problem::Problem>) {
+        if self.store_problem != trouble {
+            self.store_problem = trouble;
+            self.problems_dirty = true;
+        }
+    }
+
+    /// Whether anybody keeps what changes.
+    pub fn keeps(&self) -> bool {
+        self.keeping.on
+    }
+
+    /// What has changed since the last call.
+    pub fn take_changes(&mut self) -> Changes {
+        let newest = self.registry.moves().last();
+        let facts = self.keeping.markers || newest != self.keeping.last_move.as_ref();
+        self.keeping.last_move = newest.cloned();
+        self.keeping.markers = false;
+        let files = std::mem::take(&mut self.keeping.files);
+        Changes {
+            files: files.into_iter().map(|path| (path.clone(), self.change_of(&path))).collect(),
+            rows: std::mem::take(&mut self.keeping.rows),
+            transitions: std::mem::take(&mut self.keeping.transitions),
+            links: std::mem::take(&mut self.keeping.links).then(|| {
+                let links = self.chains.iter().flat_map(|chain| &chain.links);
+                links.filter(|link| link.from != link.to).cloned().collect()
+            }),
+            facts: facts
+                .then(|| Facts { moves: self.registry.moves().to_vec(), markers: self.markers.kept() }),
+        }
+    }
+
+    fn change_of(&mut self, path: &Path) -> FileChange {
+        let counted = self.counted(path);
+        let session = match &counted {
+            Some((id, _)) => id.as_ref().map(ToString::to_string).unwrap_or_default(),
+            None => return FileChange::Gone,
+        };
+        let (Some(file), Some((_, counted))) = (self.files.get_mut(path), counted) else {
+            return FileChange::Gone;
+        };
+        let Some(kept) = file.kept(path, &self.problems, counted) else { return FileChange::Gone };
+        let (piece, fresh) = file.take_new();
+        FileChange::Read { session, head: kept.to_bytes(), piece, fresh }
+    }
+
+    /// Whose a file is, and how its tokens are shared out.
+    fn counted(&self, path: &Path) -> Option<(Option<SessionId>, Counted)> {
+        let file = self.files.get(path)?;
+        match file.fold() {
+            Fold::Main(fold) => {
+                let id = fold.lineage().session.clone();
+                let session = self.sessions.get(&id);
+                let inherited = session.map(|session| session.inherited).unwrap_or_default();
+                let shared = session.and_then(|session| session.shared.clone());
+                Some((Some(id), Counted::Session { inherited, shared }))
+            }
+            Fold::Agent(_) => {
+                let with = file.counted_with.clone();
+                let session = with.as_ref().and_then(|id| self.sessions.get(id));
+                let tokens =
+                    session.and_then(|session| session.agents.get(path).copied()).unwrap_or_default();
+                Some((with.clone(), Counted::Agent { with, tokens }))
+            }
+        }
+    }
+
+    /// Gives the memory back for what is kept of files that nobody has written to lately.
+    pub fn put_aside(&mut self, paths: impl IntoIterator<Item = PathBuf>) {
+        let recent = self.now - self.settings.timeouts.idle;
+        for path in paths {
+            if let Some(file) = self.files.get_mut(&path).filter(|file| file.written_before(recent)) {
+                file.put_aside();
+            }
+        }
+    }
+
+    /// Takes up what was kept when the program ended: heads by path, and what no file will tell again. What is of
+    /// another version or damaged is left out, and its file will be read from its beginning. Says how many were.
+    pub fn restore(&mut self, heads: Vec<(PathBuf, Vec<u8>)>, facts: Option<Facts>) -> usize {
+        let mut refused = 0;
+        for (path, bytes) in heads {
+            // Another run may have looked elsewhere.
+            let Some((root, place)) = self.place_of(&path).filter(|(_, place)| place.is_transcript()) else {
+                continue;
+            };
+            let restored = KeptFile::from_bytes(&bytes).and_then(|kept| {
+                let file = TrackedFile::restore(place, &kept, self.settings.timeouts)?;
+                Ok((file, kept))
+            });
+            match restored {
+                Ok((file, kept)) => self.take_kept(path, root, file, &kept),
+                Err(_) => refused += 1,
+            }
+        }
+        if let Some(Facts { moves, markers }) = facts {
+            self.keeping.last_move = moves.last().cloned();
+            self.registry.restore_moves(moves);
+            self.markers.restore(markers);
+        }
+        for id in self.sessions.keys().cloned().collect::<Vec<_>>() {
+            self.after_restore(&id);
+        }
+        self.dirty.extend(self.sessions.keys().cloned());
+        self.keeping.just_restored = !self.dirty.is_empty();
+        (self.chains_dirty, self.problems_dirty) = (true, true);
+        refused
+    }
+
+    fn take_kept(&mut self, path: PathBuf, root: PathBuf, mut file: TrackedFile, kept: &KeptFile<'_>) {
+        if self.keeping.on {
+            file.note_new();
+        }
+        kept.problems(&path).for_each(|problem| self.problems.set(problem));
+        match (file.fold(), &kept.counted) {
+            (Fold::Main(fold), Counted::Session { inherited, shared }) => {
+                let session = self.sessions.entry(fold.lineage().session.clone()).or_default();
+                session.mains.insert(path.clone());
+                session.root = root;
+                session.requests = fold.ledger().len();
+                (session.inherited, session.shared) = (*inherited, shared.clone());
+            }
+            (Fold::Agent(fold), Counted::Agent { with, tokens }) => {
+                let copies = fold.copies_parent();
+                let running = !copies && fold.is_running(self.now, self.settings.timeouts.idle);
+                let calls = if copies { Vec::new() } else { fold.pending_tools().cloned().collect() };
+                if let Some(with) = with {
+                    let session = self.sessions.entry(with.clone()).or_default();
+                    session.set_agent_tokens(&path, *tokens);
+                    session.set_agent_running(&path, running);
+                    session.set_agent_calls(&path, calls);
+                    if copies {
+                        session.copies.insert(path.clone());
+                    }
+                }
+                file.counted_with = with.clone();
+            }
+            _ => return,
+        }
+        self.files.insert(path, file);
+    }
+
+    fn after_restore(&mut self, id: &SessionId) {
+        let main = self
+            .main_file(id)
+            .and_then(|(path, file)| Some((path.to_path_buf(), file.main()?.lineage_revision())));
+        let Some(session) = self.sessions.get_mut(id) else { return };
+        session.lineage = main;
+        let active =
+            session.agents.keys().filter_map(|path| self.files.get(path)?.agent()?.last_activity()).max();
+        self.stir(id, active);
+    }
+
+    /// Compares what a scan found with what is known: what is unchanged costs nothing more.
+    pub(super) fn reconcile(&mut self, found: Vec<Found>, out: &mut Vec<Output>) {
+        let known: Vec<PathBuf> = self.files.keys().cloned().chain(self.registry.paths()).collect();
+        let twins = self.forget_twins(&found, &known);
+        let known = known.into_iter().filter(|path| !twins.contains(path)).collect();
+        let metas: HashSet<PathBuf> = found
+            .iter()
+            .filter(|found| matches!(found.place, Place::SubagentMeta { .. }))
+            .map(|found| found.path.with_extension("").with_extension("jsonl"))
+            .collect();
+        let vanished: Vec<PathBuf> = self
+            .files
+            .iter()
+            .filter(|(path, file)| file.meta().is_some() && !metas.contains(*path))
+            .map(|(path, _)| path.with_extension("meta.json"))
+            .collect();
+        self.look_at_found(found, known, out);
+        for meta in vanished {
+            self.read_meta(&meta);
+        }
+    }
+
+    /// Whether a found file is as it was when it was read, or its companion is.
+    pub(super) fn is_unchanged(&mut self, found: &Found) -> bool {
+        if let Place::SubagentMeta { .. } = found.place {
+            let transcript = found.path.with_extension("").with_extension("jsonl");
+            let stamp = MetaStamp { mtime: found.stat.mtime, len: found.stat.len };
+            return self.files.get(&transcript).is_some_and(|file| file.meta() == Some(stamp));
+        }
+        self.files.get_mut(&found.path).is_some_and(|file| file.is_as(&found.stat))
+    }
+
+    /// The transcripts that are known.
+    pub fn known_files(&self) -> HashSet<PathBuf> {
+        self.files.keys().cloned().collect()
+    }
+
+    /// Before a file is read further, what is remembered of its records is taken up. `false` when there is no need to
+    /// read it.
+    pub(super) fn ready_to_read(&mut self, path: &Path) -> bool {
+        let Some(file) = self.files.get_mut(path).filter(|file| file.is_aside()) else { return true };
+        if self.world.fs.stat(path).is_ok_and(|stat| file.is_as(&stat)) {
+            return false;
+        }
+        self.take_up(path);
+        true
+    }
+
+    /// Takes up what is remembered of a file's records. Where that fails the file will be read from its beginning.
+    pub(super) fn take_up(&mut self, path: &Path) {
+        let kept = self.keeping.recall.as_ref().and_then(|recall| recall.recall(path));
+        let Some(file) = self.files.get_mut(path).filter(|file| file.is_aside()) else { return };
+        if kept.as_ref().is_some_and(|(_, pieces)| file.take_up(pieces).is_ok()) {
+            return;
+        }
+        // Another process may have kept more since we looked.
+        let newer = kept.and_then(|(head, pieces)| {
+            let kept = KeptFile::from_bytes(&head).ok()?;
+            let mut newer = TrackedFile::restore(file.place.clone(), &kept, self.settings.timeouts).ok()?;
+            newer.take_up(&pieces).ok()?;
+            newer.counted_with.clone_from(&file.counted_with);
+            Some(newer)
+        });
+        let mut new = newer.unwrap_or_else(|| {
+            tracing::debug!(path = %path.display(), "what was kept of a file is of no use; it is read anew");
+            let mut new = TrackedFile::new(file.place.clone(), self.settings.timeouts, self.outlook.until);
+            new.counted_with.clone_from(&file.counted_with);
+            new
+        });
+        if self.keeping.on {
+            new.note_new();
+        }
+        if new.is_unread() {
+            self.keeping.begun_anew.push(path.to_path_buf());
+        }
+        *file = new;
+        self.problems.forget(&path.to_string_lossy());
+        self.keeping.file(path);
+    }
+
+    /// Tokens of a session were shared out anew.
+    pub(super) fn keep_shares(&mut self, id: &SessionId) {
+        if !self.keeping.on {
+            return;
+        }
+        let Some(Session { mains, copies, .. }) = self.sessions.get(id) else { return };
+        self.keeping.files.extend(mains.iter().chain(copies).cloned());
+    }
+}

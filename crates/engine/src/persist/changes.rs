@@ -1,0 +1,94 @@
+//! What has changed since the store was last told, and the facts that no file will tell again.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use watchbill_core::chain::lineage::{Marker, RegistryMove};
+use watchbill_core::chain::link::Link;
+use watchbill_core::ids::SessionId;
+use watchbill_core::roster::row::Row;
+
+/// Everything that one step is to store.
+#[derive(Debug, Default)]
+pub struct Changes {
+    /// Transcripts, by path.
+    pub files: BTreeMap<PathBuf, FileChange>,
+    /// Rows as they are now.
+    pub rows: BTreeMap<SessionId, Row>,
+    /// Rows whose state has just changed, in order.
+    pub transitions: Vec<Row>,
+    /// All links of the chains, if they were resolved anew.
+    pub links: Option<Vec<Link>>,
+    /// What no file will tell again, if it has changed.
+    pub facts: Option<Facts>,
+}
+
+/// What has become of one transcript.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FileChange {
+    /// It was read.
+    Read {
+        /// Whose it is, or whose subagent's; empty while nobody knows.
+        session: String,
+        /// What is kept of it as a whole, in place of what was.
+        head: Vec<u8>,
+        /// What is remembered of its new records, to be put behind the rest.
+        piece: Option<Vec<u8>>,
+        /// It was read from its beginning: there is no rest.
+        fresh: bool,
+    },
+    /// It is there no more.
+    Gone,
+}
+
+/// What was seen live and stands in no file, or in none that need still be there.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Facts {
+    /// Processes that went from one session to another.
+    pub moves: Vec<RegistryMove>,
+    /// Markers that were read, by their files.
+    pub markers: Vec<(String, Vec<Marker>)>,
+}
+
+impl Changes {
+    /// Whether there is nothing to store.
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+            && self.rows.is_empty()
+            && self.transitions.is_empty()
+            && self.links.is_none()
+            && self.facts.is_none()
+    }
+
+    /// Adds later changes to these, which could not be stored.
+    pub fn merge(&mut self, later: Self) {
+        for (path, change) in later.files {
+            let merged = match (self.files.remove(&path), change) {
+                (
+                    Some(FileChange::Read { piece: Some(mut before), fresh, .. }),
+                    FileChange::Read { session, head, piece, fresh: false },
+                ) => {
+                    before.extend(piece.unwrap_or_default());
+                    FileChange::Read { session, head, piece: Some(before), fresh }
+                }
+                (Some(FileChange::Read { piece: None, fresh: true, .. }), change) => match change {
+                    FileChange::Read { session, head, piece, .. } => {
+                        FileChange::Read { session, head, piece, fresh: true }
+                    }
+                    FileChange::Gone => FileChange::Gone,
+                },
+                // What follows a file that went is another file.
+                (Some(FileChange::Gone), FileChange::Read { session, head, piece, .. }) => {
+                    FileChange::Read { session, head, piece, fresh: true }
+                }
+                (_, change) => change,
+            };
+            self.files.insert(path, merged);
+        }
+        self.rows.extend(later.rows);
+        self.transitions.extend(later.transitions);
+        self.links = later.links.or(self.links.take());
+        self.facts = later.facts.or(self.facts.take());
+    }
+}

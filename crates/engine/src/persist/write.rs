@@ -1,0 +1,121 @@
+//! One step's changes into the store's tables, in one transaction.
+
+use std::collections::{BTreeSet, HashSet};
+
+use watchbill_core::chain::link::Link;
+use watchbill_core::ids::SessionId;
+use watchbill_core::roster::row::Row;
+use watchbill_core::session::snapshot::to_bytes;
+use watchbill_store::tables::links::LinkRow;
+use watchbill_store::tables::sessions::SessionRow;
+use watchbill_store::tables::transitions::TransitionRow;
+use watchbill_store::{Step, Store, StoreError};
+
+use super::FACTS;
+use super::changes::{Changes, FileChange};
+
+/// Sessions that the person had removed: nothing of them is stored, though their transcripts are still there.
+#[derive(Debug, Default)]
+pub struct Forgotten(HashSet<SessionId>);
+
+impl Forgotten {
+    /// As the store says.
+    pub fn of(store: &Store) -> Self {
+        Self(store.forgotten().unwrap_or_default().into_iter().collect())
+    }
+
+    fn is(&self, id: &str) -> bool {
+        self.0.contains(id)
+    }
+}
+
+/// Stores everything or nothing.
+pub fn write(store: &mut Store, changes: &Changes, forgotten: &Forgotten) -> Result<(), StoreError> {
+    let known = if changes.links.is_some() { store.links()? } else { Vec::new() };
+    let mut step = store.step()?;
+    for (path, change) in &changes.files {
+        // A name that is no text is rare enough to be read anew at each start.
+        let Some(path) = path.to_str() else { continue };
+        match change {
+            FileChange::Read { session, head, piece, fresh } if !forgotten.is(session) => {
+                step.put_state(path, session, head, piece.as_deref(), *fresh)?;
+            }
+            FileChange::Read { .. } | FileChange::Gone => step.remove_state(path)?,
+        }
+    }
+    for row in changes.rows.values().filter(|row| !forgotten.is(row.session_id.as_str())) {
+        step.put_session(&session_row(row))?;
+    }
+    for row in changes.transitions.iter().filter(|row| !forgotten.is(row.session_id.as_str())) {
+        let session = step.session_key(&row.session_id)?;
+        step.add_transition(session, &transition_row(row))?;
+    }
+    if let Some(links) = &changes.links {
+        write_links(&mut step, &known, links, forgotten)?;
+    }
+    if let Some(facts) = &changes.facts {
+        step.put_fact(FACTS, &to_bytes(facts))?;
+    }
+    step.commit()
+}
+
+/// Links that are new or say something else by now. What links to a transcript that is gone stays: no file tells it
+/// any more.
+fn write_links(
+    step: &mut Step<'_>,
+    known: &[LinkRow],
+    links: &[Link],
+    forgotten: &Forgotten,
+) -> Result<(), StoreError> {
+    let known: BTreeSet<&LinkRow> = known.iter().collect();
+    let told = |link: &&Link| !forgotten.is(link.from.as_str()) && !forgotten.is(link.to.as_str());
+    for link in links.iter().filter(told) {
+        let row = LinkRow {
+            earlier: link.from.to_string(),
+            later: link.to.to_string(),
+            reason: link.reason.word().to_owned(),
+            confidence: link.confidence.word().to_owned(),
+            at: link.at,
+        };
+        if !known.contains(&row) {
+            step.put_link(&row)?;
+        }
+    }
+    Ok(())
+}
+
+fn session_row(row: &Row) -> SessionRow {
+    let text = |text: &Option<std::sync::Arc<str>>| text.as_ref().map(ToString::to_string);
+    let superseded = row.superseded.as_ref();
+    SessionRow {
+        session_id: row.session_id.to_string(),
+        project: text(&row.project_id),
+        cwd: text(&row.cwd),
+        title: text(&row.title),
+        goal: text(&row.goal),
+        summary: text(&row.summary),
+        branch: text(&row.branch),
+        model: text(&row.model),
+        created_at: row.created_at,
+        active_at: Some(row.last_activity_at),
+        state: Some(row.state.word().to_owned()),
+        state_kind: row.state_kind.map(|kind| kind.word().to_owned()),
+        state_since: Some(row.state_since),
+        chain_id: Some(row.work_chain_id.to_string()),
+        superseded_by: superseded.map(|by| by.by.to_string()),
+        superseded_at: superseded.and_then(|by| by.at),
+        compactions: u64::from(row.compaction_count),
+        row: None,
+    }
+}
+
+fn transition_row(row: &Row) -> TransitionRow {
+    TransitionRow {
+        at: row.state_since,
+        state: row.state.word().to_owned(),
+        kind: row.state_kind.map(|kind| kind.word().to_owned()),
+        source: row.state_reason.source.word().to_owned(),
+        detail: row.state_reason.detail.to_string(),
+        confidence: row.state_reason.confidence.word().to_owned(),
+    }
+}

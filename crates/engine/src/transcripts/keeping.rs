@@ -1,0 +1,139 @@
+//! A tracked file over a restart: what is given out to be kept, and how it is taken up again.
+
+use std::path::Path;
+
+use watchbill_core::session::fold::SessionFold;
+use watchbill_core::session::snapshot::SnapshotError;
+use watchbill_core::session::state::Timeouts;
+use watchbill_core::session::subagent::SubagentFold;
+use watchbill_core::time::Timestamp;
+use watchbill_core::transcript::line_splitter::LineSplitter;
+use watchbill_watch::fs::FileStat;
+use watchbill_watch::layout::Place;
+use watchbill_watch::tail::{ReadPlan, Tail, plan_read};
+
+use super::{Fold, TrackedFile};
+use crate::persist::kept::{Counted, KeptFile, MetaStamp};
+use crate::problems::Problems;
+
+impl TrackedFile {
+    /// From what was kept over a restart. What is remembered of each record is aside.
+    ///
+    /// # Errors
+    /// When the fold is of another version, damaged, or of another file.
+    pub fn restore(place: Place, kept: &KeptFile<'_>, timeouts: Timeouts) -> Result<Self, SnapshotError> {
+        let fold = match &place {
+            Place::Subagent { agent, .. } | Place::FlatSubagent { agent, .. } => {
+                Fold::Agent(Box::new(SubagentFold::restore(&kept.fold, agent)?))
+            }
+            Place::Transcript { session, .. } => {
+                Fold::Main(Box::new(SessionFold::restore(&kept.fold, session, timeouts)?))
+            }
+            _ => return Err(SnapshotError::Damaged),
+        };
+        let cursor = kept.cursor();
+        let again_from = (kept.line_start < cursor.offset).then_some(kept.line_start);
+        Ok(Self {
+            counted_with: None,
+            tail: Tail { cursor: Some(cursor), again_from },
+            splitter: LineSplitter::new(kept.line_start),
+            endless: kept.endless,
+            fold,
+            fresh: false,
+            meta: kept.meta,
+            ..Self::new(place, timeouts, None)
+        })
+    }
+
+    /// What is to be kept of it over a restart; `None` before it was read.
+    pub fn kept(&self, path: &Path, problems: &Problems, counted: Counted) -> Option<KeptFile<'static>> {
+        let fold = match &self.fold {
+            Fold::Main(fold) => fold.snapshot(),
+            Fold::Agent(fold) => fold.snapshot(),
+        };
+        let mut kept = KeptFile::new(self.tail.cursor.as_ref()?, problems, path, fold, counted);
+        // After a restart without a read the beginning of the line is where it was.
+        kept.line_start = self.tail.again_from.unwrap_or_else(|| self.splitter.line_start());
+        (kept.endless, kept.meta) = (self.endless, self.meta);
+        Some(kept)
+    }
+
+    /// From now on what is remembered of each record is given out by [`TrackedFile::take_new`].
+    pub fn note_new(&mut self) {
+        self.noting = true;
+        match &mut self.fold {
+            Fold::Main(fold) => fold.note_new(),
+            Fold::Agent(fold) => fold.note_new(),
+        }
+    }
+
+    /// The same, beginning with all records: somebody else keeps them from now on.
+    pub fn give_out_anew(&mut self) {
+        (self.noting, self.fresh) = (true, true);
+        match &mut self.fold {
+            Fold::Main(fold) => fold.note_all(),
+            Fold::Agent(fold) => fold.note_all(),
+        }
+    }
+
+    /// What is remembered of the records since the last call, and whether everything before is void.
+    pub fn take_new(&mut self) -> (Option<Vec<u8>>, bool) {
+        let new = match &mut self.fold {
+            Fold::Main(fold) => fold.take_new(),
+            Fold::Agent(fold) => fold.take_new(),
+        };
+        (new, std::mem::take(&mut self.fresh))
+    }
+
+    /// Gives the memory back for what is kept elsewhere.
+    pub fn put_aside(&mut self) {
+        match &mut self.fold {
+            Fold::Main(fold) => fold.put_aside(),
+            Fold::Agent(fold) => fold.put_aside(),
+        }
+    }
+
+    /// Whether what is remembered of each record must be taken up before anything is read.
+    pub fn is_aside(&self) -> bool {
+        match &self.fold {
+            Fold::Main(fold) => fold.is_aside(),
+            Fold::Agent(fold) => fold.is_aside(),
+        }
+    }
+
+    /// Takes up what is remembered of each record.
+    ///
+    /// # Errors
+    /// When the pieces are not what was given out: then the file must be read from its beginning.
+    pub fn take_up(&mut self, pieces: &[u8]) -> Result<(), SnapshotError> {
+        match &mut self.fold {
+            Fold::Main(fold) => fold.take_up(pieces),
+            Fold::Agent(fold) => fold.take_up(pieces),
+        }
+    }
+
+    /// Whether nothing has happened to the file since it was read, as far as `stat` tells. The number of a device
+    /// is another one after a restart of the system, so that it is taken over rather than compared.
+    pub fn is_as(&mut self, stat: &FileStat) -> bool {
+        let Some(cursor) = &mut self.tail.cursor else { return false };
+        if cursor.id.ino == stat.id.ino {
+            cursor.id = stat.id;
+        }
+        plan_read(Some(cursor), Some(stat)) == ReadPlan::Nothing
+    }
+
+    /// Whether nothing of it has been read.
+    pub fn is_unread(&self) -> bool {
+        self.tail.cursor.is_none()
+    }
+
+    /// Whether it was last written before `then`.
+    pub fn written_before(&self, then: Timestamp) -> bool {
+        self.tail.cursor.is_some_and(|cursor| cursor.mtime < then)
+    }
+
+    /// How the companion stood when it was read.
+    pub fn meta(&self) -> Option<MetaStamp> {
+        self.meta
+    }
+}

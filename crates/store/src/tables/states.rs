@@ -1,0 +1,145 @@
+//! What the engine knows of each transcript, so that a start need not read what was read before.
+
+use rusqlite::{OptionalExtension, params};
+
+use super::count;
+use crate::{Step, Store, StoreError};
+
+pub(crate) const V1: &str = "
+-- What the engine knows of a transcript, in bytes of its own form. A start reads all of these; other bytes than its
+-- own it refuses, and reads the transcript from its beginning.
+CREATE TABLE states (
+    id      INTEGER PRIMARY KEY,
+    path    TEXT NOT NULL UNIQUE,
+    session TEXT NOT NULL,      -- sessions.session_id; empty while nobody knows
+    head    BLOB NOT NULL
+) STRICT;
+CREATE INDEX states_session ON states (session);
+
+-- What it remembers of each record of the transcript: grows with the file, and is read only when that grows.
+CREATE TABLE state_pieces (
+    state INTEGER NOT NULL REFERENCES states (id) ON DELETE CASCADE,
+    part  INTEGER NOT NULL,
+    bytes BLOB NOT NULL,
+    PRIMARY KEY (state, part)
+) STRICT, WITHOUT ROWID;
+
+-- What was seen live and no file will tell again, by name.
+CREATE TABLE engine_facts (
+    name  TEXT PRIMARY KEY,
+    bytes BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+";
+
+/// A part grows up to this length before the next one begins: an append rewrites no more than one part.
+const PART: u64 = 8 << 10;
+
+impl Step<'_> {
+    /// Stores what is known of a transcript in place of what was there; `fresh` removes the pieces before.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn put_state(
+        &mut self,
+        path: &str,
+        session: &str,
+        head: &[u8],
+        piece: Option<&[u8]>,
+        fresh: bool,
+    ) -> Result<(), StoreError> {
+        let state: i64 = self.one(
+            "INSERT INTO states (path, session, head) VALUES (?1, ?2, ?3)
+             ON CONFLICT (path) DO UPDATE SET session = excluded.session, head = excluded.head RETURNING id",
+            (path, session, head),
+        )?;
+        if fresh {
+            self.run("DELETE FROM state_pieces WHERE state = ?1", [state])?;
+        }
+        let Some(piece) = piece else { return Ok(()) };
+        let grown = self.run(
+            "UPDATE state_pieces SET bytes = CAST(bytes || ?2 AS BLOB)
+             WHERE state = ?1 AND part = (SELECT max(part) FROM state_pieces WHERE state = ?1)
+               AND length(bytes) + length(?2) <= ?3",
+            params![state, piece, count(PART)],
+        )?;
+        if grown == 0 {
+            self.run(
+                "INSERT INTO state_pieces (state, part, bytes)
+                 VALUES (?1, (SELECT coalesce(max(part), 0) + 1 FROM state_pieces WHERE state = ?1), ?2)",
+                params![state, piece],
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Removes what is known of a transcript.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn remove_state(&mut self, path: &str) -> Result<(), StoreError> {
+        self.run("DELETE FROM states WHERE path = ?1", [path])?;
+        Ok(())
+    }
+
+    /// Stores a fact that no file will tell again.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn put_fact(&mut self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        self.run("INSERT OR REPLACE INTO engine_facts (name, bytes) VALUES (?1, ?2)", (name, bytes))?;
+        Ok(())
+    }
+}
+
+impl Store {
+    /// Hands what is known of every transcript to `each`: path and head.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn states(&self, each: &mut dyn FnMut(&str, &[u8])) -> Result<(), StoreError> {
+        self.asked(|sql| {
+            let mut statement = sql.prepare_cached("SELECT path, head FROM states ORDER BY id")?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                each(row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_blob()?);
+            }
+            Ok(())
+        })
+    }
+
+    /// Head and all pieces of one transcript, of one moment.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn state(&self, path: &str) -> Result<Option<(Vec<u8>, Vec<u8>)>, StoreError> {
+        self.asked(|sql| {
+            // One moment: a writer may go on between two statements.
+            let moment = sql.unchecked_transaction()?;
+            let found = moment
+                .prepare_cached("SELECT id, head FROM states WHERE path = ?1")?
+                .query_row([path], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?)))
+                .optional()?;
+            let Some((state, head)) = found else { return Ok(None) };
+            let mut pieces = Vec::new();
+            let mut statement =
+                moment.prepare_cached("SELECT bytes FROM state_pieces WHERE state = ?1 ORDER BY part")?;
+            let mut rows = statement.query([state])?;
+            while let Some(row) = rows.next()? {
+                pieces.extend_from_slice(row.get_ref(0)?.as_blob()?);
+            }
+            Ok(Some((head, pieces)))
+        })
+    }
+
+    /// A fact that no file will tell again.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn fact(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        self.asked(|sql| {
+            sql.prepare_cached("SELECT bytes FROM engine_facts WHERE name = ?1")?
+                .query_row([name], |row| row.get(0))
+                .optional()
+        })
+    }
+}
