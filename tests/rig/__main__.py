@@ -155,6 +155,7 @@ def verdict(options, results, broken, wrong):
         import report
 
         facts = {"client": f"Claude Code {options.version}", "runs": options.runs, "profile": options.profile}
+        facts["load"] = f"{os.getloadavg()[2]:.1f} on {os.cpu_count()} processors"
         report.write(options.out, results, facts)
         print(f"written: {options.out}")
     strangers = [r["scenario"] for r in results for run in r["runs"] if any(s["strangers"] for s in run.values())]

@@ -81,7 +81,11 @@ def hook_answers(stage):
     calls = [Step(text("I run it."), bash(ASKING)), Step(text("And this."), bash("cat gate > copy.txt"))]
     stage.model(ask=[*calls, Step(text("Done."))])
     stage.prompt(client, "run it @@ask")
-    stage.hook("PermissionRequest", 2)
+    action = "the model calls for a tool that asks"
+    stage.turn(client, stage.answered("ask", 0).answered, truth.ASKED_IN_PASSING, action)
+    stage.turn(client, stage.asked("ask", 1).asked, truth.WORKING, "the command has run")
+    stage.turn(client, stage.answered("ask", 1).answered, truth.ASKED_IN_PASSING, action)
+    stage.turn(client, stage.reached("gate"), truth.WORKING, "the command runs")
     stage.late()
     stage.rest(3)
     stage.open("gate")
