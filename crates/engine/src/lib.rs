@@ -18,6 +18,7 @@ pub mod first_scan;
 mod folder_looks;
 pub mod folders;
 pub mod handle;
+pub mod history;
 pub mod hooks_in;
 pub mod input;
 pub mod markers;

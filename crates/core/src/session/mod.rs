@@ -19,6 +19,7 @@ pub mod subagent;
 pub mod usage;
 mod words;
 
+pub use id_set::IdSet;
 pub use effect::{Effect, Reading};
 pub use facts::Facts;
 pub use fold::SessionFold;
