@@ -19,9 +19,9 @@ pub mod subagent;
 pub mod usage;
 mod words;
 
-pub use id_set::IdSet;
 pub use effect::{Effect, Reading};
 pub use facts::Facts;
 pub use fold::SessionFold;
+pub use id_set::IdSet;
 pub use subagent::SubagentFold;
 pub use usage::{RequestKey, RequestLedger};

@@ -111,7 +111,15 @@ impl FileHistory {
         let name = path.to_string_lossy();
         let mut tail = std::mem::take(&mut self.tail);
         let restart = Cell::new(std::mem::take(&mut self.stale));
-        let mut run = Run { file: self, step, settings, forgotten, name: &name, count: Indexed::default(), failed: None };
+        let mut run = Run {
+            file: self,
+            step,
+            settings,
+            forgotten,
+            name: &name,
+            count: Indexed::default(),
+            failed: None,
+        };
         let outcome = tail.read(fs, path, scratch, budget, &mut || restart.set(true), &mut |_, bytes| {
             if restart.replace(false) {
                 run.restarted();
@@ -221,9 +229,10 @@ impl Run<'_, '_> {
             return false;
         }
         let agent = self.file.agent.clone();
-        let keys = self.step.session_key(&owner).and_then(|session| {
-            Ok((self.step.file_key(self.name, session, agent.as_deref())?, session))
-        });
+        let keys = self
+            .step
+            .session_key(&owner)
+            .and_then(|session| Ok((self.step.file_key(self.name, session, agent.as_deref())?, session)));
         match keys {
             Ok(keys) => self.file.keys = Some(keys),
             Err(error) => {

@@ -96,7 +96,12 @@ pub fn write(
         parts = 1;
     }
     let new = seen.take_new();
-    let head = Head { line_start, seen: std::mem::take(seen), session: fold.session().clone(), fold: fold.snapshot() };
+    let head = Head {
+        line_start,
+        seen: std::mem::take(seen),
+        session: fold.session().clone(),
+        fold: fold.snapshot(),
+    };
     step.put_snapshot(file, kind, 0, VERSION, line_start, &to_bytes(&head))?;
     *seen = head.seen;
     parts = parts.max(1);
