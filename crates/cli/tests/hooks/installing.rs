@@ -77,14 +77,14 @@ fn what_is_installed_works_from_a_shell() {
     ok(&watchbill(home.path(), Some("2.1.329"), &["hooks", "install", "--data-dir", data_dir]));
     let text = std::fs::read_to_string(home.path().join(".claude/settings.json")).unwrap();
     let settings: serde_json::Value = serde_json::from_str(&text).unwrap();
-    for (number, event) in ["Stop", "SessionEnd"].iter().enumerate() {
+    for (number, event) in ["PreToolUse", "SessionEnd"].iter().enumerate() {
         let handler = &settings["hooks"][event][0]["hooks"][0];
         let mut shell = Command::new("/bin/sh");
         shell.env_clear().arg("-c").arg(handler["command"].as_str().unwrap());
         shell.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
         shell.stderr(std::process::Stdio::piped());
         run(shell, &payload("s", number));
-        assert_eq!(handler["async"].as_bool(), (*event == "Stop").then_some(true));
+        assert_eq!(handler["async"].as_bool(), (*event == "PreToolUse").then_some(true));
         assert_eq!(crate::agent::spooled(&data).len(), number + 1);
     }
     ok(&watchbill(home.path(), None, &["hooks", "uninstall"]));

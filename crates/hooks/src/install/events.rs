@@ -36,7 +36,8 @@ pub struct Event {
     pub name: &'static str,
     /// The first version that is known to have it; a later one where the notes of its releases do not say.
     pub since: Version,
-    /// The client waits for us. Only where it would otherwise end before we have begun.
+    /// The client waits for us, which takes milliseconds. Only where it may end right after: it kills the hooks that it does
+    /// not wait for, and of eight `Stop` events of print mode two were lost (2.1.329; anthropics/claude-code#83396).
     pub waits: bool,
 }
 
@@ -47,15 +48,19 @@ const fn event(name: &'static str, since: Version) -> Event {
     Event { name, since, waits: false }
 }
 
+const fn last_word(name: &'static str, since: Version) -> Event {
+    Event { name, since, waits: true }
+}
+
 /// All events that are asked for. `WorktreeCreate` never is: whoever answers it replaces git.
 pub const EVENTS: &[Event] = &[
     event("SessionStart", ALWAYS),
-    Event { name: "SessionEnd", since: ALWAYS, waits: true },
+    last_word("SessionEnd", ALWAYS),
     event("UserPromptSubmit", ALWAYS),
     event("PreToolUse", ALWAYS),
     event("PostToolUse", ALWAYS),
     event("Notification", ALWAYS),
-    event("Stop", ALWAYS),
+    last_word("Stop", ALWAYS),
     event("SubagentStop", ALWAYS),
     event("PreCompact", ALWAYS),
     event("SubagentStart", Version(2, 0, 43)),
@@ -64,7 +69,7 @@ pub const EVENTS: &[Event] = &[
     event("PostCompact", Version(2, 1, 76)),
     event("Elicitation", Version(2, 1, 76)),
     event("ElicitationResult", Version(2, 1, 76)),
-    event("StopFailure", Version(2, 1, 78)),
+    last_word("StopFailure", Version(2, 1, 78)),
     event("PermissionDenied", Version(2, 1, 89)),
     event("PostToolBatch", Version(2, 1, 152)),
 ];
