@@ -110,6 +110,14 @@ pub struct Instance {
     pub proc_start: Option<Arc<str>>,
 }
 
+impl Instance {
+    /// Whether both can be the same process: where one of them does not know the start time, the id alone decides.
+    pub fn may_be(&self, other: &Self) -> bool {
+        let starts = self.proc_start.as_ref().zip(other.proc_start.as_ref());
+        self.pid == other.pid && starts.is_none_or(|(a, b)| a == b)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

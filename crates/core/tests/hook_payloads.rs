@@ -8,7 +8,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use proptest::prelude::*;
-use watchbill_core::hook::payload::{Background, EndReason, NotificationKind, StartSource, Trigger};
+use watchbill_core::hook::event::{Background, EndReason, NotificationKind, StartSource, Trigger};
 use watchbill_core::hook::{
     HookError, HookEvent, HookPayload, HookTexts, PAYLOAD_LIMIT, parse_payload, payload_text,
 };

@@ -43,6 +43,10 @@ pub fn look(settings: Settings, world: World, outlook: Outlook, clock: &dyn Cloc
     });
     let mut out = Vec::new();
     engine.read_registries(&mut out);
+    if let Some(data_dir) = engine.settings.data_dir.clone().filter(|_| outlook.live) {
+        // After the registry, which knows the processes; what `watch` hears is what was kept.
+        engine.step(now, Input::Hooks(crate::hears::recent(&data_dir, now)));
+    }
     let mut again = Vec::new();
     if outlook.until.is_none() {
         // Companions say nothing about the past, since what they say has no time; neither does what is known already.

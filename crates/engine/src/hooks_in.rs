@@ -42,7 +42,7 @@ pub struct Told {
     /// The process that was heard last, what the system says of it, and when it took the session up.
     agent: Option<Agent>,
     /// The terminal, from the newest event that names one.
-    terminal: Option<(u64, Arc<TerminalContext>)>,
+    terminal: Option<(Timestamp, Arc<TerminalContext>)>,
     cwd: Option<Arc<str>>,
     title: Option<Arc<str>>,
     model: Option<Arc<str>>,
@@ -93,7 +93,9 @@ impl HooksIn {
             return change;
         }
         change.new = true;
-        let is_newest = origin.order >= told.last_order;
+        // The clock since boot orders what one process says; another process may be of another boot.
+        let same = told.agent() == origin.agent.as_ref();
+        let is_newest = if same { origin.order >= told.last_order } else { origin.at >= told.last_at };
         told.note(origin, payload, is_newest);
         if is_newest && let Some(instance) = &origin.agent {
             change.watch = told.heard_from(instance, origin, payload, replayed, processes);
@@ -166,9 +168,9 @@ impl Told {
     fn note(&mut self, origin: &HookOrigin, payload: &HookPayload, is_newest: bool) {
         self.first_at = Some(self.first_at.map_or(origin.at, |first| first.min(origin.at)));
         if let Some(terminal) = &origin.terminal
-            && self.terminal.as_ref().is_none_or(|(order, _)| *order <= origin.order)
+            && self.terminal.as_ref().is_none_or(|(at, _)| *at <= origin.at)
         {
-            self.terminal = Some((origin.order, Arc::new(terminal.clone())));
+            self.terminal = Some((origin.at, Arc::new(terminal.clone())));
         }
         let fill = |place: &mut Option<Arc<str>>, value: &Option<Arc<str>>, wins: bool| {
             if value.is_some() && (wins || place.is_none()) {
@@ -186,7 +188,9 @@ impl Told {
             fill(&mut self.title, title, is_newest);
         }
         self.last_at = self.last_at.max(origin.at);
-        self.last_order = self.last_order.max(origin.order);
+        if is_newest {
+            self.last_order = origin.order;
+        }
     }
 
     /// Says which process is to be watched for its end.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use tokio::sync::{Notify, mpsc};
+use watchbill_core::problem::Problem;
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_protocol::roster::RosterMessage;
 use watchbill_store::Mode;
@@ -17,6 +18,7 @@ use crate::exits::{Exits, Noticed};
 use crate::first_scan::FirstScan;
 use crate::folder_looks::FolderLooks;
 use crate::folders::FolderLook;
+use crate::hears::{Ear, deaf};
 use crate::input::{Input, Output};
 use crate::persist::Persist;
 use crate::publish::{Served, Sink, Subscriber, Subscription};
@@ -64,13 +66,14 @@ pub(crate) struct Loop {
     serve_at: Option<Timestamp>,
     exits: Exits,
     folder_looks: FolderLooks,
+    ear: Result<Option<Ear>, Problem>,
     /// Until when the first snapshot waits for looks at working folders.
     folders_until: Option<Timestamp>,
     again: BTreeSet<Hint>,
     persist: Option<Persist>,
     recent_left: Option<usize>,
     recent_limit: usize,
-    watch_problems: Vec<watchbill_core::problem::Problem>,
+    watch_problems: Vec<Problem>,
     stopped: bool,
 }
 
@@ -97,6 +100,10 @@ impl Loop {
         });
         let mut engine = Engine::new(settings, world.clone(), Outlook::LIVE, clock.now());
         engine.look_elsewhere();
+        let rung = Arc::clone(&woken);
+        let ear = engine.settings.data_dir.as_deref().map_or(Ok(None), |data_dir| {
+            Ear::open(data_dir, move || rung.notify_one()).map(Some).map_err(|error| deaf(data_dir, &error))
+        });
         // A file system in memory is nobody's: only the real one's facts are worth keeping.
         let mut persist =
             engine.settings.data_dir.clone().map(|folder| Persist::open(&folder, Mode::WriteOrRead));
@@ -126,6 +133,7 @@ impl Loop {
             serve_at: None,
             exits,
             folder_looks,
+            ear,
             folders_until: None,
             again: BTreeSet::new(),
             // Where the store knew of sessions, there is something to show before anything is read.
@@ -142,7 +150,8 @@ impl Loop {
         let mut out = Vec::new();
         self.engine.read_registries(&mut out);
         self.carry_out(out);
-        self.step(Input::Watching(self.source.problems()));
+        self.watch_problems = self.problems();
+        self.step(Input::Watching(self.watch_problems.clone()));
         loop {
             let owed = self.persist.as_ref().and_then(Persist::again_at);
             let next = self.engine.next_deadline().into_iter().chain(self.serve_at).chain(owed).min();
@@ -266,7 +275,7 @@ impl Loop {
     fn take_hints(&mut self) {
         let mut hints = self.source.take();
         hints.append(&mut self.again);
-        let problems = self.source.problems();
+        let problems = self.problems();
         if problems != self.watch_problems {
             self.watch_problems.clone_from(&problems);
             self.step(Input::Watching(problems));
@@ -274,6 +283,29 @@ impl Loop {
         if !hints.is_empty() {
             self.step(Input::Hints(hints));
         }
+        self.take_hooks();
+    }
+
+    fn take_hooks(&mut self) {
+        let Ok(Some(ear)) = &self.ear else { return };
+        let (events, more) = ear.take();
+        if more {
+            // The rest comes with the next turn of the loop, so that nobody waits for all of it.
+            self.woken.notify_one();
+        }
+        if !events.is_empty() {
+            self.step(Input::Hooks(events));
+        }
+    }
+
+    /// What is wrong with watching and hearing.
+    fn problems(&self) -> Vec<Problem> {
+        let mut problems = self.source.problems();
+        match &self.ear {
+            Ok(ear) => problems.extend(ear.iter().flat_map(Ear::problems)),
+            Err(deaf) => problems.push(deaf.clone()),
+        }
+        problems
     }
 
     fn step(&mut self, input: Input) {

@@ -122,6 +122,22 @@ impl JournalReader {
     }
 }
 
+/// Calls `event` for each event that stands in the last `most` bytes of the journal, for a look that keeps nothing. Of an
+/// event that begins before them nothing is told.
+///
+/// # Errors
+/// When the file is there and cannot be read.
+pub fn latest(places: &Places, most: u64, event: &mut dyn FnMut(Box<Envelope>, &[u8])) -> io::Result<()> {
+    let Some(file) = open_existing(&places.journal())? else { return Ok(()) };
+    let length = file.metadata()?.len();
+    if length < most
+        && let Some(old) = open_existing(&places.old_journal())?
+    {
+        read_on(&old, old.metadata()?.len().saturating_sub(most - length), event)?;
+    }
+    read_on(&file, length.saturating_sub(most), event).map(drop)
+}
+
 fn open_existing(path: &std::path::Path) -> io::Result<Option<File>> {
     match File::open(path) {
         Ok(file) => Ok(Some(file)),

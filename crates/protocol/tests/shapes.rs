@@ -165,6 +165,7 @@ fn why_with_its_witnesses() {
         tmux: None,
         live: true,
         processes: 1,
+        ask: None,
         next: Some(at(600_000)),
         witnesses: vec![
             witness(Source::Registry, Some(state), kind, Some(7), detail, true),

@@ -6,6 +6,10 @@ use crate::{Step, Store, StoreError};
 const MANY_HASH: i64 = 16 << 20;
 /// And otherwise: SQLite's own default.
 const USUAL_HASH: i64 = 1 << 20;
+/// Kilobytes of the database's pages in memory while many texts are stored.
+const MANY_CACHE: i64 = 8_000;
+/// And otherwise: SQLite's own default.
+const USUAL_CACHE: i64 = 2_000;
 /// How many segments of one level are merged as soon as they are there; SQLite's own default.
 const USUAL_MERGE: i64 = 4;
 
@@ -18,7 +22,8 @@ impl Store {
     /// # Errors
     /// When the database cannot be written.
     pub fn begin_many(&mut self) -> Result<(), StoreError> {
-        self.tune(MANY_HASH, 0)
+        self.tune(MANY_HASH, 0)?;
+        self.cache(MANY_CACHE)
     }
 
     /// Back to the usual: small steps, merged by and by.
@@ -26,7 +31,12 @@ impl Store {
     /// # Errors
     /// When the database cannot be written.
     pub fn end_many(&mut self) -> Result<(), StoreError> {
-        self.tune(USUAL_HASH, USUAL_MERGE)
+        self.tune(USUAL_HASH, USUAL_MERGE)?;
+        self.cache(USUAL_CACHE)
+    }
+
+    fn cache(&self, kilobytes: i64) -> Result<(), StoreError> {
+        self.asked(|sql| sql.pragma_update(None, "cache_size", -kilobytes))
     }
 
     fn tune(&mut self, hash: i64, merge: i64) -> Result<(), StoreError> {

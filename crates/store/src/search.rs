@@ -1,13 +1,17 @@
 //! Search: full text over everything that is stored, newest and most telling first.
 
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
+use rusqlite::Connection;
+use watchbill_core::history::rows::Role;
 use watchbill_core::time::Timestamp;
 
-use crate::tables::texts::Role;
-use crate::tables::{SessionKey, time, uncount};
+use crate::tables::{FileKey, SessionKey, at, time, uncount};
+use crate::text::find::{Finder, Mark};
 use crate::text::query::Terms;
-use crate::text::tags;
+use crate::text::{snippet, tags};
 use crate::{Store, StoreError};
 
 /// What is looked for.
@@ -59,6 +63,8 @@ pub struct Hit {
     pub chain_id: Option<String>,
     /// Its project: name of the folder in which the transcript lies.
     pub project: Option<String>,
+    /// The folder it was launched in.
+    pub cwd: Option<String>,
     /// Its title.
     pub title: Option<String>,
     /// The subagent, if it is a subagent's text.
@@ -90,48 +96,226 @@ pub struct Answer {
     pub more: bool,
 }
 
+/// So many matches, the newest, are weighed against each other; then the next so many. Weighing every match would
+/// cost a tenth of a second for a common word.
+const CANDIDATES: usize = 200;
+/// More sessions than these are compared one by one instead of being named in the query.
+const NAMED: usize = 400;
+/// After so many milliseconds a text counts half of what its age takes from it.
+const HALF_LIFE: f64 = 14.0 * 24.0 * 3_600_000.0;
+
 impl Store {
     /// Looks for texts.
     ///
     /// # Errors
     /// When the database cannot be read. Nothing that is typed is an error.
     pub fn search(&self, query: &Query) -> Result<Answer, StoreError> {
-        let Some(mut fts) = Terms::parse(&query.text, query.typing).to_fts() else {
+        let terms = Terms::parse(&query.text, query.typing);
+        let Some(fts) = terms.to_fts() else { return Ok(Answer::default()) };
+        if query.sessions.as_ref().is_some_and(Vec::is_empty) {
             return Ok(Answer::default());
-        };
-        if let Some(role) = query.role {
-            fts.push_str(&format!(" AND tags : {}", tags::role_tag(role.word())));
         }
-        let limit = query.limit as usize;
-        let mut hits = self.asked(|sql| {
-            sql.prepare_cached(
-                "SELECT s.session_id, s.chain_id, s.project, s.title, f.subagent, t.at, t.role, t.tool, t.text,
-                        f.path, t.byte
-                 FROM texts_fts x JOIN texts t ON t.id = x.rowid JOIN files f ON f.id = t.file
-                    JOIN sessions s ON s.id = t.session
-                 WHERE texts_fts MATCH ?1 ORDER BY x.rowid DESC LIMIT ?2 OFFSET ?3",
-            )?
-            .query_map((&fts, query.limit.saturating_add(1), query.skip), |row| {
-                Ok(Hit {
-                    session_id: row.get(0)?,
-                    chain_id: row.get(1)?,
-                    project: row.get(2)?,
-                    title: row.get(3)?,
-                    subagent: row.get(4)?,
-                    at: time(row, 5)?,
-                    role: row.get(6)?,
-                    tool: row.get(7)?,
-                    snippet: row.get(8)?,
-                    marks: Vec::new(),
-                    path: row.get(9)?,
-                    offset: uncount(row.get(10)?),
-                    score: 0.0,
-                })
-            })?
-            .collect::<rusqlite::Result<Vec<Hit>>>()
-        })?;
-        let more = hits.len() > limit;
-        hits.truncate(limit);
-        Ok(Answer { hits, more })
+        let wanted = (query.skip as usize).saturating_add(query.limit as usize);
+        let mut ranking = Ranking::new(&terms, wanted.saturating_add(1));
+        self.asked(|sql| candidates(sql, query, &fts, &mut |candidate| ranking.take(candidate)))?;
+        let mut found = ranking.finish();
+        let more = found.len() > wanted;
+        found.truncate(wanted);
+        let hits = found.drain(..).skip(query.skip as usize);
+        Ok(Answer { hits: self.asked(|sql| hits.map(|found| shown(sql, found)).collect())?, more })
     }
+}
+
+/// A text in which everything was found, before it is weighed.
+struct Candidate {
+    session: SessionKey,
+    file: FileKey,
+    offset: u64,
+    part: u16,
+    at: Option<Timestamp>,
+    role: String,
+    tool: Option<String>,
+    subagent: Option<String>,
+    text: String,
+}
+
+/// Hands the matches over, newest first, until `take` has enough.
+fn candidates(
+    sql: &Connection,
+    query: &Query,
+    fts: &str,
+    take: &mut dyn FnMut(Candidate) -> bool,
+) -> rusqlite::Result<()> {
+    let mut filtered = fts.to_owned();
+    let mut filter = |tags: &str| {
+        filtered.push_str(" AND tags : ");
+        filtered.push_str(tags);
+    };
+    if let Some(role) = query.role {
+        filter(&tags::role_tag(role.word()));
+    }
+    if let Some(tool) = &query.tool {
+        filter(&tags::tool_tag(tool));
+    }
+    let mut only: Option<HashSet<SessionKey>> = None;
+    match &query.sessions {
+        Some(sessions) if sessions.len() <= NAMED => {
+            let tags: Vec<String> = sessions.iter().map(|key| tags::session_tag(key.0)).collect();
+            filter(&format!("({})", tags.join(" OR ")));
+        }
+        Some(sessions) => only = Some(sessions.iter().copied().collect()),
+        None => {}
+    }
+    let mut statement = sql.prepare_cached(
+        "SELECT t.session, t.file, t.byte, t.part, t.at, t.role, t.tool, t.subagent, t.text
+         FROM texts_fts x CROSS JOIN texts t ON t.id = x.rowid
+         WHERE x.texts_fts MATCH ?1 AND x.rowid >= ?2 AND (?3 IS NULL OR t.at >= ?3) AND (?4 IS NULL OR t.at < ?4)
+         ORDER BY x.rowid DESC",
+    )?;
+    let oldest = oldest_text(sql, query.since)?;
+    let mut rows = statement.query((filtered, oldest, at(query.since), at(query.until)))?;
+    while let Some(row) = rows.next()? {
+        let session: SessionKey = row.get(0)?;
+        if only.as_ref().is_some_and(|only| !only.contains(&session)) {
+            continue;
+        }
+        let candidate = Candidate {
+            session,
+            file: row.get(1)?,
+            offset: uncount(row.get(2)?),
+            part: row.get(3)?,
+            at: time(row, 4)?,
+            role: row.get(5)?,
+            tool: row.get(6)?,
+            subagent: row.get(7)?,
+            text: row.get(8)?,
+        };
+        if !take(candidate) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// A number below which no text is as new as asked for: without it a common word of the last hour would be looked for
+/// through all of history. Where very many files are new enough, matches are found soon anyway.
+fn oldest_text(sql: &Connection, since: Option<Timestamp>) -> rusqlite::Result<i64> {
+    const FILES: i64 = 1_000;
+    let Some(since) = since else { return Ok(0) };
+    let (files, oldest): (i64, Option<i64>) = sql
+        .prepare_cached(
+            "SELECT count(*), min(first) FROM (
+                SELECT (SELECT id FROM texts WHERE file = f.id ORDER BY byte, part LIMIT 1) AS first
+                FROM files f WHERE f.text_at >= ?1 LIMIT ?2)",
+        )?
+        .query_row((since.as_millis(), FILES), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(if files < FILES { oldest.unwrap_or(i64::MAX) } else { 0 })
+}
+
+/// A candidate with its weight.
+struct Found {
+    candidate: Candidate,
+    marks: Vec<Mark>,
+    score: f64,
+}
+
+/// Weighs candidates, so many at a time.
+struct Ranking {
+    finder: Finder,
+    enough: usize,
+    /// What is weighed against each other now.
+    heap: Vec<Found>,
+    ranked: Vec<Found>,
+    /// Forks repeat what they began with: the same words of the same moment are shown once.
+    seen: HashSet<(Option<Timestamp>, u64)>,
+    /// Candidates come newest first, but for files that were read late.
+    newest: Option<Timestamp>,
+}
+
+impl Ranking {
+    fn new(terms: &Terms, enough: usize) -> Self {
+        Self {
+            finder: Finder::new(terms),
+            enough,
+            heap: Vec::new(),
+            ranked: Vec::new(),
+            seen: HashSet::new(),
+            newest: None,
+        }
+    }
+
+    /// Takes a candidate; says whether more are wanted.
+    fn take(&mut self, candidate: Candidate) -> bool {
+        let mut hash = DefaultHasher::new();
+        (&candidate.role, candidate.part, &candidate.text).hash(&mut hash);
+        if self.seen.insert((candidate.at, hash.finish())) {
+            self.newest = self.newest.max(candidate.at);
+            let marks = self.finder.find(&candidate.text);
+            let score = self.finder.weigh(&candidate.text, &marks) * weight_of(&candidate.role);
+            self.heap.push(Found { candidate, marks, score });
+            if self.heap.len() == CANDIDATES {
+                self.rank();
+            }
+        }
+        self.ranked.len() < self.enough
+    }
+
+    fn finish(mut self) -> Vec<Found> {
+        self.rank();
+        self.ranked
+    }
+
+    fn rank(&mut self) {
+        for found in &mut self.heap {
+            let age = match (self.newest, found.candidate.at) {
+                (Some(newest), Some(at)) => newest.since(at).0 as f64,
+                _ => HALF_LIFE,
+            };
+            found.score *= 0.25 + 0.75 * 0.5f64.powf(age / HALF_LIFE);
+        }
+        // The sort is stable: of equals the newest stays first.
+        self.heap.sort_by(|a, b| b.score.total_cmp(&a.score));
+        // What is older was not weighed against these, and does not claim to be better.
+        let least = self.ranked.last().map_or(f64::INFINITY, |last| last.score);
+        self.ranked.extend(self.heap.drain(..).map(|found| Found { score: found.score.min(least), ..found }));
+    }
+}
+
+/// People look for what was said rather than for what a tool printed.
+fn weight_of(role: &str) -> f64 {
+    match Role::of(role) {
+        Some(Role::Title) => 2.0,
+        Some(Role::Prompt) => 1.6,
+        Some(Role::Answer | Role::Summary) => 1.3,
+        Some(Role::ToolResult | Role::Notice) => 0.7,
+        _ => 1.0,
+    }
+}
+
+/// A hit as it is shown.
+fn shown(sql: &Connection, found: Found) -> rusqlite::Result<Hit> {
+    let Found { candidate, marks, score } = found;
+    let (snippet, marks) = snippet::around(&candidate.text, &marks);
+    sql.prepare_cached(
+        "SELECT s.session_id, s.chain_id, s.project, s.cwd, s.title, f.path, f.subagent
+         FROM sessions s, files f WHERE s.id = ?1 AND f.id = ?2",
+    )?
+    .query_row((candidate.session, candidate.file), |row| {
+        Ok(Hit {
+            session_id: row.get(0)?,
+            chain_id: row.get(1)?,
+            project: row.get(2)?,
+            cwd: row.get(3)?,
+            title: row.get(4)?,
+            path: row.get(5)?,
+            subagent: candidate.subagent.or(row.get(6)?),
+            at: candidate.at,
+            role: candidate.role,
+            tool: candidate.tool,
+            snippet,
+            marks,
+            offset: candidate.offset,
+            score,
+        })
+    })
 }

@@ -18,9 +18,12 @@ pub struct Step<'a> {
     transaction: Transaction<'a>,
     /// What was stored of texts, by file: written once, at the end.
     texts: HashMap<FileKey, TextCount>,
-    /// Parts and tags of a text, kept for their memory.
-    pub(crate) words: (String, String),
+    /// What is not indexed yet: the first text, and how many bytes.
+    unindexed: Option<(i64, usize)>,
 }
+
+/// So many bytes of texts are indexed at once: the index gets as few pieces as the memory allows.
+const INDEX_AT: usize = 48 << 20;
 
 /// What a step has stored of a file's texts.
 #[derive(Debug, Clone, Copy, Default)]
@@ -41,7 +44,7 @@ impl Store {
         // The exclusive borrow of the store keeps a second transaction from beginning inside this one.
         let transaction = Transaction::new_unchecked(&store.sql, TransactionBehavior::Immediate)
             .map_err(|e| store.fault(&e))?;
-        Ok(Step { store, transaction, texts: HashMap::new(), words: Default::default() })
+        Ok(Step { store, transaction, texts: HashMap::new(), unindexed: None })
     }
 }
 
@@ -51,6 +54,7 @@ impl Step<'_> {
     /// # Errors
     /// When the database cannot be written; then nothing of the step is stored.
     pub fn commit(mut self) -> Result<(), StoreError> {
+        self.index_all()?;
         for (file, stored) in std::mem::take(&mut self.texts) {
             self.run(
                 "UPDATE files SET texts = texts + ?2, cut_bytes = cut_bytes + ?3,
@@ -86,17 +90,23 @@ impl Step<'_> {
             .map_err(|e| self.store.fault(&e))
     }
 
-    /// The number that the last inserted row was given.
-    pub(crate) fn last_id(&self) -> i64 {
-        self.transaction.last_insert_rowid()
-    }
-
-    /// Counts a stored text.
-    pub(crate) fn count_text(&mut self, file: FileKey, row: &Text<'_>) {
+    /// Takes note of a text that was just stored.
+    pub(crate) fn note_text(&mut self, file: FileKey, row: &Text<'_>) -> Result<(), StoreError> {
         let stored = self.texts.entry(file).or_default();
         stored.texts += 1;
         stored.cut += row.cut;
         stored.newest = stored.newest.max(row.at);
+        let (first, bytes) = self.unindexed.unwrap_or((self.transaction.last_insert_rowid(), 0));
+        self.unindexed = Some((first, bytes + row.text.len()));
+        if bytes > INDEX_AT { self.index_all() } else { Ok(()) }
+    }
+
+    /// Brings the index up to what the step has stored. Before texts are removed, too: the index is told of each.
+    pub(crate) fn index_all(&mut self) -> Result<(), StoreError> {
+        match self.unindexed.take() {
+            Some((first, _)) => self.index_from(first),
+            None => Ok(()),
+        }
     }
 
     /// What was counted of a file is void with its texts.

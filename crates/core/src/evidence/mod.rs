@@ -3,8 +3,14 @@
 //! Every witness speaks as timestamped evidence. Unknown words of other programs are no evidence,
 //! never an error. The resolver is pure: the same evidence at the same time gives the same state.
 
+mod case;
+mod heard;
 pub mod registry;
 pub mod resolve;
+mod rules;
+mod sentences;
+mod testimony;
+mod times;
 pub mod witness;
 mod words;
 

@@ -41,6 +41,26 @@ pub struct RegistryEntry {
     pub tmux: Option<Arc<str>>,
 }
 
+impl RegistryEntry {
+    /// Stands for a process that no registry file names, but its hooks do: older clients, and those of an SDK.
+    pub fn unregistered(instance: Instance, session: SessionId) -> Self {
+        Self {
+            instance,
+            session,
+            cwd: None,
+            started_at: None,
+            status: None,
+            status_at: None,
+            kind: None,
+            entrypoint: None,
+            version: None,
+            user_name: None,
+            pid_domain: None,
+            tmux: None,
+        }
+    }
+}
+
 /// `status`, with `waitingFor` folded in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RegistryStatus {

@@ -18,7 +18,8 @@ pub struct Evidence<'a> {
     /// The transcript's reading; `None` while no transcript exists.
     pub transcript: Option<TranscriptWitness<'a>>,
     /// Registry files that name this session, with what the system says of their processes. The
-    /// order does not matter.
+    /// order does not matter. A process that only hooks name is one as well, with an entry that has no status
+    /// (see [`RegistryEntry::unregistered`]).
     pub instances: &'a [InstanceWitness],
     /// The newest process that was seen with this session and no longer is.
     pub gone: Option<&'a GoneInstance>,
@@ -34,7 +35,7 @@ pub struct Evidence<'a> {
     pub status_file: Option<&'a StatusWitness>,
     /// The newest child of the agent's process that a tool call may have started.
     pub child: Option<ChildWitness>,
-    /// Whether processes, hooks and registry count at all. Without them the transcript speaks alone, as for
+    /// Whether processes, hooks and registry count at all. Without them files speak alone, as for
     /// a question about the past.
     pub live: bool,
     /// The document's timeouts.
@@ -131,6 +132,8 @@ pub struct Verdict {
     pub live: bool,
     /// How many processes run it; more than one deserves a problem.
     pub processes: usize,
+    /// While the person is asked: the call that it is about, as far as known. It may be a subagent's.
+    pub ask: Option<PendingTool>,
     /// The earliest time at which the verdict can change without a new fact.
     pub next: Option<Timestamp>,
     /// Every witness that was heard, winner first.

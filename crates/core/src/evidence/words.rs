@@ -1,18 +1,14 @@
 //! What the witnesses' words mean, and how they are put to the person.
 
-use std::sync::Arc;
-
-use crate::evidence::registry::{Liveness, RegistryEntry, RegistryStatus};
-use crate::evidence::witness::{Departure, GoneInstance, InstanceWitness, TranscriptWitness, Witness};
+use crate::evidence::registry::{RegistryEntry, RegistryStatus};
+use crate::evidence::times::{SAME_EVENT, SETTLING, STALE_IDLE};
+use crate::evidence::witness::{InstanceWitness, TranscriptWitness};
+use crate::hook::{HookAsk, HookTurn, HookWitness};
 use crate::roster::pending::{self, PLAN_TOOL, QUESTION_TOOL};
 use crate::roster::row::Source;
 use crate::session::state::{Confidence, State, StateKind};
+use crate::status_file::StatusFile;
 use crate::time::{Millis, Timestamp};
-
-/// For so long after a registry's `idle` the end of the turn may still be on its way into the transcript.
-const SETTLING: Millis = Millis(500);
-/// A status that follows a turn's last record by no more than this belongs to the same event.
-pub(super) const SAME_EVENT: Millis = Millis(2_000);
 
 /// A registry status as a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,58 +43,122 @@ impl Word {
 /// | `status` | `waitingFor` | state, kind |
 /// |---|---|---|
 /// | `busy` | | working; the transcript tells compacting, retrying, background work |
-/// | `waiting` | `permission prompt`, `sandbox request`, `worker request` | approval: question or plan if the transcript shows its call, else permission |
-/// | `waiting` | `input needed` | approval: plan if only a plan is pending, else question |
-/// | `waiting` | absent (before 2.1.162) | as `permission prompt` if a call is pending, inferred; else a dialog |
-/// | `waiting` | `dialog open` and anything else | input: a dialog of the client; approval if a call of a running turn is pending |
-/// | `idle` | | input: as the transcript says the turn ended |
+/// | `waiting` | `permission prompt`, `sandbox request`, `worker request` | approval: as the hooks' open request says; else question or plan if the transcript shows its call; else permission |
+/// | `waiting` | `input needed` | approval: plan if only a plan is asked for, else question |
+/// | `waiting` | absent (before 2.1.162) | as `permission prompt` if a call is pending, inferred without a hook's request; else a dialog |
+/// | `waiting` | `dialog open` and anything else | as a hook's open request says; else input: a dialog of the client; approval if a call of a running turn is pending |
+/// | `idle` | | input: as hooks and transcript say the turn ended; interrupted if the hooks heard a turn and no end |
 /// | `shell` | | as `idle`, but background work goes on |
 pub(super) fn word_of(
     instance: &InstanceWitness,
     transcript: Option<&TranscriptWitness<'_>>,
+    hooks: Option<&HookWitness>,
     now: Timestamp,
 ) -> Option<Word> {
-    let end_kind = || end_kind(transcript, status_time(instance, now), now);
-    let asked = |tool| transcript.is_some_and(|t| pending::is_pending(t.pending, tool));
+    let at = status_time(instance, now);
+    let ask = hooks.and_then(|hooks| asked(hooks, at));
+    let shows = |tool| transcript.is_some_and(|t| pending::is_pending(t.pending, tool));
     let approval = || {
-        let kind = if asked(QUESTION_TOOL) {
+        let shown = if shows(QUESTION_TOOL) {
             StateKind::Question
-        } else if asked(PLAN_TOOL) {
+        } else if shows(PLAN_TOOL) {
             StateKind::Plan
         } else {
             StateKind::Permission
         };
-        Word::sure(State::WaitingForApproval, Some(kind))
+        Word::sure(State::WaitingForApproval, Some(ask.map_or(shown, |ask| ask.kind)))
     };
     let dialog = Word::sure(State::WaitingForInput, Some(StateKind::Dialog));
+    // Where hooks were heard they know whose turn it is: an open one may be of a process that was killed.
+    let calls = match hooks.map(|hooks| &hooks.turn) {
+        None | Some(HookTurn::Unheard) => {
+            transcript.is_some_and(|t| t.turn_is_open() && !t.pending.is_empty())
+        }
+        Some(HookTurn::Running) => {
+            hooks.is_some_and(|hooks| !hooks.calls.is_empty())
+                || transcript.is_some_and(|t| t.turn_is_open() && !t.pending.is_empty())
+        }
+        Some(_) => false,
+    };
     Some(match instance.entry.status.as_ref()? {
         RegistryStatus::Unknown(_) => return None,
-        RegistryStatus::Busy => Word::sure(State::Working, busy_kind(transcript)),
-        RegistryStatus::Idle => Word::sure(State::WaitingForInput, end_kind()),
+        RegistryStatus::Busy => Word::sure(State::Working, busy_kind(transcript, hooks)),
+        RegistryStatus::Idle => ended(transcript, hooks, at, now),
         RegistryStatus::Shell => {
-            let kind = end_kind().filter(|kind| *kind != StateKind::TurnEnded);
-            Word::sure(State::WaitingForInput, kind.or(Some(StateKind::Background)))
+            let word = ended(transcript, hooks, at, now);
+            let kind = word.kind.filter(|kind| *kind != StateKind::TurnEnded);
+            Word { kind: kind.or(Some(StateKind::Background)), ..word }
         }
         RegistryStatus::Waiting(what) => match &**what {
             "permission prompt" | "sandbox request" | "worker request" => approval(),
-            "input needed" if asked(PLAN_TOOL) => approval(),
+            "input needed" if ask.is_some() || shows(PLAN_TOOL) => approval(),
             "input needed" => Word::sure(State::WaitingForApproval, Some(StateKind::Question)),
+            _ if ask.is_some() => approval(),
             "" if transcript.is_some_and(|t| !t.pending.is_empty()) => {
                 Word { confidence: Confidence::Inferred, ..approval() }
             }
             // The auto mode's warnings stop a call in this way. The person may as well have opened a menu beside a
             // tool that runs; then they are at that terminal anyway.
-            _ if transcript.is_some_and(|t| t.turn_is_open() && !t.pending.is_empty()) => {
-                Word { state: State::WaitingForApproval, ..dialog }
-            }
+            _ if calls => Word { state: State::WaitingForApproval, ..dialog },
             _ => dialog,
         },
     })
 }
 
-fn busy_kind(transcript: Option<&TranscriptWitness<'_>>) -> Option<StateKind> {
+/// The request that a registry waits for since `at`: the one that was made then, else the oldest.
+fn asked(hooks: &HookWitness, at: Timestamp) -> Option<&HookAsk> {
+    let made_then = hooks.asks.iter().find(|ask| ask.at <= at + SAME_EVENT && at <= ask.at + SAME_EVENT);
+    made_then.or_else(|| hooks.asks.first().filter(|ask| ask.at <= at + SAME_EVENT))
+}
+
+fn busy_kind(transcript: Option<&TranscriptWitness<'_>>, hooks: Option<&HookWitness>) -> Option<StateKind> {
+    if let Some(hooks) = hooks {
+        if hooks.compacting.is_some() {
+            return Some(StateKind::Compacting);
+        }
+        match hooks.turn {
+            HookTurn::Ended { .. } if hooks.agents_running > 0 => return Some(StateKind::Background),
+            // The transcript may not have heard yet that a turn runs again.
+            HookTurn::Running => return retrying(transcript),
+            _ => {}
+        }
+    }
     let finer = [StateKind::Compacting, StateKind::Retrying, StateKind::Background];
     transcript.filter(|t| t.state == State::Working)?.kind.filter(|kind| finer.contains(kind))
+}
+
+/// A request that is tried again is known to the transcript alone.
+pub(super) fn retrying(transcript: Option<&TranscriptWitness<'_>>) -> Option<StateKind> {
+    transcript.filter(|t| t.state == State::Working)?.kind.filter(|kind| *kind == StateKind::Retrying)
+}
+
+/// How the turn ended that the registry calls over since `at`.
+fn ended(
+    transcript: Option<&TranscriptWitness<'_>>,
+    hooks: Option<&HookWitness>,
+    at: Timestamp,
+    now: Timestamp,
+) -> Word {
+    let input = |kind| Word::sure(State::WaitingForInput, kind);
+    let Some(hooks) = hooks else { return input(end_kind(transcript, at, now)) };
+    match &hooks.turn {
+        // A status of much later is of something that the hooks did not hear.
+        HookTurn::Ended { .. } if at <= hooks.since + SAME_EVENT => input(Some(StateKind::TurnEnded)),
+        HookTurn::Failed { limit, .. } if at <= hooks.since + SAME_EVENT => {
+            input(Some(if *limit { StateKind::Limit } else { StateKind::Error }))
+        }
+        HookTurn::Running if hooks.edge_at <= at + STALE_IDLE => {
+            let told = transcript.and_then(TranscriptWitness::end);
+            let told = told.filter(|end| !end.by_timeout && end.since > hooks.since);
+            match told.and_then(|end| end.kind) {
+                Some(kind) => input(Some(kind)),
+                // No hook fires for Escape, and every other end has one.
+                None => Word { confidence: Confidence::Inferred, ..input(Some(StateKind::Interrupted)) },
+            }
+        }
+        HookTurn::Ended { .. } => input(end_kind(transcript, at, now).or(Some(StateKind::TurnEnded))),
+        _ => input(end_kind(transcript, at, now)),
+    }
 }
 
 /// When the last end that the transcript tells counts as the end of the turn that the registry calls over since `at`;
@@ -124,8 +184,12 @@ pub(super) fn detail(
     entry: &RegistryEntry,
     word: Word,
     transcript: Option<&TranscriptWitness<'_>>,
+    hooks: Option<&HookWitness>,
 ) -> String {
     let mut detail = format!("registry says `{}`", entry.status.as_ref().map_or("", spelled));
+    if hooks.is_some_and(|hooks| adds(hooks, word, &mut detail)) {
+        return detail;
+    }
     // Not "no prompt yet": the transcript is written after the fact, or never.
     let Some(transcript) = transcript.filter(|t| !t.has_not_begun()) else {
         if word.is_quiet() && word.kind.is_none() {
@@ -167,6 +231,44 @@ pub(super) fn detail(
     detail
 }
 
+/// Puts into words what the hooks add to a registry's word; `false` when they add nothing.
+fn adds(hooks: &HookWitness, word: Word, detail: &mut String) -> bool {
+    let more = match (word.state, word.kind, &hooks.turn) {
+        (State::WaitingForApproval, Some(kind), _) => {
+            let Some(ask) = hooks.asks.iter().find(|ask| ask.kind == kind) else { return false };
+            let who = if ask.agent.is_some() { "a subagent: " } else { "" };
+            match (&*ask.tool, &*ask.target) {
+                ("", "") => return false,
+                ("", target) | (target, "") => format!(" for {who}{target}"),
+                (tool, target) => format!(" for {who}{tool}: {target}"),
+            }
+        }
+        (State::Working, Some(StateKind::Compacting), _) => {
+            "; a hook says that the context is being compacted".into()
+        }
+        (State::Working, Some(StateKind::Background), HookTurn::Ended { .. }) => match hooks.agents_running {
+            0 => return false,
+            1 => "; a hook says that the turn ended, one subagent works on".into(),
+            n => format!("; a hook says that the turn ended, {n} subagents work on"),
+        },
+        (State::WaitingForInput, Some(StateKind::Interrupted), HookTurn::Running)
+            if word.confidence == Confidence::Inferred =>
+        {
+            "; no hook said that the turn ended: interrupted".into()
+        }
+        (
+            State::WaitingForInput,
+            Some(StateKind::Error | StateKind::Limit),
+            HookTurn::Failed { error, message, .. },
+        ) => {
+            format!("; {}", if message.is_empty() { error } else { message })
+        }
+        _ => return false,
+    };
+    detail.push_str(&more);
+    true
+}
+
 /// The status as the registry spells it, `waitingFor` instead of `waiting` where it is given.
 pub(super) fn spelled(status: &RegistryStatus) -> &str {
     match status {
@@ -204,28 +306,8 @@ impl TranscriptWitness<'_> {
     }
 
     /// The reading, if it says that the turn is over.
-    fn end(&self) -> Option<&Self> {
+    pub(super) fn end(&self) -> Option<&Self> {
         (self.state == State::WaitingForInput).then_some(self)
-    }
-}
-
-/// What the system says of one process.
-pub(super) fn process_witness(instance: &InstanceWitness, at: Timestamp) -> Witness {
-    let pid = instance.entry.instance.pid;
-    let (state, confidence, detail) = match instance.liveness {
-        Liveness::Alive => (None, Confidence::Observed, format!("process {pid} runs")),
-        Liveness::Dead => (Some(State::Ended), Confidence::Observed, format!("process {pid} is gone")),
-        Liveness::Unknown => (None, Confidence::Inferred, format!("process {pid} cannot be seen from here")),
-    };
-    Witness {
-        source: Source::Process,
-        state,
-        kind: state.map(|_| StateKind::Crashed),
-        at: Some(at),
-        pid: Some(pid),
-        detail: Arc::from(detail),
-        confidence,
-        winner: false,
     }
 }
 
@@ -234,62 +316,10 @@ pub(super) fn status_time(instance: &InstanceWitness, now: Timestamp) -> Timesta
     instance.entry.status_at.unwrap_or(instance.seen_at).min(instance.seen_at).min(now)
 }
 
-/// What one registry file says; `None` when it says no status.
-pub(super) fn registry_witness(
-    instance: &InstanceWitness,
-    transcript: Option<&TranscriptWitness<'_>>,
-    now: Timestamp,
-) -> Option<Witness> {
-    let status = instance.entry.status.as_ref()?;
-    let word = word_of(instance, transcript, now);
-    let detail = match word {
-        Some(word) => self::detail(&instance.entry, word, transcript),
-        None => format!("registry says `{}`, which is not known here", spelled(status)),
-    };
-    Some(Witness {
-        source: Source::Registry,
-        state: word.map(|word| word.state),
-        kind: word.and_then(|word| word.kind),
-        at: Some(status_time(instance, now)),
-        pid: Some(instance.entry.instance.pid),
-        detail: Arc::from(detail),
-        confidence: word.map_or(Confidence::Observed, |word| word.confidence),
-        winner: false,
-    })
-}
-
-/// What the going of a process says.
-pub(super) fn gone_witness(gone: &GoneInstance) -> Witness {
-    let pid = gone.instance.pid;
-    let (source, kind, detail) = match gone.how {
-        Departure::FileRemoved => (Source::Registry, None, format!("process {pid} ended in order")),
-        Departure::MovedOn => (Source::Registry, None, format!("process {pid} went on with another session")),
-        Departure::FileLeft => {
-            (Source::Process, Some(StateKind::Crashed), format!("process {pid} is gone without a goodbye"))
-        }
-    };
-    Witness {
-        source,
-        state: Some(State::Ended),
-        kind,
-        at: Some(gone.at),
-        pid: Some(pid),
-        detail: Arc::from(detail),
-        confidence: Confidence::Observed,
-        winner: false,
-    }
-}
-
-/// What the transcript says.
-pub(super) fn transcript_witness(reading: &TranscriptWitness<'_>) -> Witness {
-    Witness {
-        source: reading.source(),
-        state: Some(reading.state),
-        kind: reading.kind,
-        at: Some(reading.since),
-        pid: None,
-        detail: Arc::from(reading.detail),
-        confidence: reading.confidence,
-        winner: false,
+/// A status file in a sentence.
+pub(super) fn status_detail(file: &StatusFile) -> String {
+    match file.task.as_ref().or(file.summary.as_ref()) {
+        Some(task) => format!("status file says `{}`: {task}", file.status.word()),
+        None => format!("status file says `{}`", file.status.word()),
     }
 }

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::event::HookEvent;
 use super::origin::HookOrigin;
 use super::payload::HookPayload;
-use super::turn::{Reading, Said};
+use super::turn::Reading;
 use super::witness::HookWitness;
 use crate::ids::Instance;
 use crate::time::Timestamp;
@@ -29,6 +30,28 @@ pub struct HookFold {
 
 /// When the sender spoke: its clock since boot, which never goes back, then its name.
 type Place = (u64, Arc<str>);
+
+/// What the state rests on: a payload without its place and its texts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Said {
+    pub event: HookEvent,
+    pub agent: Option<Arc<str>>,
+    /// The event is of a compaction's worker.
+    pub of_compaction: bool,
+    pub prompt: Option<Arc<str>>,
+}
+
+impl Said {
+    pub fn of(payload: &HookPayload) -> Self {
+        let ends = matches!(payload.event, HookEvent::SubagentStart | HookEvent::SubagentStop);
+        Self {
+            event: payload.event.clone(),
+            agent: payload.agent_id.clone(),
+            of_compaction: ends && payload.agent_type.as_deref() == Some(""),
+            prompt: payload.prompt_id.clone(),
+        }
+    }
+}
 
 #[derive(Debug, Clone, Default)]
 struct Window {
@@ -78,7 +101,8 @@ impl HookFold {
     /// What the hooks say, for the processes that are known to run the session (from the registry; empty when none is
     /// known). With one known, the events of any other process are no evidence.
     pub fn witness(&self, running: &[Instance]) -> Option<HookWitness> {
-        let counts = |agent: &Instance| running.is_empty() || running.contains(agent);
+        let counts =
+            |agent: &Instance| running.is_empty() || running.iter().any(|process| process.may_be(agent));
         let (agent, window) = self
             .processes
             .iter()
@@ -102,7 +126,7 @@ impl HookFold {
 
     /// The process was started by another process that speaks for the same session: a `claude -p` in a tool call.
     fn is_within_another(&self, agent: &Instance, window: &Window) -> bool {
-        let others = self.processes.keys().flatten().filter(|other| *other != agent);
+        let others = self.processes.keys().flatten().filter(|other| !other.may_be(agent));
         others.into_iter().any(|other| window.outer.contains(&other.pid))
     }
 

@@ -1,5 +1,7 @@
 //! Hook events of the agent as facts: who sent one, from where, and what it says.
 
+mod calls;
+pub mod event;
 pub mod fold;
 pub mod origin;
 pub mod payload;
@@ -7,8 +9,9 @@ pub mod texts;
 mod turn;
 pub mod witness;
 
+pub use event::{HookEvent, ToolCall};
 pub use fold::HookFold;
 pub use origin::{HookOrigin, TerminalContext};
-pub use payload::{HookError, HookEvent, HookPayload, PAYLOAD_LIMIT, ToolCall, parse_payload};
+pub use payload::{HookError, HookPayload, PAYLOAD_LIMIT, parse_payload};
 pub use texts::{HookTexts, payload_text};
 pub use witness::{HookAsk, HookCall, HookTurn, HookWitness};

@@ -3,41 +3,16 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use super::payload::{HookEvent, HookPayload, NotificationKind, StartSource, ToolCall};
+use super::calls::{Asked, CALLS, Call, Done, asks_by_itself, remember};
+use super::event::{HookEvent, NotificationKind, StartSource, ToolCall};
+use super::fold::Said;
 use super::witness::{HookAsk, HookCall, HookTurn, HookWitness};
-use crate::roster::pending::{PLAN_TOOL, QUESTION_TOOL};
 use crate::session::fold::is_limit;
 use crate::session::state::StateKind;
 use crate::time::{Millis, Timestamp};
 
-/// More open calls than any client makes at once; beyond it the oldest is forgotten.
-const CALLS: usize = 64;
-/// Prompts and finished calls that are remembered, for events that their senders put into the wrong order.
-const REMEMBERED: usize = 32;
 /// A request whose call ended this shortly before was answered by no person: senders start in any order.
 const SWAPPED: Millis = Millis(2_000);
-
-/// What the state rests on: a payload without its place and its texts.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Said {
-    pub event: HookEvent,
-    pub agent: Option<Arc<str>>,
-    /// The event is of a compaction's worker.
-    pub of_compaction: bool,
-    pub prompt: Option<Arc<str>>,
-}
-
-impl Said {
-    pub fn of(payload: &HookPayload) -> Self {
-        let ends = matches!(payload.event, HookEvent::SubagentStart | HookEvent::SubagentStop);
-        Self {
-            event: payload.event.clone(),
-            agent: payload.agent_id.clone(),
-            of_compaction: ends && payload.agent_type.as_deref() == Some(""),
-            prompt: payload.prompt_id.clone(),
-        }
-    }
-}
 
 /// The state that a sequence of events leads to.
 #[derive(Debug, Clone)]
@@ -52,32 +27,12 @@ pub(super) struct Reading {
     agents_ended: Option<Timestamp>,
     shells: u32,
     edge_at: Timestamp,
+    answered_at: Option<Timestamp>,
     heard_at: Timestamp,
     /// The newest prompt that any event named, and those before it.
     prompt: Option<Arc<str>>,
     prompts_before: VecDeque<Arc<str>>,
     done: VecDeque<Done>,
-}
-
-#[derive(Debug, Clone)]
-struct Call {
-    shown: HookCall,
-    input: u64,
-    agent: Option<Arc<str>>,
-}
-
-#[derive(Debug, Clone)]
-struct Asked {
-    shown: HookAsk,
-    input: u64,
-}
-
-/// A call that has ended.
-#[derive(Debug, Clone)]
-struct Done {
-    call: ToolCall,
-    agent: Option<Arc<str>>,
-    at: Timestamp,
 }
 
 impl Default for Reading {
@@ -93,6 +48,7 @@ impl Default for Reading {
             agents_ended: None,
             shells: 0,
             edge_at: Timestamp::default(),
+            answered_at: None,
             heard_at: Timestamp::default(),
             prompt: None,
             prompts_before: VecDeque::new(),
@@ -192,6 +148,7 @@ impl Reading {
             agents_ended: self.agents_ended,
             shells_running: self.shells,
             edge_at: self.edge_at,
+            answered_at: self.answered_at,
             heard_at: self.heard_at,
         })
     }
@@ -231,6 +188,7 @@ impl Reading {
         self.forget(None);
         self.compacting = None;
         self.prompt_at = Some(at);
+        self.answered_at = Some(at);
         self.becomes(HookTurn::Running, at);
     }
 
@@ -246,12 +204,14 @@ impl Reading {
     fn goes_on(&mut self, at: Timestamp) {
         if !matches!(self.turn, HookTurn::Ended { .. } | HookTurn::Failed { .. } | HookTurn::Closed(_)) {
             self.runs(at);
+            self.answered_at = Some(at);
         }
     }
 
     fn ended(&mut self, how: HookTurn, at: Timestamp) {
         self.forget(None);
         self.compacting = None;
+        self.answered_at = Some(at);
         self.becomes(how, at);
     }
 
@@ -402,20 +362,4 @@ impl Reading {
             ask.shown.confirmed = Some(at);
         }
     }
-}
-
-/// The kind of request that a call of this tool always is.
-fn asks_by_itself(tool: &str) -> Option<StateKind> {
-    match tool {
-        QUESTION_TOOL => Some(StateKind::Question),
-        PLAN_TOOL => Some(StateKind::Plan),
-        _ => None,
-    }
-}
-
-fn remember<T>(list: &mut VecDeque<T>, item: T) {
-    if list.len() == REMEMBERED {
-        list.pop_front();
-    }
-    list.push_back(item);
 }

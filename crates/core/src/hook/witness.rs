@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::hook::payload::EndReason;
+use crate::hook::event::EndReason;
 use crate::ids::Instance;
 use crate::session::state::StateKind;
 use crate::time::Timestamp;
@@ -35,6 +35,8 @@ pub struct HookWitness {
     pub shells_running: u32,
     /// Time of the newest event that says something of the turn, of a call or of a request.
     pub edge_at: Timestamp,
+    /// Time of the newest event that only happens where the turn's own dialog is closed: a prompt, a result, an end.
+    pub answered_at: Option<Timestamp>,
     /// Time of the newest event of any kind.
     pub heard_at: Timestamp,
 }

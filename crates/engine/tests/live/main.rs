@@ -5,6 +5,7 @@
 
 mod ear;
 mod files;
+mod hooks;
 mod processes;
 #[path = "../laws/records.rs"]
 #[allow(dead_code, reason = "shared with the laws, which need more of it")]

@@ -26,6 +26,7 @@ CREATE TABLE files (
     problems   INTEGER NOT NULL DEFAULT 0  -- lines that could not be read
 ) STRICT;
 CREATE INDEX files_session ON files (session);
+CREATE INDEX files_text_at ON files (text_at);
 ";
 
 /// A file, and how far it is in the store.
@@ -130,6 +131,7 @@ impl Step<'_> {
     /// # Errors
     /// When the database cannot be written.
     pub fn reset_file(&mut self, file: FileKey) -> Result<(), StoreError> {
+        self.index_all()?;
         for table in super::READ_FROM_FILES {
             self.run(&format!("DELETE FROM {table} WHERE file = ?1"), [file])?;
         }

@@ -6,7 +6,6 @@ use watchbill_core::history::rows::Text;
 use watchbill_core::time::Timestamp;
 
 use super::{FileKey, SessionKey, at, count, time, uncount};
-use crate::text::{parts, tags};
 use crate::{Step, Store, StoreError};
 
 /// The index keeps no text of its own (external content) and no lengths: what it finds is weighed by
@@ -66,8 +65,8 @@ pub struct StoredText {
 }
 
 impl Step<'_> {
-    /// Stores a text and indexes it. A text that is stored already at its place is left as it is: whoever reads
-    /// a record twice stores it once. Says whether it was new.
+    /// Stores a text, to be found once the step is committed. A text that is stored already at its place is left as
+    /// it is: whoever reads a record twice stores it once. Says whether it was new.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -77,7 +76,6 @@ impl Step<'_> {
         session: SessionKey,
         row: &Text<'_>,
     ) -> Result<bool, StoreError> {
-        let role = row.role.word();
         let added = self.run(
             "INSERT OR IGNORE INTO texts (file, byte, part, session, at, role, tool, subagent, cut, text)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
@@ -87,30 +85,30 @@ impl Step<'_> {
                 row.part,
                 session,
                 at(row.at),
-                role,
+                row.role.word(),
                 row.tool,
                 row.agent,
                 count(row.cut),
                 row.text
             ],
         )?;
-        if added == 0 {
-            return Ok(false);
+        if added > 0 {
+            self.note_text(file, row)?;
         }
-        let id = self.last_id();
-        let mut words = std::mem::take(&mut self.words);
-        words.0.clear();
-        words.1.clear();
-        parts::add(row.text, &mut words.0);
-        tags::add(session.0, role, row.tool, &mut words.1);
-        let indexed = self.run(
-            "INSERT INTO texts_fts (rowid, text, parts, tags) VALUES (?1, ?2, ?3, ?4)",
-            (id, row.text, &words.0, &words.1),
-        );
-        self.words = words;
-        indexed?;
-        self.count_text(file, row);
-        Ok(true)
+        Ok(added > 0)
+    }
+
+    /// Indexes what was added since the text with the number `from`.
+    ///
+    /// Not text by text: the index is flushed whenever another statement needs a journal of its own, as merging a
+    /// row does, and a flush for each text would cost more than everything else.
+    pub(crate) fn index_from(&mut self, from: i64) -> Result<(), StoreError> {
+        self.run(
+            "INSERT INTO texts_fts (rowid, text, parts, tags)
+             SELECT id, text, parts, tags FROM texts_indexed WHERE id >= ?1 ORDER BY id",
+            [from],
+        )?;
+        Ok(())
     }
 }
 

@@ -1,8 +1,11 @@
 //! What the index sees of a text, and how a person's words are looked for in it.
 
+pub(crate) mod find;
 pub mod parts;
 pub mod query;
+pub(crate) mod snippet;
 pub mod tags;
+pub(crate) mod words;
 
 use rusqlite::Connection;
 use rusqlite::functions::FunctionFlags;
@@ -14,12 +17,9 @@ pub(crate) const VERSION: u32 = 1;
 pub(crate) fn register(sql: &Connection) -> rusqlite::Result<()> {
     let flags =
         FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;
-    sql.create_scalar_function("index_parts", 1, flags, |ctx| {
-        Ok(ctx.get_raw(0).as_str().ok().and_then(parts::of))
-    })?;
+    sql.create_scalar_function("index_parts", 1, flags, |ctx| Ok(parts::of(ctx.get_raw(0).as_str()?)))?;
     sql.create_scalar_function("index_tags", 3, flags, |ctx| {
-        let session: i64 = ctx.get(0)?;
         let tool = ctx.get_raw(2).as_str_or_null()?;
-        Ok(tags::of(session, ctx.get_raw(1).as_str()?, tool))
+        Ok(tags::of(ctx.get(0)?, ctx.get_raw(1).as_str()?, tool))
     })
 }

@@ -36,7 +36,7 @@ impl Terms {
                 terms.push(Term { text: text.to_owned(), prefix });
             }
         }
-        Self(terms)
+        Self(if typing { without_stub(terms) } else { terms })
     }
 
     /// The query in the index's own language; `None` when there is nothing to look for.
@@ -46,14 +46,30 @@ impl Terms {
     }
 }
 
+/// While a word has few letters, half of the index begins with it: alone it is taken for the whole word until it has
+/// three, after others it is left out until it has four.
+fn without_stub(mut terms: Vec<Term>) -> Vec<Term> {
+    let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).count();
+    let alone = terms.len() == 1;
+    if let Some(last) = terms.last_mut()
+        && last.prefix
+        && letters(&last.text) < if alone { 3 } else { 4 }
+    {
+        last.prefix = false;
+        if !alone && last.text.is_ascii() {
+            terms.pop();
+        }
+    }
+    terms
+}
+
 impl Term {
     fn to_fts(&self) -> String {
         let star = if self.prefix { "*" } else { "" };
         let plain = format!("{{text parts}} : {}{star}", quoted(&self.text));
         match parts::of(&self.text) {
             Some(parts) => {
-                let words: Vec<&str> = parts.split_whitespace().filter(|word| *word != "0x").collect();
-                format!("({plain} OR {{text parts}} : {}{star})", quoted(&words.join(" ")))
+                format!("({plain} OR {{text parts}} : {}{star})", quoted(parts.trim_start()))
             }
             None => format!("({plain})"),
         }
@@ -73,6 +89,24 @@ mod tests {
         Terms::parse(typed, false).to_fts()
     }
 
+    fn typing(typed: &str) -> Vec<(String, bool)> {
+        Terms::parse(typed, true).0.into_iter().map(|term| (term.text, term.prefix)).collect()
+    }
+
+    #[test]
+    fn the_last_word_may_go_on_while_it_is_typed() {
+        let terms = |terms: &[(&str, bool)]| -> Vec<(String, bool)> {
+            terms.iter().map(|(text, prefix)| ((*text).to_owned(), *prefix)).collect()
+        };
+        assert_eq!(typing("fox"), terms(&[("fox", true)]));
+        assert_eq!(typing("red foxe"), terms(&[("red", false), ("foxe", true)]));
+        assert_eq!(typing("red foxe "), terms(&[("red", false), ("foxe", false)]));
+        assert_eq!(typing("red \"fox ran\""), terms(&[("red", false), ("fox ran", false)]));
+        assert_eq!(typing("red fox"), terms(&[("red", false)]));
+        assert_eq!(typing("fo"), terms(&[("fo", false)]));
+        assert_eq!(typing("red 本"), terms(&[("red", false), ("本", false)]));
+    }
+
     #[test]
     fn what_is_typed_is_text() {
         assert_eq!(
@@ -80,6 +114,10 @@ mod tests {
             Some("({text parts} : \"NOT\") AND ({text parts} : \"(foo\") AND ({text parts} : \"OR\")".into())
         );
         assert_eq!(fts("-> \" * ^"), None);
+        assert_eq!(
+            fts("parseLine").as_deref(),
+            Some("({text parts} : \"parseLine\" OR {text parts} : \"parse Line\")")
+        );
         assert_eq!(fts("conf*"), Some("({text parts} : \"conf*\"*)".into()));
     }
 }

@@ -1,0 +1,262 @@
+//! The evidence of one session, sorted out: who speaks for it, until when, and the verdict that a ruling becomes.
+
+use std::cmp::Reverse;
+use std::fmt::Write;
+use std::sync::Arc;
+
+use crate::evidence::heard::{self, Heard, Registered};
+use crate::evidence::registry::{Liveness, RegistryStatus};
+use crate::evidence::testimony::testimony;
+use crate::evidence::times::{AFTER_THE_END, CLAIM_GRACE, GRACE, LULL, SAME_EVENT};
+use crate::evidence::witness::{Evidence, GoneInstance, InstanceWitness, TranscriptWitness, Verdict};
+use crate::evidence::words::{self, Word, status_time};
+use crate::hook::{HookTurn, HookWitness};
+use crate::ids::Instance;
+use crate::roster::pending;
+use crate::roster::row::{PendingTool, Reason, Source};
+use crate::session::state::{Confidence, State, StateKind};
+use crate::status_file::{Status, StatusWitness};
+use crate::time::Timestamp;
+
+/// The evidence of one session, sorted out.
+pub(super) struct Case<'a> {
+    pub evidence: &'a Evidence<'a>,
+    /// The process that speaks for the session, if one may run.
+    pub claim: Option<Claim<'a>>,
+    /// The newest of the dead ones that left their files.
+    pub dead: Option<&'a InstanceWitness>,
+    /// How many processes may run it.
+    pub processes: usize,
+    /// The hooks of the claiming process, or of one that nobody knows to be dead.
+    pub hooks: Option<&'a HookWitness>,
+}
+
+/// A process that runs the session, and its registry's word.
+#[derive(Clone, Copy)]
+pub(super) struct Claim<'a> {
+    pub instance: &'a InstanceWitness,
+    pub word: Option<Word>,
+    pub at: Timestamp,
+}
+
+/// What a rule decides.
+pub(super) struct Ruling {
+    pub state: State,
+    pub kind: Option<StateKind>,
+    pub since: Timestamp,
+    pub source: Source,
+    pub confidence: Confidence,
+    pub detail: String,
+    pub pid: Option<u32>,
+}
+
+impl<'a> Case<'a> {
+    pub fn new(evidence: &'a Evidence<'a>) -> Self {
+        let instances = if evidence.live { evidence.instances } else { &[] };
+        let hooks = evidence.hooks.filter(|hooks| evidence.live && speaks(hooks, evidence, instances));
+        let claims = instances.iter().filter(|i| i.liveness != Liveness::Dead).map(|instance| {
+            let own = hooks.filter(|hooks| of_process(hooks, &instance.entry.instance));
+            Claim {
+                instance,
+                word: words::word_of(instance, evidence.transcript.as_ref(), own, evidence.now),
+                at: status_time(instance, evidence.now),
+            }
+        });
+        let claim = claims.clone().max_by_key(|claim| {
+            (
+                claim.instance.liveness == Liveness::Alive,
+                claim.word.map_or(0, Word::need),
+                claim.at,
+                Reverse(&claim.instance.entry.instance),
+            )
+        });
+        let of_claim = |hooks: &&HookWitness| {
+            claim.is_none_or(|claim| of_process(hooks, &claim.instance.entry.instance))
+        };
+        let dead = instances
+            .iter()
+            .filter(|i| i.liveness == Liveness::Dead)
+            .max_by_key(|i| (status_time(i, evidence.now), &i.entry.instance));
+        Self { evidence, claim, dead, processes: claims.count(), hooks: hooks.filter(of_claim) }
+    }
+
+    /// The time of the newest record, if there is a transcript; a time to come is taken for now.
+    pub fn activity(&self) -> Option<Timestamp> {
+        self.evidence.transcript.map(|t| t.last_activity_at.min(self.evidence.now))
+    }
+
+    /// The time of the newest record or hook event.
+    fn sign_of_life(&self) -> Option<Timestamp> {
+        self.activity().max(self.hooks.map(|hooks| hooks.heard_at.min(self.evidence.now)))
+    }
+
+    /// What the hooks say at this moment, beside the other witnesses.
+    pub fn heard(&self) -> Option<Heard<'a>> {
+        let registered = self.claim.and_then(|claim| {
+            let status = claim.instance.entry.status.as_ref()?;
+            Some(Registered { status, at: claim.at })
+        });
+        heard::heard(self.hooks?, self.evidence, registered)
+    }
+
+    /// When everything that could speak of the claimed session fell silent.
+    fn quiet_since(&self, claim: Claim<'_>) -> Timestamp {
+        match self.sign_of_life() {
+            // The status of a turn's end comes a little after its last record. Were it to count, the
+            // session would go idle twice: once by its records and once by the registry.
+            Some(activity) if claim.at <= activity + SAME_EVENT => activity,
+            _ => claim.at,
+        }
+    }
+
+    pub fn idle_at(&self, claim: Claim<'_>) -> Timestamp {
+        self.quiet_since(claim) + self.evidence.timeouts.idle
+    }
+
+    /// When a session that rests by its hooks alone is idle.
+    pub fn rests_until(&self, heard: &Heard<'_>) -> Timestamp {
+        self.sign_of_life().map_or(heard.edge, |at| at.max(heard.edge)) + self.evidence.timeouts.idle
+    }
+
+    /// From when the absence of a registry file counts; `None` when it never does.
+    pub fn unclaimed_at(&self) -> Option<Timestamp> {
+        let e = self.evidence;
+        let counts = e.live && self.claim.is_none() && e.registry_readable && e.expects_registry;
+        self.sign_of_life().filter(|_| counts).map(|activity| activity + CLAIM_GRACE)
+    }
+
+    /// Until when the registry's `idle` may be the gap before the subagents' report begins a turn of its own.
+    pub fn lull_until(&self) -> Option<Timestamp> {
+        let claim = self.claim.filter(|claim| claim.instance.entry.status == Some(RegistryStatus::Idle))?;
+        // The report itself may be written before `busy` is: then the turn has begun after the `idle`.
+        let goes_on = |t: &TranscriptWitness<'_>| {
+            t.turn_is_open() && (t.kind == Some(StateKind::Background) || t.since > claim.at)
+        };
+        let by_records = self.evidence.transcript.filter(goes_on).is_some();
+        (by_records || self.agents_just_ended(claim)).then_some(claim.at + LULL)
+    }
+
+    /// A hook said that the last subagent of an ended turn has ended, and nothing has begun since.
+    pub fn agents_just_ended(&self, claim: Claim<'_>) -> bool {
+        self.hooks.is_some_and(|hooks| {
+            let ended = hooks.agents_ended.filter(|at| *at >= hooks.since && claim.at <= *at + SAME_EVENT);
+            ended.is_some() && matches!(hooks.turn, HookTurn::Ended { .. })
+        })
+    }
+
+    /// The last process, unless the session went on without it.
+    pub fn departure(&self) -> Option<&'a GoneInstance> {
+        let e = self.evidence;
+        let gone = e.gone.filter(|_| e.live && self.claim.is_none())?;
+        let outlived = self.activity().is_some_and(|activity| activity > gone.at + AFTER_THE_END);
+        let elsewhere = self.hooks.is_some_and(|hooks| {
+            let other = hooks.agent.as_ref().is_some_and(|agent| !agent.may_be(&gone.instance));
+            hooks.heard_at > gone.at + AFTER_THE_END || other && hooks.heard_at > gone.at
+        });
+        (!outlived && !elsewhere).then_some(gone)
+    }
+
+    /// The status file, while it counts.
+    pub fn status_file(&self) -> Option<(&'a StatusWitness, Timestamp)> {
+        let e = self.evidence;
+        let file = e.status_file.filter(|file| e.now < file.until(e.now))?;
+        Some((file, file.at(e.now)))
+    }
+
+    pub fn verdict(&self, ruling: Ruling) -> Verdict {
+        let ruling = self.refined(ruling);
+        let faded = ruling.source == Source::Timeout && self.claim.is_some_and(|c| !c.is_certain());
+        let live = self.claim.is_some() && !faded && ruling.state != State::Ended;
+        let here = self.claim.filter(|claim| live && claim.is_certain()).map(|claim| &claim.instance.entry);
+        let reason = Reason {
+            source: ruling.source,
+            detail: Arc::from(ruling.detail.as_str()),
+            confidence: ruling.confidence,
+        };
+        Verdict {
+            state: ruling.state,
+            kind: ruling.kind,
+            since: ruling.since,
+            pid: here.map(|entry| entry.instance.pid),
+            tmux: here.and_then(|entry| entry.tmux.clone()),
+            live,
+            processes: self.processes,
+            ask: self.asked_call(&ruling),
+            next: self.next(),
+            witnesses: testimony(self, &ruling, &reason),
+            reason,
+        }
+    }
+
+    /// A status file tells how a turn ended that a better witness calls over.
+    fn refined(&self, mut ruling: Ruling) -> Ruling {
+        let ended = (ruling.state, ruling.kind) == (State::WaitingForInput, Some(StateKind::TurnEnded));
+        let Some((file, at)) = self.status_file().filter(|_| ended) else { return ruling };
+        let finer = [Status::Completed, Status::Blocked, Status::Error].contains(&file.file.status);
+        // It has to be of the turn that ended, not of one before.
+        let hooks = self.hooks.and_then(|hooks| hooks.prompt_at);
+        let began = hooks.max(self.evidence.transcript.and_then(|t| t.prompt_at));
+        if finer && began.is_none_or(|began| at >= began) {
+            ruling.kind = file.file.status.state().and_then(|(_, kind)| kind);
+            let _ = write!(ruling.detail, "; {}", words::status_detail(&file.file));
+        }
+        ruling
+    }
+
+    /// The call that the person is asked about.
+    fn asked_call(&self, ruling: &Ruling) -> Option<PendingTool> {
+        if ruling.state != State::WaitingForApproval {
+            return None;
+        }
+        let by_hooks = self.heard().and_then(|heard| heard.ask).filter(|ask| !ask.tool.is_empty());
+        let named = by_hooks.map(|ask| PendingTool {
+            id: ask.call.clone().unwrap_or_default(),
+            tool: Arc::clone(&ask.tool),
+            target: Arc::clone(&ask.target),
+            since: ask.at,
+        });
+        named.or_else(|| pending::principal(self.evidence.transcript?.pending).cloned())
+    }
+
+    /// The earliest time to come at which some rule may speak differently.
+    fn next(&self) -> Option<Timestamp> {
+        let e = self.evidence;
+        let decays = self.claim.filter(|c| !c.is_certain() || c.word.is_some_and(Word::is_quiet));
+        let idle = decays.map(|claim| self.idle_at(claim));
+        let settled = decays.and_then(|claim| words::settled_at(&e.transcript?, claim.at));
+        let hooks =
+            e.hooks.filter(|_| e.live).into_iter().flat_map(|hooks| heard::turning_points(hooks, e.timeouts));
+        let rests = self.heard().map(|heard| self.rests_until(&heard));
+        let compacting = self.hooks.is_some_and(|hooks| hooks.compacting.is_some());
+        let ended = e.transcript.filter(|_| compacting).map(|t| t.since + GRACE);
+        let file = e.status_file.map(|file| file.until(e.now));
+        let times = [idle, self.unclaimed_at(), self.lull_until(), settled, rests, ended, file];
+        times.into_iter().flatten().chain(hooks).filter(|at| *at > e.now).min()
+    }
+}
+
+/// Whether the hooks are of this process, as far as anyone can tell.
+pub(super) fn of_process(hooks: &HookWitness, process: &Instance) -> bool {
+    hooks.agent.as_ref().is_none_or(|agent| agent.may_be(process))
+}
+
+/// Whether the hooks are of a process that may still run the session.
+fn speaks(hooks: &HookWitness, e: &Evidence<'_>, instances: &[InstanceWitness]) -> bool {
+    let Some(agent) = &hooks.agent else { return true };
+    let known = instances.iter().find(|i| i.entry.instance.may_be(agent));
+    let dead = known.is_some_and(|i| i.liveness == Liveness::Dead);
+    let gone = e.gone.is_some_and(|gone| gone.instance.may_be(agent)) && known.is_none();
+    // Its last word, that it leaves, is worth as much as its going.
+    !dead && (!gone || matches!(hooks.turn, HookTurn::Closed(_)))
+}
+
+impl Claim<'_> {
+    /// The system confirms that the process runs.
+    pub fn is_certain(&self) -> bool {
+        self.instance.liveness == Liveness::Alive
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.instance.entry.instance.pid
+    }
+}

@@ -1,0 +1,281 @@
+//! What the hooks' facts mean at a moment, beside the other witnesses.
+
+use std::fmt::Write;
+
+use crate::evidence::registry::RegistryStatus;
+use crate::evidence::times::{ASK_DWELL, COMPACTION_LASTS, GRACE, LULL, STALE_IDLE};
+use crate::evidence::witness::{ChildWitness, Evidence, TranscriptWitness};
+use crate::hook::{HookAsk, HookTurn, HookWitness};
+use crate::session::state::{Confidence, State, StateKind, Timeouts};
+use crate::time::Timestamp;
+
+/// The hooks' reading at a moment.
+#[derive(Debug, Clone)]
+pub(super) struct Heard<'a> {
+    pub state: State,
+    pub kind: Option<StateKind>,
+    pub since: Timestamp,
+    /// The newest event that says so: what a witness with a newer event contradicts.
+    pub edge: Timestamp,
+    pub confidence: Confidence,
+    /// When the turn's own dialog was last known to be closed.
+    pub answered: Option<Timestamp>,
+    /// The request that it is about.
+    pub ask: Option<&'a HookAsk>,
+    pub detail: String,
+}
+
+/// The registry's status and its time, as far as they concern a request.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Registered<'a> {
+    pub status: &'a RegistryStatus,
+    pub at: Timestamp,
+}
+
+/// Reads the hooks with what else is known of each request.
+pub(super) fn heard<'a>(
+    hooks: &'a HookWitness,
+    e: &Evidence<'_>,
+    registered: Option<Registered<'_>>,
+) -> Option<Heard<'a>> {
+    let stands = |ask: &HookAsk| stands(ask, hooks, e.transcript.as_ref(), e.child, registered);
+    let waiting = registered.is_some_and(|r| matches!(r.status, RegistryStatus::Waiting(_)));
+    read(hooks, e.now, e.timeouts, |ask| stands(ask) && (waiting || has_dwelt(ask, e.now)))
+}
+
+/// What the hooks alone would say.
+pub(super) fn alone(hooks: &HookWitness, now: Timestamp, timeouts: Timeouts) -> Option<Heard<'_>> {
+    read(hooks, now, timeouts, |ask| has_dwelt(ask, now))
+}
+
+/// The times at which the hooks' reading, or what it is worth beside another's, may change by itself.
+pub(super) fn turning_points(hooks: &HookWitness, timeouts: Timeouts) -> impl Iterator<Item = Timestamp> {
+    let asks = hooks.asks.iter().map(|ask| ask.at + ASK_DWELL);
+    let (edge, heard) = (hooks.edge_at, hooks.heard_at);
+    let mut times = vec![edge + GRACE, edge + timeouts.stale, edge + timeouts.idle, heard + GRACE];
+    times.extend([heard + timeouts.idle, hooks.since + GRACE]);
+    times.extend(hooks.answered_at.map(|at| at + GRACE));
+    times.extend(hooks.compacting.map(|at| at + COMPACTION_LASTS));
+    times.extend(hooks.agents_ended.map(|at| at + LULL));
+    times.into_iter().chain(asks.collect::<Vec<_>>())
+}
+
+fn has_dwelt(ask: &HookAsk, now: Timestamp) -> bool {
+    ask.confirmed.is_some() || ask.at + ASK_DWELL <= now
+}
+
+/// Whether a request is still open, as far as anybody else knows. No hook fires when the person answers.
+fn stands(
+    ask: &HookAsk,
+    hooks: &HookWitness,
+    transcript: Option<&TranscriptWitness<'_>>,
+    child: Option<ChildWitness>,
+    registered: Option<Registered<'_>>,
+) -> bool {
+    if let Some(Registered { status, at }) = registered {
+        match status {
+            RegistryStatus::Waiting(_) => return true,
+            RegistryStatus::Unknown(_) => {}
+            _ if at > ask.at => return false,
+            // A registry that has followed this turn so far would say `waiting` within 150 ms: somebody else has answered.
+            RegistryStatus::Busy
+                if ask.confirmed.is_none() && hooks.prompt_at.is_none_or(|p| at + GRACE >= p) =>
+            {
+                return false;
+            }
+            _ => {}
+        }
+    }
+    // With several requests nobody can say whose call the child is.
+    let runs = child.is_some_and(|child| child.began > ask.at);
+    if runs && ask.kind == StateKind::Permission && hooks.asks.len() == 1 {
+        return false;
+    }
+    // A subagent's calls are not in this transcript.
+    let answered = |t: &TranscriptWitness<'_>| {
+        let open = t.pending.iter().any(|call| match &ask.call {
+            Some(id) => call.id == *id,
+            None => call.tool == ask.tool,
+        });
+        !open && t.last_activity_at > ask.at
+    };
+    ask.agent.is_some() || !transcript.is_some_and(answered)
+}
+
+fn read<'a>(
+    hooks: &'a HookWitness,
+    now: Timestamp,
+    timeouts: Timeouts,
+    shown: impl Fn(&HookAsk) -> bool,
+) -> Option<Heard<'a>> {
+    if matches!(hooks.turn, HookTurn::Closed(_)) {
+        let detail = "a hook says that the session was left".to_owned();
+        return Some(Heard { detail, ..plain(State::Ended, None, hooks.since) });
+    }
+    let open: Vec<&HookAsk> = hooks.asks.iter().filter(|ask| shown(ask)).collect();
+    if let Some(ask) = open.first() {
+        return Some(asked(ask, open.len() - 1));
+    }
+    if let Some(at) = hooks.compacting.filter(|at| now < *at + COMPACTION_LASTS) {
+        let detail = "a hook says that the context is being compacted".to_owned();
+        return Some(Heard { detail, ..plain(State::Working, Some(StateKind::Compacting), at) });
+    }
+    turn(hooks, now, timeouts).map(|heard| Heard { answered: hooks.answered_at, ..heard })
+}
+
+fn plain(state: State, kind: Option<StateKind>, since: Timestamp) -> Heard<'static> {
+    Heard {
+        state,
+        kind,
+        since,
+        edge: since,
+        confidence: Confidence::Observed,
+        answered: None,
+        ask: None,
+        detail: String::new(),
+    }
+}
+
+fn asked(ask: &HookAsk, more: usize) -> Heard<'_> {
+    let who = if ask.agent.is_some() { "a subagent" } else { "the agent" };
+    let mut detail = match ask.kind {
+        StateKind::Question => format!("a hook says that {who} asks a question"),
+        StateKind::Plan => format!("a hook says that {who} shows a plan"),
+        StateKind::Dialog => "a hook says that a server asks for something".to_owned(),
+        _ => format!("a hook says that {who} wants permission for {}", ask.tool),
+    };
+    // Writing into a `String` cannot fail.
+    if !ask.target.is_empty() {
+        let _ = write!(detail, ": {}", ask.target);
+    }
+    if more > 0 {
+        let _ = write!(detail, "; {more} more wait");
+    }
+    let confidence =
+        if ask.implied && ask.confirmed.is_none() { Confidence::Inferred } else { Confidence::Observed };
+    Heard { confidence, ask: Some(ask), detail, ..plain(State::WaitingForApproval, Some(ask.kind), ask.at) }
+}
+
+fn turn(hooks: &HookWitness, now: Timestamp, timeouts: Timeouts) -> Option<Heard<'static>> {
+    let agents =
+        hooks.agents_running > 0 || hooks.agents_ended.is_some_and(|at| at >= hooks.since && now < at + LULL);
+    let input = |kind| plain(State::WaitingForInput, kind, hooks.since);
+    let says = |detail: &str| format!("a hook says that {detail}");
+    let reading = match &hooks.turn {
+        HookTurn::Unheard | HookTurn::Closed(_) => return None,
+        HookTurn::NotBegun => Heard { detail: says("the session began"), ..input(None) },
+        HookTurn::Running => {
+            // A call explains any silence; without one the turn may have been interrupted, which fires no hook.
+            if hooks.calls.is_empty() && hooks.edge_at + timeouts.stale <= now {
+                return None;
+            }
+            let detail = match hooks.calls.last() {
+                Some(call) if call.target.is_empty() => says(&format!("{} runs", call.tool)),
+                Some(call) => says(&format!("{} runs: {}", call.tool, call.target)),
+                None => says("a turn runs"),
+            };
+            Heard { detail, edge: hooks.edge_at, ..plain(State::Working, None, hooks.since) }
+        }
+        HookTurn::Ended { .. } if agents => {
+            let detail = match hooks.agents_running {
+                0 => says("the turn ended, its subagents too: their report is on its way"),
+                1 => says("the turn ended, one subagent works on"),
+                n => says(&format!("the turn ended, {n} subagents work on")),
+            };
+            Heard { detail, ..plain(State::Working, Some(StateKind::Background), hooks.since) }
+        }
+        HookTurn::Ended { .. } if hooks.shells_running > 0 => Heard {
+            detail: says("the turn ended, a background task runs on"),
+            ..input(Some(StateKind::Background))
+        },
+        HookTurn::Ended { .. } => {
+            Heard { detail: says("the turn ended"), ..input(Some(StateKind::TurnEnded)) }
+        }
+        HookTurn::Failed { error, message, limit } => {
+            let text = if message.is_empty() { error } else { message };
+            let kind = if *limit { StateKind::Limit } else { StateKind::Error };
+            Heard { detail: text.to_string(), ..input(Some(kind)) }
+        }
+        HookTurn::Quiet => Heard {
+            confidence: Confidence::Inferred,
+            detail: says("the prompt has been open for a minute"),
+            ..input(Some(StateKind::TurnEnded))
+        },
+    };
+    Some(reading)
+}
+
+/// What a state means for whoever compares two witnesses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Class {
+    Works,
+    Asks,
+    /// A dialog that the person opened.
+    Dialog,
+    Rests,
+}
+
+impl Class {
+    pub fn of(state: State, kind: Option<StateKind>) -> Self {
+        match (state, kind) {
+            (State::Working, _) => Self::Works,
+            (State::WaitingForApproval, _) => Self::Asks,
+            (State::WaitingForInput, Some(StateKind::Dialog)) => Self::Dialog,
+            _ => Self::Rests,
+        }
+    }
+}
+
+impl Heard<'_> {
+    fn class(&self) -> Class {
+        Class::of(self.state, self.kind)
+    }
+
+    /// Whether the hooks are to be believed and not the registry, which has said something else since `at`.
+    pub fn beats_registry(&self, registry: Class, at: Timestamp, now: Timestamp) -> bool {
+        let newer = self.edge > at;
+        // The registry is about to be rewritten.
+        let fresh = newer && now < self.edge + GRACE;
+        let closed = self.answered.is_some_and(|answered| answered > at && now < answered + GRACE);
+        match (self.class(), registry) {
+            (mine, theirs) if mine == theirs => false,
+            // Each request has been held against the registry before.
+            (Class::Asks, _) => true,
+            (Class::Works, Class::Rests) => fresh || self.edge > at + STALE_IDLE,
+            // While hooks of other programs run at the end of a turn, the registry says `busy` and is right.
+            // A call comes before its request: only what follows the answer contradicts.
+            (Class::Works | Class::Rests, Class::Asks) | (Class::Works, Class::Dialog) => closed,
+            // That a session began says nothing of its turn: the hook of its first prompt may be on its way.
+            (Class::Rests, Class::Works) => fresh && self.kind.is_some(),
+            // A dialog is known to the registry alone.
+            _ => false,
+        }
+    }
+
+    /// Whether the hooks are to be believed and not the transcript, where there is no registry.
+    pub fn beats_transcript(&self, t: &TranscriptWitness<'_>, now: Timestamp) -> bool {
+        // A record of a time to come was stamped by another clock: it is newer than nothing.
+        if t.has_not_begun() || t.last_activity_at > now + STALE_IDLE {
+            return true;
+        }
+        let turn_went_on = t.turn_is_open() && t.last_activity_at > self.edge + STALE_IDLE;
+        if t.by_timeout {
+            return self.class() != Class::Rests || !turn_went_on;
+        }
+        let theirs = Class::of(t.state, t.kind);
+        match self.class() {
+            Class::Asks => true,
+            Class::Works if theirs == Class::Works => true,
+            // The boundary is written before the hook says that the compaction is over.
+            Class::Works if self.kind == Some(StateKind::Compacting) => {
+                t.since <= self.edge || now < t.since + GRACE
+            }
+            Class::Works => {
+                let swapped = t.since + STALE_IDLE > self.edge && now >= self.edge + GRACE;
+                !(t.since > self.edge || swapped)
+            }
+            Class::Rests | Class::Dialog if t.turn_is_open() => !turn_went_on,
+            Class::Rests | Class::Dialog => t.since <= self.edge,
+        }
+    }
+}

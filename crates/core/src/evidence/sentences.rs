@@ -1,0 +1,156 @@
+//! Each witness in a sentence: what it alone would have said.
+
+use std::sync::Arc;
+
+use crate::evidence::heard::Heard;
+use crate::evidence::registry::Liveness;
+use crate::evidence::witness::{
+    ChildWitness, Departure, GoneInstance, InstanceWitness, TranscriptWitness, Witness,
+};
+use crate::evidence::words::{detail, spelled, status_detail, status_time, word_of};
+use crate::hook::HookWitness;
+use crate::roster::row::Source;
+use crate::session::state::{Confidence, State, StateKind};
+use crate::status_file::StatusWitness;
+use crate::time::Timestamp;
+
+/// What the system says of one process.
+pub(super) fn process_witness(instance: &InstanceWitness, at: Timestamp) -> Witness {
+    let pid = instance.entry.instance.pid;
+    let (state, confidence, detail) = match instance.liveness {
+        Liveness::Alive => (None, Confidence::Observed, format!("process {pid} runs")),
+        Liveness::Dead => (Some(State::Ended), Confidence::Observed, format!("process {pid} is gone")),
+        Liveness::Unknown => (None, Confidence::Inferred, format!("process {pid} cannot be seen from here")),
+    };
+    Witness {
+        source: Source::Process,
+        state,
+        kind: state.map(|_| StateKind::Crashed),
+        at: Some(at),
+        pid: Some(pid),
+        detail: Arc::from(detail),
+        confidence,
+        winner: false,
+    }
+}
+
+/// What one registry file says; `None` when it says no status.
+pub(super) fn registry_witness(
+    instance: &InstanceWitness,
+    transcript: Option<&TranscriptWitness<'_>>,
+    hooks: Option<&HookWitness>,
+    now: Timestamp,
+) -> Option<Witness> {
+    let status = instance.entry.status.as_ref()?;
+    let word = word_of(instance, transcript, hooks, now);
+    let detail = match word {
+        Some(word) => detail(&instance.entry, word, transcript, hooks),
+        None => format!("registry says `{}`, which is not known here", spelled(status)),
+    };
+    Some(Witness {
+        source: Source::Registry,
+        state: word.map(|word| word.state),
+        kind: word.and_then(|word| word.kind),
+        at: Some(status_time(instance, now)),
+        pid: Some(instance.entry.instance.pid),
+        detail: Arc::from(detail),
+        confidence: word.map_or(Confidence::Observed, |word| word.confidence),
+        winner: false,
+    })
+}
+
+/// What the going of a process says.
+pub(super) fn gone_witness(gone: &GoneInstance) -> Witness {
+    let pid = gone.instance.pid;
+    let (source, kind, detail) = match gone.how {
+        Departure::FileRemoved => (Source::Registry, None, format!("process {pid} ended in order")),
+        Departure::MovedOn => (Source::Registry, None, format!("process {pid} went on with another session")),
+        Departure::FileLeft => {
+            (Source::Process, Some(StateKind::Crashed), format!("process {pid} is gone without a goodbye"))
+        }
+    };
+    Witness {
+        source,
+        state: Some(State::Ended),
+        kind,
+        at: Some(gone.at),
+        pid: Some(pid),
+        detail: Arc::from(detail),
+        confidence: Confidence::Observed,
+        winner: false,
+    }
+}
+
+/// What the transcript says.
+pub(super) fn transcript_witness(reading: &TranscriptWitness<'_>) -> Witness {
+    Witness {
+        source: reading.source(),
+        state: Some(reading.state),
+        kind: reading.kind,
+        at: Some(reading.since),
+        pid: None,
+        detail: Arc::from(reading.detail),
+        confidence: reading.confidence,
+        winner: false,
+    }
+}
+
+/// What the hooks alone would say.
+pub(super) fn hook_witness(hooks: &HookWitness, alone: Option<Heard<'_>>, counts: bool) -> Witness {
+    let mut detail = match &alone {
+        Some(heard) => heard.detail.clone(),
+        None => "hooks were heard, and say nothing of the turn".to_owned(),
+    };
+    if !counts {
+        detail.push_str("; that process no longer runs the session");
+    }
+    Witness {
+        source: Source::Hook,
+        state: alone.as_ref().map(|heard| heard.state),
+        kind: alone.as_ref().and_then(|heard| heard.kind),
+        at: Some(alone.as_ref().map_or(hooks.heard_at, |heard| heard.edge)),
+        pid: hooks.agent.as_ref().map(|agent| agent.pid),
+        detail: Arc::from(detail),
+        confidence: alone.map_or(Confidence::Observed, |heard| heard.confidence),
+        winner: false,
+    }
+}
+
+/// What a child process says.
+pub(super) fn child_witness(child: ChildWitness) -> Witness {
+    Witness {
+        source: Source::Process,
+        state: None,
+        kind: None,
+        at: Some(child.began),
+        pid: Some(child.pid),
+        detail: Arc::from(format!(
+            "child process {} runs: what was called before it began asks nobody",
+            child.pid
+        )),
+        confidence: Confidence::Inferred,
+        winner: false,
+    }
+}
+
+/// What a status file says.
+pub(super) fn status_witness(file: &StatusWitness, now: Timestamp) -> Witness {
+    let fresh = now < file.until(now);
+    let state = file.file.status.state().filter(|_| fresh);
+    let mut detail = status_detail(&file.file);
+    if !fresh {
+        detail.push_str(", more than 5 min ago");
+    } else if state.is_none() {
+        detail.push_str(", which is not known here");
+    }
+    Witness {
+        source: Source::StatusFile,
+        state: state.map(|(state, _)| state),
+        kind: state.and_then(|(_, kind)| kind),
+        at: Some(file.at(now)),
+        pid: None,
+        detail: Arc::from(detail),
+        confidence: Confidence::Observed,
+        winner: false,
+    }
+}

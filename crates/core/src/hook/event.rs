@@ -1,0 +1,221 @@
+//! The words of hook events: what happened, as a closed set.
+
+use std::sync::Arc;
+
+/// What a hook event says. Events that nothing here uses are [`HookEvent::Other`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum HookEvent {
+    /// A process began with a session, or goes on in it after `/clear`, `/resume` or a compaction.
+    SessionStart {
+        /// `source`.
+        source: StartSource,
+        /// `model`.
+        model: Option<Arc<str>>,
+        /// `session_title`.
+        title: Option<Arc<str>>,
+    },
+    /// A process leaves a session.
+    SessionEnd {
+        /// `reason`.
+        reason: EndReason,
+    },
+    /// A prompt begins a turn.
+    UserPromptSubmit {
+        /// Its first line.
+        prompt: Arc<str>,
+        /// The client submitted it by itself: background work has ended.
+        task_notification: bool,
+    },
+    /// A tool is about to run, or to ask.
+    PreToolUse(ToolCall),
+    /// A tool has run.
+    PostToolUse(ToolCall),
+    /// A tool has failed.
+    PostToolUseFailure {
+        /// Its call.
+        call: ToolCall,
+        /// `is_interrupt`: the person stopped it. Client 2.1.329 fires nothing at all for Escape.
+        interrupted: bool,
+    },
+    /// A dialog for this call is about to be shown. The payload has no `tool_use_id`.
+    PermissionRequest(ToolCall),
+    /// The auto mode refused a call. A person's refusal fires no hook.
+    PermissionDenied(ToolCall),
+    /// All calls of one answer are done, refused ones among them.
+    PostToolBatch {
+        /// Their ids.
+        ids: Vec<Arc<str>>,
+    },
+    /// The client would like to be noticed.
+    Notification {
+        /// `notification_type`.
+        kind: NotificationKind,
+    },
+    /// The turn ended by itself.
+    Stop {
+        /// First line of `last_assistant_message`.
+        last_message: Arc<str>,
+        /// `background_tasks` that still run.
+        background: Background,
+    },
+    /// The turn ended because the request failed.
+    StopFailure {
+        /// `error`: `rate_limit`, `server_error`, ….
+        error: Arc<str>,
+        /// First line of `last_assistant_message`, which holds the client's own words about the error.
+        message: Arc<str>,
+    },
+    /// A subagent begins.
+    SubagentStart,
+    /// A subagent has ended, or the worker of a compaction (`agent_type` empty).
+    SubagentStop,
+    /// A compaction begins.
+    PreCompact {
+        /// `trigger`.
+        trigger: Trigger,
+    },
+    /// A compaction has ended.
+    PostCompact {
+        /// `trigger`.
+        trigger: Trigger,
+    },
+    /// A server of the model context protocol asks the person for something.
+    Elicitation {
+        /// First line of `message`.
+        message: Arc<str>,
+    },
+    /// The person has answered it.
+    ElicitationResult,
+    /// Any other event, by its name: a sign of life.
+    Other(Arc<str>),
+}
+
+/// A tool call as a hook names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolCall {
+    /// `tool_name`.
+    pub tool: Arc<str>,
+    /// What it acts on, one line.
+    pub target: Arc<str>,
+    /// `tool_use_id`.
+    pub id: Option<Arc<str>>,
+    /// Stands for `tool_input`: the same for the same text. It joins a `PermissionRequest`, which has no id, with its call.
+    pub input: u64,
+}
+
+/// `source` of SessionStart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum StartSource {
+    /// A new session.
+    Startup,
+    /// An old session is taken up, by a new process or by `/resume` inside one.
+    Resume,
+    /// `/clear`.
+    Clear,
+    /// After a compaction.
+    Compact,
+    /// A copy of another session (since 2.1.214).
+    Fork,
+    /// A word that this program does not know.
+    Unknown,
+}
+
+/// `reason` of SessionEnd.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum EndReason {
+    /// `/clear`: the process goes on with a new session.
+    Clear,
+    /// `/resume` inside: the process goes on with another session.
+    Resume,
+    /// `/exit` and its keys.
+    Exit,
+    /// `/logout`.
+    Logout,
+    /// A signal, or the end of print mode; also any word that this program does not know.
+    Other,
+}
+
+/// `trigger` of a compaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Trigger {
+    /// `/compact`.
+    Manual,
+    /// The context was full.
+    Auto,
+    /// A word that this program does not know.
+    Unknown,
+}
+
+/// `notification_type`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum NotificationKind {
+    /// A dialog has been open for six seconds without a key.
+    PermissionPrompt,
+    /// The prompt has been empty for a minute.
+    IdlePrompt,
+    /// A server's question has been open for six seconds.
+    Elicitation,
+    /// Anything else: no evidence.
+    Other,
+}
+
+/// What goes on in the background, as `Stop` tells.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Background {
+    /// Ids of subagents that run.
+    pub agents: Vec<Arc<str>>,
+    /// Number of anything else that runs: shells, monitors.
+    pub shells: u32,
+}
+
+impl StartSource {
+    pub(super) fn of(word: &str) -> Self {
+        match word {
+            "startup" => Self::Startup,
+            "resume" => Self::Resume,
+            "clear" => Self::Clear,
+            "compact" => Self::Compact,
+            "fork" => Self::Fork,
+            _ => Self::Unknown,
+        }
+    }
+}
+
+impl EndReason {
+    pub(super) fn of(word: &str) -> Self {
+        match word {
+            "clear" => Self::Clear,
+            "resume" => Self::Resume,
+            "prompt_input_exit" => Self::Exit,
+            "logout" => Self::Logout,
+            _ => Self::Other,
+        }
+    }
+
+    /// The process goes on with another session.
+    pub const fn moves_on(self) -> bool {
+        matches!(self, Self::Clear | Self::Resume)
+    }
+}
+
+impl Trigger {
+    pub(super) fn of(word: &str) -> Self {
+        match word {
+            "manual" => Self::Manual,
+            "auto" => Self::Auto,
+            _ => Self::Unknown,
+        }
+    }
+}
+
+impl NotificationKind {
+    pub(super) fn of(word: &str) -> Self {
+        match word {
+            "permission_prompt" => Self::PermissionPrompt,
+            "idle_prompt" => Self::IdlePrompt,
+            "elicitation_dialog" | "elicitation_url_dialog" => Self::Elicitation,
+            _ => Self::Other,
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! What hooks and transcripts say of the recorded sessions, with the registry and without it.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use crate::stage::{ALL, Ears, Line, Shown, names, play, recording};
+
+/// The changes of state of each session, one line each.
+fn page(shown: &[Shown]) -> String {
+    let mut page = String::new();
+    for s in shown {
+        let detail: String = s.detail.chars().take(100).collect();
+        let _ = writeln!(page, "{:>8} {} {} [{}] {detail}", s.t, &s.session[..8], s.state, s.source);
+    }
+    page
+}
+
+#[test]
+fn the_recordings_as_hooks_and_transcript_tell_them() {
+    for name in names() {
+        let shown = play(&recording(&name), Ears { registry: false, ..ALL });
+        insta::with_settings!({ snapshot_suffix => format!("{name}.no_registry") }, {
+            insta::assert_snapshot!("recorded", page(&shown));
+        });
+    }
+}
+
+#[test]
+fn the_recordings_as_all_witnesses_tell_them() {
+    for name in names() {
+        insta::with_settings!({ snapshot_suffix => format!("{name}.all") }, {
+            insta::assert_snapshot!("recorded", page(&play(&recording(&name), ALL)));
+        });
+    }
+}
+
+/// When the person was really asked: from the request to the key that answered it, or to the next sign that it was.
+fn asked(lines: &[Line]) -> BTreeMap<String, Vec<(i64, i64)>> {
+    let mut spans: BTreeMap<String, Vec<(i64, i64)>> = BTreeMap::new();
+    for (n, line) in lines.iter().enumerate() {
+        let payload = &line.json["payload"];
+        if line.op != "hook" || payload["hook_event_name"] != "PermissionRequest" {
+            continue;
+        }
+        let session = payload["session_id"].as_str().expect("a session").to_owned();
+        let answers = |line: &&Line| {
+            let other = line.op == "hook" && line.json["payload"]["session_id"] != payload["session_id"];
+            let event = line.json["payload"]["hook_event_name"].as_str().unwrap_or_default();
+            let text = line.json["text"].as_str().unwrap_or_default();
+            let ends = [
+                "PostToolUse",
+                "PostToolUseFailure",
+                "PostToolBatch",
+                "Stop",
+                "SessionEnd",
+                "UserPromptSubmit",
+            ];
+            // A key that says yes is followed by the end of the tool; other keys end the request by themselves.
+            !other && ends.contains(&event)
+                || line.op == "mark" && (text == "keys 4" || text == "keys Escape")
+        };
+        let end = lines[n..].iter().find(answers).map_or(i64::MAX, |line| line.t);
+        spans.entry(session).or_default().push((line.t, end));
+    }
+    spans
+}
+
+/// No witness set ever says that the person is asked when they are not, nor misses it for long when they are.
+#[test]
+fn nobody_is_said_to_wait_who_does_not() {
+    let mut requests = 0;
+    for name in names() {
+        let lines = recording(&name);
+        let truth = asked(&lines);
+        if truth.is_empty() {
+            continue;
+        }
+        for (ears, early, late) in [
+            (ALL, 200, 400),
+            // Nothing tells hooks that the dialog was answered before the tool has ended.
+            (Ears { registry: false, ..ALL }, 0, 3_000),
+        ] {
+            let shown = play(&lines, ears);
+            for (session, spans) in &truth {
+                let of: Vec<&Shown> = shown.iter().filter(|s| s.session == *session).collect();
+                let asks = |s: &Shown| s.state.starts_with("waiting_for_approval");
+                for (n, s) in of.iter().enumerate().filter(|(_, s)| asks(s)) {
+                    let until = of.get(n + 1).map_or(i64::MAX, |next| next.t);
+                    let real = spans.iter().any(|(from, to)| {
+                        s.t >= from - early && (until == i64::MAX || *to == i64::MAX || until <= to + late)
+                    });
+                    assert!(real, "{name}, {ears:?}: nobody asked at {} to {until} ms: {s:?}", s.t);
+                    assert!(!s.state.ends_with('?'), "{name}: {s:?}");
+                }
+                // Print mode denies within 130 ms; whoever answers within the dwell was never waited for.
+                for (from, to) in spans.iter().filter(|(from, to)| to - from > 1_100) {
+                    requests += 1;
+                    let seen = of.iter().any(|s| asks(s) && s.t <= from + 1_100 && s.t >= from - early);
+                    assert!(seen, "{name}, {ears:?}: the request at {from} ms was missed (until {to})");
+                }
+            }
+        }
+    }
+    assert!(requests >= 20, "{requests}");
+}
+
+/// With a fifth of the hooks lost the registry still tells whether the person is asked.
+#[test]
+fn lost_hooks_do_not_make_the_registry_deaf() {
+    let alarms = |shown: &[Shown]| -> Vec<(String, i64)> {
+        let asks = shown.iter().filter(|s| s.state.starts_with("waiting_for_approval"));
+        asks.map(|s| (s.session.clone(), s.t)).collect()
+    };
+    for name in names() {
+        let lines = recording(&name);
+        let all = alarms(&play(&lines, ALL));
+        for lost in [2, 3, 5, 7] {
+            assert_eq!(alarms(&play(&lines, Ears { lost, ..ALL })), all, "{name}, every {lost}th lost");
+        }
+    }
+}

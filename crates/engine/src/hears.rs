@@ -1,0 +1,125 @@
+//! The engine's ear for hook events: opened while the loop runs, and a look into what was kept for whoever looks once.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::time::Duration;
+
+use watchbill_core::problem::{Problem, ProblemKind};
+use watchbill_core::time::{Millis, Timestamp};
+use watchbill_hooks::envelope::{Decoded, Envelope, decode};
+use watchbill_hooks::places::Places;
+use watchbill_hooks::{Heard, Options, ReceiverError, journal, spool};
+
+use crate::hooks_in::HookMessage;
+
+/// Events that wait for the loop. When there are more the receiver waits, and the senders spool.
+const BACKLOG: usize = 1024;
+/// Events that one step takes.
+const BATCH: usize = 256;
+/// What was said longer ago is in the transcripts, or over.
+const RECENT: Millis = Millis::from_secs(3600);
+/// How much of the journal is looked through by whoever looks once, in bytes: an hour of many busy sessions.
+const LOOKED_THROUGH: u64 = 4 << 20;
+/// How many spooled events such a look reads; the latest ones.
+const SPOOLED: usize = 4096;
+
+/// An open ear. Dropping it ends the receiver.
+pub struct Ear {
+    // Dropped first, so that a receiver that waits for room finds nobody to wait for.
+    events: Receiver<HookMessage>,
+    receiver: watchbill_hooks::Receiver,
+    folder: Arc<str>,
+}
+
+impl Ear {
+    /// Listens at a data folder; `wake` is called when an event has come, and must not wait for anything.
+    ///
+    /// # Errors
+    /// When the folder cannot be used, or the system gives no thread.
+    pub fn open(data_dir: &Path, wake: impl Fn() + Send + 'static) -> Result<Self, ReceiverError> {
+        let (sender, events) = sync_channel(BACKLOG);
+        let options = Options { recent: Duration::from_millis(RECENT.0.unsigned_abs()) };
+        let hear = move |heard: Heard| {
+            // The loop may have stopped: then nobody wants to know, and the journal has it.
+            let _ = sender.send(message(heard));
+            wake();
+        };
+        let folder = Arc::from(Places::new(data_dir).root().to_string_lossy());
+        Ok(Self { events, receiver: watchbill_hooks::Receiver::open(data_dir, options, hear)?, folder })
+    }
+
+    /// The next events, in the order of hearing; at most so many that a step stays short. More may be waiting when it
+    /// is full.
+    pub fn take(&self) -> (Vec<HookMessage>, bool) {
+        let events: Vec<HookMessage> = self.events.try_iter().take(BATCH).collect();
+        let more = events.len() == BATCH;
+        (events, more)
+    }
+
+    /// What is wrong with the hearing itself.
+    pub fn problems(&self) -> Vec<Problem> {
+        let tally = self.receiver.counts();
+        let told = [
+            (
+                tally.damaged,
+                ProblemKind::MalformedHook,
+                "hook events that were no whole events; they were passed over",
+            ),
+            (
+                tally.unkept,
+                ProblemKind::Io,
+                "the journal or the spool of hook events could not be written or read; check that the folder is \
+                 writable and the disk not full",
+            ),
+        ];
+        let path = &self.folder;
+        let told = told.into_iter().filter(|(count, ..)| *count > 0);
+        told.map(|(count, kind, detail)| Problem {
+            path: Arc::clone(path),
+            kind,
+            count,
+            detail: detail.into(),
+        })
+        .collect()
+    }
+}
+
+/// Why nothing is heard, as a problem.
+pub fn deaf(data_dir: &Path, error: &ReceiverError) -> Problem {
+    let path = Arc::from(Places::new(data_dir).root().to_string_lossy());
+    Problem { path, kind: ProblemKind::LostHooks, count: 1, detail: Arc::from(error.to_string()) }
+}
+
+fn message(heard: Heard) -> HookMessage {
+    HookMessage { origin: heard.origin, payload: heard.payload, replayed: heard.replayed }
+}
+
+/// The events of the last hour, for a look that keeps nothing and takes nothing away: from the journal of whoever
+/// listens, and from the spool where nobody does.
+pub fn recent(data_dir: &Path, now: Timestamp) -> Vec<HookMessage> {
+    let places = Places::new(data_dir);
+    let mut messages: Vec<HookMessage> = Vec::new();
+    let mut keep = |envelope: &Envelope, payload: &[u8]| {
+        if now.since(envelope.at) <= RECENT {
+            messages.push(HookMessage { origin: envelope.origin(), payload: payload.into(), replayed: true });
+        }
+    };
+    if let Err(error) =
+        journal::latest(&places, LOOKED_THROUGH, &mut |envelope, payload| keep(&envelope, payload))
+    {
+        tracing::warn!(%error, "the journal of hook events cannot be read");
+    }
+    for folder in places.spools() {
+        let spooled = spool::list(&folder).unwrap_or_default();
+        for file in spooled.iter().rev().take(SPOOLED) {
+            // Whoever listens may have just taken it; then it is in the journal next time.
+            let Ok(bytes) = std::fs::read(&file.path) else { continue };
+            if let Decoded::Whole { envelope, payload, .. } = decode(&bytes) {
+                keep(&envelope, &bytes[payload]);
+            }
+        }
+    }
+    // Both may hold the same event; the engine counts it once, by its id.
+    messages
+}

@@ -1,0 +1,142 @@
+//! Hook events through real sockets and a real spool, into rows.
+
+#![cfg(target_os = "linux")]
+
+use std::path::Path;
+use std::process::{Child, Command};
+use std::time::Duration;
+
+use watchbill_core::ids::Instance;
+use watchbill_engine::clock::SystemClock;
+use watchbill_engine::cold::look;
+use watchbill_engine::engine::Outlook;
+use watchbill_engine::handle::real_world;
+use watchbill_engine::settings::Settings;
+use watchbill_hooks::deliver::deliver;
+use watchbill_hooks::envelope::Envelope;
+use watchbill_hooks::places::Places;
+use watchbill_hooks::spool;
+use watchbill_watch::process::proc_start;
+
+use crate::ear::{Ear, Folder, now, row};
+use crate::records::Author;
+
+/// A process that stands in for the agent.
+struct Agent(Child);
+
+impl Agent {
+    fn start() -> Self {
+        Self(Command::new("sleep").arg("600").spawn().unwrap())
+    }
+
+    fn instance(&self) -> Instance {
+        Instance { pid: self.0.id(), proc_start: proc_start(self.0.id()) }
+    }
+
+    fn kill(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        // It may have been killed by the test.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn settings(folder: &Folder) -> Settings {
+    let data_dir = folder.root.parent().unwrap().join("data");
+    Settings { data_dir: Some(data_dir), ..folder.settings() }
+}
+
+fn event(folder: &Folder, author: &Author, agent: &Agent, number: u64, fields: &str) -> (Envelope, Vec<u8>) {
+    let envelope = Envelope {
+        id: u128::from(number),
+        at: now(),
+        order: number,
+        boot: None,
+        agent: Some(agent.instance()),
+        ancestors: Vec::new(),
+        terminal: None,
+        cut: false,
+    };
+    let path = folder.transcript("p", &author.session);
+    let payload = format!(
+        r#"{{"session_id":"{}","transcript_path":"{}","cwd":"/nonexistent",{fields}}}"#,
+        author.session,
+        path.display()
+    );
+    let frame = envelope.encode(payload.as_bytes());
+    (envelope, frame)
+}
+
+fn send(data_dir: &Path, frame: &[u8]) {
+    let delivery = deliver(&Places::new(data_dir), frame, Duration::from_secs(10));
+    assert!(delivery.kept, "{delivery:?}");
+}
+
+#[test]
+fn an_event_is_heard_and_its_process_watched() {
+    let folder = Folder::new();
+    let author = folder.author(1);
+    let settings = settings(&folder);
+    let data_dir = settings.data_dir.clone().unwrap();
+    let mut agent = Agent::start();
+    let mut ear = Ear::on(settings.clone());
+    let (_, frame) =
+        event(&folder, &author, &agent, 1, r#""hook_event_name":"SessionStart","source":"startup""#);
+    send(&data_dir, &frame);
+    ear.until("the new session", |copy| row(copy, &author).is_some_and(|row| row.pid.is_some()));
+    let pid = agent.instance().pid;
+    assert_eq!(row(&ear.copy, &author).unwrap().pid, Some(pid));
+    // Whoever looks once says the same, from what was kept.
+    let cold = look(settings, real_world(), Outlook::LIVE, &SystemClock);
+    let session = watchbill_core::ids::SessionId::new(&author.session);
+    let once = cold.row(&session).map(|row| (row.pid, row.state.word().to_owned()));
+    assert_eq!(once, Some((Some(pid), row(&ear.copy, &author).unwrap().state.clone())));
+    folder.append(&author, &author.prompt(1, now()));
+    ear.until("the prompt", |copy| row(copy, &author).is_some_and(|row| row.goal.is_some()));
+    agent.kill();
+    ear.until("its end", |copy| {
+        row(copy, &author).is_some_and(|row| row.state_kind.as_deref() == Some("crashed"))
+    });
+}
+
+#[test]
+fn what_waits_in_the_spool_is_heard_at_the_start() {
+    let folder = Folder::new();
+    let author = folder.author(1);
+    let settings = settings(&folder);
+    let places = Places::new(settings.data_dir.as_deref().unwrap());
+    let agent = Agent::start();
+    let (envelope, frame) =
+        event(&folder, &author, &agent, 1, r#""hook_event_name":"UserPromptSubmit","prompt":"go""#);
+    spool::write(&places.spool(), &envelope, &frame).unwrap();
+    let once = look(settings.clone(), real_world(), Outlook::LIVE, &SystemClock);
+    let session = watchbill_core::ids::SessionId::new(&author.session);
+    assert_eq!(
+        once.row(&session).and_then(|row| row.pid),
+        Some(agent.instance().pid),
+        "it is left where it is"
+    );
+    let mut ear = Ear::on(settings);
+    ear.until("the session", |copy| {
+        row(copy, &author).is_some_and(|row| row.pid == Some(agent.instance().pid))
+    });
+}
+
+#[test]
+fn a_data_folder_that_cannot_be_used_is_told_and_stops_nobody() {
+    let folder = Folder::new();
+    let author = folder.author(1);
+    let settings = settings(&folder);
+    // A file in the way.
+    std::fs::write(settings.data_dir.as_deref().unwrap(), "").unwrap();
+    folder.append(&author, &author.prompt(1, now()));
+    let mut ear = Ear::on(settings);
+    ear.until("the problem", |copy| copy.problems.iter().any(|problem| problem.kind == "lost_hooks"));
+    ear.until("the session", |copy| row(copy, &author).is_some());
+}

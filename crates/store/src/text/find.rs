@@ -1,0 +1,176 @@
+//! Finds a query's terms in one text: where they stand, and how telling the text is.
+
+use std::ops::Range;
+
+use super::query::{Term, Terms};
+use super::words::{self, Words};
+
+/// A term as it is compared: its words, and its pieces where it has some.
+struct Wanted {
+    whole: Vec<String>,
+    parts: Vec<String>,
+    prefix: bool,
+}
+
+impl Wanted {
+    fn of(term: &Term) -> Self {
+        let mut places = Words::default();
+        places.read(&term.text);
+        let folded = |ranges: &[Range<u32>]| -> Vec<String> {
+            ranges.iter().map(|r| words::fold(&term.text[r.start as usize..r.end as usize])).collect()
+        };
+        Self { whole: folded(&places.whole), parts: folded(&places.parts), prefix: term.prefix }
+    }
+}
+
+/// Where a term stands in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Mark {
+    /// The bytes.
+    pub range: Range<usize>,
+    /// Which term.
+    pub term: usize,
+}
+
+/// Looks for the terms of one query in text after text.
+pub(crate) struct Finder {
+    wanted: Vec<Wanted>,
+    words: Words,
+}
+
+/// So many places of one text say enough; the rest is not looked for.
+const ENOUGH: usize = 200;
+
+impl Finder {
+    /// For a query.
+    pub fn new(terms: &Terms) -> Self {
+        Self { wanted: terms.0.iter().map(Wanted::of).collect(), words: Words::default() }
+    }
+
+    /// Where the terms stand in a text, in order, without overlaps.
+    pub fn find(&mut self, text: &str) -> Vec<Mark> {
+        self.words.read(text);
+        let mut marks = Vec::new();
+        for (term, wanted) in self.wanted.iter().enumerate() {
+            let mut add = |range: Range<usize>| {
+                marks.push(Mark { range, term });
+                marks.len() < ENOUGH * (term + 1)
+            };
+            look(text, &self.words.whole, &wanted.whole, wanted.prefix, false, &mut add);
+            // Words may be pieces of a name, and pieces the words between underscores.
+            look(text, &self.words.parts, &wanted.whole, wanted.prefix, true, &mut add);
+            if !wanted.parts.is_empty() {
+                look(text, &self.words.parts, &wanted.parts, wanted.prefix, true, &mut add);
+                look(text, &self.words.whole, &wanted.parts, wanted.prefix, false, &mut add);
+            }
+        }
+        marks.sort_by_key(|mark| (mark.range.start, std::cmp::Reverse(mark.range.end)));
+        let mut end = 0;
+        marks.retain(|mark| {
+            let keep = mark.range.start >= end;
+            if keep {
+                end = mark.range.end;
+            }
+            keep
+        });
+        marks
+    }
+
+    /// How telling a text is: the more often and the closer together the terms stand in it, and the shorter it is.
+    pub fn weigh(&self, text: &str, marks: &[Mark]) -> f64 {
+        let slack = 0.5 + text.len() as f64 / 1_000.0;
+        let mut weight = 0.0;
+        for term in 0..self.wanted.len() {
+            let times = marks.iter().filter(|mark| mark.term == term).count() as f64;
+            weight += times / (times + slack);
+        }
+        let together = densest(marks, NEAR).1;
+        weight * (1.0 + 0.5 * together as f64 / self.wanted.len().max(1) as f64)
+    }
+}
+
+/// So many bytes are one place, for the eye and for the weight.
+pub(crate) const NEAR: usize = 160;
+
+/// Where, within `near` bytes, the most different terms stand: index of the first mark, and how many terms.
+pub(crate) fn densest(marks: &[Mark], near: usize) -> (usize, usize) {
+    let mut best = (0, 0);
+    for (first, mark) in marks.iter().enumerate() {
+        let end = mark.range.start + near;
+        let mut terms = 0u64;
+        for other in marks[first..].iter().take_while(|other| other.range.end <= end) {
+            terms |= 1 << (other.term % 64);
+        }
+        let count = terms.count_ones() as usize;
+        if count > best.1 {
+            best = (first, count);
+        }
+    }
+    best
+}
+
+/// Looks for a sequence of words. Pieces have to follow each other without a gap.
+fn look(
+    text: &str,
+    places: &[Range<u32>],
+    wanted: &[String],
+    prefix: bool,
+    adjacent: bool,
+    found: &mut dyn FnMut(Range<usize>) -> bool,
+) {
+    let Some((last, others)) = wanted.split_last() else { return };
+    let word = |place: &Range<u32>| &text[place.start as usize..place.end as usize];
+    for window in places.windows(wanted.len()) {
+        let fits = window.iter().zip(others).all(|(place, wanted)| words::is(word(place), wanted, false))
+            && window.last().is_some_and(|place| words::is(word(place), last, prefix))
+            && (!adjacent || window.windows(2).all(|pair| pair[0].end == pair[1].start));
+        if let (true, Some(first), Some(end)) = (fits, window.first(), window.last())
+            && !found(first.start as usize..end.end as usize)
+        {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn marked(typed: &str, text: &str) -> Vec<String> {
+        let mut finder = Finder::new(&Terms::parse(typed, false));
+        finder.find(text).into_iter().map(|mark| text[mark.range].to_owned()).collect()
+    }
+
+    #[test]
+    fn what_the_index_finds_is_marked() {
+        for (typed, text, found) in [
+            (
+                "parse_line",
+                "a parse_line, parse line, parseLine",
+                vec!["parse_line", "parse line", "parseLine"],
+            ),
+            ("parseLine", "parseLine parse_line PARSELINE", vec!["parseLine", "parse_line", "PARSELINE"]),
+            ("line", "parseLine", vec!["Line"]),
+            ("\"b c\" a", "a b c b", vec!["a", "b c"]),
+            ("conf*", "config, conform", vec!["config", "conform"]),
+            ("本語", "日本語です", vec!["本語"]),
+            ("naive", "Naïve", vec!["Naïve"]),
+            ("src/lib.rs", "in src/lib.rs:3", vec!["src/lib.rs"]),
+        ] {
+            assert_eq!(marked(typed, text), found, "{typed} in {text}");
+        }
+    }
+
+    #[test]
+    fn close_together_weighs_more_than_far_apart() {
+        let mut finder = Finder::new(&Terms::parse("red fox", false));
+        let mut weigh = |text: &str| {
+            let marks = finder.find(text);
+            finder.weigh(text, &marks)
+        };
+        let far = format!("red {} fox", "x ".repeat(200));
+        let near = format!("{} red fox", "x ".repeat(200));
+        assert!(weigh(&near) > weigh(&far));
+        assert!(weigh("red fox") > weigh(&near), "a short text is about little else");
+    }
+}

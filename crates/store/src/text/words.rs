@@ -1,0 +1,152 @@
+//! Words of a text as the index takes them, with their places: runs of letters and digits, the pieces of camelCase
+//! names, the signs of scripts without spaces. Compared without case and accents.
+
+use std::ops::Range;
+
+use super::parts;
+
+/// The places of a text's words, kept for the memory of the lists.
+#[derive(Debug, Default)]
+pub(crate) struct Words {
+    /// Whole words.
+    pub whole: Vec<Range<u32>>,
+    /// Pieces of names and single signs, for the words that have them.
+    pub parts: Vec<Range<u32>>,
+}
+
+impl Words {
+    /// Takes the words of another text.
+    pub fn read(&mut self, text: &str) {
+        self.whole.clear();
+        self.parts.clear();
+        let bytes = text.as_bytes();
+        let mut at = 0;
+        while at < bytes.len() {
+            let start = at;
+            if bytes[at] < 0x80 && !bytes[at].is_ascii_alphanumeric() {
+                at += 1;
+                continue;
+            }
+            while at < bytes.len() {
+                if bytes[at].is_ascii_alphanumeric() {
+                    at += 1;
+                    continue;
+                }
+                match text[at..].chars().next() {
+                    Some(c) if !c.is_ascii() && c.is_alphanumeric() => at += c.len_utf8(),
+                    Some(c) if at == start => {
+                        at += c.len_utf8();
+                        break;
+                    }
+                    _ => break,
+                }
+            }
+            self.add(text, start..at);
+        }
+    }
+
+    fn add(&mut self, text: &str, range: Range<usize>) {
+        let word = &text[range.clone()];
+        if !word.starts_with(char::is_alphanumeric) {
+            return;
+        }
+        let place = |from: usize, to: usize| to_u32(range.start + from)..to_u32(range.start + to);
+        self.whole.push(place(0, word.len()));
+        if word.is_ascii() {
+            let mut start = 0;
+            for seam in parts::seams(word).into_iter().filter(|_| word.len() > 1) {
+                self.parts.push(place(start, seam));
+                start = seam;
+            }
+            if start > 0 {
+                self.parts.push(place(start, word.len()));
+            }
+        } else {
+            for (at, c) in word.char_indices().filter(|(_, c)| parts::is_unspaced(*c)) {
+                self.parts.push(place(at, at + c.len_utf8()));
+            }
+        }
+    }
+}
+
+/// Stored texts are far below four gigabytes.
+fn to_u32(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+/// A word as it is compared: small letters without accents.
+pub(crate) fn fold(word: &str) -> String {
+    word.chars().flat_map(folded).collect()
+}
+
+/// Whether a word of a text is the folded one, or begins with it.
+pub(crate) fn is(word: &str, folded_word: &str, prefix: bool) -> bool {
+    if word.is_ascii() {
+        let (a, b) = (word.as_bytes(), folded_word.as_bytes());
+        return (a.len() == b.len() || (prefix && a.len() > b.len())) && a[..b.len()].eq_ignore_ascii_case(b);
+    }
+    let mut theirs = word.chars().flat_map(folded);
+    for c in folded_word.chars() {
+        if theirs.next() != Some(c) {
+            return false;
+        }
+    }
+    prefix || theirs.next().is_none()
+}
+
+fn folded(c: char) -> impl Iterator<Item = char> {
+    c.to_lowercase().map(without_accent).filter(|c| !matches!(u32::from(*c), 0x300..=0x36F))
+}
+
+/// Latin letters without their accents; the index does the same for many more.
+fn without_accent(c: char) -> char {
+    match c {
+        'à'..='å' | 'ā' | 'ă' | 'ą' => 'a',
+        'ç' | 'ć' | 'ĉ' | 'ċ' | 'č' => 'c',
+        'ď' => 'd',
+        'è'..='ë' | 'ē' | 'ĕ' | 'ė' | 'ę' | 'ě' => 'e',
+        'ĝ' | 'ğ' | 'ġ' | 'ģ' => 'g',
+        'ì'..='ï' | 'ĩ' | 'ī' | 'ĭ' | 'į' => 'i',
+        'ĺ' | 'ļ' | 'ľ' => 'l',
+        'ñ' | 'ń' | 'ņ' | 'ň' => 'n',
+        'ò'..='ö' | 'ō' | 'ŏ' | 'ő' => 'o',
+        'ŕ' | 'ŗ' | 'ř' => 'r',
+        'ś' | 'ŝ' | 'ş' | 'š' => 's',
+        'ţ' | 'ť' => 't',
+        'ù'..='ü' | 'ũ' | 'ū' | 'ŭ' | 'ů' | 'ű' | 'ų' => 'u',
+        'ý' | 'ÿ' => 'y',
+        'ź' | 'ż' | 'ž' => 'z',
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> (Vec<&str>, Vec<&str>) {
+        let mut words = Words::default();
+        words.read(text);
+        let of = |ranges: &[Range<u32>]| -> Vec<&str> {
+            ranges.iter().map(|r| &text[r.start as usize..r.end as usize]).collect()
+        };
+        (of(&words.whole), of(&words.parts))
+    }
+
+    #[test]
+    fn words_have_places() {
+        assert_eq!(
+            words("a parse_line(getUrl) → naïve 日本x…"),
+            (vec!["a", "parse", "line", "getUrl", "naïve", "日本x"], vec!["get", "Url", "日", "本"])
+        );
+        assert_eq!(words("→"), (vec![], vec![]));
+    }
+
+    #[test]
+    fn words_are_compared_without_case_and_accents() {
+        assert_eq!(fold("Naïve"), "naive");
+        assert!(is("NAÏVE", "naive", false));
+        assert!(is("Parser", "pars", true) && !is("Parser", "pars", false) && !is("par", "pars", true));
+        assert!(is("Ärger", "arg", true));
+    }
+}
