@@ -171,17 +171,13 @@ pub enum Command {
         #[arg(long)]
         markers: bool,
     },
-<<<<<<< HEAD
     /// Install the hooks into the agent's settings, take them out, or see how they are
     Hooks {
         /// What to do with them
         #[command(subcommand)]
         command: HooksCommand,
     },
-    /// Report what is found, what is watched and how, limits and versions
-=======
     /// Report what is found, what is watched and how, limits, versions, and the health of the store
->>>>>>> main
     Doctor {
         /// Print JSON
         #[arg(long)]
@@ -199,7 +195,6 @@ pub enum Command {
     Man,
 }
 
-<<<<<<< HEAD
 /// What to do with the hooks.
 #[derive(Debug, Subcommand)]
 pub enum HooksCommand {
@@ -252,7 +247,8 @@ pub enum SettingsScope {
     Project,
     /// You alone, in the project in this folder
     Local,
-=======
+}
+
 /// What to find, and where.
 #[derive(Debug, Clone, Args)]
 pub struct Search {
@@ -328,7 +324,6 @@ pub enum ExportFormat {
     Md,
     /// JSON
     Json,
->>>>>>> main
 }
 
 /// Forms of the status line.

@@ -1,11 +1,8 @@
 //! What each command does.
 
-<<<<<<< HEAD
-pub mod hooks;
-=======
 pub mod export;
 pub mod history;
->>>>>>> main
+pub mod hooks;
 pub mod live;
 pub mod open;
 pub mod pages;

@@ -2,9 +2,9 @@
 
 pub mod chain;
 pub mod doctor;
-pub mod hooks;
 pub mod export;
 pub mod history;
+pub mod hooks;
 pub mod roster;
 pub mod search;
 pub mod stats;
