@@ -19,6 +19,7 @@ mod folder_looks;
 pub mod folders;
 pub mod handle;
 mod hears;
+pub mod history;
 pub mod hooks_in;
 pub mod index;
 pub mod input;
