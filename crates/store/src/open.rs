@@ -6,7 +6,7 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::lock::{self, Asked, WriterLock};
-use crate::tables::meta::INDEX_VERSION;
+use crate::tables::meta::{CLEANING_DUE, INDEX_VERSION};
 use crate::{StoreError, folder, schema, text};
 
 /// Name of the database in the data folder.
@@ -14,8 +14,8 @@ pub const DATABASE: &str = "watchbill.db";
 /// Name of the lock file in the data folder.
 pub const LOCK: &str = "writer.lock";
 
-/// How long to wait for another connection's lock.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long to wait for another connection's lock: the engine stands still meanwhile.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// What the caller wants to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,6 +100,7 @@ impl Store {
         };
         let mut store = Self { sql, path, access: Access::Writer, origin, _lock: Some(lock) };
         store.mend_index(suspect.is_raised())?;
+        store.finish_wiping()?;
         suspect.allay();
         Ok(store)
     }
@@ -118,6 +119,21 @@ impl Store {
             step.commit()?;
         }
         Ok(())
+    }
+
+    /// What was removed the last time may have left its bytes, since a kill or a reader came in between.
+    fn finish_wiping(&mut self) -> Result<(), StoreError> {
+        if self.meta(CLEANING_DUE)?.is_none() {
+            return Ok(());
+        }
+        match self.wipe() {
+            // Nobody has to wait for it, and the next start tries again.
+            Err(error) if error.passes() => {
+                tracing::warn!(%error, "what was forgotten is not wiped out yet");
+                Ok(())
+            }
+            other => other,
+        }
     }
 
     fn open_reader(data_dir: &Path, held_by: Option<u32>) -> Result<Self, StoreError> {
@@ -167,6 +183,11 @@ impl Store {
     /// The database.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The folder of archived transcripts.
+    pub fn archive_folder(&self) -> PathBuf {
+        self.path.with_file_name("archive")
     }
 
     pub(crate) fn writer(&self) -> Result<(), StoreError> {

@@ -15,38 +15,57 @@ pub fn of(text: &str) -> Option<String> {
 pub fn add(text: &str, parts: &mut String) {
     let bytes = text.as_bytes();
     let mut at = 0;
+    // Where the last sign ended, and where a run of letters that is no part yet begins and ends.
+    let (mut sign, mut plain) = (usize::MAX, 0..usize::MAX);
     while let Some(&byte) = bytes.get(at) {
         match CLASS[byte as usize] {
             OTHER => at += 1,
             HIGH => {
                 let Some(c) = text[at..].chars().next() else { return };
-                at += c.len_utf8();
                 if is_unspaced(c) {
-                    parts.push(' ');
-                    parts.push(c);
-                }
-            }
-            mut class => {
-                let start = at;
-                let mut seam = false;
-                at += 1;
-                while let Some(&byte) = bytes.get(at) {
-                    let next = CLASS[byte as usize];
-                    if next < LOWER {
-                        break;
+                    if plain.end == at {
+                        add_one(&text[plain.clone()], parts);
                     }
-                    // Hardly more than there are; where they are, `is_seam` says.
-                    seam |= next == UPPER && class != UPPER;
-                    seam |= next == LOWER && class == UPPER && at > start + 1;
-                    class = next;
-                    at += 1;
+                    add_one(&text[at..at + c.len_utf8()], parts);
+                    sign = at + c.len_utf8();
                 }
-                if seam && at - start <= LONGEST_NAME {
-                    add_pieces(&text[start..at], parts);
+                at += c.len_utf8();
+            }
+            class => {
+                let (end, seam) = run(bytes, at, class);
+                let word = &text[at..end];
+                let is_name = seam && word.len() <= LONGEST_NAME && add_pieces(word, parts);
+                if !is_name && sign == at {
+                    add_one(word, parts);
+                } else if !is_name {
+                    plain = at..end;
                 }
+                at = end;
             }
         }
     }
+}
+
+/// Where a run of letters and digits ends, and whether it may have a seam: hardly more do than have one.
+fn run(bytes: &[u8], start: usize, mut class: u8) -> (usize, bool) {
+    let mut seam = false;
+    let mut at = start + 1;
+    while let Some(&byte) = bytes.get(at) {
+        let next = CLASS[byte as usize];
+        if next < LOWER {
+            break;
+        }
+        seam |= next == UPPER && class != UPPER;
+        seam |= next == LOWER && class == UPPER && at > start + 1;
+        class = next;
+        at += 1;
+    }
+    (at, seam)
+}
+
+fn add_one(part: &str, parts: &mut String) {
+    parts.push(' ');
+    parts.push_str(part);
 }
 
 const OTHER: u8 = 0;
@@ -84,27 +103,25 @@ fn is_seam(bytes: &[u8], at: usize) -> bool {
         }
 }
 
-fn add_pieces(word: &str, parts: &mut String) {
+/// Adds the pieces of a word; says whether it has any.
+fn add_pieces(word: &str, parts: &mut String) -> bool {
     let mut start = 0;
     for at in 1..word.len() {
         if is_seam(word.as_bytes(), at) {
-            parts.push(' ');
-            parts.push_str(&word[start..at]);
+            add_one(&word[start..at], parts);
             start = at;
         }
     }
     if start > 0 {
-        parts.push(' ');
-        parts.push_str(&word[start..]);
+        add_one(&word[start..], parts);
     }
+    start > 0
 }
 
-/// The byte ranges of a word's pieces, for a word that has seams; `word` is letters and digits of one script.
-pub(crate) fn seams(word: &str) -> Vec<usize> {
-    if word.len() > LONGEST_NAME || !word.is_ascii() {
-        return Vec::new();
-    }
-    (1..word.len()).filter(|at| is_seam(word.as_bytes(), *at)).collect()
+/// Where a word of letters and digits falls apart into pieces, as byte offsets.
+pub(crate) fn seams(word: &str) -> impl Iterator<Item = usize> {
+    let is_name = word.len() <= LONGEST_NAME && word.is_ascii();
+    (1..word.len()).filter(move |at| is_name && is_seam(word.as_bytes(), *at))
 }
 
 /// Whether the character belongs to a script that writes no spaces between words.
@@ -147,6 +164,7 @@ mod tests {
             ("utf8Text", " utf8 Text"),
             ("日本語 ok", " 日 本 語"),
             ("useState日本", " use State 日 本"),
+            ("ok 私x と、ok2 v3版本", " 私 x と v3 版 本"),
         ] {
             assert_eq!(of(text).as_deref(), Some(parts));
         }

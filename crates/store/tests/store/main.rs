@@ -3,5 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs, reason = "a broken test should fail loudly")]
 
 mod first;
+mod forget;
+mod laws;
 mod rig;
 mod states;
