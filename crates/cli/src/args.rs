@@ -108,6 +108,50 @@ pub enum Command {
         #[arg(long, value_name = "N", default_value_t = 100)]
         limit: u64,
     },
+    /// Find what was ever said: prompts, answers, tools and their output
+    ///
+    /// All words must occur; "a phrase" in quotes stands as it is, begin* finds words that begin so. What is new is
+    /// read first.
+    Search(Search),
+    /// Bring the stored history up to date
+    Index {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+        /// Read everything anew, whatever is stored
+        #[arg(long)]
+        full: bool,
+        /// Store at most N bytes of each tool's input and output
+        #[arg(long, value_name = "N")]
+        cut: Option<usize>,
+    },
+    /// Count what was used: tokens, requests, tools
+    Stats {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+        /// What the rows are by
+        #[arg(long, value_enum, default_value = "day")]
+        by: StatsKey,
+        /// Count from this time on: a date, a time (RFC 3339), or a span such as 7d
+        #[arg(long, value_name = "TIME")]
+        since: Option<String>,
+    },
+    /// Write a work chain as Markdown or JSON
+    Export {
+        /// Session id, a unique beginning of one, or a work chain id
+        session: String,
+        /// Form of the document
+        #[arg(long, value_enum, default_value = "md")]
+        format: ExportFormat,
+        /// File to write, which must not exist; without it standard output
+        #[arg(long, short, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// Remove sessions from the stored history for good
+    ///
+    /// The agent's own files are never touched. A forgotten session is not stored again, unless --again says so.
+    Forget(Forget),
     /// Print one line with the counts, for status bars
     Status {
         /// Form of the line
@@ -127,11 +171,20 @@ pub enum Command {
         #[arg(long)]
         markers: bool,
     },
-    /// Report what is found, what is watched and how, limits and versions
+    /// Install the hooks into the agent's settings, take them out, or see how they are
+    Hooks {
+        /// What to do with them
+        #[command(subcommand)]
+        command: HooksCommand,
+    },
+    /// Report what is found, what is watched and how, limits, versions, and the health of the store
     Doctor {
         /// Print JSON
         #[arg(long)]
         json: bool,
+        /// Print the schema of the store instead, for those who ask it with `sqlite3`
+        #[arg(long, conflicts_with = "json")]
+        schema: bool,
     },
     /// Print completions for a shell
     Completions {
@@ -140,6 +193,137 @@ pub enum Command {
     },
     /// Print the man page
     Man,
+}
+
+/// What to do with the hooks.
+#[derive(Debug, Subcommand)]
+pub enum HooksCommand {
+    /// Write our handlers into the agent's settings; the rest of the file stays as it is
+    Install {
+        /// Which settings
+        #[command(flatten)]
+        place: SettingsPlace,
+        /// Leave a marker file in the project's .claude folder when a session was compacted
+        #[arg(long)]
+        markers: bool,
+        /// Version of the client, where it cannot be asked: it skips settings with events that it does not know
+        #[arg(long, value_name = "VERSION", value_parser = parse_version)]
+        client_version: Option<watchbill_hooks::install::Version>,
+    },
+    /// Take our handlers out again, without a trace
+    Uninstall {
+        /// Which settings
+        #[command(flatten)]
+        place: SettingsPlace,
+    },
+    /// Show where the hooks are installed, and whether events arrive
+    Status {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// Which settings of the agent are meant.
+#[derive(Debug, Args)]
+pub struct SettingsPlace {
+    /// All your sessions, a project's shared settings, or your own settings in a project
+    #[arg(long, value_enum, default_value = "user")]
+    pub scope: SettingsScope,
+    /// A settings file of another name
+    #[arg(long, value_name = "FILE", conflicts_with = "scope")]
+    pub settings: Option<PathBuf>,
+    /// Show what would change, and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// Whom settings are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SettingsScope {
+    /// All your sessions
+    User,
+    /// Everybody who works on the project in this folder
+    Project,
+    /// You alone, in the project in this folder
+    Local,
+}
+
+/// What to find, and where.
+#[derive(Debug, Clone, Args)]
+pub struct Search {
+    /// The words
+    #[arg(required = true)]
+    pub query: Vec<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// How many places at most
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub limit: u32,
+    /// Only in projects whose folder has this in its path
+    #[arg(long, value_name = "P")]
+    pub project: Option<String>,
+    /// Only what was said since: a date, a time (RFC 3339), or a span such as 7d
+    #[arg(long, value_name = "TIME")]
+    pub since: Option<String>,
+    /// Only texts of this role
+    #[arg(long, value_name = "ROLE", value_parser = clap::builder::PossibleValuesParser::new(watchbill_engine::search::roles()))]
+    pub role: Option<String>,
+    /// Only input and output of this tool
+    #[arg(long, value_name = "TOOL")]
+    pub tool: Option<String>,
+    /// Only in this work chain: its id, or a session of it
+    #[arg(long, value_name = "SESSION")]
+    pub chain: Option<String>,
+    /// Search what is stored, without reading what is new first
+    #[arg(long)]
+    pub as_stored: bool,
+}
+
+/// What to forget.
+#[derive(Debug, Clone, Args)]
+#[command(group = clap::ArgGroup::new("what").required(true).args(["session", "before"]))]
+pub struct Forget {
+    /// Session id, or a unique beginning of one
+    pub session: Option<String>,
+    /// Every session that has been silent since before this: a date, a time (RFC 3339), or a span such as 90d
+    #[arg(long, value_name = "TIME")]
+    pub before: Option<String>,
+    /// Do not ask
+    #[arg(long, short)]
+    pub yes: bool,
+    /// Only say what would be removed
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Let a session that was forgotten be stored again
+    #[arg(long, conflicts_with_all = ["before", "dry_run", "yes"])]
+    pub again: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What rows of statistics are by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum StatsKey {
+    /// Days, in UTC
+    Day,
+    /// Projects
+    Project,
+    /// Models
+    Model,
+    /// Tools
+    Tool,
+}
+
+/// Forms of an exported chain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    /// Markdown
+    Md,
+    /// JSON
+    Json,
 }
 
 /// Forms of the status line.
@@ -153,6 +337,11 @@ pub enum StatusFormat {
     Waybar,
     /// Text with tmux colours
     Tmux,
+}
+
+fn parse_version(text: &str) -> Result<watchbill_hooks::install::Version, String> {
+    watchbill_hooks::install::Version::parse(text)
+        .ok_or_else(|| "expected a version such as 2.1.329".to_owned())
 }
 
 fn parse_time(text: &str) -> Result<watchbill_engine::Timestamp, String> {

@@ -5,7 +5,9 @@
 mod args;
 mod commands;
 mod paint;
+mod progress;
 mod render;
+mod when;
 
 use clap::Parser;
 

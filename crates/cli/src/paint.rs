@@ -21,6 +21,8 @@ pub enum Tone {
     Error,
     /// Emphasis.
     Bold,
+    /// What was looked for.
+    Found,
 }
 
 impl Paint {
@@ -36,6 +38,7 @@ impl Paint {
             Tone::Dim => "2",
             Tone::Error => "31",
             Tone::Bold => "1",
+            Tone::Found => "1;33",
         };
         format!("\x1b[{code}m{text}\x1b[0m")
     }

@@ -15,6 +15,7 @@ use std::time::Duration;
 use watchbill_core::problem::{Problem, ProblemKind};
 use watchbill_core::session::snapshot::from_bytes;
 use watchbill_core::time::{Millis, Timestamp};
+use watchbill_store::tables::states::StateRow;
 use watchbill_store::{Access, Mode, Store, StoreError};
 
 use crate::engine::{Engine, Recall};
@@ -55,7 +56,7 @@ impl Shelf {
 }
 
 impl Recall for Shelf {
-    fn recall(&self, path: &Path) -> Option<(Vec<u8>, Vec<u8>)> {
+    fn recall(&self, path: &Path) -> Option<StateRow> {
         let store = self.at_once();
         store.as_ref()?.state(path.to_str()?).unwrap_or_else(|error| {
             tracing::warn!(%error, "what is kept of a file cannot be read; the file is read anew");

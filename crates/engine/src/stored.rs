@@ -248,6 +248,33 @@ pub fn forget(
     Ok(report(gone, freed, false))
 }
 
+/// Lets a session that was forgotten be stored again. Gives its id.
+///
+/// # Errors
+/// When it was not forgotten, another process writes the store, or it cannot be written.
+pub fn remember_again(settings: &Settings, asked: &str) -> Result<String, ApiError> {
+    let mut store = Store::open(data_dir(settings)?, Mode::WriteOrRead).map_err(|error| refusal(&error))?;
+    let forgotten = store.forgotten().map_err(|error| refusal(&error))?;
+    let begin: Vec<&SessionId> = forgotten.iter().filter(|id| id.as_str().starts_with(asked)).collect();
+    let session = match &begin[..] {
+        [one] if !asked.is_empty() => SessionId::clone(one),
+        [] => {
+            let message = format!("no forgotten session begins with `{asked}`");
+            return Err(ApiError::new(ErrorCode::NotFound, message));
+        }
+        _ => {
+            let message = format!("`{asked}` begins several forgotten sessions; name one of them");
+            return Err(ApiError::new(ErrorCode::Ambiguous, message));
+        }
+    };
+    let remembered = store.step().and_then(|mut step| {
+        step.remember_again(Some(&session))?;
+        step.commit()
+    });
+    remembered.map_err(|error| refusal(&error))?;
+    Ok(session.to_string())
+}
+
 fn one_session(store: &Store, asked: &str) -> Result<SessionId, ApiError> {
     let begin = store.session_ids(asked, 2).map_err(|error| refusal(&error))?;
     match &begin[..] {

@@ -1,5 +1,8 @@
 //! What each command does.
 
+pub mod export;
+pub mod history;
+pub mod hooks;
 pub mod live;
 pub mod open;
 pub mod pages;
@@ -45,8 +48,15 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
             sender::run(&sender::Errand::parse(data_dir.into_iter().flatten().chain(words)));
             Ok(())
         }
+        Command::Hooks { command } => hooks::run(&global, command, paint),
         Command::Watch { json, all } => live::watch(&global, json, all, paint),
         Command::Open { session } => open::open(&global, session.as_deref()),
+        Command::Search(wanted) => history::search(&global, &wanted, paint),
+        Command::Index { json, full, cut } => history::index(&global, json, full, cut),
+        Command::Stats { json, by, since } => history::stats(&global, json, by, since.as_deref(), paint),
+        Command::Forget(wanted) => history::forget(&global, &wanted),
+        Command::Doctor { schema: true, .. } => emit(&watchbill_engine::stored::schema()),
+        Command::Export { session, format, output } => export::export(&global, &session, format, output),
         command => {
             let (live, until) = match &command {
                 Command::Roster { at, no_live, .. } => (!*no_live && at.is_none(), *at),
@@ -95,16 +105,23 @@ fn answer(engine: &Engine, command: &Command, demo: bool, paint: Paint) -> anyho
         Command::Status { format } => {
             render::status::render(&snapshot(&engine.current(false)), *format) + "\n"
         }
-        Command::Doctor { json } => {
+        Command::Doctor { json, .. } => {
             // The demo has no folder that could be watched.
             let doctor = if demo { engine.doctor(&|_| WatchMode::None) } else { engine.doctor_on_trial() };
             if *json { to_json(&doctor)? } else { render::doctor::render(&doctor, paint) }
         }
+        // They need no look at everything, or more than one text.
         Command::Watch { .. }
         | Command::Open { .. }
+        | Command::Search(_)
+        | Command::Index { .. }
+        | Command::Stats { .. }
+        | Command::Forget(_)
+        | Command::Export { .. }
         | Command::Completions { .. }
         | Command::Man
-        | Command::Hook { .. } => String::new(),
+        | Command::Hook { .. }
+        | Command::Hooks { .. } => String::new(),
     })
 }
 

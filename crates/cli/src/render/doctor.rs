@@ -1,8 +1,9 @@
 //! `doctor`: what is found, watched, limited and wrong.
 
 use watchbill_protocol::doctor::{Doctor, WatchMode};
+use watchbill_protocol::store::StoreHealth;
 
-use super::plural;
+use super::{plural, size};
 use crate::paint::{Paint, Tone, one_line};
 
 /// The report.
@@ -46,6 +47,9 @@ pub fn render(doctor: &Doctor, paint: Paint) -> String {
         let line = format!("{} = {}{needed}{verdict}\n", limit.name, limit.value);
         out.push_str(&if limit.enough { line } else { paint.tone(Tone::Error, &line) });
     }
+    if let Some(health) = &doctor.store {
+        store(&mut out, health, paint);
+    }
     if doctor.problems.is_empty() {
         out.push_str("\nNo problems.\n");
     } else {
@@ -63,11 +67,34 @@ pub fn render(doctor: &Doctor, paint: Paint) -> String {
     out
 }
 
-fn size(bytes: u64) -> String {
-    match bytes {
-        0..1_000 => format!("{bytes} bytes"),
-        1_000..1_000_000 => format!("{} kB", bytes / 1_000),
-        1_000_000..1_000_000_000 => format!("{} MB", bytes / 1_000_000),
-        _ => format!("{}.{} GB", bytes / 1_000_000_000, bytes % 1_000_000_000 / 100_000_000),
+fn store(out: &mut String, health: &StoreHealth, paint: Paint) {
+    out.push_str(&format!("\n{}\n", paint.tone(Tone::Bold, &one_line(&health.path))));
+    if let Some(trouble) = &health.trouble {
+        out.push_str(&paint.tone(Tone::Error, &format!("  {}\n", one_line(trouble))));
+        return;
     }
+    let Some(schema) = health.schema_version else {
+        out.push_str("  no history is stored yet; `watchbill index` makes it\n");
+        return;
+    };
+    let (sessions, texts) = (plural(count(health.sessions), "session"), plural(count(health.texts), "text"));
+    out.push_str(&format!("  {sessions} and {texts} in {}, schema {schema}\n", size(health.bytes)));
+    out.push_str(&match health.files_behind {
+        0 => "  everything that is there is stored\n".to_owned(),
+        files => {
+            let (files, bytes) = (plural(count(files), "file"), size(health.bytes_behind));
+            format!("  {files} not yet read to the end, {bytes}; `watchbill index` reads them\n")
+        }
+    });
+    if let Some(pid) = health.writer_pid {
+        out.push_str(&format!("  kept up to date by process {pid}\n"));
+    }
+    if health.archived > 0 {
+        let archived = plural(count(health.archived), "transcript");
+        out.push_str(&format!("  {archived} archived in {}\n", size(health.archive_bytes)));
+    }
+}
+
+fn count(n: u64) -> usize {
+    usize::try_from(n).unwrap_or(usize::MAX)
 }

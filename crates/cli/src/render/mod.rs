@@ -2,7 +2,12 @@
 
 pub mod chain;
 pub mod doctor;
+pub mod export;
+pub mod history;
+pub mod hooks;
 pub mod roster;
+pub mod search;
+pub mod stats;
 pub mod status;
 pub mod timeline;
 pub mod why;
@@ -26,6 +31,25 @@ pub fn local_time(at: &str) -> String {
     match jiff::Timestamp::from_millisecond(at.as_millis()) {
         Ok(at) => at.to_zoned(jiff::tz::TimeZone::system()).strftime("%H:%M:%S").to_string(),
         Err(_) => String::new(),
+    }
+}
+
+/// Date and clock time of an RFC 3339 text in the person's time zone.
+pub fn local_date_time(at: &str) -> String {
+    let Some(at) = Timestamp::parse(at) else { return String::new() };
+    match jiff::Timestamp::from_millisecond(at.as_millis()) {
+        Ok(at) => at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string(),
+        Err(_) => String::new(),
+    }
+}
+
+/// Bytes in words.
+pub fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_000 => format!("{bytes} bytes"),
+        1_000..1_000_000 => format!("{} kB", bytes / 1_000),
+        1_000_000..1_000_000_000 => format!("{} MB", bytes / 1_000_000),
+        _ => format!("{}.{} GB", bytes / 1_000_000_000, bytes % 1_000_000_000 / 100_000_000),
     }
 }
 

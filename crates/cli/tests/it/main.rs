@@ -4,6 +4,7 @@
 
 mod demo;
 mod errors;
+mod history;
 mod hostile;
 mod pages;
 mod past;

@@ -5,8 +5,25 @@ use std::process::{Command, Stdio};
 
 use crate::program::{run, say, watchbill};
 
-const COMMANDS: [&str; 10] =
-    ["roster", "watch", "why", "chain", "show", "status", "open", "doctor", "completions", "man"];
+const COMMANDS: [&str; 17] = [
+    "roster",
+    "watch",
+    "why",
+    "chain",
+    "show",
+    "search",
+    "index",
+    "stats",
+    "export",
+    "forget",
+    "status",
+    "open",
+    "hook",
+    "hooks",
+    "doctor",
+    "completions",
+    "man",
+];
 
 #[test]
 fn every_command_explains_itself() {

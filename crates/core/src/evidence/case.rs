@@ -159,7 +159,7 @@ impl<'a> Case<'a> {
     /// The status file, while it counts.
     pub fn status_file(&self) -> Option<(&'a StatusWitness, Timestamp)> {
         let e = self.evidence;
-        let file = e.status_file.filter(|file| e.live && e.now < file.until(e.now))?;
+        let file = e.status_file.filter(|file| e.now < file.until(e.now))?;
         Some((file, file.at(e.now)))
     }
 
@@ -224,11 +224,12 @@ impl<'a> Case<'a> {
         let decays = self.claim.filter(|c| !c.is_certain() || c.word.is_some_and(Word::is_quiet));
         let idle = decays.map(|claim| self.idle_at(claim));
         let settled = decays.and_then(|claim| words::settled_at(&e.transcript?, claim.at));
-        let hooks = self.hooks.into_iter().flat_map(|hooks| heard::turning_points(hooks, e.timeouts));
+        let hooks =
+            e.hooks.filter(|_| e.live).into_iter().flat_map(|hooks| heard::turning_points(hooks, e.timeouts));
         let rests = self.heard().map(|heard| self.rests_until(&heard));
         let compacting = self.hooks.is_some_and(|hooks| hooks.compacting.is_some());
         let ended = e.transcript.filter(|_| compacting).map(|t| t.since + GRACE);
-        let file = e.status_file.filter(|_| e.live).map(|file| file.until(e.now));
+        let file = e.status_file.map(|file| file.until(e.now));
         let times = [idle, self.unclaimed_at(), self.lull_until(), settled, rests, ended, file];
         times.into_iter().flatten().chain(hooks).filter(|at| *at > e.now).min()
     }

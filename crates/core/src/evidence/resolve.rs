@@ -10,7 +10,7 @@ use crate::evidence::witness::{Evidence, Verdict};
 ///
 /// | rule | when | verdict | decays |
 /// |---|---|---|---|
-/// | past | live evidence does not count | what the transcript says | |
+/// | past | live evidence does not count | what a status file of that time says, else the transcript | 5 min |
 /// | crashed | every process of the session is dead and one left its registry file | ended, `crashed` | |
 /// | departed | the last process removed its file or went on with another session, and nothing followed | ended | |
 /// | closed | a hook said that its process left the session, and nothing followed | ended | |

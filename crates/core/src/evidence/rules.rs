@@ -15,7 +15,7 @@ use crate::roster::row::Source;
 use crate::session::state::{Confidence, State, StateKind};
 
 pub(super) fn past(case: &Case<'_>) -> Option<Ruling> {
-    if case.evidence.live { None } else { transcript(case) }
+    if case.evidence.live { None } else { status_file(case).or_else(|| transcript(case)) }
 }
 
 pub(super) fn crashed(case: &Case<'_>) -> Option<Ruling> {

@@ -36,8 +36,8 @@ pub(super) fn testimony(case: &Case<'_>, ruling: &Ruling, reason: &Reason) -> Ve
             sentences::hook_witness(hooks, alone, case.hooks.is_some())
         }));
         others.extend(e.child.map(sentences::child_witness));
-        others.extend(e.status_file.map(|file| sentences::status_witness(file, e.now)));
     }
+    others.extend(e.status_file.map(|file| sentences::status_witness(file, e.now)));
     others.extend(e.transcript.as_ref().map(sentences::transcript_witness));
     others.retain(|other| (other.source, other.pid) != (winner.source, winner.pid));
     others.sort_by_key(|w| (rank(w.source), Reverse(w.at), w.pid, Arc::clone(&w.detail)));

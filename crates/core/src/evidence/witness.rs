@@ -35,7 +35,7 @@ pub struct Evidence<'a> {
     pub status_file: Option<&'a StatusWitness>,
     /// The newest child of the agent's process that a tool call may have started.
     pub child: Option<ChildWitness>,
-    /// Whether processes, hooks and registry count at all. Without them the transcript speaks alone, as for
+    /// Whether processes, hooks and registry count at all. Without them files speak alone, as for
     /// a question about the past.
     pub live: bool,
     /// The document's timeouts.

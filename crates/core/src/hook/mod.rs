@@ -1,5 +1,6 @@
 //! Hook events of the agent as facts: who sent one, from where, and what it says.
 
+mod calls;
 pub mod event;
 pub mod fold;
 pub mod origin;

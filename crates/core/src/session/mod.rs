@@ -22,5 +22,6 @@ mod words;
 pub use effect::{Effect, Reading};
 pub use facts::Facts;
 pub use fold::SessionFold;
+pub use id_set::IdSet;
 pub use subagent::SubagentFold;
 pub use usage::{RequestKey, RequestLedger};

@@ -24,5 +24,6 @@ mod desk;
 mod files;
 mod hooks;
 mod identity;
+mod status_files;
 mod turns;
 mod waiting;

@@ -1,5 +1,5 @@
-//! The timelines against the client's own hooks, which the engine does not read: what they say happened,
-//! the roster has to have shown, and nothing else.
+//! The timelines against the client's own hooks: what they say happened, the roster has to have shown, and nothing
+//! else, whether it hears them or not.
 
 use std::collections::BTreeMap;
 
@@ -90,13 +90,37 @@ fn asks_nobody(named: &Named) -> bool {
 
 #[test]
 fn every_request_for_permission_is_shown_and_no_other() {
+    requests_are_shown(Witnesses::REGISTRY);
+}
+
+#[test]
+fn every_request_for_permission_is_shown_and_no_other_by_all_witnesses() {
+    requests_are_shown(Witnesses::ALL);
+}
+
+#[test]
+fn every_request_for_permission_is_shown_and_no_other_by_hooks_without_the_registry() {
+    requests_are_shown(Witnesses::HOOKS);
+}
+
+fn requests_are_shown(witnesses: Witnesses) {
     let mut requests = 0;
     for named in all() {
         let hooks = hooks(&named);
         let asked: Vec<&Hook> = hooks.iter().filter(|hook| hook.event == "PermissionRequest").collect();
-        let shown = shown(&named, Witnesses::REGISTRY);
+        let shown = shown(&named, witnesses);
         if !asks_nobody(&named) {
-            for hook in &asked {
+            // Hooks cannot tell a reviewer that is no person from one that is; who answers within the dwell is not shown.
+            let at_once = |asked: &Hook| {
+                !witnesses.registry
+                    && hooks.iter().any(|hook| {
+                        let after = hook.at - asked.at;
+                        hook.session == asked.session
+                            && hook.event == "PostToolUse"
+                            && (0..=LAG).contains(&after)
+                    })
+            };
+            for hook in asked.iter().filter(|hook| !at_once(hook)) {
                 let kind = match &*hook.tool {
                     "AskUserQuestion" => "question",
                     "ExitPlanMode" => "plan",
@@ -128,10 +152,24 @@ fn every_request_for_permission_is_shown_and_no_other() {
 
 #[test]
 fn a_turn_is_shown_from_its_prompt_to_its_end() {
+    turns_are_shown(Witnesses::REGISTRY);
+}
+
+#[test]
+fn a_turn_is_shown_from_its_prompt_to_its_end_by_all_witnesses() {
+    turns_are_shown(Witnesses::ALL);
+}
+
+#[test]
+fn a_turn_is_shown_from_its_prompt_to_its_end_by_hooks_without_the_registry() {
+    turns_are_shown(Witnesses::HOOKS);
+}
+
+fn turns_are_shown(witnesses: Witnesses) {
     let (mut prompts, mut ends) = (0, 0);
     for named in all() {
         let hooks = hooks(&named);
-        let shown = shown(&named, Witnesses::REGISTRY);
+        let shown = shown(&named, witnesses);
         for hook in &hooks {
             let shown = shown.get(&hook.session).map(Vec::as_slice).unwrap_or_default();
             let next = hooks.iter().filter(|other| {

@@ -1,0 +1,66 @@
+//! `export`: a work chain with everything that happened in it, as a document.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use watchbill_engine::engine::Outlook;
+use watchbill_engine::timeline::{Stretch, TimelineReader};
+use watchbill_protocol::export::ExportChain;
+
+use super::{emit, engine, to_json};
+use crate::args::{ExportFormat, Global};
+use crate::render;
+
+/// Writes the chain of a session.
+///
+/// # Errors
+/// When the session is not known, its transcripts cannot be read, or the file is there already or cannot be written.
+pub fn export(
+    global: &Global,
+    session: &str,
+    format: ExportFormat,
+    output: Option<PathBuf>,
+) -> anyhow::Result<()> {
+    let engine = engine(global, Outlook::LIVE)?;
+    let plan = engine.timeline_plan(session)?;
+    let timeline = TimelineReader::default().read(engine.fs(), &plan, Stretch::whole())?;
+    let chain = engine.chain(session)?;
+    let rows = engine.current(true);
+    let head = rows.rows.iter().map(|row| &*row.session).find(|row| row.session_id == chain.head);
+    let export = ExportChain {
+        exported_at: engine.now().to_string(),
+        title: head.map(|row| render::name(row)),
+        project: head.and_then(|row| row.cwd.clone()),
+        chain,
+        items: timeline.items,
+    };
+    let text = match format {
+        ExportFormat::Json => to_json(&export)?,
+        ExportFormat::Md => render::export::markdown(&export),
+    };
+    match output {
+        None => emit(&text),
+        Some(path) => write_new(&path, &text),
+    }
+}
+
+/// Writes a file that is not there yet, for the person alone: a history may hold what nobody else should read.
+fn write_new(path: &Path, text: &str) -> anyhow::Result<()> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = match options.open(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            anyhow::bail!("{} is there already; remove it, or name another file", path.display())
+        }
+        other => other.with_context(|| format!("cannot write {}", path.display()))?,
+    };
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    if written.is_err() {
+        // Half a document is none. That it could not be written is the news, not that it could not be removed.
+        std::fs::remove_file(path).unwrap_or_default();
+    }
+    written.with_context(|| format!("cannot write {}", path.display()))
+}

@@ -1,0 +1,195 @@
+//! `search`, `index`, `stats` and `forget`: what is stored, and what becomes of it.
+
+use std::io::{BufRead, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::bail;
+use watchbill_engine::clock::{Clock, SystemClock};
+use watchbill_engine::handle::real_world;
+use watchbill_engine::index::{self, Indexed, Options};
+use watchbill_engine::search::Searcher;
+use watchbill_engine::settings::Settings;
+use watchbill_engine::stored::{self, ForgetWhat, StatsBy};
+use watchbill_protocol::search::{IndexState, SearchQuery};
+use watchbill_protocol::store::IndexReport;
+
+use super::{emit, settings, to_json, width};
+use crate::args::{Forget, Global, Search, StatsKey};
+use crate::paint::Paint;
+use crate::progress::Bar;
+use crate::{render, when};
+
+/// Finds words in all that is stored, after what is new has been read.
+///
+/// # Errors
+/// When a filter makes no sense, or the store cannot be read.
+pub fn search(global: &Global, wanted: &Search, paint: Paint) -> anyhow::Result<()> {
+    let settings = stored_settings(global)?;
+    let since = wanted.since.as_deref().map(when::parse).transpose()?;
+    let query = SearchQuery {
+        query: wanted.query.join(" "),
+        typing: false,
+        limit: Some(wanted.limit),
+        project: wanted.project.clone(),
+        since: since.map(|at| at.to_string()),
+        role: wanted.role.clone(),
+        tool: wanted.tool.clone(),
+        chain: wanted.chain.clone(),
+    };
+    let brought_up = !wanted.as_stored && bring_up_to_date(&settings);
+    let searcher = Searcher::new(&settings);
+    let fs = real_world().fs;
+    let mut answer = searcher.search(&*fs, &query)?;
+    if brought_up && answer.index == IndexState::Behind {
+        // A session at work has written since: that is no reason to send anybody away.
+        answer.index = IndexState::Current;
+    }
+    emit(&if wanted.json { to_json(&answer)? } else { render::search::render(&answer, width(), paint) })
+}
+
+/// Reads what is new. What cannot be read or written now is said, and what is stored is searched.
+fn bring_up_to_date(settings: &Settings) -> bool {
+    match run_index(settings, Options::default()) {
+        // Whoever writes keeps it up to date: the window does so within a moment.
+        Ok(Indexed::ByAnother { .. }) => false,
+        Ok(Indexed::Here(report)) => !report.interrupted,
+        Err(error) => {
+            tracing::warn!(
+                "what is new could not be read into the history, so only what is stored is searched: {error}"
+            );
+            false
+        }
+    }
+}
+
+/// Brings the store up to date and reports what that took.
+///
+/// # Errors
+/// When the store cannot be written, or another process writes it.
+pub fn index(global: &Global, json: bool, full: bool, cut: Option<usize>) -> anyhow::Result<()> {
+    let settings = stored_settings(global)?;
+    let report: IndexReport = match run_index(&settings, Options { full, cut })? {
+        Indexed::Here(report) => report,
+        Indexed::ByAnother { pid } => bail!(
+            "{} keeps the history up to date now, probably the window; quit it to do it here",
+            pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"))
+        ),
+    };
+    emit(&if json { to_json(&report)? } else { render::history::indexed(&report) })
+}
+
+/// One run, with a bar, that an interrupt ends between two transactions.
+fn run_index(settings: &Settings, options: Options) -> anyhow::Result<Indexed> {
+    static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+    end_on_interrupt(&INTERRUPTED);
+    let mut bar = Bar::new();
+    let indexed = index::run(settings, &real_world(), options, &mut |progress| {
+        bar.show(progress);
+        !INTERRUPTED.load(Ordering::Relaxed)
+    });
+    bar.end();
+    if INTERRUPTED.load(Ordering::Relaxed) {
+        // As any program that an interrupt has ended.
+        std::process::exit(130);
+    }
+    Ok(indexed?)
+}
+
+/// Has an interrupt raise the flag instead of ending the program at once.
+fn end_on_interrupt(flag: &'static AtomicBool) {
+    let raise = move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        runtime.block_on(async {
+            tokio::signal::ctrl_c().await?;
+            flag.store(true, Ordering::Relaxed);
+            // A second one is meant: whatever is being done is not waited for.
+            tokio::signal::ctrl_c().await
+        })?;
+        std::process::exit(130)
+    };
+    let spawned = std::thread::Builder::new().name("watchbill-interrupt".into()).spawn(move || {
+        let ended: std::io::Result<()> = raise();
+        if let Err(error) = ended {
+            tracing::debug!(%error, "an interrupt ends the program at once");
+        }
+    });
+    if let Err(error) = spawned {
+        tracing::debug!(%error, "an interrupt ends the program at once");
+    }
+}
+
+/// Counts what was used.
+///
+/// # Errors
+/// When nothing is stored or the store cannot be read.
+pub fn stats(
+    global: &Global,
+    json: bool,
+    by: StatsKey,
+    since: Option<&str>,
+    paint: Paint,
+) -> anyhow::Result<()> {
+    let settings = stored_settings(global)?;
+    let since = since.map(when::parse).transpose()?;
+    bring_up_to_date(&settings);
+    let by = match by {
+        StatsKey::Day => StatsBy::Day,
+        StatsKey::Project => StatsBy::Project,
+        StatsKey::Model => StatsBy::Model,
+        StatsKey::Tool => StatsBy::Tool,
+    };
+    let stats = stored::stats(&settings, by, since)?;
+    emit(&if json { to_json(&stats)? } else { render::stats::render(&stats, width(), paint) })
+}
+
+/// Removes sessions from the store for good, after asking.
+///
+/// # Errors
+/// When nothing fits, nobody may be asked, another process writes the store, or it cannot be written.
+pub fn forget(global: &Global, wanted: &Forget) -> anyhow::Result<()> {
+    let settings = stored_settings(global)?;
+    if wanted.again {
+        let session = wanted.session.as_deref().unwrap_or_default();
+        let remembered = stored::remember_again(&settings, session)?;
+        return emit(&format!(
+            "session {} is stored again from now on; `watchbill index` reads it\n",
+            crate::paint::one_line(&remembered)
+        ));
+    }
+    let what = match (&wanted.session, &wanted.before) {
+        (Some(session), _) => ForgetWhat::Session(session.clone()),
+        (None, Some(before)) => ForgetWhat::Before(when::parse(before)?),
+        (None, None) => bail!("name a session, or say --before when"),
+    };
+    let now = SystemClock.now();
+    let would = stored::forget(&settings, &what, true, now)?;
+    let report = if wanted.dry_run || would.sessions.is_empty() || !(wanted.yes || agreed(&would)?) {
+        would
+    } else {
+        stored::forget(&settings, &what, false, now)?
+    };
+    emit(&if wanted.json { to_json(&report)? } else { render::history::forgotten(&report) })
+}
+
+/// Asks the person. Where nobody can be asked, nothing is removed.
+fn agreed(would: &watchbill_protocol::store::ForgetReport) -> anyhow::Result<bool> {
+    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+        bail!("this removes what is stored for good: say --yes, or see with --dry-run what it would be");
+    }
+    let mut err = std::io::stderr().lock();
+    write!(err, "{}Forget for good? [y/N] ", render::history::forgotten(would))?;
+    err.flush()?;
+    let mut answer = String::new();
+    std::io::stdin().lock().read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
+/// The settings, for a command that needs what is stored.
+fn stored_settings(global: &Global) -> anyhow::Result<Settings> {
+    if global.demo {
+        bail!(
+            "the demo keeps no history: leave --demo out, or look into a session of it with `watchbill --demo show`"
+        );
+    }
+    settings(global)
+}

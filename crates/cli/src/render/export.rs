@@ -1,0 +1,218 @@
+//! `export`: a work chain as Markdown that reads well as text and in a browser.
+
+use watchbill_protocol::chain::Boundary;
+use watchbill_protocol::export::ExportChain;
+use watchbill_protocol::timeline::{Subagent, TimelineItem, What};
+
+use super::chain::boundary_words;
+use super::{local_date_time, short};
+use crate::paint::{age, lines, one_line};
+
+/// The document.
+pub fn markdown(export: &ExportChain) -> String {
+    let title = export.title.as_deref().map(one_line).filter(|title| !title.is_empty());
+    let title = title.unwrap_or_else(|| format!("Session {}", short(&export.chain.head)));
+    let mut out = format!("# {}\n\n", escaped(&title));
+    if let Some(project) = &export.project {
+        out.push_str(&format!("- Folder: {}\n", code(&one_line(project))));
+    }
+    let mut sessions: Vec<&str> = Vec::new();
+    for segment in &export.chain.segments {
+        if !sessions.contains(&&*segment.session_id) {
+            sessions.push(&segment.session_id);
+        }
+    }
+    let sessions: Vec<String> = sessions.into_iter().map(|id| code(&one_line(id))).collect();
+    if !sessions.is_empty() {
+        out.push_str(&format!("- Sessions: {}\n", sessions.join(", ")));
+    }
+    out.push_str(&format!("- Exported: {}\n", local_date_time(&export.exported_at)));
+    items(&mut out, &export.items);
+    out
+}
+
+fn items(out: &mut String, items: &[TimelineItem]) {
+    for item in items {
+        out.push('\n');
+        entry(out, item);
+    }
+}
+
+fn entry(out: &mut String, item: &TimelineItem) {
+    let at = item.at.as_deref().map(local_date_time).unwrap_or_default();
+    let stamp = |who: &str| {
+        let agent =
+            item.agent_id.as_deref().map(|id| format!(" (subagent {})", short(id))).unwrap_or_default();
+        let comma = if at.is_empty() { "" } else { " · " };
+        format!("**{who}{agent}**{comma}{at}\n\n")
+    };
+    match &item.what {
+        What::Prompt { text, origin } => {
+            let who = match origin.as_str() {
+                "human" | "queued" => "Prompt".to_owned(),
+                origin => format!("Prompt, {}", one_line(&origin.replace('_', " "))),
+            };
+            out.push_str(&stamp(&who));
+            for line in lines(text) {
+                out.push_str(&format!("> {line}\n"));
+            }
+        }
+        What::Response { text } => {
+            out.push_str(&stamp("Answer"));
+            body(out, text);
+        }
+        What::Thinking { text } => details(out, "Thought", &|out| body(out, text)),
+        What::Tool { tool, target, input, outcome, output, duration_ms, subagent, .. } => {
+            let took = duration_ms.map(|ms| format!(" · {}", age(i64::try_from(ms).unwrap_or(i64::MAX))));
+            let (tool, target, outcome) = (one_line(tool), one_line(target), one_line(outcome));
+            let head = format!(
+                "{} <code>{}</code> — {}{}",
+                html(&tool),
+                html(&target),
+                html(&outcome),
+                took.unwrap_or_default()
+            );
+            details(out, &head, &|out| {
+                fenced(out, input);
+                if let Some(output) = output.as_deref().filter(|output| !output.is_empty()) {
+                    out.push('\n');
+                    fenced(out, output);
+                }
+                if let Some(subagent) = subagent {
+                    nested(out, subagent);
+                }
+            });
+        }
+        What::Boundary { trigger, pre_tokens, post_tokens } => {
+            let boundary =
+                Boundary { trigger: trigger.clone(), pre_tokens: *pre_tokens, post_tokens: *post_tokens };
+            out.push_str(&format!("---\n\n*{}* {at}\n\n---\n", boundary_words(&boundary)));
+        }
+        What::Continued { to, reason } => {
+            let (to, reason) = (code(&one_line(to)), one_line(&reason.replace('_', " ")));
+            out.push_str(&format!("---\n\n*continued in* {to} *({reason})*\n\n---\n"));
+        }
+        What::Interrupted => out.push_str("*Interrupted by the person.*\n"),
+        What::Error { text } => {
+            out.push_str(&stamp("Error"));
+            fenced(out, text);
+        }
+        What::Command { text } => out.push_str(&format!("{}\n", code(&one_line(text)))),
+        What::Note { text } => out.push_str(&format!("*{}*\n", escaped(&one_line(text)))),
+    }
+}
+
+fn nested(out: &mut String, subagent: &Subagent) {
+    let head = format!("What subagent <code>{}</code> did", html(&one_line(&subagent.agent_id)));
+    out.push('\n');
+    details(out, &head, &|out| items(out, &subagent.items));
+}
+
+/// A part that a browser folds away, and that is plain text elsewhere. `head` is HTML.
+fn details(out: &mut String, head: &str, inside: &dyn Fn(&mut String)) {
+    // An empty line lets Markdown begin again inside of HTML.
+    out.push_str(&format!("<details><summary>{head}</summary>\n\n"));
+    inside(out);
+    out.push_str("\n</details>\n");
+}
+
+/// Markdown of the agent's, without what steers a terminal.
+fn body(out: &mut String, text: &str) {
+    for line in lines(text) {
+        out.push_str(&line);
+        out.push('\n');
+    }
+}
+
+/// Text as it is, between fences longer than any in it.
+fn fenced(out: &mut String, text: &str) {
+    let fence = "`".repeat(longest_run(text).max(2) + 1);
+    out.push_str(&format!("{fence}text\n"));
+    body(out, text);
+    out.push_str(&format!("{fence}\n"));
+}
+
+/// Text as it is, in a line.
+fn code(text: &str) -> String {
+    let fence = "`".repeat(longest_run(text) + 1);
+    let pad = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    format!("{fence}{pad}{text}{pad}{fence}")
+}
+
+fn longest_run(text: &str) -> usize {
+    text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
+}
+
+/// A line in which nothing is markup.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if matches!(c, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '#' | '|' | '&' | '~') {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// Text as it is, in HTML: a summary is where Markdown does not reach.
+fn html(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn item(what: What) -> TimelineItem {
+        TimelineItem { index: 0, session_id: "s".into(), at: None, what, agent_id: None }
+    }
+
+    fn call(output: &str, subagent: Option<Subagent>) -> What {
+        What::Tool {
+            id: "t".into(),
+            tool: "Bash".into(),
+            target: "grep <b> `x`".into(),
+            input: "{}".into(),
+            outcome: "ok".into(),
+            output: Some(output.into()),
+            duration_ms: Some(2_500),
+            subagent,
+        }
+    }
+
+    fn written(what: What) -> String {
+        let mut out = String::new();
+        entry(&mut out, &item(what));
+        out
+    }
+
+    #[test]
+    fn a_call_is_folded_and_what_its_subagent_did_stands_in_it() {
+        let said = item(What::Response { text: "Two links were dead.".into() });
+        let subagent = Subagent { agent_id: "a7c1".into(), total: Some(1), items: vec![said] };
+        let text = written(call("done", Some(subagent)));
+        assert!(
+            text.starts_with("<details><summary>Bash <code>grep &lt;b&gt; `x`</code> — ok · 2 s</summary>"),
+            "{text}"
+        );
+        let inner = text.find("What subagent <code>a7c1</code> did").unwrap_or(0);
+        assert!(inner > 0 && text.find("Two links were dead.") > Some(inner), "{text}");
+        assert_eq!(text.matches("<details>").count(), text.matches("</details>").count());
+    }
+
+    #[test]
+    fn no_output_ends_the_block_that_it_stands_in_and_nothing_steers_a_terminal() {
+        let text = written(call("```\n````\n\x1b]0;t\x07", None));
+        assert!(text.contains("`````text\n```\n````\n]0;t\n`````\n"), "{text}");
+    }
+
+    #[test]
+    fn prompts_are_quoted_and_notes_are_no_markup() {
+        assert!(
+            written(What::Prompt { text: "# a\nb".into(), origin: "human".into() }).ends_with("> # a\n> b\n")
+        );
+        assert_eq!(written(What::Note { text: "a_b *c*".into() }), "*a\\_b \\*c\\**\n");
+        assert_eq!(written(What::Command { text: "! echo `x`".into() }), "`` ! echo `x` ``\n");
+    }
+}

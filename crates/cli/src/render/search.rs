@@ -1,0 +1,164 @@
+//! `search`: each place with where and when it is, and the words around what was found.
+
+use watchbill_protocol::search::{Hit, IndexState, SearchAnswer};
+
+use super::{local_date_time, short};
+use crate::paint::{Paint, Tone, fit, one_line, wrap};
+
+/// Lines of a snippet; the rest is there to be opened.
+const LINES: usize = 3;
+/// What a snippet is indented by.
+const INDENT: &str = "    ";
+
+/// The places, `width` columns wide.
+pub fn render(answer: &SearchAnswer, width: usize, paint: Paint) -> String {
+    let mut out = String::new();
+    for hit in &answer.hits {
+        out.push_str(&format!("{}\n", head(hit, width, paint)));
+        for line in snippet(hit, width.saturating_sub(INDENT.len()), paint) {
+            out.push_str(&format!("{INDENT}{line}\n"));
+        }
+    }
+    if answer.hits.is_empty() {
+        out.push_str(match answer.index {
+            IndexState::Absent => "Nothing is stored yet: `watchbill index` reads your history.\n",
+            _ => "Nothing found.\n",
+        });
+    } else if answer.more {
+        out.push_str(&paint.tone(Tone::Dim, "There is more; see --limit, --project, --since and --role.\n"));
+    }
+    if answer.index == IndexState::Behind {
+        let words = "The stored history is not up to date: `watchbill index` reads what is new.\n";
+        out.push_str(&paint.tone(Tone::Dim, words));
+    }
+    out
+}
+
+fn head(hit: &Hit, width: usize, paint: Paint) -> String {
+    let at = hit.at.as_deref().map(local_date_time).unwrap_or_default();
+    let project = project(&hit.project);
+    let title = hit.title.as_deref().map(one_line).filter(|title| !title.is_empty());
+    let title = title.map(|title| format!(" · {title}")).unwrap_or_default();
+    let speaker = speaker(hit);
+    // The id comes first, since it is what one copies.
+    let fixed = 8 + 2 + 16 + 2;
+    let rest = width.saturating_sub(fixed).max(20);
+    let name = fit(&format!("{speaker} in {project}{title}"), rest);
+    format!(
+        "{}  {}  {}",
+        paint.tone(Tone::Bold, &fit(&short(&hit.session_id), 8)),
+        paint.tone(Tone::Dim, &fit(&at, 16)),
+        name.trim_end()
+    )
+}
+
+/// Whose words they are.
+fn speaker(hit: &Hit) -> String {
+    let tool = hit.tool.as_deref().map(one_line).filter(|tool| !tool.is_empty());
+    let tool = tool.unwrap_or_else(|| "a tool".to_owned());
+    let words = match hit.role.as_str() {
+        "tool_input" => tool,
+        "tool_result" => format!("output of {tool}"),
+        role => one_line(role),
+    };
+    match &hit.agent_id {
+        Some(agent) => format!("{words} (subagent {})", short(agent)),
+        None => words,
+    }
+}
+
+/// The last part of a path: what the roster calls a project.
+fn project(path: &str) -> String {
+    let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    if name.is_empty() { "?".to_owned() } else { one_line(name) }
+}
+
+/// The snippet in lines, with what was found made to stand out.
+fn snippet(hit: &Hit, width: usize, paint: Paint) -> Vec<String> {
+    let mut found: Vec<(char, bool)> = Vec::new();
+    let mut plain = String::new();
+    for part in &hit.snippet_parts {
+        // What steers a terminal is dropped, but a space at the edge of a part belongs to the line.
+        let text = part.text.replace(char::is_whitespace, " ");
+        for c in crate::paint::lines(&text).flat_map(|line| line.chars().collect::<Vec<_>>()) {
+            if !(c == ' ' && (plain.ends_with(' ') || plain.is_empty())) {
+                plain.push(c);
+                found.push((c, part.found));
+            }
+        }
+    }
+    let mut marks = found.into_iter().peekable();
+    let mut lines: Vec<String> = Vec::new();
+    for line in wrap(plain.trim_end(), width).into_iter().take(LINES) {
+        let mut shown = String::new();
+        let mut run = (String::new(), false);
+        for c in line.chars() {
+            // Spaces at which a line was broken are in none of the lines.
+            while marks.next_if(|(mark, _)| *mark != c).is_some() {}
+            let is_found = marks.next().is_some_and(|(_, found)| found);
+            if is_found != run.1 {
+                shown.push_str(&toned(&run, paint));
+                run = (String::new(), is_found);
+            }
+            run.0.push(c);
+        }
+        shown.push_str(&toned(&run, paint));
+        lines.push(shown);
+    }
+    lines
+}
+
+fn toned((text, found): &(String, bool), paint: Paint) -> String {
+    if *found { paint.tone(Tone::Found, text) } else { text.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use watchbill_protocol::search::SnippetPart;
+
+    use super::*;
+
+    fn hit(parts: &[(&str, bool)]) -> Hit {
+        Hit {
+            session_id: "3f6a1c52-0b7e".into(),
+            work_chain_id: "c".into(),
+            at: Some("2026-11-20T15:30:52.694Z".into()),
+            role: "tool_result".into(),
+            snippet: parts.iter().map(|(text, _)| *text).collect(),
+            snippet_parts: parts
+                .iter()
+                .map(|(text, found)| SnippetPart { text: (*text).into(), found: *found })
+                .collect(),
+            project: "/home/dev/api-server/".into(),
+            score: 1.0,
+            title: Some("Publish\nthe 2.4 release".into()),
+            tool: Some("Bash".into()),
+            agent_id: Some("a231fdd1297b".into()),
+            offset: 0,
+        }
+    }
+
+    #[test]
+    fn what_was_found_stands_out_over_the_ends_of_lines() {
+        let hit = hit(&[("one two ", false), ("three four", true), (" five", false)]);
+        let lines = snippet(&hit, 14, Paint(true));
+        assert_eq!(lines, ["one two \x1b[1;33mthree\x1b[0m", "\x1b[1;33mfour\x1b[0m five"]);
+        assert_eq!(snippet(&hit, 14, Paint(false)), ["one two three", "four five"]);
+    }
+
+    #[test]
+    fn nothing_in_a_snippet_steers_the_terminal() {
+        let hit = hit(&[("a\x1b[31m\n", false), ("b\u{202e}\x07", true)]);
+        assert_eq!(snippet(&hit, 40, Paint(false)), ["a[31m b"]);
+    }
+
+    #[test]
+    fn the_head_says_who_where_and_when() {
+        let head = head(&hit(&[]), 120, Paint(false));
+        assert!(head.starts_with("3f6a1c52  2026-11-20 "), "{head}");
+        assert!(
+            head.ends_with("output of Bash (subagent a231fdd1) in api-server · Publish the 2.4 release"),
+            "{head}"
+        );
+    }
+}

@@ -1,0 +1,67 @@
+//! Moments as people give them: a time, a date, or how long ago.
+
+use watchbill_engine::Timestamp;
+
+/// The moment that is meant; a date begins in the person's time zone, a span is counted back from now.
+///
+/// # Errors
+/// When it is none of these: the words that say what is.
+pub fn parse(text: &str) -> anyhow::Result<Timestamp> {
+    parse_at(text, &jiff::Zoned::now()).ok_or_else(|| {
+        anyhow::anyhow!(
+            "`{text}` is no time; expected a date (2026-11-20), a time (2026-11-20T15:30:00Z) or a span (36h, 7d)"
+        )
+    })
+}
+
+fn parse_at(text: &str, now: &jiff::Zoned) -> Option<Timestamp> {
+    let text = text.trim();
+    if let Some(at) = Timestamp::parse(text) {
+        return Some(at);
+    }
+    if let Ok(date) = text.parse::<jiff::civil::Date>() {
+        let begin = date.to_zoned(now.time_zone().clone()).ok()?;
+        return Some(Timestamp::from_millis(begin.timestamp().as_millisecond()));
+    }
+    let digits = text.find(|c: char| !c.is_ascii_digit())?;
+    let seconds = match text[digits..].trim() {
+        "m" | "min" => 60,
+        "h" => 3_600,
+        "d" => 86_400,
+        "w" => 7 * 86_400,
+        _ => return None,
+    };
+    let span = text[..digits].parse::<i64>().ok()?.checked_mul(seconds)?.checked_mul(1000)?;
+    Some(Timestamp::from_millis(now.timestamp().as_millisecond().checked_sub(span)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_dates_and_spans_are_understood_and_nothing_else() {
+        let now: jiff::Zoned = "2026-11-20T15:30:00+01:00[+01:00]".parse().unwrap();
+        let meant = |text: &str| parse_at(text, &now).map(|at| at.to_string());
+        let at = |text: &str| Some(text.to_owned());
+        assert_eq!(meant("2026-11-20T10:00:00Z"), at("2026-11-20T10:00:00.000Z"));
+        assert_eq!(meant("2026-11-20"), at("2026-11-19T23:00:00.000Z"), "the person's midnight");
+        assert_eq!(meant("90m"), at("2026-11-20T13:00:00.000Z"));
+        assert_eq!(meant("36h"), at("2026-11-19T02:30:00.000Z"));
+        assert_eq!(meant(" 7 d"), at("2026-11-13T14:30:00.000Z"));
+        assert_eq!(meant("2w"), at("2026-11-06T14:30:00.000Z"));
+        for text in [
+            "",
+            "d",
+            "7",
+            "7y",
+            "-3d",
+            "yesterday",
+            "2026-13-01",
+            "99999999999999999999d",
+            "9999999999999999d",
+        ] {
+            assert_eq!(meant(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! What is stored and found again, over transcripts of the real client and some written by hand.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::program::{Said, run, watchbill};
+use crate::tree::{act, append, recording, transcript};
+
+/// A home with a claude folder and a data folder of its own.
+struct Home(tempfile::TempDir);
+
+const PAGER: &str = "aaaaaaaa-0000-4000-8000-000000000001";
+const OTHER: &str = "bbbbbbbb-0000-4000-8000-000000000002";
+
+impl Home {
+    fn empty() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    /// With two sessions: one speaks of a pager, the other of nothing in particular.
+    fn with_sessions() -> Self {
+        let home = Self::empty();
+        transcript(
+            &home.claude(),
+            PAGER,
+            &[
+                json!({"type": "user", "uuid": "11111111-0000-4000-8000-000000000001", "timestamp": "2026-11-20T15:00:00.000Z", "cwd": "/home/dev/api-server", "sessionId": PAGER, "promptId": "p1", "message": {"role": "user", "content": "The pager skips rows when parseLine fails. 検索も直して"}}),
+                json!({"type": "assistant", "uuid": "11111111-0000-4000-8000-000000000002", "timestamp": "2026-11-20T15:00:05.000Z", "sessionId": PAGER, "message": {"id": "m1", "model": "claude-opus-4-6", "role": "assistant", "usage": {"input_tokens": 10, "output_tokens": 20, "cache_read_input_tokens": 30, "cache_creation_input_tokens": 40}, "content": [{"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "grep -n cursor src/pager.rs"}}]}, "requestId": "r1"}),
+                json!({"type": "user", "uuid": "11111111-0000-4000-8000-000000000003", "timestamp": "2026-11-20T15:00:07.000Z", "sessionId": PAGER, "message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "12: let cursor = page.next();"}]}}),
+                json!({"type": "assistant", "uuid": "11111111-0000-4000-8000-000000000004", "timestamp": "2026-11-20T15:00:09.000Z", "sessionId": PAGER, "message": {"id": "m2", "model": "claude-opus-4-6", "role": "assistant", "usage": {"input_tokens": 1, "output_tokens": 2}, "content": [{"type": "text", "text": "The pager counted the header twice; <b>fixed</b>."}]}, "requestId": "r2"}),
+            ],
+        );
+        transcript(
+            &home.claude(),
+            OTHER,
+            &[
+                json!({"type": "user", "uuid": "22222222-0000-4000-8000-000000000001", "timestamp": "2026-11-21T09:00:00.000Z", "cwd": "/home/dev/site", "sessionId": OTHER, "promptId": "p2", "message": {"role": "user", "content": "Translate the notes"}}),
+            ],
+        );
+        home
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn claude(&self) -> PathBuf {
+        self.path().join(".claude")
+    }
+
+    fn data(&self) -> PathBuf {
+        self.path().join("data")
+    }
+
+    fn say(&self, words: &[&str]) -> Said {
+        run(watchbill(self.path()).arg("--data-dir").arg(self.data()).args(words))
+    }
+
+    fn out(&self, words: &[&str]) -> String {
+        let said = self.say(words);
+        assert_eq!((said.code, said.err.as_str()), (0, ""), "{words:?}");
+        said.out
+    }
+
+    fn json(&self, words: &[&str]) -> Value {
+        serde_json::from_str(&self.out(words)).expect("JSON")
+    }
+
+    /// The sessions of the hits.
+    fn found(&self, words: &[&str]) -> Vec<String> {
+        let answer = self.json(&[&["search", "--json"], words].concat());
+        let hits = answer["hits"].as_array().unwrap();
+        hits.iter().map(|hit| hit["sessionId"].as_str().unwrap().to_owned()).collect()
+    }
+}
+
+#[test]
+fn words_in_other_scripts_parts_of_names_and_phrases_are_found_and_nothing_typed_is_an_error() {
+    let home = Home::with_sessions();
+    for words in ["parse line", "parseLine", "\"skips rows\"", "pag*", "検索", "PAGER", "src/pager.rs"] {
+        assert!(home.found(&[words]).iter().any(|id| id == PAGER), "{words}");
+    }
+    for words in ["\"rows skips\"", "pager translate", "検検", "NEAR(", "\"", "* OR", "-", "a:b"] {
+        assert!(home.found(&["--", words]).is_empty(), "{words}");
+    }
+    assert_eq!(home.out(&["search", "unheard-of"]), "Nothing found.\n");
+}
+
+#[test]
+fn what_is_new_is_found_at_once_and_only_that_is_read() {
+    let home = Home::with_sessions();
+    let report = home.json(&["index", "--json"]);
+    assert_eq!((&report["files"], &report["skipped"]), (&json!(2), &json!(0)));
+    let again = home.json(&["index", "--json"]);
+    assert_eq!((&again["skipped"], &again["records"]), (&json!(2), &json!(0)));
+    assert!(home.found(&["kumquat"]).is_empty());
+    let line = json!({"type": "user", "uuid": "22222222-0000-4000-8000-000000000009", "timestamp": "2026-11-21T09:01:00.000Z", "sessionId": OTHER, "message": {"role": "user", "content": "Eat a kumquat"}});
+    append(
+        &home.claude(),
+        &Path::new("projects/-home-dev-x").join(format!("{OTHER}.jsonl")),
+        &format!("{line}\n"),
+    );
+    let answer = home.json(&["search", "--json", "--as-stored", "kumquat"]);
+    assert_eq!((&answer["hits"], &answer["index"]), (&json!([]), &json!("behind")));
+    assert_eq!(home.found(&["kumquat"]), [OTHER]);
+    assert_eq!(home.found(&["translate"]), [OTHER], "and the rest is there once");
+    assert_eq!(home.json(&["index", "--json", "--full"])["skipped"], json!(0));
+    assert_eq!(home.found(&["translate"]), [OTHER]);
+}
+
+#[test]
+fn the_store_can_be_looked_at_before_and_after() {
+    let home = Home::with_sessions();
+    let answer = home.json(&["search", "--json", "--as-stored", "pager"]);
+    assert_eq!(answer["index"], json!("absent"));
+    assert!(home.out(&["search", "--as-stored", "pager"]).contains("watchbill index"));
+    assert!(home.out(&["doctor"]).contains("no history is stored yet"));
+    assert!(!home.data().exists(), "looking makes nothing");
+    home.out(&["index"]);
+    let doctor = home.json(&["doctor", "--json"]);
+    let store = &doctor["store"];
+    assert_eq!((&store["sessions"], &store["filesBehind"]), (&json!(2), &json!(0)));
+    assert!(store["texts"].as_u64().unwrap() >= 5 && store["bytes"].as_u64().unwrap() > 0);
+    assert!(home.out(&["doctor"]).contains("everything that is there is stored"));
+    let schema = home.out(&["doctor", "--schema"]);
+    assert!(schema.contains("CREATE TABLE sessions") && schema.contains("-- "), "with its comments");
+}
+
+#[test]
+fn what_was_used_is_counted_each_request_once() {
+    let home = Home::with_sessions();
+    insta::assert_snapshot!("stats_by_day", home.out(&["stats"]));
+    insta::assert_snapshot!("stats_by_tool", home.out(&["stats", "--by", "tool"]));
+    insta::assert_json_snapshot!("stats_by_model_as_json", home.json(&["stats", "--by", "model", "--json"]));
+    let later = home.json(&["stats", "--json", "--since", "2026-11-21T00:00:00Z"]);
+    assert_eq!(later["rows"], json!([]));
+    assert_eq!(later["total"]["requests"], json!(0));
+}
+
+#[test]
+fn a_chain_is_written_as_a_document() {
+    let home = Home::empty();
+    for (_, operation) in &recording("07a-subagent-foreground").operations {
+        act(&home.claude(), operation);
+    }
+    let roster = home.json(&["roster", "--json", "--all"]);
+    let session = roster["sessions"][0]["sessionId"].as_str().unwrap().to_owned();
+    let demo = home.out(&["--demo", "export", "ae01586e"]);
+    let steady_lines = demo.lines().filter(|line| !line.starts_with("- Exported"));
+    insta::assert_snapshot!("exported_as_markdown", steady_lines.collect::<Vec<_>>().join("\n"));
+    let exported = home.json(&["export", &session, "--format", "json"]);
+    let shown = home.json(&["show", &session, "--json", "--from", "0", "--limit", "1000"]);
+    assert_eq!(exported["items"], shown["items"], "the document has what `show` shows");
+    assert_eq!(exported["chain"], home.json(&["chain", &session, "--json"]));
+    let file = home.path().join("chain.md");
+    let path = file.to_str().unwrap();
+    assert_eq!(home.out(&["export", &session, "--output", path]), "");
+    assert_eq!(
+        std::fs::read_to_string(&file).unwrap().lines().next(),
+        home.out(&["export", &session]).lines().next()
+    );
+    let again = home.say(&["export", &session, "--output", path]);
+    assert_eq!((again.code, again.err.lines().count()), (1, 1), "{}", again.err);
+    assert!(again.err.contains("there already"), "{}", again.err);
+}
+
+#[test]
+fn a_store_that_cannot_be_used_is_said_and_keeps_what_it_has() {
+    let home = Home::with_sessions();
+    std::fs::create_dir_all(home.path().join("blocked")).unwrap();
+    std::fs::write(home.data(), "a file where the folder should be").unwrap();
+    for words in [&["index"][..], &["stats"], &["forget", "--yes", PAGER]] {
+        let said = home.say(words);
+        assert_eq!((said.code, said.out.as_str()), (1, ""), "{words:?}");
+        assert!(said.err.lines().all(|line| !line.contains("panicked")), "{}", said.err);
+    }
+    assert_eq!(std::fs::read_to_string(home.data()).unwrap(), "a file where the folder should be");
+}
+
+#[test]
+fn the_demo_keeps_no_history() {
+    for words in [&["--demo", "search", "x"][..], &["--demo", "index"], &["--demo", "stats"]] {
+        let said = run(watchbill(Home::empty().path()).args(words));
+        assert_eq!((said.code, said.err.lines().count()), (1, 1), "{words:?}");
+    }
+}

@@ -1,0 +1,185 @@
+//! Transcripts into the store: what is new of each file, read in full, as rows.
+//!
+//! One [`HistoryIndex`] belongs to one thread. It is asked for one file after another, within a step of the store that
+//! the caller commits; a failed step makes it forget what it thinks is stored ([`HistoryIndex::void`]). What it keeps
+//! of a file over a restart lies in the store beside the rows, in the same transaction.
+
+mod file;
+mod kept;
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use watchbill_core::history::{Heard, HistoryFold, HistorySettings, Item};
+use watchbill_core::ids::SessionId;
+use watchbill_store::{FileKey, SessionKey, Step, Store, StoreError};
+use watchbill_watch::fs::Fs;
+use watchbill_watch::layout::Place;
+use watchbill_watch::tail::TailError;
+
+use file::FileHistory;
+
+/// Files that are kept ready: those that grow at the moment.
+const READY: usize = 64;
+
+/// What one look at a file gave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Indexed {
+    /// Bytes read.
+    pub bytes: u64,
+    /// Records read.
+    pub records: u64,
+    /// Texts stored.
+    pub texts: u64,
+    /// Lines that could not be read.
+    pub problems: u64,
+    /// More is there than the budget allowed.
+    pub more: bool,
+    /// Nothing of it is to be stored: the person has said so, or nobody knows yet whose it is.
+    pub skipped: bool,
+}
+
+/// Why a file is not up to date.
+#[derive(Debug, thiserror::Error)]
+pub enum IndexError {
+    /// The transcript cannot be read.
+    #[error(transparent)]
+    File(#[from] TailError),
+    /// The store cannot be read or written: the step must not be committed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// The reader of histories.
+pub struct HistoryIndex {
+    settings: HistorySettings,
+    forgotten: HashSet<SessionId>,
+    ready: HashMap<PathBuf, FileHistory>,
+    /// The files of `ready`, the one used last at the end.
+    used: Vec<PathBuf>,
+    scratch: Vec<u8>,
+}
+
+impl HistoryIndex {
+    /// Knows nothing yet. `store` says which sessions the person wants forgotten.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn new(settings: HistorySettings, store: &Store) -> Result<Self, StoreError> {
+        Ok(Self {
+            settings,
+            forgotten: store.forgotten()?.into_iter().collect(),
+            ready: HashMap::new(),
+            used: Vec::new(),
+            scratch: Vec::new(),
+        })
+    }
+
+    /// Takes up what the store knows of a file. To be called before the step begins in which it is read; for a file
+    /// that is ready already it costs nothing.
+    ///
+    /// # Errors
+    /// When the store cannot be read. What is stored in another form is no error: the file is read from its beginning.
+    pub fn take_up(&mut self, store: &Store, path: &Path, place: &Place) -> Result<(), StoreError> {
+        if let Some(at) = self.used.iter().position(|used| used == path) {
+            self.used[at..].rotate_left(1);
+            return Ok(());
+        }
+        if self.used.len() == READY {
+            let longest_unused = self.used.remove(0);
+            self.ready.remove(&longest_unused);
+        }
+        self.ready.insert(path.to_path_buf(), FileHistory::take_up(store, path, place)?);
+        self.used.push(path.to_path_buf());
+        Ok(())
+    }
+
+    /// Reads what is new of a file that was taken up, at most `budget` bytes, and stores it in the step.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or the store cannot be written: then the step must be dropped and
+    /// [`HistoryIndex::void`] be called.
+    pub fn read(
+        &mut self,
+        fs: &dyn Fs,
+        step: &mut Step<'_>,
+        path: &Path,
+        budget: u64,
+    ) -> Result<Indexed, IndexError> {
+        let Some(file) = self.ready.get_mut(path) else { return Ok(Indexed::default()) };
+        if self.settings.exclude.leaves_out(&path.to_string_lossy()) {
+            file.remove(step)?;
+            return Ok(Indexed { skipped: true, ..Indexed::default() });
+        }
+        file.read(fs, step, path, budget, &self.settings, &self.forgotten, &mut self.scratch)
+    }
+
+    /// Stores what a hook event tells. The session's own transcript need not be there yet.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn hear(&mut self, step: &mut Step<'_>, heard: Heard<'_>) -> Result<(), StoreError> {
+        let id = &heard.payload.session;
+        if self.forgotten.contains(id) {
+            return Ok(());
+        }
+        let session = step.session_key(id)?;
+        // The fold of its transcript knows which prompts both tell; without one each is told by the hook alone.
+        let known = self.ready.values_mut().find_map(|file| file.own_of(id));
+        let mut lonely = None;
+        let fold = known.unwrap_or_else(|| lonely.insert(HistoryFold::new(id.clone(), None)));
+        let mut rows = Rows { step, session, file: None, texts: 0, failed: None };
+        fold.hear(heard, &self.settings, &mut |item| rows.take(item));
+        rows.failed.map_or(Ok(()), Err)
+    }
+
+    /// The step in which files were read was not committed: what is known of them is what the store says.
+    pub fn void(&mut self) {
+        self.ready.clear();
+        self.used.clear();
+    }
+
+    /// The person wants a session forgotten, or stored again.
+    pub fn set_forgotten(&mut self, forgotten: impl IntoIterator<Item = SessionId>) {
+        self.forgotten = forgotten.into_iter().collect();
+        self.void();
+    }
+}
+
+/// Items on their way into a step.
+struct Rows<'r, 's> {
+    step: &'r mut Step<'s>,
+    session: SessionKey,
+    /// `None`: a hook told it.
+    file: Option<FileKey>,
+    texts: u64,
+    /// The first refusal; nothing is stored after it.
+    failed: Option<StoreError>,
+}
+
+impl Rows<'_, '_> {
+    fn take(&mut self, item: Item<'_>) {
+        if self.failed.is_none()
+            && let Err(error) = self.store(item)
+        {
+            self.failed = Some(error);
+        }
+    }
+
+    fn store(&mut self, item: Item<'_>) -> Result<(), StoreError> {
+        let (session, file) = (self.session, self.file);
+        match item {
+            Item::Text(text) => {
+                if let Some(file) = file {
+                    self.texts += u64::from(self.step.add_text(file, session, &text)?);
+                }
+                Ok(())
+            }
+            Item::Batch(batch) => self.step.merge_batch(session, file, &batch),
+            Item::Activity(activity) => self.step.merge_activity(session, file, &activity),
+            Item::Plan(plan) => self.step.merge_plan(session, file, &plan),
+            Item::Execution(execution) => self.step.merge_execution(session, file, &execution),
+            Item::Request(request) => file.map_or(Ok(()), |file| self.step.merge_request(file, &request)),
+        }
+    }
+}

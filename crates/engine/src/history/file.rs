@@ -1,0 +1,257 @@
+//! The history of one file: where we are in it, and its fold.
+
+use std::cell::Cell;
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use watchbill_core::history::{HistoryFold, HistorySettings};
+use watchbill_core::ids::SessionId;
+use watchbill_core::session::IdSet;
+use watchbill_core::transcript::line_splitter::{LineSplitter, Split};
+use watchbill_core::transcript::parse::parse_line_in_full;
+use watchbill_store::{FileKey, SessionKey, Step, Store, StoreError};
+use watchbill_watch::fs::Fs;
+use watchbill_watch::layout::Place;
+use watchbill_watch::tail::Tail;
+
+use super::{IndexError, Indexed, Rows, kept};
+
+/// One file.
+pub struct FileHistory {
+    /// Whose it is, as its path or its records say.
+    owner: Option<SessionId>,
+    agent: Option<Arc<str>>,
+    tail: Tail,
+    splitter: LineSplitter,
+    /// What the store calls it; `None` until something of it is stored.
+    keys: Option<(FileKey, SessionKey)>,
+    fold: Option<HistoryFold>,
+    seen: IdSet,
+    parts: u32,
+    /// Rows of an earlier form are stored.
+    stale: bool,
+}
+
+impl FileHistory {
+    /// As the store knows it, or from its beginning.
+    pub fn take_up(store: &Store, path: &Path, place: &Place) -> Result<Self, StoreError> {
+        let (owner, agent) = match place {
+            Place::Transcript { session, .. } => (Some(session.clone()), None),
+            Place::Subagent { session, agent, .. } => (Some(session.clone()), Some(Arc::clone(agent))),
+            // Its records name the session.
+            Place::FlatSubagent { agent, .. } => (None, Some(Arc::clone(agent))),
+            _ => (None, None),
+        };
+        let mut file = Self {
+            owner,
+            agent,
+            tail: Tail::default(),
+            splitter: LineSplitter::default(),
+            keys: None,
+            fold: None,
+            seen: new_set(),
+            parts: 0,
+            stale: false,
+        };
+        match kept::read(store, path, file.agent.as_deref())? {
+            Some(Ok(kept)) if file.owner.as_ref().is_none_or(|owner| owner == kept.fold.session()) => {
+                let again_from = (kept.line_start < kept.cursor.offset).then_some(kept.line_start);
+                file.owner = Some(kept.fold.session().clone());
+                file.tail = Tail { cursor: Some(kept.cursor), again_from };
+                file.splitter = LineSplitter::new(kept.line_start);
+                file.keys = Some((kept.file, kept.session));
+                file.fold = Some(kept.fold);
+                file.seen = kept.seen;
+                file.parts = kept.parts;
+            }
+            Some(Ok(kept)) => (file.keys, file.stale) = (Some((kept.file, kept.session)), true),
+            Some(Err(keys)) => (file.keys, file.stale) = (Some(keys), true),
+            None => {}
+        }
+        Ok(file)
+    }
+
+    /// Its fold, when it is the session's own transcript.
+    pub fn own_of(&mut self, session: &SessionId) -> Option<&mut HistoryFold> {
+        self.fold.as_mut().filter(|fold| fold.agent().is_none() && fold.session() == session)
+    }
+
+    /// Nothing of it is to be stored.
+    pub fn remove(&mut self, step: &mut Step<'_>) -> Result<(), StoreError> {
+        if let Some((file, _)) = self.keys.take() {
+            step.remove_file(file)?;
+        }
+        self.begin_anew();
+        Ok(())
+    }
+
+    fn begin_anew(&mut self) {
+        self.fold = None;
+        self.seen = new_set();
+        self.parts = 0;
+        self.splitter.reset(0);
+    }
+
+    /// Reads what is new into the step.
+    #[expect(clippy::too_many_arguments, reason = "what belongs to the file, to the step and to the index")]
+    pub fn read(
+        &mut self,
+        fs: &dyn Fs,
+        step: &mut Step<'_>,
+        path: &Path,
+        budget: u64,
+        settings: &HistorySettings,
+        forgotten: &HashSet<SessionId>,
+        scratch: &mut Vec<u8>,
+    ) -> Result<Indexed, IndexError> {
+        if self.owner.as_ref().is_some_and(|owner| forgotten.contains(owner)) {
+            return Ok(Indexed { skipped: true, ..Indexed::default() });
+        }
+        let name = path.to_string_lossy();
+        let mut tail = std::mem::take(&mut self.tail);
+        let restart = Cell::new(std::mem::take(&mut self.stale));
+        let mut run = Run {
+            file: self,
+            step,
+            settings,
+            forgotten,
+            name: &name,
+            count: Indexed::default(),
+            failed: None,
+        };
+        let outcome = tail.read(fs, path, scratch, budget, &mut || restart.set(true), &mut |_, bytes| {
+            if restart.replace(false) {
+                run.restarted();
+            }
+            run.bytes(bytes);
+        });
+        if restart.get() {
+            // The file was emptied: nothing was read, and nothing of what it held counts.
+            run.restarted();
+        }
+        run.settle();
+        let Run { mut count, failed, .. } = run;
+        self.tail = tail;
+        if let Some(error) = failed {
+            return Err(error.into());
+        }
+        let outcome = outcome?;
+        if !outcome.more {
+            self.splitter.trim();
+        }
+        (count.bytes, count.more) = (outcome.bytes_read, outcome.more);
+        let changed = count.bytes > 0 || outcome.restarted.is_some();
+        if let (Some((file, _)), Some(fold), Some(cursor)) = (self.keys, &self.fold, &self.tail.cursor)
+            && changed
+        {
+            let line_start = self.splitter.line_start();
+            self.parts = kept::write(step, file, cursor, line_start, &mut self.seen, fold, self.parts)?;
+            step.count_problems(file, count.problems)?;
+        } else {
+            count.skipped = count.skipped || self.keys.is_none();
+        }
+        Ok(count)
+    }
+}
+
+fn new_set() -> IdSet {
+    let mut set = IdSet::default();
+    set.note_new();
+    set
+}
+
+/// One read of a file.
+struct Run<'r, 's> {
+    file: &'r mut FileHistory,
+    step: &'r mut Step<'s>,
+    settings: &'r HistorySettings,
+    forgotten: &'r HashSet<SessionId>,
+    name: &'r str,
+    count: Indexed,
+    failed: Option<StoreError>,
+}
+
+impl Run<'_, '_> {
+    /// What was read before is void.
+    fn restarted(&mut self) {
+        self.file.begin_anew();
+        if let Some((file, _)) = self.file.keys {
+            let reset = self.step.reset_file(file);
+            self.note(reset);
+        }
+    }
+
+    fn note(&mut self, done: Result<(), StoreError>) {
+        if let (Err(error), None) = (done, &self.failed) {
+            self.failed = Some(error);
+        }
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        let mut splitter = std::mem::take(&mut self.file.splitter);
+        splitter.push(bytes, &mut |split| match split {
+            Split::Line(line) if self.failed.is_none() => self.line(line.offset, line.bytes),
+            Split::Line(_) => {}
+            Split::Huge { .. } => self.count.problems += 1,
+        });
+        self.file.splitter = splitter;
+    }
+
+    fn line(&mut self, offset: u64, line: &[u8]) {
+        let report = parse_line_in_full(line, &mut |record, full| {
+            if self.file.owner.is_none() {
+                self.file.owner = record.envelope.session_id.as_deref().map(SessionId::new);
+            }
+            let known = record.envelope.uuid.is_some_and(|id| !self.file.seen.insert(id));
+            if known || !self.begun() {
+                return;
+            }
+            let Self { file, step, settings, count, failed, .. } = self;
+            let (Some((key, session)), Some(fold)) = (file.keys, &mut file.fold) else { return };
+            let mut rows = Rows { step, session, file: Some(key), texts: 0, failed: failed.take() };
+            fold.apply(offset, &record, full, settings, &mut |item| rows.take(item));
+            count.texts += rows.texts;
+            *failed = rows.failed;
+        });
+        self.count.records += u64::from(report.records);
+        self.count.problems += report.problems().count() as u64;
+    }
+
+    /// Whether it is known whose file it is, and something of it may be stored.
+    fn begun(&mut self) -> bool {
+        if self.file.fold.is_some() && self.file.keys.is_some() {
+            return true;
+        }
+        let Some(owner) = self.file.owner.clone() else { return false };
+        if self.failed.is_some() || self.forgotten.contains(&owner) {
+            self.count.skipped = true;
+            return false;
+        }
+        let agent = self.file.agent.clone();
+        let keys = self
+            .step
+            .session_key(&owner)
+            .and_then(|session| Ok((self.step.file_key(self.name, session, agent.as_deref())?, session)));
+        match keys {
+            Ok(keys) => self.file.keys = Some(keys),
+            Err(error) => {
+                self.failed = Some(error);
+                return false;
+            }
+        }
+        self.file.fold.get_or_insert_with(|| HistoryFold::new(owner, agent.as_deref()));
+        true
+    }
+
+    /// Stores what was kept back.
+    fn settle(&mut self) {
+        let (Some((key, session)), Some(fold)) = (self.file.keys, &mut self.file.fold) else { return };
+        if self.failed.is_some() {
+            return;
+        }
+        let mut rows = Rows { step: self.step, session, file: Some(key), texts: 0, failed: None };
+        fold.settle(&mut |item| rows.take(item));
+        self.failed = rows.failed;
+    }
+}

@@ -1,0 +1,159 @@
+//! A folder of transcripts, a store, and an index that can be restarted.
+
+use std::path::{Path, PathBuf};
+
+use watchbill_core::history::{HistorySettings, Role};
+use watchbill_core::ids::SessionId;
+use watchbill_engine::history::{HistoryIndex, IndexError, Indexed};
+use watchbill_store::{Mode, Store};
+use watchbill_watch::layout::classify;
+use watchbill_watch::mem::MemFs;
+
+/// Where the made-up agent keeps its files.
+pub const ROOT: &str = "/home/dev/.claude";
+
+pub struct House {
+    pub fs: MemFs,
+    pub store: Store,
+    pub settings: HistorySettings,
+    index: Option<HistoryIndex>,
+    folder: tempfile::TempDir,
+}
+
+impl House {
+    pub fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
+        Self { fs: MemFs::new(), store, settings: HistorySettings::default(), index: None, folder }
+    }
+
+    /// The same files, and nothing stored.
+    pub fn emptied(&self) -> Self {
+        Self { fs: self.fs.clone(), settings: self.settings.clone(), ..Self::new() }
+    }
+
+    pub fn path(relative: &str) -> PathBuf {
+        Path::new(ROOT).join("projects/p").join(relative)
+    }
+
+    pub fn append(&self, relative: &str, text: &str) {
+        self.fs.append(&Self::path(relative), text.as_bytes());
+    }
+
+    /// The program ends and begins again.
+    pub fn restart(&mut self) {
+        self.index = None;
+        let folder = self.folder.path().to_path_buf();
+        // The lock is given back before it is asked for again.
+        let elsewhere = tempfile::tempdir().unwrap();
+        self.store = Store::open(elsewhere.path(), Mode::WriteOrRead).unwrap();
+        self.store = Store::open(&folder, Mode::WriteOrRead).unwrap();
+    }
+
+    pub fn index(&mut self, relative: &str) -> Indexed {
+        let mut whole = Indexed::default();
+        loop {
+            let part = self.index_some(relative, u64::MAX).unwrap();
+            whole.bytes += part.bytes;
+            whole.texts += part.texts;
+            whole.records += part.records;
+            whole.problems += part.problems;
+            whole.skipped |= part.skipped;
+            if !part.more {
+                return whole;
+            }
+        }
+    }
+
+    pub fn index_some(&mut self, relative: &str, budget: u64) -> Result<Indexed, IndexError> {
+        let path = Self::path(relative);
+        let place = classify(path.strip_prefix(ROOT).unwrap()).unwrap();
+        if self.index.is_none() {
+            self.index = Some(HistoryIndex::new(self.settings.clone(), &self.store)?);
+        }
+        let index = self.index.as_mut().unwrap();
+        index.take_up(&self.store, &path, &place)?;
+        let mut step = self.store.step()?;
+        let indexed = index.read(&self.fs, &mut step, &path, budget)?;
+        step.commit()?;
+        Ok(indexed)
+    }
+
+    /// A step that is not committed, as a full disk leaves one.
+    pub fn index_in_vain(&mut self, relative: &str) {
+        let path = Self::path(relative);
+        let place = classify(path.strip_prefix(ROOT).unwrap()).unwrap();
+        if self.index.is_none() {
+            self.index = Some(HistoryIndex::new(self.settings.clone(), &self.store).unwrap());
+        }
+        let index = self.index.as_mut().unwrap();
+        index.take_up(&self.store, &path, &place).unwrap();
+        let mut step = self.store.step().unwrap();
+        index.read(&self.fs, &mut step, &path, u64::MAX).unwrap();
+        drop(step);
+        index.void();
+    }
+
+    pub fn index_handle(&mut self) -> (&mut HistoryIndex, &mut Store) {
+        (self.index.as_mut().unwrap(), &mut self.store)
+    }
+
+    /// Every row of every session, as text.
+    pub fn rows(&self) -> Vec<String> {
+        let mut sessions = Vec::new();
+        self.store.sessions(&mut |key, row| sessions.push((key, row.session_id))).unwrap();
+        let mut all = Vec::new();
+        for (key, id) in sessions {
+            for stored in self.store.batches(key).unwrap() {
+                all.push(format!("{id} {:?}", stored.batch));
+            }
+            for stored in self.store.activities(key).unwrap() {
+                all.push(format!("{id} {:?}", stored.activity));
+            }
+            all.extend(self.store.plans(key).unwrap().iter().map(|plan| format!("{id} {plan:?}")));
+            all.extend(self.store.executions(key).unwrap().iter().map(|done| format!("{id} {done:?}")));
+            for (file, row) in self.store.files_of(key).unwrap() {
+                let texts = self.store.texts(file, 0, u32::MAX >> 1).unwrap();
+                all.extend(texts.iter().map(|text| format!("{id} {} {text:?}", row.path)));
+            }
+        }
+        all.sort();
+        all
+    }
+
+    pub fn texts(&self, session: &str, role: Role) -> Vec<String> {
+        let Some(key) = self.store.session_key(&SessionId::new(session)).unwrap() else { return Vec::new() };
+        let mut found = Vec::new();
+        for (file, _) in self.store.files_of(key).unwrap() {
+            let texts = self.store.texts(file, 0, u32::MAX >> 1).unwrap();
+            found.extend(texts.into_iter().filter(|text| text.role == role.word()).map(|text| text.text));
+        }
+        found
+    }
+}
+
+/// The transcripts of all recordings, with the names of their files.
+pub fn recordings() -> Vec<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/recordings");
+    let mut all: Vec<(String, String)> = Vec::new();
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    for file in files {
+        for line in std::fs::read_to_string(&file).unwrap().lines() {
+            let op: serde_json::Value = serde_json::from_str(line).unwrap();
+            let path = op["path"].as_str().unwrap_or("");
+            let Some((_, name)) = path.strip_prefix("projects/").and_then(|rest| rest.split_once('/')) else {
+                continue;
+            };
+            if op["op"] != "append" || !name.ends_with(".jsonl") {
+                continue;
+            }
+            let text = op["text"].as_str().unwrap();
+            match all.iter_mut().find(|(known, _)| known == name) {
+                Some((_, known)) => known.push_str(text),
+                None => all.push((name.to_owned(), text.to_owned())),
+            }
+        }
+    }
+    all
+}

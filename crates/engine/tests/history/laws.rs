@@ -1,0 +1,133 @@
+//! Incremental equals full, row for row, after any sequence of appends, truncations and restarts.
+
+use std::sync::LazyLock;
+
+use proptest::prelude::*;
+
+use crate::house::{House, recordings};
+
+static ALL: LazyLock<Vec<(String, String)>> = LazyLock::new(recordings);
+
+#[derive(Debug, Clone)]
+enum Op {
+    /// Appends so many bytes more, in the middle of a line or of a character as it comes.
+    Append(usize),
+    /// The client rewrites the file, shorter.
+    Truncate,
+    Restart,
+    Index,
+    /// The step is lost.
+    Lost,
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    prop_oneof![
+        5 => (1usize..20_000).prop_map(Op::Append),
+        1 => Just(Op::Truncate),
+        2 => Just(Op::Restart),
+        5 => Just(Op::Index),
+        1 => Just(Op::Lost),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn incremental_equals_full(
+        which in any::<prop::sample::Index>(),
+        ops in proptest::collection::vec(op(), 1..24),
+    ) {
+        let (name, text) = which.get(&ALL[..]);
+        let path = House::path(name);
+        let mut house = House::new();
+        let mut at = 0;
+        for op in ops {
+            match op {
+                Op::Append(more) => {
+                    let end = (at + more).min(text.len());
+                    house.fs.append(&path, &text.as_bytes()[at..end]);
+                    at = end;
+                }
+                Op::Truncate if at > 0 => {
+                    house.fs.truncate(&path, 0);
+                    at = 0;
+                }
+                Op::Restart => house.restart(),
+                Op::Index if at > 0 => { house.index(name); }
+                Op::Lost if at > 0 => house.index_in_vain(name),
+                _ => {}
+            }
+        }
+        house.fs.append(&path, &text.as_bytes()[at..]);
+        house.index(name);
+        let mut fresh = house.emptied();
+        fresh.index(name);
+        prop_assert_eq!(house.rows(), fresh.rows());
+        prop_assert!(!fresh.rows().is_empty());
+    }
+}
+
+#[test]
+fn small_budgets_give_the_same_rows() {
+    for (name, text) in ALL.iter().take(6) {
+        let mut house = House::new();
+        house.append(name, text);
+        let mut steps = 0;
+        while house.index_some(name, 5_000).unwrap().more {
+            steps += 1;
+        }
+        assert!(steps > 0 || text.len() < 5_000);
+        let mut fresh = house.emptied();
+        fresh.index(name);
+        assert_eq!(house.rows(), fresh.rows(), "{name}");
+    }
+}
+
+#[test]
+fn history_that_is_appended_again_is_stored_once_also_after_a_restart() {
+    let (name, text) = &ALL[0];
+    let mut house = House::new();
+    house.append(name, text);
+    house.index(name);
+    let once = house.rows();
+    house.restart();
+    house.append(name, text);
+    let indexed = house.index(name);
+    assert_eq!(indexed.texts, 0);
+    assert_eq!(house.rows(), once);
+}
+
+#[test]
+fn an_append_is_read_alone() {
+    let (name, text) = ALL.iter().max_by_key(|(_, text)| text.len()).unwrap();
+    let mut house = House::new();
+    house.append(name, text);
+    house.index(name);
+    assert_eq!(house.index(name).bytes, 0, "nothing has changed");
+    house.restart();
+    assert_eq!(house.index(name).bytes, 0, "nor over a restart");
+    let line =
+        r#"{"type":"user","uuid":"new","timestamp":"2026-11-21T15:00:00.000Z","message":{"content":"more"}}"#;
+    house.append(name, &format!("{line}\n"));
+    let indexed = house.index(name);
+    assert_eq!((indexed.bytes, indexed.records, indexed.texts), (line.len() as u64 + 1, 1, 1));
+}
+
+#[test]
+fn many_small_appends_with_restarts_keep_every_id() {
+    let mut house = House::new();
+    let line = |n: u32| {
+        format!(
+            r#"{{"type":"user","uuid":"u{n}","timestamp":"2026-11-21T15:00:00.000Z","message":{{"content":"words {n}"}}}}"#
+        ) + "\n"
+    };
+    for n in 0..200 {
+        house.append("s.jsonl", &line(n));
+        house.index("s.jsonl");
+    }
+    house.restart();
+    let all: String = (0..200).map(line).collect();
+    house.append("s.jsonl", &all);
+    assert_eq!(house.index("s.jsonl").texts, 0, "each of them is known");
+}

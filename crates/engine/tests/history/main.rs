@@ -1,0 +1,7 @@
+//! Transcripts into a real store: what is read in pieces equals what is read at once.
+
+#![allow(clippy::expect_used, clippy::unwrap_used, reason = "a broken expectation should fail loudly")]
+
+mod house;
+mod laws;
+mod people;
