@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import isolation
+import plugin
 import scenarios
 from measure import measure, relative
 from stage import Failed, staged
@@ -29,13 +30,16 @@ class Programs:
 
     claude: Path
     watchbill: Path
+    codex: Path | None
 
 
 def arguments():
     """The command line."""
     parser = argparse.ArgumentParser(prog="rig", description=__doc__)
     parser.add_argument("--claude", type=Path, help="the client's program")
+    parser.add_argument("--codex", type=Path, help="Codex CLI; without it what needs it is left out, aloud")
     parser.add_argument("--watchbill", type=Path, help="the program that looks on")
+    parser.add_argument("--plugin", type=Path, help="a plugin folder for the client to judge")
     parser.add_argument("--scenario", action="append", default=[], help="only these")
     parser.add_argument("--smoke", action="store_true", help="the scenarios of the test step, held to its bounds")
     parser.add_argument("--runs", type=int, default=1, help="how often each")
@@ -61,7 +65,7 @@ def once(scenario, programs, seed, sets, kept):
     """One run; a run in which the client did something else is made again."""
     for attempt in range(1, ATTEMPTS + 1):
         failure = None
-        with staged(programs, seed, sets, scenario.mode) as stage:
+        with staged(programs, seed, sets, scenario.ways) as stage:
             try:
                 scenario.play(stage)
             except Failed as error:
@@ -126,10 +130,15 @@ def main():
             return 0
         isolation.enter(words)
     isolation.loopback_up()
-    programs = Programs(options.claude.resolve(), options.watchbill.resolve())
+    codex = options.codex.resolve() if options.codex else None
+    programs = Programs(options.claude.resolve(), options.watchbill.resolve(), codex)
     results, broken = [], []
+    wrong = [plugin.complaint(programs, options.plugin.resolve())] if options.plugin else []
     sets = [w for w in SETS if w.smoke or not options.smoke]
     for scenario in wanted:
+        if getattr(programs, scenario.needs) is None:
+            print(f"NOT RUN: {scenario.name}, since there is no {scenario.needs} here", flush=True)
+            continue
         runs = [once(scenario, programs, seed, sets, options.kept) for seed in range(options.runs)]
         if None in runs:
             broken.append(scenario.name)
@@ -137,18 +146,21 @@ def main():
         for run in runs:
             say(scenario, run)
         results.append({"scenario": scenario.name, "shows": scenario.shows, "runs": runs})
-    return verdict(options, results, broken)
+    return verdict(options, results, broken, [w for w in wrong if w])
 
 
-def verdict(options, results, broken):
+def verdict(options, results, broken, wrong):
     """Writes the table, names what is not as it should be."""
     if options.out:
         import report
 
         facts = {"client": f"Claude Code {options.version}", "runs": options.runs, "profile": options.profile}
+        facts["load"] = f"{os.getloadavg()[2]:.1f} on {os.cpu_count()} processors"
         report.write(options.out, results, facts)
         print(f"written: {options.out}")
-    complaints = [f"{name}: the client never did what the scenario is about" for name in broken]
+    strangers = [r["scenario"] for r in results for run in r["runs"] if any(s["strangers"] for s in run.values())]
+    complaints = wrong + [f"{name}: rows were shown of sessions that never were" for name in strangers]
+    complaints += [f"{name}: the client never did what the scenario is about" for name in broken]
     if options.smoke:
         complaints += beyond(results, "all", BOUND)
         complaints += beyond([r for r in results if r["scenario"] in NEVER_ASKING], "files", FILES_ALONE)

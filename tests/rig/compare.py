@@ -10,6 +10,8 @@ from truth import ABSENT
 # So long after a turning the phase before may still be shown. The client needs this time to do what it was told: its own
 # registry follows a key by 115 to 355 ms (2.1.329), a permission dialog follows the model's answer by 70 to 270 ms.
 TOLERANCE = 0.4
+# And where the client, on a busy machine, shows nobody anything for longer than that, until so long after its first trace.
+AFTER_TRACE = 0.1
 
 
 @dataclass(frozen=True)
@@ -76,15 +78,14 @@ def score(turnings, timeline, begin, end, traces=()):
         return Score()
     shown = [Shown(float("-inf")), *timeline]
     result = Score()
-    cuts = {begin, end}
-    cuts |= {t.at for t in turnings} | {t.at + TOLERANCE for t in turnings} | {s.at for s in timeline}
-    cuts |= {begin + TOLERANCE}
+    untils = [tolerated(turning, traces) for turning in turnings]
+    cuts = {begin, begin + TOLERANCE, end, *untils} | {t.at for t in turnings} | {s.at for s in timeline}
     cuts = sorted(cut for cut in cuts if begin <= cut <= end)
     for start, stop in zip(cuts, cuts[1:]):
         if start < turnings[0].at:
             continue
         now = at(shown, start)
-        accepted = accepted_at(turnings, start)
+        accepted = accepted_at(turnings, untils, start)
         # A watcher that has only just begun has not said a word yet.
         if start < begin + TOLERANCE and now.state == ABSENT:
             continue
@@ -102,14 +103,19 @@ def at(shown, time):
     return next(s for s in reversed(shown) if s.at <= time)
 
 
-def accepted_at(turnings, time):
+def tolerated(turning, traces):
+    """Until when the phase before a turning may still be shown."""
+    trace = next((t for t in traces if t > turning.at), turning.at)
+    return max(turning.at + TOLERANCE, trace + AFTER_TRACE)
+
+
+def accepted_at(turnings, untils, time):
     """The phases that may be shown at a time: the true one, and those that ended within the tolerance."""
     accepted = []
     for index, turning in enumerate(turnings):
         if turning.at > time:
             break
-        ends = turnings[index + 1].at if index + 1 < len(turnings) else float("inf")
-        if time < ends + TOLERANCE:
+        if time < (untils[index + 1] if index + 1 < len(turnings) else float("inf")):
             accepted.append(turning.phase)
     return accepted
 
@@ -125,7 +131,7 @@ def weigh(result, now, accepted, start, stop):
         result.wrong.append(stretch)
     if any(phase.has_kind(now) for phase in accepted):
         result.right_kind += span
-    if now.state == "waiting_for_approval" and not any(phase.asks for phase in accepted):
+    if now.state == "waiting_for_approval" and not any(phase.may_ask for phase in accepted):
         result.false_alarms.append(replace(stretch))
 
 

@@ -59,6 +59,6 @@ def only(shared, folder, words):
     """The words that start a program which sees nothing of `folder` but its folder `shared`, under the same names."""
     script = """
         hold=$(mktemp -d) && mount --bind "$0/$1" "$hold" && mount -t tmpfs none "$0" && mkdir "$0/$1" &&
-        mount --move "$hold" "$0/$1" && shift && exec "$@"
+        mount --move "$hold" "$0/$1" && rmdir "$hold" && shift && exec "$@"
     """
     return ["unshare", "-m", "sh", "-c", script, str(folder), shared, *map(str, words)]

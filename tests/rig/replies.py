@@ -1,6 +1,10 @@
 """What the stub's model answers: a script is a list of steps, one for each request after the prompt that names it."""
 
+import re
 import threading
+
+# A script is named so in a prompt.
+DIRECTIVE = re.compile(r"@@([a-z0-9_]+)")
 
 
 class Step:

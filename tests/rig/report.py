@@ -2,7 +2,7 @@
 
 import json
 
-from compare import TOLERANCE
+from compare import AFTER_TRACE, TOLERANCE
 from tally import ALL_WITNESSES, FILES_ALONE, NEVER_ASKING, length, tallies
 from witnesses import SETS
 
@@ -13,8 +13,9 @@ namespace without a network; {scenarios} scenarios, {runs} runs. Beside it six `
 other witnesses, all of the same client. What is true comes from the driver's keys and the stub's answers alone.
 
 **Tolerance: {tolerance:.0f} ms.** For so long after each key, kill or answer the state before it counts as right too, since the client itself
-needs time to do what it is told (its own registry follows a key by 115 to 355 ms). Settle times are counted without any tolerance, from the key or
-answer on; "own" is the part of them after the client's first trace (any registry file, transcript or hook) of it.
+needs time to do what it is told (its own registry follows a key by 115 to 355 ms); and where, on a busy machine, it shows no trace of it
+(registry file, transcript or hook) for longer, until {after_trace:.0f} ms after the first one. Settle times are counted without any tolerance, from the
+key or answer on; "own" is the part of them after the client's first trace. Load during the runs: {load}.
 """
 
 
@@ -67,6 +68,8 @@ def cell(t):
     """One scenario under one witness set."""
     if t is None:
         return "–"
+    if not t.seconds:
+        return f"**{t.strangers} rows**" if t.strangers else "no row"
     worst = f", {t.worst_seconds:.1f} s" if t.worst_seconds >= 0.05 else ""
     marks = [f"**{n} {word}**" for n, word in ((t.false_alarms, "false"), (t.missed, "missed"), (t.never, "never")) if n]
     return " ".join([f"{t.share:.1f}{worst}", *marks])
@@ -105,7 +108,7 @@ def wrongs(results, shortest=0.2):
 
 def markdown(results, facts):
     """The whole page."""
-    head = HEAD.format(**facts, tolerance=1000 * TOLERANCE, scenarios=len(results))
+    head = HEAD.format(**facts, tolerance=1000 * TOLERANCE, after_trace=1000 * AFTER_TRACE, scenarios=len(results))
     return "\n".join(
         [
             head,

@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 KEY = "sk-ant-rig-dummy-" + "0" * 24
@@ -15,10 +16,20 @@ EVENTS = (
 ).split()
 
 
+@dataclass(frozen=True)
+class Ways:
+    """How the person has set the client up."""
+
+    # The permission mode; `None` for the client's own choice, which is `auto`.
+    mode: str | None = "default"
+    # What a PermissionRequest hook of the person's own answers, if there is one.
+    answer: str | None = None
+
+
 class Sandbox:
     """The folders of one run."""
 
-    def __init__(self, watchbill, port, seed, sets, mode):
+    def __init__(self, watchbill, port, seed, sets, ways):
         # Not under the build folder: a socket's path must be short, and nobody knows how deep that lies.
         self.root = Path(tempfile.mkdtemp(prefix="wb-rig-"))
         self.home, self.work = self.root / "home", self.root / "work"
@@ -32,7 +43,7 @@ class Sandbox:
             self.data(witnesses).mkdir(parents=True)
         (self.work / "readme.txt").write_text("Nothing of interest.\n")
         self.trust()
-        self.settings(seed, mode)
+        self.settings(seed, ways)
 
     def data(self, witnesses):
         """The data folder of a watcher."""
@@ -51,7 +62,7 @@ class Sandbox:
             )
         )
 
-    def settings(self, seed, mode):
+    def settings(self, seed, ways):
         """The client's settings: the mode, what is allowed, and hooks, ours as a person would install them."""
         ears = []
         for witnesses in self.sets:
@@ -60,13 +71,25 @@ class Sandbox:
         command = " ".join(["sh", str(FAN_OUT), str(self.log), str(self.watchbill), str(seed), *ears])
         entry = [{"hooks": [{"type": "command", "command": command, "async": True}]}]
         settings = {"permissions": {"allow": ["Bash(cat:*)"]}, "hooks": {event: entry for event in EVENTS}}
-        if mode:
-            settings["permissions"]["defaultMode"] = mode
+        if ways.mode:
+            settings["permissions"]["defaultMode"] = ways.mode
+        if ways.answer:
+            decision = {"hookEventName": "PermissionRequest", "decision": {"behavior": ways.answer}}
+            command = f"cat > /dev/null; echo '{json.dumps({'hookSpecificOutput': decision})}'"
+            own = {"hooks": [{"type": "command", "command": command}]}
+            settings["hooks"]["PermissionRequest"] = [*entry, own]
         path = self.claude / "settings.json"
         path.write_text(json.dumps(settings, indent=2) + "\n")
-        installed = next(w for w in self.sets if w.hooks == "installed")
+        installed = next((w for w in self.sets if w.hooks == "installed"), None)
+        if installed is None:
+            return
         words = ["hooks", "install", "--settings", path, "--data-dir", self.data(installed)]
-        if "install" in subprocess.run([self.watchbill, "hooks", "--help"], capture_output=True, text=True).stdout: subprocess.run([self.watchbill, *map(str, words)], env=self.environment(), check=True, capture_output=True)
+        if "install" not in subprocess.run([self.watchbill, "hooks", "--help"], capture_output=True, text=True).stdout:
+            own = {"type": "command", "command": f"{self.watchbill} hook --data-dir {self.data(installed)}", "async": True}
+            for event in EVENTS: settings["hooks"][event] = [{"hooks": [entry[0]["hooks"][0], own]}, *settings["hooks"][event][1:]]
+            path.write_text(json.dumps(settings, indent=2) + "\n")
+            return
+        subprocess.run([self.watchbill, *map(str, words)], env=self.environment(), check=True, capture_output=True)
 
     def environment(self):
         """What programs in here get; nothing is inherited."""

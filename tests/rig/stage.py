@@ -3,6 +3,7 @@
 Every word that acts upon the client writes down, with its time, what is true from then on.
 """
 
+import errno
 import os
 import time
 import uuid
@@ -25,13 +26,14 @@ class Failed(Exception):
 class Stage:
     """Everything of one run."""
 
-    def __init__(self, programs, seed, sets, mode):
+    def __init__(self, programs, seed, sets, ways):
         self.programs = programs
         self.stub = Stub()
-        self.sandbox = Sandbox(programs.watchbill, self.stub.port, seed, sets, mode)
+        self.sandbox = Sandbox(programs.watchbill, self.stub.port, seed, sets, ways)
         self.observer = Observer(self.sandbox)
         self.truth = truth.Truth()
         self.clients = []
+        self.gates = {}
         self.watchers = [Watcher(self.sandbox, w) for w in sets if not w.late]
         self.latecomers = [w for w in sets if w.late]
         self.began = time.monotonic()
@@ -67,6 +69,11 @@ class Stage:
                 return answer
             time.sleep(0.01)
         raise Failed(f"{what}: not within {patience} s")
+
+    def expect(self, holds, what):
+        """What must be so for the scenario to be about anything."""
+        if not holds:
+            raise Failed(what)
 
     def answered(self, script, step):
         """Waits until the stub has given that answer; returns the exchange."""
@@ -177,12 +184,29 @@ class Stage:
         """A FIFO: a command that reads it runs until `open` is called."""
         os.mkfifo(self.sandbox.work / name)
 
+    def reached(self, name):
+        """Waits until a command reads the FIFO; returns when it did."""
+        self.gates[name] = self.until(f"a command that reads {name}", lambda: writer(self.sandbox.work / name))
+        return time.monotonic()
+
     def open(self, name):
         """Lets the command go that reads the FIFO; returns when."""
+        if name not in self.gates:
+            self.reached(name)
         now = time.monotonic()
-        with open(self.sandbox.work / name, "w", encoding="utf-8") as gate:
-            gate.write("go on\n")
+        os.write(self.gates[name], b"go on\n")
+        os.close(self.gates.pop(name))
         return now
+
+
+def writer(gate):
+    """The writing end of a FIFO, once somebody reads it."""
+    try:
+        return os.open(gate, os.O_WRONLY | os.O_NONBLOCK)
+    except OSError as error:
+        if error.errno == errno.ENXIO:
+            return None
+        raise
 
 
 def leaving(before):
@@ -192,9 +216,9 @@ def leaving(before):
 
 
 @contextmanager
-def staged(programs, seed, sets, mode):
+def staged(programs, seed, sets, ways):
     """A stage that is cleared whatever happens; its folder stays for the caller to remove."""
-    stage = Stage(programs, seed, sets, mode)
+    stage = Stage(programs, seed, sets, ways)
     try:
         yield stage
     finally:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import replies
+import responses
 
-DIRECTIVE = re.compile(r"@@([a-z0-9_]+)")
 # A step that nobody lets go ends with the run; this only ends a run that went wrong.
 LONGEST_HOLD = 120
 
@@ -90,7 +90,7 @@ class Stub:
             if messages[at]["role"] != "user":
                 continue
             spoken = [t for t in texts(messages[at]["content"]) if not t.startswith("<system-reminder>")]
-            named = [n for t in spoken for n in DIRECTIVE.findall(t) if n in self.scripts]
+            named = [n for t in spoken for n in replies.DIRECTIVE.findall(t) if n in self.scripts]
             if named:
                 step = sum(m["role"] == "assistant" for m in messages[at + 1 :])
                 steps = self.scripts[named[-1]]
@@ -125,6 +125,8 @@ class Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers.get("content-length") or 0)) or b"{}")
         if "count_tokens" in self.path:
             return self.whole(200, {"input_tokens": 1000})
+        if self.path.endswith("/responses"):
+            return self.respond(body)
         if not self.path.split("?")[0].endswith("/messages"):
             return self.whole(404, {"type": "error", "error": {"type": "not_found_error", "message": "stub"}})
         name, number, step = self.stub.choose(body)
@@ -146,10 +148,7 @@ class Handler(BaseHTTPRequestHandler):
             reply = {"type": "error", "error": {"type": step.error["type"], "message": step.error["message"]}}
             return self.whole(step.error["status"], reply, step.error["headers"])
         first, second = split(events(body, step)) if step.midway else ("", events(body, step))
-        self.send_response(200)
-        self.send_header("content-type", "text/event-stream")
-        self.send_header("transfer-encoding", "chunked")
-        self.end_headers()
+        self.stream()
         if step.midway:
             self.chunk(first)
             exchange.how = "midway"
@@ -157,12 +156,28 @@ class Handler(BaseHTTPRequestHandler):
         # Stamped before the bytes go out: the client may act upon a block before the last one is written.
         exchange.answered = time.monotonic()
         self.chunk(second)
-        self.wfile.write(b"0\r\n\r\n")
-        self.wfile.flush()
+        self.chunk("")
         exchange.how = "sent"
 
+    def respond(self, body):
+        """Plays one step for Codex CLI."""
+        name, number, step = responses.choose(self.stub.scripts, body)
+        exchange = self.stub.note("", name, number)
+        exchange.answered = time.monotonic()
+        self.stream()
+        self.chunk(responses.events(step))
+        self.chunk("")
+        exchange.how = "sent"
+
+    def stream(self):
+        """The head of an answer that comes in parts."""
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.send_header("transfer-encoding", "chunked")
+        self.end_headers()
+
     def chunk(self, content):
-        """A part of an answer."""
+        """A part of an answer; an empty one is its end."""
         data = content.encode()
         self.wfile.write(b"%x\r\n" % len(data) + data + b"\r\n")
         self.wfile.flush()

@@ -103,14 +103,15 @@ ALL_WITNESSES = [
     Target("the state is right 99.5 % of the time", lambda t: t.share >= 99.5, lambda t: f"{t.share:.2f} %"),
     Target("no false \"needs you\"", lambda t: t.false_alarms == 0, lambda t: str(t.false_alarms)),
     Target("no missed \"needs you\"", lambda t: t.missed == 0, lambda t: f"{t.missed} of {t.asked}"),
+    Target("every turning is shown", lambda t: t.never == 0, lambda t: f"{t.never} never"),
     Target(
-        "settled within 250 ms of the client's first trace, p95",
-        lambda t: (t.p(95, t.own) or 0) < 0.25 and t.never == 0,
-        lambda t: f"{1000 * (t.p(95, t.own) or 0):.0f} ms",
+        "settled within 250 ms of a key or an answer, p95",
+        lambda t: (t.p(95) or 0) < 0.25,
+        lambda t: f"{1000 * (t.p(95) or 0):.0f} ms",
     ),
     Target(
         "settled within 1.5 s of Escape, p95",
-        lambda t: (t.p(95, t.escapes) or 0) < 1.5 and t.never == 0,
+        lambda t: (t.p(95, t.escapes) or 0) < 1.5,
         lambda t: f"{1000 * (t.p(95, t.escapes) or 0):.0f} ms",
     ),
 ]

@@ -49,6 +49,20 @@ class Compared(unittest.TestCase):
         self.assertEqual((result.wrong[0].phase, result.wrong[0].state), ("permission", "working"))
         self.assertAlmostEqual(result.seconds - result.right, 2 - TOLERANCE)
 
+    def test_nobody_can_know_before_the_client_shows_a_trace(self):
+        slow = [*SHOWN[:3], Shown(31.05, "working"), SHOWN[4]]
+        self.assertAlmostEqual(score(ASKED, slow, 0, 50).wrong[0].seconds, 1.05 - TOLERANCE)
+        self.assertEqual(score(ASKED, slow, 0, 50, [31.0, 40.1]).wrong, [])
+        slower = [*SHOWN[:3], Shown(32, "working"), SHOWN[4]]
+        self.assertAlmostEqual(score(ASKED, slower, 0, 50, [31.0, 40.1]).wrong[0].seconds, 0.9)
+
+    def test_a_question_in_passing_is_neither_false_nor_missed(self):
+        passing = turnings((0, truth.WORKING), (10, truth.ASKED_IN_PASSING), (11, truth.WORKING), (20, truth.ENDED_TURN))
+        quick = [Shown(0, "working"), Shown(10.2, "waiting_for_approval", "permission"), Shown(11.2, "working")]
+        for timeline in (quick, quick[:1]):
+            result = score(passing, [*timeline, Shown(20.1, "waiting_for_input", "turn_ended")], 0, 30)
+            self.assertEqual((result.false_alarms, result.missed, result.wrong, result.asked), ([], [], [], 0))
+
     def test_a_question_that_was_never_shown_is_missed(self):
         deaf = [Shown(0, "waiting_for_input"), Shown(10.1, "working"), SHOWN[-1]]
         result = score(ASKED, deaf, 0, 50)

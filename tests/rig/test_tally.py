@@ -50,7 +50,7 @@ class Tallied(unittest.TestCase):
         self.assertEqual(tallies([odd], ["all"])["all"].false_alarms, 1)
 
     def test_the_page_names_what_is_not_kept(self):
-        facts = {"client": "the client", "runs": 1, "profile": "debug"}
+        facts = {"client": "the client", "runs": 1, "profile": "debug", "load": "none"}
         results = [{"scenario": "escape", "shows": "Escape", "runs": [run(BAD)]}]
         page = report.markdown(results, facts)
         self.assertIn("**not kept**", page)

@@ -18,9 +18,14 @@ class Phase:
     kinds: frozenset
 
     @property
-    def asks(self):
-        """The person is asked."""
+    def may_ask(self):
+        """The person is asked, or perhaps only for a moment."""
         return "waiting_for_approval" in self.states
+
+    @property
+    def asks(self):
+        """The person is asked, and has to be told."""
+        return self.may_ask and "working" not in self.states
 
     def has_state(self, shown):
         """The state is right."""
@@ -38,6 +43,8 @@ def phase(name, states, *kinds):
 
 # Nothing has been asked of the agent yet: a row is there or, before the first record, not.
 READY = phase("ready", f"waiting_for_input idle {ABSENT}", None, "turn_ended", "interrupted")
+# Print mode, which has its prompt from the start.
+STARTING = phase("starting", f"working waiting_for_input idle {ABSENT}", None, "turn_ended")
 WORKING = phase("working", "working", None)
 # Retries by HTTP status are written nowhere while they last.
 RETRYING = phase("retrying", "working", None, "retrying")
@@ -45,6 +52,8 @@ COMPACTING = phase("compacting", "working", "compacting")
 # The parent's turn is over, its subagents work on.
 DELEGATED = phase("delegated", "working", "background", None)
 PERMISSION = phase("permission", "waiting_for_approval", "permission")
+# A dialog is open, and somebody else is about to answer it.
+ASKED_IN_PASSING = phase("asked in passing", "waiting_for_approval working", "permission", None)
 QUESTION = phase("question", "waiting_for_approval", "question")
 PLAN = phase("plan", "waiting_for_approval", "plan")
 ENDED_TURN = phase("turn ended", "waiting_for_input idle", "turn_ended")

@@ -16,11 +16,35 @@ use crate::packages;
 use crate::steps::{Need, Outcome};
 use crate::tree::{Tree, on_path};
 
-/// The client whose behaviour is known; another version is another client.
-const CLIENT: &str = "@anthropic-ai/claude-code";
-const CLIENT_VERSION: &str = "2.1.329";
-/// Where it is installed, under the build folder. Its licence lets nobody pass it on, so it is never in the tree.
-const FOLDER: &str = "rig/client";
+/// A program that is driven, as npm has it. Its licence lets nobody pass it on, so it is never in the tree.
+struct Driven {
+    /// The package; the one with the program itself has the platform's name appended.
+    package: &'static str,
+    /// Another version is another client: its behaviour would have to be learnt anew.
+    version: &'static str,
+    /// Where it is installed, under the build folder.
+    folder: &'static str,
+    /// The program by platform, within its package.
+    programs: [(&'static str, &'static str); 2],
+}
+
+const CLAUDE: Driven = Driven {
+    package: "@anthropic-ai/claude-code",
+    version: "2.1.329",
+    folder: "rig/client",
+    programs: [("linux-x64", "claude"), ("linux-arm64", "claude")],
+};
+const CODEX: Driven = Driven {
+    package: "@openai/codex",
+    version: "0.169.0",
+    folder: "rig/codex",
+    programs: [
+        ("linux-x64", "vendor/x86_64-unknown-linux-musl/bin/codex"),
+        ("linux-arm64", "vendor/aarch64-unknown-linux-musl/bin/codex"),
+    ],
+};
+/// What a person may install in place of single hooks.
+const PLUGIN: &str = "dist/claude-plugin";
 /// What the rig ends with where it cannot be run.
 const CANNOT: u8 = 77;
 
@@ -30,7 +54,7 @@ pub fn truth(tree: &Tree, options: &TruthOptions) -> Result<ExitCode> {
     if let Some(why) = hindrance(tree) {
         return Ok(cannot(&why));
     }
-    let claude = match client(tree)? {
+    let claude = match CLAUDE.install(tree)? {
         Ok(program) => program,
         Err(why) => return Ok(cannot(&why)),
     };
@@ -40,8 +64,14 @@ pub fn truth(tree: &Tree, options: &TruthOptions) -> Result<ExitCode> {
     Call::new(tree.root(), "cargo").args(words).run()?;
     let mut call = rig(tree)
         .args(["--claude".into(), claude, "--watchbill".into(), tree.program(profile, "watchbill")])
-        .args(["--profile", profile, "--version", CLIENT_VERSION, "--runs", &options.runs.to_string()])
+        .args(["--profile", profile, "--version", CLAUDE.version, "--runs", &options.runs.to_string()])
         .args(["--kept".into(), tree.target("rig/kept")]);
+    if options.scenarios.is_empty() || options.scenarios.iter().any(|name| name.starts_with("codex")) {
+        match CODEX.install(tree)? {
+            Ok(program) => call = call.args(["--codex".into(), program]),
+            Err(why) => println!("Codex CLI is left out: {why}"),
+        }
+    }
     for scenario in &options.scenarios {
         call = call.args(["--scenario", scenario.as_str()]);
     }
@@ -71,7 +101,7 @@ pub fn step(tree: &Tree) -> Result<Outcome> {
     if let Some(why) = hindrance(tree) {
         return Ok(Outcome::NotRun(why));
     }
-    let claude = match client(tree)? {
+    let claude = match CLAUDE.install(tree)? {
         Ok(program) => program,
         Err(why) => return Ok(Outcome::NotRun(why)),
     };
@@ -79,8 +109,8 @@ pub fn step(tree: &Tree) -> Result<Outcome> {
     Call::new(tree.root(), "cargo").without_own_settings().args(selection).run()?;
     rig(tree)
         .args(["--claude".into(), claude, "--watchbill".into(), tree.program("debug", "watchbill")])
-        .args(["--smoke", "--kept"])
-        .args([tree.target("rig/kept")])
+        .args(["--plugin".into(), tree.path(PLUGIN), "--kept".into(), tree.target("rig/kept")])
+        .args(["--smoke"])
         .run()?;
     Ok(Outcome::Done)
 }
@@ -115,33 +145,39 @@ fn hindrance(tree: &Tree) -> Option<String> {
     }
 }
 
-/// The client's program, installed when it is missing; or why there is none.
-fn client(tree: &Tree) -> Result<Result<PathBuf, String>> {
-    let Some(platform) = platform() else {
-        return Ok(Err("the real client is driven on Linux with glibc alone".to_owned()));
-    };
-    let folder = tree.target(FOLDER);
-    let package = folder.join("node_modules").join(format!("{CLIENT}-{platform}"));
-    let program = package.join("claude");
-    if installed_version(&package).is_some_and(|version| version == CLIENT_VERSION) && program.is_file() {
-        return Ok(Ok(program));
+impl Driven {
+    /// The program, installed when it is missing; or why there is none.
+    fn install(&self, tree: &Tree) -> Result<Result<PathBuf, String>> {
+        let here = platform().and_then(|name| self.programs.iter().find(|(platform, _)| *platform == name));
+        let Some((platform, program)) = here else {
+            return Ok(Err(format!("{} is driven on Linux alone", self.package)));
+        };
+        let folder = tree.target(self.folder);
+        let package = folder.join("node_modules").join(format!("{}-{platform}", self.package));
+        let program = package.join(program);
+        // Some packages append the platform to the version.
+        let is_pinned = |version: &str| version.starts_with(self.version);
+        if program.is_file() && installed_version(&package).is_some_and(|version| is_pinned(&version)) {
+            return Ok(Ok(program));
+        }
+        let wanted = format!("{}@{}", self.package, self.version);
+        println!("Missing, and installed now with npm into {}: {wanted}", folder.display());
+        fs::create_dir_all(&folder).with_context(|| format!("could not create {}", folder.display()))?;
+        // Without a manifest of its own, npm would look for one in the folders above.
+        fs::write(folder.join("package.json"), "{ \"private\": true }\n")?;
+        let install = node::npm(tree)
+            .args(["install", "--prefix"])
+            .args([&folder])
+            .args(["--no-audit", "--no-fund", "--no-save", "--ignore-scripts"])
+            .args([&wanted]);
+        if let Err(error) = install.run() {
+            return Ok(Err(format!("npm could not install {wanted}: {error:#}")));
+        }
+        if !program.is_file() {
+            bail!("npm installed {wanted}, but there is no {}", program.display());
+        }
+        Ok(Ok(program))
     }
-    println!("Missing, and installed now with npm into {}: {CLIENT}@{CLIENT_VERSION}", folder.display());
-    fs::create_dir_all(&folder).with_context(|| format!("could not create {}", folder.display()))?;
-    // Without a manifest of its own, npm would look for one in the folders above.
-    fs::write(folder.join("package.json"), "{ \"private\": true }\n")?;
-    let install = node::npm(tree)
-        .args(["install", "--prefix"])
-        .args([&folder])
-        .args(["--no-audit", "--no-fund", "--no-save", "--ignore-scripts"])
-        .args([format!("{CLIENT}@{CLIENT_VERSION}")]);
-    if let Err(error) = install.run() {
-        return Ok(Err(format!("npm could not install the real client: {error:#}")));
-    }
-    if !program.is_file() {
-        bail!("npm installed {CLIENT}@{CLIENT_VERSION}, but there is no {}", program.display());
-    }
-    Ok(Ok(program))
 }
 
 fn platform() -> Option<&'static str> {
@@ -169,6 +205,6 @@ mod tests {
         fs::write(folder.path().join("package.json"), "not a manifest").unwrap();
         assert_eq!(installed_version(folder.path()), None);
         fs::write(folder.path().join("package.json"), r#"{"version":"2.1.329"}"#).unwrap();
-        assert_eq!(installed_version(folder.path()).as_deref(), Some(CLIENT_VERSION));
+        assert_eq!(installed_version(folder.path()).as_deref(), Some(CLAUDE.version));
     }
 }

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from sandbox import Ways
+
 ALL = {}
 
 
@@ -12,20 +14,22 @@ class Scenario:
     name: str
     shows: str
     play: object
-    mode: str | None
+    ways: Ways
     # Part of every test run, not only of the whole table.
     smoke: bool
+    # The program that is driven, by its name in `Programs`.
+    needs: str
 
 
-def scenario(shows, mode="default", smoke=False):
+def scenario(shows, ways=Ways(), smoke=False, needs="claude"):
     """Puts a function on the list under its own name."""
 
     def enlist(play):
         name = play.__name__.replace("_", "-")
-        ALL[name] = Scenario(name, shows, play, mode, smoke)
+        ALL[name] = Scenario(name, shows, play, ways, smoke, needs)
         return play
 
     return enlist
 
 
-from . import background, ends, errors, lineage, permissions, turns  # noqa: E402,F401  (they enlist themselves)
+from . import background, ends, errors, lineage, others, permissions, turns  # noqa: E402,F401  (they enlist themselves)

@@ -60,7 +60,7 @@ def print_mode(stage):
     stage.gate("gate")
     steps = [Step(text("I run it."), bash(ASKING)), Step(text("And this."), bash(waiting("gate"))), Step(text("Done."))]
     stage.model(run=steps)
-    client = stage.client("session", "-p", "run it @@run", wait=False)
+    client = stage.client("session", "-p", "run it @@run", begins=truth.STARTING, wait=False)
     stage.turn(client, stage.asked("run", 0).asked, truth.WORKING, "the model is asked")
     stage.answered("run", 1)
     stage.rest(1)

@@ -3,6 +3,7 @@
 import truth
 from client import ESCAPE
 from replies import ASKING, Step, bash, text, tool
+from sandbox import Ways
 
 from . import scenario
 
@@ -70,6 +71,39 @@ def plan(stage):
     stage.rest(2.5)
     stage.approve(client)
     stage.finish(client, "plan", 1)
+    stage.exit(client)
+
+
+@scenario("a hook of the person's own answers every question at once: nobody is needed", ways=Ways(answer="allow"))
+def hook_answers(stage):
+    client = stage.client("session")
+    stage.gate("gate")
+    calls = [Step(text("I run it."), bash(ASKING)), Step(text("And this."), bash("cat gate > copy.txt"))]
+    stage.model(ask=[*calls, Step(text("Done."))])
+    stage.prompt(client, "run it @@ask")
+    action = "the model calls for a tool that asks"
+    stage.turn(client, stage.answered("ask", 0).answered, truth.ASKED_IN_PASSING, action)
+    stage.turn(client, stage.asked("ask", 1).asked, truth.WORKING, "the command has run")
+    stage.turn(client, stage.answered("ask", 1).answered, truth.ASKED_IN_PASSING, action)
+    stage.turn(client, stage.reached("gate"), truth.WORKING, "the command runs")
+    stage.late()
+    stage.rest(3)
+    stage.open("gate")
+    stage.finish(client, "ask", 2)
+    stage.exit(client)
+
+
+@scenario("a menu is open: nobody is needed, the person is there already")
+def menu(stage):
+    client = stage.client("session")
+    stage.hello(client)
+    dialog = truth.phase("menu", "waiting_for_input idle", "dialog", "turn_ended", None)
+    stage.turn(client, client.type("/model"), dialog, "Enter on /model")
+    stage.status(client, "waiting")
+    stage.late()
+    stage.rest(2.5)
+    stage.press(client, ESCAPE, truth.ENDED_TURN, "the menu is left")
+    stage.rest(1.5)
     stage.exit(client)
 
 

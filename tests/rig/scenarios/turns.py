@@ -3,6 +3,7 @@
 import truth
 from client import CLEAR_INPUT, ESCAPE
 from replies import ASKING, Step, bash, text, waiting
+from sandbox import Ways
 
 from . import scenario
 
@@ -22,7 +23,7 @@ def long_command(stage):
     stage.exit(client)
 
 
-@scenario("auto mode: nobody is asked, and a command runs for long", mode=None, smoke=True)
+@scenario("auto mode: nobody is asked, and a command runs for long", ways=Ways(mode=None), smoke=True)
 def auto_mode(stage):
     client = stage.client("session")
     stage.gate("gate")
@@ -126,6 +127,16 @@ def after(stage, script):
     """The newest answered exchange, if it came after that script's."""
     newest = stage.stub.exchanges[-1]
     return newest if newest.script != script and newest.answered else None
+
+
+@scenario("nothing happens for a minute after a turn, and the client reminds the person")
+def idle_minute(stage):
+    client = stage.client("session")
+    stage.hello(client)
+    stage.late()
+    stage.until("the reminder", lambda: stage.observer.hooks("Notification"), patience=75)
+    stage.rest(3)
+    stage.exit(client)
 
 
 @scenario("a second prompt is queued while the first is worked on")
