@@ -3,6 +3,7 @@
 mod calls;
 pub mod event;
 pub mod fold;
+mod names;
 pub mod origin;
 pub mod payload;
 pub mod texts;
