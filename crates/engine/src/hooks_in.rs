@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use watchbill_core::chain::HookMove;
 use watchbill_core::evidence::registry::{Liveness, RegistryEntry};
 use watchbill_core::evidence::witness::InstanceWitness;
 use watchbill_core::hook::{
-    HookEvent, HookFold, HookOrigin, HookPayload, HookTurn, HookWitness, TerminalContext,
+    HookEvent, HookFold, HookMoves, HookOrigin, HookPayload, HookTurn, HookWitness, TerminalContext,
 };
 use watchbill_core::ids::{Instance, SessionId};
 use watchbill_core::time::Timestamp;
@@ -31,6 +32,8 @@ pub struct HookMessage {
 #[derive(Debug, Default)]
 pub struct HooksIn {
     sessions: BTreeMap<SessionId, Told>,
+    /// Which session each process went on with.
+    moves: HookMoves,
     /// Which sessions a process was heard for.
     by_pid: HashMap<u32, Vec<SessionId>>,
 }
@@ -107,6 +110,7 @@ impl HooksIn {
         }
         change.lives |=
             matches!(payload.event, HookEvent::SessionStart { .. } | HookEvent::SessionEnd { .. });
+        change.lives |= self.moves.take(origin, payload);
         change
     }
 
@@ -135,6 +139,18 @@ impl HooksIn {
     /// What was told of one session.
     pub fn of(&self, session: &SessionId) -> Option<&Told> {
         self.sessions.get(session)
+    }
+
+    /// Changes of session inside one process.
+    pub fn moves(&self) -> Vec<HookMove> {
+        self.moves.all()
+    }
+
+    /// Whether the process has gone on from the session to another one: some clients leave the old name in its
+    /// registry file.
+    pub fn has_left(&self, process: &Instance, session: &SessionId) -> bool {
+        let witness = self.of(session).and_then(|told| told.witness(std::slice::from_ref(process)));
+        witness.is_some_and(|said| matches!(said.turn, HookTurn::Closed(reason) if reason.moves_on()))
     }
 
     /// Every session that was spoken of.

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use watchbill_core::chain::chains::Chains;
 use watchbill_core::chain::link::{Link, LinkReason};
 use watchbill_core::chain::resolve::{Facts, resolve};
+use watchbill_core::evidence::registry::Liveness;
+use watchbill_core::hook::TerminalContext;
 use watchbill_core::ids::SessionId;
 use watchbill_core::roster::row::Row;
 use watchbill_core::session::fold::SessionFold;
@@ -27,20 +29,34 @@ impl Engine {
         let lineages: Vec<_> = self.sessions.keys().filter_map(|id| Some(self.fold(id)?.lineage())).collect();
         let mut markers = self.markers.all(lineages.iter().flat_map(|lineage| &lineage.cwds));
         markers.retain(|marker| self.outlook.until.is_none_or(|until| marker.compacted_at <= until));
-        let live: BTreeSet<SessionId> = self
+        let mut live: BTreeSet<SessionId> = self
             .registry
             .all()
-            .filter(|witness| witness.liveness == watchbill_core::evidence::registry::Liveness::Alive)
+            .filter(|witness| witness.liveness == Liveness::Alive)
+            .filter(|witness| !self.hooks.has_left(&witness.entry.instance, &witness.entry.session))
             .map(|witness| witness.entry.session.clone())
             .collect();
-        let terminals = self
+        let mut terminals: BTreeMap<SessionId, Arc<str>> = self
             .registry
             .all()
-            .filter_map(|witness| Some((witness.entry.session.clone(), witness.entry.tmux.clone()?)))
+            .filter_map(|witness| {
+                let terminal = TerminalContext::of_tmux(witness.entry.tmux.as_ref()?).identity()?;
+                Some((witness.entry.session.clone(), terminal))
+            })
             .collect();
+        for (id, told) in self.hooks.sessions() {
+            terminals
+                .extend(told.terminal().and_then(|t| t.identity()).map(|terminal| (id.clone(), terminal)));
+            if told.instance(id).is_some_and(|witness| witness.liveness == Liveness::Alive) {
+                live.insert(id.clone());
+            }
+        }
+        let mut hook_moves = self.hooks.moves();
+        hook_moves.retain(|moved| self.outlook.until.is_none_or(|until| moved.at <= until));
         let chains = resolve(&Facts {
             lineages: &lineages,
             moves: self.registry.moves(),
+            hook_moves: &hook_moves,
             markers: &markers,
             terminals: &terminals,
             live: &live,
