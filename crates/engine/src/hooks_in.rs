@@ -32,10 +32,9 @@ pub struct HookMessage {
 #[derive(Debug, Default)]
 pub struct HooksIn {
     sessions: BTreeMap<SessionId, Told>,
-    /// Which session each process went on with.
-    moves: HookMoves,
     /// Which sessions a process was heard for.
     by_pid: HashMap<u32, Vec<SessionId>>,
+    moves: HookMoves,
 }
 
 /// What hooks have told of one session.
@@ -100,6 +99,7 @@ impl HooksIn {
         let same = told.agent() == origin.agent.as_ref();
         let is_newest = if same { origin.order >= told.last_order } else { origin.at >= told.last_at };
         told.note(origin, payload, is_newest);
+        change.lives |= self.moves.take(origin, payload);
         if is_newest && let Some(instance) = &origin.agent {
             change.watch = told.heard_from(instance, origin, payload, replayed, processes);
             change.lives = change.watch.is_some();
@@ -110,7 +110,6 @@ impl HooksIn {
         }
         change.lives |=
             matches!(payload.event, HookEvent::SessionStart { .. } | HookEvent::SessionEnd { .. });
-        change.lives |= self.moves.take(origin, payload);
         change
     }
 
@@ -141,7 +140,7 @@ impl HooksIn {
         self.sessions.get(session)
     }
 
-    /// Changes of session inside one process.
+    /// Processes that went on with another session, as their hooks told.
     pub fn moves(&self) -> Vec<HookMove> {
         self.moves.all()
     }

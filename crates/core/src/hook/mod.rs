@@ -4,6 +4,7 @@ mod calls;
 pub mod event;
 pub mod fold;
 pub mod moves;
+mod names;
 pub mod origin;
 pub mod payload;
 pub mod texts;

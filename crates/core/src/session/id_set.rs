@@ -97,7 +97,7 @@ impl IdSet {
         self.len
     }
 
-    /// Whether there is none.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }

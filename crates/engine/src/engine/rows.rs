@@ -1,14 +1,12 @@
 //! From what became dirty to rows: chains first, then verdicts, then the two views.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use watchbill_core::chain::chains::Chains;
 use watchbill_core::chain::link::{Link, LinkReason};
 use watchbill_core::chain::resolve::{Facts, resolve};
-use watchbill_core::evidence::registry::Liveness;
-use watchbill_core::hook::TerminalContext;
 use watchbill_core::ids::SessionId;
 use watchbill_core::roster::row::Row;
 use watchbill_core::session::fold::SessionFold;
@@ -29,28 +27,8 @@ impl Engine {
         let lineages: Vec<_> = self.sessions.keys().filter_map(|id| Some(self.fold(id)?.lineage())).collect();
         let mut markers = self.markers.all(lineages.iter().flat_map(|lineage| &lineage.cwds));
         markers.retain(|marker| self.outlook.until.is_none_or(|until| marker.compacted_at <= until));
-        let mut live: BTreeSet<SessionId> = self
-            .registry
-            .all()
-            .filter(|witness| witness.liveness == Liveness::Alive)
-            .filter(|witness| !self.hooks.has_left(&witness.entry.instance, &witness.entry.session))
-            .map(|witness| witness.entry.session.clone())
-            .collect();
-        let mut terminals: BTreeMap<SessionId, Arc<str>> = self
-            .registry
-            .all()
-            .filter_map(|witness| {
-                let terminal = TerminalContext::of_tmux(witness.entry.tmux.as_ref()?).identity()?;
-                Some((witness.entry.session.clone(), terminal))
-            })
-            .collect();
-        for (id, told) in self.hooks.sessions() {
-            terminals
-                .extend(told.terminal().and_then(|t| t.identity()).map(|terminal| (id.clone(), terminal)));
-            if told.instance(id).is_some_and(|witness| witness.liveness == Liveness::Alive) {
-                live.insert(id.clone());
-            }
-        }
+        let live = self.live_sessions();
+        let terminals = self.terminals();
         let mut hook_moves = self.hooks.moves();
         hook_moves.retain(|moved| self.outlook.until.is_none_or(|until| moved.at <= until));
         let chains = resolve(&Facts {
