@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 KEY = "sk-ant-rig-dummy-" + "0" * 24
-FAN_OUT = Path(__file__).with_name("fan_out.sh")
-# Every event that a state depends on; the rig's log and the fanned-out watchers hear the same ones.
+LOG_EVENT = Path(__file__).with_name("log_event.sh")
+LOSE_SOME = Path(__file__).with_name("lose_some.sh")
+# Every event that a state depends on; the rig's log and all watchers but the first hear these.
 EVENTS = (
     "SessionStart SessionEnd UserPromptSubmit PreToolUse PostToolUse PostToolUseFailure PermissionRequest PermissionDenied"
     " Notification Stop StopFailure SubagentStart SubagentStop PreCompact PostCompact"
@@ -64,12 +65,15 @@ class Sandbox:
 
     def settings(self, seed, ways):
         """The client's settings: the mode, what is allowed, and hooks, ours as a person would install them."""
-        ears = []
+        commands = [["sh", LOG_EVENT, self.log]]
         for witnesses in self.sets:
-            if witnesses.hooks in ("fanned", "lossy"):
-                ears.append(("lossy:" if witnesses.hooks == "lossy" else "") + str(self.data(witnesses)))
-        command = " ".join(["sh", str(FAN_OUT), str(self.log), str(self.watchbill), str(seed), *ears])
-        entry = [{"hooks": [{"type": "command", "command": command, "async": True}]}]
+            send = [self.watchbill, "hook", "--data-dir", self.data(witnesses)]
+            if witnesses.hooks == "sent":
+                commands.append(send)
+            if witnesses.hooks == "lossy":
+                commands.append(["sh", LOSE_SOME, seed, *send])
+        lines = [" ".join(map(str, words)) for words in commands]
+        entry = [{"hooks": [{"type": "command", "command": line, "async": True} for line in lines]}]
         settings = {"permissions": {"allow": ["Bash(cat:*)"]}, "hooks": {event: entry for event in EVENTS}}
         if ways.mode:
             settings["permissions"]["defaultMode"] = ways.mode
@@ -86,7 +90,7 @@ class Sandbox:
         words = ["hooks", "install", "--settings", path, "--data-dir", self.data(installed)]
         if "install" not in subprocess.run([self.watchbill, "hooks", "--help"], capture_output=True, text=True).stdout:
             own = {"type": "command", "command": f"{self.watchbill} hook --data-dir {self.data(installed)}", "async": True}
-            for event in EVENTS: settings["hooks"][event] = [{"hooks": [entry[0]["hooks"][0], own]}, *settings["hooks"][event][1:]]
+            for event in EVENTS: settings["hooks"][event] = [{"hooks": [*entry[0]["hooks"], own]}, *settings["hooks"][event][1:]]
             path.write_text(json.dumps(settings, indent=2) + "\n")
             return
         subprocess.run([self.watchbill, *map(str, words)], env=self.environment(), check=True, capture_output=True)
