@@ -55,7 +55,7 @@ pub enum Status {
 pub struct StatusWitness {
     /// What it says.
     pub file: StatusFile,
-    /// When the file was last written, as the file system tells.
+    /// When the file was last written, as the file system tells, or when it was first read so, if that was before.
     pub modified: Timestamp,
 }
 
@@ -238,9 +238,9 @@ impl Status {
 }
 
 impl StatusWitness {
-    /// When it was said: never later than `now`, lest a wrong clock keep it alive.
+    /// When it was said: never later than it was written, lest a wrong clock keep it alive.
     pub fn at(&self, now: Timestamp) -> Timestamp {
-        self.file.updated.unwrap_or(self.modified).min(now)
+        self.file.updated.unwrap_or(self.modified).min(self.modified).min(now)
     }
 
     /// Until when it counts.

@@ -1,15 +1,19 @@
 //! The resolver's laws, as properties over any evidence.
 
+#![allow(clippy::unwrap_used, reason = "a broken generator should fail loudly")]
+
 use std::sync::Arc;
 
 use proptest::prelude::*;
 use watchbill_core::evidence::registry::{Liveness, RegistryEntry, RegistryStatus};
 use watchbill_core::evidence::{
-    Departure, Evidence, GoneInstance, InstanceWitness, TranscriptWitness, Verdict, resolve,
+    ChildWitness, Departure, Evidence, GoneInstance, InstanceWitness, TranscriptWitness, Verdict, resolve,
 };
+use watchbill_core::hook::{HookFold, HookOrigin, HookTurn, HookWitness, parse_payload};
 use watchbill_core::ids::{Instance, SessionId};
-use watchbill_core::roster::row::PendingTool;
+use watchbill_core::roster::row::{PendingTool, Source};
 use watchbill_core::session::state::{Confidence, State, StateKind, Timeouts};
+use watchbill_core::status_file::{StatusWitness, parse_status_file};
 use watchbill_core::time::{Millis, Timestamp};
 
 fn at(offset: i64) -> Timestamp {
@@ -33,6 +37,9 @@ struct Scene {
     told: Option<Told>,
     instances: Vec<InstanceWitness>,
     gone: Option<GoneInstance>,
+    hooks: Option<HookWitness>,
+    status_file: Option<StatusWitness>,
+    child: Option<ChildWitness>,
     registry_readable: bool,
     expects_registry: bool,
 }
@@ -48,7 +55,7 @@ impl Scene {
             confidence: if told.silent { Confidence::Inferred } else { Confidence::Observed },
             pending: &told.pending,
             last_activity_at: at(told.active),
-            prompt_at: None,
+            prompt_at: Some(at(told.since)),
         });
         resolve(&Evidence {
             now,
@@ -57,9 +64,9 @@ impl Scene {
             gone: self.gone.as_ref(),
             registry_readable: self.registry_readable,
             expects_registry: self.expects_registry,
-            hooks: None,
-            status_file: None,
-            child: None,
+            hooks: self.hooks.as_ref(),
+            status_file: self.status_file.as_ref(),
+            child: self.child,
             live,
             timeouts: Timeouts::default(),
         })
@@ -156,17 +163,94 @@ fn any_scene() -> impl Strategy<Value = Scene> {
         let processes = (any_process(1, now), any_process(2, now), any_process(3, now), 0..=3usize)
             .prop_map(|(a, b, c, n)| [a, b, c].into_iter().take(n).collect::<Vec<_>>());
         let told = prop::option::weighted(0.85, any_told(now));
-        (told, processes, prop::option::of(gone), any::<bool>(), any::<bool>())
+        let more = (prop::option::of(any_hooks(now)), any_status_file(now), prop::option::of(any_child(now)));
+        (told, processes, prop::option::of(gone), any::<bool>(), any::<bool>(), more)
             .prop_filter("somebody speaks", |(told, instances, ..)| told.is_some() || !instances.is_empty())
-            .prop_map(move |(told, instances, gone, registry_readable, expects_registry)| Scene {
+            .prop_map(move |(told, instances, gone, registry_readable, expects_registry, more)| Scene {
                 now,
                 told,
                 instances,
                 gone,
+                hooks: more.0.flatten(),
+                status_file: more.1,
+                child: more.2,
                 registry_readable,
                 expects_registry,
             })
     })
+}
+
+/// Some events of one process, as a fold reads them; times cluster, so that the spans of the table are met.
+fn any_hooks(now: i64) -> impl Strategy<Value = Option<HookWitness>> {
+    let events = vec![
+        r#""hook_event_name":"SessionStart","source":"startup""#,
+        r#""hook_event_name":"UserPromptSubmit","prompt":"go""#,
+        r#""hook_event_name":"PreToolUse","tool_name":"Bash","tool_use_id":"Bash","tool_input":{"command":"x"}"#,
+        r#""hook_event_name":"PreToolUse","tool_name":"AskUserQuestion","tool_use_id":"AskUserQuestion""#,
+        r#""hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{"command":"x"}"#,
+        r#""hook_event_name":"PermissionRequest","tool_name":"ExitPlanMode""#,
+        r#""hook_event_name":"PermissionRequest","tool_name":"Write","agent_id":"b","agent_type":"x""#,
+        r#""hook_event_name":"PostToolUse","tool_name":"Bash","tool_use_id":"Bash","tool_input":{"command":"x"}"#,
+        r#""hook_event_name":"Notification","notification_type":"permission_prompt""#,
+        r#""hook_event_name":"Notification","notification_type":"idle_prompt""#,
+        r#""hook_event_name":"SubagentStart","agent_id":"b","agent_type":"x""#,
+        r#""hook_event_name":"SubagentStop","agent_id":"b","agent_type":"x""#,
+        r#""hook_event_name":"PreCompact","trigger":"auto""#,
+        r#""hook_event_name":"PostCompact","trigger":"auto""#,
+        r#""hook_event_name":"Stop","background_tasks":[]"#,
+        r#""hook_event_name":"Stop","background_tasks":[{"id":"b","type":"subagent","status":"running"}]"#,
+        r#""hook_event_name":"Stop","background_tasks":[{"id":"s","type":"shell","status":"running"}]"#,
+        r#""hook_event_name":"StopFailure","error":"server_error""#,
+        r#""hook_event_name":"Elicitation","message":"who?""#,
+        r#""hook_event_name":"SessionEnd","reason":"clear""#,
+        r#""hook_event_name":"SessionEnd","reason":"other""#,
+    ];
+    let steps = prop::collection::vec((prop::sample::select(events), 0..3_000i64), 1..8);
+    (steps, prop::option::of(1u32..=3), prop_oneof![0..5_000i64, 0..=now]).prop_map(
+        move |(steps, pid, since)| {
+            let mut fold = HookFold::new();
+            let mut when = (now - since - steps.iter().map(|(_, wait)| wait).sum::<i64>()).max(0);
+            for (n, (event, wait)) in steps.into_iter().enumerate() {
+                let payload = parse_payload(format!(r#"{{"session_id":"s",{event}}}"#).as_bytes()).unwrap();
+                let origin = HookOrigin {
+                    id: Arc::from(n.to_string()),
+                    at: at(when.min(now)),
+                    order: n as u64,
+                    agent: pid.map(|pid| Instance { pid, proc_start: None }),
+                    ancestors: Arc::from([]),
+                    terminal: None,
+                };
+                fold.apply(&origin, &payload);
+                when += wait;
+            }
+            fold.witness(&[])
+        },
+    )
+}
+
+fn any_status_file(now: i64) -> impl Strategy<Value = Option<StatusWitness>> {
+    let words = [
+        "working",
+        "waiting_for_approval",
+        "waiting_for_input",
+        "completed",
+        "error",
+        "blocked",
+        "idle",
+        "new",
+    ];
+    let file =
+        (prop::sample::select(words.to_vec()), prop_oneof![0..400_000i64, 0..=now], -10_000..10_000i64);
+    prop::option::of(file.prop_map(move |(word, age, ahead)| {
+        let modified = at((now - age).max(0));
+        let updated = modified + Millis(ahead.max(0)) - Millis((-ahead).max(0));
+        let text = format!("---\nstatus: {word}\nupdated: {updated}\n---\n");
+        StatusWitness { file: parse_status_file(text.as_bytes()).unwrap(), modified }
+    }))
+}
+
+fn any_child(now: i64) -> impl Strategy<Value = ChildWitness> {
+    (0..=now).prop_map(|began| ChildWitness { pid: 77, began: at(began) })
 }
 
 /// All of a verdict but its words.
@@ -183,6 +267,10 @@ proptest! {
         for instance in &mut scene.instances {
             instance.liveness = Liveness::Dead;
         }
+        // The hooks of another process would say that it has taken the session up.
+        if let (Some(hooks), Some(dead)) = (&mut scene.hooks, scene.instances.first()) {
+            hooks.agent = hooks.agent.as_ref().map(|_| dead.entry.instance.clone());
+        }
         let verdict = scene.resolve();
         prop_assert!(scene.instances.is_empty() || verdict.state == State::Ended, "{:?}", verdict);
         prop_assert!(!verdict.live && verdict.pid.is_none());
@@ -192,9 +280,14 @@ proptest! {
     fn no_approval_without_a_witness_of_one(scene in any_scene()) {
         let verdict = scene.resolve();
         let prompts = ["permission prompt", "sandbox request", "worker request", "input needed"];
-        let calls = scene.told.as_ref().is_some_and(|told| !told.pending.is_empty());
-        let runs = scene.told.as_ref().is_some_and(|told| told.state == State::Working);
+        let heard = |of: fn(&HookWitness) -> bool| scene.hooks.as_ref().is_some_and(of);
+        let calls = scene.told.as_ref().is_some_and(|told| !told.pending.is_empty())
+            || heard(|hooks| !hooks.calls.is_empty());
+        let runs = scene.told.as_ref().is_some_and(|told| told.state == State::Working)
+            || heard(|hooks| hooks.turn == HookTurn::Running);
         let asked = scene.told.as_ref().is_some_and(|told| told.state == State::WaitingForApproval)
+            || scene.hooks.as_ref().is_some_and(|hooks| !hooks.asks.is_empty())
+            || scene.status_file.as_ref().is_some_and(|file| file.file.status.word() == "waiting_for_approval")
             || scene.instances.iter().filter(|i| i.liveness != Liveness::Dead).any(|i| match &i.entry.status {
                 Some(RegistryStatus::Waiting(what)) => prompts.contains(&&**what) || calls && (runs || what.is_empty()),
                 _ => false,
@@ -255,6 +348,37 @@ proptest! {
             let verdict = scene.resolve_at(at(scene.now), &scene.instances, false);
             prop_assert_eq!((verdict.state, verdict.kind, verdict.since), (told.state, told.kind, at(told.since)));
             prop_assert_eq!((verdict.pid, verdict.live, verdict.next), (None, false, None));
+        }
+    }
+
+    /// A registry that has spoken last is not shouted down: neither hooks nor a status file nor a child process make an
+    /// approval of `busy`, or of `idle`.
+    #[test]
+    fn more_witnesses_make_no_false_approval(mut scene in any_scene(), quiet in any::<bool>()) {
+        scene.told = None;
+        scene.gone = None;
+        let heard = scene.hooks.as_ref().map_or(at(0), |hooks| hooks.heard_at);
+        let status = if quiet { RegistryStatus::Idle } else { RegistryStatus::Busy };
+        let mut entry = RegistryEntry::unregistered(Instance { pid: 1, proc_start: None }, SessionId::new("s"));
+        (entry.status, entry.status_at) = (Some(status), Some(heard + Millis(1)));
+        scene.now += 1;
+        scene.instances = vec![InstanceWitness { entry, liveness: Liveness::Alive, seen_at: at(scene.now) }];
+        let verdict = scene.resolve();
+        prop_assert_ne!(verdict.state, State::WaitingForApproval);
+        let left = scene.hooks.as_ref().is_some_and(|hooks| matches!(hooks.turn, HookTurn::Closed(_)));
+        prop_assert!(left || verdict.state != State::Ended);
+    }
+
+    /// A status file never contradicts a live witness: it only tells how a turn ended.
+    #[test]
+    fn a_status_file_only_refines_what_is_alive(mut scene in any_scene()) {
+        let with = scene.resolve();
+        scene.status_file = None;
+        let without = scene.resolve();
+        let live = [Source::Registry, Source::Hook].contains(&without.reason.source);
+        if live || without.state == State::Ended {
+            prop_assert_eq!(with.state, without.state);
+            prop_assert!(with.kind == without.kind || without.kind == Some(StateKind::TurnEnded));
         }
     }
 }

@@ -92,7 +92,8 @@ fn it_counts_for_five_minutes_and_no_clock_keeps_it_alive() {
     let witness = StatusWitness { file: file.clone(), modified: now };
     assert_eq!(witness.until(now), Timestamp::parse("2026-01-11T18:05:00Z").expect("a time"));
     let early = Timestamp::parse("2026-01-11T17:00:00Z").expect("a time");
-    assert_eq!(witness.until(early), early + STATUS_FILE_TTL);
+    let ahead = StatusWitness { modified: early, ..witness };
+    assert_eq!(ahead.until(now), early + STATUS_FILE_TTL);
     let untimed = StatusWitness {
         file: watchbill_core::status_file::StatusFile { updated: None, ..file },
         modified: early,

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use watchbill_core::evidence::registry::Liveness;
-use watchbill_protocol::doctor::{Doctor, Limit, Registry, Root, Versions, WatchMode};
+use watchbill_hooks::health::health;
+use watchbill_hooks::places::Places;
+use watchbill_protocol::doctor::{Doctor, HooksHealth, Limit, Registry, Root, Versions, WatchMode};
 use watchbill_protocol::roster::Problem;
 
 use crate::engine::Engine;
@@ -53,8 +55,23 @@ impl Engine {
             },
             limits: self.limits(),
             store: None,
+            hooks: self.hooks_health(),
             problems: self.current(true).problems.to_vec(),
         }
+    }
+
+    fn hooks_health(&self) -> Option<HooksHealth> {
+        let places = Places::new(self.settings.data_dir.as_deref()?);
+        let found = health(&places);
+        Some(HooksHealth {
+            path: places.root().to_string_lossy().into_owned(),
+            ears: found.ears as u64,
+            waiting: found.waiting as u64,
+            damaged: found.damaged as u64,
+            dropped: found.dropped,
+            journal_bytes: found.journal_bytes,
+            sessions: count(self.hooks().sessions().count()),
+        })
     }
 
     fn doctor_root(&self, root: &Path, mode_of: ModeOf<'_>) -> Root {

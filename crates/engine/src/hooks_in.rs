@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use watchbill_core::chain::lineage::RegistryMove;
 use watchbill_core::evidence::registry::{Liveness, RegistryEntry};
 use watchbill_core::evidence::witness::InstanceWitness;
 use watchbill_core::hook::{
@@ -11,6 +12,8 @@ use watchbill_core::hook::{
 use watchbill_core::ids::{Instance, SessionId};
 use watchbill_core::time::Timestamp;
 use watchbill_watch::process::Processes;
+
+use crate::hook_moves::HookMoves;
 
 /// So many sessions are remembered; of more the one that was silent for longest is forgotten. What it was is in its
 /// transcript.
@@ -33,6 +36,7 @@ pub struct HooksIn {
     sessions: BTreeMap<SessionId, Told>,
     /// Which sessions a process was heard for.
     by_pid: HashMap<u32, Vec<SessionId>>,
+    moves: HookMoves,
 }
 
 /// What hooks have told of one session.
@@ -97,6 +101,7 @@ impl HooksIn {
         let same = told.agent() == origin.agent.as_ref();
         let is_newest = if same { origin.order >= told.last_order } else { origin.at >= told.last_at };
         told.note(origin, payload, is_newest);
+        change.lives |= self.moves.take(origin, payload);
         if is_newest && let Some(instance) = &origin.agent {
             change.watch = told.heard_from(instance, origin, payload, replayed, processes);
             change.lives = change.watch.is_some();
@@ -135,6 +140,11 @@ impl HooksIn {
     /// What was told of one session.
     pub fn of(&self, session: &SessionId) -> Option<&Told> {
         self.sessions.get(session)
+    }
+
+    /// Processes that went on with another session, as their hooks told.
+    pub fn moves(&self) -> &[RegistryMove] {
+        self.moves.all()
     }
 
     /// Every session that was spoken of.

@@ -15,6 +15,7 @@ use std::time::Duration;
 use watchbill_core::problem::{Problem, ProblemKind};
 use watchbill_core::session::snapshot::from_bytes;
 use watchbill_core::time::{Millis, Timestamp};
+use watchbill_store::tables::states::StateRow;
 use watchbill_store::{Access, Mode, Store, StoreError};
 
 use crate::engine::{Engine, Recall};
@@ -55,7 +56,7 @@ impl Shelf {
 }
 
 impl Recall for Shelf {
-    fn recall(&self, path: &Path) -> Option<(Vec<u8>, Vec<u8>)> {
+    fn recall(&self, path: &Path) -> Option<StateRow> {
         let store = self.at_once();
         store.as_ref()?.state(path.to_str()?).unwrap_or_else(|error| {
             tracing::warn!(%error, "what is kept of a file cannot be read; the file is read anew");
@@ -154,29 +155,31 @@ impl Persist {
     }
 
     /// Stores everything that has changed, in one transaction: before it is published. What cannot be stored now
-    /// is stored later.
-    pub fn save(&mut self, engine: &mut Engine, now: Timestamp) {
+    /// is stored later. Gives back the transcripts that were read since the last time.
+    pub fn save(&mut self, engine: &mut Engine, now: Timestamp) -> Vec<PathBuf> {
+        let mut read = Vec::new();
         if !self.writes && !self.take_over(engine, now) {
-            return;
+            return read;
         }
         let changes = engine.take_changes();
         if changes.is_empty() && (self.owed.is_empty() || self.again_at.is_some_and(|at| now < at)) {
-            return;
+            return read;
         }
         self.owed.merge(changes);
         // A failed attempt may have taken its time: not at every step.
         if self.again_at.is_some_and(|at| now < at && at.since(now) <= AGAIN) {
-            return;
+            return read;
         }
         let stored = match &mut *self.shelf.at_once() {
             Some(store) => write::write(store, &self.owed, &self.forgotten),
-            None => return,
+            None => return read,
         };
         match stored {
             Ok(()) => {
                 let owed = std::mem::take(&mut self.owed);
-                let read = owed.files.into_iter().filter(|(_, change)| *change != FileChange::Gone);
-                engine.put_aside(read.map(|(path, _)| path));
+                let files = owed.files.into_iter().filter(|(_, change)| *change != FileChange::Gone);
+                read = files.map(|(path, _)| path).collect();
+                engine.put_aside(read.iter().cloned());
                 (self.again_at, self.trouble) = (None, None);
             }
             Err(error) => {
@@ -186,6 +189,7 @@ impl Persist {
             }
         }
         engine.note_store(self.trouble.clone());
+        read
     }
 
     /// Another process wrote when this one started. It may have ended since.

@@ -36,7 +36,10 @@ fn main() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
     fill(&mut store, &files, cut);
-    append(&mut store);
+    append(&mut store, "untidy");
+    look(&store);
+    tidy(&mut store);
+    append(&mut store, "tidy");
     look(&store);
 }
 
@@ -120,11 +123,26 @@ fn put(step: &mut Step<'_>, session: SessionKey, file: FileKey, item: &Item<'_>)
     }
 }
 
+/// Merges the pieces that the first index left.
+fn tidy(store: &mut Store) {
+    let mut times = Vec::new();
+    let before = cpu();
+    loop {
+        let start = Instant::now();
+        let more = store.tidy_index(200).unwrap();
+        times.push(start.elapsed());
+        if !more {
+            break;
+        }
+    }
+    println!("tidied in {} steps: {:.2} CPU s, {}", times.len(), cpu() - before, spread(times));
+}
+
 /// A live session: one answer a step.
-fn append(store: &mut Store) {
+fn append(store: &mut Store, name: &str) {
     let mut step = store.step().unwrap();
-    let session = step.session_key(&SessionId::new("live")).unwrap();
-    let file = step.file_key("/home/dev/live.jsonl", session, None).unwrap();
+    let session = step.session_key(&SessionId::new(name)).unwrap();
+    let file = step.file_key(&format!("/home/dev/{name}.jsonl"), session, None).unwrap();
     step.commit().unwrap();
     let words = "a few words of an answer that names parse_line and src/lib.rs, and then some more of them "
         .repeat(8);

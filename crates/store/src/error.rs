@@ -100,6 +100,13 @@ impl StoreError {
         if error.sqlite_error().is_some_and(|e| e.extended_code == rusqlite::ffi::SQLITE_CORRUPT_VTAB) {
             return Self::IndexDamaged { path };
         }
+        // SQLite looks at no letters: a column that is no text any more, or of another type, is damage too.
+        if let rusqlite::Error::Utf8Error(..)
+        | rusqlite::Error::InvalidColumnType(..)
+        | rusqlite::Error::FromSqlConversionFailure(..) = error
+        {
+            return Self::Damaged { path, detail };
+        }
         match error.sqlite_error_code() {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked { path },
             Some(ErrorCode::DiskFull) => Self::Full { path },

@@ -1,9 +1,12 @@
 //! Forgetting: what the person wants gone is gone, also from the bytes of the file.
 
+use rusqlite::Connection;
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
 
-use crate::{Store, StoreError};
+use crate::tables::meta::CLEANING_DUE;
+use crate::tables::{SessionKey, uncount};
+use crate::{Step, Store, StoreError};
 
 /// What is to be forgotten.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,8 +30,10 @@ pub struct Forgotten {
     pub activities: u64,
     /// Texts, with their entries in the index.
     pub texts: u64,
-    /// Names of archived files, relative to `archive/`: the caller removes them.
+    /// Archived transcripts: names of the compressed files, relative to `archive/`.
     pub archived: Vec<String>,
+    /// The bytes are still in the database, since another process reads it. The next start wipes them.
+    pub wiped_later: bool,
 }
 
 impl Store {
@@ -37,22 +42,155 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn would_forget(&self, what: &Forget) -> Result<Forgotten, StoreError> {
-        let _ = what;
-        Ok(Forgotten::default())
+        let meant = self.asked(|sql| meant(sql, what))?;
+        self.asked(|sql| {
+            let mut gone = Forgotten::default();
+            for (id, key) in meant {
+                if let Some(key) = key {
+                    count(sql, key, &mut gone)?;
+                }
+                let archived = sql
+                    .prepare_cached("SELECT file FROM archive WHERE session_id = ?1 ORDER BY file")?
+                    .query_map([&id], |row| row.get(0))?
+                    .collect::<rusqlite::Result<Vec<String>>>()?;
+                gone.archived.extend(archived);
+                gone.sessions.push(id);
+            }
+            Ok(gone)
+        })
     }
 
-    /// Removes sessions for good: rows, index entries, and the bytes they had in the file. They are not stored
-    /// again from transcripts that are still there, until [`remember_again`](crate::Step::remember_again).
+    /// Removes sessions for good: rows, index entries, archived files, and the bytes they had in the database. They
+    /// are not stored again from transcripts that are still there, until
+    /// [`remember_again`](crate::Step::remember_again); of each only its id is kept for that. Transcripts themselves
+    /// are not touched.
     ///
     /// # Errors
     /// When the database cannot be written, or this process may not.
     pub fn forget(&mut self, what: &Forget, now: Timestamp) -> Result<Forgotten, StoreError> {
-        let gone = self.would_forget(what)?;
+        let mut gone = self.would_forget(what)?;
+        if gone.sessions.is_empty() {
+            return Ok(gone);
+        }
+        // Files first: when this is cut short, a row without its file is mended, a file without its row is not.
+        for file in &gone.archived {
+            self.remove_archived_file(file)?;
+        }
         let mut step = self.step()?;
         for session in &gone.sessions {
+            step.remove_session(session)?;
             step.note_forgotten(session, now)?;
         }
+        step.set_meta(CLEANING_DUE, "1")?;
         step.commit()?;
+        gone.wiped_later = match self.wipe() {
+            Ok(()) => false,
+            Err(StoreError::Locked { .. }) => true,
+            Err(other) => return Err(other),
+        };
         Ok(gone)
     }
+
+    /// Takes the bytes of removed rows out of the files. Whether that is due stands in the database, so that a kill
+    /// in between only puts it off.
+    pub(crate) fn wipe(&mut self) -> Result<(), StoreError> {
+        self.writer()?;
+        // Merged into one piece the index holds no words of removed texts any more.
+        let mut step = self.step()?;
+        step.run("INSERT INTO texts_fts (texts_fts) VALUES ('optimize')", [])?;
+        step.commit()?;
+        self.asked(|sql| sql.execute_batch("VACUUM"))?;
+        self.empty_log()?;
+        let mut step = self.step()?;
+        step.run("DELETE FROM meta WHERE name = ?1", [CLEANING_DUE])?;
+        step.commit()
+    }
+
+    /// Carries everything over from the write-ahead log and cuts it to nothing: it holds older forms of pages.
+    fn empty_log(&self) -> Result<(), StoreError> {
+        let busy: bool =
+            self.asked(|sql| sql.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0)))?;
+        if busy { Err(StoreError::Locked { path: self.path().to_owned() }) } else { Ok(()) }
+    }
+
+    fn remove_archived_file(&self, name: &str) -> Result<(), StoreError> {
+        let path = self.archive_folder().join(name);
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(StoreError::io(&path, error)),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Step<'_> {
+    /// Removes a session and everything that names it.
+    fn remove_session(&mut self, session: &str) -> Result<(), StoreError> {
+        self.index_all()?;
+        self.run(
+            "DELETE FROM texts WHERE file IN
+                (SELECT f.id FROM files f JOIN sessions s ON s.id = f.session WHERE s.session_id = ?1)",
+            [session],
+        )?;
+        // The name of a chain goes with the last session of it.
+        self.run(
+            "DELETE FROM chains WHERE chain_id = (SELECT chain_id FROM sessions WHERE session_id = ?1)
+                AND NOT EXISTS (SELECT 1 FROM sessions s WHERE s.chain_id = chains.chain_id AND s.session_id <> ?1)",
+            [session],
+        )?;
+        for sql in [
+            "DELETE FROM sessions WHERE session_id = ?1",
+            "DELETE FROM links WHERE earlier = ?1 OR later = ?1",
+            "DELETE FROM recoveries WHERE session_id = ?1",
+            "DELETE FROM archive WHERE session_id = ?1",
+        ] {
+            self.run(sql, [session])?;
+        }
+        Ok(())
+    }
+}
+
+/// The sessions that are meant, also those of which only an archived transcript is left.
+fn meant(sql: &Connection, what: &Forget) -> rusqlite::Result<Vec<(String, Option<SessionKey>)>> {
+    let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    match what {
+        Forget::Session(id) => sql
+            .prepare_cached(
+                "SELECT session_id, id FROM sessions WHERE session_id = ?1
+                 UNION SELECT a.session_id, NULL FROM archive a
+                    WHERE a.session_id = ?1 AND a.session_id NOT IN (SELECT session_id FROM sessions)",
+            )?
+            .query_map([id.as_str()], read)?
+            .collect(),
+        Forget::Before(at) => sql
+            .prepare_cached(
+                "SELECT session_id, id FROM sessions s
+                 WHERE max(coalesce(active_at, created_at, 0), coalesce(created_at, 0),
+                    coalesce((SELECT max(text_at) FROM files f WHERE f.session = s.id), 0)) BETWEEN 1 AND ?1 - 1
+                 UNION SELECT a.session_id, NULL FROM archive a
+                    WHERE a.session_id NOT IN (SELECT session_id FROM sessions)
+                    GROUP BY a.session_id HAVING max(a.mtime) < ?1
+                 ORDER BY 1",
+            )?
+            .query_map([at.as_millis()], read)?
+            .collect(),
+    }
+}
+
+/// Adds what is stored of a session.
+fn count(sql: &Connection, session: SessionKey, gone: &mut Forgotten) -> rusqlite::Result<()> {
+    let counts = sql
+        .prepare_cached(
+            "SELECT (SELECT count(*) FROM files WHERE session = ?1), (SELECT count(*) FROM batches WHERE session = ?1),
+                    (SELECT count(*) FROM activities WHERE session = ?1),
+                    (SELECT coalesce(sum(texts), 0) FROM files WHERE session = ?1)",
+        )?
+        .query_row([session], |row| -> rusqlite::Result<[i64; 4]> {
+            Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?])
+        })?
+        .map(uncount);
+    gone.files += counts[0];
+    gone.prompts += counts[1];
+    gone.activities += counts[2];
+    gone.texts += counts[3];
+    Ok(())
 }

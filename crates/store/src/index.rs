@@ -1,5 +1,7 @@
 //! The full-text index as a whole: many texts at once, its soundness, and making it anew from the stored texts.
 
+use rusqlite::OptionalExtension;
+
 use crate::{Step, Store, StoreError};
 
 /// Bytes of the index's table in memory while many texts are stored. Beyond 16 MB nothing is gained.
@@ -13,6 +15,11 @@ const USUAL_CACHE: i64 = 2_000;
 /// How many segments of one level are merged as soon as they are there; SQLite's own default.
 const USUAL_MERGE: i64 = 4;
 
+/// How many segments of one level are merged at once, whatever it takes; SQLite's own default.
+const USUAL_CRISIS: i64 = 16;
+/// While large segments are about: merging them takes seconds, which no single step should.
+const PUT_OFF_CRISIS: i64 = 400;
+
 impl Store {
     /// Prepares for storing very many texts, as the first index does: pieces of the index are left as they are
     /// instead of being merged again and again, which saves a fifth of the work. Steps should be large then, since
@@ -22,16 +29,17 @@ impl Store {
     /// # Errors
     /// When the database cannot be written.
     pub fn begin_many(&mut self) -> Result<(), StoreError> {
-        self.tune(MANY_HASH, 0)?;
+        self.tune(MANY_HASH, 0, PUT_OFF_CRISIS)?;
         self.cache(MANY_CACHE)
     }
 
-    /// Back to the usual: small steps, merged by and by.
+    /// Back to the usual: small steps, merged by and by. The large pieces are still there:
+    /// [`tidy_index`](Self::tidy_index) is to be called until it is done, whenever there is time.
     ///
     /// # Errors
     /// When the database cannot be written.
     pub fn end_many(&mut self) -> Result<(), StoreError> {
-        self.tune(USUAL_HASH, USUAL_MERGE)?;
+        self.tune(USUAL_HASH, USUAL_MERGE, PUT_OFF_CRISIS)?;
         self.cache(USUAL_CACHE)
     }
 
@@ -39,37 +47,55 @@ impl Store {
         self.asked(|sql| sql.pragma_update(None, "cache_size", -kilobytes))
     }
 
-    fn tune(&mut self, hash: i64, merge: i64) -> Result<(), StoreError> {
+    fn tune(&mut self, hash: i64, merge: i64, crisis: i64) -> Result<(), StoreError> {
         let mut step = self.step()?;
         step.index_option("hashsize", hash)?;
         step.index_option("automerge", merge)?;
+        step.index_option("crisismerge", crisis)?;
         step.commit()
+    }
+
+    /// An option of the index.
+    fn option(&self, name: &str) -> Result<Option<i64>, StoreError> {
+        self.asked(|sql| {
+            sql.prepare_cached("SELECT v FROM texts_fts_config WHERE k = ?1")?
+                .query_row([name], |row| row.get(0))
+                .optional()
+        })
     }
 
     /// Whether [`end_many`](Self::end_many) was never reached.
     pub(crate) fn is_left_tuned(&self) -> Result<bool, StoreError> {
-        self.asked(|sql| {
-            sql.prepare("SELECT count(*) FROM texts_fts_config WHERE k = 'automerge' AND v = 0")?
-                .query_row([], |row| row.get(0))
-        })
+        Ok(self.option("automerge")? == Some(0))
     }
 
-    /// Merges some pieces of the index, so that searching has fewer to look at; for idle moments. Says whether
-    /// there is more to do.
+    /// Whether large pieces of the index wait to be merged. Searching works all the same, a little slower.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn is_tidy(&self) -> Result<bool, StoreError> {
+        Ok(self.option("crisismerge")?.is_none_or(|crisis| crisis == USUAL_CRISIS))
+    }
+
+    /// Merges pieces of the index, about as many pages as said, each of which takes some hundredths of a millisecond;
+    /// for moments in which nothing else is to do. Says whether there is more to do.
     ///
     /// # Errors
     /// When the database cannot be written.
     pub fn tidy_index(&mut self, pages: u32) -> Result<bool, StoreError> {
-        let before = self.changes();
+        if self.is_tidy()? {
+            return Ok(false);
+        }
+        let before = self.sql.total_changes();
         let mut step = self.step()?;
         step.index_option("merge", i64::from(pages))?;
         step.commit()?;
         // As SQLite documents it: fewer than two changes mean that there was nothing to merge.
-        Ok(self.changes() - before >= 2)
-    }
-
-    fn changes(&self) -> u64 {
-        self.sql.total_changes()
+        let more = self.sql.total_changes() - before >= 2;
+        if !more {
+            self.tune(USUAL_HASH, USUAL_MERGE, USUAL_CRISIS)?;
+        }
+        Ok(more)
     }
 
     /// Compares the index with the texts, which reads both whole.

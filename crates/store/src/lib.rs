@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod damage;
 pub mod error;
 mod folder;
 pub mod forget;
@@ -13,6 +14,7 @@ mod index;
 mod lock;
 mod open;
 pub mod overview;
+mod salvage;
 pub mod schema;
 pub mod search;
 pub mod stats;

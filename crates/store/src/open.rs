@@ -5,17 +5,18 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
+use crate::damage::{Suspicion, look_through, set_aside};
 use crate::lock::{self, Asked, WriterLock};
-use crate::tables::meta::INDEX_VERSION;
-use crate::{StoreError, folder, schema, text};
+use crate::tables::meta::{CLEANING_DUE, INDEX_VERSION};
+use crate::{StoreError, folder, salvage, schema, text};
 
 /// Name of the database in the data folder.
 pub const DATABASE: &str = "watchbill.db";
 /// Name of the lock file in the data folder.
 pub const LOCK: &str = "writer.lock";
 
-/// How long to wait for another connection's lock.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long to wait for another connection's lock: the engine stands still meanwhile.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// What the caller wants to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,12 +51,14 @@ pub enum Origin {
         /// The version it had.
         from: u32,
     },
-    /// A damaged file, which was set aside: the store is empty, and everything is to be read again.
+    /// A damaged file, which was set aside: everything that transcripts hold is to be read again.
     SetAside {
         /// Where the damaged file lies now.
         to: PathBuf,
         /// What was wrong with it.
         detail: String,
+        /// How many rows were taken over that no transcript holds: names, links, archive, what was forgotten.
+        saved: u64,
     },
 }
 
@@ -94,12 +97,15 @@ impl Store {
             Err(StoreError::Damaged { detail, .. }) => {
                 let to = set_aside(&path)?;
                 tracing::warn!(path = %path.display(), to = %to.display(), detail, "a damaged store is set aside");
-                (connect_writer(&path, false)?.0, Origin::SetAside { to, detail })
+                let mut sql = connect_writer(&path, false)?.0;
+                let saved = salvage::from(&to, &mut sql).map_err(|e| StoreError::of(&path, &e))?;
+                (sql, Origin::SetAside { to, detail, saved })
             }
             other => other?,
         };
         let mut store = Self { sql, path, access: Access::Writer, origin, _lock: Some(lock) };
         store.mend_index(suspect.is_raised())?;
+        store.finish_wiping()?;
         suspect.allay();
         Ok(store)
     }
@@ -118,6 +124,21 @@ impl Store {
             step.commit()?;
         }
         Ok(())
+    }
+
+    /// What was removed the last time may have left its bytes, since a kill or a reader came in between.
+    fn finish_wiping(&mut self) -> Result<(), StoreError> {
+        if self.meta(CLEANING_DUE)?.is_none() {
+            return Ok(());
+        }
+        match self.wipe() {
+            // Nobody has to wait for it, and the next start tries again.
+            Err(error) if error.passes() => {
+                tracing::warn!(%error, "what was forgotten is not wiped out yet");
+                Ok(())
+            }
+            other => other,
+        }
     }
 
     fn open_reader(data_dir: &Path, held_by: Option<u32>) -> Result<Self, StoreError> {
@@ -169,6 +190,11 @@ impl Store {
         &self.path
     }
 
+    /// The folder of archived transcripts.
+    pub fn archive_folder(&self) -> PathBuf {
+        self.path.with_file_name("archive")
+    }
+
     pub(crate) fn writer(&self) -> Result<(), StoreError> {
         match self.access {
             Access::Writer => Ok(()),
@@ -192,42 +218,6 @@ impl Store {
         }
         fault
     }
-}
-
-/// A file beside the database that says: damage was met, look through all of it at the next start. Looking through
-/// a gigabyte takes seconds, which no usual start should pay.
-struct Suspicion(PathBuf);
-
-impl Suspicion {
-    fn of(database: &Path) -> Self {
-        Self(beside(database, ".suspect"))
-    }
-
-    fn is_raised(&self) -> bool {
-        self.0.exists()
-    }
-
-    fn raise(&self) {
-        // Where the folder may not be written, the next one who meets the damage says so again.
-        if let Err(error) = folder::touch(&self.0) {
-            tracing::debug!(%error, "the damage could not be noted");
-        }
-    }
-
-    fn allay(&self) {
-        if let Err(error) = std::fs::remove_file(&self.0)
-            && error.kind() != std::io::ErrorKind::NotFound
-        {
-            tracing::debug!(%error, "the store will be looked through again");
-        }
-    }
-}
-
-/// The path with something at its end.
-fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    PathBuf::from(name)
 }
 
 /// Opens the database to write, makes or migrates it. A suspect one is looked through.
@@ -267,43 +257,9 @@ fn prepare(sql: &Connection) -> rusqlite::Result<()> {
     text::register(sql)
 }
 
-/// Reads all of a database whose damage was noted.
-fn look_through(path: &Path, sql: &Connection) -> Result<(), StoreError> {
-    let said = |e: rusqlite::Error| StoreError::of(path, &e);
-    let mut check = sql.prepare("PRAGMA quick_check(100)").map_err(said)?;
-    let verdicts = check.query_map([], |row| row.get::<_, String>(0)).map_err(said)?;
-    for verdict in verdicts {
-        let detail = verdict.map_err(said)?;
-        // The index is made anew on its own.
-        if detail != "ok" && !detail.contains("FTS5") {
-            return Err(StoreError::Damaged { path: path.to_owned(), detail });
-        }
-    }
-    Ok(())
-}
-
 fn known(path: &Path, found: u32) -> Result<(), StoreError> {
     if found > schema::NEWEST {
         return Err(StoreError::Newer { path: path.to_owned(), found, known: schema::NEWEST });
     }
     Ok(())
-}
-
-/// Gives a damaged database another name, together with its companions: what can still be saved may be in them.
-fn set_aside(path: &Path) -> Result<PathBuf, StoreError> {
-    let name = |suffix: &str| beside(path, suffix);
-    let seconds =
-        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let mut aside = format!(".corrupt-{seconds}");
-    // Twice within a second must not lose the first.
-    for again in 1.. {
-        if !name(&aside).exists() {
-            break;
-        }
-        aside = format!(".corrupt-{seconds}-{again}");
-    }
-    for companion in ["-wal", "-shm", "-journal", ""] {
-        folder::rename_if_there(&name(companion), &name(&format!("{aside}{companion}")))?;
-    }
-    Ok(name(&aside))
 }

@@ -2,6 +2,7 @@
 
 pub mod export;
 pub mod history;
+pub mod hooks;
 pub mod live;
 pub mod open;
 pub mod pages;
@@ -47,6 +48,7 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
             sender::run(&sender::Errand::parse(data_dir.into_iter().flatten().chain(words)));
             Ok(())
         }
+        Command::Hooks { command } => hooks::run(&global, command, paint),
         Command::Watch { json, all } => live::watch(&global, json, all, paint),
         Command::Open { session } => open::open(&global, session.as_deref()),
         Command::Search(wanted) => history::search(&global, &wanted, paint),
@@ -118,7 +120,8 @@ fn answer(engine: &Engine, command: &Command, demo: bool, paint: Paint) -> anyho
         | Command::Export { .. }
         | Command::Completions { .. }
         | Command::Man
-        | Command::Hook { .. } => String::new(),
+        | Command::Hook { .. }
+        | Command::Hooks { .. } => String::new(),
     })
 }
 

@@ -4,6 +4,7 @@ pub mod chain;
 pub mod doctor;
 pub mod export;
 pub mod history;
+pub mod hooks;
 pub mod roster;
 pub mod search;
 pub mod stats;

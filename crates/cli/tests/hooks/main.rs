@@ -5,5 +5,6 @@
 
 mod agent;
 mod hearing;
+mod installing;
 mod sending;
 mod storm;

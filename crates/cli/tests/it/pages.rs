@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use crate::program::{run, say, watchbill};
 
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 17] = [
     "roster",
     "watch",
     "why",
@@ -18,6 +18,8 @@ const COMMANDS: [&str; 15] = [
     "forget",
     "status",
     "open",
+    "hook",
+    "hooks",
     "doctor",
     "completions",
     "man",

@@ -224,7 +224,8 @@ impl<'a> Case<'a> {
         let decays = self.claim.filter(|c| !c.is_certain() || c.word.is_some_and(Word::is_quiet));
         let idle = decays.map(|claim| self.idle_at(claim));
         let settled = decays.and_then(|claim| words::settled_at(&e.transcript?, claim.at));
-        let hooks = self.hooks.into_iter().flat_map(|hooks| heard::turning_points(hooks, e.timeouts));
+        let hooks =
+            e.hooks.filter(|_| e.live).into_iter().flat_map(|hooks| heard::turning_points(hooks, e.timeouts));
         let rests = self.heard().map(|heard| self.rests_until(&heard));
         let compacting = self.hooks.is_some_and(|hooks| hooks.compacting.is_some());
         let ended = e.transcript.filter(|_| compacting).map(|t| t.since + GRACE);

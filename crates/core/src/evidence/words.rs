@@ -156,6 +156,7 @@ fn ended(
                 None => Word { confidence: Confidence::Inferred, ..input(Some(StateKind::Interrupted)) },
             }
         }
+        HookTurn::Ended { .. } => input(end_kind(transcript, at, now).or(Some(StateKind::TurnEnded))),
         _ => input(end_kind(transcript, at, now)),
     }
 }

@@ -1,7 +1,9 @@
 //! Hook events of the agent as facts: who sent one, from where, and what it says.
 
+mod calls;
 pub mod event;
 pub mod fold;
+mod names;
 pub mod origin;
 pub mod payload;
 pub mod texts;

@@ -3,18 +3,14 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
+use super::calls::{Asked, CALLS, Call, Done, asks_by_itself, remember};
 use super::event::{HookEvent, NotificationKind, StartSource, ToolCall};
 use super::fold::Said;
 use super::witness::{HookAsk, HookCall, HookTurn, HookWitness};
-use crate::roster::pending::{PLAN_TOOL, QUESTION_TOOL};
 use crate::session::fold::is_limit;
 use crate::session::state::StateKind;
 use crate::time::{Millis, Timestamp};
 
-/// More open calls than any client makes at once; beyond it the oldest is forgotten.
-const CALLS: usize = 64;
-/// Prompts and finished calls that are remembered, for events that their senders put into the wrong order.
-const REMEMBERED: usize = 32;
 /// A request whose call ended this shortly before was answered by no person: senders start in any order.
 const SWAPPED: Millis = Millis(2_000);
 
@@ -37,27 +33,6 @@ pub(super) struct Reading {
     prompt: Option<Arc<str>>,
     prompts_before: VecDeque<Arc<str>>,
     done: VecDeque<Done>,
-}
-
-#[derive(Debug, Clone)]
-struct Call {
-    shown: HookCall,
-    input: u64,
-    agent: Option<Arc<str>>,
-}
-
-#[derive(Debug, Clone)]
-struct Asked {
-    shown: HookAsk,
-    input: u64,
-}
-
-/// A call that has ended.
-#[derive(Debug, Clone)]
-struct Done {
-    call: ToolCall,
-    agent: Option<Arc<str>>,
-    at: Timestamp,
 }
 
 impl Default for Reading {
@@ -387,20 +362,4 @@ impl Reading {
             ask.shown.confirmed = Some(at);
         }
     }
-}
-
-/// The kind of request that a call of this tool always is.
-fn asks_by_itself(tool: &str) -> Option<StateKind> {
-    match tool {
-        QUESTION_TOOL => Some(StateKind::Question),
-        PLAN_TOOL => Some(StateKind::Plan),
-        _ => None,
-    }
-}
-
-fn remember<T>(list: &mut VecDeque<T>, item: T) {
-    if list.len() == REMEMBERED {
-        list.pop_front();
-    }
-    list.push_back(item);
 }

@@ -8,5 +8,7 @@
     reason = "a broken fixture should fail loudly"
 )]
 
+mod fold;
 mod recorded;
 mod stage;
+mod verdicts;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use watchbill_core::chain::lineage::RegistryMove;
 use watchbill_core::ids::SessionId;
 use watchbill_core::roster::row::Row;
+use watchbill_store::tables::states::StateRow;
 use watchbill_watch::layout::Place;
 use watchbill_watch::scan::Found;
 
@@ -19,8 +20,8 @@ use crate::transcripts::{Fold, TrackedFile};
 
 /// Where the pieces of files lie that the engine has put aside.
 pub trait Recall: Send + Sync {
-    /// Head and pieces of a file, as they are kept now.
-    fn recall(&self, path: &Path) -> Option<(Vec<u8>, Vec<u8>)>;
+    /// What is kept of a file now.
+    fn recall(&self, path: &Path) -> Option<StateRow>;
 }
 
 /// What has changed since the last [`Engine::take_changes`].
@@ -314,11 +315,11 @@ impl Engine {
     pub(super) fn take_up(&mut self, path: &Path) {
         let kept = self.keeping.recall.as_ref().and_then(|recall| recall.recall(path));
         let Some(file) = self.files.get_mut(path).filter(|file| file.is_aside()) else { return };
-        if kept.as_ref().is_some_and(|(_, pieces)| file.take_up(pieces).is_ok()) {
+        if kept.as_ref().is_some_and(|kept| file.take_up(&kept.pieces).is_ok()) {
             return;
         }
         // Another process may have kept more since we looked.
-        let newer = kept.and_then(|(head, pieces)| {
+        let newer = kept.and_then(|StateRow { head, pieces }| {
             let kept = KeptFile::from_bytes(&head).ok()?;
             let mut newer = TrackedFile::restore(file.place.clone(), &kept, self.settings.timeouts).ok()?;
             newer.take_up(&pieces).ok()?;

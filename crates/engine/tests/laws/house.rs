@@ -89,12 +89,18 @@ impl House {
         self.memory = Some(Memory { folder, persist, stopped: false });
     }
 
-    /// The program has ended, in whatever way, and starts again: it knows what was stored, and has read nothing.
-    pub fn reboot(&mut self) {
-        let Some(Memory { folder, persist, .. }) = self.memory.take() else { return };
-        // Whoever holds the store keeps others from writing.
-        drop((persist, std::mem::replace(&mut self.engine, Self::unread().engine)));
+    /// The program ends, in whatever way. What it had stored lies in the folder.
+    pub fn end(&mut self) -> Option<tempfile::TempDir> {
+        let Memory { folder, persist, .. } = self.memory.take()?;
+        // Whoever holds the store keeps others from writing, and the engine holds it too.
         self.engine = Engine::new(settings(), self.stage.world(), Outlook::LIVE, self.now);
+        drop(persist);
+        Some(folder)
+    }
+
+    /// The program has ended and starts again: it knows what was stored, and has read nothing.
+    pub fn reboot(&mut self) {
+        let Some(folder) = self.end() else { return };
         let mut persist = Persist::open(folder.path(), Mode::WriteOrRead);
         assert!(persist.writes(), "{:?}", persist.trouble());
         persist.load(&mut self.engine);

@@ -8,6 +8,7 @@ mod clock;
 mod counting_fs;
 mod house;
 mod interleavings;
+mod memory;
 mod order_of_reading;
 mod records;
 mod registry;

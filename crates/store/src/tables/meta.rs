@@ -14,6 +14,8 @@ CREATE TABLE meta (
 
 /// How many bytes of a text are kept.
 pub const TEXT_CUT: &str = "text_cut";
+/// Removed rows have left their bytes in the file: see `forget`.
+pub(crate) const CLEANING_DUE: &str = "cleaning_due";
 /// With which version of the program's functions the index was made.
 pub(crate) const INDEX_VERSION: &str = "index_version";
 

@@ -34,6 +34,15 @@ CREATE TABLE engine_facts (
 /// A part grows up to this length before the next one begins: an append rewrites no more than one part.
 const PART: u64 = 8 << 10;
 
+/// What the engine knows of one transcript.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StateRow {
+    /// Written anew with each change.
+    pub head: Vec<u8>,
+    /// All pieces, in order.
+    pub pieces: Vec<u8>,
+}
+
 impl Step<'_> {
     /// Stores what is known of a transcript in place of what was there; `fresh` removes the pieces before.
     ///
@@ -111,7 +120,7 @@ impl Store {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn state(&self, path: &str) -> Result<Option<(Vec<u8>, Vec<u8>)>, StoreError> {
+    pub fn state(&self, path: &str) -> Result<Option<StateRow>, StoreError> {
         self.asked(|sql| {
             // One moment: a writer may go on between two statements.
             let moment = sql.unchecked_transaction()?;
@@ -127,7 +136,7 @@ impl Store {
             while let Some(row) = rows.next()? {
                 pieces.extend_from_slice(row.get_ref(0)?.as_blob()?);
             }
-            Ok(Some((head, pieces)))
+            Ok(Some(StateRow { head, pieces }))
         })
     }
 

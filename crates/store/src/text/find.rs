@@ -154,6 +154,7 @@ mod tests {
             ("\"b c\" a", "a b c b", vec!["a", "b c"]),
             ("conf*", "config, conform", vec!["config", "conform"]),
             ("本語", "日本語です", vec!["本語"]),
+            ("版v2", "新版v2x 新版v2", vec!["版v2"]),
             ("naive", "Naïve", vec!["Naïve"]),
             ("src/lib.rs", "in src/lib.rs:3", vec!["src/lib.rs"]),
         ] {

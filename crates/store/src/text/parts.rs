@@ -11,100 +11,105 @@ pub fn of(text: &str) -> Option<String> {
     (!parts.is_empty()).then_some(parts)
 }
 
-/// Appends the parts of a text, each after a space. Every byte of every stored text goes through here once.
+/// Appends the parts of a text, each after a space. Every byte of every stored text goes through here once, so that
+/// it looks for the two things that matter, a capital and a byte beyond ASCII, and skips the rest many bytes at once.
 pub fn add(text: &str, parts: &mut String) {
     let bytes = text.as_bytes();
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        match CLASS[byte as usize] {
-            OTHER => at += 1,
-            HIGH => {
-                let Some(c) = text[at..].chars().next() else { return };
-                at += c.len_utf8();
-                if is_unspaced(c) {
-                    parts.push(' ');
-                    parts.push(c);
+    // What is before `done` has its parts.
+    let (mut at, mut done) = (0, 0);
+    while let Some(found) = next_telling(bytes, at) {
+        at = found;
+        if bytes[at] < 0x80 {
+            if is_seam(bytes, at) {
+                let (start, end) = (run_start(bytes, at, done), run_end(bytes, at));
+                if end - start <= LONGEST_NAME {
+                    add_pieces(&text[start..end], parts);
                 }
-            }
-            mut class => {
-                let start = at;
-                let mut seam = false;
+                (at, done) = (end, end);
+            } else {
                 at += 1;
-                while let Some(&byte) = bytes.get(at) {
-                    let next = CLASS[byte as usize];
-                    if next < LOWER {
-                        break;
-                    }
-                    // Hardly more than there are; where they are, `is_seam` says.
-                    seam |= next == UPPER && class != UPPER;
-                    seam |= next == LOWER && class == UPPER && at > start + 1;
-                    class = next;
-                    at += 1;
-                }
-                if seam && at - start <= LONGEST_NAME {
-                    add_pieces(&text[start..at], parts);
-                }
             }
+            continue;
+        }
+        let Some(c) = text[at..].chars().next() else { return };
+        let end = at + c.len_utf8();
+        if is_unspaced(c) {
+            // Letters that touch the sign are part of the same word.
+            let start = run_start(bytes, at, done);
+            if start < at {
+                add_one(&text[start..at], parts);
+            }
+            add_one(&text[at..end], parts);
+            done = run_end(bytes, end);
+            if end < done && !(done - end <= LONGEST_NAME && add_pieces(&text[end..done], parts)) {
+                add_one(&text[end..done], parts);
+            }
+            at = done;
+        } else {
+            at = end;
         }
     }
 }
 
-const OTHER: u8 = 0;
-const HIGH: u8 = 1;
-const LOWER: u8 = 2;
-const UPPER: u8 = 3;
-const DIGIT: u8 = 4;
-
-/// What a byte is.
-const CLASS: [u8; 256] = {
-    let mut table = [OTHER; 256];
-    let mut at = 0;
-    while at < 256 {
-        table[at] = match at as u8 {
-            b'a'..=b'z' => LOWER,
-            b'A'..=b'Z' => UPPER,
-            b'0'..=b'9' => DIGIT,
-            0x80.. => HIGH,
-            _ => OTHER,
-        };
-        at += 1;
+/// The next capital or byte beyond ASCII.
+fn next_telling(bytes: &[u8], from: usize) -> Option<usize> {
+    let tells = |byte: &u8| byte.is_ascii_uppercase() | (*byte >= 0x80);
+    let mut at = from;
+    // Without an early end the compiler looks at all bytes of a chunk at once.
+    for chunk in bytes.get(from..)?.chunks_exact(32) {
+        if chunk.iter().fold(false, |any, byte| any | tells(byte)) {
+            break;
+        }
+        at += 32;
     }
-    table
-};
+    bytes[at..].iter().position(tells).map(|found| at + found)
+}
+
+/// Where the run of letters and digits begins that reaches up to `at`, not before `floor`.
+fn run_start(bytes: &[u8], at: usize, floor: usize) -> usize {
+    let run = bytes[floor.min(at)..at].iter().rev().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+    at - run
+}
+
+/// Where the run of letters and digits from `at` on ends.
+fn run_end(bytes: &[u8], at: usize) -> usize {
+    at + bytes[at..].iter().take_while(|byte| byte.is_ascii_alphanumeric()).count()
+}
+
+fn add_one(part: &str, parts: &mut String) {
+    parts.push(' ');
+    parts.push_str(part);
+}
 
 /// Where a name falls apart: before a capital that follows a small letter (`parseLine`), or that begins a word
 /// after capitals or digits (`HTTPServer`, `utf8Text`).
 fn is_seam(bytes: &[u8], at: usize) -> bool {
-    let class = |at: usize| bytes.get(at).map_or(OTHER, |byte| CLASS[*byte as usize]);
-    class(at) == UPPER
-        && match class(at - 1) {
-            LOWER => true,
-            UPPER | DIGIT => class(at + 1) == LOWER,
-            _ => false,
-        }
+    let Some(before) = at.checked_sub(1).and_then(|before| bytes.get(before)) else { return false };
+    let before_small = || bytes.get(at + 1).is_some_and(u8::is_ascii_lowercase);
+    bytes[at].is_ascii_uppercase()
+        && (before.is_ascii_lowercase()
+            || ((before.is_ascii_uppercase() || before.is_ascii_digit()) && before_small()))
 }
 
-fn add_pieces(word: &str, parts: &mut String) {
+/// Adds the pieces of a word; says whether it has any.
+fn add_pieces(word: &str, parts: &mut String) -> bool {
     let mut start = 0;
     for at in 1..word.len() {
         if is_seam(word.as_bytes(), at) {
-            parts.push(' ');
-            parts.push_str(&word[start..at]);
+            add_one(&word[start..at], parts);
             start = at;
         }
     }
     if start > 0 {
-        parts.push(' ');
-        parts.push_str(&word[start..]);
+        add_one(&word[start..], parts);
     }
+    start > 0
 }
 
-/// The byte ranges of a word's pieces, for a word that has seams; `word` is letters and digits of one script.
-pub(crate) fn seams(word: &str) -> Vec<usize> {
-    if word.len() > LONGEST_NAME || !word.is_ascii() {
-        return Vec::new();
-    }
-    (1..word.len()).filter(|at| is_seam(word.as_bytes(), *at)).collect()
+/// Where a word of letters and digits falls apart into pieces, as byte offsets.
+pub(crate) fn seams(word: &str) -> impl Iterator<Item = usize> {
+    let is_name = word.len() <= LONGEST_NAME && word.is_ascii();
+    (1..word.len()).filter(move |at| is_name && is_seam(word.as_bytes(), *at))
 }
 
 /// Whether the character belongs to a script that writes no spaces between words.
@@ -147,6 +152,7 @@ mod tests {
             ("utf8Text", " utf8 Text"),
             ("日本語 ok", " 日 本 語"),
             ("useState日本", " use State 日 本"),
+            ("ok 私x と、ok2 v3版本", " 私 x と v3 版 本"),
         ] {
             assert_eq!(of(text).as_deref(), Some(parts));
         }

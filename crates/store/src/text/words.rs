@@ -53,19 +53,33 @@ impl Words {
         let place = |from: usize, to: usize| to_u32(range.start + from)..to_u32(range.start + to);
         self.whole.push(place(0, word.len()));
         if word.is_ascii() {
-            let mut start = 0;
-            for seam in parts::seams(word).into_iter().filter(|_| word.len() > 1) {
-                self.parts.push(place(start, seam));
-                start = seam;
-            }
-            if start > 0 {
-                self.parts.push(place(start, word.len()));
-            }
-        } else {
-            for (at, c) in word.char_indices().filter(|(_, c)| parts::is_unspaced(*c)) {
-                self.parts.push(place(at, at + c.len_utf8()));
+            self.add_pieces(word, range.start);
+        } else if word.contains(parts::is_unspaced) {
+            // Signs one by one, and what stands between them as the index has it.
+            let mut at = 0;
+            while let Some(c) = word[at..].chars().next() {
+                let letters = word[at..].bytes().take_while(u8::is_ascii_alphanumeric).count();
+                let end = at + letters.max(c.len_utf8());
+                let whole = letters > 0 && !self.add_pieces(&word[at..end], range.start + at);
+                if whole || parts::is_unspaced(c) {
+                    self.parts.push(place(at, end));
+                }
+                at = end;
             }
         }
+    }
+
+    /// The pieces of an ASCII word that begins at `from`; says whether it has any.
+    fn add_pieces(&mut self, word: &str, from: usize) -> bool {
+        let mut start = 0;
+        for seam in parts::seams(word) {
+            self.parts.push(to_u32(from + start)..to_u32(from + seam));
+            start = seam;
+        }
+        if start > 0 {
+            self.parts.push(to_u32(from + start)..to_u32(from + word.len()));
+        }
+        start > 0
     }
 }
 
@@ -137,7 +151,7 @@ mod tests {
     fn words_have_places() {
         assert_eq!(
             words("a parse_line(getUrl) → naïve 日本x…"),
-            (vec!["a", "parse", "line", "getUrl", "naïve", "日本x"], vec!["get", "Url", "日", "本"])
+            (vec!["a", "parse", "line", "getUrl", "naïve", "日本x"], vec!["get", "Url", "日", "本", "x"])
         );
         assert_eq!(words("→"), (vec![], vec![]));
     }

@@ -2,6 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs, reason = "a broken test should fail loudly")]
 
+mod damage;
 mod first;
+mod forget;
+mod kill;
+mod laws;
 mod rig;
 mod states;

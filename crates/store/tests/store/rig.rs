@@ -1,5 +1,7 @@
 //! What every test needs: a folder, a store in it, a file with texts.
 
+use std::process::Command;
+
 use tempfile::TempDir;
 use watchbill_core::history::rows::{Role, Text};
 use watchbill_core::ids::SessionId;
@@ -33,4 +35,11 @@ pub fn prompt(offset: u64, text: &str) -> Text<'_> {
     let at = Some(Timestamp::from_millis(i64::try_from(offset).unwrap()));
     let role = Role::Prompt;
     Text { offset, part: 0, record: None, at, role, tool: None, agent: None, copied: false, text, cut: 0 }
+}
+
+/// A process that runs one ignored test of this program.
+pub fn child(test: &str) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args([test, "--exact", "--ignored", "--nocapture"]);
+    command
 }

@@ -1,5 +1,7 @@
 //! What the engine keeps of transcripts: heads in place, pieces one behind the other.
 
+use watchbill_store::tables::states::StateRow;
+
 use crate::rig::*;
 
 #[test]
@@ -15,13 +17,16 @@ fn pieces_stand_in_the_order_in_which_they_came() {
         step.commit().unwrap();
         all.extend(piece);
     }
-    let (head, pieces) = store.state("/home/dev/a.jsonl").unwrap().unwrap();
+    let StateRow { head, pieces } = store.state("/home/dev/a.jsonl").unwrap().unwrap();
     assert_eq!(head, 2_999u32.to_le_bytes());
     assert!(pieces == all, "{} of {} bytes", pieces.len(), all.len());
     let mut step = store.step().unwrap();
     step.put_state("/home/dev/a.jsonl", "a", b"new", Some(&[0, 1, 0]), true).unwrap();
     step.commit().unwrap();
-    assert_eq!(store.state("/home/dev/a.jsonl").unwrap(), Some((b"new".to_vec(), vec![0, 1, 0])));
+    assert_eq!(
+        store.state("/home/dev/a.jsonl").unwrap(),
+        Some(StateRow { head: b"new".to_vec(), pieces: vec![0, 1, 0] })
+    );
     let mut step = store.step().unwrap();
     step.put_state("/home/dev/b.jsonl", "", b"b", None, true).unwrap();
     step.remove_state("/home/dev/a.jsonl").unwrap();

@@ -1,0 +1,136 @@
+//! `hooks`: what was changed, what would be, and how things are.
+
+use std::path::Path;
+
+use watchbill_hooks::install::file::SettingsFile;
+use watchbill_hooks::install::status::{State, Status};
+use watchbill_hooks::install::{EVENTS, Event, Scope, Version};
+
+use super::plural;
+use crate::commands::hooks::Report;
+use crate::paint::{Paint, Tone, lines, one_line};
+
+/// What would change in a settings file.
+pub fn change(file: &SettingsFile, after: Option<&str>, paint: Paint) -> String {
+    let before = file.text.as_deref();
+    let path = one_line(&file.path.display().to_string());
+    if before == after {
+        return format!("{path} would stay as it is\n");
+    }
+    let name = |there: bool| if there { path.clone() } else { "/dev/null".to_owned() };
+    let diff = similar::TextDiff::from_lines(before.unwrap_or_default(), after.unwrap_or_default());
+    let text = diff
+        .unified_diff()
+        .context_radius(3)
+        .header(&name(before.is_some()), &name(after.is_some()))
+        .to_string();
+    let tone = |line: &str| match line.as_bytes().first() {
+        Some(b'+') => paint.tone(Tone::Work, line),
+        Some(b'-') => paint.tone(Tone::Error, line),
+        _ => line.to_owned(),
+    };
+    lines(&text.replace('\t', "    ")).map(|line| tone(&line) + "\n").collect()
+}
+
+/// What was installed, and what was not.
+pub fn installed(path: &Path, changed: bool, events: &[&Event], client: Option<Version>) -> String {
+    let path = one_line(&path.display().to_string());
+    let done = if changed { "installed into" } else { "already installed in" };
+    let mut out = format!("hooks for {} {done} {path}\n", plural(events.len(), "event"));
+    if events.len() < EVENTS.len() {
+        let left_out: Vec<_> = EVENTS.iter().filter(|e| !events.contains(e)).map(|e| e.name).collect();
+        let why = match client {
+            Some(version) => format!("not known to the client, which is {version}"),
+            None => {
+                "left out, since no client could be asked for its version, and one that does not know them \
+                     would skip the whole file; name it with --client-version"
+                    .to_owned()
+            }
+        };
+        out.push_str(&format!("{} {why}\n", left_out.join(", ")));
+    }
+    out.push_str("undo: watchbill hooks uninstall\n");
+    out
+}
+
+/// What was taken out.
+pub fn uninstalled(path: &Path, changed: bool) -> String {
+    let path = one_line(&path.display().to_string());
+    if changed { format!("hooks taken out of {path}\n") } else { format!("no hooks of ours in {path}\n") }
+}
+
+/// How the hooks are.
+pub fn render(report: &Report, paint: Paint) -> String {
+    let mut out = match &report.client {
+        Some(version) => format!("client {version}\n"),
+        None => "no client found that could be asked for its version\n".to_owned(),
+    };
+    for scope in &report.scopes {
+        out.push_str(&one_scope(scope.scope, &scope.status, paint));
+    }
+    let health = &report.health;
+    out.push_str(&format!(
+        "\n{} listening, {} waiting, journal {} kB\n",
+        plural(health.ears, "program"),
+        plural(health.waiting, "event"),
+        health.journal_bytes.div_ceil(1000)
+    ));
+    let mut warn = |text: String| out.push_str(&(paint.tone(Tone::Error, &text) + "\n"));
+    if health.waiting_elsewhere > 0 {
+        warn(format!(
+            "{} could not be written into the data folder",
+            plural(health.waiting_elsewhere, "event")
+        ));
+    }
+    if health.damaged > 0 {
+        warn(format!("{} could not be read and were put aside in the spool", plural(health.damaged, "file")));
+    }
+    if health.overfull || health.dropped > 0 {
+        warn(format!(
+            "{} dropped, because nobody came for the others; start Watchbill, or uninstall the hooks",
+            plural(usize::try_from(health.dropped).unwrap_or(usize::MAX), "event")
+        ));
+    }
+    out
+}
+
+fn one_scope(scope: Scope, status: &Status, paint: Paint) -> String {
+    let name = match scope {
+        Scope::User => "user",
+        Scope::Project => "project",
+        Scope::Local => "local",
+        Scope::Managed => "managed",
+    };
+    let state = match status.state {
+        State::Absent if !status.exists => paint.tone(Tone::Dim, "no file"),
+        State::Absent => "not installed".to_owned(),
+        State::Installed => {
+            paint.tone(Tone::Work, &format!("installed, {}", plural(status.events.len(), "event")))
+        }
+        State::Outdated => {
+            paint.tone(Tone::Error, "not as this version would install them; run hooks install")
+        }
+        State::Unreadable => paint.tone(Tone::Error, "unreadable"),
+    };
+    let mut out = format!("\n{name:8} {state}\n         {}\n", one_line(&status.path.display().to_string()));
+    let mut add = |text: String| out.push_str(&format!("         {text}\n"));
+    if !status.missing.is_empty() {
+        add(format!("missing: {}", one_line(&status.missing.join(", "))));
+    }
+    for line in &status.outdated {
+        add(format!("other command: {}", one_line(line)));
+    }
+    for program in &status.missing_programs {
+        add(paint.tone(Tone::Error, &format!("not there: {}", one_line(&program.display().to_string()))));
+    }
+    if status.disabled {
+        add(paint.tone(Tone::Error, "disableAllHooks is set: the agent runs none"));
+    }
+    if status.managed_only {
+        add(paint.tone(Tone::Error, "allowManagedHooksOnly is set: the agent runs only its administrator's"));
+    }
+    if let Some(problem) = &status.problem {
+        add(one_line(problem));
+    }
+    out
+}

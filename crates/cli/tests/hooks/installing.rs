@@ -1,0 +1,180 @@
+//! `hooks install`, `uninstall` and `status` on real files, through the real program.
+
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::{Command, Output};
+
+use crate::agent::{payload, run};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_watchbill");
+
+/// The program in a home of its own, with a client of some version that can be asked for it.
+fn watchbill(home: &Path, version: Option<&str>, words: &[&str]) -> Output {
+    let bin = home.join("bin");
+    std::fs::create_dir_all(&bin).unwrap();
+    if let Some(version) = version {
+        let client = bin.join("claude");
+        std::fs::write(&client, format!("#!/bin/sh\necho '{version} (Claude Code)'\n")).unwrap();
+        std::fs::set_permissions(&client, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let mut command = Command::new(PROGRAM);
+    command.env_clear().env("HOME", home).env("PATH", bin).current_dir(home);
+    command.args(words).output().unwrap()
+}
+
+fn said(output: &Output) -> (String, String) {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    (text(&output.stdout), text(&output.stderr))
+}
+
+fn ok(output: &Output) -> String {
+    assert!(output.status.success(), "{output:?}");
+    said(output).0
+}
+
+fn report(home: &Path) -> serde_json::Value {
+    serde_json::from_str(&ok(&watchbill(home, None, &["hooks", "status", "--json"]))).unwrap()
+}
+
+const SETTINGS: &str = "{\n\t\"model\": \"opus\", // mine\n\t\"env\": { \"KEY\": \"secret\" }\n}";
+
+#[test]
+fn installing_twice_changes_nothing_and_uninstalling_restores_every_byte() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join(".claude/settings.json");
+    std::fs::create_dir(home.path().join(".claude")).unwrap();
+    std::fs::write(&file, SETTINGS).unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+
+    let dry = ok(&watchbill(home.path(), Some("2.1.329"), &["hooks", "install", "--dry-run"]));
+    assert!(dry.contains("+        \"SessionStart\"") && dry.contains("-    \"env\""), "{dry}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), SETTINGS);
+
+    let out = ok(&watchbill(home.path(), None, &["hooks", "install"]));
+    assert!(out.contains("hooks for 18 events installed into"), "{out}");
+    let installed = std::fs::read_to_string(&file).unwrap();
+    assert!(installed.contains("\"KEY\": \"secret\"") && installed.contains("// mine"));
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(std::fs::read_dir(home.path().join(".claude")).unwrap().count(), 1);
+
+    let again = ok(&watchbill(home.path(), None, &["hooks", "install"]));
+    assert!(again.contains("already installed"), "{again}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), installed);
+
+    let user = &report(home.path())["scopes"][0];
+    assert_eq!((user["scope"].as_str(), user["state"].as_str()), (Some("user"), Some("installed")));
+
+    ok(&watchbill(home.path(), None, &["hooks", "uninstall"]));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), SETTINGS);
+    assert_eq!(report(home.path())["scopes"][0]["state"], "absent");
+}
+
+#[test]
+fn what_is_installed_works_from_a_shell() {
+    let home = tempfile::tempdir().unwrap();
+    let data = home.path().join("my data's folder");
+    let data_dir = data.to_str().unwrap();
+    ok(&watchbill(home.path(), Some("2.1.329"), &["hooks", "install", "--data-dir", data_dir]));
+    let text = std::fs::read_to_string(home.path().join(".claude/settings.json")).unwrap();
+    let settings: serde_json::Value = serde_json::from_str(&text).unwrap();
+    for (number, event) in ["PreToolUse", "SessionEnd"].iter().enumerate() {
+        let handler = &settings["hooks"][event][0]["hooks"][0];
+        let mut shell = Command::new("/bin/sh");
+        shell.env_clear().arg("-c").arg(handler["command"].as_str().unwrap());
+        shell.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+        shell.stderr(std::process::Stdio::piped());
+        run(shell, &payload("s", number));
+        assert_eq!(handler["async"].as_bool(), (*event == "PreToolUse").then_some(true));
+        assert_eq!(crate::agent::spooled(&data).len(), number + 1);
+    }
+    ok(&watchbill(home.path(), None, &["hooks", "uninstall"]));
+    assert!(!home.path().join(".claude/settings.json").exists());
+}
+
+#[test]
+fn an_old_or_unknown_client_is_not_given_events_that_it_would_choke_on() {
+    let home = tempfile::tempdir().unwrap();
+    let out = ok(&watchbill(home.path(), None, &["hooks", "install"]));
+    assert!(out.contains("hooks for 9 events") && out.contains("--client-version"), "{out}");
+    let out = ok(&watchbill(home.path(), Some("2.1.40"), &["hooks", "install"]));
+    assert!(out.contains("hooks for 12 events") && out.contains("which is 2.1.40"), "{out}");
+    // The client was updated.
+    ok(&watchbill(home.path(), Some("2.1.329"), &["hooks", "status"]));
+    let user = &report(home.path())["scopes"][0];
+    assert_eq!(user["state"], "outdated");
+    assert_eq!(user["missing"].as_array().unwrap().len(), 6);
+    let named = ["hooks", "install", "--client-version", "2.1.100"];
+    let out = ok(&watchbill(home.path(), None, &named));
+    assert!(out.contains("hooks for 17 events"), "{out}");
+}
+
+#[test]
+fn other_scopes_and_files_are_left_alone_and_links_are_followed() {
+    let home = tempfile::tempdir().unwrap();
+    let truth = home.path().join("dotfiles.json");
+    std::fs::write(&truth, "{}\n").unwrap();
+    std::fs::create_dir(home.path().join(".claude")).unwrap();
+    let link = home.path().join(".claude/settings.local.json");
+    symlink("../dotfiles.json", &link).unwrap();
+    ok(&watchbill(home.path(), Some("2.1.329"), &["hooks", "install", "--scope", "local"]));
+    assert!(link.is_symlink());
+    assert!(std::fs::read_to_string(&truth).unwrap().contains("watchbill"));
+    assert!(!home.path().join(".claude/settings.json").exists());
+    ok(&watchbill(home.path(), None, &["hooks", "uninstall", "--scope", "local"]));
+    assert_eq!(std::fs::read_to_string(&truth).unwrap(), "{}\n");
+
+    let other = home.path().join("other/settings.json");
+    let other = other.to_str().unwrap();
+    ok(&watchbill(home.path(), None, &["hooks", "install", "--settings", other, "--markers"]));
+    assert!(std::fs::read_to_string(other).unwrap().contains("hook --markers"));
+}
+
+#[test]
+fn what_is_not_understood_is_refused_with_its_place_and_stays() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("settings.json");
+    for (text, place) in [
+        ("{\n  \"hooks\": {,}\n}", "line 2, column 13"),
+        ("[]", "line 1, column 1"),
+        ("", "it is empty"),
+        ("{\"hooks\": {\"Stop\": 7}}", "line 1, column 20"),
+    ] {
+        std::fs::write(&file, text).unwrap();
+        for command in ["install", "uninstall"] {
+            let output = watchbill(
+                home.path(),
+                Some("2.1.329"),
+                &["hooks", command, "--settings", file.to_str().unwrap()],
+            );
+            if command == "uninstall" && text.contains("Stop") {
+                continue;
+            }
+            let (out, err) = said(&output);
+            assert_eq!(output.status.code(), Some(1), "{text}: {out}");
+            assert!(err.contains(place) && err.contains("settings.json"), "{err}");
+            assert_eq!(err.lines().count(), 1, "{err}");
+        }
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
+    }
+}
+
+#[test]
+fn the_status_names_what_keeps_events_from_arriving() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::create_dir(home.path().join(".claude")).unwrap();
+    let gone = r#"{"disableAllHooks": true, "hooks": {"Stop": [{"hooks": [
+        {"type": "command", "command": "/gone/watchbill hook"}]}]}}"#;
+    std::fs::write(home.path().join(".claude/settings.json"), gone).unwrap();
+    std::fs::write(home.path().join(".claude/settings.local.json"), "{").unwrap();
+    let report = report(home.path());
+    let user = &report["scopes"][0];
+    assert_eq!(user["state"], "outdated");
+    assert_eq!(user["missingPrograms"][0], "/gone/watchbill");
+    assert_eq!(user["outdated"][0], "/gone/watchbill hook");
+    assert_eq!(user["disabled"], true);
+    assert_eq!(report["scopes"][2]["state"], "unreadable");
+    let words = ok(&watchbill(home.path(), None, &["hooks", "status"]));
+    for part in ["not there: /gone/watchbill", "disableAllHooks", "line 1, column", "0 programs listening"] {
+        assert!(words.contains(part), "{part}: {words}");
+    }
+}

@@ -1,0 +1,53 @@
+//! What a reading of hook events keeps of tool calls: open ones, requests, and those that have ended.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::event::ToolCall;
+use super::witness::{HookAsk, HookCall};
+use crate::roster::pending::{PLAN_TOOL, QUESTION_TOOL};
+use crate::session::state::StateKind;
+use crate::time::Timestamp;
+
+/// More open calls than any client makes at once; beyond it the oldest is forgotten.
+pub(super) const CALLS: usize = 64;
+/// Prompts and finished calls that are remembered, for events that their senders put into the wrong order.
+const REMEMBERED: usize = 32;
+/// A call that has begun and not ended, of the turn or of a subagent.
+#[derive(Debug, Clone)]
+pub(super) struct Call {
+    pub shown: HookCall,
+    pub input: u64,
+    pub agent: Option<Arc<str>>,
+}
+
+/// A request that nobody has answered.
+#[derive(Debug, Clone)]
+pub(super) struct Asked {
+    pub shown: HookAsk,
+    pub input: u64,
+}
+
+/// A call that has ended.
+#[derive(Debug, Clone)]
+pub(super) struct Done {
+    pub call: ToolCall,
+    pub agent: Option<Arc<str>>,
+    pub at: Timestamp,
+}
+
+/// The kind of request that a call of this tool always is.
+pub(super) fn asks_by_itself(tool: &str) -> Option<StateKind> {
+    match tool {
+        QUESTION_TOOL => Some(StateKind::Question),
+        PLAN_TOOL => Some(StateKind::Plan),
+        _ => None,
+    }
+}
+
+pub(super) fn remember<T>(list: &mut VecDeque<T>, item: T) {
+    if list.len() == REMEMBERED {
+        list.pop_front();
+    }
+    list.push_back(item);
+}

@@ -1,0 +1,244 @@
+//! What is kept over a restart: how little is read again, and what no file would tell again.
+
+use watchbill_core::ids::SessionId;
+use watchbill_core::time::Millis;
+use watchbill_engine::input::{Input, Output};
+use watchbill_engine::persist::Persist;
+use watchbill_store::{Mode, Store};
+
+use crate::house::{House, agent, registry_file, transcript};
+use crate::records::{Author, marker, registry, session};
+
+/// A house that remembers, with a session of some records and a subagent.
+fn furnished() -> (House, Author) {
+    let mut house = House::new();
+    house.remember();
+    let author = Author::new(&session(1), "/repo");
+    for n in 1..40 {
+        let at = house.now;
+        let text = if n % 2 == 1 { author.prompt(n, at) } else { author.answer(n, at) };
+        house.append(&author, &text);
+    }
+    let text = author.answer(100, house.now);
+    house.stage.fs.append(agent("p", &author.session, "a1"), text.as_bytes());
+    house.catch_up();
+    (house, author)
+}
+
+#[test]
+fn where_nothing_has_changed_nothing_is_read() {
+    let (mut house, author) = furnished();
+    house.wait(Millis::from_secs(5));
+    let before = house.all().sessions;
+    house.reboot();
+    assert_eq!(house.all().sessions, before, "the rows are there before anything is looked at");
+    assert!(house.all().reading, "and it is said that they may be old");
+    house.step(Input::ScanEnded(Vec::new()));
+    house.look_again();
+    assert_eq!((house.engine.work().bytes, house.engine.work().records), (0, 0));
+    assert_eq!(house.all().sessions, before);
+    assert_eq!(house.tokens(&author), 200, "and the tokens of both files count once");
+}
+
+#[test]
+fn of_a_file_that_grew_only_the_rest_is_read() {
+    let (mut house, author) = furnished();
+    let line = author.prompt(200, house.now);
+    house.append(&author, &line[..30]);
+    house.catch_up();
+    house.wait(Millis::from_secs(3_600));
+    house.reboot();
+    house.append(&author, &line[30..]);
+    house.step(Input::ScanEnded(Vec::new()));
+    house.look_again();
+    let work = house.engine.work();
+    assert_eq!((work.bytes, work.records), (line.len() as u64, 1), "the unfinished line from its beginning");
+    // What was copied again is known again.
+    let copied = house.stage.fs.bytes(transcript("p", &author.session)).unwrap();
+    house.stage.fs.append(transcript("p", &author.session), &copied);
+    let tokens = house.tokens(&author);
+    house.look_again();
+    assert_eq!(house.tokens(&author), tokens);
+    assert_eq!(
+        house.engine.main_file(&SessionId::new(&author.session)).unwrap().1.main().unwrap().record_count(),
+        40
+    );
+}
+
+#[test]
+fn nobody_is_alarmed_by_what_happened_while_the_program_was_away() {
+    let (mut house, author) = furnished();
+    house.stage.hints.take();
+    house.append(&author, &author.call(300, house.now));
+    house.now = house.now + Millis::from_secs(60);
+    let from = house.out.len();
+    house.reboot();
+    house.step(Input::ScanEnded(Vec::new()));
+    let told = |out: &[Output]| out.iter().filter(|out| matches!(out, Output::Transition { .. })).count();
+    assert_eq!(told(&house.out[from..]), 0);
+    house.look_again();
+    let cold = house.cold().current(true).rows.iter().map(|row| (*row.session).clone()).collect::<Vec<_>>();
+    assert_eq!(house.all().sessions, cold);
+}
+
+#[test]
+fn what_no_file_tells_any_more_is_still_known() {
+    let mut house = House::new();
+    house.remember();
+    let (before, after) = (Author::new(&session(1), "/repo"), Author::new(&session(2), "/repo"));
+    let at = house.now;
+    house.run(7, "1");
+    for (n, author) in [(1, &before), (3, &after)] {
+        house.append(author, &(author.prompt(n, at) + &author.answer(n + 1, at)));
+        house.stage.fs.write(registry_file(7), registry(7, "1", author, "idle", at, at).as_bytes());
+        house.catch_up();
+    }
+    let chains = |house: &House| -> Vec<String> {
+        house.engine.chains().iter().map(|chain| format!("{chain:?}")).collect()
+    };
+    let linked = chains(&house);
+    assert_eq!(house.row(&before).unwrap().work_chain_id, house.row(&after).unwrap().work_chain_id);
+    house.kill(7, "1");
+    house.stage.fs.remove(registry_file(7));
+    house.look_again();
+    house.reboot();
+    house.step(Input::ScanEnded(Vec::new()));
+    house.look_again();
+    assert_eq!(chains(&house), linked, "the move of a process that is gone");
+}
+
+#[test]
+fn a_marker_that_is_gone_stays_announced() {
+    let mut house = House::new();
+    house.remember();
+    let (old, new) = (Author::new(&session(1), "/repo"), Author::new(&session(2), "/repo"));
+    house.append(&old, &(old.prompt(1, house.now) + &old.answer(2, house.now)));
+    house.catch_up();
+    house.wait(Millis::from_secs(20));
+    let path = format!("/repo/.claude/compacted.{}.marker", new.session);
+    house.stage.fs.write(&path, marker(&new.session, "/repo", house.now).as_bytes());
+    house.append(&new, &(new.prompt(3, house.now) + &new.answer(4, house.now)));
+    house.catch_up();
+    house.look_again();
+    let superseded = house.row(&old).unwrap().superseded;
+    assert!(superseded.is_some(), "the marker counts");
+    house.stage.fs.remove(&path);
+    house.look_again();
+    house.reboot();
+    house.step(Input::ScanEnded(Vec::new()));
+    house.look_again();
+    assert_eq!(house.row(&old).unwrap().superseded, superseded);
+}
+
+#[test]
+fn a_second_program_reads_and_takes_over_when_the_first_has_ended() {
+    let (mut house, author) = furnished();
+    let folder = house.memory.as_ref().unwrap().folder.path().to_path_buf();
+    let mut second = House::on(house.stage.clone());
+    second.now = house.now;
+    let mut persist = Persist::open(&folder, Mode::WriteOrRead);
+    assert!(!persist.writes());
+    assert_eq!(persist.load(&mut second.engine), 2);
+    second.step(Input::ScanEnded(Vec::new()));
+    assert_eq!(second.row(&author), house.row(&author));
+    persist.save(&mut second.engine, second.now);
+    assert!(!persist.writes(), "the first one is there");
+    // It ends, and more is written; the second one is kept from asking all the time.
+    let _folder = house.end();
+    second.append(&author, &author.prompt(400, second.now));
+    second.look_again();
+    second.wait(Millis::from_secs(30));
+    persist.save(&mut second.engine, second.now);
+    assert!(persist.writes());
+    let expected = second.row(&author);
+    let mut third = House::on(house.stage.clone());
+    // Who comes third knows all of it.
+    third.now = second.now;
+    drop((second, persist));
+    Persist::open(&folder, Mode::WriteOrRead).load(&mut third.engine);
+    third.step(Input::ScanEnded(Vec::new()));
+    third.look_again();
+    assert_eq!(third.engine.work().bytes, 0);
+    assert_eq!(third.row(&author), expected);
+}
+
+#[test]
+fn damaged_or_foreign_bytes_cost_a_reading_and_nothing_else() {
+    for damage in [b"".as_slice(), b"no head of ours at all", &[0xff; 900]] {
+        let (mut house, author) = furnished();
+        let expected = house.all().sessions;
+        let folder = house.end().unwrap();
+        let mut store = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
+        let mut step = store.step().unwrap();
+        let path = transcript("p", &author.session);
+        step.put_state(path.to_str().unwrap(), &author.session, damage, None, false).unwrap();
+        step.put_fact("facts", damage).unwrap();
+        step.commit().unwrap();
+        drop(store);
+        let mut persist = Persist::open(folder.path(), Mode::WriteOrRead);
+        let mut again = House::on(house.stage.clone());
+        again.now = house.now;
+        assert_eq!(persist.load(&mut again.engine), 1, "the subagent's");
+        again.step(Input::ScanEnded(Vec::new()));
+        again.look_again();
+        assert_eq!(again.all().sessions, expected);
+    }
+}
+
+#[test]
+fn pieces_that_are_missing_are_noticed_when_they_are_needed() {
+    let (mut house, author) = furnished();
+    let folder = house.end().unwrap();
+    let mut store = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
+    let path = transcript("p", &author.session);
+    let head = store.state(path.to_str().unwrap()).unwrap().unwrap().head;
+    let mut step = store.step().unwrap();
+    step.put_state(path.to_str().unwrap(), &author.session, &head, None, true).unwrap();
+    step.commit().unwrap();
+    drop(store);
+    let mut persist = Persist::open(folder.path(), Mode::WriteOrRead);
+    let mut again = House::on(house.stage.clone());
+    again.now = house.now;
+    persist.load(&mut again.engine);
+    again.step(Input::ScanEnded(Vec::new()));
+    again.append(&author, &author.prompt(500, again.now));
+    again.look_again();
+    assert_eq!(
+        again.engine.main_file(&SessionId::new(&author.session)).unwrap().1.main().unwrap().record_count(),
+        40
+    );
+    assert_eq!(
+        again.all().sessions,
+        house.cold().current(true).rows.iter().map(|row| (*row.session).clone()).collect::<Vec<_>>()
+    );
+}
+
+#[test]
+fn without_a_store_the_engine_goes_on_and_says_so() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let not_a_folder = folder.path().join("file");
+    std::fs::write(&not_a_folder, b"in the way").unwrap();
+    let mut persist = Persist::open(&not_a_folder, Mode::WriteOrRead);
+    let mut house = House::new();
+    persist.load(&mut house.engine);
+    let author = Author::new(&session(1), "/repo");
+    house.append(&author, &author.prompt(1, house.now));
+    house.catch_up();
+    persist.save(&mut house.engine, house.now);
+    house.step(Input::Deadline);
+    assert_eq!(house.row(&author).unwrap().state, "working");
+    let problems = house.problems();
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    assert_eq!(problems[0].kind, "store");
+    // The person makes room: everything is stored after all, without a restart.
+    std::fs::remove_file(&not_a_folder).unwrap();
+    house.wait(Millis::from_secs(30));
+    persist.save(&mut house.engine, house.now);
+    house.step(Input::Deadline);
+    assert!(persist.writes());
+    assert_eq!(house.problems(), []);
+    persist.save(&mut house.engine, house.now);
+    drop(persist);
+    let mut again = House::on(house.stage.clone());
+    assert_eq!(Persist::open(&not_a_folder, Mode::WriteOrRead).load(&mut again.engine), 1);
+}

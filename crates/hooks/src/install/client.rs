@@ -1,0 +1,64 @@
+//! Which client is installed, and where our own program lies: what a settings file has to be written for.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::events::Version;
+
+/// A client that has not said its version by now will not.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The version of the client that a shell would start, or that its own installer has put aside. It is asked itself.
+pub fn client_version(env: &dyn Fn(&str) -> Option<OsString>, claude_dir: &Path) -> Option<Version> {
+    let home = env("HOME").map(PathBuf::from);
+    let on_path = env("PATH").into_iter().flat_map(|path| {
+        std::env::split_paths(&path).map(|folder| folder.join(executable("claude"))).collect::<Vec<_>>()
+    });
+    let aside = home.map(|home| home.join(".local/bin").join(executable("claude")));
+    let local = claude_dir.join("local").join(executable("claude"));
+    let client = on_path.chain(aside).chain([local]).find(|program| program.is_file())?;
+    ask(&client)
+}
+
+/// Our program as others should start it: by the name under which a shell finds it, since a name survives an update and
+/// the place where it leads to may not.
+pub fn own_program(env: &dyn Fn(&str) -> Option<OsString>) -> std::io::Result<PathBuf> {
+    let truth = std::env::current_exe()?;
+    let same = |named: &PathBuf| named.canonicalize().is_ok_and(|found| found == truth);
+    let path = env("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path)
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(executable("watchbill")))
+        .find(same);
+    Ok(found.unwrap_or(truth))
+}
+
+fn ask(client: &Path) -> Option<Version> {
+    let mut child = Command::new(client)
+        .arg("--version")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .ok()?;
+    let begun = Instant::now();
+    loop {
+        match child.try_wait() {
+            Ok(Some(_)) => break,
+            Ok(None) if begun.elapsed() < PATIENCE => std::thread::sleep(Duration::from_millis(10)),
+            _ => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return None;
+            }
+        }
+    }
+    let said = child.wait_with_output().ok()?;
+    Version::parse(&String::from_utf8_lossy(&said.stdout))
+}
+
+fn executable(name: &str) -> String {
+    format!("{name}{}", std::env::consts::EXE_SUFFIX)
+}

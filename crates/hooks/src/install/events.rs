@@ -1,0 +1,106 @@
+//! The events of the agent that are asked for, and since which version of it they exist.
+//!
+//! A client that meets an unknown event name skips the whole settings file, permissions and all (seen with many
+//! programs that install hooks, e.g. stablyai/orca#15548, vibe-notch#85). So an event is only written
+//! for a client that is known to have it.
+
+use std::fmt;
+
+/// A version of the client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Version(pub u32, pub u32, pub u32);
+
+impl Version {
+    /// Reads `2.1.329`, also with words around it, as `claude --version` prints them.
+    pub fn parse(text: &str) -> Option<Self> {
+        text.split(|c: char| !c.is_ascii_digit() && c != '.').find_map(|word| {
+            let mut parts = word.split('.').map(|part| part.parse().ok());
+            match (parts.next()??, parts.next()??, parts.next()??, parts.next()) {
+                (major, minor, patch, None) => Some(Self(major, minor, patch)),
+                _ => None,
+            }
+        })
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}.{}", self.0, self.1, self.2)
+    }
+}
+
+/// One event that is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Event {
+    /// The client's name for it.
+    pub name: &'static str,
+    /// The first version that is known to have it; a later one where the notes of its releases do not say.
+    pub since: Version,
+    /// The client waits for us, which takes milliseconds. Only where it may end right after: it kills the hooks that it does
+    /// not wait for, and of eight `Stop` events of print mode two were lost (2.1.329; anthropics/claude-code#83396).
+    pub waits: bool,
+}
+
+/// Events of every client that is still in use: since 1.0.85, of August 2025.
+const ALWAYS: Version = Version(1, 0, 85);
+
+const fn event(name: &'static str, since: Version) -> Event {
+    Event { name, since, waits: false }
+}
+
+const fn last_word(name: &'static str, since: Version) -> Event {
+    Event { name, since, waits: true }
+}
+
+/// All events that are asked for. `WorktreeCreate` never is: whoever answers it replaces git.
+pub const EVENTS: &[Event] = &[
+    event("SessionStart", ALWAYS),
+    last_word("SessionEnd", ALWAYS),
+    event("UserPromptSubmit", ALWAYS),
+    event("PreToolUse", ALWAYS),
+    event("PostToolUse", ALWAYS),
+    event("Notification", ALWAYS),
+    last_word("Stop", ALWAYS),
+    event("SubagentStop", ALWAYS),
+    event("PreCompact", ALWAYS),
+    event("SubagentStart", Version(2, 0, 43)),
+    event("PermissionRequest", Version(2, 0, 45)),
+    event("PostToolUseFailure", Version(2, 1, 33)),
+    event("PostCompact", Version(2, 1, 76)),
+    event("Elicitation", Version(2, 1, 76)),
+    event("ElicitationResult", Version(2, 1, 76)),
+    last_word("StopFailure", Version(2, 1, 78)),
+    event("PermissionDenied", Version(2, 1, 89)),
+    event("PostToolBatch", Version(2, 1, 152)),
+];
+
+/// The events that a client has; of one whose version is not known, those that every client has.
+pub fn events_of(client: Option<Version>) -> impl Iterator<Item = &'static Event> {
+    let client = client.unwrap_or(ALWAYS);
+    EVENTS.iter().filter(move |event| event.since <= client)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_read_from_what_the_client_prints() {
+        assert_eq!(Version::parse("2.1.329 (Claude Code)\n"), Some(Version(2, 1, 329)));
+        assert_eq!(Version::parse("v2.0.45"), Some(Version(2, 0, 45)));
+        for text in ["", "2.1", "Claude", "1.2.3.4", "99999999999.1.1"] {
+            assert_eq!(Version::parse(text), None, "{text}");
+        }
+        assert!(Version(2, 1, 9) < Version(2, 1, 33));
+    }
+
+    #[test]
+    fn an_old_or_unknown_client_is_given_nothing_that_it_does_not_know() {
+        let names = |client| events_of(client).map(|event| event.name).collect::<Vec<_>>();
+        assert_eq!(names(None).len(), 9);
+        assert!(!names(Some(Version(2, 1, 77))).contains(&"StopFailure"));
+        assert!(names(Some(Version(2, 1, 78))).contains(&"StopFailure"));
+        assert_eq!(names(Some(Version(2, 1, 329))).len(), EVENTS.len());
+        assert!(EVENTS.iter().all(|event| event.name != "WorktreeCreate"));
+    }
+}

@@ -1,0 +1,146 @@
+//! Settings as a file: read, replaced as a whole, and kept as private as they were.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::SettingsError;
+use crate::places::open_private;
+
+/// Settings longer than this are something else.
+const SIZE_LIMIT: u64 = 16 * 1024 * 1024;
+
+/// Why a settings file was left as it is.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// What is in it is not understood.
+    #[error("{} was left as it is: {source}", path.display())]
+    Settings {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: SettingsError,
+    },
+    /// It cannot be read or written.
+    #[error("{} cannot be {doing}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// `read` or `written`.
+        doing: &'static str,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Somebody else wrote into it meanwhile.
+    #[error("{} was changed by another program just now and left as it is; run this again", path.display())]
+    Changed {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+/// A settings file at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SettingsFile {
+    /// As it was named.
+    pub path: PathBuf,
+    /// Where it lies in truth, links followed.
+    target: PathBuf,
+    /// What is in it; `None` when there is none.
+    pub text: Option<String>,
+}
+
+impl SettingsFile {
+    /// Reads a settings file, which need not be there.
+    ///
+    /// # Errors
+    /// When it is there and cannot be read, or is no text.
+    pub fn read(path: &Path) -> Result<Self, FileError> {
+        let io = |source| FileError::Io { path: path.to_owned(), doing: "read", source };
+        let target = follow(path).map_err(io)?;
+        let text = read_text(&target).map_err(io)?;
+        Ok(Self { path: path.to_owned(), target, text })
+    }
+
+    /// An error about the contents, with the file's name.
+    pub fn refused(&self, source: SettingsError) -> FileError {
+        FileError::Settings { path: self.path.clone(), source }
+    }
+
+    /// Puts `text` in the file's place, or removes the file. The old and the new are never mixed, whoever reads meanwhile.
+    ///
+    /// # Errors
+    /// When it cannot be written, or another program has changed it since it was read.
+    pub fn replace(&self, text: Option<&str>) -> Result<(), FileError> {
+        let io = |source| FileError::Io { path: self.path.clone(), doing: "written", source };
+        match text {
+            Some(text) => {
+                let unfinished = self.write_beside(text).map_err(io)?;
+                let done =
+                    self.is_unchanged().and_then(|()| fs::rename(&unfinished, &self.target).map_err(io));
+                if done.is_err() {
+                    let _ = fs::remove_file(&unfinished);
+                }
+                done
+            }
+            None if self.text.is_some() => {
+                self.is_unchanged()?;
+                fs::remove_file(&self.target).map_err(io)
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn is_unchanged(&self) -> Result<(), FileError> {
+        match read_text(&self.target) {
+            Ok(now) if now == self.text => Ok(()),
+            _ => Err(FileError::Changed { path: self.path.clone() }),
+        }
+    }
+
+    fn write_beside(&self, text: &str) -> io::Result<PathBuf> {
+        let folder = self.target.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(folder)?;
+        let name =
+            self.target.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let unfinished = folder.join(format!(".{name}.watchbill-{}", std::process::id()));
+        let _ = fs::remove_file(&unfinished);
+        // Settings can hold keys: private until they have the permissions of the file that they replace.
+        let mut file = open_private(OpenOptions::new().write(true).create_new(true), &unfinished)?;
+        let written =
+            file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).and_then(|()| match fs::metadata(
+                &self.target,
+            ) {
+                Ok(old) => file.set_permissions(old.permissions()),
+                Err(_) => Ok(()),
+            });
+        if written.is_err() {
+            let _ = fs::remove_file(&unfinished);
+        }
+        written.map(|()| unfinished)
+    }
+}
+
+fn read_text(path: &Path) -> io::Result<Option<String>> {
+    match fs::metadata(path) {
+        Ok(found) if found.len() > SIZE_LIMIT => {
+            return Err(io::Error::other("it is far too long for settings"));
+        }
+        Ok(_) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    }
+    fs::read_to_string(path).map(Some)
+}
+
+/// The file that a name leads to, over links, also where nothing lies at their end yet.
+fn follow(path: &Path) -> io::Result<PathBuf> {
+    let mut at = path.to_owned();
+    for _ in 0..40 {
+        match fs::read_link(&at) {
+            Ok(next) => at = at.parent().unwrap_or(Path::new(".")).join(next),
+            Err(_) => return Ok(at),
+        }
+    }
+    Err(io::Error::other("too many links"))
+}

@@ -1,0 +1,254 @@
+//! The installer over settings of many shapes: nothing but ours is ever touched, and it goes without a trace.
+#![forbid(unsafe_code)]
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use proptest::prelude::*;
+use watchbill_hooks::install::{
+    EVENTS, Event, HookCommand, SettingsError, Version, events_of, find_ours, install, is_installed,
+    uninstall,
+};
+
+fn command() -> HookCommand {
+    HookCommand { program: "/usr/local/bin/watchbill".into(), data_dir: None, markers: false }
+}
+
+fn all() -> Vec<&'static Event> {
+    EVENTS.iter().collect()
+}
+
+/// What the agent makes of a text, without comments and commas too many.
+fn meaning(text: &str) -> serde_json::Value {
+    use jsonc_parser::ast::Value;
+    fn value(from: Value<'_>) -> serde_json::Value {
+        match from {
+            Value::StringLit(text) => text.value.into_owned().into(),
+            Value::NumberLit(number) => serde_json::from_str(number.value).unwrap(),
+            Value::BooleanLit(bool) => bool.value.into(),
+            Value::Object(object) => object
+                .properties
+                .into_iter()
+                .map(|property| (property.name.as_str().to_owned(), value(property.value)))
+                .collect(),
+            Value::Array(array) => array.elements.into_iter().map(value).collect(),
+            Value::NullKeyword(_) => serde_json::Value::Null,
+        }
+    }
+    let text = text.trim_start_matches('\u{feff}');
+    value(jsonc_parser::parse_to_ast(text, &Default::default(), &Default::default()).unwrap().value.unwrap())
+}
+
+fn without_ours(mut settings: serde_json::Value) -> serde_json::Value {
+    if let Some(hooks) = settings.get_mut("hooks").and_then(|hooks| hooks.as_object_mut()) {
+        for groups in hooks.values_mut() {
+            let Some(groups) = groups.as_array_mut() else { continue };
+            groups.retain(|group| !group.to_string().contains("/watchbill hook"));
+        }
+        hooks.retain(|_, groups| groups.as_array().is_none_or(|groups| !groups.is_empty()));
+    }
+    settings
+}
+
+/// White space and comments, as people put them between the parts of a file.
+fn gap() -> impl Strategy<Value = String> {
+    prop_oneof![
+        4 => Just(String::new()),
+        4 => Just(" ".to_owned()),
+        4 => Just("\n  ".to_owned()),
+        2 => Just("\n\t\t".to_owned()),
+        1 => Just("\r\n    ".to_owned()),
+        1 => Just(" // a note, with [brackets] and \"quotes\"\n".to_owned()),
+        1 => Just(" /* one, { */ ".to_owned()),
+        1 => Just("\n/* over\n lines */\n".to_owned()),
+    ]
+}
+
+fn list(
+    open: char,
+    close: char,
+    items: Vec<(String, String, String)>,
+    end: String,
+    trailing: bool,
+) -> String {
+    let mut text = String::from(open);
+    let last = items.len().saturating_sub(1);
+    for (number, (before, item, after)) in items.into_iter().enumerate() {
+        text.push_str(&format!("{before}{item}{after}"));
+        if number < last || trailing {
+            text.push(',');
+        }
+    }
+    text.push_str(&end);
+    text.push(close);
+    text
+}
+
+fn container(
+    open: char,
+    close: char,
+    item: impl Strategy<Value = String> + 'static,
+    most: usize,
+) -> impl Strategy<Value = String> {
+    let items = prop::collection::vec((gap(), item, gap()), 0..=most);
+    (items, gap(), any::<bool>()).prop_map(move |(items, end, trailing)| {
+        let trailing = trailing && !items.is_empty();
+        list(open, close, items, end, trailing)
+    })
+}
+
+fn group() -> impl Strategy<Value = String> {
+    let handler = prop_oneof![
+        Just(r#"{"type":"command","command":"echo ']}, // no' "}"#.to_owned()),
+        Just("{ \"type\": \"http\", \"url\": \"http://localhost:1/\\\"x\" }".to_owned()),
+    ];
+    (gap(), gap(), container('[', ']', handler, 2))
+        .prop_map(|(a, b, handlers)| format!("{{{a}\"matcher\": \"Bash|Edit\",{b}\"hooks\":{handlers}}}"))
+}
+
+fn hooks() -> impl Strategy<Value = String> {
+    let events = ["Stop", "SessionStart", "PreToolUse", "WorktreeCreate"].map(str::to_owned);
+    let event = (prop::sample::subsequence(events.to_vec(), 0..=4), any::<prop::sample::Index>())
+        .prop_flat_map(|(names, _)| {
+            let lists: Vec<_> =
+                names.iter().map(|_| (gap(), gap(), container('[', ']', group(), 2))).collect();
+            (Just(names), lists, gap(), any::<bool>())
+        });
+    event.prop_map(|(names, lists, end, trailing)| {
+        let trailing = trailing && !names.is_empty();
+        let items = names
+            .into_iter()
+            .zip(lists)
+            .map(|(name, (before, after, groups))| (before, format!("\"{name}\":{groups}"), after));
+        list('{', '}', items.collect(), end, trailing)
+    })
+}
+
+fn settings() -> impl Strategy<Value = String> {
+    let others = [
+        r#""model": "opus""#,
+        r#""permissions": {"allow": ["Bash(git *)", ], "defaultMode":"plan"}"#,
+        r#""env":{"KEY":"ünï, } ] // no comment"}"#,
+        "\"a\":\n[]",
+    ];
+    let items = prop_oneof![
+        3 => hooks().prop_map(|hooks| format!("\"hooks\": {hooks}")).prop_map(Some),
+        2 => Just(None),
+    ];
+    let order = (prop::sample::subsequence(others.to_vec(), 0..=4), items, any::<prop::sample::Index>());
+    (order, prop::collection::vec((gap(), gap()), 6), gap(), gap(), gap(), any::<bool>(), any::<bool>())
+        .prop_map(|((others, hooks, place), gaps, end, head, tail, trailing, mark)| {
+            let mut items: Vec<String> = others.into_iter().map(str::to_owned).collect();
+            if let Some(hooks) = hooks {
+                items.insert(place.index(items.len() + 1), hooks);
+            }
+            let trailing = trailing && !items.is_empty();
+            let items = items.into_iter().zip(gaps).map(|(item, (before, after))| (before, item, after));
+            let mark = if mark { "\u{feff}" } else { "" };
+            format!("{mark}{head}{}{tail}", list('{', '}', items.collect(), end, trailing))
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 120, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_installed_goes_without_a_trace(before in settings()) {
+        let installed = install(Some(&before), &command(), &all()).unwrap();
+        prop_assert!(is_installed(&installed, &command(), &all()).unwrap());
+        let others = without_ours(meaning(&before));
+        let mut still = without_ours(meaning(&installed));
+        if meaning(&before).get("hooks").is_none() {
+            still.as_object_mut().unwrap().shift_remove("hooks");
+        }
+        prop_assert_eq!(still, others);
+        prop_assert_eq!(install(Some(&installed), &command(), &all()).unwrap(), installed.clone());
+        prop_assert_eq!(uninstall(&installed).unwrap(), Some(before));
+    }
+
+    #[test]
+    fn another_version_is_replaced_and_goes_without_a_trace_too(before in settings(), old in 0u32..400) {
+        let older = HookCommand { program: "/home/dev/my tools/watchbill".into(), data_dir: None, markers: true };
+        let some: Vec<_> = events_of(Some(Version(2, 1, old))).collect();
+        let first = install(Some(&before), &older, &some).unwrap();
+        let second = install(Some(&first), &command(), &all()).unwrap();
+        prop_assert_eq!(find_ours(&second).unwrap().len(), EVENTS.len());
+        prop_assert!(!second.contains("my tools"));
+        prop_assert_eq!(uninstall(&second).unwrap(), Some(before));
+    }
+
+    #[test]
+    fn what_another_program_has_written_anew_keeps_its_meaning(before in settings()) {
+        let installed = install(Some(&before), &command(), &all()).unwrap();
+        // Clients write their settings anew when one of them is changed in a dialog.
+        let anew = serde_json::to_string_pretty(&meaning(&installed)).unwrap();
+        let others = without_ours(meaning(&before));
+        let left = uninstall(&anew).unwrap();
+        let left = left.map_or(serde_json::json!({}), |text| without_ours(meaning(&text)));
+        let no_hooks = |mut settings: serde_json::Value| {
+            // Whether an empty list was there before cannot be seen any more, and means nothing.
+            if settings.get("hooks").is_some_and(|hooks| hooks.as_object().is_some_and(|h| h.is_empty())) {
+                settings.as_object_mut().unwrap().shift_remove("hooks");
+            }
+            settings
+        };
+        prop_assert_eq!(no_hooks(left), no_hooks(others));
+    }
+
+    #[test]
+    fn whatever_the_text_is_nothing_panics_and_what_is_refused_says_where(text in "(?s)[\\[\\]{}:,\"/* \na-c\\\\hooks]{0,80}") {
+        for result in [install(Some(&text), &command(), &all()), uninstall(&text).map(|_| String::new())] {
+            if let Err(SettingsError::Malformed { line, column, .. }) = result {
+                prop_assert!(line > 0 && column > 0);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_file_that_was_not_there_is_made_and_removed_again() {
+    let made = install(None, &command(), &all()).unwrap();
+    insta::assert_snapshot!(made);
+    assert_eq!(uninstall(&made).unwrap(), None);
+    assert_eq!(uninstall("{}\n").unwrap().as_deref(), Some("{}\n"));
+}
+
+#[test]
+fn a_usual_file_looks_as_if_a_person_had_written_it() {
+    let before = r#"{
+  "model": "opus", // the large one
+  "hooks": {
+    "Stop": [
+      { "hooks": [{ "type": "command", "command": "notify-send done" }] } // keep
+    ]
+  },
+  "permissions": {
+    "allow": ["Bash(git *)"]
+  }
+}
+"#;
+    let events: Vec<_> = EVENTS.iter().filter(|e| ["Stop", "SessionStart"].contains(&e.name)).collect();
+    insta::assert_snapshot!(install(Some(before), &command(), &events).unwrap());
+}
+
+#[test]
+fn a_handler_that_a_person_put_beside_ours_stays() {
+    let shared = r#"{"hooks":{"Stop":[{"hooks":[
+      {"type":"command","command":"/old/watchbill hook"}, {"type":"command","command":"mine"}]}]}}"#;
+    let left = uninstall(shared).unwrap().unwrap();
+    assert!(left.contains("mine") && !left.contains("watchbill"), "{left}");
+    meaning(&left);
+}
+
+#[test]
+fn what_is_no_settings_is_refused_with_its_place() {
+    let place = |text: &str| match install(Some(text), &command(), &all()) {
+        Err(SettingsError::Malformed { line, column, .. }) => (line, column),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(place("{\n  \"a\": tru\n}"), (2, 8));
+    assert_eq!(place("[]"), (1, 1));
+    assert_eq!(place("{\n \"hooks\": []}"), (2, 11));
+    assert_eq!(place("{\"hooks\":\n{\"Stop\": {}}}"), (2, 10));
+    assert_eq!(place("{'a': 1}").0, 1);
+    assert!(matches!(install(Some(" \n"), &command(), &all()), Err(SettingsError::Empty)));
+    assert!(install(Some(&"[".repeat(100_000)), &command(), &all()).is_err());
+}

@@ -1,0 +1,95 @@
+//! Damage to the database: it is noted where it is met, looked for at the next start, and what has it is set aside.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+
+use crate::{StoreError, folder};
+
+/// A file beside the database that says: damage was met, look through all of it at the next start. Looking through
+/// a gigabyte takes seconds, which no usual start should pay.
+pub(crate) struct Suspicion(PathBuf);
+
+impl Suspicion {
+    pub fn of(database: &Path) -> Self {
+        Self(beside(database, ".suspect"))
+    }
+
+    pub fn is_raised(&self) -> bool {
+        self.0.exists()
+    }
+
+    pub fn raise(&self) {
+        // Where the folder may not be written, the next one who meets the damage says so again.
+        if let Err(error) = folder::touch(&self.0) {
+            tracing::debug!(%error, "the damage could not be noted");
+        }
+    }
+
+    pub fn allay(&self) {
+        if let Err(error) = std::fs::remove_file(&self.0)
+            && error.kind() != std::io::ErrorKind::NotFound
+        {
+            tracing::debug!(%error, "the store will be looked through again");
+        }
+    }
+}
+
+/// Reads all of a database whose damage was noted. Damage to the index alone is none here: it is made anew.
+pub(crate) fn look_through(path: &Path, sql: &Connection) -> Result<(), StoreError> {
+    let said = |e: rusqlite::Error| StoreError::of(path, &e);
+    let mut check = sql.prepare("PRAGMA quick_check(100)").map_err(said)?;
+    let verdicts = check.query_map([], |row| row.get::<_, String>(0)).map_err(said)?;
+    for verdict in verdicts {
+        let detail = verdict.map_err(said)?;
+        if detail != "ok" && !detail.to_lowercase().contains("fts5") {
+            return Err(StoreError::Damaged { path: path.to_owned(), detail });
+        }
+    }
+    read_texts(sql).map_err(said)
+}
+
+/// Reads every text of every table: the check looks at pages and types, not at letters.
+fn read_texts(sql: &Connection) -> rusqlite::Result<()> {
+    let columns = sql
+        .prepare(
+            "SELECT t.name, c.name FROM pragma_table_list t, pragma_table_xinfo(t.name) c
+             WHERE t.schema = 'main' AND t.type = 'table' AND c.type = 'TEXT'",
+        )?
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<rusqlite::Result<Vec<(String, String)>>>()?;
+    for (table, column) in columns {
+        let mut statement = sql.prepare(&format!("SELECT \"{column}\" FROM \"{table}\""))?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            row.get_ref(0)?.as_str_or_null().map_err(|e| rusqlite::Error::from(e))?;
+        }
+    }
+    Ok(())
+}
+
+/// Gives a damaged database another name, together with its companions: what can still be saved may be in them.
+pub(crate) fn set_aside(path: &Path) -> Result<PathBuf, StoreError> {
+    let name = |suffix: &str| beside(path, suffix);
+    let seconds =
+        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let mut aside = format!(".corrupt-{seconds}");
+    // Twice within a second must not lose the first.
+    for again in 1.. {
+        if !name(&aside).exists() {
+            break;
+        }
+        aside = format!(".corrupt-{seconds}-{again}");
+    }
+    for companion in ["-wal", "-shm", "-journal", ""] {
+        folder::rename_if_there(&name(companion), &name(&format!("{aside}{companion}")))?;
+    }
+    Ok(name(&aside))
+}
+
+/// The path with something at its end.
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}

@@ -1,0 +1,165 @@
+//! Damaged files: nothing panics, what is wrong is said, and in the end there is a store to write to.
+
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::*;
+use watchbill_core::ids::SessionId;
+use watchbill_core::time::Timestamp;
+use watchbill_store::forget::Forget;
+use watchbill_store::search::Query;
+use watchbill_store::tables::hook_events::HookEventRow;
+use watchbill_store::{Mode, Origin, Store, StoreError};
+
+use crate::rig::{Rig, prompt, session};
+
+/// A store of some hundred kilobytes.
+fn filled(rig: &Rig) -> PathBuf {
+    let mut store = rig.open();
+    for name in ["a", "b", "c"] {
+        let mut step = store.step().unwrap();
+        let (key, file) = session(&mut step, name);
+        for n in 0..100 {
+            let text = format!("text {n} of {name} with commonWord and {}", "more words ".repeat(40));
+            step.add_text(file, key, &prompt(n, &text)).unwrap();
+        }
+        step.commit().unwrap();
+    }
+    store.path().to_owned()
+}
+
+/// Does what a program does with a store; the first trouble ends it.
+fn use_it(folder: &Path) -> Result<Origin, StoreError> {
+    let mut store = Store::open(folder, Mode::WriteOrRead)?;
+    let origin = store.origin().clone();
+    store.sessions(&mut |_, _| ())?;
+    let mut files = Vec::new();
+    store.files(&mut |key, _| files.push(key))?;
+    for file in files {
+        store.texts(file, 0, 1_000)?;
+    }
+    store.search(&Query::new("common word", 100))?;
+    store.totals()?;
+    let mut step = store.step()?;
+    let (key, file) = session(&mut step, "new");
+    step.add_text(file, key, &prompt(0, "one text more"))?;
+    step.reset_file(file)?;
+    step.add_text(file, key, &prompt(1, "one text more"))?;
+    step.commit()?;
+    Ok(origin)
+}
+
+fn set_aside(folder: &Path) -> usize {
+    let names =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names
+        .filter(|name| name.contains(".corrupt-") && !name.ends_with("-wal") && !name.ends_with("-shm"))
+        .count()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn a_damaged_store_is_used_mended_or_set_aside(
+        holes in prop::collection::vec((0.0..1.0f64, 1..600usize, any::<u8>()), 1..4),
+        cut in prop::option::weighted(0.2, 0.0..1.0f64),
+    ) {
+        let rig = Rig::new();
+        let path = filled(&rig);
+        let mut bytes = std::fs::read(&path).unwrap();
+        for (at, length, value) in holes {
+            let at = (bytes.len() as f64 * at) as usize;
+            let end = (at + length).min(bytes.len());
+            bytes[at..end].fill(value);
+        }
+        if let Some(share) = cut {
+            bytes.truncate((bytes.len() as f64 * share) as usize);
+        }
+        std::fs::write(&path, &bytes).unwrap();
+        let mut ends = Vec::new();
+        for _ in 0..3 {
+            match use_it(rig.folder.path()) {
+                Ok(origin) => { ends.push(format!("{origin:?}")); break }
+                Err(StoreError::Newer { found, .. }) if found > 1 => {
+                    // The hole was the version. A newer program's file is not ours to move.
+                    prop_assert_eq!(std::fs::read(&path).unwrap(), bytes);
+                    return Ok(());
+                }
+                Err(error) => ends.push(error.to_string()),
+            }
+        }
+        prop_assert!(ends.len() <= 2, "{:?}: after damage was met once, the next start has put it right", ends);
+        prop_assert!(use_it(rig.folder.path()).is_ok());
+        prop_assert_eq!(set_aside(rig.folder.path()), ends.iter().filter(|end| end.contains("SetAside")).count());
+    }
+}
+
+#[test]
+fn a_file_that_is_no_database_is_set_aside() {
+    let rig = Rig::new();
+    let path = rig.folder.path().join("watchbill.db");
+    std::fs::write(&path, "This is a letter to my aunt. ".repeat(100)).unwrap();
+    let store = rig.open();
+    let Origin::SetAside { to, detail, saved: 0 } = store.origin() else { panic!("{:?}", store.origin()) };
+    assert_eq!(detail, "file is not a database");
+    assert!(std::fs::read_to_string(to).unwrap().starts_with("This is a letter"));
+    // A reader may not set anything aside.
+    drop(store);
+    std::fs::write(&path, "Another letter. ".repeat(100)).unwrap();
+    assert!(matches!(Store::open(rig.folder.path(), Mode::Read), Err(StoreError::Damaged { .. })));
+    assert!(std::fs::read_to_string(&path).unwrap().starts_with("Another letter"));
+}
+
+#[test]
+fn a_broken_index_is_noticed_and_made_anew() {
+    let rig = Rig::new();
+    let path = filled(&rig);
+    let sql = rusqlite::Connection::open(&path).unwrap();
+    sql.execute("UPDATE texts_fts_data SET block = zeroblob(length(block)) WHERE id > 100", []).unwrap();
+    drop(sql);
+    let mut store = rig.open();
+    let error = store.search(&Query::new("commonWord", 5)).unwrap_err();
+    assert!(matches!(error, StoreError::IndexDamaged { .. }), "{error}");
+    assert!(!store.index_is_sound().unwrap());
+    drop(store);
+    let store = rig.open();
+    assert_eq!(store.origin(), &Origin::Kept, "everything else is whole");
+    assert_eq!(store.search(&Query::new("commonWord", 500)).unwrap().hits.len(), 300);
+}
+
+#[test]
+fn what_no_transcript_holds_is_saved_from_a_damaged_store() {
+    let rig = Rig::new();
+    let path = filled(&rig);
+    let mut store = rig.open();
+    store.forget(&Forget::Session(SessionId::new("b")), Timestamp::from_millis(5)).unwrap();
+    let mut step = store.step().unwrap();
+    step.name_chain("chain", Some("Release")).unwrap();
+    let (key, _) = session(&mut step, "a");
+    let heard = HookEventRow {
+        at: Timestamp::from_millis(7),
+        event: "Stop".into(),
+        tool: None,
+        call: None,
+        prompt: None,
+        detail: None,
+    };
+    step.add_hook_event(key, &heard).unwrap();
+    step.commit().unwrap();
+    drop(store);
+    // A letter of each text is hit: SQLite itself does not mind.
+    let mut bytes = std::fs::read(&path).unwrap();
+    let hits: Vec<usize> = memchr::memmem::find_iter(&bytes, b"commonWord").collect();
+    assert!(hits.len() >= 200);
+    hits.into_iter().for_each(|hit| bytes[hit] = 0xff);
+    std::fs::write(&path, bytes).unwrap();
+    let met = use_it(rig.folder.path());
+    assert!(matches!(met, Err(StoreError::Damaged { .. })), "{met:?}");
+    let store = rig.open();
+    assert!(matches!(store.origin(), Origin::SetAside { saved: 3, .. }), "{:?}", store.origin());
+    assert_eq!(store.forgotten().unwrap(), [SessionId::new("b")]);
+    assert_eq!(store.chain_names().unwrap(), [("chain".to_owned(), "Release".to_owned())]);
+    let key = store.session_key(&SessionId::new("a")).unwrap().unwrap();
+    assert_eq!(store.hook_events(key).unwrap(), [heard]);
+    assert_eq!(store.text_counts().unwrap(), (0, 0), "texts are read again");
+}

@@ -1,0 +1,129 @@
+//! What is forgotten is gone: rows, index, archive, bytes.
+
+use watchbill_core::ids::SessionId;
+use watchbill_core::time::Timestamp;
+use watchbill_store::forget::Forget;
+use watchbill_store::search::Query;
+use watchbill_store::tables::archive::ArchiveRow;
+use watchbill_store::tables::links::LinkRow;
+use watchbill_store::tables::sessions::SessionRow;
+use watchbill_store::{Access, Store};
+
+use crate::rig::{Rig, prompt, session};
+
+const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_000);
+
+/// Three sessions at different times, each with words of its own in every place that keeps words.
+fn filled(rig: &Rig) -> Store {
+    let mut store = rig.open();
+    for (n, name) in ["old", "middle", "young"].into_iter().enumerate() {
+        let mut step = store.step().unwrap();
+        let (key, file) = session(&mut step, name);
+        for at in 0..50 {
+            let text = format!("{name}secret{at} parse{name}Line 私{name}");
+            step.add_text(file, key, &prompt(1_000 * (n as u64 + 1) + at, &text)).unwrap();
+        }
+        step.put_session(&SessionRow {
+            session_id: name.into(),
+            title: Some(format!("{name}secret title")),
+            active_at: Some(Timestamp::from_millis(1_000 * (n as i64 + 1) + 50)),
+            chain_id: Some(format!("chain-{name}")),
+            ..SessionRow::default()
+        })
+        .unwrap();
+        step.name_chain(&format!("chain-{name}"), Some(&format!("{name}secret chain"))).unwrap();
+        step.put_link(&LinkRow {
+            earlier: "old".into(),
+            later: name.into(),
+            reason: "clear".into(),
+            confidence: "proven".into(),
+            at: None,
+        })
+        .unwrap();
+        step.put_archived(&ArchiveRow {
+            path: format!("/home/dev/{name}.jsonl"),
+            session_id: name.into(),
+            subagent: None,
+            file: format!("{name}.zst"),
+            bytes: 1,
+            stored: 1,
+            hash: String::new(),
+            mtime: NOW,
+            archived_at: NOW,
+        })
+        .unwrap();
+        step.commit().unwrap();
+        std::fs::create_dir_all(store.archive_folder()).unwrap();
+        std::fs::write(store.archive_folder().join(format!("{name}.zst")), "x").unwrap();
+    }
+    store
+}
+
+/// Whether the bytes stand in any file of the data folder.
+fn in_bytes(rig: &Rig, needle: &str) -> bool {
+    std::fs::read_dir(rig.folder.path()).unwrap().any(|entry| {
+        let path = entry.unwrap().path();
+        path.is_file() && memchr::memmem::find(&std::fs::read(path).unwrap(), needle.as_bytes()).is_some()
+    })
+}
+
+fn hits(store: &Store, text: &str) -> usize {
+    store.search(&Query::new(text, 100)).unwrap().hits.len()
+}
+
+#[test]
+fn a_forgotten_session_is_gone_from_rows_index_archive_and_bytes() {
+    let rig = Rig::new();
+    let mut store = filled(&rig);
+    assert!(in_bytes(&rig, "oldsecret"));
+    let what = Forget::Session(SessionId::new("old"));
+    let would = store.would_forget(&what).unwrap();
+    assert_eq!((would.files, would.texts, &would.archived[..]), (1, 50, &["old.zst".to_owned()][..]));
+    let gone = store.forget(&what, NOW).unwrap();
+    assert_eq!(gone, would);
+    assert_eq!((hits(&store, "oldsecret*"), hits(&store, "私old"), hits(&store, "parseoldLine")), (0, 0, 0));
+    assert_eq!(hits(&store, "middlesecret*"), 50);
+    assert!(store.index_is_sound().unwrap());
+    assert!(!store.archive_folder().join("old.zst").exists());
+    assert!(store.archive_folder().join("young.zst").exists());
+    assert_eq!(store.links().unwrap(), []);
+    assert_eq!(store.chain_names().unwrap().len(), 2);
+    assert_eq!(store.forgotten().unwrap(), [SessionId::new("old")]);
+    for needle in ["oldsecret", "parseold", "私old"] {
+        assert!(!in_bytes(&rig, needle), "{needle}");
+    }
+    assert!(in_bytes(&rig, "middlesecret"), "the looking finds what is there");
+    assert_eq!(store.forget(&what, NOW).unwrap().sessions, Vec::<String>::new());
+    let mut step = store.step().unwrap();
+    assert_eq!(step.remember_again(None).unwrap(), 1);
+    step.commit().unwrap();
+    assert_eq!(store.forgotten().unwrap(), []);
+}
+
+#[test]
+fn what_is_older_than_a_day_is_forgotten_together() {
+    let rig = Rig::new();
+    let mut store = filled(&rig);
+    let gone = store.forget(&Forget::Before(Timestamp::from_millis(2_500)), NOW).unwrap();
+    assert_eq!((gone.sessions, gone.texts), (vec!["middle".to_owned(), "old".to_owned()], 100));
+    assert!(!in_bytes(&rig, "oldsecret") && !in_bytes(&rig, "middlesecret"));
+    assert_eq!(hits(&store, "youngsecret*"), 50);
+}
+
+#[test]
+fn a_reader_puts_the_wiping_off_to_the_next_start() {
+    let rig = Rig::new();
+    let mut store = filled(&rig);
+    let reader = rusqlite::Connection::open(store.path()).unwrap();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM texts").unwrap();
+    reader.query_row("SELECT count(*) FROM texts", [], |row| row.get::<_, i64>(0)).unwrap();
+    let gone = store.forget(&Forget::Session(SessionId::new("old")), NOW).unwrap();
+    assert!(gone.wiped_later);
+    assert_eq!(hits(&store, "oldsecret*"), 0, "it is gone for whoever asks");
+    assert!(in_bytes(&rig, "oldsecret"));
+    drop(reader);
+    drop(store);
+    let store = rig.open();
+    assert_eq!(store.access(), Access::Writer);
+    assert!(!in_bytes(&rig, "oldsecret"));
+}

@@ -1,0 +1,105 @@
+//! A writer is killed in the middle of its work, again and again: the store opens, and holds whole steps only.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use watchbill_store::search::Query;
+use watchbill_store::tables::files::FileCursor;
+use watchbill_store::{Mode, Store};
+
+use crate::rig::{Rig, child, prompt, session};
+
+/// How often the writer is killed.
+const KILLS: u32 = 25;
+/// Texts of one step.
+const STEP: u64 = 5;
+
+fn text(n: u64) -> String {
+    format!("text{n} with parseLine and 日本語 and some more words to fill pages with, of step {}", n / STEP)
+}
+
+/// How many texts there are by the file's cursor, by the rows, and by the index.
+fn counts(store: &Store) -> (u64, u64, usize) {
+    let Some((key, file)) = store.file("/home/dev/.claude/projects/-home-dev-app/a.jsonl").unwrap() else {
+        return (0, 0, 0);
+    };
+    let texts = store.texts(key, 0, u32::MAX).unwrap();
+    for (n, stored) in texts.iter().enumerate() {
+        assert_eq!((stored.offset, &stored.text), (n as u64, &text(n as u64)));
+    }
+    let found = store.search(&Query::new("parse_line 本語", 100_000)).unwrap().hits.len();
+    (file.cursor.offset, texts.len() as u64, found)
+}
+
+/// Writes on from where the store is, until it is killed. Says how far it has come after each step.
+#[test]
+#[ignore = "a process of the test below"]
+fn child_writes() {
+    let folder = std::env::var("STORE_TEST_FOLDER").unwrap();
+    let mut store = Store::open(Path::new(&folder), Mode::WriteOrRead).unwrap();
+    let (mut n, _, _) = counts(&store);
+    let from = n;
+    loop {
+        // Some of the steps as the first index makes them, and now and then everything from the beginning.
+        if n % 35 == 0 {
+            store.begin_many().unwrap();
+        } else if n % 35 == 15 {
+            store.end_many().unwrap();
+        }
+        let mut step = store.step().unwrap();
+        let (key, file) = session(&mut step, "a");
+        if n > from + 300 {
+            step.reset_file(file).unwrap();
+            n = 0;
+        }
+        for _ in 0..STEP {
+            step.add_text(file, key, &prompt(n, &text(n))).unwrap();
+            n += 1;
+        }
+        step.set_cursor(file, &FileCursor { offset: n, ..FileCursor::default() }).unwrap();
+        step.commit().unwrap();
+        println!("stored {n}");
+    }
+}
+
+#[test]
+fn a_killed_writer_leaves_whole_steps() {
+    let rig = Rig::new();
+    let mut reached = 0;
+    for kill in 0..KILLS {
+        let mut writer = child("kill::child_writes");
+        writer.env("STORE_TEST_FOLDER", rig.folder.path()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut writer = writer.spawn().unwrap();
+        let mut lines = BufReader::new(writer.stdout.take().unwrap()).lines();
+        // So many steps, and then some thousandths of a second into the next ones.
+        let mut said = None;
+        for _ in 0..=kill % 7 {
+            said = lines
+                .by_ref()
+                .map(Result::unwrap)
+                .find_map(|line| line.split_once("stored ").map(|(_, n)| n.parse::<u64>().unwrap()));
+        }
+        std::thread::sleep(Duration::from_micros(u64::from(kill) * 977 % 5_000));
+        writer.kill().unwrap();
+        writer.wait().unwrap();
+        let store = rig.open();
+        let (cursor, texts, found) = counts(&store);
+        assert_eq!((texts, found as u64), (cursor, cursor), "kill {kill}");
+        assert_eq!(cursor % STEP, 0, "no half step");
+        assert!(Some(cursor) >= said.or(Some(0)) || cursor < reached, "what was committed is there");
+        drop(store);
+        let mut store = rig.open();
+        assert!(store.index_is_sound().unwrap());
+        reached = cursor;
+    }
+    assert!(reached > 0);
+}
+
+/// The helper processes run this very program; that it can be started is part of the test.
+#[test]
+fn the_program_of_the_tests_can_be_started_again() {
+    let listed = Command::new(std::env::current_exe().unwrap()).arg("--list").output().unwrap();
+    assert!(String::from_utf8_lossy(&listed.stdout).contains("kill::child_writes: test"));
+}

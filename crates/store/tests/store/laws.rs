@@ -1,0 +1,152 @@
+//! However texts came in, in whatever steps, after whatever resets and restarts: what is stored is the same.
+
+use proptest::prelude::*;
+use watchbill_store::search::Query;
+use watchbill_store::tables::files::FileCursor;
+use watchbill_store::{FileKey, SessionKey, Store};
+
+use crate::rig::{Rig, prompt, session};
+
+#[derive(Debug, Clone)]
+enum Act {
+    /// So many texts more of a file, in one step.
+    Append(usize, u64),
+    /// A step that is given up.
+    GiveUp(usize, u64),
+    /// The file was rewritten: from the beginning, up to where it was.
+    Rewrite(usize),
+    /// The same, and nothing read again yet.
+    Reset(usize),
+    /// Out and in again.
+    Restart,
+    /// The mode for very many texts.
+    Many(bool),
+    /// Pieces of the index are merged.
+    Tidy,
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    prop_oneof![
+        6 => (0..3usize, 1..8u64).prop_map(|(file, n)| Act::Append(file, n)),
+        1 => (0..3usize, 1..8u64).prop_map(|(file, n)| Act::GiveUp(file, n)),
+        1 => (0..3usize).prop_map(Act::Rewrite),
+        1 => (0..3usize).prop_map(Act::Reset),
+        1 => Just(Act::Restart),
+        1 => any::<bool>().prop_map(Act::Many),
+        1 => Just(Act::Tidy),
+    ]
+}
+
+const NAMES: [&str; 3] = ["a", "b", "c"];
+
+/// The text at a place: plain words, names and signs, some of them in many texts.
+fn text(file: usize, n: u64) -> String {
+    format!(
+        "text {n} of {} with commonWord and rare{file}x{n}, 語{}文",
+        NAMES[file],
+        ["本", "字"][n as usize % 2]
+    )
+}
+
+fn append(store: &mut Store, file: usize, from: u64, to: u64, commit: bool) {
+    let mut step = store.step().unwrap();
+    let (key, number) = session(&mut step, NAMES[file]);
+    for n in from..to {
+        step.add_text(number, key, &prompt(n * 10, &text(file, n))).unwrap();
+    }
+    step.set_cursor(number, &FileCursor { offset: to * 10, ..FileCursor::default() }).unwrap();
+    if commit {
+        step.commit().unwrap();
+    }
+}
+
+fn reset(store: &mut Store, file: usize) {
+    let mut step = store.step().unwrap();
+    let (_, number) = session(&mut step, NAMES[file]);
+    step.reset_file(number).unwrap();
+    step.commit().unwrap();
+}
+
+/// Everything that is stored of texts, without the numbers of the store.
+fn stored(store: &Store) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut files: Vec<(String, FileKey, SessionKey, u64)> = Vec::new();
+    store.files(&mut |key, row| files.push((row.path, key, row.session, row.cursor.offset))).unwrap();
+    files.sort();
+    for (path, key, _, offset) in files {
+        lines.push(format!("{path} {offset}"));
+        lines.extend(store.texts(key, 0, 1_000).unwrap().iter().map(|text| format!("{text:?}")));
+    }
+    lines.push(format!("{:?}", store.text_counts().unwrap()));
+    lines
+}
+
+/// What a search finds, without order.
+fn found(store: &Store, text: &str) -> Vec<(String, u64)> {
+    let answer = store.search(&Query::new(text, 1_000)).unwrap();
+    let mut hits: Vec<_> = answer.hits.into_iter().map(|hit| (hit.session_id, hit.offset)).collect();
+    hits.sort();
+    hits
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn incremental_equals_full(acts in prop::collection::vec(act(), 1..20)) {
+        let rig = Rig::new();
+        let mut store = rig.open();
+        let mut lengths = [0; 3];
+        for act in acts {
+            match act {
+                Act::Append(file, n) => {
+                    // Some of them again: whoever reads a record twice stores it once.
+                    append(&mut store, file, lengths[file].max(2) - 2, lengths[file] + n, true);
+                    lengths[file] += n;
+                }
+                Act::GiveUp(file, n) => append(&mut store, file, lengths[file], lengths[file] + n, false),
+                Act::Rewrite(file) => {
+                    reset(&mut store, file);
+                    append(&mut store, file, 0, lengths[file], true);
+                }
+                Act::Reset(file) => {
+                    reset(&mut store, file);
+                    lengths[file] = 0;
+                }
+                Act::Restart => {
+                    drop(store);
+                    store = rig.open();
+                }
+                Act::Many(true) => store.begin_many().unwrap(),
+                Act::Many(false) => store.end_many().unwrap(),
+                Act::Tidy => { store.tidy_index(100).unwrap(); }
+            }
+        }
+        let other = Rig::new();
+        let mut fresh = other.open();
+        // A file that was only ever given up is not stored at all, and one that was reset is, at its beginning.
+        let mut known = Vec::new();
+        store.files(&mut |_, row| known.push(row.path)).unwrap();
+        for (file, length) in lengths.into_iter().enumerate() {
+            if known.iter().any(|path| path.ends_with(&format!("/{}.jsonl", NAMES[file]))) {
+                append(&mut fresh, file, 0, length, true);
+            }
+        }
+        prop_assert_eq!(stored(&store), stored(&fresh));
+        prop_assert!(store.index_is_sound().unwrap());
+        for words in ["common", "commonWord", "rare0x1", "\"of b\"", "本文", "語字", "text 3", "comm*"] {
+            prop_assert_eq!(found(&store, words), found(&fresh, words), "{}", words);
+        }
+        store.rebuild_index().unwrap();
+        prop_assert_eq!(found(&store, "本文"), found(&fresh, "本文"));
+    }
+
+    #[test]
+    fn whatever_is_typed_is_text(typed in "[ -~\u{0}日本\"*^:(){}+-]{0,40}", typing in any::<bool>()) {
+        let rig = Rig::new();
+        let mut store = rig.open();
+        append(&mut store, 0, 0, 3, true);
+        let query = Query { typing, ..Query::new(&typed, 5) };
+        prop_assert!(store.search(&query).is_ok());
+    }
+}
