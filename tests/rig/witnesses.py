@@ -10,8 +10,8 @@ class Witnesses:
     name: str
     title: str
     registry: bool = True
-    # "" for none, "installed" for the entries that `watchbill hooks install` writes, "sent" for the same written by the rig,
-    # "lossy" for those with some of them lost.
+    # "" for none, "installed" for the entries that `watchbill hooks install` writes, "sent" for copies of them, "lossy" for
+    # copies of which some do nothing.
     hooks: str = "sent"
     late: bool = False
     # Runs in every test run, not only for the whole table.
