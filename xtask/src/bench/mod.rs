@@ -3,6 +3,7 @@
 mod cold;
 mod corpus;
 mod idle;
+mod index;
 mod latency;
 mod measure;
 mod rivals;
@@ -47,6 +48,8 @@ impl Row {
 const PARTS: &[(&str, &str)] = &[
     ("cold", "one pass over 2,000 sessions, 1 GB, beside ripgrep and ccusage"),
     ("huge", "one pass over a session of 495 MB"),
+    ("index", "the full-text index of 2,000 sessions, beside other indexers with --rivals"),
+    ("search", "the first page of a search, for common and for rare words"),
     ("first-rows", "from the start of the program to its first rows"),
     ("latency", "from an appended line to its event, 50 sessions at work"),
     ("idle", "thirty seconds over 2,000 sessions in which nothing happens"),
@@ -57,12 +60,23 @@ pub struct Bench<'a> {
     tree: &'a Tree,
     rounds: usize,
     small: bool,
+    rivals: bool,
     program: PathBuf,
 }
 
 impl Bench<'_> {
     /// `watchbill` with a home and data folder of its own, so that no setting of the person's plays a part.
     fn watchbill(&self, words: &[&str], claude_dir: &std::path::Path) -> Result<Call> {
+        self.watchbill_in(words, claude_dir, &self.tree.target("bench-home").join("data"))
+    }
+
+    /// The same with a data folder of choice.
+    fn watchbill_in(
+        &self,
+        words: &[&str],
+        claude_dir: &std::path::Path,
+        data_dir: &std::path::Path,
+    ) -> Result<Call> {
         let home = self.tree.target("bench-home");
         std::fs::create_dir_all(&home)?;
         Ok(Call::new(self.tree.root(), &self.program)
@@ -74,7 +88,7 @@ impl Bench<'_> {
             .args(["--claude-dir"])
             .args([claude_dir])
             .args(["--data-dir"])
-            .args([home.join("data")]))
+            .args([data_dir]))
     }
 }
 
@@ -94,6 +108,7 @@ pub fn bench(tree: &Tree, options: &BenchOptions) -> Result<()> {
         tree,
         rounds: options.rounds,
         small: options.small,
+        rivals: options.rivals,
         program: tree.program("release", "watchbill"),
     };
     let mut rows = Vec::new();
@@ -105,6 +120,8 @@ pub fn bench(tree: &Tree, options: &BenchOptions) -> Result<()> {
         let part = match *name {
             "cold" => cold::cold(&bench),
             "huge" => cold::huge(&bench),
+            "index" => index::index(&bench),
+            "search" => index::search(&bench),
             "first-rows" => watching::first_rows(&bench),
             "latency" => latency::latency(&bench),
             _ => idle::idle(&bench),
