@@ -30,19 +30,23 @@ class Ways:
 class Sandbox:
     """The folders of one run."""
 
-    def __init__(self, watchbill, port, seed, sets, ways):
+    def __init__(self, programs, port, seed, sets, ways):
         # Not under the build folder: a socket's path must be short, and nobody knows how deep that lies.
         self.root = Path(tempfile.mkdtemp(prefix="wb-rig-"))
         self.home, self.work = self.root / "home", self.root / "work"
         self.claude, self.log = self.home / ".claude", self.root / "hooks"
         self.port = port
         self.sets = sets
-        self.watchbill = watchbill
+        self.watchbill = programs.watchbill
         for folder in (self.work, self.claude / "projects", self.claude / "sessions", self.log, self.root / "tmp"):
             folder.mkdir(parents=True)
         for witnesses in self.sets:
             self.data(witnesses).mkdir(parents=True)
         (self.work / "readme.txt").write_text("Nothing of interest.\n")
+        # Where the client's own installer puts it: `hooks install` asks it for its version, and so for its events.
+        own = self.home / ".local/bin/claude"
+        own.parent.mkdir(parents=True)
+        own.symlink_to(programs.claude)
         self.trust()
         self.settings(seed, ways)
 
