@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
-use crate::damage::{Suspicion, look_through, set_aside};
+use crate::damage::{self, Suspicion, look_through, set_aside};
 use crate::lock::{self, Asked, WriterLock};
 use crate::tables::meta::{CLEANING_DUE, INDEX_VERSION};
 use crate::{StoreError, folder, salvage, schema, text};
@@ -146,14 +146,16 @@ impl Store {
         if folder::size(&path) == 0 {
             return Err(StoreError::Absent { path });
         }
-        let said = |e: rusqlite::Error| StoreError::of(&path, &e);
-        let sql = Connection::open_with_flags(
-            &path,
-            OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX,
-        )
-        .map_err(said)?;
-        prepare(&sql).map_err(said)?;
-        let found = schema::version(&sql).map_err(said)?;
+        let (sql, found) = match connect_reader(&path, false) {
+            // In a folder that may not be written the log's companion cannot be made. Without a log to read, the
+            // file alone is everything.
+            Err(StoreError::ReadOnly { .. } | StoreError::Io { .. })
+                if folder::size(&damage::beside(&path, "-wal")) == 0 =>
+            {
+                connect_reader(&path, true)?
+            }
+            other => other?,
+        };
         known(&path, found)?;
         Ok(Self { sql, path, access: Access::Reader { held_by }, origin: Origin::Kept, _lock: None })
     }
@@ -218,6 +220,27 @@ impl Store {
         }
         fault
     }
+}
+
+/// Opens the database to read; says its schema. `alone`: nobody writes it, and nothing beside it is looked at.
+fn connect_reader(path: &Path, alone: bool) -> Result<(Connection, u32), StoreError> {
+    let said = |e: rusqlite::Error| StoreError::of(path, &e);
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let sql = if alone {
+        Connection::open_with_flags(uri(path), flags | OpenFlags::SQLITE_OPEN_URI)
+    } else {
+        Connection::open_with_flags(path, flags)
+    };
+    let sql = sql.map_err(said)?;
+    prepare(&sql).map_err(said)?;
+    let found = schema::version(&sql).map_err(said)?;
+    Ok((sql, found))
+}
+
+/// The database as an address that asks for no locks and no companions.
+fn uri(path: &Path) -> String {
+    let path = path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+    format!("file:{path}?immutable=1")
 }
 
 /// Opens the database to write, makes or migrates it. A suspect one is looked through.
