@@ -1,11 +1,13 @@
 //! Opens the store: who writes, which schema, and what to do with a file that is damaged.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
 use crate::damage::{self, Suspicion, look_through, set_aside};
+use crate::index::Care;
 use crate::lock::{self, Asked, WriterLock};
 use crate::tables::meta::{CLEANING_DUE, INDEX_VERSION};
 use crate::{StoreError, folder, salvage, schema, text};
@@ -69,6 +71,7 @@ pub struct Store {
     path: PathBuf,
     access: Access,
     origin: Origin,
+    pub(crate) care: Cell<Care>,
     /// Held as long as the store is open. Dropped after the connection, since fields drop in order.
     _lock: Option<WriterLock>,
 }
@@ -103,7 +106,8 @@ impl Store {
             }
             other => other?,
         };
-        let mut store = Self { sql, path, access: Access::Writer, origin, _lock: Some(lock) };
+        let mut store =
+            Self { sql, path, access: Access::Writer, origin, care: Cell::default(), _lock: Some(lock) };
         store.mend_index(suspect.is_raised())?;
         store.finish_wiping()?;
         suspect.allay();
@@ -114,6 +118,8 @@ impl Store {
     fn mend_index(&mut self, suspect: bool) -> Result<(), StoreError> {
         if self.is_left_tuned()? {
             self.end_many()?;
+        } else if !self.is_tidy()? {
+            self.care.set(Care::Untidy(0));
         }
         let version = text::VERSION.to_string();
         let current = self.meta(INDEX_VERSION)?.is_some_and(|made| made == version);
@@ -157,7 +163,14 @@ impl Store {
             other => other?,
         };
         known(&path, found)?;
-        Ok(Self { sql, path, access: Access::Reader { held_by }, origin: Origin::Kept, _lock: None })
+        Ok(Self {
+            sql,
+            path,
+            access: Access::Reader { held_by },
+            origin: Origin::Kept,
+            care: Cell::default(),
+            _lock: None,
+        })
     }
 
     /// Another connection to the same store, for another thread: it reads alone.
