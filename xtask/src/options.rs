@@ -7,8 +7,9 @@ pub const USAGE: &str = "\
 cargo xtask run [--debug] [-- ARGUMENTS]   install what is missing, build, open the window
 cargo xtask test [--only STEP]... [--keep-going] [--list]
                                            install what is missing, run every test there is, headless
-cargo xtask bench [--only PART]... [--rounds N] [--small]
-                                           measure speed and memory on made-up histories
+cargo xtask bench [--only PART]... [--rounds N] [--small] [--rivals]
+                                           measure speed and memory on made-up histories; with --rivals beside
+                                           programs that are installed for it from PyPI
 cargo xtask truth [--scenario NAME]... [--runs N] [--out FILE] [--debug] [--list]
                                            drive the real client, write how often the state is right
 cargo xtask setup [run|test|bench]         only install what is missing (default: run)
@@ -66,6 +67,8 @@ pub struct BenchOptions {
     pub rounds: usize,
     /// Small histories, to try the drivers.
     pub small: bool,
+    /// Compare with programs that have to be installed for it from PyPI.
+    pub rivals: bool,
 }
 
 /// Options of `truth`.
@@ -155,11 +158,12 @@ fn test(arguments: &[String]) -> Result<TestOptions, String> {
 }
 
 fn bench(arguments: &[String]) -> Result<BenchOptions, String> {
-    let mut options = BenchOptions { only: Vec::new(), rounds: 5, small: false };
+    let mut options = BenchOptions { only: Vec::new(), rounds: 5, small: false, rivals: false };
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
         match word.as_str() {
             "--small" => options.small = true,
+            "--rivals" => options.rivals = true,
             "--only" => {
                 let parts = words.next().ok_or("`--only` wants the name of a part")?;
                 options.only.extend(parts.split(',').map(str::to_owned));
@@ -230,11 +234,12 @@ mod tests {
             }))
         );
         assert_eq!(
-            words("bench --rounds 3 --only cold,idle --small"),
+            words("bench --rounds 3 --only cold,idle --small --rivals"),
             Ok(Task::Bench(BenchOptions {
                 only: vec!["cold".into(), "idle".into()],
                 rounds: 3,
-                small: true
+                small: true,
+                rivals: true
             }))
         );
         assert_eq!(

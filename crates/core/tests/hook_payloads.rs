@@ -48,6 +48,7 @@ fn every_recorded_payload_is_read_as_the_event_it_is() {
         assert_eq!(payload.permission_mode.as_deref(), json["permission_mode"].as_str(), "{name}");
         assert_eq!(payload.agent_id.as_deref(), json["agent_id"].as_str(), "{name}");
         let event = json["hook_event_name"].as_str().expect("an event");
+        assert_eq!(payload.event.name(), event, "{name}");
         // The words of a closed set are known, one and all.
         match &payload.event {
             HookEvent::SessionStart { source, .. } => assert_ne!(*source, StartSource::Unknown, "{name}"),

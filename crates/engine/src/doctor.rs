@@ -4,7 +4,13 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use watchbill_core::evidence::registry::Liveness;
-use watchbill_protocol::doctor::{Doctor, Limit, Registry, Root, Versions, WatchMode};
+use watchbill_hooks::health::health;
+use watchbill_hooks::install::status::status;
+use watchbill_hooks::install::{Event, HookCommand, Scope, events_of};
+use watchbill_hooks::places::Places;
+use watchbill_protocol::doctor::{
+    Doctor, HookSettings, HooksHealth, Limit, Registry, Root, Versions, WatchMode,
+};
 use watchbill_protocol::roster::Problem;
 
 use crate::engine::Engine;
@@ -53,8 +59,24 @@ impl Engine {
             },
             limits: self.limits(),
             store: None,
+            hooks: self.hooks_health(),
             problems: self.current(true).problems.to_vec(),
         }
+    }
+
+    fn hooks_health(&self) -> Option<HooksHealth> {
+        let places = Places::new(self.settings.data_dir.as_deref()?);
+        let found = health(&places);
+        Some(HooksHealth {
+            path: places.root().to_string_lossy().into_owned(),
+            ears: found.ears as u64,
+            waiting: found.waiting as u64,
+            damaged: found.damaged as u64,
+            dropped: found.dropped,
+            journal_bytes: found.journal_bytes,
+            sessions: count(self.hooks().sessions().count()),
+            settings: self.roots().iter().map(|root| hook_settings(root)).collect(),
+        })
     }
 
     fn doctor_root(&self, root: &Path, mode_of: ModeOf<'_>) -> Root {
@@ -95,6 +117,28 @@ impl Engine {
             .flatten()
             .collect()
     }
+}
+
+/// What the person's settings below a root say of our hooks, whichever of our programs they start.
+fn hook_settings(root: &Path) -> HookSettings {
+    let path = Scope::User.file(root, Path::new(""));
+    let events: Vec<&Event> = events_of(None).collect();
+    // Only used to tell what is outdated, which nothing here asks for.
+    let wanted = HookCommand { program: "watchbill".into(), data_dir: None, markers: false };
+    let found = status(&path, &wanted, &events);
+    let state = if found.problem.is_some() {
+        "unreadable"
+    } else if found.events.is_empty() {
+        "absent"
+    } else if found.disabled || found.managed_only {
+        "disabled"
+    } else if !found.missing_programs.is_empty() {
+        "program_missing"
+    } else {
+        "installed"
+    };
+    let missing = if found.events.is_empty() { Vec::new() } else { found.missing };
+    HookSettings { path: path.to_string_lossy().into_owned(), state: state.to_owned(), missing }
 }
 
 fn count(n: usize) -> u32 {

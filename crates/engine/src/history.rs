@@ -5,19 +5,25 @@
 //! of a file over a restart lies in the store beside the rows, in the same transaction.
 
 mod file;
+pub mod historian;
 mod kept;
+mod recoverer;
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use watchbill_core::history::{Heard, HistoryFold, HistorySettings, Item};
 use watchbill_core::ids::SessionId;
+use watchbill_store::tables::hook_events::HookEventRow;
 use watchbill_store::{FileKey, SessionKey, Step, Store, StoreError};
 use watchbill_watch::fs::Fs;
 use watchbill_watch::layout::Place;
 use watchbill_watch::tail::TailError;
 
+use crate::index::CUT;
 use file::FileHistory;
+pub use historian::{Historian, HistorianParts};
+pub use recoverer::put_right;
 
 /// Files that are kept ready: those that grow at the moment.
 const READY: usize = 64;
@@ -65,7 +71,11 @@ impl HistoryIndex {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn new(settings: HistorySettings, store: &Store) -> Result<Self, StoreError> {
+    pub fn new(mut settings: HistorySettings, store: &Store) -> Result<Self, StoreError> {
+        // What is stored already was cut so, and all texts are to be cut alike.
+        if let Some(cut) = store.meta(CUT)?.and_then(|cut| cut.parse().ok()) {
+            settings.cut = cut;
+        }
         Ok(Self {
             settings,
             forgotten: store.forgotten()?.into_iter().collect(),
@@ -123,7 +133,11 @@ impl HistoryIndex {
         if self.forgotten.contains(id) {
             return Ok(());
         }
+        if heard.payload.cwd.as_deref().is_some_and(|cwd| self.settings.exclude.leaves_out(cwd)) {
+            return Ok(());
+        }
         let session = step.session_key(id)?;
+        step.add_hook_event(session, &hook_event(heard))?;
         // The fold of its transcript knows which prompts both tell; without one each is told by the hook alone.
         let known = self.ready.values_mut().find_map(|file| file.own_of(id));
         let mut lonely = None;
@@ -143,6 +157,20 @@ impl HistoryIndex {
     pub fn set_forgotten(&mut self, forgotten: impl IntoIterator<Item = SessionId>) {
         self.forgotten = forgotten.into_iter().collect();
         self.void();
+    }
+}
+
+/// What is kept of the event itself.
+fn hook_event(heard: Heard<'_>) -> HookEventRow {
+    let payload = heard.payload;
+    let call = payload.event.call();
+    HookEventRow {
+        at: heard.origin.at,
+        event: payload.event.name().to_owned(),
+        tool: call.map(|call| call.tool.to_string()),
+        call: call.and_then(|call| call.id.as_deref()).map(str::to_owned),
+        prompt: payload.prompt_id.as_deref().map(str::to_owned),
+        detail: None,
     }
 }
 

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use watchbill_core::chain::HookMove;
 use watchbill_core::evidence::registry::{Liveness, RegistryEntry};
 use watchbill_core::evidence::witness::InstanceWitness;
 use watchbill_core::hook::{
-    HookEvent, HookFold, HookOrigin, HookPayload, HookTurn, HookWitness, TerminalContext,
+    HookEvent, HookFold, HookMoves, HookOrigin, HookPayload, HookTurn, HookWitness, TerminalContext,
 };
 use watchbill_core::ids::{Instance, SessionId};
 use watchbill_core::time::Timestamp;
@@ -33,6 +34,7 @@ pub struct HooksIn {
     sessions: BTreeMap<SessionId, Told>,
     /// Which sessions a process was heard for.
     by_pid: HashMap<u32, Vec<SessionId>>,
+    moves: HookMoves,
 }
 
 /// What hooks have told of one session.
@@ -97,6 +99,7 @@ impl HooksIn {
         let same = told.agent() == origin.agent.as_ref();
         let is_newest = if same { origin.order >= told.last_order } else { origin.at >= told.last_at };
         told.note(origin, payload, is_newest);
+        change.lives |= self.moves.take(origin, payload);
         if is_newest && let Some(instance) = &origin.agent {
             change.watch = told.heard_from(instance, origin, payload, replayed, processes);
             change.lives = change.watch.is_some();
@@ -135,6 +138,18 @@ impl HooksIn {
     /// What was told of one session.
     pub fn of(&self, session: &SessionId) -> Option<&Told> {
         self.sessions.get(session)
+    }
+
+    /// Processes that went on with another session, as their hooks told.
+    pub fn moves(&self) -> Vec<HookMove> {
+        self.moves.all()
+    }
+
+    /// Whether the process has gone on from the session to another one: some clients leave the old name in its
+    /// registry file.
+    pub fn has_left(&self, process: &Instance, session: &SessionId) -> bool {
+        let witness = self.of(session).and_then(|told| told.witness(std::slice::from_ref(process)));
+        witness.is_some_and(|said| matches!(said.turn, HookTurn::Closed(reason) if reason.moves_on()))
     }
 
     /// Every session that was spoken of.

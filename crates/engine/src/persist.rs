@@ -155,29 +155,31 @@ impl Persist {
     }
 
     /// Stores everything that has changed, in one transaction: before it is published. What cannot be stored now
-    /// is stored later.
-    pub fn save(&mut self, engine: &mut Engine, now: Timestamp) {
+    /// is stored later. Gives back the transcripts that were read since the last time.
+    pub fn save(&mut self, engine: &mut Engine, now: Timestamp) -> Vec<PathBuf> {
+        let mut read = Vec::new();
         if !self.writes && !self.take_over(engine, now) {
-            return;
+            return read;
         }
         let changes = engine.take_changes();
         if changes.is_empty() && (self.owed.is_empty() || self.again_at.is_some_and(|at| now < at)) {
-            return;
+            return read;
         }
         self.owed.merge(changes);
         // A failed attempt may have taken its time: not at every step.
         if self.again_at.is_some_and(|at| now < at && at.since(now) <= AGAIN) {
-            return;
+            return read;
         }
         let stored = match &mut *self.shelf.at_once() {
             Some(store) => write::write(store, &self.owed, &self.forgotten),
-            None => return,
+            None => return read,
         };
         match stored {
             Ok(()) => {
                 let owed = std::mem::take(&mut self.owed);
-                let read = owed.files.into_iter().filter(|(_, change)| *change != FileChange::Gone);
-                engine.put_aside(read.map(|(path, _)| path));
+                let files = owed.files.into_iter().filter(|(_, change)| *change != FileChange::Gone);
+                read = files.map(|(path, _)| path).collect();
+                engine.put_aside(read.iter().cloned());
                 (self.again_at, self.trouble) = (None, None);
             }
             Err(error) => {
@@ -187,6 +189,7 @@ impl Persist {
             }
         }
         engine.note_store(self.trouble.clone());
+        read
     }
 
     /// Another process wrote when this one started. It may have ended since.

@@ -19,6 +19,7 @@ use crate::first_scan::FirstScan;
 use crate::folder_looks::FolderLooks;
 use crate::folders::FolderLook;
 use crate::hears::{Ear, deaf};
+use crate::history::{Historian, HistorianParts};
 use crate::input::{Input, Output};
 use crate::persist::Persist;
 use crate::publish::{Served, Sink, Subscriber, Subscription};
@@ -71,6 +72,8 @@ pub(crate) struct Loop {
     folders_until: Option<Timestamp>,
     again: BTreeSet<Hint>,
     persist: Option<Persist>,
+    /// Keeps texts and prompts, once the first look is over.
+    historian: Option<Historian>,
     recent_left: Option<usize>,
     recent_limit: usize,
     watch_problems: Vec<Problem>,
@@ -139,6 +142,7 @@ impl Loop {
             // Where the store knew of sessions, there is something to show before anything is read.
             recent_left: (known > 0).then_some(0),
             persist,
+            historian: None,
             recent_limit: 0,
             watch_problems: Vec::new(),
             stopped: false,
@@ -234,6 +238,22 @@ impl Loop {
             // A file that was appended to while it was read for the first time has told us so by a
             // hint before we knew it; one look at everything makes up for all of them.
             self.step(Input::Hints(BTreeSet::from([Hint::Everything])));
+            self.begin_history();
+        }
+    }
+
+    /// The roster comes first; who was asked for it by nobody can wait.
+    fn begin_history(&mut self) {
+        let writes = self.persist.as_ref().filter(|persist| persist.writes() && !self.engine.reading);
+        if let (Some(persist), None) = (writes, &self.historian) {
+            self.historian = Some(Historian::start(HistorianParts {
+                fs: Arc::clone(&self.engine.world.fs),
+                shelf: persist.shelf(),
+                roots: self.engine.roots().to_vec(),
+                settings: self.engine.settings.history.clone(),
+                recovery: self.engine.settings.recovery,
+                clock: Arc::clone(&self.clock),
+            }));
         }
     }
 
@@ -266,9 +286,18 @@ impl Loop {
     fn save(&mut self, now: Timestamp) {
         let Some(persist) = &mut self.persist else { return };
         let trouble = persist.trouble().cloned();
-        persist.save(&mut self.engine, now);
-        if persist.trouble() != trouble.as_ref() {
+        let wrote = persist.writes();
+        let read = persist.save(&mut self.engine, now);
+        let told = persist.trouble() != trouble.as_ref();
+        let began = persist.writes() && !wrote;
+        if let Some(historian) = &self.historian {
+            historian.grown(read);
+        }
+        if told {
             self.step(Input::Deadline);
+        }
+        if began {
+            self.begin_history();
         }
     }
 
@@ -294,6 +323,9 @@ impl Loop {
             self.woken.notify_one();
         }
         if !events.is_empty() {
+            if let Some(historian) = &self.historian {
+                historian.heard(events.clone());
+            }
             self.step(Input::Hooks(events));
         }
     }

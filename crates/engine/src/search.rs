@@ -248,6 +248,12 @@ fn parts(snippet: &str, marks: &[std::ops::Range<usize>]) -> Vec<SnippetPart> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(
+        clippy::single_range_in_vec_init,
+        clippy::reversed_empty_ranges,
+        reason = "marks are lists of ranges, also of one, also of wrong ones"
+    )]
+
     use super::*;
 
     fn words(snippet: &str, marks: &[std::ops::Range<usize>]) -> Vec<(String, bool)> {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Deserialize;
+use watchbill_core::history::{Exclude, HistorySettings, RecoverySettings};
 use watchbill_core::session::state::Timeouts;
 use watchbill_core::time::Millis;
 
@@ -12,7 +13,7 @@ use watchbill_core::time::Millis;
 pub struct Settings {
     /// Claude configuration folders, each with `projects/` and `sessions/`.
     pub roots: Vec<PathBuf>,
-    /// Where our own files go. Nothing is written there yet but by the desktop.
+    /// Where our own files go: the store, and what the desktop keeps. Without it nothing is kept.
     pub data_dir: Option<PathBuf>,
     /// The document's timeouts.
     pub timeouts: Timeouts,
@@ -20,6 +21,10 @@ pub struct Settings {
     pub recent: Millis,
     /// How changes are noticed.
     pub watch: WatchSetting,
+    /// What is kept of texts.
+    pub history: HistorySettings,
+    /// When a turn or a session that nobody ended is over.
+    pub recovery: RecoverySettings,
 }
 
 /// How changes of files are noticed.
@@ -43,6 +48,8 @@ impl Settings {
             timeouts: Timeouts::default(),
             recent: Millis::from_secs(24 * 3600),
             watch: WatchSetting::Auto,
+            history: HistorySettings::default(),
+            recovery: RecoverySettings::default(),
         }
     }
 }
@@ -148,7 +155,19 @@ pub fn settle(given: &Given, env: Environment<'_>) -> Result<Settings, SettingsE
         Mode::Native => WatchSetting::Native,
         Mode::Poll => WatchSetting::Poll(interval),
     };
+    settings.history = history(file.store, &settings.roots, home.as_deref());
     Ok(settings)
+}
+
+fn history(file: FileStore, roots: &[PathBuf], home: Option<&Path>) -> HistorySettings {
+    let mut history = HistorySettings::default();
+    let full = |path: PathBuf| expand_home(path, home).to_string_lossy().into_owned();
+    history.cut = file.cut.unwrap_or(history.cut);
+    history.skip = file.skip_tools.unwrap_or(history.skip);
+    history.plan_folders.extend(file.plan_folders.into_iter().map(full));
+    history.plan_folders.extend(roots.iter().map(|root| root.join("plans").to_string_lossy().into_owned()));
+    history.exclude = Exclude::new(file.exclude.into_iter().map(full));
+    history
 }
 
 fn expand_home(path: PathBuf, home: Option<&Path>) -> PathBuf {
@@ -183,6 +202,7 @@ struct File {
     timeouts: FileTimeouts,
     roster: FileRoster,
     watch: FileWatch,
+    store: FileStore,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -204,6 +224,19 @@ struct FileRoster {
 struct FileWatch {
     mode: Mode,
     poll_interval: Option<Span>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct FileStore {
+    /// Bytes of a tool's input or output, or of a thought, that are stored.
+    cut: Option<usize>,
+    /// Patterns of paths of which nothing is stored.
+    exclude: Vec<PathBuf>,
+    /// Tools whose calls are no activities, instead of the usual ones.
+    skip_tools: Option<Vec<String>>,
+    /// Folders of plans, beside the usual ones.
+    plan_folders: Vec<PathBuf>,
 }
 
 #[derive(Debug, Default, Clone, Copy, Deserialize)]
@@ -294,6 +327,13 @@ mod tests {
         );
         assert_eq!(s.recent, Millis(172_800_000));
         assert_eq!(s.watch, WatchSetting::Poll(Duration::from_millis(500)));
+
+        let store = "roots=['~/a']\n[store]\ncut = 100\nexclude = ['~/secret/**']\nskip_tools = []\nplan_folders=['~/plans']\n";
+        std::fs::write(&path, store).unwrap();
+        let s = with(&[("HOME", "/home/dev")], given.clone()).unwrap().history;
+        assert!(s.exclude.leaves_out("/home/dev/secret/x") && !s.exclude.leaves_out("/home/dev/work"));
+        assert!(s.is_plan("/home/dev/plans/x.md") && s.is_plan("/home/dev/a/plans/x.md"));
+        assert_eq!((s.cut, s.skips("TodoWrite")), (100, false));
 
         std::fs::write(&path, "[timeouts]\napproval = \"soon\"\n").unwrap();
         let wrong = with(&[("HOME", "/home/dev")], given.clone()).unwrap_err().to_string();

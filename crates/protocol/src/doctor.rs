@@ -22,8 +22,46 @@ pub struct Doctor {
     /// The stored history. Absent where none is kept: in the demo.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub store: Option<StoreHealth>,
+    /// The places of hook events. Absent where none are heard: in the demo.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hooks: Option<HooksHealth>,
     /// Sorted by path and kind.
     pub problems: Vec<Problem>,
+}
+
+/// How the places of hook events are doing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct HooksHealth {
+    /// The folder.
+    pub path: String,
+    /// Programs that listen now.
+    pub ears: u64,
+    /// Events that wait for a program to listen.
+    pub waiting: u64,
+    /// Files that could not be read as events and were put aside.
+    pub damaged: u64,
+    /// Events that were dropped, because nothing could be written or far too many waited.
+    pub dropped: u64,
+    /// Bytes of the journal.
+    pub journal_bytes: u64,
+    /// Sessions of which a hook was heard, now or within the last hour.
+    pub sessions: u32,
+    /// The settings of each of the agent's folders.
+    #[serde(default)]
+    pub settings: Vec<HookSettings>,
+}
+
+/// What one settings file of the agent says of our hooks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct HookSettings {
+    /// The file.
+    pub path: String,
+    /// `installed`, `absent`, `disabled` (the agent runs no hooks), `program_missing` or `unreadable`.
+    pub state: String,
+    /// Events that could be heard as well; empty where none is installed.
+    pub missing: Vec<String>,
 }
 
 /// Versions of this program and of the agents' clients.

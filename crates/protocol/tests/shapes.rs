@@ -14,7 +14,9 @@ use watchbill_core::roster::row::{Reason, Source};
 use watchbill_core::session::state::{Confidence, State, StateKind};
 use watchbill_core::transcript::record::{CompactBoundary, CompactTrigger};
 use watchbill_protocol::chain::{Link, Segment, WorkChain};
-use watchbill_protocol::doctor::{Doctor, Limit, Registry, Root, Versions, WatchMode};
+use watchbill_protocol::doctor::{
+    Doctor, HookSettings, HooksHealth, Limit, Registry, Root, Versions, WatchMode,
+};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::event::{StoreEvent, StoreEvents};
 use watchbill_protocol::roster::{
@@ -229,6 +231,20 @@ fn the_doctor() {
             sessions: 12,
             texts: 800,
             ..StoreHealth::default()
+        }),
+        hooks: Some(HooksHealth {
+            path: "/home/dev/.local/share/watchbill/hooks".into(),
+            ears: 1,
+            waiting: 0,
+            damaged: 0,
+            dropped: 0,
+            journal_bytes: 40_960,
+            sessions: 2,
+            settings: vec![HookSettings {
+                path: "/home/dev/.claude/settings.json".into(),
+                state: "installed".into(),
+                missing: Vec::new(),
+            }],
         }),
         problems: Vec::new(),
     });

@@ -3,9 +3,11 @@
 mod cold;
 mod corpus;
 mod idle;
+mod index;
 mod latency;
 mod measure;
 mod rivals;
+mod warm;
 mod watching;
 
 use std::path::PathBuf;
@@ -47,8 +49,13 @@ impl Row {
 const PARTS: &[(&str, &str)] = &[
     ("cold", "one pass over 2,000 sessions, 1 GB, beside ripgrep and ccusage"),
     ("huge", "one pass over a session of 495 MB"),
+    ("index", "the full-text index of 2,000 sessions, beside other indexers with --rivals"),
+    ("search", "the first page of a search, for common and for rare words"),
     ("first-rows", "from the start of the program to its first rows"),
+    ("warm", "starts that find everything in the store: 2,000 sessions"),
+    ("warm-many", "the same with 20,000 sessions"),
     ("latency", "from an appended line to its event, 50 sessions at work"),
+    ("latency-indexing", "the same while 1 GB is read into the store"),
     ("idle", "thirty seconds over 2,000 sessions in which nothing happens"),
 ];
 
@@ -57,12 +64,32 @@ pub struct Bench<'a> {
     tree: &'a Tree,
     rounds: usize,
     small: bool,
+    rivals: bool,
     program: PathBuf,
 }
 
 impl Bench<'_> {
-    /// `watchbill` with a home and data folder of its own, so that no setting of the person's plays a part.
-    fn watchbill(&self, words: &[&str], claude_dir: &std::path::Path) -> Result<Call> {
+    /// `watchbill` with a home and a data folder of this name of its own, so that no setting of the person's plays a part.
+    fn watchbill_on(&self, words: &[&str], claude_dir: &std::path::Path, data: &str) -> Result<Call> {
+        self.watchbill_in(words, claude_dir, &self.tree.target("bench-home").join(data))
+    }
+
+    /// The next start is a first one: nothing is stored.
+    fn forget(&self, data: &str) -> Result<()> {
+        let folder = self.tree.target("bench-home").join(data);
+        if folder.exists() {
+            std::fs::remove_dir_all(&folder)?;
+        }
+        Ok(())
+    }
+
+    /// The same with a data folder of choice.
+    fn watchbill_in(
+        &self,
+        words: &[&str],
+        claude_dir: &std::path::Path,
+        data_dir: &std::path::Path,
+    ) -> Result<Call> {
         let home = self.tree.target("bench-home");
         std::fs::create_dir_all(&home)?;
         Ok(Call::new(self.tree.root(), &self.program)
@@ -74,7 +101,7 @@ impl Bench<'_> {
             .args(["--claude-dir"])
             .args([claude_dir])
             .args(["--data-dir"])
-            .args([home.join("data")]))
+            .args([data_dir]))
     }
 }
 
@@ -94,6 +121,7 @@ pub fn bench(tree: &Tree, options: &BenchOptions) -> Result<()> {
         tree,
         rounds: options.rounds,
         small: options.small,
+        rivals: options.rivals,
         program: tree.program("release", "watchbill"),
     };
     let mut rows = Vec::new();
@@ -105,8 +133,13 @@ pub fn bench(tree: &Tree, options: &BenchOptions) -> Result<()> {
         let part = match *name {
             "cold" => cold::cold(&bench),
             "huge" => cold::huge(&bench),
+            "index" => index::index(&bench),
+            "search" => index::search(&bench),
             "first-rows" => watching::first_rows(&bench),
+            "warm" => warm::warm(&bench),
+            "warm-many" => warm::many(&bench),
             "latency" => latency::latency(&bench),
+            "latency-indexing" => latency::while_indexing(&bench),
             _ => idle::idle(&bench),
         };
         match part {

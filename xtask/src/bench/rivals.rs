@@ -22,6 +22,14 @@ pub struct Rival {
     pub call: Call,
     /// Exit codes that mean that it did its work.
     pub good_ends: &'static [i32],
+    /// The home in which it keeps its index: made afresh before each run, so that each one is a whole one.
+    pub fresh_home: Option<Home>,
+}
+
+/// A home in which a program finds the histories where it looks for them.
+pub struct Home {
+    folder: PathBuf,
+    claude_dir: PathBuf,
 }
 
 /// Those that can be had on this machine. The others are named aloud.
@@ -32,7 +40,12 @@ pub fn present(bench: &Bench, claude_dir: &Path) -> Vec<Rival> {
             .args(["--no-ignore", "--hidden", "-c", "compact_boundary"])
             .args([claude_dir.join("projects")]);
         // ripgrep ends with 1 when nothing was found.
-        rivals.push(Rival { name: "rg -c compact_boundary".to_owned(), call, good_ends: &[0, 1] });
+        rivals.push(Rival {
+            name: "rg -c compact_boundary".to_owned(),
+            call,
+            good_ends: &[0, 1],
+            fresh_home: None,
+        });
     } else {
         println!("  NOT COMPARED with ripgrep: there is no `rg` here");
     }
@@ -63,7 +76,7 @@ fn ccusage(bench: &Bench, claude_dir: &Path) -> Result<Rival> {
         .env("XDG_CONFIG_HOME", home.join(".config"))
         .env("CLAUDE_CONFIG_DIR", claude_dir)
         .args(["daily", "--json", "--offline"]);
-    Ok(Rival { name: format!("ccusage {CCUSAGE}"), call, good_ends: &[0] })
+    Ok(Rival { name: format!("ccusage {CCUSAGE}"), call, good_ends: &[0], fresh_home: None })
 }
 
 /// The program itself, without the script that looks for it: the comparison should be with its reading alone.
@@ -76,4 +89,62 @@ fn native(folder: &Path) -> Result<Option<PathBuf>> {
         fs::set_permissions(program, fs::Permissions::from_mode(0o755))?;
     }
     Ok(program)
+}
+
+/// Programs from PyPI that index what was said, exact as well. Each is called as its help says for one run without a
+/// server that stays behind.
+const INDEXERS: [(&str, &str, &str, &[&str]); 2] = [
+    ("agentsview", "0.46.1", "agentsview", &["sync", "--full"]),
+    ("claude-session-search", "0.2.0", "cc-search", &["--reindex"]),
+];
+
+/// Those that index, as far as they can be installed: into a folder of ours, for this alone.
+pub fn indexers(bench: &Bench, claude_dir: &Path) -> Vec<Rival> {
+    let mut rivals = Vec::new();
+    for (package, version, program, words) in INDEXERS {
+        match indexer(bench, claude_dir, package, version, program, words) {
+            Ok(rival) => rivals.push(rival),
+            Err(error) => println!("  NOT COMPARED with {package}: {error:#}"),
+        }
+    }
+    rivals
+}
+
+fn indexer(
+    bench: &Bench,
+    claude_dir: &Path,
+    package: &str,
+    version: &str,
+    program: &str,
+    words: &[&str],
+) -> Result<Rival> {
+    let folder = bench.tree.target("bench-tools").join("python");
+    let path = folder.join("bin").join(program);
+    if !path.exists() {
+        Call::new(bench.tree.root(), "python3").args(["-m", "venv"]).args([&folder]).run()?;
+        Call::new(bench.tree.root(), folder.join("bin/pip"))
+            .args(["install".to_owned(), "--quiet".to_owned(), format!("{package}=={version}")])
+            .run()?;
+    }
+    let home =
+        Home { folder: bench.tree.target("bench-home").join(package), claude_dir: claude_dir.to_owned() };
+    let call = Call::new(bench.tree.root(), path)
+        .without_own_settings()
+        .env("HOME", &home.folder)
+        .env("XDG_CONFIG_HOME", home.folder.join(".config"))
+        .env("XDG_DATA_HOME", home.folder.join(".local/share"))
+        .env("AGENTSVIEW_NO_DAEMON", "1")
+        .env("DO_NOT_TRACK", "1")
+        .args(words.iter().copied());
+    Ok(Rival { name: format!("{package} {version}"), call, good_ends: &[0], fresh_home: Some(home) })
+}
+
+/// Makes the home anew, with nothing in it but the way to the histories.
+pub fn make_afresh(home: &Home) -> Result<()> {
+    if home.folder.exists() {
+        fs::remove_dir_all(&home.folder)?;
+    }
+    fs::create_dir_all(&home.folder)?;
+    std::os::unix::fs::symlink(&home.claude_dir, home.folder.join(".claude"))?;
+    Ok(())
 }

@@ -1,6 +1,6 @@
 //! `doctor`: what is found, watched, limited and wrong.
 
-use watchbill_protocol::doctor::{Doctor, WatchMode};
+use watchbill_protocol::doctor::{Doctor, HooksHealth, WatchMode};
 use watchbill_protocol::store::StoreHealth;
 
 use super::{plural, size};
@@ -50,6 +50,9 @@ pub fn render(doctor: &Doctor, paint: Paint) -> String {
     if let Some(health) = &doctor.store {
         store(&mut out, health, paint);
     }
+    if let Some(health) = &doctor.hooks {
+        hooks(&mut out, health, paint);
+    }
     if doctor.problems.is_empty() {
         out.push_str("\nNo problems.\n");
     } else {
@@ -92,6 +95,40 @@ fn store(out: &mut String, health: &StoreHealth, paint: Paint) {
     if health.archived > 0 {
         let archived = plural(count(health.archived), "transcript");
         out.push_str(&format!("  {archived} archived in {}\n", size(health.archive_bytes)));
+    }
+}
+
+fn hooks(out: &mut String, health: &HooksHealth, paint: Paint) {
+    out.push_str(&format!("\n{}\n", paint.tone(Tone::Bold, &one_line(&health.path))));
+    let sessions = match health.sessions {
+        0 => "no hook of the agent was heard in the last hour".to_owned(),
+        sessions => format!("hooks of {} heard in the last hour", plural(sessions as usize, "session")),
+    };
+    out.push_str(&format!("  {sessions}\n"));
+    for settings in &health.settings {
+        let path = one_line(&settings.path);
+        let (word, wrong) = match &*settings.state {
+            "installed" if settings.missing.is_empty() => ("installed", false),
+            "installed" => {
+                ("installed, but not for all events: `watchbill hooks install` adds the rest", true)
+            }
+            "absent" => ("not installed; `watchbill hooks install` adds them", false),
+            "disabled" => ("installed, but the agent is told to run no hooks", true),
+            "program_missing" => {
+                ("installed, but their program is gone: `watchbill hooks install` mends that", true)
+            }
+            _ => ("cannot be read", true),
+        };
+        let line = format!("  hooks in {path}: {word}\n");
+        out.push_str(&if wrong { paint.tone(Tone::Error, &line) } else { line });
+    }
+    let (ears, waiting) = (plural(count(health.ears), "program"), plural(count(health.waiting), "event"));
+    let journal = size(health.journal_bytes);
+    out.push_str(&format!("  {ears} listening, {waiting} waiting, {journal} of journal\n"));
+    if health.damaged + health.dropped > 0 {
+        let (dropped, damaged) =
+            (plural(count(health.dropped), "event"), plural(count(health.damaged), "file"));
+        out.push_str(&paint.tone(Tone::Error, &format!("  {dropped} dropped, {damaged} damaged\n")));
     }
 }
 

@@ -75,6 +75,78 @@ impl Home {
     }
 }
 
+/// Times and paths of this run taken out.
+fn steady(home: &Home, mut value: Value) -> Value {
+    let text = |value: &Value| value.to_string().replace(home.path().to_str().unwrap(), "[home]");
+    if let Some(answer) = value.as_object_mut() {
+        for key in ["tookMs", "seconds", "exportedAt"] {
+            answer.entry(key).and_modify(|told| *told = Value::String("[time]".to_owned()));
+        }
+    }
+    serde_json::from_str(&text(&value)).unwrap()
+}
+
+#[test]
+fn what_was_said_is_found_without_any_preparation() {
+    let home = Home::with_sessions();
+    let text = home.out(&["search", "pager"]);
+    insta::assert_snapshot!("found_as_text", text);
+    insta::assert_snapshot!(
+        "found_in_colour",
+        home.out(&["--color", "always", "search", "pager", "header"]).replace('\x1b', "␛")
+    );
+    let mut answer = steady(&home, home.json(&["search", "--json", "pager"]));
+    for hit in answer["hits"].as_array_mut().unwrap() {
+        assert!(hit["score"].as_f64().is_some());
+        hit["score"] = Value::Null;
+    }
+    insta::assert_json_snapshot!("found_as_json", answer);
+}
+
+#[test]
+fn filters_narrow() {
+    let home = Home::with_sessions();
+    let all = home.found(&["pager"]).len();
+    assert!(all >= 3, "a prompt, a command, an answer: {all}");
+    assert_eq!(home.found(&["pager", "--project", "api-SERVER"]).len(), all);
+    assert_eq!(home.found(&["pager", "--project", "site"]).len(), 0);
+    assert_eq!(home.found(&["pager", "--role", "prompt"]).len(), 1);
+    assert_eq!(home.found(&["pager", "--tool", "Bash"]).len(), 1);
+    assert_eq!(home.found(&["pager", "--chain", &PAGER[..6]]).len(), all);
+    assert_eq!(home.found(&["pager", "--chain", OTHER]).len(), 0);
+    assert_eq!(home.found(&["pager", "--since", "2026-11-20T15:00:06Z"]).len(), 1);
+    assert_eq!(home.found(&["pager", "--limit", "1"]).len(), 1);
+    for (words, code) in [
+        (&["search", "x", "--since", "yesterday"][..], 1),
+        (&["search", "x", "--chain", "nobody"], 1),
+        (&["search", "x", "--role", "nobody"], 2),
+        (&["search"], 2),
+    ] {
+        let said = home.say(words);
+        assert_eq!((said.code, said.out.as_str()), (code, ""), "{words:?}: {}", said.err);
+        assert!(code == 2 || said.err.lines().count() == 1, "{words:?}: {}", said.err);
+    }
+}
+
+#[test]
+fn every_recording_is_stored_and_each_text_is_found_where_it_stands() {
+    let home = Home::empty();
+    for name in ["06c-compact-auto-midturn", "07b-subagent-background", "06e-clear"] {
+        for (_, operation) in &recording(name).operations {
+            act(&home.claude(), operation);
+        }
+    }
+    let answer = home.json(&["search", "--json", "--limit", "500", "files"]);
+    let hits = answer["hits"].as_array().unwrap();
+    assert!(hits.iter().any(|hit| hit.get("agentId").is_some()), "a subagent's text is found as its own");
+    for hit in hits {
+        let parts = hit["snippetParts"].as_array().unwrap();
+        let whole: String = parts.iter().map(|part| part["text"].as_str().unwrap()).collect();
+        assert_eq!(whole, hit["snippet"].as_str().unwrap());
+        assert!(parts.iter().any(|part| part["found"] == json!(true)), "{hit}");
+    }
+}
+
 #[test]
 fn words_in_other_scripts_parts_of_names_and_phrases_are_found_and_nothing_typed_is_an_error() {
     let home = Home::with_sessions();

@@ -97,6 +97,11 @@ impl IdSet {
         self.len
     }
 
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
     /// Grows by half rather than to the double: a session is kept for as long as the program runs.
     fn grow(&mut self) {
         let mut larger = vec![0; (self.slots.len() + self.slots.len() / 2).max(16)];

@@ -1,6 +1,6 @@
 //! From what became dirty to rows: chains first, then verdicts, then the two views.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -27,20 +27,14 @@ impl Engine {
         let lineages: Vec<_> = self.sessions.keys().filter_map(|id| Some(self.fold(id)?.lineage())).collect();
         let mut markers = self.markers.all(lineages.iter().flat_map(|lineage| &lineage.cwds));
         markers.retain(|marker| self.outlook.until.is_none_or(|until| marker.compacted_at <= until));
-        let live: BTreeSet<SessionId> = self
-            .registry
-            .all()
-            .filter(|witness| witness.liveness == watchbill_core::evidence::registry::Liveness::Alive)
-            .map(|witness| witness.entry.session.clone())
-            .collect();
-        let terminals = self
-            .registry
-            .all()
-            .filter_map(|witness| Some((witness.entry.session.clone(), witness.entry.tmux.clone()?)))
-            .collect();
+        let live = self.live_sessions();
+        let terminals = self.terminals();
+        let mut hook_moves = self.hooks.moves();
+        hook_moves.retain(|moved| self.outlook.until.is_none_or(|until| moved.at <= until));
         let chains = resolve(&Facts {
             lineages: &lineages,
             moves: self.registry.moves(),
+            hook_moves: &hook_moves,
             markers: &markers,
             terminals: &terminals,
             live: &live,

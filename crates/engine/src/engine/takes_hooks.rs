@@ -1,9 +1,12 @@
 //! Hook events as inputs, and what hangs on the processes that they come from.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use watchbill_core::hook::parse_payload;
+use watchbill_core::evidence::registry::Liveness;
+use watchbill_core::evidence::witness::InstanceWitness;
+use watchbill_core::hook::{TerminalContext, parse_payload};
 use watchbill_core::ids::SessionId;
 use watchbill_core::problem::ProblemKind;
 use watchbill_core::time::Timestamp;
@@ -89,11 +92,36 @@ impl Engine {
         let instances = makings.instances();
         let [one] = instances.as_slice() else { return None };
         let silent = one.entry.status.is_none();
-        let alive = one.liveness == watchbill_core::evidence::registry::Liveness::Alive;
+        let alive = one.liveness == Liveness::Alive;
         (silent && alive).then_some(Question {
             agent: one.entry.instance.pid,
             call: call.id,
             since: call.since,
         })
+    }
+
+    /// The terminal of each session that one is known of: any two keys are equal where the terminal is the same.
+    pub(super) fn terminals(&self) -> BTreeMap<SessionId, Arc<str>> {
+        let heard =
+            self.hooks.sessions().filter_map(|(id, told)| Some((id.clone(), told.terminal()?.identity()?)));
+        let mut terminals: BTreeMap<SessionId, Arc<str>> = heard.collect();
+        for witness in self.registry.all() {
+            // Where both speak, a hook's sender saw the innermost terminal, and the registry speaks of the present.
+            let tmux = witness.entry.tmux.as_ref().map(TerminalContext::of_tmux);
+            if let Some(terminal) = tmux.and_then(|tmux| tmux.identity()) {
+                terminals.entry(witness.entry.session.clone()).or_insert(terminal);
+            }
+        }
+        terminals
+    }
+
+    /// The sessions that a process runs, as far as anyone knows.
+    pub(super) fn live_sessions(&self) -> BTreeSet<SessionId> {
+        let alive = |witness: &InstanceWitness| witness.liveness == Liveness::Alive;
+        let stays = |w: &InstanceWitness| !self.hooks.has_left(&w.entry.instance, &w.entry.session);
+        let named = self.registry.all().filter(|witness| alive(witness) && stays(witness));
+        let heard = self.hooks.sessions().filter(|(id, _)| self.makings(id).instances().iter().any(alive));
+        let named = named.map(|witness| witness.entry.session.clone());
+        named.chain(heard.map(|(id, _)| id.clone())).collect()
     }
 }

@@ -72,9 +72,10 @@ impl FileHistory {
         Ok(file)
     }
 
-    /// Its fold, when it is the session's own transcript.
+    /// Its fold, when it is the session's own transcript: made, if a hook speaks before the first record.
     pub fn own_of(&mut self, session: &SessionId) -> Option<&mut HistoryFold> {
-        self.fold.as_mut().filter(|fold| fold.agent().is_none() && fold.session() == session)
+        let own = self.agent.is_none() && self.owner.as_ref() == Some(session);
+        own.then(|| self.fold.get_or_insert_with(|| HistoryFold::new(session.clone(), None)))
     }
 
     /// Nothing of it is to be stored.

@@ -23,7 +23,7 @@ const STEP_TIME: Duration = Duration::from_secs(2);
 /// From so many bytes on the index is built in large pieces.
 const MANY: u64 = 8 << 20;
 /// Where the store remembers how much of each text is in it.
-const CUT: &str = "index_cut";
+pub(crate) const CUT: &str = "index_cut";
 
 /// How the store is brought up to date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -87,7 +87,7 @@ fn update(
     options: Options,
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<IndexReport, StoreError> {
-    let wanted = HistorySettings::default();
+    let wanted = settings.history.clone();
     let before: Option<usize> = store.meta(CUT)?.and_then(|cut| cut.parse().ok());
     let cut = options.cut.or(before).unwrap_or(wanted.cut);
     // Another cut makes other texts of every file.

@@ -4,7 +4,9 @@ use serde_json::json;
 use watchbill_core::time::Millis;
 use watchbill_engine::input::{Input, Output};
 
-use crate::desk::{A, B, Desk, ROOT, answer, event, prompt, tool_event, turn_over};
+use watchbill_core::hook::TerminalContext;
+
+use crate::desk::{A, B, CWD, Desk, answer, event, prompt, tool_event, turn_over};
 
 #[test]
 fn edge_51_a_session_without_a_file_has_a_row_from_its_first_hook_on() {
@@ -105,5 +107,135 @@ fn a_process_that_hooks_come_from_is_watched_for_its_end() {
     assert!(out.contains(&Output::WatchProcess(7)), "{out:?}");
     desk.kill(7);
     assert_eq!(desk.state(A), "ended/crashed");
-    assert!(ROOT.starts_with('/'));
+}
+
+fn ask(id: &str, command: &str) -> serde_json::Value {
+    json!({"hook_event_name": "PermissionRequest", "tool_name": "Bash", "tool_input": {"command": command}, "agent_id": id})
+}
+
+#[test]
+fn edge_02_a_request_that_a_reviewer_answers_does_not_flash() {
+    for millis in [0.09, 0.9] {
+        // Hooks alone: there is no registry that would know of the answer.
+        let mut desk = Desk::live();
+        desk.run(7).hook(7, A, json!({"hook_event_name": "UserPromptSubmit", "prompt": "go"}));
+        desk.say(A, prompt("go")).at(1.0);
+        let input = json!({"command": "ls"});
+        desk.hook(7, A, tool_event("PreToolUse", "Bash", input.clone(), "t1"));
+        desk.hook(
+            7,
+            A,
+            json!({"hook_event_name": "PermissionRequest", "tool_name": "Bash", "tool_input": input}),
+        );
+        assert_eq!(desk.state(A), "working");
+        desk.at(1.0 + millis).hook(7, A, tool_event("PostToolUse", "Bash", input.clone(), "t1")).at(30.0);
+        assert!(!desk.told.iter().any(|told| told.starts_with("waiting_for_approval")), "{:?}", desk.told);
+    }
+}
+
+#[test]
+fn edge_07_each_subagent_that_asks_is_answered_by_itself() {
+    let mut desk = Desk::live();
+    desk.run(7).hook(7, A, json!({"hook_event_name": "UserPromptSubmit", "prompt": "go"}));
+    desk.say(A, prompt("go")).at(1.0);
+    desk.hook(7, A, ask("one", "make a")).hook(7, A, ask("two", "make b")).at(10.0);
+    assert_eq!(desk.state(A), "waiting_for_approval/permission");
+    let done = |agent: &str, command: &str| {
+        json!({"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {"command": command},
+            "tool_use_id": format!("t-{agent}"), "agent_id": agent})
+    };
+    desk.hook(7, A, done("one", "make a")).at(20.0);
+    assert_eq!(desk.state(A), "waiting_for_approval/permission", "the other one still asks");
+    assert!(desk.row(A).state_reason.detail.contains("make b"), "{:?}", desk.row(A).state_reason);
+    desk.hook(7, A, done("two", "make b")).at(21.0);
+    assert_eq!(desk.state(A), "working");
+}
+
+#[test]
+fn edge_08_the_end_of_a_subagent_is_not_the_end_of_the_turn_and_makes_no_session() {
+    let mut desk = Desk::live();
+    desk.run(7).hook(7, A, json!({"hook_event_name": "UserPromptSubmit", "prompt": "go"}));
+    desk.say(A, prompt("go")).at(2.0);
+    desk.hook(7, A, json!({"hook_event_name": "SubagentStop", "agent_id": "x", "agent_type": "general"}));
+    assert_eq!(desk.state(A), "working");
+    assert_eq!(desk.engine.current(true).rows.len(), 1);
+}
+
+#[test]
+fn edge_38_a_compaction_is_shown_while_it_runs() {
+    let mut desk = Desk::live();
+    desk.registry(7, A, "idle").say_all(A, [prompt("go"), answer("done"), turn_over()]);
+    desk.at(5.0).registry(7, A, "busy");
+    desk.hook(7, A, json!({"hook_event_name": "PreCompact", "trigger": "manual"}));
+    desk.at(31.0);
+    assert_eq!(desk.state(A), "working/compacting", "half a minute without a record is not stale");
+    desk.hook(7, A, json!({"hook_event_name": "PostCompact", "trigger": "manual"}));
+    desk.registry(7, A, "idle").at(34.0);
+    assert_eq!(desk.state(A), "waiting_for_input/turn_ended");
+}
+
+#[test]
+fn edge_47_a_client_inside_a_tool_call_is_no_witness_of_its_parents_turn() {
+    let mut desk = Desk::live();
+    desk.registry(7, A, "busy").say(A, prompt("go")).at(1.0);
+    // A nested client inherits the id; its hooks come from its own process.
+    let mut message = desk.hook_message(70, A, json!({"hook_event_name": "Stop"}));
+    message.origin.ancestors = [70, 71, 7, 1].into();
+    desk.run(70).step(Input::Hooks(vec![message]));
+    assert_eq!(desk.state(A), "working");
+    assert_eq!(desk.row(A).pid, Some(7));
+    desk.kill(70);
+    assert_eq!(desk.state(A), "working", "nor is its end the session's");
+}
+
+#[test]
+fn edge_37_a_clear_is_told_by_its_hooks_where_no_registry_is() {
+    let mut desk = Desk::live();
+    desk.run(7).hook(7, A, json!({"hook_event_name": "SessionStart", "source": "startup"}));
+    desk.say_all(A, [prompt("one"), answer("done"), turn_over()]).at(5.0);
+    // The order of arrival is not the order of sending.
+    let end = desk.hook_message(7, A, json!({"hook_event_name": "SessionEnd", "reason": "clear"}));
+    desk.at(5.15);
+    let start = desk.hook_message(7, B, json!({"hook_event_name": "SessionStart", "source": "clear"}));
+    desk.step(Input::Hooks(vec![start, end]));
+    desk.say(B, prompt("two")).at(8.0);
+    let (old, new) = (desk.row(A), desk.row(B));
+    assert_eq!(old.superseded_by.as_deref(), Some(B));
+    assert_eq!(old.work_chain_id, new.work_chain_id);
+    assert_eq!((old.pid, new.pid), (None, Some(7)));
+    assert_eq!(old.state, "ended");
+}
+
+#[test]
+fn a_marker_supersedes_only_a_session_of_its_own_terminal() {
+    let mut desk = Desk::live();
+    let terminal = |n: u32| TerminalContext {
+        kind: "kitty".into(),
+        ids: [("KITTY_WINDOW_ID".into(), n.to_string().into())].into(),
+    };
+    let start = |desk: &mut Desk, pid: u32, session: &str, window: u32| {
+        let mut message =
+            desk.hook_message(pid, session, json!({"hook_event_name": "SessionStart", "source": "startup"}));
+        message.origin.terminal = Some(terminal(window));
+        desk.run(pid).step(Input::Hooks(vec![message]));
+    };
+    start(&mut desk, 7, A, 1);
+    desk.say_all(A, [prompt("one"), answer("done"), turn_over()]).at(10.0);
+    start(&mut desk, 8, B, 2);
+    assert_eq!(desk.row(A).terminal.map(|terminal| terminal.kind).as_deref(), Some("kitty"));
+    let marker = json!({"newSessionId": B, "cwd": CWD, "compactedAt": desk.now.to_string()});
+    desk.at(11.0).in_folder(&format!("compacted.{B}.marker"), &marker.to_string());
+    desk.say(B, prompt("two")).at(12.0);
+    assert_eq!(desk.row(A).superseded_by, None, "the window beside it is somebody else's");
+}
+
+#[test]
+fn edge_35_a_session_that_is_taken_up_again_is_not_ended_by_what_its_old_process_said() {
+    let mut desk = Desk::live();
+    desk.run(7).hook(7, A, json!({"hook_event_name": "SessionStart", "source": "startup"}));
+    desk.say_all(A, [prompt("one"), answer("done"), turn_over()]).at(5.0);
+    desk.hook(7, A, json!({"hook_event_name": "SessionEnd", "reason": "other"})).kill(7);
+    assert_eq!(desk.state(A), "ended");
+    desk.at(60.0).run(8).hook(8, A, json!({"hook_event_name": "SessionStart", "source": "resume"}));
+    assert_eq!((desk.row(A).state.as_str(), desk.row(A).pid), ("waiting_for_input", Some(8)));
 }

@@ -5,3 +5,5 @@
 mod house;
 mod laws;
 mod people;
+mod recovery;
+mod thread;

@@ -94,7 +94,7 @@ fn fakes_answer_as_told() {
 }
 
 #[test]
-fn what_a_process_started_is_known_with_its_age_until_it_ends() {
+fn edge_44_a_process_that_lost_its_parent_runs_on_and_children_are_known_with_their_age() {
     // A shell that starts one and waits: the test's own children are other tests' as well.
     let mut command = Command::new("sh");
     command.args(["-c", "sleep 600 & echo started; wait"]).stdin(Stdio::null()).stdout(Stdio::piped());
@@ -117,7 +117,7 @@ fn what_a_process_started_is_known_with_its_age_until_it_ends() {
     assert_ne!(processes.parent(orphan), Parent::Runs(shell.0.id()));
     let start = proc_start(orphan);
     let instance = Instance { pid: orphan, proc_start: start };
-    assert_eq!(probe(&instance, None), Liveness::Alive, "edge 44: what lost its parent runs on");
+    assert_eq!(probe(&instance, None), Liveness::Alive, "what lost its parent runs on");
     let pid = rustix::process::Pid::from_raw(orphan.cast_signed()).expect("an id");
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("ended");
     assert_eq!(processes.parent(4_000_000), Parent::Unknown);

@@ -1,0 +1,42 @@
+//! What an event is called, and which call it is about.
+
+use super::event::{HookEvent, ToolCall};
+
+impl HookEvent {
+    /// `hook_event_name`.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::SessionStart { .. } => "SessionStart",
+            Self::SessionEnd { .. } => "SessionEnd",
+            Self::UserPromptSubmit { .. } => "UserPromptSubmit",
+            Self::PreToolUse(_) => "PreToolUse",
+            Self::PostToolUse(_) => "PostToolUse",
+            Self::PostToolUseFailure { .. } => "PostToolUseFailure",
+            Self::PermissionRequest(_) => "PermissionRequest",
+            Self::PermissionDenied(_) => "PermissionDenied",
+            Self::PostToolBatch { .. } => "PostToolBatch",
+            Self::Notification { .. } => "Notification",
+            Self::Stop { .. } => "Stop",
+            Self::StopFailure { .. } => "StopFailure",
+            Self::SubagentStart => "SubagentStart",
+            Self::SubagentStop => "SubagentStop",
+            Self::PreCompact { .. } => "PreCompact",
+            Self::PostCompact { .. } => "PostCompact",
+            Self::Elicitation { .. } => "Elicitation",
+            Self::ElicitationResult => "ElicitationResult",
+            Self::Other(name) => name,
+        }
+    }
+
+    /// The tool call that the event is about.
+    pub fn call(&self) -> Option<&ToolCall> {
+        match self {
+            Self::PreToolUse(call)
+            | Self::PostToolUse(call)
+            | Self::PostToolUseFailure { call, .. }
+            | Self::PermissionRequest(call)
+            | Self::PermissionDenied(call) => Some(call),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! What nobody ended is put right in the store, and the log says so.
+
+use watchbill_core::history::{Activity, Batch, BatchStatus, Ended, RecoverySettings};
+use watchbill_core::ids::SessionId;
+use watchbill_core::time::Timestamp;
+use watchbill_engine::history::put_right;
+use watchbill_store::tables::sessions::SessionRow;
+use watchbill_store::{Mode, Store};
+
+fn at(secs: i64) -> Timestamp {
+    Timestamp::from_millis(1_000_000 + secs * 1_000)
+}
+
+fn active(id: &str, secs: i64) -> Batch {
+    Batch {
+        started_at: Some(at(secs)),
+        last_activity_at: Some(at(secs)),
+        ended: Some(Ended { status: BatchStatus::Active, at: at(secs), error: None }),
+        ..Batch::new(id.into())
+    }
+}
+
+#[test]
+fn turns_sessions_and_calls_are_put_right_and_logged_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
+    let mut step = store.step().unwrap();
+    // Known from hooks alone.
+    let killed = step.session_key(&SessionId::new("killed")).unwrap();
+    step.merge_batch(killed, None, &active("b", 0)).unwrap();
+    let orphan = Activity { at: Some(at(5)), tool: Some("Bash".into()), ..Activity::new("t".into()) };
+    step.merge_activity(killed, None, &orphan).unwrap();
+    // The engine says that this one runs.
+    let running = step
+        .put_session(&SessionRow {
+            session_id: "running".to_owned(),
+            state: Some("working".to_owned()),
+            ..SessionRow::default()
+        })
+        .unwrap();
+    step.merge_batch(running, None, &active("r", 0)).unwrap();
+    step.commit().unwrap();
+
+    let settings = RecoverySettings::default();
+    assert_eq!(
+        put_right(&mut store, settings, at(10)).unwrap(),
+        Some(at(70)),
+        "the running one is asked in a minute"
+    );
+    let status =
+        |store: &Store, key| store.batches(key).unwrap()[0].batch.ended.as_ref().map(|ended| ended.status);
+    assert_eq!(status(&store, killed), Some(BatchStatus::Active));
+    assert_eq!(store.activities(killed).unwrap()[0].activity.batch.as_deref(), Some("b"));
+
+    put_right(&mut store, settings, at(310)).unwrap();
+    assert_eq!(status(&store, killed), Some(BatchStatus::Completed));
+    assert_eq!(status(&store, running), Some(BatchStatus::Active));
+    put_right(&mut store, settings, at(4_000)).unwrap();
+    put_right(&mut store, settings, at(4_100)).unwrap();
+    let log: Vec<_> = store.recoveries(10).unwrap().into_iter().rev().map(|row| row.what).collect();
+    assert_eq!(log, ["orphaned_activity", "stuck_batch", "stale_session"], "each once");
+    let row = store.session(&SessionId::new("killed")).unwrap().unwrap();
+    assert_eq!(row.state.as_deref(), Some("ended"));
+}

@@ -1,0 +1,68 @@
+//! The thread that keeps the history while the engine runs: real files, a real store, a running engine.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use watchbill_core::ids::SessionId;
+use watchbill_engine::handle::start;
+use watchbill_engine::settings::{Settings, WatchSetting};
+use watchbill_store::{Mode, Store};
+
+fn line(id: &str, text: &str) -> String {
+    format!(
+        r#"{{"type":"user","uuid":"{id}","sessionId":"s","cwd":"/home/dev/work","timestamp":"2026-11-20T15:00:00.000Z","message":{{"content":"{text}"}}}}"#
+    ) + "\n"
+}
+
+/// Waits until the store holds so many texts of the session; a minute at most.
+fn texts(data: &Path, count: usize) -> Vec<String> {
+    let until = Instant::now() + Duration::from_secs(60);
+    loop {
+        let found = read(data).unwrap_or_default();
+        if found.len() >= count || Instant::now() > until {
+            return found;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn read(data: &Path) -> Option<Vec<String>> {
+    let store = Store::open(data, Mode::Read).ok()?;
+    let key = store.session_key(&SessionId::new("s")).ok()??;
+    let mut found = Vec::new();
+    for (file, _) in store.files_of(key).ok()? {
+        found.extend(store.texts(file, 0, 1_000).ok()?.into_iter().map(|text| text.text));
+    }
+    Some(found)
+}
+
+fn settings(folder: &Path) -> Settings {
+    let mut settings = Settings::for_roots(vec![folder.join("claude")]);
+    settings.data_dir = Some(folder.join("data"));
+    settings.watch = WatchSetting::Auto;
+    settings
+}
+
+#[test]
+fn what_was_there_and_what_is_appended_is_stored_while_the_engine_runs_and_over_restarts() {
+    let folder = tempfile::tempdir().unwrap();
+    let project = folder.path().join("claude/projects/p");
+    std::fs::create_dir_all(&project).unwrap();
+    let (file, data) = (project.join("s.jsonl"), folder.path().join("data"));
+    std::fs::write(&file, line("1", "was there")).unwrap();
+    let append = |text: String| {
+        let mut open = std::fs::OpenOptions::new().append(true).open(&file).unwrap();
+        std::io::Write::write_all(&mut open, text.as_bytes()).unwrap();
+    };
+
+    let engine = start(settings(folder.path())).unwrap();
+    assert_eq!(texts(&data, 1), ["was there"]);
+    append(line("2", "came live"));
+    assert_eq!(texts(&data, 2), ["was there", "came live"]);
+    drop(engine);
+
+    append(line("3", "came while nobody looked"));
+    let engine = start(settings(folder.path())).unwrap();
+    assert_eq!(texts(&data, 3), ["was there", "came live", "came while nobody looked"]);
+    drop(engine);
+}

@@ -1,0 +1,132 @@
+//! The index of everything that was said, and how quickly the first page of a search comes.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use super::corpus::{self, Generated};
+use super::measure::{self, Used, median, quantile};
+use super::rivals::{self, Rival};
+use super::{Bench, Row};
+use crate::call::Call;
+
+/// CPU seconds for the gigabyte, by the bytes of a tool's text that are stored.
+const CUTS: [(usize, f64); 2] = [(4_000, 5.5), (1_000, 3.6)];
+/// Megabytes, whatever there is to read.
+const PEAK: f64 = 80.0;
+/// Milliseconds for the first page.
+const FIRST_PAGE: f64 = 10.0;
+/// Words that stand in very many texts of the made-up histories.
+const COMMON: [&str; 6] = ["error", "the", "return", "await", "let", "const"];
+
+/// The whole index, at two cuts, in turn with other programs that index the same files.
+pub fn index(bench: &Bench) -> Result<Vec<Row>> {
+    let corpus = corpus::many(bench)?;
+    let mut rivals = if bench.rivals { rivals::indexers(bench, &corpus.claude_dir) } else { Vec::new() };
+    rivals.retain(|rival| {
+        println!("  $ {}", rival.call.line());
+        match one_of(rival) {
+            Ok(_) => true,
+            Err(error) => {
+                println!("  NOT COMPARED with {}: {error:#}", rival.name);
+                false
+            }
+        }
+    });
+    let (mut own, mut others) = (vec![Vec::new(); CUTS.len()], vec![Vec::new(); rivals.len()]);
+    for _ in 0..bench.rounds {
+        for ((cut, _), runs) in CUTS.iter().zip(&mut own) {
+            runs.push(full(bench, &corpus, *cut)?);
+        }
+        for (rival, runs) in rivals.iter().zip(&mut others) {
+            runs.push(one_of(rival)?);
+        }
+    }
+    let mut rows = Vec::new();
+    for ((cut, target), runs) in CUTS.iter().zip(&own) {
+        let cpu = median(runs.iter().map(|used| used.cpu_seconds() / corpus.gigabytes()));
+        let peak = median(runs.iter().map(Used::peak_megabytes));
+        rows.push(Row::at_most(format!("full index, cut at {cut} bytes"), cpu, "CPU s/GB", *target));
+        rows.push(Row::at_most(format!("full index, cut at {cut} bytes, peak"), peak, "MB", PEAK));
+    }
+    for (rival, runs) in rivals.iter().zip(&others) {
+        let cpu = median(runs.iter().map(Used::cpu_seconds));
+        let peak = median(runs.iter().map(Used::peak_megabytes));
+        let ratio =
+            median(own[0].iter().zip(runs).map(|(own, other)| own.cpu_seconds() / other.cpu_seconds()));
+        rows.push(Row::told(
+            format!("index, beside {}", rival.name),
+            format!("{ratio:.2} times its {cpu:.1} CPU s ({peak:.0} MB)"),
+        ));
+    }
+    Ok(rows)
+}
+
+/// The first page of a search, for words that are everywhere and words that are hardly anywhere.
+pub fn search(bench: &Bench) -> Result<Vec<Row>> {
+    let corpus = corpus::many(bench)?;
+    let data = data_dir(bench, "search");
+    measure::run("bring the index up to date", &watchbill(bench, &corpus, &data, &["index"])?, &[0])?;
+    let rare = rare_words(bench, &corpus, &data)?;
+    let mut rows = Vec::new();
+    for (name, words) in [("common", COMMON.map(str::to_owned).to_vec()), ("rare", rare)] {
+        let mut took = Vec::new();
+        for _ in 0..bench.rounds {
+            for word in &words {
+                took.push(ask(bench, &corpus, &data, word)?["tookMs"].as_f64().context("no time was told")?);
+            }
+        }
+        println!("  {name}: {} searches, median {:.2} ms", took.len(), median(took.iter().copied()));
+        let p95 = quantile(&took, 0.95);
+        rows.push(Row::at_most(format!("first page, {name} words, p95"), p95, "ms", FIRST_PAGE));
+    }
+    Ok(rows)
+}
+
+/// The longest words around the common ones: made-up names, each in few texts.
+fn rare_words(bench: &Bench, corpus: &Generated, data: &Path) -> Result<Vec<String>> {
+    let mut words = BTreeSet::new();
+    for common in COMMON {
+        let answer = ask(bench, corpus, data, common)?;
+        for hit in answer["hits"].as_array().into_iter().flatten() {
+            let snippet = hit["snippet"].as_str().unwrap_or_default();
+            let names = snippet.split(|c: char| !c.is_alphanumeric()).filter(|name| name.len() >= 10);
+            words.extend(names.map(str::to_owned));
+        }
+    }
+    anyhow::ensure!(!words.is_empty(), "no rare word was found in the history");
+    Ok(words.into_iter().take(40).collect())
+}
+
+fn ask(bench: &Bench, corpus: &Generated, data: &Path, word: &str) -> Result<serde_json::Value> {
+    let call = watchbill(bench, corpus, data, &["search", "--json", "--as-stored", word])?;
+    let out = call.quiet_output().with_context(|| format!("`{}` failed", call.line()))?;
+    Ok(serde_json::from_str(&out)?)
+}
+
+/// A full index into a data folder that is not there before.
+fn full(bench: &Bench, corpus: &Generated, cut: usize) -> Result<Used> {
+    let data = data_dir(bench, "index");
+    if data.exists() {
+        std::fs::remove_dir_all(&data)?;
+    }
+    let cut = cut.to_string();
+    let call = watchbill(bench, corpus, &data, &["index", "--json", "--cut", &cut])?;
+    measure::run(&format!("watchbill index --cut {cut}"), &call, &[0])
+}
+
+fn watchbill(bench: &Bench, corpus: &Generated, data: &Path, words: &[&str]) -> Result<Call> {
+    bench.watchbill_in(words, &corpus.claude_dir, data)
+}
+
+fn data_dir(bench: &Bench, part: &str) -> PathBuf {
+    bench.tree.target("bench-home").join(format!("data-{part}"))
+}
+
+fn one_of(rival: &Rival) -> Result<Used> {
+    if let Some(home) = &rival.fresh_home {
+        rivals::make_afresh(home)?;
+    }
+    measure::run(&rival.name, &rival.call, rival.good_ends)
+}
