@@ -20,7 +20,6 @@ pub mod folders;
 pub mod handle;
 mod hears;
 pub mod history;
-mod hook_moves;
 pub mod hooks_in;
 pub mod index;
 pub mod input;
