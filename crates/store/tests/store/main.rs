@@ -10,3 +10,4 @@ mod kill;
 mod laws;
 mod rig;
 mod states;
+mod trouble;
