@@ -13,7 +13,7 @@ use watchbill_core::time::Millis;
 pub struct Settings {
     /// Claude configuration folders, each with `projects/` and `sessions/`.
     pub roots: Vec<PathBuf>,
-    /// Where our own files go. Nothing is written there yet but by the desktop.
+    /// Where our own files go: the store, and what the desktop keeps. Without it nothing is kept.
     pub data_dir: Option<PathBuf>,
     /// The document's timeouts.
     pub timeouts: Timeouts,

@@ -9,3 +9,4 @@ mod kill;
 mod laws;
 mod rig;
 mod states;
+mod trouble;
