@@ -5,8 +5,12 @@ use std::path::Path;
 
 use watchbill_core::evidence::registry::Liveness;
 use watchbill_hooks::health::health;
+use watchbill_hooks::install::status::status;
+use watchbill_hooks::install::{Event, HookCommand, Scope, events_of};
 use watchbill_hooks::places::Places;
-use watchbill_protocol::doctor::{Doctor, HooksHealth, Limit, Registry, Root, Versions, WatchMode};
+use watchbill_protocol::doctor::{
+    Doctor, HookSettings, HooksHealth, Limit, Registry, Root, Versions, WatchMode,
+};
 use watchbill_protocol::roster::Problem;
 
 use crate::engine::Engine;
@@ -71,6 +75,7 @@ impl Engine {
             dropped: found.dropped,
             journal_bytes: found.journal_bytes,
             sessions: count(self.hooks().sessions().count()),
+            settings: self.roots().iter().map(|root| hook_settings(root)).collect(),
         })
     }
 
@@ -112,6 +117,28 @@ impl Engine {
             .flatten()
             .collect()
     }
+}
+
+/// What the person's settings below a root say of our hooks, whichever of our programs they start.
+fn hook_settings(root: &Path) -> HookSettings {
+    let path = Scope::User.file(root, Path::new(""));
+    let events: Vec<&Event> = events_of(None).collect();
+    // Only used to tell what is outdated, which nothing here asks for.
+    let wanted = HookCommand { program: "watchbill".into(), data_dir: None, markers: false };
+    let found = status(&path, &wanted, &events);
+    let state = if found.problem.is_some() {
+        "unreadable"
+    } else if found.events.is_empty() {
+        "absent"
+    } else if found.disabled || found.managed_only {
+        "disabled"
+    } else if !found.missing_programs.is_empty() {
+        "program_missing"
+    } else {
+        "installed"
+    };
+    let missing = if found.events.is_empty() { Vec::new() } else { found.missing };
+    HookSettings { path: path.to_string_lossy().into_owned(), state: state.to_owned(), missing }
 }
 
 fn count(n: usize) -> u32 {

@@ -322,6 +322,9 @@ impl Engine {
     /// The transcript that stands for a session: of several, the one that was active last.
     pub fn main_file(&self, session: &SessionId) -> Option<(&Path, &TrackedFile)> {
         let mains = &self.sessions.get(session)?.mains;
+        if mains.len() == 1 {
+            return mains.first().and_then(|path| Some((path.as_path(), self.files.get(path)?)));
+        }
         mains
             .iter()
             .filter_map(|path| Some((path.as_path(), self.files.get(path)?)))

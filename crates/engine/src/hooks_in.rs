@@ -3,17 +3,15 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use watchbill_core::chain::lineage::RegistryMove;
+use watchbill_core::chain::HookMove;
 use watchbill_core::evidence::registry::{Liveness, RegistryEntry};
 use watchbill_core::evidence::witness::InstanceWitness;
 use watchbill_core::hook::{
-    HookEvent, HookFold, HookOrigin, HookPayload, HookTurn, HookWitness, TerminalContext,
+    HookEvent, HookFold, HookMoves, HookOrigin, HookPayload, HookTurn, HookWitness, TerminalContext,
 };
 use watchbill_core::ids::{Instance, SessionId};
 use watchbill_core::time::Timestamp;
 use watchbill_watch::process::Processes;
-
-use crate::hook_moves::HookMoves;
 
 /// So many sessions are remembered; of more the one that was silent for longest is forgotten. What it was is in its
 /// transcript.
@@ -143,8 +141,15 @@ impl HooksIn {
     }
 
     /// Processes that went on with another session, as their hooks told.
-    pub fn moves(&self) -> &[RegistryMove] {
+    pub fn moves(&self) -> Vec<HookMove> {
         self.moves.all()
+    }
+
+    /// Whether the process has gone on from the session to another one: some clients leave the old name in its
+    /// registry file.
+    pub fn has_left(&self, process: &Instance, session: &SessionId) -> bool {
+        let witness = self.of(session).and_then(|told| told.witness(std::slice::from_ref(process)));
+        witness.is_some_and(|said| matches!(said.turn, HookTurn::Closed(reason) if reason.moves_on()))
     }
 
     /// Every session that was spoken of.

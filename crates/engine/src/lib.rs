@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod archive;
 pub mod ask;
 pub mod children;
 pub mod clock;
@@ -20,7 +21,6 @@ pub mod folders;
 pub mod handle;
 mod hears;
 pub mod history;
-mod hook_moves;
 pub mod hooks_in;
 pub mod index;
 pub mod input;

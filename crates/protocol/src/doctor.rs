@@ -47,6 +47,21 @@ pub struct HooksHealth {
     pub journal_bytes: u64,
     /// Sessions of which a hook was heard, now or within the last hour.
     pub sessions: u32,
+    /// The settings of each of the agent's folders.
+    #[serde(default)]
+    pub settings: Vec<HookSettings>,
+}
+
+/// What one settings file of the agent says of our hooks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct HookSettings {
+    /// The file.
+    pub path: String,
+    /// `installed`, `absent`, `disabled` (the agent runs no hooks), `program_missing` or `unreadable`.
+    pub state: String,
+    /// Events that could be heard as well; empty where none is installed.
+    pub missing: Vec<String>,
 }
 
 /// Versions of this program and of the agents' clients.

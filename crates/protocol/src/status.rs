@@ -1,4 +1,6 @@
-//! `status --format json`: how many sessions stand in each group.
+//! `status --format json`: how many sessions count for each group, and what those that need the person are wanted for.
+
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -6,7 +8,7 @@ use ts_rs::TS;
 use crate::roster::{Group, RosterSnapshot};
 
 /// Counts by group. Superseded sessions do not count: their work is counted where it goes on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 #[allow(missing_docs)] // The names are those of the groups.
 pub struct Status {
@@ -14,17 +16,23 @@ pub struct Status {
     pub working: u32,
     pub your_turn: u32,
     pub idle: u32,
+    /// Of those that need the person, how many for what: `approval`, `question`, `plan`, `dialog`, `error`.
+    #[serde(default)]
+    pub needs: BTreeMap<String, u32>,
 }
 
 impl From<&RosterSnapshot> for Status {
     fn from(snapshot: &RosterSnapshot) -> Self {
         let mut counts = Self::default();
         for session in snapshot.sessions.iter().filter(|s| s.superseded != Some(true)) {
-            match session.group {
+            match session.counted_as() {
                 Group::NeedsYou => counts.needs_you += 1,
                 Group::Working => counts.working += 1,
                 Group::YourTurn => counts.your_turn += 1,
                 Group::Idle => counts.idle += 1,
+            }
+            if let Some(need) = &session.needs {
+                *counts.needs.entry(need.clone()).or_default() += 1;
             }
         }
         counts

@@ -14,7 +14,9 @@ use watchbill_core::roster::row::{Reason, Source};
 use watchbill_core::session::state::{Confidence, State, StateKind};
 use watchbill_core::transcript::record::{CompactBoundary, CompactTrigger};
 use watchbill_protocol::chain::{Link, Segment, WorkChain};
-use watchbill_protocol::doctor::{Doctor, HooksHealth, Limit, Registry, Root, Versions, WatchMode};
+use watchbill_protocol::doctor::{
+    Doctor, HookSettings, HooksHealth, Limit, Registry, Root, Versions, WatchMode,
+};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::event::{StoreEvent, StoreEvents};
 use watchbill_protocol::roster::{
@@ -238,6 +240,11 @@ fn the_doctor() {
             dropped: 0,
             journal_bytes: 40_960,
             sessions: 2,
+            settings: vec![HookSettings {
+                path: "/home/dev/.claude/settings.json".into(),
+                state: "installed".into(),
+                missing: Vec::new(),
+            }],
         }),
         problems: Vec::new(),
     });

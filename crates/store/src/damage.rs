@@ -62,7 +62,7 @@ fn read_texts(sql: &Connection) -> rusqlite::Result<()> {
         let mut statement = sql.prepare(&format!("SELECT \"{column}\" FROM \"{table}\""))?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
-            row.get_ref(0)?.as_str_or_null().map_err(|e| rusqlite::Error::from(e))?;
+            row.get_ref(0)?.as_str_or_null().map_err(rusqlite::Error::from)?;
         }
     }
     Ok(())
@@ -88,7 +88,7 @@ pub(crate) fn set_aside(path: &Path) -> Result<PathBuf, StoreError> {
 }
 
 /// The path with something at its end.
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)

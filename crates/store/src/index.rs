@@ -1,5 +1,7 @@
 //! The full-text index as a whole: many texts at once, its soundness, and making it anew from the stored texts.
 
+use std::cell::Cell;
+
 use rusqlite::OptionalExtension;
 
 use crate::{Step, Store, StoreError};
@@ -18,7 +20,22 @@ const USUAL_MERGE: i64 = 4;
 /// How many segments of one level are merged at once, whatever it takes; SQLite's own default.
 const USUAL_CRISIS: i64 = 16;
 /// While large segments are about: merging them takes seconds, which no single step should.
-const PUT_OFF_CRISIS: i64 = 400;
+const PUT_OFF_CRISIS: i64 = 1_900;
+/// Then each of so many steps merges so many pages itself, some milliseconds' work, if nobody else does.
+const TIDY_EACH: u64 = 8;
+const TIDY_PAGES: i64 = 200;
+
+/// What the index needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Care {
+    /// Nothing: it merges its pieces as they come.
+    #[default]
+    None,
+    /// Very many texts are stored, and nothing is merged.
+    Many,
+    /// Large pieces wait to be merged. So many steps were made meanwhile.
+    Untidy(u64),
+}
 
 impl Store {
     /// Prepares for storing very many texts, as the first index does: pieces of the index are left as they are
@@ -30,6 +47,7 @@ impl Store {
     /// When the database cannot be written.
     pub fn begin_many(&mut self) -> Result<(), StoreError> {
         self.tune(MANY_HASH, 0, PUT_OFF_CRISIS)?;
+        self.care.set(Care::Many);
         self.cache(MANY_CACHE)
     }
 
@@ -40,6 +58,7 @@ impl Store {
     /// When the database cannot be written.
     pub fn end_many(&mut self) -> Result<(), StoreError> {
         self.tune(USUAL_HASH, USUAL_MERGE, PUT_OFF_CRISIS)?;
+        self.care.set(Care::Untidy(0));
         self.cache(USUAL_CACHE)
     }
 
@@ -94,6 +113,7 @@ impl Store {
         let more = self.sql.total_changes() - before >= 2;
         if !more {
             self.tune(USUAL_HASH, USUAL_MERGE, USUAL_CRISIS)?;
+            self.care.set(Care::None);
         }
         Ok(more)
     }
@@ -125,6 +145,18 @@ impl Store {
 }
 
 impl Step<'_> {
+    /// Where large pieces wait and nobody tidies, the steps do, so that a pile of small ones never makes a single
+    /// step merge everything.
+    pub(crate) fn take_care(&mut self, care: &Cell<Care>) -> Result<(), StoreError> {
+        if let Care::Untidy(steps) = care.get() {
+            care.set(Care::Untidy(steps + 1));
+            if steps % TIDY_EACH == TIDY_EACH - 1 {
+                self.index_option("merge", TIDY_PAGES)?;
+            }
+        }
+        Ok(())
+    }
+
     fn index_option(&mut self, name: &str, value: i64) -> Result<(), StoreError> {
         self.run("INSERT INTO texts_fts (texts_fts, rank) VALUES (?1, ?2)", (name, value))?;
         Ok(())

@@ -1,11 +1,13 @@
 //! Opens the store: who writes, which schema, and what to do with a file that is damaged.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
-use crate::damage::{Suspicion, look_through, set_aside};
+use crate::damage::{self, Suspicion, look_through, set_aside};
+use crate::index::Care;
 use crate::lock::{self, Asked, WriterLock};
 use crate::tables::meta::{CLEANING_DUE, INDEX_VERSION};
 use crate::{StoreError, folder, salvage, schema, text};
@@ -69,6 +71,7 @@ pub struct Store {
     path: PathBuf,
     access: Access,
     origin: Origin,
+    pub(crate) care: Cell<Care>,
     /// Held as long as the store is open. Dropped after the connection, since fields drop in order.
     _lock: Option<WriterLock>,
 }
@@ -103,7 +106,8 @@ impl Store {
             }
             other => other?,
         };
-        let mut store = Self { sql, path, access: Access::Writer, origin, _lock: Some(lock) };
+        let mut store =
+            Self { sql, path, access: Access::Writer, origin, care: Cell::default(), _lock: Some(lock) };
         store.mend_index(suspect.is_raised())?;
         store.finish_wiping()?;
         suspect.allay();
@@ -114,6 +118,8 @@ impl Store {
     fn mend_index(&mut self, suspect: bool) -> Result<(), StoreError> {
         if self.is_left_tuned()? {
             self.end_many()?;
+        } else if !self.is_tidy()? {
+            self.care.set(Care::Untidy(0));
         }
         let version = text::VERSION.to_string();
         let current = self.meta(INDEX_VERSION)?.is_some_and(|made| made == version);
@@ -146,16 +152,25 @@ impl Store {
         if folder::size(&path) == 0 {
             return Err(StoreError::Absent { path });
         }
-        let said = |e: rusqlite::Error| StoreError::of(&path, &e);
-        let sql = Connection::open_with_flags(
-            &path,
-            OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX,
-        )
-        .map_err(said)?;
-        prepare(&sql).map_err(said)?;
-        let found = schema::version(&sql).map_err(said)?;
+        let (sql, found) = match connect_reader(&path, false) {
+            // In a folder that may not be written the log's companion cannot be made. Without a log to read, the
+            // file alone is everything.
+            Err(StoreError::ReadOnly { .. } | StoreError::Io { .. })
+                if folder::size(&damage::beside(&path, "-wal")) == 0 =>
+            {
+                connect_reader(&path, true)?
+            }
+            other => other?,
+        };
         known(&path, found)?;
-        Ok(Self { sql, path, access: Access::Reader { held_by }, origin: Origin::Kept, _lock: None })
+        Ok(Self {
+            sql,
+            path,
+            access: Access::Reader { held_by },
+            origin: Origin::Kept,
+            care: Cell::default(),
+            _lock: None,
+        })
     }
 
     /// Another connection to the same store, for another thread: it reads alone.
@@ -218,6 +233,27 @@ impl Store {
         }
         fault
     }
+}
+
+/// Opens the database to read; says its schema. `alone`: nobody writes it, and nothing beside it is looked at.
+fn connect_reader(path: &Path, alone: bool) -> Result<(Connection, u32), StoreError> {
+    let said = |e: rusqlite::Error| StoreError::of(path, &e);
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let sql = if alone {
+        Connection::open_with_flags(uri(path), flags | OpenFlags::SQLITE_OPEN_URI)
+    } else {
+        Connection::open_with_flags(path, flags)
+    };
+    let sql = sql.map_err(said)?;
+    prepare(&sql).map_err(said)?;
+    let found = schema::version(&sql).map_err(said)?;
+    Ok((sql, found))
+}
+
+/// The database as an address that asks for no locks and no companions.
+fn uri(path: &Path) -> String {
+    let path = path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+    format!("file:{path}?immutable=1")
 }
 
 /// Opens the database to write, makes or migrates it. A suspect one is looked through.

@@ -6,11 +6,12 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags, params_from_iter};
 
 /// Tables of names, with their columns.
-const NAMED: [(&str, &str); 5] = [
+const NAMED: [(&str, &str); 6] = [
     ("forgotten", "session_id, at"),
     ("archive", "path, session_id, subagent, file, bytes, stored, hash, mtime, archived_at"),
     ("chains", "chain_id, name"),
     ("links", "earlier, later, reason, confidence, at"),
+    ("engine_facts", "name, bytes"),
     ("recoveries", "at, what, session_id, detail"),
 ];
 

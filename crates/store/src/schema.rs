@@ -42,7 +42,11 @@ pub(crate) fn version(sql: &Connection) -> rusqlite::Result<u32> {
 
 /// Brings a database up to the newest version, each version in a transaction of its own.
 pub(crate) fn migrate(sql: &mut Connection, found: u32) -> rusqlite::Result<()> {
-    for (at, tables) in VERSIONS.iter().enumerate().skip(found as usize) {
+    migrate_by(VERSIONS, sql, found)
+}
+
+fn migrate_by(versions: &[&[&str]], sql: &mut Connection, found: u32) -> rusqlite::Result<()> {
+    for (at, tables) in versions.iter().enumerate().skip(found as usize) {
         let transaction = sql.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
         drop_views(&transaction)?;
         for table in *tables {
@@ -76,4 +80,67 @@ pub fn text() -> String {
     text.push('\n');
     text.push_str(VIEWS);
     text
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a schema that cannot be made is a failure")]
+
+    use super::*;
+
+    /// A database in memory, with what the schema's functions need.
+    fn empty() -> Connection {
+        let sql = Connection::open_in_memory().unwrap();
+        crate::text::register(&sql).unwrap();
+        sql
+    }
+
+    #[test]
+    fn a_released_version_is_never_edited() {
+        insta::assert_snapshot!("schema", text());
+    }
+
+    #[test]
+    fn an_older_database_grows_by_what_is_missing_and_keeps_its_rows() {
+        let next: &[&str] = &["ALTER TABLE chains ADD COLUMN colour TEXT;"];
+        let versions = [VERSIONS, &[next]].concat();
+        let mut sql = empty();
+        migrate(&mut sql, 0).unwrap();
+        sql.execute_batch("INSERT INTO chains (chain_id, name) VALUES ('c', 'Release')").unwrap();
+        migrate_by(&versions, &mut sql, NEWEST).unwrap();
+        assert_eq!(version(&sql).unwrap(), NEWEST + 1);
+        let kept = "SELECT name || coalesce(colour, ' without colour') FROM chains";
+        assert_eq!(sql.query_row(kept, [], |row| row.get::<_, String>(0)).unwrap(), "Release without colour");
+        sql.execute_batch("SELECT * FROM v_sessions").unwrap();
+    }
+
+    #[test]
+    fn a_version_that_fails_leaves_the_one_before() {
+        let versions =
+            [VERSIONS, &[&["ALTER TABLE chains ADD COLUMN colour TEXT;", "CREATE nonsense;"]]].concat();
+        let mut sql = empty();
+        assert!(migrate_by(&versions, &mut sql, 0).is_err());
+        assert_eq!(version(&sql).unwrap(), NEWEST);
+        assert!(sql.prepare("SELECT colour FROM chains").is_err());
+        sql.execute_batch("SELECT * FROM v_sessions").unwrap();
+    }
+
+    #[test]
+    fn every_view_can_be_read_without_this_program() {
+        let mut sql = empty();
+        migrate(&mut sql, 0).unwrap();
+        sql.remove_function("index_parts", 1).unwrap();
+        sql.remove_function("index_tags", 3).unwrap();
+        let views: Vec<String> = sql
+            .prepare("SELECT name FROM sqlite_schema WHERE type = 'view' AND name GLOB 'v_*'")
+            .unwrap()
+            .query_map([], |row| row.get(0))
+            .unwrap()
+            .collect::<rusqlite::Result<_>>()
+            .unwrap();
+        assert!(views.len() >= 8);
+        for view in views {
+            sql.query_row(&format!("SELECT count(*) FROM {view}"), [], |row| row.get::<_, i64>(0)).unwrap();
+        }
+    }
 }

@@ -54,7 +54,10 @@ impl Step<'_> {
     /// # Errors
     /// When the database cannot be written; then nothing of the step is stored.
     pub fn commit(mut self) -> Result<(), StoreError> {
-        self.index_all()?;
+        if self.unindexed.is_some() {
+            self.index_all()?;
+            self.take_care(&self.store.care)?;
+        }
         for (file, stored) in std::mem::take(&mut self.texts) {
             self.run(
                 "UPDATE files SET texts = texts + ?2, cut_bytes = cut_bytes + ?3,

@@ -45,7 +45,7 @@ pub struct Entry {
 impl Face {
     /// The face for these rows at `now`, by the engine's clock.
     pub fn of(rows: &[TrackedSession], now: Timestamp) -> Self {
-        let count = |group| rows.iter().filter(|row| counted_as(row) == group).count();
+        let count = |group| rows.iter().filter(|row| row.counted_as() == group).count();
         let (needs_you, working) = (count(Group::NeedsYou), count(Group::Working));
         let look = match (needs_you, working) {
             (0, 0) => Look::Nothing,
@@ -74,14 +74,6 @@ impl Face {
     }
 }
 
-/// Who needs the person is the engine's word, and comes a second after the row: until then the session is at work.
-fn counted_as(row: &TrackedSession) -> Group {
-    match row.group {
-        Group::NeedsYou if row.needs.is_none() => Group::Working,
-        group => group,
-    }
-}
-
 fn listed(rows: &[TrackedSession]) -> impl Iterator<Item = &TrackedSession> {
     let of = |group| rows.iter().filter(move |row| row.group == group);
     of(Group::NeedsYou).chain(of(Group::Working))
@@ -100,7 +92,7 @@ fn counts(needs_you: usize, working: usize, your_turn: usize) -> String {
 }
 
 fn entry(row: &TrackedSession, now: Timestamp) -> Entry {
-    let glyph = if counted_as(row) == Group::NeedsYou { '▲' } else { '●' };
+    let glyph = if row.counted_as() == Group::NeedsYou { '▲' } else { '●' };
     let age = row.state_since.parse().map_or(String::new(), |since: Timestamp| {
         format!(" · {}", age_words(now.as_second().saturating_sub(since.as_second())))
     });

@@ -75,7 +75,8 @@ fn one(bench: &Bench, corpus: &Generated) -> Result<Used> {
 
 /// The roster of everything, from files alone.
 pub fn all_rows(bench: &Bench, corpus: &Generated) -> Result<Call> {
-    bench.watchbill(&["roster", "--json", "--no-live", "--all"], &corpus.claude_dir)
+    // Where nothing was ever stored, everything is read.
+    bench.watchbill_on(&["roster", "--json", "--no-live", "--all"], &corpus.claude_dir, "nothing")
 }
 
 fn one_of(rival: &Rival) -> Result<Used> {

@@ -19,6 +19,8 @@ pub struct Corpus {
 const MANY: Corpus = Corpus { name: "many", sessions: 2000, bytes: 1e9, seed: 1 };
 /// One session of 495 MB with 636 subagents.
 const HUGE: Corpus = Corpus { name: "huge", sessions: 1, bytes: 6e8, seed: 7 };
+/// Ten times as many sessions, most of them short.
+const VERY_MANY: Corpus = Corpus { name: "very-many", sessions: 20_000, bytes: 2e9, seed: 3 };
 /// Stand-ins that take seconds, to try the drivers.
 const MANY_SMALL: Corpus = Corpus { name: "many-small", sessions: 60, bytes: 2e7, seed: 1 };
 const HUGE_SMALL: Corpus = Corpus { name: "huge-small", sessions: 1, bytes: 1e7, seed: 7 };
@@ -41,6 +43,11 @@ impl Generated {
 /// Two thousand sessions.
 pub fn many(bench: &Bench) -> Result<Generated> {
     generate(bench, if bench.small { &MANY_SMALL } else { &MANY })
+}
+
+/// Twenty thousand sessions.
+pub fn very_many(bench: &Bench) -> Result<Generated> {
+    generate(bench, if bench.small { &MANY_SMALL } else { &VERY_MANY })
 }
 
 /// One enormous session.

@@ -11,22 +11,37 @@ use serde_json::{Value, json};
 
 use super::measure::quantile;
 use super::watching::{Event, Watching};
-use super::{Bench, Row};
+use super::{Bench, Row, corpus};
 
 const SESSIONS: usize = 50;
 /// Lines appended while measuring.
 const APPENDS: usize = 2000;
 /// Between two lines, over all sessions: fifty agents that each write two and a half lines a second.
 const PACE: Duration = Duration::from_millis(8);
+/// Milliseconds that ninety-nine of a hundred lines may take.
+const P99: f64 = 50.0;
 /// For the last events, after the last line.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Appends and listens.
 pub fn latency(bench: &Bench) -> Result<Vec<Row>> {
+    bench.forget("data")?;
+    measure(bench, "line to event", &[])
+}
+
+/// The same with a store that has everything yet to learn.
+pub fn while_indexing(bench: &Bench) -> Result<Vec<Row>> {
+    bench.forget("data")?;
+    let corpus = corpus::many(bench)?;
+    measure(bench, "line to event while indexing", &[&corpus.claude_dir])
+}
+
+fn measure(bench: &Bench, name: &str, beside: &[&Path]) -> Result<Vec<Row>> {
     let claude_dir = bench.tree.target("bench-live").join(".claude");
     let appends = if bench.small { APPENDS / 10 } else { APPENDS };
     let mut writers = (0..SESSIONS).map(|n| Writer::create(&claude_dir, n)).collect::<Result<Vec<_>>>()?;
-    let watching = Watching::start(bench, &claude_dir)?;
+    let folders: Vec<&Path> = std::iter::once(&*claude_dir).chain(beside.iter().copied()).collect();
+    let watching = Watching::start_on(bench, &folders, "data")?;
     let snapshot = watching.snapshot()?;
     let mut ledger = Ledger::default();
     let start = Instant::now();
@@ -58,9 +73,9 @@ pub fn latency(bench: &Bench) -> Result<Vec<Row>> {
     }
     let milliseconds: Vec<f64> = ledger.times.iter().map(|time| time.as_secs_f64() * 1000.0).collect();
     Ok(vec![
-        Row::told("line to event, p50", format!("{:.1} ms", quantile(&milliseconds, 0.5))),
-        Row::told("line to event, p99", format!("{:.1} ms", quantile(&milliseconds, 0.99))),
-        Row::told("line to event, slowest", format!("{:.1} ms", quantile(&milliseconds, 1.0))),
+        Row::told(format!("{name}, p50"), format!("{:.1} ms", quantile(&milliseconds, 0.5))),
+        Row::at_most(format!("{name}, p99"), quantile(&milliseconds, 0.99), "ms", P99),
+        Row::told(format!("{name}, slowest"), format!("{:.1} ms", quantile(&milliseconds, 1.0))),
         Row::at_most("lines that no event told of", ledger.open() as f64, "lines", 0.0),
     ])
 }

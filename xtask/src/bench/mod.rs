@@ -7,6 +7,7 @@ mod index;
 mod latency;
 mod measure;
 mod rivals;
+mod warm;
 mod watching;
 
 use std::path::PathBuf;
@@ -51,7 +52,10 @@ const PARTS: &[(&str, &str)] = &[
     ("index", "the full-text index of 2,000 sessions, beside other indexers with --rivals"),
     ("search", "the first page of a search, for common and for rare words"),
     ("first-rows", "from the start of the program to its first rows"),
+    ("warm", "starts that find everything in the store: 2,000 sessions"),
+    ("warm-many", "the same with 20,000 sessions"),
     ("latency", "from an appended line to its event, 50 sessions at work"),
+    ("latency-indexing", "the same while 1 GB is read into the store"),
     ("idle", "thirty seconds over 2,000 sessions in which nothing happens"),
 ];
 
@@ -65,9 +69,18 @@ pub struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// `watchbill` with a home and data folder of its own, so that no setting of the person's plays a part.
-    fn watchbill(&self, words: &[&str], claude_dir: &std::path::Path) -> Result<Call> {
-        self.watchbill_in(words, claude_dir, &self.tree.target("bench-home").join("data"))
+    /// `watchbill` with a home and a data folder of this name of its own, so that no setting of the person's plays a part.
+    fn watchbill_on(&self, words: &[&str], claude_dir: &std::path::Path, data: &str) -> Result<Call> {
+        self.watchbill_in(words, claude_dir, &self.tree.target("bench-home").join(data))
+    }
+
+    /// The next start is a first one: nothing is stored.
+    fn forget(&self, data: &str) -> Result<()> {
+        let folder = self.tree.target("bench-home").join(data);
+        if folder.exists() {
+            std::fs::remove_dir_all(&folder)?;
+        }
+        Ok(())
     }
 
     /// The same with a data folder of choice.
@@ -123,7 +136,10 @@ pub fn bench(tree: &Tree, options: &BenchOptions) -> Result<()> {
             "index" => index::index(&bench),
             "search" => index::search(&bench),
             "first-rows" => watching::first_rows(&bench),
+            "warm" => warm::warm(&bench),
+            "warm-many" => warm::many(&bench),
             "latency" => latency::latency(&bench),
+            "latency-indexing" => latency::while_indexing(&bench),
             _ => idle::idle(&bench),
         };
         match part {

@@ -35,8 +35,17 @@ pub struct Event {
 impl Watching {
     /// Starts the program over a folder.
     pub fn start(bench: &Bench, claude_dir: &Path) -> Result<Self> {
+        Self::start_on(bench, &[claude_dir], "data")
+    }
+
+    /// Starts the program over folders, the first of which is not empty, with a data folder of this name.
+    pub fn start_on(bench: &Bench, claude_dirs: &[&Path], data: &str) -> Result<Self> {
+        let Some((first, others)) = claude_dirs.split_first() else { bail!("no folder is named") };
         // The made-up sessions are older than those that a roster shows without being asked.
-        let call = bench.watchbill(&["watch", "--json", "--all"], claude_dir)?;
+        let mut call = bench.watchbill_on(&["watch", "--json", "--all"], first, data)?;
+        for other in others {
+            call = call.args(["--claude-dir"]).args([other]);
+        }
         let started = Instant::now();
         let mut child = call
             .command()
@@ -101,6 +110,7 @@ pub fn first_rows(bench: &Bench) -> Result<Vec<Row>> {
     let expected = rows_of(&cold::all_rows(bench, &corpus)?)?;
     let (mut first, mut all) = (Vec::new(), Vec::new());
     for _ in 0..bench.rounds {
+        bench.forget("data")?;
         let watching = Watching::start(bench, &corpus.claude_dir)?;
         let milliseconds = |event: &Event| (event.at - watching.started).as_secs_f64() * 1000.0;
         let mut event = watching.snapshot()?;

@@ -101,12 +101,27 @@ fn store(out: &mut String, health: &StoreHealth, paint: Paint) {
 fn hooks(out: &mut String, health: &HooksHealth, paint: Paint) {
     out.push_str(&format!("\n{}\n", paint.tone(Tone::Bold, &one_line(&health.path))));
     let sessions = match health.sessions {
-        0 => {
-            "no hook of the agent was heard in the last hour; `watchbill hooks install` adds them".to_owned()
-        }
+        0 => "no hook of the agent was heard in the last hour".to_owned(),
         sessions => format!("hooks of {} heard in the last hour", plural(sessions as usize, "session")),
     };
     out.push_str(&format!("  {sessions}\n"));
+    for settings in &health.settings {
+        let path = one_line(&settings.path);
+        let (word, wrong) = match &*settings.state {
+            "installed" if settings.missing.is_empty() => ("installed", false),
+            "installed" => {
+                ("installed, but not for all events: `watchbill hooks install` adds the rest", true)
+            }
+            "absent" => ("not installed; `watchbill hooks install` adds them", false),
+            "disabled" => ("installed, but the agent is told to run no hooks", true),
+            "program_missing" => {
+                ("installed, but their program is gone: `watchbill hooks install` mends that", true)
+            }
+            _ => ("cannot be read", true),
+        };
+        let line = format!("  hooks in {path}: {word}\n");
+        out.push_str(&if wrong { paint.tone(Tone::Error, &line) } else { line });
+    }
     let (ears, waiting) = (plural(count(health.ears), "program"), plural(count(health.waiting), "event"));
     let journal = size(health.journal_bytes);
     out.push_str(&format!("  {ears} listening, {waiting} waiting, {journal} of journal\n"));

@@ -82,6 +82,34 @@ pub struct RegistryMove {
     pub at: Timestamp,
 }
 
+/// The hooks of one process named another session than before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HookMove {
+    /// The process.
+    pub instance: Instance,
+    /// The session before.
+    pub from: SessionId,
+    /// The session after.
+    pub to: SessionId,
+    /// When the later one began, by the clock of the hook's sender.
+    pub at: Timestamp,
+    /// What the client called it.
+    pub cause: MoveCause,
+}
+
+/// `source` of the SessionStart that named the later session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum MoveCause {
+    /// A compaction into a new id: daemon and remote sessions do that, see the issues 87884 and 79830 of the client.
+    Compact,
+    /// `/clear`.
+    Clear,
+    /// `/branch` and the like, inside a running process.
+    Fork,
+    /// `/resume` inside: the later session was there before.
+    Resume,
+}
+
 /// A marker file of the document: a compaction was announced.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Marker {

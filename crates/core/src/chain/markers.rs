@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::forest::Forest;
-use super::lineage::{Lineage, Marker};
+use super::lineage::{Lineage, Marker, MoveCause};
 use super::link::{LinkConfidence, LinkReason};
 use super::nodes::{Node, Nodes};
 use super::parents::{Origin, Parent};
@@ -22,6 +22,21 @@ pub(super) struct Announced {
     pub in_file: Vec<(usize, Timestamp)>,
     /// Sessions that a compaction opened, sorted.
     pub opened: Vec<usize>,
+}
+
+impl Announced {
+    /// A hook that begins a new session after a compaction announces it as a marker does, where that is its origin.
+    pub fn add_hooks(&mut self, nodes: &Nodes<'_>, forest: &Forest, facts: &Facts<'_>) {
+        for moved in facts.hook_moves.iter().filter(|moved| moved.cause == MoveCause::Compact) {
+            let (Some(from), Some(to)) = (nodes.find(&moved.from), nodes.find(&moved.to)) else { continue };
+            let parent = forest.origins[to].parent().filter(|parent| parent.reason == LinkReason::Hook);
+            if parent.is_some_and(|parent| parent.from == from) {
+                self.opened.push(to);
+            }
+        }
+        self.opened.sort_unstable();
+        self.opened.dedup();
+    }
 }
 
 /// Applies every marker once, in the order of time.

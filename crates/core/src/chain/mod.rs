@@ -1,7 +1,8 @@
 //! Work chains: which session goes on in which, and how that is known.
 //!
 //! [`resolve()`] is a pure function from facts to [`Chains`]. Evidence is asked in the order of its
-//! worth: the person's word, forks, copied history, the process's own session id, registry moves, and
+//! worth: the person's word, forks, copied history, what one process's hooks or registry file name one after
+//! another, the records' own process id, and
 //! only then markers with their rule of thumb. Where nothing is known nothing is linked: hiding a
 //! session behind a wrong successor is worse than showing two rows.
 
@@ -18,7 +19,7 @@ mod nodes;
 mod parents;
 
 pub use chains::{Chain, Chains};
-pub use lineage::{BeganBy, Lineage, Marker, RegistryMove, Segment};
+pub use lineage::{BeganBy, HookMove, Lineage, Marker, MoveCause, RegistryMove, Segment};
 pub use link::{Link, LinkConfidence, LinkReason};
 pub use marker::{MarkerError, MarkerKey, parse_marker};
 pub use resolve::{Facts, ManualLink, resolve};

@@ -1,10 +1,11 @@
 //! For each session the one it comes from, by proven evidence and the person's word.
 
 use super::copies::Copies;
-use super::lineage::{BeganBy, RegistryMove};
+use super::lineage::{BeganBy, HookMove, MoveCause, RegistryMove};
 use super::link::{LinkConfidence, LinkReason};
 use super::nodes::Nodes;
 use super::resolve::{Facts, ManualLink, SLACK};
+use crate::ids::SessionId;
 use crate::time::{Millis, Timestamp};
 
 /// A session that began this long before its process was seen to move to it is still new.
@@ -140,7 +141,16 @@ fn process_origin(nodes: &Nodes<'_>, groups: &ProcessGroups, moved: Option<Moved
     let node = &nodes[number];
     let clear = node.began_by(BeganBy::Clear);
     if let Some(seen) = moved {
-        let reason = if clear { LinkReason::Clear } else { LinkReason::Registry };
+        let reason = match seen.cause {
+            Some(MoveCause::Fork) => {
+                let at = node.start.or(Some(seen.at));
+                return Origin::Known(Parent::branch(seen.from, LinkReason::ForkedFrom, at));
+            }
+            Some(MoveCause::Clear) => LinkReason::Clear,
+            _ if clear => LinkReason::Clear,
+            Some(_) => LinkReason::Hook,
+            None => LinkReason::Registry,
+        };
         return Origin::Known(Parent::proven(seen.from, reason, node.start.or(Some(seen.at))));
     }
     let Some(process) = node.processes.first().copied() else { return Origin::Unknown };
@@ -245,18 +255,23 @@ impl ProcessGroups {
 struct Moved {
     from: usize,
     at: Timestamp,
+    /// What a hook called it; `None` where only the registry showed it.
+    cause: Option<MoveCause>,
 }
 
-/// Changes of session by the session after.
-struct Moves(Vec<(usize, Timestamp, usize)>);
+/// Changes of session by the session after; of one session those that hooks named come first, then the earliest.
+struct Moves(Vec<(usize, bool, Timestamp, usize, Option<MoveCause>)>);
 
 impl Moves {
     fn new(nodes: &Nodes<'_>, facts: &Facts<'_>) -> Self {
-        let numbered = |m: &RegistryMove| {
-            let (from, to) = (nodes.find(&m.from)?, nodes.find(&m.to)?);
-            (from != to && nodes[from].seen).then_some((to, m.at, from))
+        let numbered = |from: &SessionId, to: &SessionId, at: Timestamp, cause: Option<MoveCause>| {
+            let (from, to) = (nodes.find(from)?, nodes.find(to)?);
+            (from != to && nodes[from].seen).then_some((to, cause.is_none(), at, from, cause))
         };
-        let mut moves: Vec<_> = facts.moves.iter().filter_map(numbered).collect();
+        let registry = |m: &RegistryMove| numbered(&m.from, &m.to, m.at, None);
+        let hook = |m: &HookMove| numbered(&m.from, &m.to, m.at, Some(m.cause));
+        let mut moves: Vec<_> = facts.moves.iter().filter_map(registry).collect();
+        moves.extend(facts.hook_moves.iter().filter_map(hook));
         moves.sort_unstable();
         Self(moves)
     }
@@ -271,7 +286,10 @@ impl Moves {
             // Nothing is written yet: a live session without a past is a new one.
             None => facts.live.contains(nodes[to].id),
         };
-        moves.find(|m| is_new(m.1)).map(|&(_, at, from)| Moved { from, at })
+        let opens = |m: &&(usize, bool, Timestamp, usize, Option<MoveCause>)| {
+            m.4 != Some(MoveCause::Resume) && is_new(m.2)
+        };
+        moves.find(opens).map(|&(_, _, at, from, cause)| Moved { from, at, cause })
     }
 }
 

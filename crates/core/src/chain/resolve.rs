@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::chains::{Chains, assemble};
 use super::copies::Copies;
 use super::forest::Forest;
-use super::lineage::{Lineage, Marker, RegistryMove};
+use super::lineage::{HookMove, Lineage, Marker, RegistryMove};
 use super::markers::apply_markers;
 use super::nodes::Nodes;
 use super::parents::find_parents;
@@ -27,9 +27,12 @@ pub struct Facts<'a> {
     pub lineages: &'a [&'a Lineage],
     /// Changes of session inside one process, as seen in the registry.
     pub moves: &'a [RegistryMove],
+    /// Changes of session inside one process, as its hooks tell (see [`HookMoves`](crate::hook::HookMoves)).
+    pub hook_moves: &'a [HookMove],
     /// Announced compactions.
     pub markers: &'a [Marker],
-    /// The terminal of a session, where it is known. Any key will do; it is only compared.
+    /// The terminal of a session, where it is known. Any key will do; it is only compared
+    /// (see [`TerminalContext::identity`](crate::hook::TerminalContext::identity)).
     pub terminals: &'a BTreeMap<SessionId, Arc<str>>,
     /// For each running process the session that it is on now.
     pub live: &'a BTreeSet<SessionId>,
@@ -46,6 +49,7 @@ impl<'a> Facts<'a> {
         Self {
             lineages,
             moves: &[],
+            hook_moves: &[],
             markers: &[],
             terminals: &NO_TERMINALS,
             live: &NO_SESSIONS,
@@ -85,6 +89,7 @@ pub fn resolve(facts: &Facts<'_>) -> Chains {
     let copies = Copies::find(&nodes);
     let parents = find_parents(&nodes, &copies, facts);
     let mut forest = Forest::grow(&nodes, parents, facts);
-    let announced = apply_markers(&nodes, &mut forest, facts);
+    let mut announced = apply_markers(&nodes, &mut forest, facts);
+    announced.add_hooks(&nodes, &forest, facts);
     assemble(&nodes, &forest, &announced)
 }

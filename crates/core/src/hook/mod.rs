@@ -3,6 +3,7 @@
 mod calls;
 pub mod event;
 pub mod fold;
+pub mod moves;
 mod names;
 pub mod origin;
 pub mod payload;
@@ -12,6 +13,7 @@ pub mod witness;
 
 pub use event::{HookEvent, ToolCall};
 pub use fold::HookFold;
+pub use moves::HookMoves;
 pub use origin::{HookOrigin, TerminalContext};
 pub use payload::{HookError, HookPayload, PAYLOAD_LIMIT, parse_payload};
 pub use texts::{HookTexts, payload_text};

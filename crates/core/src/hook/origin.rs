@@ -42,4 +42,37 @@ impl TerminalContext {
     pub fn of_tmux(target: &Arc<str>) -> Self {
         Self { kind: "tmux".into(), ids: BTreeMap::from([(Self::TMUX_TARGET.into(), Arc::clone(target))]) }
     }
+
+    /// One text for one tab or pane, the innermost that can be told from others: two contexts with the same text are the
+    /// same place. `None` where nothing tells it from its neighbours.
+    ///
+    /// A tmux pane is named as the registry names it, by its number on the default server; panes of another server carry that
+    /// server's socket. Where the program has no name for its tabs, the terminal's device stands for them.
+    pub fn identity(&self) -> Option<Arc<str>> {
+        let id = |name: &str| self.ids.get(name).map(|value| &**value);
+        let with = |part: &str, whole: Option<&str>| format!("{}:{}", whole.unwrap_or_default(), part);
+        let own = match &*self.kind {
+            "tmux" => {
+                let target = id(Self::TMUX_TARGET).and_then(|target| target.rsplit('.').next());
+                let socket = id("TMUX").and_then(|server| server.split(',').next());
+                let other = socket.filter(|socket| !socket.ends_with("/default"));
+                id("TMUX_PANE").or(target).map(|pane| with(pane, other))
+            }
+            "zellij" => id("ZELLIJ_PANE_ID").map(|pane| with(pane, id("ZELLIJ_SESSION_NAME"))),
+            "kitty" => {
+                id("KITTY_WINDOW_ID").map(|window| with(window, id("KITTY_PID").or(id("KITTY_LISTEN_ON"))))
+            }
+            "wezterm" => id("WEZTERM_PANE").map(|pane| with(pane, id("WEZTERM_UNIX_SOCKET"))),
+            "iterm2" => id("ITERM_SESSION_ID").or(id("TERM_SESSION_ID")).map(str::to_owned),
+            "apple_terminal" => id("TERM_SESSION_ID").map(str::to_owned),
+            "windows_terminal" => id("WT_SESSION").map(str::to_owned),
+            "warp" => id("WARP_FOCUS_URL").map(str::to_owned),
+            "konsole" => id("KONSOLE_DBUS_SESSION").map(|tab| with(tab, id("KONSOLE_DBUS_SERVICE"))),
+            _ => None,
+        };
+        match own {
+            Some(own) => Some(Arc::from(format!("{} {own}", self.kind))),
+            None => id("tty").map(|tty| Arc::from(format!("tty {tty}"))),
+        }
+    }
 }

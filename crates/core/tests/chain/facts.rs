@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use watchbill_core::chain::{
-    BeganBy, Chain, Chains, Facts, Lineage, Link, LinkConfidence, LinkReason, ManualLink, Marker,
-    RegistryMove, Segment, resolve,
+    BeganBy, Chain, Chains, Facts, HookMove, Lineage, Link, LinkConfidence, LinkReason, ManualLink, Marker,
+    MoveCause, RegistryMove, Segment, resolve,
 };
 use watchbill_core::ids::{ChainId, Instance, RecordId, SessionId};
 use watchbill_core::time::Timestamp;
@@ -142,6 +142,7 @@ impl Told {
 pub struct World {
     pub lineages: Vec<Lineage>,
     pub moves: Vec<RegistryMove>,
+    pub hook_moves: Vec<HookMove>,
     pub markers: Vec<Marker>,
     pub terminals: BTreeMap<SessionId, Arc<str>>,
     pub live: BTreeSet<SessionId>,
@@ -179,6 +180,13 @@ impl World {
         self
     }
 
+    /// The hooks of a process name another session.
+    pub fn hook_move(mut self, from: &str, to: &str, secs: i64, cause: MoveCause) -> Self {
+        let instance = Instance { pid: 1, proc_start: None };
+        self.hook_moves.push(HookMove { instance, from: id(from), to: id(to), at: at(secs), cause });
+        self
+    }
+
     /// A process is on the session now.
     pub fn live(mut self, name: &str) -> Self {
         self.live.insert(id(name));
@@ -209,6 +217,7 @@ impl World {
         resolve(&Facts {
             lineages: &lineages,
             moves: &self.moves,
+            hook_moves: &self.hook_moves,
             markers: &self.markers,
             terminals: &self.terminals,
             live: &self.live,

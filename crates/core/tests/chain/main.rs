@@ -8,6 +8,7 @@ mod compaction;
 mod edges;
 mod facts;
 mod forks;
+mod hooks;
 mod in_process;
 mod properties;
 mod recorded;

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use proptest::collection::vec;
 use proptest::option::of;
 use proptest::prelude::*;
-use watchbill_core::chain::{BeganBy, Chains, Lineage, ManualLink, Marker, RegistryMove};
+use watchbill_core::chain::{
+    BeganBy, Chains, HookMove, Lineage, ManualLink, Marker, MoveCause, RegistryMove,
+};
 use watchbill_core::ids::{Instance, SessionId};
 
 use crate::facts::*;
@@ -48,11 +50,12 @@ fn any_lineage() -> impl Strategy<Value = Lineage> {
 
 fn any_world() -> impl Strategy<Value = World> {
     let moves = vec((0..NAMES, 0..NAMES, 0i64..400), 0..5);
+    let moves = (moves, vec((0..NAMES, 0..NAMES, 0i64..400, 0..4usize), 0..5));
     let markers = vec((0..NAMES, 0i64..400, 0..2usize), 0..5);
     let manual = vec((0..NAMES, 0..NAMES, 0i64..400, any::<bool>()), 0..3);
     let live = (proptest::collection::btree_set(0..NAMES, 0..3), vec((0..NAMES, 0..3usize), 0..4));
     (vec(any_lineage(), 0..10), moves, markers, manual, live).prop_map(
-        |(lineages, moves, markers, manual, (live, terminals))| World {
+        |(lineages, (moves, hooks), markers, manual, (live, terminals))| World {
             lineages,
             moves: moves
                 .into_iter()
@@ -61,6 +64,16 @@ fn any_world() -> impl Strategy<Value = World> {
                     from: id(&name(from)),
                     to: id(&name(to)),
                     at: at(secs),
+                })
+                .collect(),
+            hook_moves: hooks
+                .into_iter()
+                .map(|(from, to, secs, cause)| HookMove {
+                    instance: Instance { pid: 7, proc_start: None },
+                    from: id(&name(from)),
+                    to: id(&name(to)),
+                    at: at(secs),
+                    cause: [MoveCause::Clear, MoveCause::Compact, MoveCause::Fork, MoveCause::Resume][cause],
                 })
                 .collect(),
             markers: markers
@@ -94,13 +107,15 @@ fn shuffled_worlds() -> impl Strategy<Value = (World, World)> {
         let shuffled = (
             Just(world.lineages.clone()).prop_shuffle(),
             Just(world.moves.clone()).prop_shuffle(),
+            Just(world.hook_moves.clone()).prop_shuffle(),
             Just(world.markers.clone()).prop_shuffle(),
             Just(world.manual.clone()).prop_shuffle(),
         );
         let rest = world.clone();
-        let other = shuffled.prop_map(move |(lineages, moves, markers, manual)| World {
+        let other = shuffled.prop_map(move |(lineages, moves, hook_moves, markers, manual)| World {
             lineages,
             moves,
+            hook_moves,
             markers,
             manual,
             ..rest.clone()

@@ -1,6 +1,7 @@
 //! From a hint to the files that have to be looked at.
 
 use std::collections::{BTreeSet, HashSet};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use watchbill_core::problem::ProblemKind;
@@ -83,20 +84,14 @@ impl Engine {
         }
         let found = scan_path(&*self.world.fs, &self.roots, path);
         self.renew_scan_problems(path, found.problems);
-        let known: Vec<PathBuf> = self
-            .files
-            .keys()
-            .cloned()
-            .chain(self.registry.paths())
-            .filter(|file| file.starts_with(path))
-            .collect();
+        let missing = self.missing(&found.found, &|file| file.starts_with(path));
         let is_project = path.parent().is_some_and(|above| above.ends_with(layout::PROJECTS));
-        if is_project && !known.is_empty() && self.world.fs.stat(path).is_err() {
+        if is_project && !missing.is_empty() && self.world.fs.stat(path).is_err() {
             // If it was a link, its files may be there under another name, which nobody will tell us.
             return self.rescan(out);
         }
         self.note_registry_folders();
-        self.look_at_found(found.found, known, out);
+        self.look_at_found(found.found, missing, out);
         let (files, fs) = (&self.files, &self.world.fs);
         self.problems.forget_unreadable(&|file| {
             file.starts_with(path) && !files.contains_key(file) && fs.stat(file).is_err()
@@ -133,19 +128,28 @@ impl Engine {
     }
 
     /// Of one file under two names, through a link, only the name counts that a scan finds first.
-    pub(super) fn forget_twins(&mut self, found: &[Found], known: &[PathBuf]) -> HashSet<PathBuf> {
-        let paths: HashSet<&Path> = found.iter().map(|found| found.path.as_path()).collect();
+    pub(super) fn forget_twins(&mut self, found: &[Found], missing: &mut BTreeSet<PathBuf>) {
+        if missing.is_empty() {
+            return;
+        }
         let ids: HashSet<_> = found.iter().map(|found| (found.stat.id, found.path.file_name())).collect();
         let is_twin = |path: &&PathBuf| {
-            !paths.contains(path.as_path())
-                && self.files.contains_key(*path)
+            self.files.contains_key(*path)
                 && self.world.fs.stat(path).is_ok_and(|stat| ids.contains(&(stat.id, path.file_name())))
         };
-        let twins: HashSet<PathBuf> = known.iter().filter(is_twin).cloned().collect();
-        for path in &twins {
-            self.forget_file(path);
+        let twins: Vec<PathBuf> = missing.iter().filter(is_twin).cloned().collect();
+        for path in twins {
+            self.forget_file(&path);
+            missing.remove(&path);
         }
-        twins
+    }
+
+    /// The known files, transcripts and registry, that were not found; `below` says where was looked.
+    pub(super) fn missing(&self, found: &[Found], below: &dyn Fn(&Path) -> bool) -> BTreeSet<PathBuf> {
+        // Compared as bytes: taking paths apart would cost more than all the rest.
+        let here: HashSet<&OsStr> = found.iter().map(|found| found.path.as_os_str()).collect();
+        let known = self.files.keys().cloned().chain(self.registry.paths());
+        known.filter(|path| !here.contains(path.as_os_str()) && below(path)).collect()
     }
 
     /// The name under which a file that is new to us is known already.
@@ -162,10 +166,13 @@ impl Engine {
         names.find(same).cloned()
     }
 
-    pub(super) fn look_at_found(&mut self, found: Vec<Found>, known: Vec<PathBuf>, out: &mut Vec<Output>) {
-        let mut missing: BTreeSet<PathBuf> = known.into_iter().collect();
+    pub(super) fn look_at_found(
+        &mut self,
+        found: Vec<Found>,
+        missing: BTreeSet<PathBuf>,
+        out: &mut Vec<Output>,
+    ) {
         for found in found {
-            missing.remove(&found.path);
             if self.is_unchanged(&found) {
                 self.problems_dirty |= self.problems.can_be_read(&found.path.to_string_lossy());
                 continue;

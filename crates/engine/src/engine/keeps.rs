@@ -265,9 +265,8 @@ impl Engine {
 
     /// Compares what a scan found with what is known: what is unchanged costs nothing more.
     pub(super) fn reconcile(&mut self, found: Vec<Found>, out: &mut Vec<Output>) {
-        let known: Vec<PathBuf> = self.files.keys().cloned().chain(self.registry.paths()).collect();
-        let twins = self.forget_twins(&found, &known);
-        let known = known.into_iter().filter(|path| !twins.contains(path)).collect();
+        let mut missing = self.missing(&found, &|_| true);
+        self.forget_twins(&found, &mut missing);
         let metas: HashSet<PathBuf> = found
             .iter()
             .filter(|found| matches!(found.place, Place::SubagentMeta { .. }))
@@ -279,7 +278,7 @@ impl Engine {
             .filter(|(path, file)| file.meta().is_some() && !metas.contains(*path))
             .map(|(path, _)| path.with_extension("meta.json"))
             .collect();
-        self.look_at_found(found, known, out);
+        self.look_at_found(found, missing, out);
         for meta in vanished {
             self.read_meta(&meta);
         }

@@ -29,10 +29,12 @@ impl Engine {
         markers.retain(|marker| self.outlook.until.is_none_or(|until| marker.compacted_at <= until));
         let live = self.live_sessions();
         let terminals = self.terminals();
-        let moves = self.moves();
+        let mut hook_moves = self.hooks.moves();
+        hook_moves.retain(|moved| self.outlook.until.is_none_or(|until| moved.at <= until));
         let chains = resolve(&Facts {
             lineages: &lineages,
-            moves: &moves,
+            moves: self.registry.moves(),
+            hook_moves: &hook_moves,
             markers: &markers,
             terminals: &terminals,
             live: &live,

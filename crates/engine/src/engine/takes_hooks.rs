@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use watchbill_core::chain::lineage::RegistryMove;
 use watchbill_core::evidence::registry::Liveness;
 use watchbill_core::evidence::witness::InstanceWitness;
 use watchbill_core::hook::{TerminalContext, parse_payload};
@@ -104,12 +103,13 @@ impl Engine {
     /// The terminal of each session that one is known of: any two keys are equal where the terminal is the same.
     pub(super) fn terminals(&self) -> BTreeMap<SessionId, Arc<str>> {
         let heard =
-            self.hooks.sessions().filter_map(|(id, told)| Some((id.clone(), key_of(told.terminal()?)?)));
+            self.hooks.sessions().filter_map(|(id, told)| Some((id.clone(), told.terminal()?.identity()?)));
         let mut terminals: BTreeMap<SessionId, Arc<str>> = heard.collect();
         for witness in self.registry.all() {
             // Where both speak, a hook's sender saw the innermost terminal, and the registry speaks of the present.
-            if let Some(tmux) = &witness.entry.tmux {
-                terminals.entry(witness.entry.session.clone()).or_insert_with(|| pane_key(tmux));
+            let tmux = witness.entry.tmux.as_ref().map(TerminalContext::of_tmux);
+            if let Some(terminal) = tmux.and_then(|tmux| tmux.identity()) {
+                terminals.entry(witness.entry.session.clone()).or_insert(terminal);
             }
         }
         terminals
@@ -118,39 +118,10 @@ impl Engine {
     /// The sessions that a process runs, as far as anyone knows.
     pub(super) fn live_sessions(&self) -> BTreeSet<SessionId> {
         let alive = |witness: &InstanceWitness| witness.liveness == Liveness::Alive;
-        let named = self.registry.all().filter(|witness| alive(witness));
+        let stays = |w: &InstanceWitness| !self.hooks.has_left(&w.entry.instance, &w.entry.session);
+        let named = self.registry.all().filter(|witness| alive(witness) && stays(witness));
         let heard = self.hooks.sessions().filter(|(id, _)| self.makings(id).instances().iter().any(alive));
         let named = named.map(|witness| witness.entry.session.clone());
         named.chain(heard.map(|(id, _)| id.clone())).collect()
     }
-
-    /// Every change of session inside a process, whoever told of it.
-    pub(super) fn moves(&self) -> Vec<RegistryMove> {
-        let mut moves = self.registry.moves().to_vec();
-        let known = |told: &RegistryMove| {
-            self.registry
-                .moves()
-                .iter()
-                .any(|seen| (&seen.instance, &seen.from, &seen.to) == (&told.instance, &told.from, &told.to))
-        };
-        moves.extend(self.hooks.moves().iter().filter(|told| !known(told)).cloned());
-        moves
-    }
-}
-
-/// Registry and hooks name a pane of tmux differently: `session:@window.%pane`, and `%pane` alone.
-fn pane_key(target: &str) -> Arc<str> {
-    let pane = target.rsplit('.').next().unwrap_or(target);
-    Arc::from(format!("tmux {pane}"))
-}
-
-fn key_of(terminal: &TerminalContext) -> Option<Arc<str>> {
-    if let Some(pane) = terminal.ids.get("TMUX_PANE").filter(|_| &*terminal.kind == "tmux") {
-        return Some(pane_key(pane));
-    }
-    if terminal.ids.is_empty() {
-        return None;
-    }
-    let ids: Vec<String> = terminal.ids.iter().map(|(name, id)| format!("{name}={id}")).collect();
-    Some(Arc::from(format!("{} {}", terminal.kind, ids.join(" "))))
 }

@@ -134,6 +134,9 @@ impl Step<'_> {
     }
 }
 
+/// A word about a plan, and when it was said.
+type Word = (Arc<str>, Option<Timestamp>, PlanWord);
+
 impl Store {
     /// The versions of a session's plans: by plan, then by time.
     ///
@@ -175,10 +178,7 @@ impl Store {
         Ok(plans)
     }
 
-    fn plan_words(
-        &self,
-        session: SessionKey,
-    ) -> Result<Vec<(Arc<str>, Option<Timestamp>, PlanWord)>, StoreError> {
+    fn plan_words(&self, session: SessionKey) -> Result<Vec<Word>, StoreError> {
         self.asked(|sql| {
             sql.prepare_cached(
                 "SELECT plan, nullif(at, 0), word FROM plan_words WHERE session = ?1 ORDER BY plan, at, word",

@@ -39,6 +39,11 @@ impl Terms {
         Self(if typing { without_stub(terms) } else { terms })
     }
 
+    /// Whether the last word may go on.
+    pub(crate) fn may_go_on(&self) -> bool {
+        self.0.last().is_some_and(|last| last.prefix)
+    }
+
     /// The query in the index's own language; `None` when there is nothing to look for.
     pub(crate) fn to_fts(&self) -> Option<String> {
         let terms: Vec<String> = self.0.iter().map(Term::to_fts).collect();

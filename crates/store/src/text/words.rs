@@ -95,8 +95,15 @@ pub(crate) fn fold(word: &str) -> String {
 
 /// Whether a word of a text is the folded one, or begins with it.
 pub(crate) fn is(word: &str, folded_word: &str, prefix: bool) -> bool {
+    let (a, b) = (word.as_bytes(), folded_word.as_bytes());
+    // Nearly every word is told apart by its first letter.
+    if let (Some(a), Some(b)) = (a.first(), b.first())
+        && a.is_ascii()
+        && a.to_ascii_lowercase() != *b
+    {
+        return false;
+    }
     if word.is_ascii() {
-        let (a, b) = (word.as_bytes(), folded_word.as_bytes());
         return (a.len() == b.len() || (prefix && a.len() > b.len())) && a[..b.len()].eq_ignore_ascii_case(b);
     }
     let mut theirs = word.chars().flat_map(folded);

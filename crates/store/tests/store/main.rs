@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs, reason = "a broken test should fail loudly")]
 
+mod archive;
 mod damage;
 mod first;
 mod forget;
@@ -9,3 +10,4 @@ mod kill;
 mod laws;
 mod rig;
 mod states;
+mod trouble;

@@ -3,4 +3,8 @@
 /**
  * Counts by group. Superseded sessions do not count: their work is counted where it goes on.
  */
-export type Status = { needsYou: number, working: number, yourTurn: number, idle: number, };
+export type Status = { needsYou: number, working: number, yourTurn: number, idle: number, 
+/**
+ * Of those that need the person, how many for what: `approval`, `question`, `plan`, `dialog`, `error`.
+ */
+needs: { [key in string]: number }, };

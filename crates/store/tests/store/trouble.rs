@@ -1,0 +1,208 @@
+//! What the system or another program may do to the store: each trouble has its kind and its words, and nothing that
+//! was stored is lost.
+
+use std::path::Path;
+use std::process::Command;
+
+use rusqlite::Connection;
+use watchbill_store::search::Query;
+use watchbill_store::{Mode, Store, StoreError};
+
+use crate::rig::{Rig, child, prompt, session};
+
+/// Stores one more text; says how many there are then.
+fn add(store: &mut Store, n: u64, text: &str) -> Result<u64, StoreError> {
+    let mut step = store.step()?;
+    let (key, file) = session(&mut step, "a");
+    step.add_text(file, key, &prompt(n, text))?;
+    step.commit()?;
+    Ok(store.text_counts()?.0)
+}
+
+/// The words without the folder of this run.
+fn said(error: &StoreError, folder: &Path) -> String {
+    error.to_string().replace(&folder.to_string_lossy().into_owned(), "/home/dev/data")
+}
+
+fn child_folder() -> std::path::PathBuf {
+    std::env::var_os("STORE_TEST_FOLDER").unwrap().into()
+}
+
+#[test]
+fn a_newer_schema_is_refused_and_left_alone() {
+    let rig = Rig::new();
+    let mut store = rig.open();
+    add(&mut store, 0, "kept").unwrap();
+    let path = store.path().to_owned();
+    drop(store);
+    let sql = Connection::open(&path).unwrap();
+    sql.pragma_update(None, "user_version", 99).unwrap();
+    sql.close().unwrap();
+    let before = std::fs::read(&path).unwrap();
+    for mode in [Mode::WriteOrRead, Mode::Read] {
+        let error = Store::open(rig.folder.path(), mode).unwrap_err();
+        let known = watchbill_store::schema::NEWEST;
+        assert_eq!(
+            said(&error, rig.folder.path()),
+            format!(
+                "/home/dev/data/watchbill.db was written by a newer version (schema 99, this one knows {known}); \
+                 nothing was changed: update this program, or choose another folder with --data-dir"
+            )
+        );
+    }
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+}
+
+#[test]
+fn a_locked_database_is_said_and_the_step_can_be_made_later() {
+    let rig = Rig::new();
+    let mut store = rig.open();
+    add(&mut store, 0, "first").unwrap();
+    let other = Connection::open(store.path()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let error = add(&mut store, 1, "second").unwrap_err();
+    assert_eq!(
+        said(&error, rig.folder.path()),
+        "/home/dev/data/watchbill.db is locked by another program; try again, or end what holds it"
+    );
+    assert!(error.passes());
+    assert_eq!(store.search(&Query::new("first", 5)).unwrap().hits.len(), 1, "reading goes on");
+    other.execute_batch("ROLLBACK").unwrap();
+    assert_eq!(add(&mut store, 1, "second").unwrap(), 2);
+}
+
+/// What a person without the right to write meets.
+#[test]
+#[ignore = "a process of the test below"]
+fn child_may_not_write() {
+    let folder = child_folder();
+    let error = Store::open(&folder, Mode::WriteOrRead).unwrap_err();
+    println!("said {}", said(&error, &folder));
+    let store = Store::open(&folder, Mode::Read).unwrap();
+    println!("found {}", store.search(&Query::new("kept", 5)).unwrap().hits.len());
+}
+
+#[test]
+#[cfg(unix)]
+fn a_folder_that_may_not_be_written_can_be_read() {
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::process::CommandExt;
+
+    let rig = Rig::new();
+    let mut store = rig.open();
+    add(&mut store, 0, "kept").unwrap();
+    drop(store);
+    for entry in std::fs::read_dir(rig.folder.path()).unwrap() {
+        std::fs::set_permissions(entry.unwrap().path(), PermissionsExt::from_mode(0o444)).unwrap();
+    }
+    std::fs::set_permissions(rig.folder.path(), PermissionsExt::from_mode(0o555)).unwrap();
+    let mut reader = child("trouble::child_may_not_write");
+    reader.env("STORE_TEST_FOLDER", rig.folder.path()).env("TMPDIR", rig.folder.path());
+    if rustix::process::geteuid().is_root() {
+        // Permissions mean nothing to root.
+        reader.uid(65_534).gid(65_534);
+    }
+    let output = reader.output();
+    std::fs::set_permissions(rig.folder.path(), PermissionsExt::from_mode(0o755)).unwrap();
+    let output = match output {
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+            eprintln!("NOT TESTED: nobody but root may run the program of the tests");
+            return;
+        }
+        output => output.unwrap(),
+    };
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        text.contains(
+            "said /home/dev/data/writer.lock may not be written; check its permissions, or choose another folder"
+        ) && text.contains("found 1"),
+        "{text}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+/// Fills a small file system, makes room again, and goes on.
+#[test]
+#[ignore = "a process of the test below"]
+fn child_fills_the_disk() {
+    let folder = child_folder();
+    std::fs::write(folder.join("ballast"), vec![0; 1 << 20]).unwrap();
+    let data = folder.join("data");
+    let mut store = Store::open(&data, Mode::WriteOrRead).unwrap();
+    let text = "many words that fill the disk ".repeat(500);
+    let mut stored = 0;
+    let error = loop {
+        match add(&mut store, stored, &format!("number{stored} {text}")) {
+            Ok(count) => stored = count,
+            Err(error) => break error,
+        }
+        assert!(stored < 10_000, "the disk is never full");
+    };
+    println!("said {}", said(&error, &data));
+    assert!(error.passes());
+    assert_eq!(store.text_counts().unwrap().0, stored);
+    assert_eq!(store.search(&Query::new("many words", 10_000)).unwrap().hits.len() as u64, stored);
+    drop(store);
+    // Also where there is no room for a new start.
+    let store = Store::open(&data, Mode::Read).unwrap();
+    assert_eq!(store.search(&Query::new("number0", 5)).unwrap().hits.len(), 1);
+    drop(store);
+    std::fs::remove_file(folder.join("ballast")).unwrap();
+    let mut store = Store::open(&data, Mode::WriteOrRead).unwrap();
+    assert_eq!(add(&mut store, stored, "there is room again").unwrap(), stored + 1);
+    assert!(store.index_is_sound().unwrap());
+    println!("went on");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_loses_nothing_that_was_stored() {
+    let rig = Rig::new();
+    let me = std::env::current_exe().unwrap();
+    // A file system of three megabytes that only this process and its children see.
+    let script = r#"mount -t tmpfs -o size=3m none "$STORE_TEST_FOLDER" || exit 77
+        exec "$0" trouble::child_fills_the_disk --exact --ignored --nocapture"#;
+    let output = Command::new("unshare")
+        .args(["--user", "--map-root-user", "--mount", "sh", "-c", script])
+        .arg(me)
+        .env("STORE_TEST_FOLDER", rig.folder.path())
+        .output();
+    let output = match output {
+        Ok(output) if output.status.code() != Some(77) && !output.stdout.is_empty() => output,
+        other => {
+            eprintln!("NOT TESTED: no file system of our own may be mounted here: {other:?}");
+            return;
+        }
+    };
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        text.contains(
+            "said no space left for /home/dev/data/watchbill.db; free some space: what was not stored is stored later"
+        ) && text.contains("went on"),
+        "{text}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+#[test]
+#[cfg(unix)]
+fn only_the_person_may_look_into_the_folder_and_its_files() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let rig = Rig::new();
+    let folder = rig.folder.path().join("below/data");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::set_permissions(&folder, PermissionsExt::from_mode(0o755)).unwrap();
+    let mut store = Store::open(&folder, Mode::WriteOrRead).unwrap();
+    add(&mut store, 0, "mine").unwrap();
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&folder), 0o700);
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        let entry = entry.unwrap();
+        assert_eq!(mode(&entry.path()), 0o600, "{:?}", entry.path());
+        names.push(entry.file_name().into_string().unwrap());
+    }
+    names.sort();
+    assert_eq!(names, ["watchbill.db", "watchbill.db-shm", "watchbill.db-wal", "writer.lock"]);
+}
