@@ -201,6 +201,9 @@ fn transcripts(fs: &dyn Fs, roots: &[PathBuf]) -> Vec<Found> {
     scan(fs, roots).found.into_iter().filter(|found| found.place.is_transcript()).collect()
 }
 
+/// What somebody does with the store while it is theirs.
+pub type Use<'u> = &'u mut dyn FnMut(&mut Store) -> Result<(), StoreError>;
+
 /// What is to be packed and given up now.
 pub struct Due {
     found: Vec<Found>,
@@ -248,9 +251,7 @@ impl Due {
         fs: &dyn Fs,
         data_dir: &Path,
         now: Timestamp,
-        with_store: &mut dyn FnMut(
-            &mut dyn FnMut(&mut Store) -> Result<(), StoreError>,
-        ) -> Result<(), StoreError>,
+        with_store: &mut dyn FnMut(Use<'_>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         let archive = Archive::new(data_dir);
         if let Some(path) = self.plan.prune.pop() {

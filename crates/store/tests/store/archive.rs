@@ -100,7 +100,7 @@ fn what_an_unclean_exit_leaves_does_not_count_and_is_tidied_away() {
     std::fs::write(folder.path().join(ARCHIVE).join("half.jsonl.zst"), b"half").unwrap();
     assert_eq!(unpack(&archive, &first), &whole[..whole.len() / 2]);
     assert_eq!(archive.tidy(std::slice::from_ref(&first)), 11);
-    assert_eq!(files(folder.path()), [first.file.clone()]);
+    assert_eq!(files(folder.path()), std::slice::from_ref(&first.file));
     std::fs::write(&path, &torn).unwrap();
     let grown = pack(&archive, &whole, Some(&first)).unwrap().row;
     assert_eq!(unpack(&archive, &grown), whole, "the torn addition was overwritten");
