@@ -5,6 +5,7 @@
 mod damage;
 mod first;
 mod forget;
+mod history;
 mod kill;
 mod laws;
 mod rig;
