@@ -7,7 +7,7 @@ from sandbox import Sandbox, Ways
 
 def complaint(programs, folder):
     """What the client says against the folder, or `None`."""
-    sandbox = Sandbox(programs.watchbill, 0, 0, [], Ways())
+    sandbox = Sandbox(programs, 0, 0, [], Ways())
     try:
         words = [programs.claude, "plugin", "validate", folder]
         said = subprocess.run(

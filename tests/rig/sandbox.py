@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 KEY = "sk-ant-rig-dummy-" + "0" * 24
-FAN_OUT = Path(__file__).with_name("fan_out.sh")
-# Every event that a state depends on; the rig's log and the fanned-out watchers hear the same ones.
+LOG_EVENT = Path(__file__).with_name("log_event.sh")
+LOSE_SOME = Path(__file__).with_name("lose_some.sh")
+# What the driver keeps step by.
 EVENTS = (
     "SessionStart SessionEnd UserPromptSubmit PreToolUse PostToolUse PostToolUseFailure PermissionRequest PermissionDenied"
     " Notification Stop StopFailure SubagentStart SubagentStop PreCompact PostCompact"
@@ -29,19 +30,23 @@ class Ways:
 class Sandbox:
     """The folders of one run."""
 
-    def __init__(self, watchbill, port, seed, sets, ways):
+    def __init__(self, programs, port, seed, sets, ways):
         # Not under the build folder: a socket's path must be short, and nobody knows how deep that lies.
         self.root = Path(tempfile.mkdtemp(prefix="wb-rig-"))
         self.home, self.work = self.root / "home", self.root / "work"
         self.claude, self.log = self.home / ".claude", self.root / "hooks"
         self.port = port
         self.sets = sets
-        self.watchbill = watchbill
+        self.watchbill = programs.watchbill
         for folder in (self.work, self.claude / "projects", self.claude / "sessions", self.log, self.root / "tmp"):
             folder.mkdir(parents=True)
         for witnesses in self.sets:
             self.data(witnesses).mkdir(parents=True)
         (self.work / "readme.txt").write_text("Nothing of interest.\n")
+        # Where the client's own installer puts it: `hooks install` asks it for its version, and so for its events.
+        own = self.home / ".local/bin/claude"
+        own.parent.mkdir(parents=True)
+        own.symlink_to(programs.claude)
         self.trust()
         self.settings(seed, ways)
 
@@ -64,32 +69,43 @@ class Sandbox:
 
     def settings(self, seed, ways):
         """The client's settings: the mode, what is allowed, and hooks, ours as a person would install them."""
-        ears = []
+        path = self.claude / "settings.json"
+        path.write_text(json.dumps({"permissions": {"allow": ["Bash(cat:*)"]}}))
         for witnesses in self.sets:
-            if witnesses.hooks in ("fanned", "lossy"):
-                ears.append(("lossy:" if witnesses.hooks == "lossy" else "") + str(self.data(witnesses)))
-        command = " ".join(["sh", str(FAN_OUT), str(self.log), str(self.watchbill), str(seed), *ears])
-        entry = [{"hooks": [{"type": "command", "command": command, "async": True}]}]
-        settings = {"permissions": {"allow": ["Bash(cat:*)"]}, "hooks": {event: entry for event in EVENTS}}
+            if witnesses.hooks == "installed":
+                self.install(path, self.data(witnesses))
+        settings = json.loads(path.read_text())
+        hooks = settings.setdefault("hooks", {})
+        # The others' are added afterwards: the installer takes them for older ones of its own and would replace them.
+        for entries in hooks.values():
+            entries.extend([entry for installed in list(entries) for entry in self.copies(installed, seed)])
+        log = {"type": "command", "command": f"sh {LOG_EVENT} {self.log}", "async": True}
+        for event in EVENTS:
+            hooks.setdefault(event, []).append({"hooks": [log]})
         if ways.mode:
             settings["permissions"]["defaultMode"] = ways.mode
         if ways.answer:
             decision = {"hookEventName": "PermissionRequest", "decision": {"behavior": ways.answer}}
             command = f"cat > /dev/null; echo '{json.dumps({'hookSpecificOutput': decision})}'"
-            own = {"hooks": [{"type": "command", "command": command}]}
-            settings["hooks"]["PermissionRequest"] = [*entry, own]
-        path = self.claude / "settings.json"
+            hooks["PermissionRequest"].append({"hooks": [{"type": "command", "command": command}]})
         path.write_text(json.dumps(settings, indent=2) + "\n")
-        installed = next((w for w in self.sets if w.hooks == "installed"), None)
-        if installed is None:
-            return
-        words = ["hooks", "install", "--settings", path, "--data-dir", self.data(installed)]
-        if "install" not in subprocess.run([self.watchbill, "hooks", "--help"], capture_output=True, text=True).stdout:
-            own = {"type": "command", "command": f"{self.watchbill} hook --data-dir {self.data(installed)}", "async": True}
-            for event in EVENTS: settings["hooks"][event] = [{"hooks": [entry[0]["hooks"][0], own]}, *settings["hooks"][event][1:]]
-            path.write_text(json.dumps(settings, indent=2) + "\n")
-            return
-        subprocess.run([self.watchbill, *map(str, words)], env=self.environment(), check=True, capture_output=True)
+
+    def install(self, path, data):
+        """What a person would type."""
+        words = [self.watchbill, "hooks", "install", "--settings", path, "--data-dir", data]
+        subprocess.run([str(word) for word in words], env=self.environment(), check=True, capture_output=True)
+
+    def copies(self, installed, seed):
+        """What was installed for the first watcher, as it would be for the others."""
+        text = json.dumps(installed)
+        first = next(str(self.data(w)) for w in self.sets if w.hooks == "installed")
+        for witnesses in self.sets:
+            if witnesses.hooks in ("sent", "lossy"):
+                entry = json.loads(text.replace(first, str(self.data(witnesses))))
+                if witnesses.hooks == "lossy":
+                    for hook in entry["hooks"]:
+                        hook["command"] = f"sh {LOSE_SOME} {seed} {hook['command']}"
+                yield entry
 
     def environment(self):
         """What programs in here get; nothing is inherited."""

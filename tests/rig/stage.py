@@ -29,7 +29,7 @@ class Stage:
     def __init__(self, programs, seed, sets, ways):
         self.programs = programs
         self.stub = Stub()
-        self.sandbox = Sandbox(programs.watchbill, self.stub.port, seed, sets, ways)
+        self.sandbox = Sandbox(programs, self.stub.port, seed, sets, ways)
         self.observer = Observer(self.sandbox)
         self.truth = truth.Truth()
         self.clients = []

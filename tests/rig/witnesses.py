@@ -10,9 +10,9 @@ class Witnesses:
     name: str
     title: str
     registry: bool = True
-    # "" for none, "installed" for the entries that `watchbill hooks install` wrote, "fanned" and "lossy" for those that the
-    # rig's fan-out delivers.
-    hooks: str = "fanned"
+    # "" for none, "installed" for the entries that `watchbill hooks install` writes, "sent" for copies of them, "lossy" for
+    # copies of which some do nothing.
+    hooks: str = "sent"
     late: bool = False
     # Runs in every test run, not only for the whole table.
     smoke: bool = False

@@ -18,15 +18,38 @@ const PATIENCE: u32 = 10;
 
 /// Reads everything once and gives the engine that knows it.
 pub fn look(settings: Settings, world: World, outlook: Outlook, clock: &dyn Clock) -> Engine {
+    // What is kept says how things are now, nothing about the past.
+    let folder = settings.data_dir.clone().filter(|_| outlook.until.is_none());
+    let mut persist = folder.map(|folder| Persist::open(&folder, Mode::Read));
+    look_with(settings, world, outlook, clock, persist.as_mut())
+}
+
+/// The same, and what was seen is kept, as far as nobody else writes.
+pub fn look_and_keep(settings: Settings, world: World, outlook: Outlook, clock: &dyn Clock) -> Engine {
+    let folder = settings.data_dir.clone();
+    let mut persist = folder.map(|folder| Persist::open(&folder, Mode::WriteOrRead));
+    let mut engine = look_with(settings, world, outlook, clock, persist.as_mut());
+    if let Some(persist) = persist.as_mut().filter(|persist| persist.writes()) {
+        persist.save(&mut engine, clock.now());
+    }
+    engine
+}
+
+fn look_with(
+    settings: Settings,
+    world: World,
+    outlook: Outlook,
+    clock: &dyn Clock,
+    persist: Option<&mut Persist>,
+) -> Engine {
     let now = outlook.until.unwrap_or_else(|| clock.now());
     let mut engine = Engine::new(settings, world.clone(), outlook, now);
-    // What is kept says how things are now, nothing about the past.
-    if let Some(folder) = engine.settings.data_dir.clone().filter(|_| outlook.until.is_none()) {
-        Persist::open(&folder, Mode::Read).load(&mut engine);
+    if let Some(persist) = persist {
+        persist.load(&mut engine);
     }
     let known = engine.known_files();
     let scan = FirstScan::find(&*world.fs, &engine.settings.roots, now - engine.settings.recent, &known);
-    let terms = Terms { timeouts: engine.settings.timeouts, until: outlook.until, keep: false };
+    let terms = Terms { timeouts: engine.settings.timeouts, until: outlook.until, keep: engine.keeps() };
     let (sender, receiver) = mpsc::channel();
     std::thread::scope(|scope| {
         let read = &scan;

@@ -16,6 +16,7 @@ use watchbill_protocol::why::Why;
 use watchbill_watch::fs::{Fs, StdFs};
 use watchbill_watch::process::SystemProcesses;
 
+use crate::archive::with_archive;
 use crate::clock::{Clock, SystemClock};
 use crate::engine::{Engine, World};
 use crate::publish::{Sink, Subscription, snapshot};
@@ -61,7 +62,8 @@ impl Drop for Stopper {
 /// # Errors
 /// When the system gives no thread or no event loop.
 pub fn start(settings: Settings) -> std::io::Result<Handle> {
-    start_in(settings, real_world(), Arc::new(SystemClock), None, Arc::new(Notify::new()))
+    let world = with_archive(real_world(), &settings);
+    start_in(settings, world, Arc::new(SystemClock), None, Arc::new(Notify::new()))
 }
 
 /// Starts the engine on a world of choice; `source` replaces the system's.

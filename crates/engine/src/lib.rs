@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod archive;
 pub mod ask;
 pub mod children;
 pub mod clock;

@@ -252,6 +252,8 @@ impl Loop {
                 roots: self.engine.roots().to_vec(),
                 settings: self.engine.settings.history.clone(),
                 recovery: self.engine.settings.recovery,
+                archive: self.engine.settings.archive,
+                data_dir: self.engine.settings.data_dir.clone().unwrap_or_default(),
                 clock: Arc::clone(&self.clock),
             }));
         }

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use watchbill_core::history::{Exclude, HistorySettings, RecoverySettings};
 use watchbill_core::session::state::Timeouts;
 use watchbill_core::time::Millis;
+use watchbill_store::archive::plan::ArchiveSettings;
 
 /// Everything the engine can be told.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +26,8 @@ pub struct Settings {
     pub history: HistorySettings,
     /// When a turn or a session that nobody ended is over.
     pub recovery: RecoverySettings,
+    /// Whether and how transcripts are archived.
+    pub archive: ArchiveSettings,
 }
 
 /// How changes of files are noticed.
@@ -50,6 +53,7 @@ impl Settings {
             watch: WatchSetting::Auto,
             history: HistorySettings::default(),
             recovery: RecoverySettings::default(),
+            archive: ArchiveSettings::default(),
         }
     }
 }
@@ -155,8 +159,20 @@ pub fn settle(given: &Given, env: Environment<'_>) -> Result<Settings, SettingsE
         Mode::Native => WatchSetting::Native,
         Mode::Poll => WatchSetting::Poll(interval),
     };
+    settings.archive = archive(&file.archive);
     settings.history = history(file.store, &settings.roots, home.as_deref());
     Ok(settings)
+}
+
+fn archive(file: &FileArchive) -> ArchiveSettings {
+    let usual = ArchiveSettings::default();
+    ArchiveSettings {
+        enabled: file.enabled,
+        budget: file.budget.map_or(usual.budget, |size| size.0),
+        keep: file.keep.map(|span| span.0).or(usual.keep),
+        after: file.after.map_or(usual.after, |span| span.0),
+        level: file.level.map_or(usual.level, |level| level.clamp(1, 19)),
+    }
 }
 
 fn history(file: FileStore, roots: &[PathBuf], home: Option<&Path>) -> HistorySettings {
@@ -203,6 +219,7 @@ struct File {
     roster: FileRoster,
     watch: FileWatch,
     store: FileStore,
+    archive: FileArchive,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -237,6 +254,54 @@ struct FileStore {
     skip_tools: Option<Vec<String>>,
     /// Folders of plans, beside the usual ones.
     plan_folders: Vec<PathBuf>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct FileArchive {
+    enabled: bool,
+    budget: Option<Size>,
+    keep: Option<Span>,
+    after: Option<Span>,
+    level: Option<i32>,
+}
+
+/// Bytes, or a number with a unit: `5000000`, `"500MB"`, `"5GB"`.
+#[derive(Debug, Clone, Copy)]
+struct Size(u64);
+
+impl<'de> Deserialize<'de> for Size {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Form {
+            Bytes(u64),
+            Text(String),
+        }
+        let size = match Form::deserialize(from)? {
+            Form::Bytes(bytes) => Some(bytes),
+            Form::Text(text) => parse_size(&text),
+        };
+        size.filter(|bytes| *bytes > 0).map(Self).ok_or_else(|| {
+            serde::de::Error::custom(
+                "expected a size above zero: bytes, or a number with a unit, such as \"5GB\"",
+            )
+        })
+    }
+}
+
+fn parse_size(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let unit = match text[digits..].trim().to_ascii_uppercase().as_str() {
+        "" | "B" => 1,
+        "KB" => 1_000,
+        "MB" => 1_000_000,
+        "GB" => 1_000_000_000,
+        "TB" => 1_000_000_000_000,
+        _ => return None,
+    };
+    text[..digits].parse::<u64>().ok()?.checked_mul(unit)
 }
 
 #[derive(Debug, Default, Clone, Copy, Deserialize)]
@@ -328,9 +393,14 @@ mod tests {
         assert_eq!(s.recent, Millis(172_800_000));
         assert_eq!(s.watch, WatchSetting::Poll(Duration::from_millis(500)));
 
-        let store = "roots=['~/a']\n[store]\ncut = 100\nexclude = ['~/secret/**']\nskip_tools = []\nplan_folders=['~/plans']\n";
+        let store = "roots=['~/a']\n[store]\ncut = 100\nexclude = ['~/secret/**']\nskip_tools = []\nplan_folders=['~/plans']\n[archive]\nenabled=true\nbudget='2GB'\nkeep='365d'\n";
         std::fs::write(&path, store).unwrap();
-        let s = with(&[("HOME", "/home/dev")], given.clone()).unwrap().history;
+        let s = with(&[("HOME", "/home/dev")], given.clone()).unwrap();
+        assert_eq!(
+            (s.archive.enabled, s.archive.budget, s.archive.keep),
+            (true, 2_000_000_000, Some(Millis(31_536_000_000)))
+        );
+        let s = s.history;
         assert!(s.exclude.leaves_out("/home/dev/secret/x") && !s.exclude.leaves_out("/home/dev/work"));
         assert!(s.is_plan("/home/dev/plans/x.md") && s.is_plan("/home/dev/a/plans/x.md"));
         assert_eq!((s.cut, s.skips("TodoWrite")), (100, false));

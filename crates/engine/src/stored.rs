@@ -301,6 +301,7 @@ fn report(gone: Forgotten, freed_bytes: u64, dry_run: bool) -> ForgetReport {
         texts: gone.texts,
         archived: gone.archived.len() as u64,
         freed_bytes,
+        wiped_later: gone.wiped_later,
         dry_run,
     }
 }

@@ -6,6 +6,9 @@ use std::time::{Duration, Instant};
 
 use crate::envelope::PAYLOAD_LIMIT;
 
+/// A payload that is complete is not waited for to be closed any longer than this.
+const QUIET: Duration = Duration::from_millis(5);
+
 /// How much was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
@@ -28,8 +31,14 @@ pub fn read(mut input: &File, bytes: &mut Vec<u8>, until: Instant) -> io::Result
             bytes.truncate(PAYLOAD_LIMIT);
             return Ok(Extent::Cut);
         }
-        if !readable(input, until.saturating_duration_since(Instant::now()))? {
-            return Ok(if is_object(bytes) { Extent::Whole } else { Extent::Unfinished });
+        let left = until.saturating_duration_since(Instant::now());
+        if !readable(input, if bytes.is_empty() { left } else { left.min(QUIET) })? {
+            if is_object(bytes) {
+                return Ok(Extent::Whole);
+            }
+            if !readable(input, until.saturating_duration_since(Instant::now()))? {
+                return Ok(Extent::Unfinished);
+            }
         }
         let room = part.len().min(PAYLOAD_LIMIT + 1 - bytes.len());
         match input.read(&mut part[..room]) {

@@ -139,6 +139,8 @@ impl Step<'_> {
         )?;
         for sql in [
             "DELETE FROM sessions WHERE session_id = ?1",
+            // What the engine keeps of a transcript holds its title and the first line of its last answer.
+            "DELETE FROM states WHERE session = ?1",
             "DELETE FROM links WHERE earlier = ?1 OR later = ?1",
             "DELETE FROM recoveries WHERE session_id = ?1",
             "DELETE FROM archive WHERE session_id = ?1",

@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod archive;
 mod damage;
 pub mod error;
 mod folder;

@@ -4,6 +4,7 @@ use std::io::{BufRead, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::bail;
+use watchbill_engine::archive::with_archive;
 use watchbill_engine::clock::{Clock, SystemClock};
 use watchbill_engine::handle::real_world;
 use watchbill_engine::index::{self, Indexed, Options};
@@ -38,7 +39,7 @@ pub fn search(global: &Global, wanted: &Search, paint: Paint) -> anyhow::Result<
     };
     let brought_up = !wanted.as_stored && bring_up_to_date(&settings);
     let searcher = Searcher::new(&settings);
-    let fs = real_world().fs;
+    let fs = with_archive(real_world(), &settings).fs;
     let mut answer = searcher.search(&*fs, &query)?;
     if brought_up && answer.index == IndexState::Behind {
         // A session at work has written since: that is no reason to send anybody away.
@@ -83,7 +84,7 @@ fn run_index(settings: &Settings, options: Options) -> anyhow::Result<Indexed> {
     static INTERRUPTED: AtomicBool = AtomicBool::new(false);
     end_on_interrupt(&INTERRUPTED);
     let mut bar = Bar::new();
-    let indexed = index::run(settings, &real_world(), options, &mut |progress| {
+    let indexed = index::run(settings, &with_archive(real_world(), settings), options, &mut |progress| {
         bar.show(progress);
         !INTERRUPTED.load(Ordering::Relaxed)
     });

@@ -10,6 +10,7 @@ pub mod pages;
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 
+use watchbill_engine::archive::with_archive;
 use watchbill_engine::clock::SystemClock;
 use watchbill_engine::cold::look;
 use watchbill_engine::engine::{Engine, Outlook};
@@ -73,7 +74,9 @@ fn engine(global: &Global, outlook: Outlook) -> anyhow::Result<Engine> {
     if global.demo {
         return Ok(watchbill_engine::demo::look(outlook));
     }
-    Ok(look(settings(global)?, real_world(), outlook, &SystemClock))
+    let settings = settings(global)?;
+    let world = with_archive(real_world(), &settings);
+    Ok(look(settings, world, outlook, &SystemClock))
 }
 
 fn answer(engine: &Engine, command: &Command, demo: bool, paint: Paint) -> anyhow::Result<String> {

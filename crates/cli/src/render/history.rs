@@ -59,5 +59,10 @@ pub fn forgotten(report: &ForgetReport) -> String {
         out.push_str(&format!("; {} freed", size(report.freed_bytes)));
     }
     out.push('\n');
+    if report.wiped_later {
+        out.push_str(
+            "Another program reads the store now: their bytes are taken out of its file at the next start.\n",
+        );
+    }
     out
 }

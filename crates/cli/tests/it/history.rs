@@ -144,6 +144,8 @@ fn every_recording_is_stored_and_each_text_is_found_where_it_stands() {
         let whole: String = parts.iter().map(|part| part["text"].as_str().unwrap()).collect();
         assert_eq!(whole, hit["snippet"].as_str().unwrap());
         assert!(parts.iter().any(|part| part["found"] == json!(true)), "{hit}");
+        let chain = home.json(&["chain", hit["sessionId"].as_str().unwrap(), "--json"]);
+        assert_eq!(hit["workChainId"], chain["workChainId"], "the same piece of work as everywhere else");
     }
 }
 
@@ -256,4 +258,36 @@ fn the_demo_keeps_no_history() {
         let said = run(watchbill(Home::empty().path()).args(words));
         assert_eq!((said.code, said.err.lines().count()), (1, 1), "{words:?}");
     }
+}
+
+#[test]
+fn what_is_forgotten_is_gone_and_stays_away() {
+    let home = Home::with_sessions();
+    home.out(&["index"]);
+    let stored = |word: &str| {
+        let read = |path: PathBuf| std::fs::read(path).unwrap_or_default();
+        let bytes = ["watchbill.db", "watchbill.db-wal"].map(|name| read(home.data().join(name))).concat();
+        bytes.windows(word.len()).any(|window| window == word.as_bytes())
+    };
+    assert!(stored("header"));
+    let refused = home.say(&["forget", PAGER]);
+    assert_eq!((refused.code, refused.out.as_str()), (1, ""), "nobody can be asked here");
+    assert!(refused.err.contains("--yes"), "{}", refused.err);
+    let would = home.json(&["forget", "--json", "--dry-run", &PAGER[..5]]);
+    assert_eq!((&would["sessions"], &would["dryRun"]), (&json!([PAGER]), &json!(true)));
+    assert_eq!(home.found(&["header"]), [PAGER], "only said");
+    insta::assert_snapshot!("forgotten", home.out(&["forget", "--yes", PAGER]).split(';').next().unwrap());
+    assert!(!stored("header"), "no byte of it is left in the files");
+    assert!(home.found(&["header"]).is_empty(), "nor is it read again");
+    assert_eq!(home.json(&["index", "--json", "--full"])["files"], json!(2), "the transcript is untouched");
+    assert!(home.found(&["header"]).is_empty());
+    home.out(&["forget", "--again", &PAGER[..5]]);
+    assert_eq!(home.found(&["header"]), [PAGER]);
+    let before = home.json(&["forget", "--json", "--yes", "--before", "2026-11-20T23:00:00Z"]);
+    assert_eq!(before["sessions"], json!([PAGER]));
+    for words in [&["forget", "nobody", "--yes"][..], &["forget", "--again", "nobody"]] {
+        let said = home.say(words);
+        assert_eq!((said.code, said.err.lines().count()), (1, 1), "{words:?}: {}", said.err);
+    }
+    assert_eq!(home.say(&["forget"]).code, 2, "all of it is nothing one says by saying nothing");
 }

@@ -14,12 +14,15 @@ use std::time::Duration;
 use watchbill_core::history::{Heard, HistorySettings, RecoverySettings};
 use watchbill_core::hook::{HookTexts, parse_payload, payload_text};
 use watchbill_core::time::{Millis, Timestamp};
+use watchbill_store::archive::Archive;
+use watchbill_store::archive::plan::ArchiveSettings;
 use watchbill_store::{Access, Store, StoreError};
 use watchbill_watch::fs::Fs;
 use watchbill_watch::layout::{Place, classify};
-use watchbill_watch::scan::scan;
+use watchbill_watch::scan::{Found, scan};
 
 use super::{HistoryIndex, IndexError, recoverer};
+use crate::archive::{Due, due, owner};
 use crate::clock::Clock;
 use crate::hooks_in::HookMessage;
 use crate::persist::Shelf;
@@ -28,6 +31,8 @@ use crate::persist::Shelf;
 const SLICE: u64 = 1 << 20;
 /// Files in one slice.
 const SLICE_FILES: usize = 16;
+/// So often is looked at what is to be archived: days decide about it.
+const ARCHIVE_EVERY: Millis = Millis::from_secs(6 * 3600);
 /// After a refusal of the store it is left alone for so long.
 const AGAIN: Millis = Millis::from_secs(2);
 
@@ -43,6 +48,10 @@ pub struct HistorianParts {
     pub settings: HistorySettings,
     /// When a turn got stuck.
     pub recovery: RecoverySettings,
+    /// Whether and how transcripts are archived.
+    pub archive: ArchiveSettings,
+    /// Where the archive lies.
+    pub data_dir: PathBuf,
     /// The time.
     pub clock: Arc<dyn Clock>,
 }
@@ -122,6 +131,8 @@ struct Worker {
     /// Everything is to be looked at, as soon as the store can be written.
     everything: bool,
     recover_at: Option<Timestamp>,
+    archive_at: Option<Timestamp>,
+    archiving: Option<Due>,
 }
 
 /// Why a slice came to nothing.
@@ -142,6 +153,7 @@ impl From<StoreError> for Refusal {
 
 impl Worker {
     fn new(parts: HistorianParts) -> Self {
+        let archive_at = parts.archive.enabled.then(|| parts.clock.now());
         Self {
             parts,
             index: None,
@@ -152,6 +164,8 @@ impl Worker {
             paused_until: None,
             everything: false,
             recover_at: None,
+            archive_at,
+            archiving: None,
         }
     }
 
@@ -197,7 +211,7 @@ impl Worker {
         match (work, self.paused_until) {
             (true, Some(until)) => Some(clock.until(until)),
             (true, None) => Some(Duration::ZERO),
-            (false, _) => self.recover_at.map(|at| clock.until(at)),
+            (false, _) => self.recover_at.into_iter().chain(self.archive_at).min().map(|at| clock.until(at)),
         }
     }
 
@@ -249,9 +263,51 @@ impl Worker {
         }
         if self.recover_at.is_some_and(|at| at <= now) {
             self.recover_at = None;
-            self.recover(now)?;
+            return self.recover(now);
+        }
+        self.archive(now)
+    }
+
+    /// One transcript into the archive, or out of it; nothing else waits.
+    fn archive(&mut self, now: Timestamp) -> Result<(), Refusal> {
+        if self.archive_at.is_some_and(|at| at <= now) {
+            self.archive_at = Some(now + ARCHIVE_EVERY);
+            self.archiving = Some(self.what_to_archive(now)?);
+        }
+        let parts = &self.parts;
+        let Some(due) = self.archiving.as_mut().filter(|due| !due.is_done()) else {
+            self.archiving = None;
+            return Ok(());
+        };
+        let done = due.do_one(&*parts.fs, &parts.data_dir, now, &mut |write| {
+            let mut shelf = parts.shelf.in_turn();
+            // Where another process has become the writer, the archive is its own.
+            shelf.as_mut().map_or(Ok(()), |store| write(store))
+        });
+        if let Err(error) = done {
+            tracing::warn!(%error, "not archived; it is tried again later");
         }
         Ok(())
+    }
+
+    fn what_to_archive(&mut self, now: Timestamp) -> Result<Due, Refusal> {
+        let parts = &self.parts;
+        let mut shelf = parts.shelf.in_turn();
+        let store = writer(&mut shelf)?;
+        let rows = store.all_archived()?;
+        let mut left_out: HashSet<String> = store.forgotten()?.iter().map(ToString::to_string).collect();
+        store.sessions(&mut |_, row| {
+            if row.cwd.as_deref().is_some_and(|cwd| parts.settings.exclude.leaves_out(cwd)) {
+                left_out.insert(row.session_id);
+            }
+        })?;
+        drop(shelf);
+        Archive::new(&parts.data_dir).tidy(&rows);
+        let is_left_out = |found: &Found| {
+            parts.settings.exclude.leaves_out(&found.path.to_string_lossy())
+                || owner(&*parts.fs, found).is_none_or(|(session, _)| left_out.contains(&session))
+        };
+        Ok(due(&*parts.fs, &parts.roots, &rows, &is_left_out, &parts.archive, now))
     }
 
     /// Reads files in one step; gives back those that are not read to their ends.

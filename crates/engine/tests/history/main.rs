@@ -2,6 +2,7 @@
 
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a broken expectation should fail loudly")]
 
+mod archived;
 mod house;
 mod laws;
 mod people;

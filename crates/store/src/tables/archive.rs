@@ -3,7 +3,7 @@
 use rusqlite::OptionalExtension;
 use watchbill_core::time::Timestamp;
 
-use super::{At, count, uncount};
+use super::{At, bits, count, unbits, uncount};
 use crate::{Step, Store, StoreError};
 
 pub(crate) const V1: &str = "
@@ -17,7 +17,9 @@ CREATE TABLE archive (
     stored      INTEGER NOT NULL,   -- of the compressed file
     hash        TEXT NOT NULL,      -- of the transcript's bytes
     mtime       INTEGER NOT NULL,   -- of the transcript
-    archived_at INTEGER NOT NULL
+    archived_at INTEGER NOT NULL,
+    dev         INTEGER NOT NULL,   -- which file the transcript was: device and inode
+    inode       INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX archive_session ON archive (session_id);
 ";
@@ -43,9 +45,13 @@ pub struct ArchiveRow {
     pub mtime: Timestamp,
     /// When it was archived.
     pub archived_at: Timestamp,
+    /// Device of the transcript.
+    pub dev: u64,
+    /// Its inode.
+    pub inode: u64,
 }
 
-const COLUMNS: &str = "path, session_id, subagent, file, bytes, stored, hash, mtime, archived_at";
+const COLUMNS: &str = "path, session_id, subagent, file, bytes, stored, hash, mtime, archived_at, dev, inode";
 
 fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<ArchiveRow> {
     Ok(ArchiveRow {
@@ -58,6 +64,8 @@ fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<ArchiveRow> {
         hash: row.get(6)?,
         mtime: row.get::<_, At>(7)?.0,
         archived_at: row.get::<_, At>(8)?.0,
+        dev: unbits(row.get(9)?),
+        inode: unbits(row.get(10)?),
     })
 }
 
@@ -69,8 +77,8 @@ impl Step<'_> {
     pub fn put_archived(&mut self, row: &ArchiveRow) -> Result<(), StoreError> {
         self.run(
             "INSERT OR REPLACE INTO archive
-                (path, session_id, subagent, file, bytes, stored, hash, mtime, archived_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+                (path, session_id, subagent, file, bytes, stored, hash, mtime, archived_at, dev, inode)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
             rusqlite::params![
                 row.path,
                 row.session_id,
@@ -80,7 +88,9 @@ impl Step<'_> {
                 count(row.stored),
                 row.hash,
                 At(row.mtime),
-                At(row.archived_at)
+                At(row.archived_at),
+                bits(row.dev),
+                bits(row.inode)
             ],
         )?;
         Ok(())

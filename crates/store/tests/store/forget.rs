@@ -50,6 +50,8 @@ fn filled(rig: &Rig) -> Store {
             hash: String::new(),
             mtime: NOW,
             archived_at: NOW,
+            dev: 0,
+            inode: 0,
         })
         .unwrap();
         step.commit().unwrap();

@@ -83,8 +83,12 @@ proptest! {
             let mut step = store.step().unwrap();
             let (key, file) = session(&mut step, "a");
             let file = (!by_hook).then_some(file);
-            batch.map(|batch| step.merge_batch(key, file, batch).unwrap());
-            activity.map(|activity| step.merge_activity(key, file, activity).unwrap());
+            if let Some(batch) = batch {
+                step.merge_batch(key, file, batch).unwrap();
+            }
+            if let Some(activity) = activity {
+                step.merge_activity(key, file, activity).unwrap();
+            }
             step.commit().unwrap();
             key
         };

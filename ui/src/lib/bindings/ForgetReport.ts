@@ -33,6 +33,10 @@ archived: number,
  */
 freedBytes: number, 
 /**
+ * The bytes are still in the file, since another process reads it; the next start takes them out.
+ */
+wipedLater: boolean, 
+/**
  * Nothing was removed: this is what would have been.
  */
 dryRun: boolean, };

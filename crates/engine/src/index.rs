@@ -1,0 +1,253 @@
+//! Brings the store up to date with the transcripts, in one go and as fast as it can: `watchbill index`.
+
+use std::collections::HashMap;
+use std::time::Instant;
+
+use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_protocol::store::IndexReport;
+use watchbill_store::tables::files::FileCursor;
+use watchbill_store::{Access, FileKey, Mode, Store, StoreError};
+use watchbill_watch::scan::{Found, scan};
+
+use crate::clock::SystemClock;
+use crate::cold::look_and_keep;
+use crate::engine::{Outlook, World};
+use crate::history::{HistoryIndex, IndexError};
+use crate::settings::Settings;
+use crate::stored::refusal;
+
+/// A transaction is ended after so many bytes of transcripts, or so many files: what an unclean exit costs at most.
+const STEP_BYTES: u64 = 64 << 20;
+const STEP_FILES: usize = 48;
+/// From so many bytes on the index is built in large pieces.
+const MANY: u64 = 8 << 20;
+/// Where the store remembers how much of each text is in it.
+pub(crate) const CUT: &str = "index_cut";
+
+/// How the store is brought up to date.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Options {
+    /// Everything is read anew, whatever is stored.
+    pub full: bool,
+    /// Bytes of each tool's input and output that are stored; without it as before.
+    pub cut: Option<usize>,
+}
+
+/// How far a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Progress {
+    /// Bytes that were read.
+    pub bytes: u64,
+    /// Bytes that there are to read.
+    pub total_bytes: u64,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Indexed {
+    /// It was done here.
+    Here(IndexReport),
+    /// Another process writes the store, and keeps it up to date.
+    ByAnother {
+        /// Which one, where that is known.
+        pid: Option<u32>,
+    },
+}
+
+/// Reads what is new in all transcripts into the store. `progress` is told now and then, and ends the run by `false`:
+/// what was read until then stays.
+///
+/// # Errors
+/// When the store cannot be opened or written.
+pub fn run(
+    settings: &Settings,
+    world: &World,
+    options: Options,
+    progress: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<Indexed, ApiError> {
+    let begun = Instant::now();
+    let data_dir = settings.data_dir.as_deref().ok_or_else(|| {
+        ApiError::new(ErrorCode::Unsupported, "no data folder is known; name one with --data-dir")
+    })?;
+    let mut store = Store::open(data_dir, Mode::WriteOrRead).map_err(|error| refusal(&error))?;
+    if let Access::Reader { held_by } = store.access() {
+        return Ok(Indexed::ByAnother { pid: held_by });
+    }
+    let mut report =
+        update(&mut store, settings, world, options, progress).map_err(|error| refusal(&error))?;
+    drop(store);
+    if report.skipped < report.files && !report.interrupted {
+        // Titles, folders and work chains are what the engine makes of it, and keeps.
+        look_and_keep(settings.clone(), world.clone(), Outlook::LIVE, &SystemClock);
+    }
+    report.seconds = begun.elapsed().as_secs_f64();
+    Ok(Indexed::Here(report))
+}
+
+fn update(
+    store: &mut Store,
+    settings: &Settings,
+    world: &World,
+    options: Options,
+    progress: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<IndexReport, StoreError> {
+    let before: Option<usize> = store.meta(CUT)?.and_then(|cut| cut.parse().ok());
+    let cut = options.cut.or(before).unwrap_or(settings.history.cut);
+    // Another cut makes other texts of every file.
+    let full = options.full || before.is_some_and(|before| before != cut);
+    let cut_before = store.totals()?.cut_bytes;
+    let scan = scan(&*world.fs, &settings.roots);
+    let mut report = IndexReport { problems: scan.problems.len() as u64, ..IndexReport::default() };
+    let mut files: Vec<Found> = scan.found.into_iter().filter(|found| found.place.is_transcript()).collect();
+    report.files = files.len() as u64;
+    let known = known(store)?;
+    begin(store, cut, full, &known)?;
+    files.retain(|found| full || !is_stored(found, &known));
+    report.skipped = report.files - files.len() as u64;
+    // The newest texts shall be the last in the store: they are found first.
+    files.reverse();
+    let stored =
+        |found: &Found| known.get(&*found.path.to_string_lossy()).map_or(0, |(_, cursor)| cursor.offset);
+    let left =
+        |found: &Found| if full { found.stat.len } else { found.stat.len.saturating_sub(stored(found)) };
+    let total_bytes = files.iter().map(left).sum();
+    let mut index = HistoryIndex::new(settings.history.clone(), store)?;
+    let mut run =
+        Run { world, known: if full { known } else { HashMap::new() }, total_bytes, report, progress };
+    if total_bytes > MANY {
+        store.begin_many()?;
+    }
+    let written = run.all(store, &mut index, &files);
+    if total_bytes > MANY {
+        store.end_many()?;
+    }
+    written?;
+    let mut report = run.report;
+    report.cut_bytes = store.totals()?.cut_bytes.saturating_sub(cut_before);
+    Ok(report)
+}
+
+/// What is stored of each file.
+type Known = HashMap<String, (FileKey, FileCursor)>;
+
+fn known(store: &Store) -> Result<Known, StoreError> {
+    let mut known = HashMap::new();
+    store.files(&mut |key, file| {
+        known.insert(file.path, (key, file.cursor));
+    })?;
+    Ok(known)
+}
+
+/// Notes the cut, and for a full run that every file is behind: should the run be ended, the next one goes on.
+fn begin(store: &mut Store, cut: usize, full: bool, known: &Known) -> Result<(), StoreError> {
+    let mut step = store.step()?;
+    step.set_meta(CUT, &cut.to_string())?;
+    for (file, _) in known.values().filter(|_| full) {
+        step.set_cursor(*file, &FileCursor::default())?;
+    }
+    step.commit()
+}
+
+/// Nothing about the file has changed since it was stored.
+fn is_stored(found: &Found, known: &Known) -> bool {
+    known.get(&*found.path.to_string_lossy()).is_some_and(|(_, cursor)| {
+        (cursor.size, cursor.mtime) == (found.stat.len, found.stat.mtime)
+            && (cursor.dev, cursor.inode) == (found.stat.id.dev, found.stat.id.ino)
+    })
+}
+
+struct Run<'r> {
+    world: &'r World,
+    /// Files whose rows are removed before they are read anew.
+    known: Known,
+    total_bytes: u64,
+    report: IndexReport,
+    progress: &'r mut dyn FnMut(&Progress) -> bool,
+}
+
+impl Run<'_> {
+    fn all(
+        &mut self,
+        store: &mut Store,
+        index: &mut HistoryIndex,
+        files: &[Found],
+    ) -> Result<(), StoreError> {
+        let mut rest = files;
+        while let (false, [_, ..]) = (self.report.interrupted, rest) {
+            let mut bytes = 0;
+            let fits = |found: &&Found| {
+                let room = bytes < STEP_BYTES;
+                bytes += found.stat.len;
+                room
+            };
+            let batch = &rest[..rest.iter().take(STEP_FILES).take_while(fits).count()];
+            self.remove(store, batch)?;
+            for found in batch {
+                index.take_up(store, &found.path, &found.place)?;
+            }
+            self.batch(store, index, batch)?;
+            rest = &rest[batch.len()..];
+        }
+        Ok(())
+    }
+
+    /// Takes away what is stored of files that are read anew.
+    fn remove(&mut self, store: &mut Store, batch: &[Found]) -> Result<(), StoreError> {
+        let files: Vec<FileKey> = batch
+            .iter()
+            .filter_map(|found| Some(self.known.get(&*found.path.to_string_lossy())?.0))
+            .collect();
+        if files.is_empty() {
+            return Ok(());
+        }
+        let mut step = store.step()?;
+        for file in files {
+            step.reset_file(file)?;
+        }
+        step.commit()
+    }
+
+    /// Reads files to their ends; a very large one takes several steps.
+    fn batch(
+        &mut self,
+        store: &mut Store,
+        index: &mut HistoryIndex,
+        batch: &[Found],
+    ) -> Result<(), StoreError> {
+        let mut step = store.step()?;
+        for found in batch {
+            loop {
+                let more = match index.read(&*self.world.fs, &mut step, &found.path, STEP_BYTES) {
+                    Ok(indexed) => self.count(&indexed),
+                    Err(IndexError::Store(error)) => return Err(error),
+                    // It went away, or may not be read: the others go on.
+                    Err(IndexError::File(error)) => {
+                        tracing::debug!(path = %found.path.display(), %error, "not stored");
+                        self.report.problems += 1;
+                        false
+                    }
+                };
+                if !more || self.report.interrupted {
+                    break;
+                }
+                step.commit()?;
+                step = store.step()?;
+            }
+            if self.report.interrupted {
+                break;
+            }
+        }
+        step.commit()
+    }
+
+    /// Adds up, and tells how far it is. Says whether there is more to read in the file.
+    fn count(&mut self, read: &crate::history::Indexed) -> bool {
+        self.report.bytes += read.bytes;
+        self.report.records += read.records;
+        self.report.texts += read.texts;
+        self.report.problems += read.problems;
+        let progress = Progress { bytes: self.report.bytes, total_bytes: self.total_bytes };
+        self.report.interrupted = !(self.progress)(&progress);
+        read.more
+    }
+}

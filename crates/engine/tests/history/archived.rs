@@ -1,0 +1,117 @@
+//! A session whose transcript the agent has removed is read from the archive as if its file were still there.
+
+use std::path::Path;
+use std::time::{Duration, Instant, SystemTime};
+
+use watchbill_core::time::Millis;
+use watchbill_engine::archive::{offer, with_archive};
+use watchbill_engine::clock::SystemClock;
+use watchbill_engine::cold::look;
+use watchbill_engine::engine::Outlook;
+use watchbill_engine::handle::{real_world, start};
+use watchbill_engine::settings::Settings;
+use watchbill_engine::timeline::{Stretch, TimelineReader};
+use watchbill_store::archive::plan::ArchiveSettings;
+use watchbill_store::{Mode, Store};
+
+fn line(session: &str, id: &str, text: &str) -> String {
+    format!(
+        r#"{{"type":"user","uuid":"{id}","sessionId":"{session}","cwd":"/home/dev/work","timestamp":"2026-10-01T15:00:00.000Z","message":{{"content":"{text}"}}}}"#
+    ) + "\n"
+}
+
+fn settings(folder: &Path, enabled: bool) -> Settings {
+    let mut settings = Settings::for_roots(vec![folder.join("claude")]);
+    settings.data_dir = Some(folder.join("data"));
+    settings.archive = ArchiveSettings { enabled, ..ArchiveSettings::default() };
+    settings
+}
+
+fn archived(data: &Path, count: usize) -> usize {
+    let until = Instant::now() + Duration::from_secs(60);
+    loop {
+        let found =
+            Store::open(data, Mode::Read).and_then(|store| store.all_archived()).map_or(0, |rows| rows.len());
+        if found >= count || Instant::now() > until {
+            return found;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn age(path: &Path, days: u64) {
+    let file = std::fs::File::options().write(true).open(path).unwrap();
+    file.set_modified(SystemTime::now() - Duration::from_secs(days * 86_400)).unwrap();
+}
+
+#[test]
+fn an_archived_session_is_there_when_its_transcript_is_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    let project = root.join("claude/projects/p");
+    std::fs::create_dir_all(&project).unwrap();
+    let (old, young, secret) = (project.join("s.jsonl"), project.join("y.jsonl"), project.join("z.jsonl"));
+    std::fs::write(&old, line("s", "1", "long ago") + &line("s", "2", "and more")).unwrap();
+    std::fs::write(&young, line("y", "3", "just now")).unwrap();
+    std::fs::write(&secret, line("z", "4", "not to be kept")).unwrap();
+    age(&old, 20);
+    age(&secret, 20);
+    let mut settings = settings(&root, true);
+    settings.history.exclude = watchbill_core::history::Exclude::new([secret.to_string_lossy().into_owned()]);
+
+    let timeline = |settings: &Settings| {
+        let world = with_archive(real_world(), settings);
+        let engine = look(settings.clone(), world, Outlook::LIVE, &SystemClock);
+        let plan = engine.timeline_plan("s").ok()?;
+        TimelineReader::default().read(engine.fs(), &plan, Stretch::whole()).ok()
+    };
+    let before = timeline(&settings).unwrap();
+    assert_eq!(before.items.len(), 2);
+
+    let engine = start(settings.clone()).unwrap();
+    assert_eq!(archived(&root.join("data"), 1), 1);
+    engine.stop();
+    drop(engine);
+    let rows = Store::open(&root.join("data"), Mode::Read).unwrap().all_archived().unwrap();
+    assert_eq!(rows.iter().map(|row| row.path.as_str()).collect::<Vec<_>>(), [old.to_string_lossy()]);
+
+    std::fs::remove_file(&old).unwrap();
+    assert_eq!(timeline(&settings).unwrap(), before);
+    // Off again: what is archived is still read.
+    settings.archive.enabled = false;
+    assert_eq!(timeline(&settings).unwrap(), before);
+    let world = with_archive(real_world(), &settings);
+    assert!(world.fs.stat(&project.join("never.jsonl")).is_err());
+}
+
+#[test]
+fn nothing_is_archived_before_it_is_chosen_and_the_offer_has_numbers() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    let project = root.join("claude/projects/p");
+    std::fs::create_dir_all(&project).unwrap();
+    let text: String =
+        (0..2_000).map(|n| line("s", &format!("u{n}"), "the same words again and again")).collect();
+    std::fs::write(project.join("s.jsonl"), &text).unwrap();
+    std::fs::write(root.join("claude/settings.json"), r#"{"cleanupPeriodDays": 10}"#).unwrap();
+    age(&project.join("s.jsonl"), 6);
+    let settings = settings(&root, false);
+    let offer = offer(&settings, &*real_world().fs);
+    assert_eq!((offer.files, offer.bytes, offer.cleanup_days), (1, text.len() as u64, 10));
+    assert!(offer.expected > 0 && offer.expected * 4 < offer.bytes, "{offer:?}");
+    assert!(!root.join("data").exists());
+    // Half of the agent's time has passed: with the archive on it would be due.
+    let on = ArchiveSettings { enabled: true, ..settings.archive };
+    let now = watchbill_engine::clock::Clock::now(&SystemClock);
+    let due = watchbill_engine::archive::due(&*real_world().fs, &settings.roots, &[], &|_| false, &on, now);
+    assert!(!due.is_done());
+    let early = watchbill_engine::archive::due(
+        &*real_world().fs,
+        &settings.roots,
+        &[],
+        &|_| false,
+        &on,
+        now - Millis(2 * 86_400_000),
+    );
+    assert!(early.is_done());
+}

@@ -1,0 +1,177 @@
+//! The form of an archived transcript: zstd frames of a megabyte each, so that any place is reached without
+//! unpacking what stands before it.
+//!
+//! Before each frame stands a skippable one of 16 bytes that holds the frame's two lengths. `zstd -d` passes over it:
+//! a person gets the transcript back without this program.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::sync::{Mutex, PoisonError};
+
+use zstd::bulk::{Compressor, Decompressor};
+use zstd::zstd_safe::CParameter;
+
+/// Bytes of a transcript in one frame, but in the last.
+pub const FRAME: usize = 1 << 20;
+
+/// Magic number of a skippable frame (RFC 8878, 3.1.2), little-endian.
+const SKIPPABLE: [u8; 4] = 0x184D_2A57u32.to_le_bytes();
+/// Length of the frame that stands before each: magic number, length of the rest, two lengths.
+const HEADER: usize = 16;
+
+/// Packs frames.
+pub struct Packer {
+    compressor: Compressor<'static>,
+}
+
+impl Packer {
+    /// With zstd's level; 3 to 9 make sense here.
+    ///
+    /// # Errors
+    /// When there is no memory for it.
+    pub fn new(level: i32) -> io::Result<Self> {
+        let mut compressor = Compressor::new(level)?;
+        compressor.set_parameter(CParameter::ChecksumFlag(true))?;
+        Ok(Self { compressor })
+    }
+
+    /// Writes one frame; says how many bytes that took.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write(&mut self, bytes: &[u8], to: &mut dyn Write) -> io::Result<u64> {
+        let packed = self.compressor.compress(bytes)?;
+        let mut header = [0; HEADER];
+        header[..4].copy_from_slice(&SKIPPABLE);
+        header[4..8].copy_from_slice(&8u32.to_le_bytes());
+        header[8..12].copy_from_slice(&length(packed.len())?.to_le_bytes());
+        header[12..].copy_from_slice(&length(bytes.len())?.to_le_bytes());
+        to.write_all(&header)?;
+        to.write_all(&packed)?;
+        Ok((HEADER + packed.len()) as u64)
+    }
+}
+
+fn length(len: usize) -> io::Result<u32> {
+    u32::try_from(len).map_err(|_| damaged())
+}
+
+fn damaged() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "it holds something else than an archived transcript")
+}
+
+/// Where one frame stands.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    /// Of the transcript.
+    begin: u64,
+    len: u32,
+    /// In the file, behind the header.
+    at: u64,
+    packed: u32,
+}
+
+/// An archived transcript, open for reading at any place.
+pub struct Frames {
+    file: File,
+    places: Vec<Place>,
+    /// The frame that was read last.
+    unpacked: Mutex<Option<(usize, Vec<u8>)>>,
+}
+
+impl std::fmt::Debug for Frames {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Frames").field("frames", &self.places.len()).finish_non_exhaustive()
+    }
+}
+
+impl Frames {
+    /// The frames in the first `stored` bytes of a file.
+    ///
+    /// # Errors
+    /// When they are not whole.
+    pub fn new(file: File, stored: u64) -> io::Result<Self> {
+        let (mut places, mut at, mut begin) = (Vec::new(), 0, 0);
+        while at < stored {
+            let mut header = [0; HEADER];
+            read_exact_at(&file, &mut header, at)?;
+            let number =
+                |at: usize| header[at..at + 4].iter().rev().fold(0u32, |n, b| n << 8 | u32::from(*b));
+            let (packed, len) = (number(8), number(12));
+            let fits =
+                len > 0 && len as usize <= FRAME && packed as usize <= zstd::zstd_safe::compress_bound(FRAME);
+            if header[..4] != SKIPPABLE || number(4) != 8 || !fits {
+                return Err(damaged());
+            }
+            places.push(Place { begin, len, at: at + HEADER as u64, packed });
+            at += HEADER as u64 + u64::from(packed);
+            begin += u64::from(len);
+        }
+        if at == stored { Ok(Self { file, places, unpacked: Mutex::new(None) }) } else { Err(damaged()) }
+    }
+
+    /// Bytes of the transcript.
+    pub fn len(&self) -> u64 {
+        self.places.last().map_or(0, |last| last.begin + u64::from(last.len))
+    }
+
+    /// Whether the transcript is empty.
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// Reads into `buffer` from `offset` of the transcript; 0 at the end.
+    ///
+    /// # Errors
+    /// When the frame there cannot be read, or is damaged.
+    pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let at = self.places.partition_point(|place| place.begin + u64::from(place.len) <= offset);
+        let Some(place) = self.places.get(at) else { return Ok(0) };
+        let mut unpacked = self.unpacked.lock().unwrap_or_else(PoisonError::into_inner);
+        if unpacked.as_ref().is_none_or(|(n, _)| *n != at) {
+            *unpacked = Some((at, self.unpack(place)?));
+        }
+        let bytes = unpacked.as_ref().map_or(&[][..], |(_, bytes)| bytes);
+        let from = usize::try_from(offset - place.begin).unwrap_or(usize::MAX).min(bytes.len());
+        let count = buffer.len().min(bytes.len() - from);
+        buffer[..count].copy_from_slice(&bytes[from..from + count]);
+        Ok(count)
+    }
+
+    fn unpack(&self, place: &Place) -> io::Result<Vec<u8>> {
+        let mut packed = vec![0; place.packed as usize];
+        read_exact_at(&self.file, &mut packed, place.at)?;
+        let bytes = Decompressor::new()?.decompress(&packed, place.len as usize)?;
+        if bytes.len() == place.len as usize { Ok(bytes) } else { Err(damaged()) }
+    }
+
+    /// From the beginning to the end.
+    pub fn reader(&self) -> impl Read + '_ {
+        Reader { frames: self, at: 0 }
+    }
+}
+
+struct Reader<'f> {
+    frames: &'f Frames,
+    at: u64,
+}
+
+impl Read for Reader<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.frames.read_at(buffer, self.at)?;
+        self.at += count as u64;
+        Ok(count)
+    }
+}
+
+#[cfg(unix)]
+fn read_exact_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, buffer, offset)
+}
+
+#[cfg(not(unix))]
+fn read_exact_at(mut file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+    use std::io::Seek;
+    file.seek(io::SeekFrom::Start(offset))?;
+    file.read_exact(buffer)
+}

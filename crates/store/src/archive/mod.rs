@@ -1,0 +1,307 @@
+//! The archive: transcripts kept compressed, before the agent's own clean-up removes them. The transcripts themselves
+//! are only read.
+//!
+//! [`plan`] says what to pack and what to give up. An archived transcript is one file of zstd frames ([`frames`]) that
+//! only grows. What counts of it is what the table says, `stored` bytes: that is written last, after the file was
+//! synced and read back, so that an unclean exit leaves nothing that counts and is not whole.
+
+pub mod frames;
+pub mod plan;
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+use watchbill_core::time::Timestamp;
+
+use crate::tables::archive::ArchiveRow;
+use crate::{StoreError, folder};
+use frames::{FRAME, Frames, Packer};
+
+/// Name of the folder in the data folder.
+pub const ARCHIVE: &str = "archive";
+
+/// The folder of archived transcripts.
+#[derive(Debug, Clone)]
+pub struct Archive {
+    folder: PathBuf,
+}
+
+/// A transcript that is to be archived.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Original<'o> {
+    /// Where it lies.
+    pub path: &'o str,
+    /// Whose it is.
+    pub session_id: &'o str,
+    /// The subagent, if it is a subagent's.
+    pub subagent: Option<&'o str>,
+    /// When it was last written.
+    pub mtime: Timestamp,
+    /// Device and inode, so that the archived one can stand in for it.
+    pub id: (u64, u64),
+}
+
+/// What packing gave.
+#[derive(Debug)]
+pub struct Packed {
+    /// To be stored: from then on it counts.
+    pub row: ArchiveRow,
+    /// A file that no row names any more once `row` is stored.
+    pub void: Option<String>,
+}
+
+impl Archive {
+    /// In this data folder. Nothing is made before something is packed.
+    pub fn new(data_dir: &Path) -> Self {
+        Self { folder: data_dir.join(ARCHIVE) }
+    }
+
+    /// Packs what `source` gives, from its beginning to its end; `level` is zstd's. Where the beginning is archived
+    /// already and still the same, only the rest is added.
+    ///
+    /// # Errors
+    /// When the source cannot be read or the archive cannot be written. What was archived before still is.
+    pub fn pack(
+        &self,
+        original: &Original<'_>,
+        source: &mut dyn Read,
+        known: Option<&ArchiveRow>,
+        level: i32,
+        now: Timestamp,
+    ) -> Result<Packed, StoreError> {
+        folder::make(&self.folder)?;
+        let mut hash = Sha256::new();
+        if let Some(known) = known {
+            // The old part is read again: it is compared, and the hash goes on from it.
+            let read = hash_of(&mut (&mut *source).take(known.bytes), &mut hash)
+                .map_err(|e| read_error(original, e))?;
+            if read != known.bytes || hex(hash.clone()) != known.hash || !self.is_whole(known) {
+                return Err(read_error(original, io::Error::other(Changed)));
+            }
+        }
+        let name = known.map_or_else(|| self.free_name(original.path), |known| known.file.clone());
+        let path = self.folder.join(&name);
+        let before = known.map(|known| known.stored);
+        let added = self.add(&path, before.unwrap_or(0), original, source, &mut hash, level);
+        let (bytes, stored) = added.inspect_err(|_| self.take_back(&path, before))?;
+        let row = ArchiveRow {
+            path: original.path.to_owned(),
+            session_id: original.session_id.to_owned(),
+            subagent: original.subagent.map(str::to_owned),
+            file: name,
+            bytes: known.map_or(0, |known| known.bytes) + bytes,
+            stored: before.unwrap_or(0) + stored,
+            hash: hex(hash),
+            mtime: original.mtime,
+            archived_at: now,
+            dev: original.id.0,
+            inode: original.id.1,
+        };
+        if !self.is_whole(&row) {
+            self.take_back(&path, before);
+            return Err(StoreError::Io {
+                path,
+                source: io::Error::other("it does not hold what was written to it"),
+            });
+        }
+        sync_folder(&self.folder);
+        Ok(Packed { row, void: None })
+    }
+
+    /// Adds what is left of `source` behind the first `begin` bytes of a file; how many bytes that were, and are.
+    fn add(
+        &self,
+        path: &Path,
+        begin: u64,
+        original: &Original<'_>,
+        source: &mut dyn Read,
+        hash: &mut Sha256,
+        level: i32,
+    ) -> Result<(u64, u64), StoreError> {
+        let refused = |e| StoreError::io(path, e);
+        let mut file = folder::touch(path)?;
+        file.set_len(begin).and_then(|()| file.seek(SeekFrom::End(0))).map_err(refused)?;
+        let mut packer = Packer::new(level).map_err(refused)?;
+        let (mut bytes, mut stored) = (0, 0);
+        let mut frame = Vec::new();
+        loop {
+            fill(source, &mut frame).map_err(|e| read_error(original, e))?;
+            if frame.is_empty() {
+                break;
+            }
+            hash.update(&frame);
+            bytes += frame.len() as u64;
+            stored += packer.write(&frame, &mut file).map_err(refused)?;
+        }
+        file.flush().and_then(|()| file.sync_all()).map_err(refused)?;
+        Ok((bytes, stored))
+    }
+
+    /// The same, also when the transcript was rewritten since it was archived: then all of it is packed anew, beside
+    /// what is archived, which counts until the new row is stored.
+    ///
+    /// # Errors
+    /// As for [`Archive::pack`].
+    pub fn pack_again(
+        &self,
+        original: &Original<'_>,
+        open: &mut dyn FnMut() -> io::Result<Box<dyn Read>>,
+        known: Option<&ArchiveRow>,
+        level: i32,
+        now: Timestamp,
+    ) -> Result<Packed, StoreError> {
+        let mut source = open().map_err(|e| read_error(original, e))?;
+        match self.pack(original, &mut source, known, level, now) {
+            Err(StoreError::Io { source, .. }) if known.is_some() && Changed::is_cause_of(&source) => {
+                let mut source = open().map_err(|e| read_error(original, e))?;
+                let mut packed = self.pack(original, &mut source, None, level, now)?;
+                packed.void = known.map(|known| known.file.clone());
+                Ok(packed)
+            }
+            other => other,
+        }
+    }
+
+    /// An archived transcript, to be read at any place.
+    ///
+    /// # Errors
+    /// When its file is not there, or is not what the row says.
+    pub fn open(&self, row: &ArchiveRow) -> Result<Frames, StoreError> {
+        let path = self.folder.join(&row.file);
+        let opened = File::open(&path).and_then(|file| Frames::new(file, row.stored));
+        let frames = opened.map_err(|e| StoreError::io(&path, e))?;
+        if frames.len() == row.bytes {
+            Ok(frames)
+        } else {
+            Err(StoreError::Io {
+                path,
+                source: io::Error::new(io::ErrorKind::InvalidData, "it is not whole"),
+            })
+        }
+    }
+
+    /// Whether the file holds, byte for byte, what the row says.
+    pub fn is_whole(&self, row: &ArchiveRow) -> bool {
+        let Ok(frames) = self.open(row) else { return false };
+        let mut hash = Sha256::new();
+        hash_of(&mut frames.reader(), &mut hash).is_ok_and(|bytes| bytes == row.bytes)
+            && hex(hash) == row.hash
+    }
+
+    /// Removes files that no row names, and what of the others does not count: an unclean exit leaves such. Gives back
+    /// how many bytes that was.
+    pub fn tidy(&self, rows: &[ArchiveRow]) -> u64 {
+        let Ok(files) = fs::read_dir(&self.folder) else { return 0 };
+        let mut freed = 0;
+        for file in files.flatten() {
+            let name = file.file_name();
+            let len = file.metadata().map_or(0, |meta| meta.len());
+            match rows.iter().find(|row| name == *row.file) {
+                None => {
+                    freed += len;
+                    self.take_back(&file.path(), None);
+                }
+                Some(row) if len > row.stored => {
+                    freed += len - row.stored;
+                    self.take_back(&file.path(), Some(row.stored));
+                }
+                Some(_) => {}
+            }
+        }
+        freed
+    }
+
+    /// Removes one file, which no row names any more.
+    pub fn remove(&self, name: &str) {
+        self.take_back(&self.folder.join(name), None);
+    }
+
+    /// How much smaller a transcript would become: its size divided by this, from its first bytes.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn ratio(source: &mut dyn Read, level: i32) -> io::Result<f64> {
+        let mut head = Vec::new();
+        fill(source, &mut head)?;
+        let stored = Packer::new(level)?.write(&head, &mut io::sink())?;
+        Ok(if head.is_empty() { 1.0 } else { head.len() as f64 / stored as f64 })
+    }
+
+    fn take_back(&self, path: &Path, to: Option<u64>) {
+        let done = match to {
+            Some(len) => OpenOptions::new().write(true).open(path).and_then(|file| file.set_len(len)),
+            None => fs::remove_file(path),
+        };
+        if let Err(error) = done {
+            tracing::warn!(path = %path.display(), %error, "a file of the archive that does not count stays");
+        }
+    }
+
+    /// A name that says what it is of, and that no file has.
+    fn free_name(&self, path: &str) -> String {
+        let stem =
+            Path::new(path).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        let hash = hex(Sha256::new_with_prefix(path));
+        (0..)
+            .map(|n| format!("{stem}.{}.{n}.jsonl.zst", &hash[..8]))
+            .find(|name| !self.folder.join(name).exists())
+            .unwrap_or_default()
+    }
+}
+
+fn read_error(original: &Original<'_>, error: io::Error) -> StoreError {
+    StoreError::Io { path: original.path.into(), source: error }
+}
+
+/// What is archived is no beginning of the transcript as it is now.
+#[derive(Debug)]
+struct Changed;
+
+impl Changed {
+    fn is_cause_of(error: &io::Error) -> bool {
+        error.get_ref().is_some_and(|inner| inner.is::<Self>())
+    }
+}
+
+impl std::fmt::Display for Changed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("it was rewritten since it was archived")
+    }
+}
+
+impl std::error::Error for Changed {}
+
+/// Reads a whole frame's worth, less at the end.
+fn fill(source: &mut dyn Read, buffer: &mut Vec<u8>) -> io::Result<()> {
+    buffer.clear();
+    source.take(FRAME as u64).read_to_end(buffer).map(drop)
+}
+
+fn hash_of(source: &mut dyn Read, hash: &mut Sha256) -> io::Result<u64> {
+    let mut buffer = vec![0; 64 * 1024];
+    let mut bytes = 0;
+    loop {
+        match source.read(&mut buffer) {
+            Ok(0) => return Ok(bytes),
+            Ok(n) => {
+                hash.update(&buffer[..n]);
+                bytes += n as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn hex(hash: Sha256) -> String {
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// So that the name of a new file outlasts a crash. Not every file system can; then the row is refused when it is read.
+fn sync_folder(folder: &Path) {
+    if let Err(error) = File::open(folder).and_then(|folder| folder.sync_all()) {
+        tracing::debug!(%error, "the archive's folder cannot be synced");
+    }
+}

@@ -1,0 +1,94 @@
+//! What to archive and what to give up, as a pure function.
+
+use watchbill_core::time::{Millis, Timestamp};
+
+use crate::tables::archive::ArchiveRow;
+
+/// How the person wants it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ArchiveSettings {
+    /// Nothing is archived before the person says so.
+    pub enabled: bool,
+    /// Bytes that the archive may take.
+    pub budget: u64,
+    /// What was last written so long ago is given up; without it only the budget ends anything.
+    pub keep: Option<Millis>,
+    /// A transcript is archived when it has not changed for so long.
+    pub after: Millis,
+    /// zstd's level.
+    pub level: i32,
+}
+
+impl Default for ArchiveSettings {
+    fn default() -> Self {
+        // The agent removes what is 30 days old, or younger if the person says so: a week leaves room for both.
+        Self { enabled: false, budget: 5 << 30, keep: None, after: Millis(7 * 86_400_000), level: 6 }
+    }
+}
+
+/// A transcript as it lies there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Candidate {
+    /// Where.
+    pub path: String,
+    /// Its length.
+    pub bytes: u64,
+    /// When it was last written.
+    pub mtime: Timestamp,
+}
+
+/// What is to be done.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ArchivePlan {
+    /// Candidates by their numbers, the oldest first: the agent removes it first.
+    pub pack: Vec<usize>,
+    /// Paths of transcripts whose archived ones are given up.
+    pub prune: Vec<String>,
+}
+
+/// Of what is not packed yet it is not known how small it becomes. Real ones become a fifth to a tenth; to expect
+/// less keeps the budget from being overrun, and a transcript from being packed and given up in turns.
+const EXPECTED: u64 = 3;
+
+/// Decides. Within the budget the newest count.
+pub fn plan(
+    candidates: &[Candidate],
+    archived: &[ArchiveRow],
+    settings: &ArchiveSettings,
+    now: Timestamp,
+) -> ArchivePlan {
+    let too_old = |mtime: Timestamp| settings.keep.is_some_and(|keep| mtime + keep < now);
+    let known = |path: &str| archived.iter().find(|row| row.path == path);
+    let mut plan = ArchivePlan::default();
+    // Newest first: what the archive would hold, and how large each is or would be.
+    let mut all: Vec<(Timestamp, u64, Result<usize, &ArchiveRow>)> = Vec::new();
+    for (number, candidate) in candidates.iter().enumerate() {
+        let before = known(&candidate.path);
+        let changed = before.is_none_or(|row| (row.bytes, row.mtime) != (candidate.bytes, candidate.mtime));
+        if changed && candidate.bytes > 0 && candidate.mtime + settings.after <= now {
+            let grown = candidate.bytes.saturating_sub(before.map_or(0, |row| row.bytes));
+            let size = before.map_or(0, |row| row.stored) + grown.div_ceil(EXPECTED);
+            all.push((candidate.mtime, size, Ok(number)));
+        }
+    }
+    let packs = |path: &str, all: &[(Timestamp, u64, Result<usize, &ArchiveRow>)]| {
+        all.iter().any(|(_, _, what)| what.is_ok_and(|number| candidates[number].path == path))
+    };
+    let settled: Vec<_> = archived.iter().filter(|row| !packs(&row.path, &all)).collect();
+    all.extend(settled.into_iter().map(|row| (row.mtime, row.stored, Err(row))));
+    all.sort_by_key(|(mtime, size, _)| (std::cmp::Reverse(*mtime), *size));
+    let mut taken = 0u64;
+    for (mtime, size, what) in all {
+        taken = taken.saturating_add(size);
+        let fits = taken <= settings.budget && !too_old(mtime);
+        match what {
+            Ok(number) if fits => plan.pack.push(number),
+            Ok(number) => plan.prune.extend(known(&candidates[number].path).map(|row| row.path.clone())),
+            Err(row) if !fits => plan.prune.push(row.path.clone()),
+            Err(_) => {}
+        }
+    }
+    plan.pack.reverse();
+    plan.prune.reverse();
+    plan
+}

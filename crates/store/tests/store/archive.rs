@@ -1,0 +1,249 @@
+//! The archive: what goes in comes out, what is not whole does not count, and the budget holds.
+
+use std::io::{self, Read};
+use std::path::Path;
+
+use proptest::prelude::*;
+use watchbill_core::time::{Millis, Timestamp};
+use watchbill_store::archive::frames::FRAME;
+use watchbill_store::archive::plan::{ArchiveSettings, Candidate, plan};
+use watchbill_store::archive::{ARCHIVE, Archive, Original, Packed};
+use watchbill_store::tables::archive::ArchiveRow;
+use watchbill_store::{Mode, Store, StoreError};
+
+const PATH: &str = "/home/dev/.claude/projects/p/s.jsonl";
+
+fn at(days: i64) -> Timestamp {
+    Timestamp::from_millis(days * 86_400_000)
+}
+
+fn original() -> Original<'static> {
+    Original { path: PATH, session_id: "s", subagent: None, mtime: at(1), id: (7, 8) }
+}
+
+fn pack(archive: &Archive, bytes: &[u8], known: Option<&ArchiveRow>) -> Result<Packed, StoreError> {
+    let mut open = || -> io::Result<Box<dyn Read>> { Ok(Box::new(io::Cursor::new(bytes.to_vec()))) };
+    archive.pack_again(&original(), &mut open, known, 3, at(9))
+}
+
+fn unpack(archive: &Archive, row: &ArchiveRow) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    archive.open(row).unwrap().reader().read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
+/// Lines like those of a transcript.
+fn lines(count: usize, seed: usize) -> Vec<u8> {
+    (0..count)
+        .flat_map(|n| format!("{{\"n\":{},\"text\":\"line {n} of it\"}}\n", n * 7919 + seed).into_bytes())
+        .collect()
+}
+
+fn files(folder: &Path) -> Vec<String> {
+    let mut names: Vec<_> = std::fs::read_dir(folder.join(ARCHIVE))
+        .unwrap()
+        .map(|file| file.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn what_goes_in_comes_out_at_any_place_and_grows_by_what_is_new() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = Archive::new(folder.path());
+    let whole = lines(120_000, 0);
+    assert!(whole.len() > 3 * FRAME);
+    let cut = whole.len() / 3;
+    let first = pack(&archive, &whole[..cut], None).unwrap();
+    assert_eq!(unpack(&archive, &first.row), &whole[..cut]);
+    assert!(first.row.stored * 4 < first.row.bytes, "{:?}", first.row);
+    let grown = pack(&archive, &whole, Some(&first.row)).unwrap();
+    assert_eq!((&grown.row.file, grown.void), (&first.row.file, None));
+    assert_eq!(unpack(&archive, &grown.row), whole);
+    // What the older row says still stands: it counts until the new one is stored.
+    assert_eq!(unpack(&archive, &first.row), &whole[..cut]);
+    let frames = archive.open(&grown.row).unwrap();
+    for offset in [0, 1, FRAME - 1, FRAME, 2 * FRAME + 17, cut, whole.len() - 1, whole.len(), whole.len() + 5]
+    {
+        let mut buffer = [0; 100];
+        let count = frames.read_at(&mut buffer, offset as u64).unwrap();
+        let want = whole.get(offset..).unwrap_or_default();
+        assert!(want.starts_with(&buffer[..count]) && (count > 0 || want.is_empty()), "{offset}");
+    }
+}
+
+#[test]
+fn a_rewritten_transcript_is_packed_anew_beside_the_old_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = Archive::new(folder.path());
+    let first = pack(&archive, &lines(1_000, 0), None).unwrap();
+    for changed in [lines(1_000, 1), lines(10, 0)] {
+        let second = pack(&archive, &changed, Some(&first.row)).unwrap();
+        assert_eq!(second.void.as_ref(), Some(&first.row.file));
+        assert_eq!(unpack(&archive, &second.row), changed);
+        assert_eq!(unpack(&archive, &first.row), lines(1_000, 0), "it counts until the new row is stored");
+    }
+}
+
+#[test]
+fn what_an_unclean_exit_leaves_does_not_count_and_is_tidied_away() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = Archive::new(folder.path());
+    let whole = lines(50_000, 0);
+    let first = pack(&archive, &whole[..whole.len() / 2], None).unwrap().row;
+    let path = folder.path().join(ARCHIVE).join(&first.file);
+    // Half of an addition, and a file that no row names.
+    let mut torn = std::fs::read(&path).unwrap();
+    torn.extend_from_slice(&[0x57, 0x2a, 0x4d, 0x18, 8, 0, 0]);
+    std::fs::write(&path, &torn).unwrap();
+    std::fs::write(folder.path().join(ARCHIVE).join("half.jsonl.zst"), b"half").unwrap();
+    assert_eq!(unpack(&archive, &first), &whole[..whole.len() / 2]);
+    assert_eq!(archive.tidy(std::slice::from_ref(&first)), 11);
+    assert_eq!(files(folder.path()), std::slice::from_ref(&first.file));
+    std::fs::write(&path, &torn).unwrap();
+    let grown = pack(&archive, &whole, Some(&first)).unwrap().row;
+    assert_eq!(unpack(&archive, &grown), whole, "the torn addition was overwritten");
+}
+
+#[test]
+fn damage_is_noticed_and_healed_from_the_transcript() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = Archive::new(folder.path());
+    let whole = lines(50_000, 0);
+    let row = pack(&archive, &whole, None).unwrap().row;
+    let path = folder.path().join(ARCHIVE).join(&row.file);
+    let good = std::fs::read(&path).unwrap();
+    for at in [0, 5, 9, 13, 17, 20, good.len() / 2, good.len() - 1] {
+        let mut bad = good.clone();
+        bad[at] ^= 0x55;
+        std::fs::write(&path, &bad).unwrap();
+        assert!(!archive.is_whole(&row), "{at}");
+        let again = pack(&archive, &whole, Some(&row)).unwrap();
+        assert_eq!(unpack(&archive, &again.row), whole, "{at}");
+        archive.remove(&again.row.file);
+    }
+    std::fs::write(&path, &good[..good.len() / 2]).unwrap();
+    assert!(!archive.is_whole(&row));
+    std::fs::remove_file(&path).unwrap();
+    assert!(archive.open(&row).is_err());
+}
+
+#[test]
+fn a_source_that_fails_leaves_what_was_there() {
+    struct Fails(usize);
+    impl Read for Fails {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            if self.0 == 0 {
+                return Err(io::Error::other("gone bad"));
+            }
+            let count = buffer.len().min(self.0);
+            buffer[..count].fill(b'x');
+            self.0 -= count;
+            Ok(count)
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let archive = Archive::new(folder.path());
+    let mut open = || -> io::Result<Box<dyn Read>> { Ok(Box::new(Fails(3 * FRAME))) };
+    let error = archive.pack_again(&original(), &mut open, None, 3, at(9)).unwrap_err();
+    assert!(error.to_string().contains(PATH), "{error}");
+    assert_eq!(files(folder.path()), [""; 0]);
+}
+
+#[test]
+fn rows_are_stored_and_found_by_path() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = Archive::new(folder.path());
+    let row = pack(&archive, b"{}\n", None).unwrap().row;
+    let mut store = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
+    let mut step = store.step().unwrap();
+    step.put_archived(&row).unwrap();
+    step.commit().unwrap();
+    assert_eq!(store.archived(PATH).unwrap().as_ref(), Some(&row));
+    assert_eq!(store.all_archived().unwrap(), [row]);
+}
+
+#[cfg(unix)]
+#[test]
+fn nobody_else_may_look_into_the_archive() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let archive = Archive::new(folder.path());
+    let row = pack(&archive, b"{}\n", None).unwrap().row;
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&folder.path().join(ARCHIVE)), 0o700);
+    assert_eq!(mode(&folder.path().join(ARCHIVE).join(&row.file)), 0o600);
+}
+
+fn candidate(name: &str, bytes: u64, days: i64) -> Candidate {
+    Candidate { path: name.to_owned(), bytes, mtime: at(days) }
+}
+
+fn archived(name: &str, bytes: u64, stored: u64, days: i64) -> ArchiveRow {
+    ArchiveRow {
+        path: name.to_owned(),
+        session_id: "s".to_owned(),
+        subagent: None,
+        file: name.to_owned(),
+        bytes,
+        stored,
+        hash: String::new(),
+        mtime: at(days),
+        archived_at: at(days),
+        dev: 0,
+        inode: 0,
+    }
+}
+
+#[test]
+fn what_is_old_enough_is_packed_oldest_first_within_the_budget() {
+    let settings = ArchiveSettings { enabled: true, budget: 1_000, ..ArchiveSettings::default() };
+    let candidates = [
+        candidate("new", 300, 99),
+        candidate("b", 900, 50),
+        candidate("a", 900, 40),
+        candidate("empty", 0, 1),
+    ];
+    let done = plan(&candidates, &[], &settings, at(100));
+    assert_eq!((done.pack, done.prune.len()), (vec![2, 1], 0));
+    // Nothing has changed: nothing is to be done.
+    let rows = [archived("b", 900, 100, 50), archived("a", 900, 100, 40)];
+    assert_eq!(plan(&candidates, &rows, &settings, at(100)), Default::default());
+    // It has grown.
+    let grown = [candidate("b", 1_200, 60)];
+    assert_eq!(plan(&grown, &rows, &settings, at(100)).pack, [0]);
+    // The budget is small: the newest stay, and the oldest is not packed only to be given up.
+    let small = ArchiveSettings { budget: 350, ..settings };
+    assert_eq!(plan(&candidates, &[], &small, at(100)).pack, [1]);
+    let over = plan(&[], &rows, &ArchiveSettings { budget: 150, ..settings }, at(100));
+    assert_eq!((over.pack.len(), over.prune), (0, vec!["a".to_owned()]));
+    // And what is too old is given up, and not packed again from a transcript that is still there.
+    let keep = ArchiveSettings { keep: Some(Millis(55 * 86_400_000)), ..settings };
+    let aged = plan(&candidates, &rows, &keep, at(100));
+    assert_eq!((aged.pack.len(), aged.prune), (0, vec!["a".to_owned()]));
+}
+
+proptest! {
+    #[test]
+    fn the_plan_keeps_the_budget_and_comes_to_rest(
+        files in proptest::collection::vec((1u64..5_000, 0i64..100, 4u64..12), 0..20),
+        budget in 1u64..10_000,
+    ) {
+        let settings = ArchiveSettings { enabled: true, budget, ..ArchiveSettings::default() };
+        let candidates: Vec<_> = files.iter().enumerate().map(|(n, (bytes, days, _))| candidate(&format!("f{n}"), *bytes, *days)).collect();
+        let mut rows: Vec<ArchiveRow> = Vec::new();
+        for round in 0..3 {
+            let todo = plan(&candidates, &rows, &settings, at(100));
+            rows.retain(|row| !todo.prune.contains(&row.path));
+            for number in &todo.pack {
+                let (bytes, days, ratio) = files[*number];
+                rows.retain(|row| row.path != candidates[*number].path);
+                rows.push(archived(&candidates[*number].path, bytes, bytes / ratio, days));
+            }
+            let taken: u64 = rows.iter().map(|row| row.stored).sum();
+            prop_assert!(taken <= budget);
+            prop_assert!(round < 2 || todo.prune.is_empty(), "nothing is packed and given up in turns");
+        }
+    }
+}
