@@ -168,6 +168,21 @@ pub struct Offer {
     pub cleanup_days: i64,
 }
 
+impl std::fmt::Display for Offer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let megabytes = |bytes: u64| bytes.div_ceil(1_000_000);
+        write!(
+            f,
+            "the agent removes transcripts after {} days; to keep these {} files ({} MB) would take about {} MB: \
+             `enabled = true` under [archive] in the configuration file",
+            self.cleanup_days,
+            self.files,
+            megabytes(self.bytes),
+            megabytes(self.expected)
+        )
+    }
+}
+
 /// Looks at what there is and packs a little of it.
 pub fn offer(settings: &Settings, fs: &dyn Fs) -> Offer {
     let found = transcripts(fs, &settings.roots);
@@ -200,6 +215,9 @@ fn cleanup_days(fs: &dyn Fs, root: &Path) -> i64 {
 fn transcripts(fs: &dyn Fs, roots: &[PathBuf]) -> Vec<Found> {
     scan(fs, roots).found.into_iter().filter(|found| found.place.is_transcript()).collect()
 }
+
+/// What somebody does with the store while it is theirs.
+pub type Use<'u> = &'u mut dyn FnMut(&mut Store) -> Result<(), StoreError>;
 
 /// What is to be packed and given up now.
 pub struct Due {
@@ -248,9 +266,7 @@ impl Due {
         fs: &dyn Fs,
         data_dir: &Path,
         now: Timestamp,
-        with_store: &mut dyn FnMut(
-            &mut dyn FnMut(&mut Store) -> Result<(), StoreError>,
-        ) -> Result<(), StoreError>,
+        with_store: &mut dyn FnMut(Use<'_>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         let archive = Archive::new(data_dir);
         if let Some(path) = self.plan.prune.pop() {

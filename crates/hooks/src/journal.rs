@@ -23,8 +23,8 @@ pub struct Journal {
 impl Journal {
     /// Takes the right to write; `None` when another program has it.
     ///
-    /// A journal with anything else than events at its end is kept as the old one: a killed writer left it incomplete
-    /// (the sender had no acknowledgement and has spooled that event), or a newer version wrote it.
+    /// What a killed writer left incomplete at the end is cut off: its sender had no acknowledgement and spools the event. A
+    /// journal with something else there, a newer version's for instance, is kept as the old one.
     ///
     /// # Errors
     /// When the files cannot be opened.
@@ -42,7 +42,10 @@ impl Journal {
         file.read_to_end(&mut bytes)?;
         let whole = each(&bytes, &mut |_, _| {});
         let mut journal = Self { places: places.clone(), file, length: bytes.len() as u64, _claim: claim };
-        if whole < bytes.len() {
+        if decode(&bytes[whole..]) == Decoded::Incomplete {
+            journal.file.set_len(whole as u64)?;
+            journal.length = whole as u64;
+        } else if whole < bytes.len() {
             journal.begin_anew()?;
         }
         Ok(Some(journal))

@@ -15,7 +15,8 @@ use watchbill_watch::fs::Fs;
 use watchbill_watch::layout::Place;
 use watchbill_watch::tail::Tail;
 
-use super::{IndexError, Indexed, Rows, kept};
+use super::kept::{self, Known};
+use super::{IndexError, Indexed, Rows};
 
 /// One file.
 pub struct FileHistory {
@@ -55,7 +56,7 @@ impl FileHistory {
             stale: false,
         };
         match kept::read(store, path, file.agent.as_deref())? {
-            Some(Ok(kept)) if file.owner.as_ref().is_none_or(|owner| owner == kept.fold.session()) => {
+            Known::Whole(kept) if file.owner.as_ref().is_none_or(|owner| owner == kept.fold.session()) => {
                 let again_from = (kept.line_start < kept.cursor.offset).then_some(kept.line_start);
                 file.owner = Some(kept.fold.session().clone());
                 file.tail = Tail { cursor: Some(kept.cursor), again_from };
@@ -65,9 +66,9 @@ impl FileHistory {
                 file.seen = kept.seen;
                 file.parts = kept.parts;
             }
-            Some(Ok(kept)) => (file.keys, file.stale) = (Some((kept.file, kept.session)), true),
-            Some(Err(keys)) => (file.keys, file.stale) = (Some(keys), true),
-            None => {}
+            Known::Whole(kept) => (file.keys, file.stale) = (Some((kept.file, kept.session)), true),
+            Known::Rows(rows, session) => (file.keys, file.stale) = (Some((rows, session)), true),
+            Known::New => {}
         }
         Ok(file)
     }

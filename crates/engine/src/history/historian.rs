@@ -282,7 +282,7 @@ impl Worker {
         let done = due.do_one(&*parts.fs, &parts.data_dir, now, &mut |write| {
             let mut shelf = parts.shelf.in_turn();
             // Where another process has become the writer, the archive is its own.
-            shelf.as_mut().map_or(Ok(()), |store| write(store))
+            shelf.as_mut().map_or(Ok(()), write)
         });
         if let Err(error) = done {
             tracing::warn!(%error, "not archived; it is tried again later");

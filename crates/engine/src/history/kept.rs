@@ -42,15 +42,24 @@ pub struct Kept {
     pub parts: u32,
 }
 
-/// What the store knows of the file: its number and, where they are whole, its cursor and fold.
-pub fn read(
-    store: &Store,
-    path: &Path,
-    agent: Option<&str>,
-) -> Result<Option<Result<Kept, (FileKey, SessionKey)>>, StoreError> {
-    let Some((file, row)) = store.file(&path.to_string_lossy())? else { return Ok(None) };
+/// What the store knows of a file.
+pub enum Known {
+    /// Nothing.
+    New,
+    /// Where we were in it.
+    Whole(Box<Kept>),
+    /// Rows, but not where we were, or in another form: it is to be read from its beginning.
+    Rows(FileKey, SessionKey),
+}
+
+/// Asks the store.
+pub fn read(store: &Store, path: &Path, agent: Option<&str>) -> Result<Known, StoreError> {
+    let Some((file, row)) = store.file(&path.to_string_lossy())? else { return Ok(Known::New) };
     let parts = store.snapshot(file, SnapshotKind::History)?;
-    Ok(Some(whole(file, &row, &parts, agent).ok_or((file, row.session))))
+    Ok(match whole(file, &row, &parts, agent) {
+        Some(kept) => Known::Whole(Box::new(kept)),
+        None => Known::Rows(file, row.session),
+    })
 }
 
 fn whole(file: FileKey, row: &FileRow, parts: &[SnapshotPart], agent: Option<&str>) -> Option<Kept> {

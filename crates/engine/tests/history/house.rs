@@ -37,7 +37,7 @@ impl House {
     }
 
     pub fn append(&self, relative: &str, text: &str) {
-        self.fs.append(&Self::path(relative), text.as_bytes());
+        self.fs.append(Self::path(relative), text.as_bytes());
     }
 
     /// The program ends and begins again.
