@@ -105,7 +105,11 @@ mod tests {
             ("iterm2", &[("TERM_PROGRAM", "iTerm.app"), ("ITERM_SESSION_ID", "w0t0p0:8C")]),
             (
                 "tmux",
-                &[("TMUX", "/tmp/tmux-1000/default,8,0"), ("TMUX_PANE", "%2"), ("KITTY_WINDOW_ID", "1")],
+                &[
+                    ("TMUX", "/run/user/1000/tmux-1000/default,8,0"),
+                    ("TMUX_PANE", "%2"),
+                    ("KITTY_WINDOW_ID", "1"),
+                ],
             ),
             (
                 "zellij",
