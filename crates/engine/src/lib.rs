@@ -16,6 +16,7 @@ pub mod doctor;
 pub mod engine;
 mod exits;
 pub mod first_scan;
+mod first_scan_thread;
 mod folder_looks;
 pub mod folders;
 pub mod handle;

@@ -34,8 +34,8 @@ pub struct Journal {
 impl Journal {
     /// Takes the right to write; `None` when another program has it.
     ///
-    /// A journal with anything else than events at its end is kept as the old one: a killed writer left it incomplete
-    /// (the sender had no acknowledgement and has spooled that event), or a newer version wrote it.
+    /// What a killed writer left incomplete at the end is cut off: its sender had no acknowledgement and spools the event. A
+    /// journal with something else there, a newer version's for instance, is kept as the old one.
     ///
     /// # Errors
     /// When the files cannot be opened.
@@ -57,7 +57,10 @@ impl Journal {
         let whole = each(&bytes, &mut |envelope, _| began = began.or(Some(envelope.at)));
         let length = bytes.len() as u64;
         let mut journal = Self { places: places.clone(), file, length, began, _claim: claim };
-        if whole < bytes.len() {
+        if decode(&bytes[whole..]) == Decoded::Incomplete {
+            journal.file.set_len(whole as u64)?;
+            journal.length = whole as u64;
+        } else if whole < bytes.len() {
             journal.begin_anew()?;
         }
         Ok(Some(journal))

@@ -228,7 +228,8 @@ impl Store {
     /// What SQLite said, as one of our kinds. Of damage the next start is told.
     pub(crate) fn fault(&self, error: &rusqlite::Error) -> StoreError {
         let fault = StoreError::of(&self.path, error);
-        if matches!(fault, StoreError::Damaged { .. } | StoreError::IndexDamaged { .. }) {
+        // A statement that is refused may be a damaged schema.
+        if let StoreError::Damaged { .. } | StoreError::IndexDamaged { .. } | StoreError::Sql { .. } = fault {
             Suspicion::of(&self.path).raise();
         }
         fault
@@ -267,6 +268,10 @@ fn connect_writer(path: &Path, suspect: bool) -> Result<(Connection, Origin), St
     known(path, found)?;
     if suspect {
         look_through(path, &sql)?;
+    }
+    if found == 0 && !schema::is_empty(&sql).map_err(said)? {
+        let detail = "it has tables, and no version".to_owned();
+        return Err(StoreError::Damaged { path: path.to_owned(), detail });
     }
     if found == 0 {
         // Larger pages than SQLite's own suit rows of a kilobyte: a tenth less work and space.

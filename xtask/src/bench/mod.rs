@@ -2,6 +2,7 @@
 
 mod cold;
 mod corpus;
+mod hooks;
 mod idle;
 mod index;
 mod latency;
@@ -56,6 +57,7 @@ const PARTS: &[(&str, &str)] = &[
     ("warm-many", "the same with 20,000 sessions"),
     ("latency", "from an appended line to its event, 50 sessions at work"),
     ("latency-indexing", "the same while 1 GB is read into the store"),
+    ("hooks", "what a hook costs the agent, start to end"),
     ("idle", "thirty seconds over 2,000 sessions in which nothing happens"),
 ];
 
@@ -140,6 +142,7 @@ pub fn bench(tree: &Tree, options: &BenchOptions) -> Result<()> {
             "warm-many" => warm::many(&bench),
             "latency" => latency::latency(&bench),
             "latency-indexing" => latency::while_indexing(&bench),
+            "hooks" => hooks::hooks(&bench),
             _ => idle::idle(&bench),
         };
         match part {

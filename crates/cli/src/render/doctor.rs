@@ -96,6 +96,9 @@ fn store(out: &mut String, health: &StoreHealth, paint: Paint) {
         let archived = plural(count(health.archived), "transcript");
         out.push_str(&format!("  {archived} archived in {}\n", size(health.archive_bytes)));
     }
+    if let Some(offer) = &health.archive_offer {
+        out.push_str(&format!("  {offer}\n"));
+    }
 }
 
 fn hooks(out: &mut String, health: &HooksHealth, paint: Paint) {
