@@ -124,6 +124,23 @@ fn look(path: &Path) -> io::Result<()> {
     if std::fs::metadata(path)?.is_dir() { Ok(()) } else { Err(io::Error::other("it is not a folder")) }
 }
 
+/// Whether a folder and the one above it are this person's, and nobody else can write there. What lies in any other
+/// one may be anybody's: the spare spool in `/tmp` can be made by whoever comes first.
+pub(crate) fn is_private(path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let me = rustix::process::geteuid().as_raw();
+        let ours =
+            |found: std::fs::Metadata| found.is_dir() && found.uid() == me && found.mode() & 0o022 == 0;
+        std::iter::once(path).chain(path.parent()).all(|path| std::fs::symlink_metadata(path).is_ok_and(ours))
+    }
+    #[cfg(not(unix))]
+    {
+        path.is_dir()
+    }
+}
+
 /// Opens a file for writing that only its owner can read.
 ///
 /// # Errors
