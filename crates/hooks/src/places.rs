@@ -162,10 +162,9 @@ pub(crate) fn open_private(options: &mut std::fs::OpenOptions, path: &Path) -> i
 fn spares(data_dir: &Path) -> Vec<PathBuf> {
     let uid = rustix::process::geteuid().as_raw();
     let name = format!("hooks-{:016x}", fnv(data_dir.as_os_str().as_encoded_bytes()));
-    [format!("/run/user/{uid}/watchbill"), format!("/tmp/watchbill-{uid}")]
-        .into_iter()
-        .map(|folder| PathBuf::from(folder).join(&name))
-        .collect()
+    let runtime = Path::new("/run/user").join(uid.to_string()).join("watchbill");
+    let temporary = Path::new("/tmp").join(format!("watchbill-{uid}"));
+    [runtime, temporary].map(|folder| folder.join(&name)).to_vec()
 }
 
 #[cfg(not(unix))]
