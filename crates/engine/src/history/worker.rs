@@ -22,6 +22,8 @@ use crate::hooks_in::HookMessage;
 const SLICE: u64 = 1 << 20;
 /// Files in one slice.
 const SLICE_FILES: usize = 16;
+/// Pages of the index that are merged in one slice: some milliseconds of work.
+const TIDY_PAGES: u32 = 100;
 /// So often is looked at what is to be archived: days decide about it.
 const ARCHIVE_EVERY: Millis = Millis::from_secs(6 * 3600);
 /// After a refusal of the store it is left alone for so long.
@@ -44,6 +46,8 @@ pub(super) struct Worker {
     recover_at: Option<Timestamp>,
     archive_at: Option<Timestamp>,
     archiving: Option<Due>,
+    /// Large pieces of the index may wait to be merged.
+    untidy: bool,
 }
 
 /// Why a slice came to nothing.
@@ -77,6 +81,7 @@ impl Worker {
             recover_at: None,
             archive_at,
             archiving: None,
+            untidy: true,
         }
     }
 
@@ -110,15 +115,16 @@ impl Worker {
                 }
             }
             Task::Heard(messages) => self.heard.extend(messages),
-            Task::Everything => self.everything = true,
+            Task::Everything => (self.everything, self.untidy) = (true, true),
         }
     }
 
     /// How long nothing is to be done; `None`: until something is told.
     fn patience(&self) -> Option<Duration> {
         let clock = &self.parts.clock;
-        let work =
-            self.everything || !(self.heard.is_empty() && self.grown.is_empty() && self.behind.is_empty());
+        let work = self.everything
+            || self.untidy
+            || !(self.heard.is_empty() && self.grown.is_empty() && self.behind.is_empty());
         match (work, self.paused_until) {
             (true, Some(until)) => Some(clock.until(until)),
             (true, None) => Some(Duration::ZERO),
@@ -133,7 +139,7 @@ impl Worker {
         match refusal {
             Refusal::NotOurs => {
                 // Whoever writes looks at everything; should it become ours, so do we.
-                (self.everything, self.index) = (false, None);
+                (self.everything, self.untidy, self.index) = (false, false, None);
                 (self.grown, self.behind, self.heard) = Default::default();
                 self.waiting.clear();
             }
@@ -170,6 +176,10 @@ impl Worker {
             }
             let queue = if urgent { &mut self.grown } else { &mut self.behind };
             rest.into_iter().rev().for_each(|path| queue.push_front(path));
+            return Ok(());
+        }
+        if self.untidy {
+            self.untidy = writer(&mut self.parts.shelf.in_turn())?.tidy_index(TIDY_PAGES)?;
             return Ok(());
         }
         if self.recover_at.is_some_and(|at| at <= now) {
