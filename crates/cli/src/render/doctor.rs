@@ -37,6 +37,8 @@ pub fn render(doctor: &Doctor, paint: Paint) -> String {
         if registry.readable {
             let (files, live) = (registry.files as usize, registry.live as usize);
             format!("{}, of which {live} with a running process", plural(files, "file"))
+        } else if doctor.hooks.as_ref().is_some_and(|hooks| hooks.sessions > 0) {
+            "not there; states come from hooks and transcripts".to_owned()
         } else {
             "not there; states come from the transcripts alone".to_owned()
         }

@@ -191,3 +191,14 @@ fn settings_that_are_no_file_are_left_alone() {
     assert!(said(&refused).1.contains("no ordinary file"), "{refused:?}");
     assert!(pipe.symlink_metadata().is_ok_and(|found| !found.is_file()));
 }
+
+#[test]
+fn doctor_says_who_speaks_where_there_is_no_registry() {
+    let home = tempfile::tempdir().unwrap();
+    let data = home.path().join(".local/share/watchbill");
+    std::fs::create_dir_all(home.path().join(".claude/projects")).unwrap();
+    let doctor = || ok(&watchbill(home.path(), None, &["doctor"]));
+    assert!(doctor().contains("states come from the transcripts alone"), "{}", doctor());
+    run(crate::agent::hook(&data), &payload("s", 1));
+    assert!(doctor().contains("states come from hooks and transcripts"), "{}", doctor());
+}

@@ -111,8 +111,9 @@ fn check(folder: &Path, sessions: usize, each: usize) {
     }
 }
 
-/// The full measure of the promise; some ten seconds on two cores.
+/// `WATCHBILL_STORM=1` takes the full measure: ten thousand events from fifty agents, which is a matter of minutes on a
+/// busy machine.
 #[test]
-fn ten_thousand_events_from_fifty_agents_arrive_once_and_in_order() {
-    storm(50, 200);
+fn nothing_is_lost_doubled_or_out_of_order_while_receivers_come_and_go() {
+    if std::env::var_os("WATCHBILL_STORM").is_some() { storm(50, 200) } else { storm(20, 40) }
 }
