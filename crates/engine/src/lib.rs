@@ -15,6 +15,7 @@ pub mod demo;
 pub mod doctor;
 pub mod engine;
 mod exits;
+pub mod files;
 pub mod first_scan;
 mod folder_looks;
 pub mod folders;

@@ -55,6 +55,7 @@ const PARTS: &[(&str, &str)] = &[
     ("warm", "starts that find everything in the store: 2,000 sessions"),
     ("warm-many", "the same with 20,000 sessions"),
     ("latency", "from an appended line to its event, 50 sessions at work"),
+    ("append", "what a line appended to a session of 495 MB costs"),
     ("latency-indexing", "the same while 1 GB is read into the store"),
     ("idle", "thirty seconds over 2,000 sessions in which nothing happens"),
 ];
@@ -139,6 +140,7 @@ pub fn bench(tree: &Tree, options: &BenchOptions) -> Result<()> {
             "warm" => warm::warm(&bench),
             "warm-many" => warm::many(&bench),
             "latency" => latency::latency(&bench),
+            "append" => latency::append_to_huge(&bench),
             "latency-indexing" => latency::while_indexing(&bench),
             _ => idle::idle(&bench),
         };
