@@ -37,7 +37,7 @@ use watchbill_watch::process::Processes;
 use watchbill_watch::scan::canonical_roots;
 
 use crate::children::Children;
-use crate::files::Files;
+use crate::files::{ByWords, Files};
 use crate::folders::Folders;
 use crate::hooks_in::HooksIn;
 use crate::input::{Input, Output};
@@ -99,7 +99,8 @@ pub struct Engine {
     /// Canonical.
     roots: Vec<PathBuf>,
     pub(crate) files: Files,
-    pub(crate) sessions: BTreeMap<SessionId, Session>,
+    /// Looked up several times for each row; nothing depends on an order among them.
+    pub(crate) sessions: HashMap<SessionId, Session, ByWords>,
     registry: Registry,
     folders: Folders,
     looks_elsewhere: bool,
@@ -173,7 +174,7 @@ impl Engine {
             behind: None,
             roots,
             files: Files::default(),
-            sessions: BTreeMap::new(),
+            sessions: HashMap::default(),
             registry: Registry::default(),
             folders: Folders::default(),
             looks_elsewhere: false,

@@ -164,10 +164,8 @@ impl Told {
         let mut upserts = Vec::new();
         for (index, row) in current.rows.iter().enumerate() {
             if had.remove(row.id.as_str()) != Some(row.version) {
-                upserts.push(Upsert {
-                    index: u32::try_from(index).unwrap_or(u32::MAX),
-                    session: row.session(),
-                });
+                upserts
+                    .push(Upsert { index: u32::try_from(index).unwrap_or(u32::MAX), session: row.session() });
             }
         }
         let removals = self

@@ -408,7 +408,8 @@ fn spawn_first_scan(engine: &Engine, world: &World, sender: &mpsc::UnboundedSend
     let instead = sender.clone();
     let sender = sender.clone();
     let read = move || {
-        let scan = FirstScan::find(&*fs, &settings.roots, recent_since, &|path| known.contains(path.as_os_str()));
+        let scan =
+            FirstScan::find(&*fs, &settings.roots, recent_since, &|path| known.contains(path.as_os_str()));
         // A failed send means that the loop has stopped; reading on would be for nobody.
         if sender.send(Message::ScanBegan { recent: scan.recent }).is_err() {
             return;

@@ -156,6 +156,7 @@ fn finish(scan: &mut Scan) {
     if ids.windows(2).any(|pair| pair[0] == pair[1]) {
         // A project folder and a link to it hold the same transcripts: the first spelling stands for both.
         let mut seen = HashSet::new();
-        scan.found.retain(|found| seen.insert((found.stat.id, found.path.file_name().map(ToOwned::to_owned))));
+        scan.found
+            .retain(|found| seen.insert((found.stat.id, found.path.file_name().map(ToOwned::to_owned))));
     }
 }

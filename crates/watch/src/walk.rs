@@ -55,11 +55,7 @@ enum Trouble {
     At(Option<Problem>),
 }
 
-fn look(
-    top: &Path,
-    entry: &DirEntry,
-    want: &mut dyn FnMut(&Path, FileKind) -> bool,
-) -> Result<Met, Trouble> {
+fn look(top: &Path, entry: &DirEntry, want: &mut dyn FnMut(&Path, FileKind) -> bool) -> Result<Met, Trouble> {
     let path = entry.path();
     let at = |error: io::Error| Trouble::At(problem_of(&path, &error));
     let kind = entry.file_type().map_err(at)?;

@@ -198,7 +198,8 @@ impl Writer {
 
     /// Goes on with a transcript that is there.
     fn go_on(path: &Path) -> Result<Self> {
-        let session = path.file_stem().and_then(|stem| stem.to_str()).context("a transcript without a name")?;
+        let session =
+            path.file_stem().and_then(|stem| stem.to_str()).context("a transcript without a name")?;
         let cwd = "/home/dev/bench".to_owned();
         Ok(Self { session: session.to_owned(), path: path.to_owned(), cwd, lines: 0, last: 0 })
     }
