@@ -311,3 +311,15 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn who_waits_since_a_time_to_come_counts_once_the_clock_is_set_right() {
+    let (hour, mut attention) = (3_600_000, Attention::new(AttentionSettings::default()));
+    attention.begin(at(hour));
+    attention.see(at(hour + 1_000), seen(Some(Need::Approval), hour + 1_000));
+    attention.see(at(2_000), seen(Some(Need::Approval), 2_000));
+    assert_eq!(counted(&attention.advance(at(3_000))), Some(1), "not an hour later");
+    attention.lose(at(3_000), &SessionId::new("a"));
+    attention.see(at(5_000), seen(Some(Need::Question), 5_000));
+    assert_eq!(raised(&attention.advance(at(9_000))).len(), 1, "what came after is nothing of the past");
+}

@@ -168,6 +168,21 @@ pub struct Offer {
     pub cleanup_days: i64,
 }
 
+impl std::fmt::Display for Offer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let megabytes = |bytes: u64| bytes.div_ceil(1_000_000);
+        write!(
+            f,
+            "the agent removes transcripts after {} days; to keep these {} files ({} MB) would take about {} MB: \
+             `enabled = true` under [archive] in the configuration file",
+            self.cleanup_days,
+            self.files,
+            megabytes(self.bytes),
+            megabytes(self.expected)
+        )
+    }
+}
+
 /// Looks at what there is and packs a little of it.
 pub fn offer(settings: &Settings, fs: &dyn Fs) -> Offer {
     let found = transcripts(fs, &settings.roots);

@@ -12,6 +12,7 @@ mod rows;
 mod shares;
 mod takes_hooks;
 mod takes_in;
+mod time;
 mod trouble;
 
 pub use keeps::Recall;
@@ -24,13 +25,12 @@ use watchbill_core::attention::{Attention, Counts};
 use watchbill_core::chain::chains::Chains;
 use watchbill_core::deadlines::Deadlines;
 use watchbill_core::ids::SessionId;
-use watchbill_core::problem::ProblemKind;
 use watchbill_core::roster::delta::Roster;
 use watchbill_core::roster::row::Row;
 use watchbill_core::roster::visible::Filter;
 use watchbill_core::session::fold::SessionFold;
 use watchbill_core::session::state::{State, StateKind};
-use watchbill_core::time::{Millis, Timestamp};
+use watchbill_core::time::Timestamp;
 use watchbill_protocol::roster::Problem;
 use watchbill_watch::fs::Fs;
 use watchbill_watch::process::Processes;
@@ -50,11 +50,6 @@ use crate::settings::Settings;
 use crate::status_files::StatusFiles;
 use crate::transcripts::{Loaded, TrackedFile};
 use crate::verdict::verdict;
-
-/// Some seconds are the usual correction of a clock; an hour is a person or a broken battery.
-const SMALL_CORRECTION: Millis = Millis::from_secs(5);
-/// The place that problems with the clock are noted at.
-const CLOCK: &str = "clock";
 
 /// Where the engine's facts come from.
 #[derive(Clone)]
@@ -324,39 +319,6 @@ impl Engine {
     /// The transcript that stands for a session: of several, the one that was active last.
     pub fn main_file(&self, session: &SessionId) -> Option<(&Path, &TrackedFile)> {
         main_of(self.sessions.get(session)?, &self.files)
-    }
-
-    fn tell_time(&mut self, now: Timestamp) {
-        if now + SMALL_CORRECTION < self.now {
-            self.turn_back(now);
-        }
-        self.now = self.now.max(now);
-        if self.behind.is_some_and(|ahead| now >= ahead) {
-            self.behind = None;
-            self.problems_dirty |= self.problems.clear(CLOCK, ProblemKind::ClockWentBack);
-        }
-    }
-
-    /// The clock was wrong and has been set right. To hold on to the wrong time would show every session as
-    /// idle for as long as the clock was ahead, and hide the old ones.
-    fn turn_back(&mut self, now: Timestamp) {
-        self.problems.count(&Arc::from(CLOCK), ProblemKind::ClockWentBack);
-        self.problems_dirty = true;
-        self.behind = self.behind.max(Some(self.now));
-        self.now = now;
-        for file in self.files.values_mut() {
-            file.turn_back(now);
-        }
-        self.dirty.extend(self.sessions.keys().cloned());
-        self.dirty.extend(self.registry.all().map(|witness| witness.entry.session.clone()));
-        for path in std::mem::take(&mut self.retries).into_keys() {
-            let due = if self.folders.contains(&path) {
-                Due::Folder(path.clone())
-            } else {
-                Due::RegistryFile(path.clone())
-            };
-            self.retry(&path, due, Some(now));
-        }
     }
 
     fn retry(&mut self, path: &Path, due: Due, at: Option<Timestamp>) {

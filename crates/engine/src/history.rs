@@ -8,6 +8,7 @@ mod file;
 pub mod historian;
 mod kept;
 mod recoverer;
+mod worker;
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};

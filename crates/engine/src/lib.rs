@@ -17,6 +17,7 @@ pub mod engine;
 mod exits;
 pub mod files;
 pub mod first_scan;
+mod first_scan_thread;
 mod folder_looks;
 pub mod folders;
 pub mod handle;

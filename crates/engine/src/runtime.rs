@@ -25,7 +25,7 @@ use crate::persist::Persist;
 use crate::publish::{Served, Sink, Subscriber, Subscription};
 use crate::settings::Settings;
 use crate::source::{self, Source};
-use crate::transcripts::{Loaded, Terms};
+use crate::transcripts::Loaded;
 
 /// So many loaded files are taken in by one step of the first scan.
 const BATCH: usize = 128;
@@ -115,7 +115,7 @@ impl Loop {
         let folder_looks = FolderLooks::new(Arc::clone(&world.fs), move |look| {
             looked.send(Message::Folder(Box::new(look))).is_ok()
         });
-        spawn_first_scan(&engine, &world, &sender);
+        crate::first_scan_thread::spawn(&engine, &world, &sender);
         let ended = sender.clone();
         // A failed send means that the loop has stopped; then nobody wants to know.
         let exits = Exits::start(move |noticed| {
@@ -396,33 +396,5 @@ impl Loop {
             }
         });
         self.serve_at = next;
-    }
-}
-
-fn spawn_first_scan(engine: &Engine, world: &World, sender: &mpsc::UnboundedSender<Message>) {
-    let fs = Arc::clone(&world.fs);
-    let settings = engine.settings.clone();
-    let recent_since = engine.now() - settings.recent;
-    let terms = Terms { timeouts: settings.timeouts, until: None, keep: engine.keeps() };
-    let known = engine.known_files();
-    let instead = sender.clone();
-    let sender = sender.clone();
-    let read = move || {
-        let scan =
-            FirstScan::find(&*fs, &settings.roots, recent_since, &|path| known.contains(path.as_os_str()));
-        // A failed send means that the loop has stopped; reading on would be for nobody.
-        if sender.send(Message::ScanBegan { recent: scan.recent }).is_err() {
-            return;
-        }
-        scan.read(&fs, terms, &|| !sender.is_closed(), &|n, loaded| {
-            sender.send(Message::Loaded(n, Box::new(loaded))).is_ok()
-        });
-        let _ = sender.send(Message::ScanEnded(Box::new(scan)));
-    };
-    let thread = std::thread::Builder::new().name("watchbill-scan".into()).spawn(read);
-    if let Err(error) = thread {
-        tracing::error!(%error, "the system gives no thread for the first scan; the loop reads everything itself");
-        // Nobody is there to be told when the loop has stopped.
-        let _ = instead.send(Message::ScanEnded(Box::new(FirstScan::none())));
     }
 }

@@ -15,6 +15,7 @@ use watchbill_store::{Access, Mode, Store, StoreError};
 use watchbill_watch::fs::Fs;
 use watchbill_watch::scan::scan;
 
+use crate::archive::offer;
 use crate::settings::Settings;
 
 /// What is there and not stored yet.
@@ -84,6 +85,9 @@ fn examine(
         bytes_behind: lag.bytes,
         archived: totals.archived,
         archive_bytes: totals.archive_bytes,
+        archive_offer: Some(offer(settings, fs))
+            .filter(|offer| !settings.archive.enabled && offer.files > 0)
+            .map(|offer| offer.to_string()),
         trouble: None,
     };
     Ok(())

@@ -1,15 +1,24 @@
 //! The journal: every event that was heard, in one file that one program writes and all read.
 //!
-//! An acknowledgement stands on it: what is in the journal survives the program that heard it.
+//! An acknowledgement stands on it: what is in the journal survives the program that heard it. It is no archive: what is
+//! older than two days goes at the next event, or when the next program listens.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::time::{Duration, SystemTime};
 
+use watchbill_core::time::{Millis, Timestamp};
+
+use crate::clock;
 use crate::envelope::{Decoded, Envelope, decode, next_begin};
 use crate::places::{Places, open_private, private_dir};
 
 /// A journal longer than this is begun anew; the one before is kept.
 pub(crate) const LENGTH: u64 = 8 * 1024 * 1024;
+
+/// So is one whose first event is older than this: it holds the person's words, and nobody asks for those of yesterday.
+const AGE: Millis = Millis::from_secs(24 * 3600);
 
 /// The right to write the journal, and the open file.
 #[derive(Debug)]
@@ -17,14 +26,16 @@ pub struct Journal {
     places: Places,
     file: File,
     length: u64,
+    /// When its first event was sent.
+    began: Option<Timestamp>,
     _claim: File,
 }
 
 impl Journal {
     /// Takes the right to write; `None` when another program has it.
     ///
-    /// A journal with anything else than events at its end is kept as the old one: a killed writer left it incomplete
-    /// (the sender had no acknowledgement and has spooled that event), or a newer version wrote it.
+    /// What a killed writer left incomplete at the end is cut off: its sender had no acknowledgement and spools the event. A
+    /// journal with something else there, a newer version's for instance, is kept as the old one.
     ///
     /// # Errors
     /// When the files cannot be opened.
@@ -37,12 +48,19 @@ impl Journal {
             Err(fs::TryLockError::WouldBlock) => return Ok(None),
             Err(fs::TryLockError::Error(error)) => return Err(error),
         }
+        remove_old(&places.old_journal())?;
+        remove_old(&places.journal())?;
         let mut file = open(places)?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
-        let whole = each(&bytes, &mut |_, _| {});
-        let mut journal = Self { places: places.clone(), file, length: bytes.len() as u64, _claim: claim };
-        if whole < bytes.len() {
+        let mut began = None;
+        let whole = each(&bytes, &mut |envelope, _| began = began.or(Some(envelope.at)));
+        let length = bytes.len() as u64;
+        let mut journal = Self { places: places.clone(), file, length, began, _claim: claim };
+        if decode(&bytes[whole..]) == Decoded::Incomplete {
+            journal.file.set_len(whole as u64)?;
+            journal.length = whole as u64;
+        } else if whole < bytes.len() {
             journal.begin_anew()?;
         }
         Ok(Some(journal))
@@ -52,6 +70,7 @@ impl Journal {
         fs::rename(self.places.journal(), self.places.old_journal())?;
         self.file = open(&self.places)?;
         self.length = 0;
+        self.began = None;
         Ok(())
     }
 
@@ -60,12 +79,14 @@ impl Journal {
     /// # Errors
     /// When they cannot be written; then the journal is as it was.
     pub fn append(&mut self, frames: &[u8]) -> io::Result<()> {
-        if self.length > LENGTH {
+        let now = clock::wall();
+        if self.length > LENGTH || self.began.is_some_and(|began| now.since(began) > AGE) {
             self.begin_anew()?;
         }
         match self.file.write_all(frames) {
             Ok(()) => {
                 self.length += frames.len() as u64;
+                self.began = self.began.or(Some(now));
                 Ok(())
             }
             Err(error) => {
@@ -74,6 +95,17 @@ impl Journal {
             }
         }
     }
+}
+
+/// Removes a journal into which nothing was written for longer than [`AGE`].
+fn remove_old(path: &Path) -> io::Result<()> {
+    let written = match fs::metadata(path).and_then(|found| found.modified()) {
+        Ok(written) => written,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    let age = SystemTime::now().duration_since(written).unwrap_or_default();
+    if age > Duration::from_millis(AGE.0.unsigned_abs()) { fs::remove_file(path) } else { Ok(()) }
 }
 
 fn open(places: &Places) -> io::Result<File> {
@@ -138,7 +170,7 @@ pub fn latest(places: &Places, most: u64, event: &mut dyn FnMut(Box<Envelope>, &
     read_on(&file, length.saturating_sub(most), event).map(drop)
 }
 
-fn open_existing(path: &std::path::Path) -> io::Result<Option<File>> {
+fn open_existing(path: &Path) -> io::Result<Option<File>> {
     match File::open(path) {
         Ok(file) => Ok(Some(file)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -191,5 +223,59 @@ fn same_file(a: &File, b: &File) -> bool {
     match (a.metadata(), b.metadata()) {
         (Ok(a), Ok(b)) => a.created().ok() == b.created().ok(),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(id: u128, at: Timestamp) -> Vec<u8> {
+        let (agent, ancestors, terminal) = (None, Vec::new(), None);
+        let envelope = Envelope { id, at, order: 1, boot: None, agent, ancestors, terminal, cut: false };
+        envelope.encode(b"{}")
+    }
+
+    fn ids(places: &Places) -> Vec<u128> {
+        let mut ids = Vec::new();
+        let mut reader = JournalReader::default();
+        reader.read(places, &mut |envelope, _| ids.push(envelope.id)).expect("it can be read");
+        ids
+    }
+
+    #[test]
+    fn what_is_older_than_two_days_goes_with_the_next_event() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let places = Places::without_spares(dir.path());
+        private_dir(places.root()).expect("a folder");
+        let ago = |hours: i64| clock::wall() - Millis::from_secs(hours * 3600);
+        fs::write(places.old_journal(), event(1, ago(47))).expect("written");
+        fs::write(places.journal(), event(2, ago(25))).expect("written");
+        let mut journal = Journal::claim(&places).expect("it opens").expect("it is ours");
+        assert_eq!(ids(&places), [1, 2], "nothing is due yet, and both were written just now");
+        journal.append(&event(3, ago(0))).expect("written");
+        journal.append(&event(4, ago(0))).expect("written");
+        assert_eq!(ids(&places), [2, 3, 4]);
+    }
+
+    #[test]
+    fn what_nobody_wrote_into_for_a_day_goes_when_somebody_listens() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let places = Places::without_spares(dir.path());
+        private_dir(places.root()).expect("a folder");
+        let day_before = SystemTime::now() - Duration::from_secs(25 * 3600);
+        for (id, path) in [(1, places.old_journal()), (2, places.journal())] {
+            fs::write(&path, event(id, clock::wall())).expect("written");
+            let file = OpenOptions::new().write(true).open(&path).expect("it opens");
+            file.set_modified(day_before).expect("its time can be set");
+        }
+        let mut reader = JournalReader::default();
+        let mut heard = 0;
+        reader.read(&places, &mut |_, _| heard += 1).expect("it can be read");
+        let mut journal = Journal::claim(&places).expect("it opens").expect("it is ours");
+        assert_eq!(ids(&places), [0u128; 0]);
+        journal.append(&event(3, clock::wall())).expect("written");
+        reader.read(&places, &mut |_, _| heard += 1).expect("it can be read");
+        assert_eq!(heard, 3, "whoever read the old one goes on in the new one");
     }
 }

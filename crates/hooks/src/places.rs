@@ -124,6 +124,23 @@ fn look(path: &Path) -> io::Result<()> {
     if std::fs::metadata(path)?.is_dir() { Ok(()) } else { Err(io::Error::other("it is not a folder")) }
 }
 
+/// Whether a folder and the one above it are this person's, and nobody else can write there. What lies in any other
+/// one may be anybody's: the spare spool in `/tmp` can be made by whoever comes first.
+pub(crate) fn is_private(path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let me = rustix::process::geteuid().as_raw();
+        let ours =
+            |found: std::fs::Metadata| found.is_dir() && found.uid() == me && found.mode() & 0o022 == 0;
+        std::iter::once(path).chain(path.parent()).all(|path| std::fs::symlink_metadata(path).is_ok_and(ours))
+    }
+    #[cfg(not(unix))]
+    {
+        path.is_dir()
+    }
+}
+
 /// Opens a file for writing that only its owner can read.
 ///
 /// # Errors
@@ -145,10 +162,9 @@ pub(crate) fn open_private(options: &mut std::fs::OpenOptions, path: &Path) -> i
 fn spares(data_dir: &Path) -> Vec<PathBuf> {
     let uid = rustix::process::geteuid().as_raw();
     let name = format!("hooks-{:016x}", fnv(data_dir.as_os_str().as_encoded_bytes()));
-    [format!("/run/user/{uid}/watchbill"), format!("/tmp/watchbill-{uid}")]
-        .into_iter()
-        .map(|folder| PathBuf::from(folder).join(&name))
-        .collect()
+    let runtime = Path::new("/run/user").join(uid.to_string()).join("watchbill");
+    let temporary = Path::new("/tmp").join(format!("watchbill-{uid}"));
+    [runtime, temporary].map(|folder| folder.join(&name)).to_vec()
 }
 
 #[cfg(not(unix))]

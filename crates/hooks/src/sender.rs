@@ -21,13 +21,14 @@ pub const EARS: Duration = Duration::from_millis(25);
 
 /// How long the agent has to write its payload, from our start. Nobody is held up by that: it is the agent that is
 /// awaited, and on a busy machine it writes late. Beyond that a later event may be told before this one.
-pub const PIPE: Duration = Duration::from_millis(200);
+pub const PIPE: Duration = Duration::from_millis(500);
 
 /// How long the process that waits on for a payload does so.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A file system that hangs, a dead server's for instance, hangs us no longer than this.
-const WATCHDOG: Duration = Duration::from_secs(1);
+/// A file system that hangs, a dead server's for instance, hangs us no longer than this. It is long, because a machine
+/// that is merely busy must not cost an event.
+const WATCHDOG: Duration = Duration::from_secs(5);
 
 /// Spooled events beyond which nobody will come for them. With the largest payloads that are seen daily it is some
 /// hundred megabytes.

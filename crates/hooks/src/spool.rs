@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use crate::envelope::Envelope;
-use crate::places::{open_private, private_dir};
+use crate::places::{is_private, open_private, private_dir};
 
 /// The end of a spooled event's file name.
 const SUFFIX: &str = ".event";
@@ -69,7 +69,8 @@ fn write_as(folder: &Path, envelope: &Envelope, frame: &[u8], end: &str) -> io::
     written.map(|()| path)
 }
 
-/// The events in a spool, in the order of their senders' clocks. A folder that is not there holds none.
+/// The events in a spool, in the order of their senders' clocks. A folder that is not there, or that somebody else can
+/// write into, holds none.
 ///
 /// # Errors
 /// When the folder is there and cannot be read.
@@ -79,6 +80,10 @@ pub fn list(folder: &Path) -> io::Result<Vec<Spooled>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(error),
     };
+    if !is_private(folder) {
+        tracing::debug!(folder = %folder.display(), "a spool that is not ours is not read");
+        return Ok(Vec::new());
+    }
     let mut found = Vec::new();
     for entry in entries {
         let entry = entry?;
@@ -111,6 +116,9 @@ pub struct Census {
 /// Counts a spool. `most` bounds the work.
 pub fn census(folder: &Path, most: usize) -> Census {
     let mut counted = Census::default();
+    if !is_private(folder) {
+        return counted;
+    }
     for entry in fs::read_dir(folder).into_iter().flatten().flatten().take(most) {
         let name = entry.file_name();
         let name = name.to_string_lossy();
@@ -123,6 +131,9 @@ pub fn census(folder: &Path, most: usize) -> Census {
 /// Deals with what killed senders left: half written files, which nobody can read, are removed; parts of events become
 /// events.
 pub fn clear_abandoned(folder: &Path, now: SystemTime) {
+    if !is_private(folder) {
+        return;
+    }
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let (path, name) = (entry.path(), entry.file_name());
         let name = name.to_string_lossy();
@@ -147,4 +158,39 @@ fn parse_name(name: &str) -> Option<(u64, u128)> {
         return None;
     }
     Some((order.parse().ok()?, u128::from_str_radix(id, 16).ok()?))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use watchbill_core::time::Timestamp;
+
+    use super::*;
+
+    #[test]
+    fn what_somebody_else_may_have_put_there_is_not_heard() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let above = dir.path().join("watchbill-1000");
+        let folder = above.join("hooks-1");
+        let (agent, ancestors, terminal) = (None, Vec::new(), None);
+        let at = Timestamp::from_millis(0);
+        let envelope = Envelope { id: 1, at, order: 1, boot: None, agent, ancestors, terminal, cut: false };
+        write(&folder, &envelope, &envelope.encode(b"{}")).expect("written");
+        let heard = |folder: &Path| {
+            let counted = census(folder, 10).waiting;
+            assert_eq!(list(folder).expect("it can be read").len(), counted);
+            counted
+        };
+        assert_eq!(heard(&folder), 1);
+        for open in [&folder, &above] {
+            fs::set_permissions(open, fs::Permissions::from_mode(0o777)).expect("ours");
+            assert_eq!(heard(&folder), 0, "anybody can write into {}", open.display());
+            fs::set_permissions(open, fs::Permissions::from_mode(0o700)).expect("ours");
+        }
+        let link = dir.path().join("link");
+        symlink(&folder, &link).expect("a link");
+        assert_eq!(heard(&link), 0, "a link leads anywhere");
+        assert_eq!(heard(&folder), 1);
+    }
 }

@@ -103,10 +103,7 @@ mod tests {
             ("kitty", &[("KITTY_WINDOW_ID", "3"), ("KITTY_PID", "77"), ("WINDOWID", "9")]),
             ("wezterm", &[("TERM_PROGRAM", "WezTerm"), ("WEZTERM_PANE", "0")]),
             ("iterm2", &[("TERM_PROGRAM", "iTerm.app"), ("ITERM_SESSION_ID", "w0t0p0:8C")]),
-            (
-                "tmux",
-                &[("TMUX", "/tmp/tmux-1000/default,8,0"), ("TMUX_PANE", "%2"), ("KITTY_WINDOW_ID", "1")],
-            ),
+            ("tmux", &[("TMUX", "/run/tmux/default,8,0"), ("TMUX_PANE", "%2"), ("KITTY_WINDOW_ID", "1")]),
             (
                 "zellij",
                 &[("ZELLIJ_SESSION_NAME", "work"), ("ZELLIJ_PANE_ID", "4"), ("TERM_PROGRAM", "ghostty")],

@@ -126,6 +126,9 @@ pub struct StoreHealth {
     pub archived: u64,
     /// Bytes that the archive takes.
     pub archive_bytes: u64,
+    /// While the archive is off: what it would do, with numbers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub archive_offer: Option<String>,
     /// Why the store cannot be used, and what to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trouble: Option<String>,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
-use crate::{StoreError, folder};
+use crate::{StoreError, folder, schema};
 
 /// A file beside the database that says: damage was met, look through all of it at the next start. Looking through
 /// a gigabyte takes seconds, which no usual start should pay.
@@ -45,6 +45,10 @@ pub(crate) fn look_through(path: &Path, sql: &Connection) -> Result<(), StoreErr
         if detail != "ok" && !detail.to_lowercase().contains("fts5") {
             return Err(StoreError::Damaged { path: path.to_owned(), detail });
         }
+    }
+    if let Some(name) = schema::differs(sql).map_err(said)? {
+        let detail = format!("{name} is not as this program made it");
+        return Err(StoreError::Damaged { path: path.to_owned(), detail });
     }
     read_texts(sql).map_err(said)
 }

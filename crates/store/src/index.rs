@@ -25,6 +25,15 @@ const PUT_OFF_CRISIS: i64 = 1_900;
 const TIDY_EACH: u64 = 8;
 const TIDY_PAGES: i64 = 200;
 
+/// How far the index is behind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Lag {
+    /// Number of the first text that is not in it.
+    pub first: i64,
+    /// Bytes of texts that are not in it.
+    pub bytes: usize,
+}
+
 /// What the index needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Care {
@@ -38,10 +47,10 @@ pub(crate) enum Care {
 }
 
 impl Store {
-    /// Prepares for storing very many texts, as the first index does: pieces of the index are left as they are
-    /// instead of being merged again and again, which saves a fifth of the work. Steps should be large then, since
-    /// each writes a piece: 32 MB of text, or a second. To be ended by [`end_many`](Self::end_many); a start after
-    /// an unclean exit ends it too.
+    /// Prepares for storing very many texts, as the first index does: they are indexed many at a time, over as many
+    /// steps as it takes, and pieces of the index are left as they are instead of being merged again and again,
+    /// which saves a fifth of the work. Meanwhile the newest texts are not found. To be ended by
+    /// [`end_many`](Self::end_many); a start after an unclean exit ends it too.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -57,8 +66,10 @@ impl Store {
     /// # Errors
     /// When the database cannot be written.
     pub fn end_many(&mut self) -> Result<(), StoreError> {
-        self.tune(USUAL_HASH, USUAL_MERGE, PUT_OFF_CRISIS)?;
         self.care.set(Care::Untidy(0));
+        // What is behind is indexed before the memory for it is given back.
+        self.step()?.commit()?;
+        self.tune(USUAL_HASH, USUAL_MERGE, PUT_OFF_CRISIS)?;
         self.cache(USUAL_CACHE)
     }
 
@@ -124,6 +135,7 @@ impl Store {
     /// When the database cannot be read, or this process may not write.
     pub fn index_is_sound(&mut self) -> Result<bool, StoreError> {
         let mut step = self.step()?;
+        step.index_all()?;
         match step.index_option("integrity-check", 1) {
             Ok(()) => Ok(true),
             Err(StoreError::IndexDamaged { .. }) => Ok(false),
@@ -138,6 +150,7 @@ impl Store {
     pub fn rebuild_index(&mut self) -> Result<(), StoreError> {
         self.begin_many()?;
         let mut step = self.step()?;
+        step.nothing_is_behind();
         step.run("INSERT INTO texts_fts (texts_fts) VALUES ('rebuild')", [])?;
         step.commit()?;
         self.end_many()

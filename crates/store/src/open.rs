@@ -7,9 +7,9 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::damage::{self, Suspicion, look_through, set_aside};
-use crate::index::Care;
+use crate::index::{Care, Lag};
 use crate::lock::{self, Asked, WriterLock};
-use crate::tables::meta::{CLEANING_DUE, INDEX_VERSION};
+use crate::tables::meta::{CLEANING_DUE, INDEX_VERSION, UNINDEXED};
 use crate::{StoreError, folder, salvage, schema, text};
 
 /// Name of the database in the data folder.
@@ -72,6 +72,7 @@ pub struct Store {
     access: Access,
     origin: Origin,
     pub(crate) care: Cell<Care>,
+    pub(crate) lag: Cell<Option<Lag>>,
     /// Held as long as the store is open. Dropped after the connection, since fields drop in order.
     _lock: Option<WriterLock>,
 }
@@ -106,8 +107,15 @@ impl Store {
             }
             other => other?,
         };
-        let mut store =
-            Self { sql, path, access: Access::Writer, origin, care: Cell::default(), _lock: Some(lock) };
+        let mut store = Self {
+            sql,
+            path,
+            access: Access::Writer,
+            origin,
+            care: Cell::default(),
+            lag: Cell::default(),
+            _lock: Some(lock),
+        };
         store.mend_index(suspect.is_raised())?;
         store.finish_wiping()?;
         suspect.allay();
@@ -116,7 +124,9 @@ impl Store {
 
     /// The index may have been left in the state for many texts, be of another version, or damaged.
     fn mend_index(&mut self, suspect: bool) -> Result<(), StoreError> {
-        if self.is_left_tuned()? {
+        let behind = self.meta(UNINDEXED)?.and_then(|first| first.parse().ok());
+        self.lag.set(behind.map(|first| Lag { first, bytes: 0 }));
+        if self.is_left_tuned()? || behind.is_some() {
             self.end_many()?;
         } else if !self.is_tidy()? {
             self.care.set(Care::Untidy(0));
@@ -169,6 +179,7 @@ impl Store {
             access: Access::Reader { held_by },
             origin: Origin::Kept,
             care: Cell::default(),
+            lag: Cell::default(),
             _lock: None,
         })
     }
@@ -228,7 +239,8 @@ impl Store {
     /// What SQLite said, as one of our kinds. Of damage the next start is told.
     pub(crate) fn fault(&self, error: &rusqlite::Error) -> StoreError {
         let fault = StoreError::of(&self.path, error);
-        if matches!(fault, StoreError::Damaged { .. } | StoreError::IndexDamaged { .. }) {
+        // A statement that is refused may be a damaged schema.
+        if let StoreError::Damaged { .. } | StoreError::IndexDamaged { .. } | StoreError::Sql { .. } = fault {
             Suspicion::of(&self.path).raise();
         }
         fault
@@ -267,6 +279,10 @@ fn connect_writer(path: &Path, suspect: bool) -> Result<(Connection, Origin), St
     known(path, found)?;
     if suspect {
         look_through(path, &sql)?;
+    }
+    if found == 0 && !schema::is_empty(&sql).map_err(said)? {
+        let detail = "it has tables, and no version".to_owned();
+        return Err(StoreError::Damaged { path: path.to_owned(), detail });
     }
     if found == 0 {
         // Larger pages than SQLite's own suit rows of a kilobyte: a tenth less work and space.

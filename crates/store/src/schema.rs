@@ -59,6 +59,36 @@ fn migrate_by(versions: &[&[&str]], sql: &mut Connection, found: u32) -> rusqlit
     Ok(())
 }
 
+/// The first table, index, view or trigger of a database's version that is not there as it was made; what a person
+/// has added is no matter. Looks at the words of the schema, in which damage goes unnoticed.
+pub(crate) fn differs(sql: &Connection) -> rusqlite::Result<Option<String>> {
+    let found = version(sql)? as usize;
+    let mut fresh = Connection::open_in_memory()?;
+    crate::text::register(&fresh)?;
+    migrate_by(&VERSIONS[..found.min(VERSIONS.len())], &mut fresh, 0)?;
+    let mut made =
+        fresh.prepare("SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid")?;
+    let mut rows = made.query([])?;
+    while let Some(row) = rows.next()? {
+        let (kind, name, text): (String, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let there: i64 = sql.query_row(
+            "SELECT count(*) FROM sqlite_schema WHERE type = ?1 AND name = ?2 AND sql = ?3",
+            [&kind, &name, &text],
+            |row| row.get(0),
+        )?;
+        // Views are made anew with each version, and may be an older program's.
+        if there == 0 && !name.starts_with("v_") {
+            return Ok(Some(format!("{kind} {name}")));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether there is anything in a database.
+pub(crate) fn is_empty(sql: &Connection) -> rusqlite::Result<bool> {
+    sql.query_row("SELECT count(*) = 0 FROM sqlite_schema", [], |row| row.get(0))
+}
+
 /// Views may name what a version changes.
 fn drop_views(sql: &Connection) -> rusqlite::Result<()> {
     let names: Vec<String> = sql

@@ -4,12 +4,13 @@ use std::collections::HashMap;
 
 use rusqlite::types::FromSql;
 use rusqlite::{Params, Transaction, TransactionBehavior};
-
+use watchbill_core::history::rows::Text;
 use watchbill_core::time::Timestamp;
 
+use crate::index::{Care, Lag};
+use crate::tables::meta::UNINDEXED;
 use crate::tables::{FileKey, at, count};
 use crate::{Store, StoreError};
-use watchbill_core::history::rows::Text;
 
 /// Everything that one step of the engine stores. Dropped without [`commit`](Step::commit), none of it is.
 #[derive(Debug)]
@@ -18,12 +19,13 @@ pub struct Step<'a> {
     transaction: Transaction<'a>,
     /// What was stored of texts, by file: written once, at the end.
     texts: HashMap<FileKey, TextCount>,
-    /// What is not indexed yet: the first text, and how many bytes.
-    unindexed: Option<(i64, usize)>,
+    /// What is not indexed yet.
+    unindexed: Option<Lag>,
 }
 
-/// So many bytes of texts are indexed at once: the index gets as few pieces as the memory allows.
-const INDEX_AT: usize = 48 << 20;
+/// So many bytes of texts are indexed at once while very many are stored: the index gets as few pieces as the memory
+/// allows.
+const INDEX_AT: usize = 32 << 20;
 
 /// What a step has stored of a file's texts.
 #[derive(Debug, Clone, Copy, Default)]
@@ -44,7 +46,7 @@ impl Store {
         // The exclusive borrow of the store keeps a second transaction from beginning inside this one.
         let transaction = Transaction::new_unchecked(&store.sql, TransactionBehavior::Immediate)
             .map_err(|e| store.fault(&e))?;
-        Ok(Step { store, transaction, texts: HashMap::new(), unindexed: None })
+        Ok(Step { store, transaction, texts: HashMap::new(), unindexed: store.lag.get() })
     }
 }
 
@@ -54,10 +56,11 @@ impl Step<'_> {
     /// # Errors
     /// When the database cannot be written; then nothing of the step is stored.
     pub fn commit(mut self) -> Result<(), StoreError> {
-        if self.unindexed.is_some() {
+        if self.unindexed.is_some() && self.store.care.get() != Care::Many {
             self.index_all()?;
             self.take_care(&self.store.care)?;
         }
+        self.note_lag()?;
         for (file, stored) in std::mem::take(&mut self.texts) {
             self.run(
                 "UPDATE files SET texts = texts + ?2, cut_bytes = cut_bytes + ?3,
@@ -65,8 +68,22 @@ impl Step<'_> {
                 (file, count(stored.texts), count(stored.cut), at(stored.newest)),
             )?;
         }
-        let Self { store, transaction, .. } = self;
-        transaction.commit().map_err(|e| store.fault(&e))
+        let Self { store, transaction, unindexed, .. } = self;
+        transaction.commit().map_err(|e| store.fault(&e))?;
+        store.lag.set(unindexed);
+        Ok(())
+    }
+
+    /// The index may stay behind over several steps; from where on stands in the database, for a start after a kill.
+    fn note_lag(&mut self) -> Result<(), StoreError> {
+        let first = self.unindexed.map(|lag| lag.first);
+        if first == self.store.lag.get().map(|lag| lag.first) {
+            return Ok(());
+        }
+        match first {
+            Some(first) => self.set_meta(UNINDEXED, &first.to_string()),
+            None => self.run("DELETE FROM meta WHERE name = ?1", [UNINDEXED]).map(drop),
+        }
     }
 
     /// Runs one statement; says how many rows changed.
@@ -99,17 +116,23 @@ impl Step<'_> {
         stored.texts += 1;
         stored.cut += row.cut;
         stored.newest = stored.newest.max(row.at);
-        let (first, bytes) = self.unindexed.unwrap_or((self.transaction.last_insert_rowid(), 0));
-        self.unindexed = Some((first, bytes + row.text.len()));
-        if bytes > INDEX_AT { self.index_all() } else { Ok(()) }
+        let first = self.transaction.last_insert_rowid();
+        let lag = self.unindexed.get_or_insert(Lag { first, bytes: 0 });
+        lag.bytes += row.text.len();
+        if lag.bytes > INDEX_AT { self.index_all() } else { Ok(()) }
     }
 
-    /// Brings the index up to what the step has stored. Before texts are removed, too: the index is told of each.
+    /// Brings the index up to what is stored. Before texts are removed, too: the index is told of each.
     pub(crate) fn index_all(&mut self) -> Result<(), StoreError> {
         match self.unindexed.take() {
-            Some((first, _)) => self.index_from(first),
+            Some(lag) => self.index_from(lag.first),
             None => Ok(()),
         }
+    }
+
+    /// The index is made anew from all texts.
+    pub(crate) fn nothing_is_behind(&mut self) {
+        self.unindexed = None;
     }
 
     /// What was counted of a file is void with its texts.

@@ -22,7 +22,9 @@ def clear(stage):
     stage.turn(client, at + 1.5, truth.ENDED, "nobody is in it any more")
     client.label, client.session = "after", stage.observer.registry(client.pid)["sessionId"]
     stage.truth.bind(client.label, client.session)
-    stage.turn(client, at, truth.READY, "/clear")
+    # To the client the command itself is work.
+    stage.turn(client, at, truth.STARTING, "/clear")
+    stage.turn(client, at + 0.5, truth.READY, "the command has been done")
     stage.rest(2)
     stage.model(ask=[Step(text("I will run it."), bash(ASKING)), Step(text("Done."))])
     stage.prompt(client, "run it @@ask")

@@ -2,6 +2,7 @@
 
 mod cold;
 mod corpus;
+mod hooks;
 mod idle;
 mod index;
 mod latency;
@@ -57,6 +58,7 @@ const PARTS: &[(&str, &str)] = &[
     ("latency", "from an appended line to its event, 50 sessions at work"),
     ("append", "what a line appended to a session of 495 MB costs"),
     ("latency-indexing", "the same while 1 GB is read into the store"),
+    ("hooks", "what a hook costs the agent, start to end"),
     ("idle", "thirty seconds over 2,000 sessions in which nothing happens"),
 ];
 
@@ -142,6 +144,7 @@ pub fn bench(tree: &Tree, options: &BenchOptions) -> Result<()> {
             "latency" => latency::latency(&bench),
             "append" => latency::append_to_huge(&bench),
             "latency-indexing" => latency::while_indexing(&bench),
+            "hooks" => hooks::hooks(&bench),
             _ => idle::idle(&bench),
         };
         match part {

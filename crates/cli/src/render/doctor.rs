@@ -37,6 +37,8 @@ pub fn render(doctor: &Doctor, paint: Paint) -> String {
         if registry.readable {
             let (files, live) = (registry.files as usize, registry.live as usize);
             format!("{}, of which {live} with a running process", plural(files, "file"))
+        } else if doctor.hooks.as_ref().is_some_and(|hooks| hooks.sessions > 0) {
+            "not there; states come from hooks and transcripts".to_owned()
         } else {
             "not there; states come from the transcripts alone".to_owned()
         }
@@ -95,6 +97,9 @@ fn store(out: &mut String, health: &StoreHealth, paint: Paint) {
     if health.archived > 0 {
         let archived = plural(count(health.archived), "transcript");
         out.push_str(&format!("  {archived} archived in {}\n", size(health.archive_bytes)));
+    }
+    if let Some(offer) = &health.archive_offer {
+        out.push_str(&format!("  {offer}\n"));
     }
 }
 

@@ -178,3 +178,27 @@ fn the_status_names_what_keeps_events_from_arriving() {
         assert!(words.contains(part), "{part}: {words}");
     }
 }
+
+/// Reading a pipe would wait for ever, and a file in the place of a device would be no device.
+#[test]
+fn settings_that_are_no_file_are_left_alone() {
+    let home = tempfile::tempdir().unwrap();
+    let pipe = home.path().join("settings.json");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let words = ["hooks", "install", "--settings", pipe.to_str().unwrap()];
+    let refused = watchbill(home.path(), Some("2.1.329"), &words);
+    assert!(!refused.status.success());
+    assert!(said(&refused).1.contains("no ordinary file"), "{refused:?}");
+    assert!(pipe.symlink_metadata().is_ok_and(|found| !found.is_file()));
+}
+
+#[test]
+fn doctor_says_who_speaks_where_there_is_no_registry() {
+    let home = tempfile::tempdir().unwrap();
+    let data = home.path().join(".local/share/watchbill");
+    std::fs::create_dir_all(home.path().join(".claude/projects")).unwrap();
+    let doctor = || ok(&watchbill(home.path(), None, &["doctor"]));
+    assert!(doctor().contains("states come from the transcripts alone"), "{}", doctor());
+    run(crate::agent::hook(&data), &payload("s", 1));
+    assert!(doctor().contains("states come from hooks and transcripts"), "{}", doctor());
+}

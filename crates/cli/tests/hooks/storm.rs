@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use watchbill_hooks::{Options, Receiver};
 
-use crate::agent::{hook, payload, run, spooled, until};
+use crate::agent::{hook, payload, run, until};
 
 /// Where the receiver's process writes what it is told; set only for that process.
 const TOLD: &str = "WATCHBILL_TEST_TOLD";
@@ -83,7 +83,8 @@ fn storm(sessions: usize, each: usize) {
         over.store(true, Ordering::Release);
         troubled.join().unwrap()
     });
-    until("the spool is empty", || spooled(folder).is_empty());
+    // Also of the parts of events whose agent was too busy to write: other processes wait for the rest of them.
+    until("the spool is empty", || std::fs::read_dir(folder.join("hooks/spool")).unwrap().count() == 0);
     std::fs::write(folder.join("end"), "").unwrap();
     last.wait().unwrap();
     check(folder, sessions, each);
@@ -110,14 +111,9 @@ fn check(folder: &Path, sessions: usize, each: usize) {
     }
 }
 
+/// `WATCHBILL_STORM=1` takes the full measure: ten thousand events from fifty agents, which is a matter of minutes on a
+/// busy machine.
 #[test]
 fn nothing_is_lost_doubled_or_out_of_order_while_receivers_come_and_go() {
-    storm(20, 40);
-}
-
-/// The full measure of the promise: ten thousand events from fifty agents. Some twenty seconds on two cores.
-#[test]
-#[ignore = "long; cargo xtask bench runs it"]
-fn ten_thousand_events_from_fifty_agents_arrive_once_and_in_order() {
-    storm(50, 200);
+    if std::env::var_os("WATCHBILL_STORM").is_some() { storm(50, 200) } else { storm(20, 40) }
 }

@@ -86,7 +86,10 @@ impl Attention {
             return;
         };
         let since = seen.since.min(now);
+        // A clock that was ahead has been set right: what it said of the future was of now.
+        self.began = self.began.map(|began| began.min(now));
         if let Some(watched) = self.sessions.get_mut(&session) {
+            watched.since = watched.since.min(now);
             let moved = since.since(watched.since) > SAME_EVENT && seen.wants != watched.seen.wants;
             // The end of a turn has no words that would tell it from the end of the next one, seen in one glance.
             let next_end = need == Need::Finished && since.since(watched.since) > SAME_EVENT;

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use crate::evidence::registry::RegistryStatus;
 use crate::evidence::times::{ASK_DWELL, COMPACTION_LASTS, GRACE, LULL, STALE_IDLE};
 use crate::evidence::witness::{ChildWitness, Evidence, TranscriptWitness};
+use crate::evidence::words;
 use crate::hook::{HookAsk, HookTurn, HookWitness};
 use crate::session::state::{Confidence, State, StateKind, Timeouts};
 use crate::time::Timestamp;
@@ -74,8 +75,9 @@ fn stands(
 ) -> bool {
     if let Some(Registered { status, at }) = registered {
         match status {
-            RegistryStatus::Waiting(_) => return true,
-            RegistryStatus::Unknown(_) => {}
+            RegistryStatus::Waiting(what) if words::names_a_request(what) => return true,
+            // Some dialog: it may be a menu of the person's, long after the request was refused.
+            RegistryStatus::Waiting(_) | RegistryStatus::Unknown(_) => {}
             _ if at > ask.at => return false,
             // A registry that has followed this turn so far would say `waiting` within 150 ms: somebody else has answered.
             RegistryStatus::Busy
@@ -91,15 +93,16 @@ fn stands(
     if runs && ask.kind == StateKind::Permission && hooks.asks.len() == 1 {
         return false;
     }
-    // A subagent's calls are not in this transcript.
-    let answered = |t: &TranscriptWitness<'_>| {
-        let open = t.pending.iter().any(|call| match &ask.call {
-            Some(id) => call.id == *id,
-            None => call.tool == ask.tool,
-        });
-        !open && t.last_activity_at > ask.at
-    };
-    ask.agent.is_some() || !transcript.is_some_and(answered)
+    !transcript.is_some_and(|transcript| is_answered(ask, transcript))
+}
+
+/// Whether the transcript has gone on without the call that a request is about. A subagent's calls are not in it.
+pub(super) fn is_answered(ask: &HookAsk, transcript: &TranscriptWitness<'_>) -> bool {
+    let open = transcript.pending.iter().any(|call| match &ask.call {
+        Some(id) => call.id == *id,
+        None => call.tool == ask.tool,
+    });
+    ask.agent.is_none() && !open && transcript.last_activity_at > ask.at
 }
 
 fn read<'a>(

@@ -1,5 +1,6 @@
 //! What the witnesses' words mean, and how they are put to the person.
 
+use crate::evidence::heard;
 use crate::evidence::registry::{RegistryEntry, RegistryStatus};
 use crate::evidence::times::{SAME_EVENT, SETTLING, STALE_IDLE};
 use crate::evidence::witness::{InstanceWitness, TranscriptWitness};
@@ -46,7 +47,7 @@ impl Word {
 /// | `waiting` | `permission prompt`, `sandbox request`, `worker request` | approval: as the hooks' open request says; else question or plan if the transcript shows its call; else permission |
 /// | `waiting` | `input needed` | approval: plan if only a plan is asked for, else question |
 /// | `waiting` | absent (before 2.1.162) | as `permission prompt` if a call is pending, inferred without a hook's request; else a dialog |
-/// | `waiting` | `dialog open` and anything else | as a hook's open request says; else input: a dialog of the client; approval if a call of a running turn is pending |
+/// | `waiting` | `dialog open` and anything else | as a hook's request says that the transcript does not show answered; else input: a dialog of the client; approval if a call of a running turn is pending |
 /// | `idle` | | input: as hooks and transcript say the turn ended; interrupted if the hooks heard a turn and no end |
 /// | `shell` | | as `idle`, but background work goes on |
 pub(super) fn word_of(
@@ -75,7 +76,11 @@ pub(super) fn word_of(
             transcript.is_some_and(|t| t.turn_is_open() && !t.pending.is_empty())
         }
         Some(HookTurn::Running) => {
-            hooks.is_some_and(|hooks| !hooks.calls.is_empty())
+            // Nor does any fire for Escape, which the transcript tells.
+            let over = |t: &TranscriptWitness<'_>, hooks: &HookWitness| {
+                !t.turn_is_open() && !t.has_not_begun() && t.last_activity_at > hooks.edge_at
+            };
+            hooks.is_some_and(|hooks| !hooks.calls.is_empty() && !transcript.is_some_and(|t| over(t, hooks)))
                 || transcript.is_some_and(|t| t.turn_is_open() && !t.pending.is_empty())
         }
         Some(_) => false,
@@ -90,10 +95,12 @@ pub(super) fn word_of(
             Word { kind: kind.or(Some(StateKind::Background)), ..word }
         }
         RegistryStatus::Waiting(what) => match &**what {
-            "permission prompt" | "sandbox request" | "worker request" => approval(),
-            "input needed" if ask.is_some() || shows(PLAN_TOOL) => approval(),
-            "input needed" => Word::sure(State::WaitingForApproval, Some(StateKind::Question)),
-            _ if ask.is_some() => approval(),
+            "input needed" if ask.is_none() && !shows(PLAN_TOOL) => {
+                Word::sure(State::WaitingForApproval, Some(StateKind::Question))
+            }
+            what if names_a_request(what) => approval(),
+            // No hook fires when a request is refused: this may be a menu that was opened long after.
+            _ if ask.is_some_and(|ask| !transcript.is_some_and(|t| heard::is_answered(ask, t))) => approval(),
             "" if transcript.is_some_and(|t| !t.pending.is_empty()) => {
                 Word { confidence: Confidence::Inferred, ..approval() }
             }
@@ -103,6 +110,11 @@ pub(super) fn word_of(
             _ => dialog,
         },
     })
+}
+
+/// Whether a `waitingFor` says that the agent itself asks. Any other word stands for whatever dialog is open.
+pub(super) fn names_a_request(what: &str) -> bool {
+    matches!(what, "permission prompt" | "sandbox request" | "worker request" | "input needed")
 }
 
 /// The request that a registry waits for since `at`: the one that was made then, else the oldest.

@@ -222,11 +222,14 @@ impl Reading {
     }
 
     fn call(&mut self, call: &ToolCall, agent: Option<&Arc<str>>, at: Timestamp) {
+        // Told late, and perhaps after the end of the turn: that it ran says nothing any more. Who comes back to a
+        // session that it has left says so first.
+        let is_done = call.id.is_some() && self.done.iter().any(|done| done.call.id == call.id);
+        if is_done || matches!(self.turn, HookTurn::Closed(_)) {
+            return;
+        }
         if agent.is_none() {
             self.runs(at);
-        }
-        if call.id.is_some() && self.done.iter().any(|done| done.call.id == call.id) {
-            return;
         }
         if self.calls.len() == CALLS {
             self.calls.remove(0);

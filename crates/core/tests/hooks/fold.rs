@@ -348,3 +348,15 @@ proptest! {
         }
     }
 }
+
+/// A call's own hook may be started last, on a busy machine.
+#[test]
+fn a_call_that_is_told_after_its_result_begins_no_turn() {
+    let (call, result) = (pre("t", "Bash", ""), post("t", "Bash", ""));
+    let said = witness(&[(0, PROMPT), (500, &result), (600, STOP), (650, &call)]);
+    assert!(matches!(said.turn, HookTurn::Ended { .. }), "{said:?}");
+    assert_eq!((said.since, said.edge_at), (at(600), at(600)));
+    let left = r#""SessionEnd","reason":"clear""#;
+    let said = witness(&[(0, PROMPT), (500, left), (550, &call)]);
+    assert_eq!(said.turn, HookTurn::Closed(EndReason::Clear), "who has left calls nothing");
+}

@@ -401,3 +401,20 @@ fn why_names_every_witness_with_what_it_alone_would_have_said() {
         ]
     );
 }
+
+/// The person refuses a request, or presses Escape while a command runs, and opens a menu later. No hook fires for either.
+#[test]
+fn a_menu_after_a_refusal_is_no_request() {
+    let dialog = || RegistryStatus::Waiting(Arc::from("dialog open"));
+    let menu = (State::WaitingForInput, Some(StateKind::Dialog));
+    let (call, request) = (pre("t", "Bash", ""), ask("t", "Bash", ""));
+    let refused = [(0, PROMPT), (10, &*call), (60, &*request)];
+    for before in [&refused[..], &refused[..2]] {
+        let later = Scene::hooks(before).registry(dialog(), 30_000);
+        let told = later.told(State::WaitingForInput, Some(StateKind::Interrupted), 5_000);
+        assert_eq!(told.at(30_100), menu);
+        assert_eq!(told.at(90_000), menu);
+    }
+    let asks = Scene::hooks(&refused).registry(dialog(), 90).called("t", 20, false);
+    assert_eq!(asks.at(200), APPROVAL, "the transcript still shows the call");
+}

@@ -113,7 +113,8 @@ mod tests {
 
     #[test]
     fn what_is_written_is_known_again_whatever_the_folders_are_called() {
-        for program in ["/usr/bin/watchbill", "/home/an a/it's \"here\"/$x/watchbill", "/opt/wätch/watchbill"]
+        for program in
+            ["/usr/bin/watchbill", "/home/dev/an a/it's \"here\"/$x/watchbill", "/opt/wätch/watchbill"]
         {
             let command =
                 HookCommand { program: program.into(), data_dir: Some("/a b".into()), markers: true };

@@ -126,6 +126,8 @@ fn read_text(path: &Path) -> io::Result<Option<String>> {
         Ok(found) if found.len() > SIZE_LIMIT => {
             return Err(io::Error::other("it is far too long for settings"));
         }
+        // Reading a pipe would wait for its writer, and replacing a device would end it.
+        Ok(found) if !found.is_file() => return Err(io::Error::other("it is no ordinary file")),
         Ok(_) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),

@@ -18,6 +18,9 @@ use crate::spool::{self, Spooled};
 /// Spooled events that are held in memory at a time.
 const CHUNK: usize = 256;
 
+/// Times that the spool is looked at in one round while more keeps coming; then it is the next round's.
+const LOOKS: usize = 8;
+
 /// Acknowledges an event to its sender: whether the journal holds it.
 pub(super) type Acknowledge = Box<dyn FnOnce(bool)>;
 
@@ -144,30 +147,56 @@ impl Hearing {
         news
     }
 
-    /// Hears the spool in parts that fit into memory, the connections together with its last part: a sender that
-    /// spooled had begun earlier than any that connected after it ended.
+    /// Hears the spool in parts that fit into memory, and each event of the batch in its place among them.
+    ///
+    /// The spool is looked at after the connections: a sender that spooled had ended before any of its successors
+    /// connected. What came while we were at it is looked at as well, a few times.
     fn hear_spool_and(&mut self, mut batch: Vec<Arrived>, replayed: bool) -> bool {
         let mut new = !batch.is_empty();
-        let spooled = self.list_spools();
-        let mut parts = spooled.chunks(CHUNK).peekable();
-        while let Some(part) = parts.next() {
-            let mut events: Vec<Arrived> =
-                part.iter().filter_map(|file| self.read_spooled(file, replayed)).collect();
-            new |= !events.is_empty();
-            if parts.peek().is_none() {
-                batch.append(&mut events);
-            } else {
+        for _ in 0..LOOKS {
+            let spooled = self.look_into_spools();
+            new |= self.hear_journal(&mut batch);
+            let mut parts = spooled.chunks(CHUNK).peekable();
+            while let Some(part) = parts.next() {
+                let mut events: Vec<Arrived> =
+                    part.iter().filter_map(|file| self.read_spooled(file, replayed)).collect();
+                new |= !events.is_empty();
+                if events.len() < part.len() {
+                    // What another program took from the spool meanwhile is in the journal now.
+                    new |= self.hear_journal(&mut batch);
+                }
+                let last = part.last().filter(|_| parts.peek().is_some()).map_or(u64::MAX, |file| file.order);
+                events.extend(batch.extract_if(.., |arrived| arrived.envelope.order <= last));
                 self.handle(events);
             }
+            self.handle(std::mem::take(&mut batch));
+            if spooled.is_empty() {
+                break;
+            }
         }
-        if self.journal.is_none() {
-            // After the spool: what the writer took from it in the meantime is in the journal now.
-            let mut gained = self.read_journal(Timestamp::from_millis(i64::MIN));
-            new |= !gained.is_empty();
-            batch.append(&mut gained);
-        }
-        self.handle(batch);
         new
+    }
+
+    /// Adds what another program has written into the journal.
+    fn hear_journal(&mut self, batch: &mut Vec<Arrived>) -> bool {
+        if self.journal.is_some() {
+            return false;
+        }
+        let mut gained = self.read_journal(Timestamp::from_millis(i64::MIN));
+        let any = !gained.is_empty();
+        batch.append(&mut gained);
+        any
+    }
+
+    /// The events in the spools that are news, without any that came before one of them being left out.
+    ///
+    /// A folder that changes while it is read may show a file and not an earlier one. Whatever came before a file that
+    /// is seen is there at a second look; what only that one shows is left for the next.
+    fn look_into_spools(&mut self) -> Vec<Spooled> {
+        let Some(last) = self.list_spools().last().map(|file| file.order) else { return Vec::new() };
+        let mut spooled = self.list_spools();
+        spooled.retain(|file| file.order <= last);
+        spooled
     }
 
     fn list_spools(&mut self) -> Vec<Spooled> {
@@ -179,19 +208,20 @@ impl Hearing {
                 Err(error) => self.trouble("the spool of hook events cannot be read", &error),
             }
         }
+        let writer = self.journal.is_some();
+        all.retain(|file| {
+            let fate = self.known.fate(file.id);
+            if fate.kept && writer {
+                let _ = std::fs::remove_file(&file.path);
+            }
+            !fate.kept && (!fate.told || writer)
+        });
         all.sort();
         all
     }
 
     fn read_spooled(&mut self, file: &Spooled, replayed: bool) -> Option<Arrived> {
-        let fate = self.known.fate(file.id);
         let writer = self.journal.is_some();
-        if fate.kept || (fate.told && !writer) {
-            if writer {
-                let _ = std::fs::remove_file(&file.path);
-            }
-            return None;
-        }
         let frame = match std::fs::read(&file.path) {
             Ok(frame) => frame,
             Err(error) => {

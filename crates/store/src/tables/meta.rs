@@ -16,6 +16,8 @@ CREATE TABLE meta (
 pub const TEXT_CUT: &str = "text_cut";
 /// Removed rows have left their bytes in the file: see `forget`.
 pub(crate) const CLEANING_DUE: &str = "cleaning_due";
+/// From which text on the index is behind.
+pub(crate) const UNINDEXED: &str = "unindexed";
 /// With which version of the program's functions the index was made.
 pub(crate) const INDEX_VERSION: &str = "index_version";
 

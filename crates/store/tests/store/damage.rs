@@ -40,7 +40,8 @@ fn use_it(folder: &Path) -> Result<Origin, StoreError> {
     store.search(&Query::new("common word", 100))?;
     store.totals()?;
     let mut step = store.step()?;
-    let (key, file) = session(&mut step, "new");
+    let key = step.session_key(&SessionId::new("new"))?;
+    let file = step.file_key("/home/dev/new.jsonl", key, None)?;
     step.add_text(file, key, &prompt(0, "one text more"))?;
     step.reset_file(file)?;
     step.add_text(file, key, &prompt(1, "one text more"))?;
@@ -57,7 +58,7 @@ fn set_aside(folder: &Path) -> usize {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
     fn a_damaged_store_is_used_mended_or_set_aside(
@@ -162,4 +163,24 @@ fn what_no_transcript_holds_is_saved_from_a_damaged_store() {
     let key = store.session_key(&SessionId::new("a")).unwrap().unwrap();
     assert_eq!(store.hook_events(key).unwrap(), [heard]);
     assert_eq!(store.text_counts().unwrap(), (0, 0), "texts are read again");
+}
+
+#[test]
+fn a_damaged_schema_or_version_is_noticed() {
+    // A column's name in the words of the schema, which SQLite takes for another column.
+    let rig = Rig::new();
+    let path = filled(&rig);
+    let mut bytes = std::fs::read(&path).unwrap();
+    let hits: Vec<usize> = memchr::memmem::find_iter(&bytes, b"cwd           TEXT").collect();
+    hits.into_iter().for_each(|hit| bytes[hit] = b'k');
+    std::fs::write(&path, bytes).unwrap();
+    assert!(use_it(rig.folder.path()).is_err());
+    assert!(matches!(use_it(rig.folder.path()), Ok(Origin::SetAside { .. })));
+    // The version, whose place in the file's head is byte 60.
+    let rig = Rig::new();
+    let path = filled(&rig);
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[60..64].fill(0);
+    std::fs::write(&path, bytes).unwrap();
+    assert!(matches!(use_it(rig.folder.path()), Ok(Origin::SetAside { .. })));
 }

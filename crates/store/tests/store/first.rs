@@ -22,6 +22,8 @@ fn what_is_stored_is_there_after_closing_and_is_found() {
         assert!(!step.add_text(file, key, &prompt(at, text)).unwrap(), "the same place again");
     }
     step.commit().unwrap();
+    let bytes = std::fs::read(store.path()).unwrap();
+    assert_eq!(bytes[16..18], [0x20, 0], "pages of eight kilobytes, as the file's head says");
     drop(store);
 
     let mut store = rig.open();

@@ -6,6 +6,7 @@ mod archive;
 mod damage;
 mod first;
 mod forget;
+mod history;
 mod kill;
 mod laws;
 mod rig;

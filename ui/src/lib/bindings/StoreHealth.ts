@@ -49,6 +49,10 @@ archived: number,
  */
 archiveBytes: number, 
 /**
+ * While the archive is off: what it would do, with numbers.
+ */
+archiveOffer?: string, 
+/**
  * Why the store cannot be used, and what to do about it.
  */
 trouble?: string, };

@@ -1,0 +1,368 @@
+//! The work of the history's thread: one slice after another, the most urgent first.
+
+use std::collections::{HashSet, VecDeque};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+use watchbill_core::history::{Heard, HistorySettings};
+use watchbill_core::hook::{HookTexts, parse_payload, payload_text};
+use watchbill_core::time::{Millis, Timestamp};
+use watchbill_store::archive::Archive;
+use watchbill_store::{Access, Store, StoreError};
+use watchbill_watch::layout::{Place, classify};
+use watchbill_watch::scan::{Found, scan};
+
+use super::historian::{HistorianParts, Task};
+use super::{HistoryIndex, IndexError, recoverer};
+use crate::archive::{Due, due, owner};
+use crate::hooks_in::HookMessage;
+
+/// Bytes of transcripts in one slice: some milliseconds of work.
+const SLICE: u64 = 1 << 20;
+/// Files in one slice.
+const SLICE_FILES: usize = 16;
+/// Pages of the index that are merged in one slice: some milliseconds of work.
+const TIDY_PAGES: u32 = 100;
+/// So often is looked at what is to be archived: days decide about it.
+const ARCHIVE_EVERY: Millis = Millis::from_secs(6 * 3600);
+/// After a refusal of the store it is left alone for so long.
+const AGAIN: Millis = Millis::from_secs(2);
+
+/// What is to be done, and with what.
+pub(super) struct Worker {
+    parts: HistorianParts,
+    index: Option<HistoryIndex>,
+    grown: VecDeque<PathBuf>,
+    /// What `grown` holds.
+    waiting: HashSet<PathBuf>,
+    /// Older first, so that the newest texts are the last in the store.
+    behind: VecDeque<PathBuf>,
+    heard: Vec<HookMessage>,
+    /// The store has refused; until then it is left alone.
+    paused_until: Option<Timestamp>,
+    /// Everything is to be looked at, as soon as the store can be written.
+    everything: bool,
+    recover_at: Option<Timestamp>,
+    archive_at: Option<Timestamp>,
+    archiving: Option<Due>,
+    /// Large pieces of the index may wait to be merged.
+    untidy: bool,
+}
+
+/// Why a slice came to nothing.
+enum Refusal {
+    /// Another process writes, or there is no store.
+    NotOurs,
+    Store(StoreError),
+}
+
+impl From<StoreError> for Refusal {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::NotWriter { .. } => Self::NotOurs,
+            other => Self::Store(other),
+        }
+    }
+}
+
+impl Worker {
+    pub fn new(parts: HistorianParts) -> Self {
+        let archive_at = parts.archive.enabled.then(|| parts.clock.now());
+        Self {
+            parts,
+            index: None,
+            grown: VecDeque::new(),
+            waiting: HashSet::new(),
+            behind: VecDeque::new(),
+            heard: Vec::new(),
+            paused_until: None,
+            everything: false,
+            recover_at: None,
+            archive_at,
+            archiving: None,
+            untidy: true,
+        }
+    }
+
+    pub fn run(mut self, told: &Receiver<Task>) {
+        loop {
+            let task = match self.patience() {
+                None => told.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(span) => told.recv_timeout(span),
+            };
+            match task {
+                Ok(task) => self.take(task),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+            while let Ok(task) = told.try_recv() {
+                self.take(task);
+            }
+            if let Err(refusal) = self.slice() {
+                self.refused(refusal);
+            }
+        }
+    }
+
+    fn take(&mut self, task: Task) {
+        match task {
+            Task::Grown(paths) => {
+                for path in paths {
+                    if self.waiting.insert(path.clone()) {
+                        self.grown.push_back(path);
+                    }
+                }
+            }
+            Task::Heard(messages) => self.heard.extend(messages),
+            Task::Everything => (self.everything, self.untidy) = (true, true),
+        }
+    }
+
+    /// How long nothing is to be done; `None`: until something is told.
+    fn patience(&self) -> Option<Duration> {
+        let clock = &self.parts.clock;
+        let work = self.everything
+            || self.untidy
+            || !(self.heard.is_empty() && self.grown.is_empty() && self.behind.is_empty());
+        match (work, self.paused_until) {
+            (true, Some(until)) => Some(clock.until(until)),
+            (true, None) => Some(Duration::ZERO),
+            (false, _) => self.recover_at.into_iter().chain(self.archive_at).min().map(|at| clock.until(at)),
+        }
+    }
+
+    fn refused(&mut self, refusal: Refusal) {
+        if let Some(index) = &mut self.index {
+            index.void();
+        }
+        match refusal {
+            Refusal::NotOurs => {
+                // Whoever writes looks at everything; should it become ours, so do we.
+                (self.everything, self.untidy, self.index) = (false, false, None);
+                (self.grown, self.behind, self.heard) = Default::default();
+                self.waiting.clear();
+            }
+            Refusal::Store(error) => {
+                tracing::warn!(%error, "the history waits for the store");
+                self.paused_until = Some(self.parts.clock.now() + AGAIN);
+                self.everything = true;
+            }
+        }
+    }
+
+    /// One piece of work, the most urgent first.
+    fn slice(&mut self) -> Result<(), Refusal> {
+        let now = self.parts.clock.now();
+        // A clock that went back must not keep the history waiting.
+        if self.paused_until.is_some_and(|until| now < until && until.since(now) <= AGAIN) {
+            return Ok(());
+        }
+        self.paused_until = None;
+        if !self.heard.is_empty() {
+            return self.hear(now);
+        }
+        if self.everything {
+            self.everything = false;
+            return self.find_what_is_behind(now);
+        }
+        let urgent = !self.grown.is_empty();
+        let queue = if urgent { &mut self.grown } else { &mut self.behind };
+        let paths: Vec<PathBuf> = queue.drain(..queue.len().min(SLICE_FILES)).collect();
+        if !paths.is_empty() {
+            let rest = self.read(&paths, now)?;
+            for path in &paths[..paths.len() - rest.len()] {
+                self.waiting.remove(path);
+            }
+            let queue = if urgent { &mut self.grown } else { &mut self.behind };
+            rest.into_iter().rev().for_each(|path| queue.push_front(path));
+            return Ok(());
+        }
+        if self.untidy {
+            self.untidy = writer(&mut self.parts.shelf.in_turn())?.tidy_index(TIDY_PAGES)?;
+            return Ok(());
+        }
+        if self.recover_at.is_some_and(|at| at <= now) {
+            self.recover_at = None;
+            return self.recover(now);
+        }
+        self.archive(now)
+    }
+
+    /// One transcript into the archive, or out of it; nothing else waits.
+    fn archive(&mut self, now: Timestamp) -> Result<(), Refusal> {
+        if self.archive_at.is_some_and(|at| at <= now) {
+            self.archive_at = Some(now + ARCHIVE_EVERY);
+            self.archiving = Some(self.what_to_archive(now)?);
+        }
+        let parts = &self.parts;
+        let Some(due) = self.archiving.as_mut().filter(|due| !due.is_done()) else {
+            self.archiving = None;
+            return Ok(());
+        };
+        let done = due.do_one(&*parts.fs, &parts.data_dir, now, &mut |write| {
+            let mut shelf = parts.shelf.in_turn();
+            // Where another process has become the writer, the archive is its own.
+            shelf.as_mut().map_or(Ok(()), write)
+        });
+        if let Err(error) = done {
+            tracing::warn!(%error, "not archived; it is tried again later");
+        }
+        Ok(())
+    }
+
+    fn what_to_archive(&mut self, now: Timestamp) -> Result<Due, Refusal> {
+        let parts = &self.parts;
+        let mut shelf = parts.shelf.in_turn();
+        let store = writer(&mut shelf)?;
+        let rows = store.all_archived()?;
+        let mut left_out: HashSet<String> = store.forgotten()?.iter().map(ToString::to_string).collect();
+        store.sessions(&mut |_, row| {
+            if row.cwd.as_deref().is_some_and(|cwd| parts.settings.exclude.leaves_out(cwd)) {
+                left_out.insert(row.session_id);
+            }
+        })?;
+        drop(shelf);
+        Archive::new(&parts.data_dir).tidy(&rows);
+        let is_left_out = |found: &Found| {
+            parts.settings.exclude.leaves_out(&found.path.to_string_lossy())
+                || owner(&*parts.fs, found).is_none_or(|(session, _)| left_out.contains(&session))
+        };
+        Ok(due(&*parts.fs, &parts.roots, &rows, &is_left_out, &parts.archive, now))
+    }
+
+    /// Reads files in one step; gives back those that are not read to their ends.
+    fn read(&mut self, paths: &[PathBuf], now: Timestamp) -> Result<Vec<PathBuf>, Refusal> {
+        let Self { parts, index, .. } = self;
+        let places = paths.iter().map(|path| place(&parts.roots, path)).collect::<Vec<_>>();
+        let mut shelf = parts.shelf.in_turn();
+        let store = writer(&mut shelf)?;
+        let index = ready(index, &parts.settings, store)?;
+        for (path, place) in paths.iter().zip(&places) {
+            if let Some(place) = place {
+                index.take_up(store, path, place)?;
+            }
+        }
+        let (mut room, mut done) = (SLICE, 0);
+        let mut step = store.step()?;
+        for (path, place) in paths.iter().zip(&places) {
+            if place.is_some() {
+                match index.read(&*parts.fs, &mut step, path, room) {
+                    Ok(indexed) => {
+                        room = room.saturating_sub(indexed.bytes);
+                        if indexed.more {
+                            break;
+                        }
+                    }
+                    Err(IndexError::Store(error)) => return Err(error.into()),
+                    // The engine says what is wrong with the file; it is told again when that changes.
+                    Err(IndexError::File(error)) => {
+                        tracing::debug!(path = %path.display(), %error, "not stored")
+                    }
+                }
+            }
+            done += 1;
+            if room == 0 {
+                break;
+            }
+        }
+        step.commit()?;
+        drop(shelf);
+        self.may_get_stuck(now);
+        Ok(paths[done..].to_vec())
+    }
+
+    fn hear(&mut self, now: Timestamp) -> Result<(), Refusal> {
+        let Self { parts, index, heard, .. } = self;
+        let mut shelf = parts.shelf.in_turn();
+        let store = writer(&mut shelf)?;
+        let index = ready(index, &parts.settings, store)?;
+        // What is no event of the agent's has been counted by the engine.
+        let payloads: Vec<_> = heard
+            .iter()
+            .filter_map(|message| Some((message, parse_payload(&message.payload).ok()?)))
+            .collect();
+        for (_, payload) in &payloads {
+            // The transcript may know the prompt that the event is about, or may have to be told.
+            if let Some(path) = payload.transcript_path.as_deref().map(Path::new)
+                && let Some(place) = place(&parts.roots, path)
+            {
+                index.take_up(store, path, &place)?;
+            }
+        }
+        let mut step = store.step()?;
+        for (message, payload) in &payloads {
+            let Ok(text) = payload_text(&message.payload) else { continue };
+            let Ok(texts) = HookTexts::read(&text) else { continue };
+            index.hear(&mut step, Heard { origin: &message.origin, payload, texts: &texts })?;
+        }
+        step.commit()?;
+        heard.clear();
+        drop(shelf);
+        self.may_get_stuck(now);
+        Ok(())
+    }
+
+    /// Files that have grown or changed since they were stored: what was missed while nobody looked.
+    fn find_what_is_behind(&mut self, now: Timestamp) -> Result<(), Refusal> {
+        let found = scan(&*self.parts.fs, &self.parts.roots).found;
+        let mut known = std::collections::HashMap::new();
+        let mut shelf = self.parts.shelf.in_turn();
+        let store = writer(&mut shelf)?;
+        store.files(&mut |_, file| {
+            known.insert(file.path, file.cursor);
+        })?;
+        drop(shelf);
+        let mut behind: Vec<_> = found
+            .into_iter()
+            .filter(|found| found.place.is_transcript())
+            .filter(|found| {
+                known.get(&*found.path.to_string_lossy()).is_none_or(|cursor| {
+                    (cursor.size, cursor.mtime, cursor.inode)
+                        != (found.stat.len, found.stat.mtime, found.stat.id.ino)
+                })
+            })
+            .map(|found| (found.stat.mtime, found.path))
+            .collect();
+        behind.sort();
+        self.behind = behind.into_iter().map(|(_, path)| path).collect();
+        self.may_get_stuck(now);
+        Ok(())
+    }
+
+    /// Something new was stored: a turn in it may never end.
+    fn may_get_stuck(&mut self, now: Timestamp) {
+        self.recover_at.get_or_insert(now + self.parts.recovery.every);
+    }
+
+    fn recover(&mut self, now: Timestamp) -> Result<(), Refusal> {
+        let mut shelf = self.parts.shelf.in_turn();
+        let store = writer(&mut shelf)?;
+        self.recover_at = recoverer::put_right(store, self.parts.recovery, now)?;
+        Ok(())
+    }
+}
+
+/// The store, if it is ours to write.
+fn writer(shelf: &mut Option<Store>) -> Result<&mut Store, Refusal> {
+    match shelf {
+        Some(store) if store.access() == Access::Writer => Ok(store),
+        _ => Err(Refusal::NotOurs),
+    }
+}
+
+fn ready<'i>(
+    index: &'i mut Option<HistoryIndex>,
+    settings: &HistorySettings,
+    store: &Store,
+) -> Result<&'i mut HistoryIndex, StoreError> {
+    match index {
+        Some(index) => Ok(index),
+        none => Ok(none.insert(HistoryIndex::new(settings.clone(), store)?)),
+    }
+}
+
+fn place(roots: &[PathBuf], path: &Path) -> Option<Place> {
+    let relative = roots.iter().find_map(|root| path.strip_prefix(root).ok())?;
+    classify(relative).filter(Place::is_transcript)
+}

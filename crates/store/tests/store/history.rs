@@ -1,0 +1,235 @@
+//! History's rows: told in parts and in any order, by several files, they come out as one.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use watchbill_core::history::rows::{
+    Activity, Batch, BatchOrigin, BatchStatus, Ended, Execution, Outcome, PlanVersion, PlanWord, Request,
+};
+use watchbill_core::session::RequestKey;
+use watchbill_core::time::Timestamp;
+use watchbill_core::transcript::record::Usage;
+use watchbill_store::Store;
+use watchbill_store::stats::By;
+use watchbill_store::tables::sessions::SessionRow;
+
+use crate::rig::{Rig, session};
+
+fn at(ms: i64) -> Timestamp {
+    Timestamp::from_millis(ms)
+}
+
+/// What the transcript, the hooks and a second look say of one prompt.
+fn tellings() -> Vec<Batch> {
+    let named = |batch: Batch| Batch { id: "p1".into(), ..batch };
+    vec![
+        named(Batch {
+            origin: Some(BatchOrigin::Human),
+            prompt: Some("fix the bug, please".into()),
+            started_at: Some(at(100)),
+            offset: Some(7),
+            ..Batch::default()
+        }),
+        named(Batch { prompt: Some("fix the bug".into()), started_at: Some(at(101)), ..Batch::default() }),
+        named(Batch {
+            ended: Some(Ended { status: BatchStatus::Active, at: at(120), error: None }),
+            response: Some((at(120), "looking".into())),
+            ..Batch::default()
+        }),
+        named(Batch {
+            ended: Some(Ended { status: BatchStatus::Completed, at: at(900), error: None }),
+            response: Some((at(890), "done".into())),
+            plan: true,
+            ..Batch::default()
+        }),
+    ]
+}
+
+fn calls() -> Vec<Activity> {
+    let named = |activity: Activity| Activity { id: "toolu_1".into(), ..activity };
+    vec![
+        named(Activity {
+            tool: Some("Bash".into()),
+            target: Some("cargo test".into()),
+            at: Some(at(110)),
+            offset: Some(50),
+            outcome: Some(Outcome::Pending),
+            ..Activity::default()
+        }),
+        named(Activity {
+            batch: Some("p1".into()),
+            outcome: Some(Outcome::Error),
+            ended_at: Some(at(400)),
+            error: Some("exit 1".into()),
+            result_offset: Some(90),
+            ..Activity::default()
+        }),
+        named(Activity { duration_ms: Some(250), outcome: Some(Outcome::Ok), ..Activity::default() }),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn in_whatever_order_and_steps_a_row_is_told_it_is_the_same(
+        batches in Just(tellings()).prop_shuffle(),
+        activities in Just(calls()).prop_shuffle(),
+        again in prop::collection::vec((any::<bool>(), 0..3usize), 0..4),
+    ) {
+        let rig = Rig::new();
+        let mut store = rig.open();
+        let told = |store: &mut Store, batch: Option<&Batch>, activity: Option<&Activity>, by_hook: bool| {
+            let mut step = store.step().unwrap();
+            let (key, file) = session(&mut step, "a");
+            let file = (!by_hook).then_some(file);
+            if let Some(batch) = batch {
+                step.merge_batch(key, file, batch).unwrap();
+            }
+            if let Some(activity) = activity {
+                step.merge_activity(key, file, activity).unwrap();
+            }
+            step.commit().unwrap();
+            key
+        };
+        let mut key = None;
+        for (n, batch) in batches.iter().enumerate() {
+            key = Some(told(&mut store, Some(batch), activities.get(n), n % 2 == 1));
+        }
+        for (restart, n) in again {
+            if restart {
+                drop(store);
+                store = rig.open();
+            }
+            told(&mut store, batches.get(n), activities.get(n), false);
+        }
+        let mut batch = Batch::new("p1".into());
+        tellings().iter().for_each(|told| batch.merge(told));
+        let mut activity = Activity::new("toolu_1".into());
+        calls().iter().for_each(|told| activity.merge(told));
+        let stored = store.batches(key.unwrap()).unwrap();
+        prop_assert_eq!(stored.iter().map(|row| &row.batch).collect::<Vec<_>>(), vec![&batch]);
+        prop_assert!(stored.iter().all(|row| row.file.is_some()), "one of them was the transcript");
+        let stored = store.activities(key.unwrap()).unwrap();
+        prop_assert_eq!(stored.iter().map(|row| &row.activity).collect::<Vec<_>>(), vec![&activity]);
+        prop_assert_eq!(store.open_batches().unwrap().len(), 0);
+        prop_assert_eq!(store.orphaned_activities().unwrap().len(), 0);
+    }
+}
+
+fn request(key: u64, ms: i64, output: u64, copied: bool) -> Request {
+    let usage = Usage { input: 10, output, cache_read: 0, cache_write: 0 };
+    Request { key: RequestKey(key), at: Some(at(ms)), model: Some("opus".into()), usage, agent: None, copied }
+}
+
+/// An origin, and a fork that repeats its first two requests.
+fn forked(store: &mut Store) {
+    const DAY: i64 = 86_400_000;
+    let mut step = store.step().unwrap();
+    for name in ["fork", "origin"] {
+        step.put_session(&SessionRow {
+            session_id: name.into(),
+            project: Some(format!("-home-dev-{name}")),
+            ..SessionRow::default()
+        })
+        .unwrap();
+    }
+    // The fork is read first: whose a request is does not depend on that.
+    let (_, fork) = session(&mut step, "fork");
+    for told in [request(1, 5, 7, true), request(u64::MAX, 6, 20, true), request(3, DAY, 4, false)] {
+        step.merge_request(fork, &told).unwrap();
+    }
+    let (_, origin) = session(&mut step, "origin");
+    // A placeholder, and then what it really was.
+    for told in [request(1, 5, 1, false), request(1, 5, 7, false), request(u64::MAX, 6, 20, false)] {
+        step.merge_request(origin, &told).unwrap();
+    }
+    step.commit().unwrap();
+}
+
+#[test]
+fn each_request_counts_once_for_the_session_in_which_it_was_first_seen() {
+    let rig = Rig::new();
+    let mut store = rig.open();
+    forked(&mut store);
+    let sums = |by, since| -> Vec<(String, u64, u64)> {
+        let rows = store.tokens(by, since).unwrap();
+        rows.into_iter().map(|row| (row.key.unwrap(), row.requests, row.tokens.output)).collect()
+    };
+    let row = |key: &str, requests, output| (key.to_owned(), requests, output);
+    assert_eq!(sums(By::Day, None), [row("1970-01-02", 1, 4), row("1970-01-01", 2, 27)]);
+    assert_eq!(sums(By::Project, None), [row("-home-dev-origin", 2, 27), row("-home-dev-fork", 1, 4)]);
+    assert_eq!(sums(By::Model, Some(at(6))), [row("opus", 2, 24)]);
+    // The view, for people, says the same.
+    let sql = rusqlite::Connection::open(store.path()).unwrap();
+    let view: Vec<(String, u64, u64)> = sql
+        .prepare(
+            "SELECT project, count(*), sum(output) FROM v_usage GROUP BY project ORDER BY sum(output) DESC",
+        )
+        .unwrap()
+        .query_map([], |row| {
+            Ok((row.get(0)?, u64::from(row.get::<_, u32>(1)?), u64::from(row.get::<_, u32>(2)?)))
+        })
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    assert_eq!(view, sums(By::Project, None));
+}
+
+#[test]
+fn a_forgotten_origin_leaves_its_requests_to_the_fork() {
+    let rig = Rig::new();
+    let mut store = rig.open();
+    forked(&mut store);
+    let what = watchbill_store::forget::Forget::Session(watchbill_core::ids::SessionId::new("origin"));
+    store.forget(&what, at(0)).unwrap();
+    let rows = store.tokens(By::Project, None).unwrap();
+    assert_eq!((rows.len(), rows[0].requests, rows[0].tokens.output), (1, 3, 31));
+}
+
+#[test]
+fn plans_have_versions_by_time_and_words_of_the_version_that_stood_then() {
+    let rig = Rig::new();
+    let mut store = rig.open();
+    let mut step = store.step().unwrap();
+    let (key, file) = session(&mut step, "a");
+    let told = |ms, content: Option<&str>, word| PlanVersion {
+        plan: "/home/dev/.claude/plans/otter.md".into(),
+        path: Some("/home/dev/.claude/plans/otter.md".into()),
+        at: Some(at(ms)),
+        batch: Some("p1".into()),
+        content: content.map(str::to_owned),
+        word,
+    };
+    // Out of order, and one of them twice.
+    for (ms, content, word) in [
+        (300, None, PlanWord::Approved),
+        (200, Some("second"), PlanWord::Written),
+        (100, Some("first"), PlanWord::Written),
+        (150, None, PlanWord::Rejected),
+        (250, Some("second"), PlanWord::Proposed),
+        (100, Some("first"), PlanWord::Written),
+    ] {
+        step.merge_plan(key, Some(file), &told(ms, content, word)).unwrap();
+    }
+    let execution =
+        Execution { plan: None, content: Some("second".into()), batch: "p2".into(), at: Some(at(400)) };
+    step.merge_execution(key, Some(file), &execution).unwrap();
+    step.commit().unwrap();
+    let plans = store.plans(key).unwrap();
+    let shown: Vec<_> = plans
+        .iter()
+        .map(|plan| {
+            (plan.version, &*plan.content, plan.words.iter().map(|(_, word)| *word).collect::<Vec<_>>())
+        })
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            (1, "first", vec![PlanWord::Written, PlanWord::Rejected]),
+            (2, "second", vec![PlanWord::Written, PlanWord::Proposed, PlanWord::Approved]),
+        ]
+    );
+    assert_eq!(store.executions(key).unwrap(), [execution]);
+    assert_eq!(plans[0].batch, Some(Arc::from("p1")));
+}
