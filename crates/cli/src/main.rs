@@ -9,6 +9,8 @@ mod progress;
 mod render;
 mod when;
 
+use std::io::IsTerminal;
+
 use clap::Parser;
 
 fn main() -> std::process::ExitCode {
@@ -20,7 +22,12 @@ fn main() -> std::process::ExitCode {
     let cli = args::Cli::parse();
     let logs = tracing_subscriber::EnvFilter::try_from_env("WATCHBILL_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
-    tracing_subscriber::fmt().with_env_filter(logs).with_writer(std::io::stderr).without_time().init();
+    tracing_subscriber::fmt()
+        .with_env_filter(logs)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
+        .without_time()
+        .init();
     match commands::run(cli) {
         Ok(()) => std::process::ExitCode::SUCCESS,
         Err(error) => {

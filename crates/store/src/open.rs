@@ -172,7 +172,11 @@ impl Store {
             }
             other => other?,
         };
-        known(&path, found)?;
+        known(&path, &sql, found)?;
+        // Another process is making it at this moment, or could not: the disk was full.
+        if found == 0 && schema::is_empty(&sql).map_err(|e| StoreError::of(&path, &e))? {
+            return Err(StoreError::Absent { path });
+        }
         Ok(Self {
             sql,
             path,
@@ -276,7 +280,7 @@ fn connect_writer(path: &Path, suspect: bool) -> Result<(Connection, Origin), St
     let mut sql = Connection::open_with_flags(path, flags).map_err(said)?;
     prepare(&sql).map_err(said)?;
     let found = schema::version(&sql).map_err(said)?;
-    known(path, found)?;
+    known(path, &sql, found)?;
     if suspect {
         look_through(path, &sql)?;
     }
@@ -309,8 +313,10 @@ fn prepare(sql: &Connection) -> rusqlite::Result<()> {
     text::register(sql)
 }
 
-fn known(path: &Path, found: u32) -> Result<(), StoreError> {
+fn known(path: &Path, sql: &Connection, found: u32) -> Result<(), StoreError> {
     if found > schema::NEWEST {
+        // Rubbish in the file's head is a number too; nobody should look for a version of the program that knows it.
+        schema::is_empty(sql).map_err(|e| StoreError::of(path, &e))?;
         return Err(StoreError::Newer { path: path.to_owned(), found, known: schema::NEWEST });
     }
     Ok(())

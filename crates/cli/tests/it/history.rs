@@ -291,3 +291,57 @@ fn what_is_forgotten_is_gone_and_stays_away() {
     }
     assert_eq!(home.say(&["forget"]).code, 2, "all of it is nothing one says by saying nothing");
 }
+
+/// Everything in the data folder, as text.
+fn stored_bytes(home: &Home) -> String {
+    let files = std::fs::read_dir(home.data()).unwrap().map(|entry| entry.unwrap().path());
+    let bytes: Vec<u8> =
+        files.filter(|path| path.is_file()).flat_map(|path| std::fs::read(path).unwrap()).collect();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[test]
+fn no_byte_of_what_is_private_or_left_out_is_stored() {
+    let home = Home::empty();
+    let p = |word: &str| format!("open {word} <private>SECRET {word}</private>");
+    let user = |n: u8, cwd: &str, session: &str, text: &str| json!({"type": "user", "uuid": format!("11111111-0000-4000-8000-0000000000{n:02}"), "timestamp": "2026-11-20T15:00:00.000Z", "cwd": cwd, "sessionId": session, "message": {"role": "user", "content": text}});
+    let answer = |n: u8, content: Value| json!({"type": "assistant", "uuid": format!("11111111-0000-4000-8000-0000000000{n:02}"), "timestamp": "2026-11-20T15:00:05.000Z", "sessionId": PAGER, "requestId": format!("r{n}"), "message": {"id": format!("m{n}"), "model": "claude-opus-4-6", "role": "assistant", "content": content}});
+    transcript(
+        &home.claude(),
+        PAGER,
+        &[
+            user(1, "/home/dev/api", PAGER, "<private>SECRET as a whole</private>"),
+            user(2, "/home/dev/api", PAGER, &p("goal")),
+            answer(3, json!([{"type": "text", "text": p("answer")}])),
+            json!({"type": "summary", "summary": p("summary"), "leafUuid": "11111111-0000-4000-8000-000000000003"}),
+            json!({"type": "ai-title", "aiTitle": p("title"), "sessionId": PAGER}),
+            json!({"type": "custom-title", "customTitle": p("name"), "sessionId": PAGER}),
+            answer(
+                4,
+                json!([{"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": p("command")}}]),
+            ),
+            answer(
+                5,
+                json!([{"type": "tool_use", "id": "t2", "name": "AskUserQuestion", "input": {"questions": [{"question": p("question")}]}}]),
+            ),
+        ],
+    );
+    transcript(
+        &home.claude(),
+        OTHER,
+        &[
+            user(6, "/home/dev/secret/app", OTHER, "HIDDEN goal"),
+            json!({"type": "custom-title", "customTitle": "HIDDEN title", "sessionId": OTHER}),
+        ],
+    );
+    let settings = home.path().join("settings.toml");
+    std::fs::write(&settings, "[store]\nexclude = ['/home/dev/secret/**']\n").unwrap();
+    home.out(&["--config", settings.to_str().unwrap(), "index", "--json"]);
+    home.out(&["--config", settings.to_str().unwrap(), "roster", "--all", "--json"]);
+    let stored = stored_bytes(&home);
+    assert!(stored.contains("open title"), "what is public is there");
+    for never in ["SECRET", "HIDDEN"] {
+        let at = stored.find(never);
+        assert_eq!(at.map(|at| stored[at..].chars().take(60).collect::<String>()), None);
+    }
+}

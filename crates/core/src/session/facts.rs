@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::history::strip_private;
 use crate::time::Timestamp;
 use crate::transcript::record::TitleKind;
 
@@ -88,8 +89,13 @@ pub(crate) fn keep(slot: &mut Option<Arc<str>>, text: Option<&str>) -> bool {
     }
 }
 
-/// The whole text on one line: white space runs become one space, the end is cut at [`LINE_LIMIT`].
+/// The whole text on one line: white space runs become one space, the end is cut at [`LINE_LIMIT`]. What is marked as
+/// private is left out, since rows are stored.
 pub fn one_line(text: &str) -> String {
+    squeezed(&strip_private(text))
+}
+
+fn squeezed(text: &str) -> String {
     let mut line = String::with_capacity(text.len().min(LINE_LIMIT));
     let mut chars = 0;
     for word in text.split_whitespace() {
@@ -107,10 +113,11 @@ pub fn one_line(text: &str) -> String {
     line
 }
 
-/// The first line that says something, without the signs that mark headings and lists.
+/// The first line that says something, without the signs that mark headings and lists, and without what is private.
 pub fn first_line(text: &str) -> String {
-    text.lines()
-        .map(|line| one_line(line.trim_start_matches(['#', '>', '*', '-', ' ', '\t'])))
+    strip_private(text)
+        .lines()
+        .map(|line| squeezed(line.trim_start_matches(['#', '>', '*', '-', ' ', '\t'])))
         .find(|line| !line.is_empty())
         .unwrap_or_default()
 }
@@ -131,6 +138,14 @@ mod tests {
         assert_eq!((between.chars().count(), between.ends_with("a…")), (LINE_LIMIT, true));
         assert_eq!(first_line("\n\n## Done\nmore"), "Done");
         assert_eq!(first_line("---\n"), "");
+    }
+
+    #[test]
+    fn what_is_private_is_in_no_row() {
+        assert_eq!(one_line("fix <private>the\nsecret</private> lexer"), "fix lexer");
+        assert_eq!(one_line("<private>all of it"), "");
+        assert_eq!(first_line("<private>a\nb</private>\n\n# Done"), "Done");
+        assert_eq!(first_line("\n<private>\nsecret"), "");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::json::{Raw, unescape};
+use crate::history::strip_private;
 
 /// Longest target, in characters.
 pub(super) const TARGET_LIMIT: usize = 200;
@@ -60,11 +61,15 @@ fn first_string<'a>(input: Raw<'a>) -> Cow<'a, str> {
     found
 }
 
-/// The first line that holds something, trimmed and cut at [`TARGET_LIMIT`] characters.
+/// The first line that holds something, trimmed and cut at [`TARGET_LIMIT`] characters, without what is private.
 fn one_line(raw: &str) -> Cow<'_, str> {
-    match unescape(raw, LOOK_AT) {
-        Cow::Borrowed(text) => Cow::Borrowed(first_line(text)),
-        Cow::Owned(text) => Cow::Owned(first_line(&text).to_owned()),
+    let text = unescape(raw, LOOK_AT);
+    match strip_private(&text) {
+        Cow::Owned(public) => Cow::Owned(first_line(&public).to_owned()),
+        Cow::Borrowed(_) => match text {
+            Cow::Borrowed(text) => Cow::Borrowed(first_line(text)),
+            Cow::Owned(text) => Cow::Owned(first_line(&text).to_owned()),
+        },
     }
 }
 
@@ -103,6 +108,8 @@ mod tests {
             ("TodoWrite", r#"{"todos":[{"content":"a"}]}"#, ""),
             ("Bash", r#"{"command":7,"note":"a wrong type is absent"}"#, "a wrong type is absent"),
             ("Bash", "[]", ""),
+            ("Bash", r#"{"command":"deploy <private>a\nb</private> now"}"#, "deploy  now"),
+            ("Bash", r#"{"command":"\u003cprivate>a"}"#, ""),
         ] {
             assert_eq!(of(tool, Raw::Nested(input)), want, "{tool} {input}");
         }

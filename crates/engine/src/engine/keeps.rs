@@ -131,7 +131,7 @@ impl Engine {
         self.keeping.last_move = newest.cloned();
         self.keeping.markers = false;
         let files = std::mem::take(&mut self.keeping.files);
-        Changes {
+        let mut changes = Changes {
             files: files.into_iter().map(|path| (path.clone(), self.change_of(&path))).collect(),
             rows: std::mem::take(&mut self.keeping.rows),
             transitions: std::mem::take(&mut self.keeping.transitions),
@@ -141,7 +141,37 @@ impl Engine {
             }),
             facts: facts
                 .then(|| Facts { moves: self.registry.moves().to_vec(), markers: self.markers.kept() }),
+            left_out: BTreeSet::new(),
+        };
+        self.leave_out(&mut changes);
+        changes
+    }
+
+    /// Notes the sessions among the changes that have worked in a folder of which nothing is to be stored, or whose
+    /// transcript lies in one.
+    fn leave_out(&self, changes: &mut Changes) {
+        let exclude = &self.settings.history.exclude;
+        if exclude.is_empty() {
+            return;
         }
+        let is_left_out = |id: &SessionId| {
+            self.main_file(id).is_some_and(|(path, file)| {
+                let cwds = file.main().map(|fold| &fold.lineage().cwds[..]).unwrap_or_default();
+                exclude.leaves_out(&path.to_string_lossy()) || cwds.iter().any(|cwd| exclude.leaves_out(cwd))
+            })
+        };
+        let of_files = changes.files.values().filter_map(|change| match change {
+            FileChange::Read { session, .. } => Some(SessionId::new(session)),
+            FileChange::Gone => None,
+        });
+        let of_links = changes.links.iter().flatten().flat_map(|link| [link.from.clone(), link.to.clone()]);
+        // A session without a transcript, of which a hook or a status file has told, has a folder all the same.
+        let rows = || changes.rows.values().chain(&changes.transitions);
+        let in_folder = rows().filter(|row| row.cwd.as_deref().is_some_and(|cwd| exclude.leaves_out(cwd)));
+        let of_rows = rows().map(|row| row.session_id.clone());
+        let named: BTreeSet<_> = of_files.chain(of_links).chain(of_rows).collect();
+        let named = named.into_iter().filter(is_left_out);
+        changes.left_out = in_folder.map(|row| row.session_id.clone()).chain(named).collect();
     }
 
     fn change_of(&mut self, path: &Path) -> FileChange {

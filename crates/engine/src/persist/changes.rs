@@ -1,6 +1,6 @@
 //! What has changed since the store was last told, and the facts that no file will tell again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -22,6 +22,8 @@ pub struct Changes {
     pub links: Option<Vec<Link>>,
     /// What no file will tell again, if it has changed.
     pub facts: Option<Facts>,
+    /// Sessions among these that work in folders of which nothing is to be stored.
+    pub left_out: BTreeSet<SessionId>,
 }
 
 /// What has become of one transcript.
@@ -90,5 +92,6 @@ impl Changes {
         self.transitions.extend(later.transitions);
         self.links = later.links.or(self.links.take());
         self.facts = later.facts.or(self.facts.take());
+        self.left_out.extend(later.left_out);
     }
 }

@@ -31,27 +31,28 @@ impl Forgotten {
 
 /// Stores everything or nothing.
 pub fn write(store: &mut Store, changes: &Changes, forgotten: &Forgotten) -> Result<(), StoreError> {
+    let untold = |id: &str| forgotten.is(id) || changes.left_out.contains(id);
     let known = if changes.links.is_some() { store.links()? } else { Vec::new() };
     let mut step = store.step()?;
     for (path, change) in &changes.files {
         // A name that is no text is rare enough to be read anew at each start.
         let Some(path) = path.to_str() else { continue };
         match change {
-            FileChange::Read { session, head, piece, fresh } if !forgotten.is(session) => {
+            FileChange::Read { session, head, piece, fresh } if !untold(session) => {
                 step.put_state(path, session, head, piece.as_deref(), *fresh)?;
             }
             FileChange::Read { .. } | FileChange::Gone => step.remove_state(path)?,
         }
     }
-    for row in changes.rows.values().filter(|row| !forgotten.is(row.session_id.as_str())) {
+    for row in changes.rows.values().filter(|row| !untold(row.session_id.as_str())) {
         step.put_session(&session_row(row))?;
     }
-    for row in changes.transitions.iter().filter(|row| !forgotten.is(row.session_id.as_str())) {
+    for row in changes.transitions.iter().filter(|row| !untold(row.session_id.as_str())) {
         let session = step.session_key(&row.session_id)?;
         step.add_transition(session, &transition_row(row))?;
     }
     if let Some(links) = &changes.links {
-        write_links(&mut step, &known, links, forgotten)?;
+        write_links(&mut step, &known, links, &untold)?;
     }
     if let Some(facts) = &changes.facts {
         step.put_fact(FACTS, &to_bytes(facts))?;
@@ -65,10 +66,10 @@ fn write_links(
     step: &mut Step<'_>,
     known: &[LinkRow],
     links: &[Link],
-    forgotten: &Forgotten,
+    untold: &dyn Fn(&str) -> bool,
 ) -> Result<(), StoreError> {
     let known: BTreeSet<&LinkRow> = known.iter().collect();
-    let told = |link: &&Link| !forgotten.is(link.from.as_str()) && !forgotten.is(link.to.as_str());
+    let told = |link: &&Link| !untold(link.from.as_str()) && !untold(link.to.as_str());
     for link in links.iter().filter(told) {
         let row = LinkRow {
             earlier: link.from.to_string(),

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use rusqlite::Connection;
 use watchbill_store::search::Query;
-use watchbill_store::{Mode, Store, StoreError};
+use watchbill_store::{Mode, Origin, Store, StoreError};
 
 use crate::rig::{Rig, child, prompt, session};
 
@@ -51,6 +51,33 @@ fn a_newer_schema_is_refused_and_left_alone() {
         );
     }
     assert_eq!(std::fs::read(&path).unwrap(), before);
+}
+
+#[test]
+fn rubbish_in_the_head_of_the_file_is_damage_and_no_newer_schema() {
+    let rig = Rig::new();
+    let mut store = rig.open();
+    add(&mut store, 0, "kept").unwrap();
+    let path = store.path().to_owned();
+    drop(store);
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[50..4050].fill(0x71);
+    std::fs::write(&path, bytes).unwrap();
+    let error = Store::open(rig.folder.path(), Mode::Read).unwrap_err();
+    assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
+    assert!(matches!(rig.open().origin(), Origin::SetAside { .. }));
+}
+
+#[test]
+fn a_database_that_was_never_finished_is_none_to_a_reader() {
+    let rig = Rig::new();
+    std::fs::create_dir_all(rig.folder.path()).unwrap();
+    let sql = Connection::open(rig.folder.path().join("watchbill.db")).unwrap();
+    sql.pragma_update(None, "journal_mode", "WAL").unwrap();
+    sql.close().unwrap();
+    let error = Store::open(rig.folder.path(), Mode::Read).unwrap_err();
+    assert!(matches!(error, StoreError::Absent { .. }), "{error}");
+    assert_eq!(*rig.open().origin(), Origin::Fresh);
 }
 
 #[test]
