@@ -5,6 +5,7 @@
 //! `WATCHBILL_KILLS=200` makes it the long one; twenty are enough to find what happens often.
 
 #![allow(missing_docs)]
+#![allow(clippy::unwrap_used, reason = "a rig that does not stand should fail loudly")]
 #![cfg(unix)]
 
 #[path = "../laws/records.rs"]
