@@ -1,7 +1,6 @@
 //! A writer is killed in the middle of its work, again and again: the store opens, and holds whole steps only.
 
 use std::io::{BufRead, BufReader};
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
