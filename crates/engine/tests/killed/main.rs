@@ -42,7 +42,6 @@ fn settings(folder: &Path, data: &str) -> Settings {
 
 /// Not a test: what the killed process does. It does nothing unless it was started for that.
 #[test]
-#[ignore = "the process that is killed"]
 fn child() {
     let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
     let settings = settings(&folder, "data");
@@ -60,7 +59,7 @@ fn child() {
 
 fn spawn(folder: &Path, task: &str) -> Child {
     Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "child", "--ignored"])
+        .args(["--exact", "child"])
         .env(FOLDER, folder)
         .env(TASK, task)
         .env("HOME", folder)
