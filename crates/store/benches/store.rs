@@ -21,7 +21,7 @@ use watchbill_store::tables::files::FileCursor;
 use watchbill_store::{FileKey, Mode, SessionKey, Step, Store};
 
 /// A step is over after so many bytes of transcripts.
-const STEP: u64 = 128 << 20;
+const STEP: u64 = 16 << 20;
 
 fn main() {
     let mut args = std::env::args().skip(1).filter(|arg| !arg.starts_with("--"));
