@@ -4,7 +4,12 @@
 //! end the store must open, and say what one says that never was interrupted: the same rows, each once.
 //! `WATCHBILL_KILLS=200` makes it the long one; twenty are enough to find what happens often.
 
-#![allow(missing_docs)]
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a broken expectation should fail loudly"
+)]
 #![cfg(unix)]
 
 #[path = "../laws/records.rs"]
