@@ -30,7 +30,7 @@ pub fn export(
     let head = rows.rows.iter().map(|row| &*row.session).find(|row| row.session_id == chain.head);
     let export = ExportChain {
         exported_at: engine.now().to_string(),
-        title: head.map(|row| render::name(row)),
+        title: head.map(render::name),
         project: head.and_then(|row| row.cwd.clone()),
         chain,
         items: timeline.items,
