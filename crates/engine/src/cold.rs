@@ -1,6 +1,7 @@
 //! One look at everything, without watching: what `roster`, `why` and the like need.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::mpsc;
 
 use crate::clock::Clock;
@@ -47,8 +48,9 @@ fn look_with(
     if let Some(persist) = persist {
         persist.load(&mut engine);
     }
-    let known = engine.known_files();
-    let scan = FirstScan::find(&*world.fs, &engine.settings.roots, now - engine.settings.recent, &known);
+    let recent_since = now - engine.settings.recent;
+    let known = |path: &Path| engine.files.contains(path);
+    let scan = FirstScan::find(&*world.fs, &engine.settings.roots, recent_since, &known);
     let terms = Terms { timeouts: engine.settings.timeouts, until: outlook.until, keep: engine.keeps() };
     let (sender, receiver) = mpsc::channel();
     std::thread::scope(|scope| {

@@ -144,7 +144,7 @@ mod tests {
     /// The groups and words of the demo's rows at each second.
     fn second(at: i64) -> Vec<(Group, String)> {
         let engine = look_at(Millis::from_secs(at), Outlook::LIVE);
-        let rows = engine.current(false).rows.iter().map(|row| &row.session);
+        let rows = engine.current(false).rows.iter().map(|row| row.session());
         rows.map(|row| {
             let words = format!(
                 "{} {:?} {:?} {:?} {:?} {}",
@@ -163,8 +163,8 @@ mod tests {
         let (hidden, all) = (engine.current(false).rows.len(), engine.current(true).rows.len());
         assert_eq!((hidden, all), (PARTS.len(), PARTS.len() + 1), "one session went on after /clear");
         for row in engine.current(true).rows {
-            assert!(row.session.title.is_some() || row.session.goal.is_some(), "{}", row.id);
-            assert!(row.session.branch.as_deref().is_some_and(|branch| branch != "HEAD"), "{}", row.id);
+            assert!(row.session().title.is_some() || row.session().goal.is_some(), "{}", row.id);
+            assert!(row.session().branch.as_deref().is_some_and(|branch| branch != "HEAD"), "{}", row.id);
         }
     }
 
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn a_look_at_the_demo_shows_something_in_each_group() {
         let groups: BTreeSet<Group> =
-            look(Outlook::LIVE).current(false).rows.iter().map(|row| row.session.group).collect();
+            look(Outlook::LIVE).current(false).rows.iter().map(|row| row.session().group).collect();
         assert_eq!(groups.len(), 4, "{groups:?}");
     }
 

@@ -104,7 +104,7 @@ impl Engine {
 
     /// inotify takes one watch for each folder below the roots.
     fn limits(&self) -> Vec<Limit> {
-        let folders: BTreeSet<&Path> = self.files.keys().filter_map(|path| path.parent()).collect();
+        let folders: BTreeSet<&Path> = self.files.paths().filter_map(|path| path.parent()).collect();
         let needed = folders.len() as u64 + 2 * self.roots().len() as u64;
         let limit = |name: &str, needed: Option<u64>| {
             let path = format!("/proc/sys/{}", name.replace('.', "/"));

@@ -37,6 +37,7 @@ use watchbill_watch::process::Processes;
 use watchbill_watch::scan::canonical_roots;
 
 use crate::children::Children;
+use crate::files::{ByWords, Files};
 use crate::folders::Folders;
 use crate::hooks_in::HooksIn;
 use crate::input::{Input, Output};
@@ -92,8 +93,9 @@ pub struct Engine {
     behind: Option<Timestamp>,
     /// Canonical.
     roots: Vec<PathBuf>,
-    pub(crate) files: HashMap<PathBuf, TrackedFile>,
-    pub(crate) sessions: BTreeMap<SessionId, Session>,
+    pub(crate) files: Files,
+    /// Looked up several times for each row; nothing depends on an order among them.
+    pub(crate) sessions: HashMap<SessionId, Session, ByWords>,
     registry: Registry,
     folders: Folders,
     looks_elsewhere: bool,
@@ -166,8 +168,8 @@ impl Engine {
             now,
             behind: None,
             roots,
-            files: HashMap::new(),
-            sessions: BTreeMap::new(),
+            files: Files::default(),
+            sessions: HashMap::default(),
             registry: Registry::default(),
             folders: Folders::default(),
             looks_elsewhere: false,
@@ -316,14 +318,7 @@ impl Engine {
 
     /// The transcript that stands for a session: of several, the one that was active last.
     pub fn main_file(&self, session: &SessionId) -> Option<(&Path, &TrackedFile)> {
-        let mains = &self.sessions.get(session)?.mains;
-        if mains.len() == 1 {
-            return mains.first().and_then(|path| Some((path.as_path(), self.files.get(path)?)));
-        }
-        mains
-            .iter()
-            .filter_map(|path| Some((path.as_path(), self.files.get(path)?)))
-            .max_by_key(|(path, file)| (file.main().and_then(|fold| fold.facts().last_activity_at), *path))
+        main_of(self.sessions.get(session)?, &self.files)
     }
 
     fn retry(&mut self, path: &Path, due: Due, at: Option<Timestamp>) {
@@ -370,4 +365,16 @@ impl Engine {
     pub(crate) fn fold(&self, id: &SessionId) -> Option<&SessionFold> {
         self.main_file(id).and_then(|(_, file)| file.main())
     }
+}
+
+/// Of several transcripts of one session, the one that was active last.
+fn main_of<'a>(session: &'a Session, files: &'a Files) -> Option<(&'a Path, &'a TrackedFile)> {
+    let known = |path: &'a PathBuf| Some((path.as_path(), files.get(path)?));
+    if session.mains.len() == 1 {
+        return session.mains.first().and_then(known);
+    }
+    let by_activity = |(path, file): &(&'a Path, &TrackedFile)| {
+        (file.main().and_then(|fold| fold.facts().last_activity_at), *path)
+    };
+    session.mains.iter().filter_map(known).max_by_key(by_activity)
 }

@@ -1,7 +1,6 @@
 //! The first reading of everything: newest files first, on several threads.
 
-use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -29,9 +28,14 @@ pub struct FirstScan {
 impl FirstScan {
     /// Finds everything below `roots`. The transcripts that are not `known` are to be read; those written after
     /// `recent_since` are the recent ones.
-    pub fn find(fs: &dyn Fs, roots: &[PathBuf], recent_since: Timestamp, known: &HashSet<PathBuf>) -> Self {
+    pub fn find(
+        fs: &dyn Fs,
+        roots: &[PathBuf],
+        recent_since: Timestamp,
+        known: &dyn Fn(&Path) -> bool,
+    ) -> Self {
         let Scan { found, problems } = scan(fs, roots);
-        let new = |found: &&Found| found.place.is_transcript() && !known.contains(&found.path);
+        let new = |found: &&Found| found.place.is_transcript() && !known(&found.path);
         let files: Vec<Found> = found.iter().filter(new).cloned().collect();
         let recent = files.iter().take_while(|found| found.stat.mtime >= recent_since).count();
         Self { files, found, problems, recent }

@@ -19,6 +19,7 @@ pub(crate) fn spawn(engine: &Engine, world: &World, sender: &mpsc::UnboundedSend
     let instead = sender.clone();
     let sender = sender.clone();
     let read = move || {
+        let known = |path: &std::path::Path| known.contains(path.as_os_str());
         let scan = FirstScan::find(&*fs, &settings.roots, recent_since, &known);
         // A failed send means that the loop has stopped; reading on would be for nobody.
         if sender.send(Message::ScanBegan { recent: scan.recent }).is_err() {

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use watchbill_core::ids::SessionId;
+use watchbill_core::roster::row::Row;
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_protocol::roster::{
     Problem, RosterDelta, RosterMessage, RosterSnapshot, TrackedSession, Upsert,
@@ -19,8 +20,15 @@ pub struct Published {
     pub id: SessionId,
     /// The revision at which it last changed.
     pub version: u64,
-    /// The row.
-    pub session: Arc<TrackedSession>,
+    /// The row. It takes the protocol's form when it is sent: most rows that are put together at a start are not.
+    pub row: Arc<Row>,
+}
+
+impl Published {
+    /// The row in the protocol's form.
+    pub fn session(&self) -> TrackedSession {
+        TrackedSession::from(&*self.row)
+    }
 }
 
 /// The current state of one view, as subscribers are to see it.
@@ -126,7 +134,7 @@ pub fn snapshot(current: &Current<'_>) -> RosterSnapshot {
     RosterSnapshot {
         revision: current.revision,
         generated_at: current.now.to_string(),
-        sessions: current.rows.iter().map(|row| (*row.session).clone()).collect(),
+        sessions: current.rows.iter().map(Published::session).collect(),
         problems: current.problems.to_vec(),
         reading: current.reading,
     }
@@ -156,10 +164,8 @@ impl Told {
         let mut upserts = Vec::new();
         for (index, row) in current.rows.iter().enumerate() {
             if had.remove(row.id.as_str()) != Some(row.version) {
-                upserts.push(Upsert {
-                    index: u32::try_from(index).unwrap_or(u32::MAX),
-                    session: (*row.session).clone(),
-                });
+                upserts
+                    .push(Upsert { index: u32::try_from(index).unwrap_or(u32::MAX), session: row.session() });
             }
         }
         let removals = self

@@ -50,7 +50,7 @@ pub fn write(folder: &Path, envelope: &Envelope, frame: &[u8]) -> io::Result<()>
 /// Puts down what has come of an event so far, for a sender that waits for the rest. If that one dies, this counts.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn write_part(folder: &Path, envelope: &Envelope, frame: &[u8]) -> io::Result<PathBuf> {
     write_as(folder, envelope, frame, PART)
 }

@@ -240,29 +240,7 @@ impl Fs for StdFs {
     }
 
     fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> bool) -> Walk {
-        let mut walk = Walk::default();
-        let mut entries = walkdir::WalkDir::new(top).follow_links(true).into_iter();
-        while let Some(entry) = entries.next() {
-            let entry = match entry {
-                Ok(entry) => entry,
-                Err(error) => {
-                    walk.problems.extend(problem_of_walk(top, &error));
-                    continue;
-                }
-            };
-            let kind = kind_of(entry.file_type());
-            let wanted = entry.depth() == 0 || want(entry.path(), kind);
-            match (kind, wanted) {
-                (FileKind::Dir, true) => {}
-                (FileKind::Dir, false) => entries.skip_current_dir(),
-                (_, false) => {}
-                (_, true) => match entry.metadata() {
-                    Ok(meta) => walk.files.push((entry.into_path(), stat_of(&meta))),
-                    Err(error) => walk.problems.extend(problem_of_walk(top, &error)),
-                },
-            }
-        }
-        walk
+        crate::walk::walk(top, want)
     }
 
     fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
@@ -286,19 +264,7 @@ impl ReadAt for StdFile {
     }
 }
 
-fn problem_of_walk(top: &Path, error: &walkdir::Error) -> Option<Problem> {
-    let path = error.path().unwrap_or(top);
-    if let Some(ancestor) = error.loop_ancestor() {
-        let detail = format!(
-            "This symbolic link leads back to {}, so it was not followed. Remove the link.",
-            ancestor.display()
-        );
-        return Some(problem(path, ProblemKind::SymlinkLoop, detail));
-    }
-    error.io_error().and_then(|io| problem_of(path, io))
-}
-
-fn kind_of(kind: std::fs::FileType) -> FileKind {
+pub(crate) fn kind_of(kind: std::fs::FileType) -> FileKind {
     if kind.is_file() {
         FileKind::File
     } else if kind.is_dir() {
@@ -308,7 +274,7 @@ fn kind_of(kind: std::fs::FileType) -> FileKind {
     }
 }
 
-fn stat_of(meta: &std::fs::Metadata) -> FileStat {
+pub(crate) fn stat_of(meta: &std::fs::Metadata) -> FileStat {
     let mtime = meta.modified().map_or(Timestamp::default(), timestamp_of);
     FileStat { id: id_of(meta), len: meta.len(), mtime, kind: kind_of(meta.file_type()) }
 }

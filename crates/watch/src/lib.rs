@@ -21,6 +21,7 @@ pub mod repo;
 mod route;
 pub mod scan;
 pub mod tail;
+mod walk;
 pub mod watcher;
 
 pub use fs::{FileId, FileKind, FileStat, Fs, ReadAt, StdFs};

@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use watchbill_core::problem::{Problem, ProblemKind};
 
-use crate::fs::{FileKind, FileStat, Fs, NotRegular, problem, problem_of};
+use crate::fs::{FileId, FileKind, FileStat, Fs, NotRegular, problem, problem_of};
 use crate::layout::{self, Place, classify};
 
 /// A file that is ours to read.
@@ -14,7 +15,7 @@ pub struct Found {
     /// The file, below its canonical root.
     pub path: PathBuf,
     /// The canonical root.
-    pub root: PathBuf,
+    pub root: Arc<Path>,
     /// What it is.
     pub place: Place,
     /// How it stood.
@@ -118,10 +119,12 @@ fn walk(fs: &dyn Fs, root: &Path, top: &Path, scan: &mut Scan) {
             worth_entering(root, path)
         }
     });
+    let shared: Arc<Path> = Arc::from(root);
+    scan.found.reserve(walk.files.len());
     for (path, stat) in walk.files {
         match (place_of(&path), stat.kind) {
             (Some(place), FileKind::File) => {
-                scan.found.push(Found { path, root: root.to_owned(), place, stat })
+                scan.found.push(Found { path, root: Arc::clone(&shared), place, stat })
             }
             (Some(_), _) => wrong.push(path),
             (None, _) => {}
@@ -146,9 +149,14 @@ fn worth_entering(root: &Path, dir: &Path) -> bool {
 fn finish(scan: &mut Scan) {
     // Then by path, so that equal times give one order.
     scan.found.sort_by(|a, b| b.stat.mtime.cmp(&a.stat.mtime).then_with(|| a.path.cmp(&b.path)));
-    // A project folder and a link to it hold the same transcripts: the first spelling stands for both.
-    let mut seen = HashSet::new();
-    scan.found.retain(|found| seen.insert((found.stat.id, found.path.file_name().map(ToOwned::to_owned))));
     scan.problems.sort();
     scan.problems.dedup();
+    let mut ids: Vec<FileId> = scan.found.iter().map(|found| found.stat.id).collect();
+    ids.sort_unstable();
+    if ids.windows(2).any(|pair| pair[0] == pair[1]) {
+        // A project folder and a link to it hold the same transcripts: the first spelling stands for both.
+        let mut seen = HashSet::new();
+        scan.found
+            .retain(|found| seen.insert((found.stat.id, found.path.file_name().map(ToOwned::to_owned))));
+    }
 }

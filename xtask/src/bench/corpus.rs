@@ -76,6 +76,23 @@ fn generate(bench: &Bench, corpus: &Corpus) -> Result<Generated> {
     Ok(Generated { claude_dir, bytes })
 }
 
+/// The longest transcript right below the projects of a folder.
+pub fn largest(projects: &Path) -> Result<PathBuf> {
+    let mut longest = None;
+    for project in std::fs::read_dir(projects)? {
+        let project = project?.path();
+        let listing = if project.is_dir() { Some(std::fs::read_dir(project)?) } else { None };
+        for entry in listing.into_iter().flatten() {
+            let entry = entry?;
+            let len = entry.metadata()?.len();
+            if entry.path().extension().is_some_and(|extension| extension == "jsonl") {
+                longest = longest.max(Some((len, entry.path())));
+            }
+        }
+    }
+    longest.map(|(_, path)| path).context("no transcript was generated")
+}
+
 /// Adds up all transcripts below a folder.
 fn transcript_bytes(folder: &Path) -> Result<u64> {
     let mut sum = 0;

@@ -39,7 +39,7 @@ pub fn idle(bench: &Bench) -> Result<Vec<Row>> {
 }
 
 /// Waits until two seconds in a row cost nothing worth counting.
-fn settle(watching: &Watching) -> Result<()> {
+pub fn settle(watching: &Watching) -> Result<()> {
     let deadline = Instant::now() + SETTLING;
     let mut before = look(watching.pid())?.running;
     let mut quiet = 0;
@@ -56,7 +56,7 @@ fn settle(watching: &Watching) -> Result<()> {
 }
 
 /// Lets time pass by listening; nothing is done with what is heard.
-fn pass(watching: &Watching, time: Duration) -> Result<()> {
+pub fn pass(watching: &Watching, time: Duration) -> Result<()> {
     let end = Instant::now() + time;
     while let Some(left) = end.checked_duration_since(Instant::now()) {
         watching.next(left)?;
@@ -65,15 +65,17 @@ fn pass(watching: &Watching, time: Duration) -> Result<()> {
 }
 
 /// A look at a process, all threads taken together.
-struct Look {
-    running: Duration,
+pub struct Look {
+    /// Time on processors.
+    pub running: Duration,
     wake_ups: u64,
     /// Megabytes.
     resident: f64,
-    peak: f64,
+    /// Megabytes.
+    pub peak: f64,
 }
 
-fn look(pid: u32) -> Result<Look> {
+pub fn look(pid: u32) -> Result<Look> {
     let folder = Path::new("/proc").join(pid.to_string());
     let (mut running, mut wake_ups) = (Duration::ZERO, 0);
     let threads =

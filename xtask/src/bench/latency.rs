@@ -9,6 +9,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
+use super::idle;
 use super::measure::quantile;
 use super::watching::{Event, Watching};
 use super::{Bench, Row, corpus};
@@ -20,6 +21,14 @@ const APPENDS: usize = 2000;
 const PACE: Duration = Duration::from_millis(8);
 /// Milliseconds that ninety-nine of a hundred lines may take.
 const P99: f64 = 50.0;
+/// Milliseconds of all threads for a line, until it is stored and can be found.
+const CPU: f64 = 1.0;
+/// Lines appended to an enormous session.
+const TO_HUGE: usize = 200;
+/// Between two of them.
+const HUGE_PACE: Duration = Duration::from_millis(25);
+/// When nothing has been told for so long, everything is stored.
+const QUIET: Duration = Duration::from_secs(5);
 /// For the last events, after the last line.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -27,6 +36,41 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub fn latency(bench: &Bench) -> Result<Vec<Row>> {
     bench.forget("data")?;
     measure(bench, "line to event", &[])
+}
+
+/// One agent that goes on with a session of half a gigabyte: what a line costs must not grow with the file.
+pub fn append_to_huge(bench: &Bench) -> Result<Vec<Row>> {
+    bench.forget("append")?;
+    let corpus = corpus::huge(bench)?;
+    let mut writer = Writer::go_on(&corpus::largest(&corpus.claude_dir.join("projects"))?)?;
+    let before = fs::metadata(&writer.path)?.len();
+    let watching = Watching::start_on(bench, &[&corpus.claude_dir], "append")?;
+    watching.snapshot()?;
+    // The first line takes up what was put aside; the others are the usual ones.
+    let (first, _) = go_on(&watching, &mut writer, 1)?;
+    let (cpu, peak) = go_on(&watching, &mut writer, TO_HUGE)?;
+    drop(watching);
+    OpenOptions::new().write(true).open(&writer.path)?.set_len(before)?;
+    Ok(vec![
+        Row::told("first line to a huge session, CPU", format!("{first:.1} ms")),
+        Row::at_most("line to a huge session, CPU until it can be found", cpu, "ms", CPU),
+        Row::told("huge session, peak memory of the first start", format!("{peak:.0} MB")),
+    ])
+}
+
+/// Appends so many lines to a program at rest. Gives the milliseconds that each cost until the program rests again,
+/// and its peak memory in megabytes.
+fn go_on(watching: &Watching, writer: &mut Writer, lines: usize) -> Result<(f64, f64)> {
+    idle::settle(watching)?;
+    let before = idle::look(watching.pid())?.running;
+    for _ in 0..lines {
+        writer.append()?;
+        idle::pass(watching, HUGE_PACE)?;
+    }
+    while watching.next(QUIET)?.is_some() {}
+    let after = idle::look(watching.pid())?;
+    let used = after.running.saturating_sub(before);
+    Ok((used.as_secs_f64() * 1000.0 / lines as f64, after.peak))
 }
 
 /// The same with a store that has everything yet to learn.
@@ -44,6 +88,7 @@ fn measure(bench: &Bench, name: &str, beside: &[&Path]) -> Result<Vec<Row>> {
     let watching = Watching::start_on(bench, &folders, "data")?;
     let snapshot = watching.snapshot()?;
     let mut ledger = Ledger::default();
+    let before = idle::look(watching.pid())?.running;
     let start = Instant::now();
     for n in 0..appends {
         let due = start + PACE * u32::try_from(n).unwrap_or(u32::MAX);
@@ -71,13 +116,20 @@ fn measure(bench: &Bench, name: &str, beside: &[&Path]) -> Result<Vec<Row>> {
             sessions_in(&snapshot.value)
         );
     }
+    // The texts follow the rows within a moment; where much else is to be stored, the two cannot be told apart.
+    let alone = beside.is_empty();
+    while alone && watching.next(QUIET)?.is_some() {}
+    let used = idle::look(watching.pid())?.running.saturating_sub(before);
+    let cpu = alone.then(|| used.as_secs_f64() * 1000.0 / appends as f64);
     let milliseconds: Vec<f64> = ledger.times.iter().map(|time| time.as_secs_f64() * 1000.0).collect();
-    Ok(vec![
+    let cpu = cpu.map(|cpu| Row::at_most(format!("{name}, CPU until it can be found"), cpu, "ms", CPU));
+    let times = [
         Row::told(format!("{name}, p50"), format!("{:.1} ms", quantile(&milliseconds, 0.5))),
         Row::at_most(format!("{name}, p99"), quantile(&milliseconds, 0.99), "ms", P99),
         Row::told(format!("{name}, slowest"), format!("{:.1} ms", quantile(&milliseconds, 1.0))),
-        Row::at_most("lines that no event told of", ledger.open() as f64, "lines", 0.0),
-    ])
+        Row::at_most(format!("{name}, lines that no event told of"), ledger.open() as f64, "lines", 0.0),
+    ];
+    Ok(times.into_iter().chain(cpu).collect())
 }
 
 fn sessions_in(snapshot: &Value) -> usize {
@@ -142,6 +194,14 @@ impl Writer {
             writer.append()?;
         }
         Ok(writer)
+    }
+
+    /// Goes on with a transcript that is there.
+    fn go_on(path: &Path) -> Result<Self> {
+        let session =
+            path.file_stem().and_then(|stem| stem.to_str()).context("a transcript without a name")?;
+        let cwd = "/home/dev/bench".to_owned();
+        Ok(Self { session: session.to_owned(), path: path.to_owned(), cwd, lines: 0, last: 0 })
     }
 
     /// Appends one record with a time that no other record of this session has. Returns that time, and when the line

@@ -29,7 +29,7 @@ const FOR_TESTS: &[&str] = &["watchbill-testkit"];
 /// Crates from outside that only some of ours may name, in any role. A trailing `*` stands for the rest of a name.
 const RESERVED: &[(&str, &[&str], &str)] = &[
     ("notify*", &["watchbill-watch"], "a file event is a hint, and one crate knows what it is worth"),
-    ("walkdir", &["watchbill-watch"], "one crate walks folders, and it bounds what it walks"),
+    ("walkdir", &[], "one crate walks folders, with one call of the system for each file"),
     ("tauri*", &["watchbill-shell", "watchbill-desktop"], "nearly all tests build without a web view"),
     ("wry", &[], "Tauri is the only way to the web view"),
     ("tray-icon", &["watchbill-shell"], "the tray belongs to the shell"),

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use watchbill_engine::engine::Outlook;
+use watchbill_engine::publish::Published;
 use watchbill_engine::timeline::{Stretch, TimelineReader};
 use watchbill_protocol::export::ExportChain;
 
@@ -27,10 +28,10 @@ pub fn export(
     let timeline = TimelineReader::default().read(engine.fs(), &plan, Stretch::whole())?;
     let chain = engine.chain(session)?;
     let rows = engine.current(true);
-    let head = rows.rows.iter().map(|row| &*row.session).find(|row| row.session_id == chain.head);
+    let head = rows.rows.iter().find(|row| row.id.as_str() == chain.head).map(Published::session);
     let export = ExportChain {
         exported_at: engine.now().to_string(),
-        title: head.map(render::name),
+        title: head.as_ref().map(render::name),
         project: head.and_then(|row| row.cwd.clone()),
         chain,
         items: timeline.items,

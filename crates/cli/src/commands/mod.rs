@@ -63,7 +63,9 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
                 Command::Roster { at, no_live, .. } => (!*no_live && at.is_none(), *at),
                 _ => (true, None),
             };
-            let engine = engine(&global, Outlook { live, until })?;
+            // The process ends with the answer: the system takes all memory back at once, and to give it back piece by
+            // piece would cost as much as reading it from the store did.
+            let engine = std::mem::ManuallyDrop::new(engine(&global, Outlook { live, until })?);
             emit(&answer(&engine, &command, global.demo, paint)?)
         }
     }

@@ -1,7 +1,7 @@
 //! The result: work chains with their sessions, segments and links.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use std::sync::Arc;
 
 use super::forest::Forest;
@@ -42,14 +42,13 @@ pub struct Chain {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Chains {
     chains: Vec<Chain>,
-    by_session: Vec<(SessionId, usize)>,
+    by_session: HashMap<SessionId, usize>,
 }
 
 impl Chains {
     /// The chain that the session is in.
     pub fn of(&self, session: &SessionId) -> Option<&Chain> {
-        let found = self.by_session.binary_search_by(|(id, _)| id.cmp(session)).ok()?;
-        Some(&self.chains[self.by_session[found].1])
+        Some(&self.chains[*self.by_session.get(session)?])
     }
 
     /// The chain of this id. Looks at one after the other: it is a person who asks for a chain by its id.

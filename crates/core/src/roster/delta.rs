@@ -86,8 +86,12 @@ impl Roster {
     fn insert(&mut self, fresh: Vec<(OrderKey, Arc<Row>)>) -> Vec<usize> {
         let mut indices = Vec::with_capacity(fresh.len());
         for (key, row) in fresh {
-            // The rows come in rising order, so a later insertion never moves an earlier one.
-            let place = self.place(&key).unwrap_or_else(|place| place);
+            // The rows come in rising order, so a later insertion never moves an earlier one; at a start each is the last.
+            let last = self.rows.last().map(|row| OrderKey::of(row));
+            let place = match last.is_none_or(|last| last < key) {
+                true => self.rows.len(),
+                false => self.place(&key).unwrap_or_else(|place| place),
+            };
             self.rows.insert(place, row);
             self.keys.insert(key.session.clone(), key);
             indices.push(place);

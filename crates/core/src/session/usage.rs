@@ -97,7 +97,7 @@ impl RequestLedger {
         }
     }
 
-    /// From now on what is noted is kept for [`RequestLedger::take_new`].
+    /// From now on what is noted is kept, for the next piece of a snapshot to take.
     pub fn note_new(&mut self) {
         self.new.get_or_insert_default();
     }

@@ -11,6 +11,7 @@ use watchbill_watch::layout::{self, Place};
 use watchbill_watch::scan::{Found, canonical_roots, scan, scan_path};
 
 use super::Engine;
+use crate::files::ByWords;
 use crate::input::Output;
 
 impl Engine {
@@ -94,7 +95,7 @@ impl Engine {
         self.look_at_found(found.found, missing, out);
         let (files, fs) = (&self.files, &self.world.fs);
         self.problems.forget_unreadable(&|file| {
-            file.starts_with(path) && !files.contains_key(file) && fs.stat(file).is_err()
+            file.starts_with(path) && !files.contains(file) && fs.stat(file).is_err()
         });
     }
 
@@ -120,7 +121,7 @@ impl Engine {
         self.note_registry_folders();
         self.reconcile(found.found, out);
         let (files, fs) = (&self.files, &self.world.fs);
-        self.problems.forget_unreadable(&|file| !files.contains_key(file) && fs.stat(file).is_err());
+        self.problems.forget_unreadable(&|file| !files.contains(file) && fs.stat(file).is_err());
         self.look_at_all_folders(out);
         let change = self.registry.recheck(None, &*self.world.processes);
         self.take_registry_change(None, change, out);
@@ -134,7 +135,7 @@ impl Engine {
         }
         let ids: HashSet<_> = found.iter().map(|found| (found.stat.id, found.path.file_name())).collect();
         let is_twin = |path: &&PathBuf| {
-            self.files.contains_key(*path)
+            self.files.contains(path)
                 && self.world.fs.stat(path).is_ok_and(|stat| ids.contains(&(stat.id, path.file_name())))
         };
         let twins: Vec<PathBuf> = missing.iter().filter(is_twin).cloned().collect();
@@ -147,9 +148,11 @@ impl Engine {
     /// The known files, transcripts and registry, that were not found; `below` says where was looked.
     pub(super) fn missing(&self, found: &[Found], below: &dyn Fn(&Path) -> bool) -> BTreeSet<PathBuf> {
         // Compared as bytes: taking paths apart would cost more than all the rest.
-        let here: HashSet<&OsStr> = found.iter().map(|found| found.path.as_os_str()).collect();
-        let known = self.files.keys().cloned().chain(self.registry.paths());
-        known.filter(|path| !here.contains(path.as_os_str()) && below(path)).collect()
+        let here: HashSet<&OsStr, ByWords> = found.iter().map(|found| found.path.as_os_str()).collect();
+        let gone = |path: &&Path| !here.contains(path.as_os_str()) && below(path);
+        let registry = self.registry.paths();
+        let known = self.files.paths().chain(registry.iter().map(PathBuf::as_path));
+        known.filter(gone).map(Path::to_path_buf).collect()
     }
 
     /// The name under which a file that is new to us is known already.

@@ -1,16 +1,15 @@
 //! What lies in the working folders of sessions: markers, status files, and the repository around them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use watchbill_core::ids::SessionId;
 use watchbill_core::status_file::StatusWitness;
 
-use super::{Due, Engine};
+use super::{Due, Engine, main_of};
 use crate::folders::{FolderLook, look};
 use crate::input::Output;
-use crate::transcripts::TrackedFile;
 
 impl Engine {
     /// From now on looks at working folders are asked for and come as inputs, instead of being taken within a step:
@@ -24,12 +23,19 @@ impl Engine {
         let oldest = self.now - self.settings.recent;
         let mut looks = Vec::new();
         let dirty = std::mem::take(&mut self.dirty);
+        // Many sessions work in one folder, and a folder takes longer to find than its name.
+        let mut added_already: HashSet<(&str, bool)> = HashSet::new();
         for id in &dirty {
-            let Some(path) = self.main_file(id).map(|(path, _)| path.to_path_buf()) else { continue };
-            let Some(fold) = self.files.get(&path).and_then(TrackedFile::main) else { continue };
+            let Some(main) = self.sessions.get(id).and_then(|session| main_of(session, &self.files)) else {
+                continue;
+            };
+            let Some(fold) = main.1.main() else { continue };
             let recent = fold.facts().last_activity_at.is_some_and(|at| at >= oldest);
             let in_use = recent || self.registry.all().any(|witness| witness.entry.session == *id);
             for cwd in &fold.lineage().cwds {
+                if !added_already.insert((cwd, in_use)) {
+                    continue;
+                }
                 let added = self.folders.add(cwd, in_use, self.now);
                 out.extend(added.unwatch.map(Output::UnwatchFolder));
                 out.extend(added.watch.map(Output::WatchFolder));

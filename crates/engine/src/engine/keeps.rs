@@ -1,6 +1,7 @@
 //! What the engine gives out to be kept, and how it takes that up again when the program starts.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ use watchbill_watch::layout::Place;
 use watchbill_watch::scan::Found;
 
 use super::Engine;
+use crate::files::ByWords;
 use crate::input::Output;
 use crate::persist::changes::{Changes, Facts, FileChange};
 use crate::persist::kept::{Counted, KeptFile, MetaStamp};
@@ -96,13 +98,13 @@ impl Engine {
 
     /// Everything is to be kept anew: who kept it before is another one.
     pub fn keep_everything(&mut self) {
-        for path in self.files.keys().cloned().collect::<Vec<_>>() {
+        for path in self.files.paths().map(Path::to_path_buf).collect::<Vec<_>>() {
             self.take_up(&path);
         }
         self.keep();
-        for (path, file) in &mut self.files {
+        for (path, file) in self.files.iter_mut() {
             file.give_out_anew();
-            self.keeping.files.insert(path.clone());
+            self.keeping.files.insert(path.to_path_buf());
         }
         self.keeping.markers = true;
         self.keeping.links = true;
@@ -325,8 +327,8 @@ impl Engine {
     }
 
     /// The transcripts that are known.
-    pub fn known_files(&self) -> HashSet<PathBuf> {
-        self.files.keys().cloned().collect()
+    pub fn known_files(&self) -> HashSet<OsString, ByWords> {
+        self.files.paths().map(|path| path.as_os_str().to_owned()).collect()
     }
 
     /// Before a file is read further, what is remembered of its records is taken up. `false` when there is no need to

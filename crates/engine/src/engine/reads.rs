@@ -79,7 +79,7 @@ impl Engine {
 
     pub(super) fn read_transcript(&mut self, path: &Path, place: Place, out: &mut Vec<Output>) {
         let (timeouts, until) = (self.settings.timeouts, self.outlook.until);
-        let new = !self.files.contains_key(path);
+        let new = !self.files.contains(path);
         if new && self.reading {
             // The first scan reads it, and one look at everything follows the scan.
             return;
@@ -92,7 +92,7 @@ impl Engine {
             return;
         }
         let keeps = self.keeps();
-        let file = self.files.entry(path.to_path_buf()).or_insert_with(|| {
+        let file = self.files.get_or_make(path, || {
             let mut file = TrackedFile::new(place, timeouts, until);
             if keeps {
                 file.note_new();

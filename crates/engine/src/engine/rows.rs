@@ -11,7 +11,6 @@ use watchbill_core::ids::SessionId;
 use watchbill_core::roster::row::Row;
 use watchbill_core::session::fold::SessionFold;
 use watchbill_core::time::Timestamp;
-use watchbill_protocol::roster::TrackedSession;
 
 use super::{Due, Engine, View};
 use crate::input::Output;
@@ -164,8 +163,7 @@ impl View {
             delta.removals.iter().chain(delta.upserts.iter().map(|(_, row)| &row.session_id)).collect();
         self.published.retain(|published| !touched.contains(&published.id));
         for (index, row) in &delta.upserts {
-            let session = Arc::new(TrackedSession::from(&**row));
-            let published = Published { id: row.session_id.clone(), version: revision, session };
+            let published = Published { id: row.session_id.clone(), version: revision, row: Arc::clone(row) };
             self.published.insert((*index).min(self.published.len()), published);
         }
         true

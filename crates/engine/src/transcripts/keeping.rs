@@ -12,7 +12,7 @@ use watchbill_watch::fs::FileStat;
 use watchbill_watch::layout::Place;
 use watchbill_watch::tail::{ReadPlan, Tail, plan_read};
 
-use super::{Fold, TrackedFile};
+use super::{Fold, Limit, TrackedFile};
 use crate::persist::kept::{Counted, KeptFile, MetaStamp};
 use crate::problems::Problems;
 
@@ -34,14 +34,17 @@ impl TrackedFile {
         let cursor = kept.cursor();
         let again_from = (kept.line_start < cursor.offset).then_some(kept.line_start);
         Ok(Self {
+            place,
             counted_with: None,
             tail: Tail { cursor: Some(cursor), again_from },
             splitter: LineSplitter::new(kept.line_start),
             endless: kept.endless,
             fold,
+            limit: Limit { until: None, beyond: false },
+            timeouts,
+            noting: false,
             fresh: false,
             meta: kept.meta,
-            ..Self::new(place, timeouts, None)
         })
     }
 

@@ -16,7 +16,7 @@ fn told(desk: &mut Desk, secs: f64) -> Vec<Outcome> {
 
 /// The counts as the rows have them, which is what tray, window and status bars count.
 fn counted(desk: &Desk) -> (u32, usize) {
-    let rows = desk.engine.current(false).rows.iter().filter(|row| row.session.needs.is_some()).count();
+    let rows = desk.engine.current(false).rows.iter().filter(|row| row.session().needs.is_some()).count();
     (desk.engine.needs().total(), rows)
 }
 

@@ -278,7 +278,7 @@ impl Desk {
 
 pub fn row_of(engine: &Engine, session: &str) -> Option<TrackedSession> {
     let mut rows = engine.current(true).rows.iter();
-    rows.find(|row| row.session.session_id == session).map(|row| TrackedSession::clone(&row.session))
+    rows.find(|row| row.session().session_id == session).map(|row| row.session())
 }
 
 pub fn state_of(engine: &Engine, session: &str) -> String {

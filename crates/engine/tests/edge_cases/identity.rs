@@ -45,7 +45,7 @@ fn edge_37_clear_goes_on_in_the_same_chain() {
     assert_eq!(new.work_chain_id, old.work_chain_id);
     assert_eq!(new.compaction_count, 0);
     let shown: Vec<_> =
-        desk.engine.current(false).rows.iter().map(|row| row.session.session_id.clone()).collect();
+        desk.engine.current(false).rows.iter().map(|row| row.session().session_id.clone()).collect();
     assert_eq!(shown, [B]);
 }
 

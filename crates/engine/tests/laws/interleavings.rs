@@ -397,7 +397,8 @@ impl History {
                 let fs: Arc<dyn Fs> = Arc::new(self.house.stage.fs.clone());
                 let (now, known) = (self.house.now, self.house.engine.known_files());
                 let terms = Terms { keep: self.house.engine.keeps(), ..Terms::default() };
-                let scan = FirstScan::find(&*fs, &settings().roots, now, &known);
+                let scan =
+                    FirstScan::find(&*fs, &settings().roots, now, &|path| known.contains(path.as_os_str()));
                 let read = std::sync::Mutex::new(Vec::new());
                 scan.read(&fs, terms, &|| true, &|_, loaded| {
                     read.lock().unwrap().push(loaded);

@@ -77,7 +77,7 @@ fn nobody_is_alarmed_by_what_happened_while_the_program_was_away() {
     let told = |out: &[Output]| out.iter().filter(|out| matches!(out, Output::Transition { .. })).count();
     assert_eq!(told(&house.out[from..]), 0);
     house.look_again();
-    let cold = house.cold().current(true).rows.iter().map(|row| (*row.session).clone()).collect::<Vec<_>>();
+    let cold = house.cold().current(true).rows.iter().map(|row| row.session()).collect::<Vec<_>>();
     assert_eq!(house.all().sessions, cold);
 }
 
@@ -209,7 +209,7 @@ fn pieces_that_are_missing_are_noticed_when_they_are_needed() {
     );
     assert_eq!(
         again.all().sessions,
-        house.cold().current(true).rows.iter().map(|row| (*row.session).clone()).collect::<Vec<_>>()
+        house.cold().current(true).rows.iter().map(|row| row.session()).collect::<Vec<_>>()
     );
 }
 

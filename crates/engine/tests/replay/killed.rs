@@ -47,7 +47,7 @@ fn killed_everywhere(witnesses: Witnesses) {
             let running: Vec<_> = rows
                 .iter()
                 .filter_map(|row| {
-                    Some((row.session.session_id.clone(), row.session.pid?, row.session.state.clone()))
+                    Some((row.session().session_id.clone(), row.session().pid?, row.session().state.clone()))
                 })
                 .collect();
             for (pid, _) in named.recording.processes() {
@@ -55,17 +55,18 @@ fn killed_everywhere(witnesses: Witnesses) {
             }
             for (id, _, state) in running {
                 let rows = player.engine.current(true).rows;
-                match rows.iter().find(|row| row.session.session_id == id) {
+                match rows.iter().find(|row| row.session().session_id == id) {
                     Some(row) => {
-                        let now = (&*row.session.state, row.session.state_kind.as_deref());
-                        let why = &row.session.state_reason;
+                        let row = row.session();
+                        let now = (&*row.state, row.state_kind.as_deref());
+                        let why = &row.state_reason;
                         assert_eq!(
                             now,
                             ("ended", Some("crashed")),
                             "{}: {id} in step {kill}, {why:?}",
                             named.name
                         );
-                        assert!(!row.session.has_pending_tool_use);
+                        assert!(!row.has_pending_tool_use);
                     }
                     // Nothing of it was ever written but modes: there is nothing to show.
                     None => {
@@ -82,7 +83,7 @@ fn killed_everywhere(witnesses: Witnesses) {
             }
             player.run_out(&mut |_, _, _| {});
             for row in player.engine.current(true).rows {
-                let state = &*row.session.state;
+                let state = &*row.session().state;
                 assert!(
                     state == "ended" || state == "idle",
                     "{}: {state} for ever after step {kill}",

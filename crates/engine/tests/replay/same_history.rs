@@ -159,7 +159,7 @@ fn history_that_is_appended_again_changes_nothing() {
 /// The rows of an engine, by session.
 fn rows(engine: &Engine) -> BTreeMap<String, TrackedSession> {
     let rows = engine.current(true).rows.iter();
-    rows.map(|row| (row.session.session_id.clone(), TrackedSession::clone(&row.session))).collect()
+    rows.map(|row| (row.session().session_id.clone(), row.session())).collect()
 }
 
 /// A cold start over the same files at the same moment.

@@ -13,7 +13,7 @@ fn named(name: &str) -> Named {
 }
 
 fn session(engine: &Engine) -> String {
-    engine.current(true).rows[0].session.session_id.clone()
+    engine.current(true).rows[0].session().session_id.clone()
 }
 
 fn subagents(items: &[TimelineItem]) -> Vec<(u64, &Subagent)> {
@@ -92,7 +92,7 @@ fn every_record_has_a_place_also_those_of_subagents() {
         let hints = player.stage.hints.take();
         player.engine.step(player.now, watchbill_engine::input::Input::Hints(hints));
         for row in player.engine.current(true).rows {
-            let plan = player.engine.timeline_plan(&row.session.session_id).unwrap();
+            let plan = player.engine.timeline_plan(&row.session().session_id).unwrap();
             let fs = player.engine.fs();
             let mut reader = TimelineReader::default();
             let timeline = reader.read(fs, &plan, Stretch::whole()).unwrap();

@@ -89,9 +89,8 @@ impl Page {
             return;
         }
         let listed: BTreeSet<String> =
-            engine.current(false).rows.iter().map(|row| row.session.session_id.clone()).collect();
-        let rows: Vec<_> =
-            engine.current(true).rows.iter().map(|row| std::sync::Arc::clone(&row.session)).collect();
+            engine.current(false).rows.iter().map(|row| row.session().session_id.clone()).collect();
+        let rows: Vec<_> = engine.current(true).rows.iter().map(|row| row.session()).collect();
         for row in &rows {
             let id = &row.session_id;
             let state = state_words(row);

@@ -56,7 +56,7 @@ fn shown(named: &Named, witnesses: Witnesses) -> BTreeMap<String, Vec<Shown>> {
     let mut look =
         |engine: &watchbill_engine::engine::Engine, now: watchbill_core::time::Timestamp, _: &[_]| {
             for row in engine.current(true).rows {
-                let row = &row.session;
+                let row = &row.session();
                 let shown = Shown {
                     at: now.since(begin).0,
                     state: row.state.clone(),

@@ -1,6 +1,6 @@
 //! The installer: our handlers into the agent's settings and out again, and nothing else of them touched.
 //!
-//! [`install`] and [`uninstall`] turn one text into another; [`file`] reads and writes; [`status`] looks.
+//! [`install`] and [`uninstall`] turn one text into another; [`mod@file`] reads and writes; [`status`] looks.
 
 pub mod client;
 pub mod command;

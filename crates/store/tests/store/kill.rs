@@ -1,7 +1,6 @@
 //! A writer is killed in the middle of its work, again and again: the store opens, and holds whole steps only.
 
 use std::io::{BufRead, BufReader};
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -9,7 +8,7 @@ use watchbill_store::search::Query;
 use watchbill_store::tables::files::FileCursor;
 use watchbill_store::{Mode, Store};
 
-use crate::rig::{Rig, child, prompt, session};
+use crate::rig::{Rig, child, child_folder, prompt, session};
 
 /// How often the writer is killed.
 const KILLS: u32 = 25;
@@ -35,10 +34,9 @@ fn counts(store: &Store) -> (u64, u64, usize) {
 
 /// Writes on from where the store is, until it is killed. Says how far it has come after each step.
 #[test]
-#[ignore = "a process of the test below"]
 fn child_writes() {
-    let folder = std::env::var("STORE_TEST_FOLDER").unwrap();
-    let mut store = Store::open(Path::new(&folder), Mode::WriteOrRead).unwrap();
+    let Some(folder) = child_folder() else { return };
+    let mut store = Store::open(&folder, Mode::WriteOrRead).unwrap();
     let (mut n, _, _) = counts(&store);
     let from = n;
     loop {

@@ -1,5 +1,6 @@
 //! What every test needs: a folder, a store in it, a file with texts.
 
+use std::path::PathBuf;
 use std::process::Command;
 
 use tempfile::TempDir;
@@ -37,9 +38,15 @@ pub fn prompt(offset: u64, text: &str) -> Text<'_> {
     Text { offset, part: 0, record: None, at, role, tool: None, agent: None, copied: false, text, cut: 0 }
 }
 
-/// A process that runs one ignored test of this program.
+/// The folder in which a process that [`child`] made is to work. In any other run of the tests there is none, and what
+/// the process does is left out.
+pub fn child_folder() -> Option<PathBuf> {
+    std::env::var_os("STORE_TEST_FOLDER").map(PathBuf::from)
+}
+
+/// A process that runs one test of this program alone.
 pub fn child(test: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args([test, "--exact", "--ignored", "--nocapture"]);
+    command.args([test, "--exact", "--nocapture"]);
     command
 }

@@ -1,0 +1,95 @@
+//! A walk over real folders: links followed, loops cut, one call of the system for each file.
+//!
+//! A start that finds nothing changed consists of little else. So a file is asked for by its name in the folder that
+//! is open already, rather than by its whole path, which the system would take apart for each of thousands.
+
+use std::fs::DirEntry;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use watchbill_core::problem::{Problem, ProblemKind};
+
+use crate::fs::{FileId, FileKind, FileStat, Walk, kind_of, problem, problem_of, stat_of};
+
+/// Everything at or below `top` that is wanted; see [`crate::fs::Fs::walk`].
+pub fn walk(top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> bool) -> Walk {
+    let mut walk = Walk::default();
+    let mut waiting = Vec::new();
+    match stat(top) {
+        Ok(stat) if stat.kind == FileKind::Dir => waiting.push(top.to_owned()),
+        Ok(stat) => walk.files.push((top.to_owned(), stat)),
+        Err(error) => walk.problems.extend(problem_of(top, &error)),
+    }
+    while let Some(folder) = waiting.pop() {
+        let entries = match std::fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) => {
+                walk.problems.extend(problem_of(&folder, &error));
+                continue;
+            }
+        };
+        for entry in entries {
+            match entry.map_err(Trouble::Io).and_then(|entry| look(top, &entry, want)) {
+                Ok(Met::Folder(path)) => waiting.push(path),
+                Ok(Met::File(path, stat)) => walk.files.push((path, stat)),
+                Ok(Met::Unwanted) => {}
+                Err(Trouble::Io(error)) => walk.problems.extend(problem_of(&folder, &error)),
+                Err(Trouble::At(problem)) => walk.problems.extend(problem),
+            }
+        }
+    }
+    walk
+}
+
+/// What a name in a folder turned out to be.
+enum Met {
+    Folder(PathBuf),
+    File(PathBuf, FileStat),
+    Unwanted,
+}
+
+enum Trouble {
+    /// With the folder.
+    Io(io::Error),
+    /// With one name in it. What has vanished since it was listed is none.
+    At(Option<Problem>),
+}
+
+fn look(top: &Path, entry: &DirEntry, want: &mut dyn FnMut(&Path, FileKind) -> bool) -> Result<Met, Trouble> {
+    let path = entry.path();
+    let at = |error: io::Error| Trouble::At(problem_of(&path, &error));
+    let kind = entry.file_type().map_err(at)?;
+    // Only for a link has its target to be asked before anything else.
+    let target = if kind.is_symlink() { Some(stat(&path).map_err(at)?) } else { None };
+    let kind = target.map_or_else(|| kind_of(kind), |target| target.kind);
+    if let Some(target) = target.filter(|target| target.kind == FileKind::Dir)
+        && let Some(above) = same_folder_above(top, &path, target.id)
+    {
+        let detail = format!(
+            "This symbolic link leads back to {}, so it was not followed. Remove the link.",
+            above.display()
+        );
+        return Err(Trouble::At(Some(problem(&path, ProblemKind::SymlinkLoop, detail))));
+    }
+    if !want(&path, kind) {
+        return Ok(Met::Unwanted);
+    }
+    if kind == FileKind::Dir {
+        return Ok(Met::Folder(path));
+    }
+    let stat = match target {
+        Some(target) => target,
+        None => entry.metadata().map(|meta| stat_of(&meta)).map_err(at)?,
+    };
+    Ok(Met::File(path, stat))
+}
+
+/// The folder on the way from `top` to the link that the link leads back to.
+fn same_folder_above<'a>(top: &Path, link: &'a Path, target: FileId) -> Option<&'a Path> {
+    let above = link.ancestors().skip(1).take_while(|above| above.starts_with(top));
+    above.into_iter().find(|above| stat(above).is_ok_and(|stat| stat.id == target))
+}
+
+fn stat(path: &Path) -> io::Result<FileStat> {
+    std::fs::metadata(path).map(|meta| stat_of(&meta))
+}
