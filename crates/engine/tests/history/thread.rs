@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use watchbill_core::ids::SessionId;
 use watchbill_engine::handle::start;
 use watchbill_engine::settings::{Settings, WatchSetting};
-use watchbill_store::{Mode, Store};
+use watchbill_store::{Access, Mode, Store};
 
 fn line(id: &str, text: &str) -> String {
     format!(
@@ -36,6 +36,16 @@ fn read(data: &Path) -> Option<Vec<String>> {
     Some(found)
 }
 
+/// Waits until the engine that was dropped has let go of the store: dropping it asks it to end, and does not wait.
+/// One that starts meanwhile reads, until something happens.
+fn released(data: &Path) {
+    let until = Instant::now() + Duration::from_secs(60);
+    while Store::open(data, Mode::WriteOrRead).unwrap().access() != Access::Writer {
+        assert!(Instant::now() < until, "the store is never let go of");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
 fn settings(folder: &Path) -> Settings {
     let mut settings = Settings::for_roots(vec![folder.join("claude")]);
     settings.data_dir = Some(folder.join("data"));
@@ -60,6 +70,7 @@ fn what_was_there_and_what_is_appended_is_stored_while_the_engine_runs_and_over_
     append(line("2", "came live"));
     assert_eq!(texts(&data, 2), ["was there", "came live"]);
     drop(engine);
+    released(&data);
 
     append(line("3", "came while nobody looked"));
     let engine = start(settings(folder.path())).unwrap();
