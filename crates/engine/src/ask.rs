@@ -9,6 +9,7 @@ use watchbill_protocol::why::Why;
 use watchbill_watch::layout::Place;
 
 use crate::engine::Engine;
+use crate::stored::stored_alone;
 use crate::timeline::agents::AgentFile;
 
 /// Where the parts of a timeline lie, in chain order.
@@ -44,9 +45,17 @@ impl Engine {
         let begin: Vec<&SessionId> = known.iter().filter(|id| id.as_str().starts_with(asked)).collect();
         match begin.as_slice() {
             [one] => Ok((*one).clone()),
-            [] => Err(not_found(format!(
-                "no session or work chain begins with `{asked}`; `watchbill roster --all` lists them"
-            ))),
+            [] => Err(not_found(match stored_alone(&self.settings, asked) {
+                Some(session) => format!(
+                    "the transcript of {session} is gone, probably by the agent's own clean-up; `watchbill search` \
+                     still finds what is stored of it"
+                ),
+                None => {
+                    format!(
+                        "no session or work chain begins with `{asked}`; `watchbill roster --all` lists them"
+                    )
+                }
+            })),
             many => {
                 let shown: Vec<&str> = many.iter().take(5).map(|id| id.as_str()).collect();
                 let more = if many.len() > shown.len() { ", …" } else { "" };

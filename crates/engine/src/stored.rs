@@ -279,6 +279,12 @@ pub fn remember_again(settings: &Settings, asked: &str) -> Result<String, ApiErr
     Ok(session.to_string())
 }
 
+/// The one session that begins so in the store, for when no transcript of it is there: a search may have named it.
+pub(crate) fn stored_alone(settings: &Settings, asked: &str) -> Option<SessionId> {
+    let store = Store::open(settings.data_dir.as_deref()?, Mode::Read).ok()?;
+    one_session(&store, asked).ok()
+}
+
 fn one_session(store: &Store, asked: &str) -> Result<SessionId, ApiError> {
     let begin = store.session_ids(asked, 2).map_err(|error| refusal(&error))?;
     match &begin[..] {

@@ -144,7 +144,6 @@ impl Step<'_> {
             "DELETE FROM links WHERE earlier = ?1 OR later = ?1",
             "DELETE FROM recoveries WHERE session_id = ?1",
             "DELETE FROM archive WHERE session_id = ?1",
-            "DELETE FROM states WHERE session = ?1",
         ] {
             self.run(sql, [session])?;
         }

@@ -345,3 +345,21 @@ fn no_byte_of_what_is_private_or_left_out_is_stored() {
         assert_eq!(at.map(|at| stored[at..].chars().take(60).collect::<String>()), None);
     }
 }
+
+#[test]
+fn of_a_hit_whose_transcript_is_gone_that_is_said() {
+    let home = Home::with_sessions();
+    assert!(!home.found(&["pager"]).is_empty());
+    std::fs::remove_dir_all(home.claude().join("projects")).unwrap();
+    assert!(!home.found(&["pager"]).is_empty(), "what is stored stays");
+    for words in [["show", "aaaaaaaa"], ["export", "aaaaaaaa"]] {
+        let said = home.say(&words);
+        assert_eq!(said.code, 1);
+        assert!(
+            said.err.contains("the transcript of aaaaaaaa-0000-4000-8000-000000000001 is gone"),
+            "{}",
+            said.err
+        );
+    }
+    assert!(home.say(&["show", "cccc"]).err.contains("no session or work chain begins with"));
+}

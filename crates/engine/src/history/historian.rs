@@ -80,11 +80,6 @@ impl Historian {
         }
     }
 
-    /// Anything may have changed.
-    pub fn look_at_everything(&self) {
-        self.tell(Task::Everything);
-    }
-
     fn tell(&self, task: Task) {
         // A thread that has ended wants to know nothing.
         let _ = self.tasks.as_ref().map(|tasks| tasks.send(task));
