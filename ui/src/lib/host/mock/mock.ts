@@ -33,6 +33,7 @@ export class MockHost implements Host {
   #preset: Preset;
   #rows: TrackedSession[];
   #revision = 1;
+  #grown = 0;
   #started = Date.now();
   #sinks = new Map<(message: RosterMessage) => void, { all: boolean; base: number; shown: TrackedSession[] }>();
 
@@ -59,10 +60,12 @@ export class MockHost implements Host {
     const begun = performance.now();
     let sent = 0;
     // A browser's timer is coarse under load: what is owed comes as deltas of its own, one after the other.
-    setInterval(() => {
+    const pour = (): void => {
       const due = ((performance.now() - begun) / 1000) * perSecond;
       for (; sent < due; sent += 1) this.#pour(flood);
-    }, 1000 / perSecond);
+      setTimeout(pour, 1000 / perSecond);
+    };
+    pour();
   }
 
   #pour(flood: Flood): void {
@@ -90,6 +93,12 @@ export class MockHost implements Host {
       Object.assign(subscriber, { base: this.#revision, shown });
       sink({ type: "delta", base, revision: this.#revision, generatedAt: this.#now(), upserts, removals, reading: false });
     }
+  }
+
+  /** So many more items in every timeline, told as the engine would: the rows have moved. */
+  grow(items: number): void {
+    this.#grown += items;
+    this.change({ upserts: this.#rows.slice(0, 5).map((session) => ({ ...session })) });
   }
 
   /** Sends any message as it is, for tests of what must not happen. */
@@ -184,7 +193,10 @@ export class MockHost implements Host {
   }
 
   #timeline(session: TrackedSession): MockTimeline {
-    return (this.#preset.timelines ?? ((found) => storyTimeline(found.sessionId, found.segmentCount > 1)))(session);
+    const timeline = (this.#preset.timelines ?? ((found) => storyTimeline(found.sessionId, found.segmentCount > 1)))(session);
+    if (this.#grown === 0) return timeline;
+    const more = (index: number) => ({ index, sessionId: session.sessionId, kind: "note" as const, text: `Note ${index}` });
+    return { total: timeline.total + this.#grown, at: (index) => (index < timeline.total ? timeline.at(index) : more(index)) };
   }
 
   #find(sessionId: string): TrackedSession {
