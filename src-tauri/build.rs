@@ -13,6 +13,8 @@ const COMMANDS: &[&str] = &[
     "session_timeline",
     "doctor",
     "open_folder",
+    "focus_terminal",
+    "resume_command",
     "start_demo",
 ];
 
