@@ -26,7 +26,7 @@ fn shows(place: &Place, world: &dyn World, depth: usize) -> Option<bool> {
         Role::Multiplexer { shown, .. } => {
             let clients = shown(place, world)?;
             let answers: Vec<_> = clients.iter().map(|client| shows(client, world, depth - 1)).collect();
-            match answers.iter().any(|answer| *answer == Some(true)) {
+            match answers.contains(&Some(true)) {
                 true => Some(true),
                 false if answers.contains(&None) => None,
                 false => Some(false),

@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn devices_are_named_by_their_numbers() {
         assert_eq!(device(34816), Some("/dev/pts/0".into()));
-        assert_eq!(device(34816 + 256 * 1 + 3), Some("/dev/pts/259".into()));
+        assert_eq!(device(34816 + 256 + 3), Some("/dev/pts/259".into()));
         assert_eq!(device(1025), Some("/dev/tty1".into()));
         assert_eq!((device(0), device(-1)), (None, None));
     }
