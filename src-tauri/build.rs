@@ -11,8 +11,13 @@ const COMMANDS: &[&str] = &[
     "session_why",
     "session_chain",
     "session_timeline",
+    "agent_timeline",
+    "timeline_place",
+    "search",
     "doctor",
     "open_folder",
+    "focus_terminal",
+    "resume_command",
     "start_demo",
 ];
 

@@ -1,5 +1,6 @@
 // A host without an engine: replays a script of roster messages over canned rows and timelines.
 
+import type { FocusAnswer } from "../../bindings/FocusAnswer";
 import type { RosterMessage } from "../../bindings/RosterMessage";
 import type { SearchQuery } from "../../bindings/SearchQuery";
 import type { TrackedSession } from "../../bindings/TrackedSession";
@@ -26,9 +27,10 @@ export type Preset = {
 };
 
 export class MockHost implements Host {
-  /** What was copied and opened, for tests. */
+  /** What was copied, opened and asked to the front, for tests. */
   readonly copied: string[] = [];
   readonly opened: string[] = [];
+  readonly focused: string[] = [];
 
   #preset: Preset;
   #rows: TrackedSession[];
@@ -177,6 +179,24 @@ export class MockHost implements Host {
       limits: [{ name: "fs.inotify.max_user_watches", value: 65_536, needed: 412, enough: true }],
       problems: [],
     };
+  }
+
+  /** Each outcome has its rows: those with a terminal, the live ones without, the others. */
+  async focusTerminal(sessionId: string): Promise<FocusAnswer> {
+    this.focused.push(sessionId);
+    await Promise.resolve();
+    const session = this.#find(sessionId);
+    const resumeCommand = await this.resumeCommand(sessionId);
+    if (session.terminal !== undefined) return { sessionId, outcome: "focused", by: `${session.terminal.kind} in kitty`, resumeCommand };
+    if (session.pid !== undefined) {
+      return { sessionId, outcome: "windowOnly", by: "VS Code", reason: "Editors do not let another program choose one of their terminals.", resumeCommand };
+    }
+    return { sessionId, outcome: "notPossible", reason: "The session has ended; no terminal shows it any more.", resumeCommand };
+  }
+
+  async resumeCommand(sessionId: string): Promise<string> {
+    const { cwd } = this.#find(sessionId);
+    return `${cwd === undefined ? "" : `cd ${cwd} && `}claude --resume ${sessionId}`;
   }
 
   async openFolder(sessionId: string): Promise<void> {
