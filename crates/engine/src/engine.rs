@@ -9,6 +9,7 @@ mod in_folders;
 mod keeps;
 mod reads;
 mod rows;
+mod says;
 mod shares;
 mod takes_hooks;
 mod takes_in;
@@ -25,6 +26,7 @@ use watchbill_core::attention::{Attention, Counts};
 use watchbill_core::chain::chains::Chains;
 use watchbill_core::deadlines::Deadlines;
 use watchbill_core::ids::SessionId;
+use watchbill_core::person::Words;
 use watchbill_core::roster::delta::Roster;
 use watchbill_core::roster::row::Row;
 use watchbill_core::roster::visible::Filter;
@@ -105,6 +107,8 @@ pub struct Engine {
     children: Children,
     attention: Attention,
     chains: Chains,
+    /// What the person has said.
+    words: Words,
     chains_dirty: bool,
     /// For each session with copied history, the one it was copied from.
     origins: HashMap<SessionId, SessionId>,
@@ -179,6 +183,7 @@ impl Engine {
             children: Children::default(),
             attention: Attention::default(),
             chains: Chains::default(),
+            words: Words::default(),
             chains_dirty: false,
             origins: HashMap::new(),
             dirty: BTreeSet::new(),

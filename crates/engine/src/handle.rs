@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use watchbill_core::person::Word;
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::doctor::Doctor;
 use watchbill_protocol::error::{ApiError, ErrorCode};
@@ -184,6 +185,21 @@ impl Handle {
         reader.place(&*self.fs, &plan, agent, offset)
     }
 
+    /// Says a word of the person, of a session named as for every question. When this returns it is in force and stored,
+    /// or left for the program that stores.
+    ///
+    /// # Errors
+    /// When a session is not known, the word makes no sense as things are, or the engine has stopped.
+    pub fn say(&self, word: Word) -> Result<(), ApiError> {
+        let (sender, receiver) = mpsc::sync_channel(1);
+        let told = Box::new(move |said| {
+            // Whoever spoke may have given up waiting.
+            let _ = sender.send(said);
+        });
+        self.inbox.send(Message::Say(word, told)).map_err(|_| stopped())?;
+        receiver.recv_timeout(PATIENCE).map_err(|_| stopped())?
+    }
+
     /// What is found and how it is watched.
     ///
     /// # Errors
@@ -229,7 +245,6 @@ impl Handle {
         &self,
         question: impl FnOnce(&Engine, &dyn Source) -> T + Send + 'static,
     ) -> Result<T, ApiError> {
-        let stopped = || ApiError::new(ErrorCode::Internal, "the engine has stopped; start Watchbill again");
         let (sender, receiver) = mpsc::sync_channel(1);
         let question = Box::new(move |engine: &Engine, source: &dyn Source| {
             // Whoever asked may have given up waiting.
@@ -238,4 +253,8 @@ impl Handle {
         self.inbox.send(Message::Ask(question)).map_err(|_| stopped())?;
         receiver.recv_timeout(PATIENCE).map_err(|_| stopped())
     }
+}
+
+fn stopped() -> ApiError {
+    ApiError::new(ErrorCode::Internal, "the engine has stopped; start Watchbill again")
 }

@@ -59,6 +59,25 @@ pub enum Word {
 }
 
 impl Word {
+    /// The same of other sessions: a person names one by the beginning of its id.
+    ///
+    /// # Errors
+    /// Those of `find`.
+    pub fn with_sessions<E>(mut self, find: impl Fn(&SessionId) -> Result<SessionId, E>) -> Result<Self, E> {
+        match &mut self {
+            Self::Join { session, with } => {
+                (*session, *with) = (find(session)?, find(with)?);
+            }
+            Self::Name { session, .. }
+            | Self::Accept { session }
+            | Self::Split { session }
+            | Self::Undo { session }
+            | Self::Snooze { session, .. }
+            | Self::PutAway { session, .. } => *session = find(session)?,
+        }
+        Ok(self)
+    }
+
     /// The session that it is said of.
     pub const fn session(&self) -> &SessionId {
         match self {
