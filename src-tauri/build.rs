@@ -16,6 +16,8 @@ const COMMANDS: &[&str] = &[
     "search",
     "doctor",
     "open_folder",
+    "focus_terminal",
+    "resume_command",
     "start_demo",
     "rename_chain",
     "join_chains",

@@ -77,6 +77,8 @@ fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
             commands::search,
             commands::doctor,
             commands::open_folder,
+            commands::focus_terminal,
+            commands::resume_command,
             commands::start_demo,
             commands::words::rename_chain,
             commands::words::join_chains,

@@ -11,9 +11,6 @@ use super::Loop;
 use crate::input::Input;
 use crate::wishes::Wishes;
 
-/// Takes what came of a word.
-pub(crate) type Told = Box<dyn FnOnce(Result<(), ApiError>) + Send>;
-
 impl Loop {
     /// Opens the folder of wishes and watches it.
     pub(super) fn hear_wishes(&mut self) {

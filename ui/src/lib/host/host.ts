@@ -1,6 +1,7 @@
 // What the window needs from its surroundings. Only an implementation of this knows the desktop shell.
 
 import type { Doctor } from "../bindings/Doctor";
+import type { FocusAnswer } from "../bindings/FocusAnswer";
 import type { RosterMessage } from "../bindings/RosterMessage";
 import type { SearchAnswer } from "../bindings/SearchAnswer";
 import type { SearchQuery } from "../bindings/SearchQuery";
@@ -17,8 +18,8 @@ export interface Host {
   subscribe(all: boolean, onMessage: (message: RosterMessage) => void): Promise<() => void>;
   why(sessionId: string): Promise<Why>;
   chain(sessionId: string): Promise<WorkChain>;
-  /** A stretch of the timeline of the session's whole work chain. */
-  timeline(sessionId: string, from: number, limit: number): Promise<Timeline>;
+  /** A stretch of the timeline of the session's whole work chain; without `from` the newest items. */
+  timeline(sessionId: string, from: number | undefined, limit: number): Promise<Timeline>;
   /** A stretch of the timeline of one subagent of the chain. */
   agentTimeline(sessionId: string, agentId: string, from: number, limit: number): Promise<Timeline>;
   /** Where the record that begins at this byte of a transcript stands in the timeline. */
@@ -42,6 +43,10 @@ export interface Host {
   putAway(sessionId: string, away: boolean): Promise<void>;
   doctor(): Promise<Doctor>;
   openFolder(sessionId: string): Promise<void>;
+  /** Brings the session's terminal to the front, as far as that goes. */
+  focusTerminal(sessionId: string): Promise<FocusAnswer>;
+  /** The line for a shell that takes the session up again. */
+  resumeCommand(sessionId: string): Promise<string>;
   copy(text: string): Promise<void>;
   startDemo(): Promise<void>;
 }

@@ -34,6 +34,8 @@ export function tauriHost(): Host {
     snooze: (sessionId, until) => invoke("snooze", { sessionId, until }),
     putAway: (sessionId, away) => invoke("put_away", { sessionId, away }),
     doctor: () => invoke("doctor"),
+    focusTerminal: (sessionId) => invoke("focus_terminal", { sessionId }),
+    resumeCommand: (sessionId) => invoke("resume_command", { sessionId }),
     openFolder: (sessionId) => invoke("open_folder", { sessionId }),
     copy: copyText,
     startDemo: () => invoke("start_demo"),

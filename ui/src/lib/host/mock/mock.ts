@@ -1,11 +1,13 @@
 // A host without an engine: replays a script of roster messages over canned rows and timelines.
 
+import type { FocusAnswer } from "../../bindings/FocusAnswer";
 import type { RosterMessage } from "../../bindings/RosterMessage";
 import type { SearchQuery } from "../../bindings/SearchQuery";
 import type { TrackedSession } from "../../bindings/TrackedSession";
 import type { WorkChain } from "../../bindings/WorkChain";
 import { copyText } from "../clipboard";
 import type { Host } from "../host";
+import { Flood } from "./flood";
 import { ENGINE_START, everydayRows, hostileRows, inRosterOrder, iso, longRows, manyRows, row, writingRows } from "./rows";
 import { callIn, searchMock } from "./search";
 import { agentTimeline, endlessTimeline, hostileTimeline, type MockTimeline, singleChain, storyChain, storyTimeline } from "./timelines";
@@ -20,16 +22,20 @@ export type Preset = {
   readonly chains?: (session: TrackedSession) => WorkChain;
   readonly fails?: string;
   readonly reading?: boolean;
+  /** Very many rows with so many changes a second, instead of `rows`. */
+  readonly flood?: { readonly sessions: number; readonly perSecond: number };
 };
 
 export class MockHost implements Host {
-  /** What was copied and opened, for tests. */
+  /** What was copied, opened and asked to the front, for tests. */
   readonly copied: string[] = [];
   readonly opened: string[] = [];
+  readonly focused: string[] = [];
 
   #preset: Preset;
   #rows: TrackedSession[];
   #revision = 1;
+  #grown = 0;
   #started = Date.now();
   #sinks = new Map<(message: RosterMessage) => void, { all: boolean; base: number; shown: TrackedSession[] }>();
 
@@ -37,6 +43,42 @@ export class MockHost implements Host {
     this.#preset = preset;
     this.#rows = inRosterOrder(preset.rows);
     for (const step of preset.script ?? []) setTimeout(() => this.change(step), step.afterMs);
+    if (preset.flood) this.#run(preset.flood.sessions, preset.flood.perSecond);
+  }
+
+  /** Changes that were sent, for tests that count them. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** The rows as the engine would have them now. */
+  get rows(): readonly TrackedSession[] {
+    return this.#rows;
+  }
+
+  #run(sessions: number, perSecond: number): void {
+    const flood = new Flood(sessions);
+    this.#rows = [...flood.rows];
+    const begun = performance.now();
+    let sent = 0;
+    // A browser's timer is coarse under load: what is owed comes as deltas of its own, one after the other.
+    const pour = (): void => {
+      const due = ((performance.now() - begun) / 1000) * perSecond;
+      for (; sent < due; sent += 1) this.#pour(flood);
+      setTimeout(pour, 1000 / perSecond);
+    };
+    pour();
+  }
+
+  #pour(flood: Flood): void {
+    const upsert = flood.nudge();
+    this.#rows = flood.rows as TrackedSession[];
+    this.#revision += 1;
+    for (const [sink, subscriber] of this.#sinks) {
+      const { base } = subscriber;
+      subscriber.base = this.#revision;
+      sink({ type: "delta", base, revision: this.#revision, generatedAt: this.#now(), upserts: [upsert], removals: [], reading: false });
+    }
   }
 
   /** Applies a change as the engine would: order first, then the difference to every subscriber. */
@@ -53,6 +95,12 @@ export class MockHost implements Host {
       Object.assign(subscriber, { base: this.#revision, shown });
       sink({ type: "delta", base, revision: this.#revision, generatedAt: this.#now(), upserts, removals, reading: false });
     }
+  }
+
+  /** So many more items in every timeline, told as the engine would: the rows have moved. */
+  grow(items: number): void {
+    this.#grown += items;
+    this.change({ upserts: this.#rows.slice(0, 5).map((session) => ({ ...session })) });
   }
 
   /** Sends any message as it is, for tests of what must not happen. */
@@ -103,9 +151,10 @@ export class MockHost implements Host {
     return singleChain(sessionId, session.workChainId, session.createdAt ?? session.stateSince);
   }
 
-  async timeline(sessionId: string, from: number, limit: number) {
+  async timeline(sessionId: string, from: number | undefined, limit: number) {
     const session = this.#find(sessionId);
-    return { sessionId, workChainId: session.workChainId, ...stretch(this.#timeline(session), from, limit) };
+    const timeline = this.#timeline(session);
+    return { sessionId, workChainId: session.workChainId, ...stretch(timeline, from ?? Math.max(0, timeline.total - limit), limit) };
   }
 
   async agentTimeline(sessionId: string, agentId: string, from: number, limit: number) {
@@ -132,6 +181,24 @@ export class MockHost implements Host {
     };
   }
 
+  /** Each outcome has its rows: those with a terminal, the live ones without, the others. */
+  async focusTerminal(sessionId: string): Promise<FocusAnswer> {
+    this.focused.push(sessionId);
+    await Promise.resolve();
+    const session = this.#find(sessionId);
+    const resumeCommand = await this.resumeCommand(sessionId);
+    if (session.terminal !== undefined) return { sessionId, outcome: "focused", by: `${session.terminal.kind} in kitty`, resumeCommand };
+    if (session.pid !== undefined) {
+      return { sessionId, outcome: "windowOnly", by: "VS Code", reason: "Editors do not let another program choose one of their terminals.", resumeCommand };
+    }
+    return { sessionId, outcome: "notPossible", reason: "The session has ended; no terminal shows it any more.", resumeCommand };
+  }
+
+  async resumeCommand(sessionId: string): Promise<string> {
+    const { cwd } = this.#find(sessionId);
+    return `${cwd === undefined ? "" : `cd ${cwd} && `}claude --resume ${sessionId}`;
+  }
+
   async openFolder(sessionId: string): Promise<void> {
     this.opened.push(sessionId);
   }
@@ -146,7 +213,10 @@ export class MockHost implements Host {
   }
 
   #timeline(session: TrackedSession): MockTimeline {
-    return (this.#preset.timelines ?? ((found) => storyTimeline(found.sessionId, found.segmentCount > 1)))(session);
+    const timeline = (this.#preset.timelines ?? ((found) => storyTimeline(found.sessionId, found.segmentCount > 1)))(session);
+    if (this.#grown === 0) return timeline;
+    const more = (index: number) => ({ index, sessionId: session.sessionId, kind: "note" as const, text: `Note ${index}` });
+    return { total: timeline.total + this.#grown, at: (index) => (index < timeline.total ? timeline.at(index) : more(index)) };
   }
 
   #find(sessionId: string): TrackedSession {
@@ -187,6 +257,8 @@ export function presetNamed(name: string): Preset {
       return { rows: hostileRows(), timelines: (session) => hostileTimeline(session.sessionId) };
     case "endless":
       return { rows: everydayRows(), timelines: (session) => endlessTimeline(session.sessionId, 100_000) };
+    case "flood":
+      return { rows: [], flood: { sessions: 2000, perSecond: 50 }, timelines: (session) => endlessTimeline(session.sessionId, 100_000) };
     case "lively":
       return { rows: everydayRows(), script: livelyScript() };
     default:
