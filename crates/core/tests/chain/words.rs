@@ -57,7 +57,8 @@ impl Desk {
     }
 
     fn name(&mut self, of: &str, name: Option<&str>) {
-        self.say(Word::Name { session: id(of), name: name.map(str::to_owned) }).unwrap();
+        self.say(Word::Name { session: id(of), name: name.map(str::to_owned) })
+            .expect("a name is always taken");
     }
 
     fn join(&mut self, a: &str, b: &str) -> Result<(), Refusal> {
