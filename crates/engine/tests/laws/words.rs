@@ -107,12 +107,12 @@ fn a_snooze_ends_by_itself_and_is_forgotten_when_something_new_happens() {
 fn what_was_put_away_and_came_back_stays_back_over_a_restart() {
     let (mut house, a, b) = two();
     house.say(Word::PutAway { session: id(&a), away: true });
-    assert_eq!(house.shown(), [b.session.clone()]);
+    assert_eq!(house.shown(), [&*b.session]);
     house.reboot();
     house.step(Input::ScanEnded(Vec::new()));
-    assert_eq!(house.shown(), [b.session.clone()]);
+    assert_eq!(house.shown(), [&*b.session]);
     house.wait(Millis::from_secs(3600));
-    assert_eq!(house.shown(), [b.session.clone()], "an hour of silence is nothing new");
+    assert_eq!(house.shown(), [&*b.session], "an hour of silence is nothing new");
     let n = house.number();
     house.append(&a, &a.prompt(n, house.now));
     house.catch_up();
