@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-/// Every command of `src/commands.rs`. Tauri allows nothing else to be called, and this only where a
+/// Every command of `src/commands.rs` and `src/shell_commands.rs`. Tauri allows nothing else to be called, and this only where a
 /// capability grants it.
 const COMMANDS: &[&str] = &[
     "roster_subscribe",
@@ -14,6 +14,11 @@ const COMMANDS: &[&str] = &[
     "doctor",
     "open_folder",
     "start_demo",
+    "shell_subscribe",
+    "set_compact",
+    "autostart",
+    "set_autostart",
+    "shortcut",
 ];
 
 /// Stands in for the window on a fresh clone, so that `cargo check` needs no Node.
