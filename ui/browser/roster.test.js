@@ -217,15 +217,15 @@ test("ages tick by the second under a minute", async () => {
 
 test("a working glyph moves by opacity alone, and not at all when motion is not wanted", async () => {
   const animation = () => {
-    const running = document.querySelector(".working .full").getAnimations();
+    const running = document.querySelector(".working i").getAnimations();
     return running.flatMap((one) => one.effect.getKeyframes().flatMap((frame) => Object.keys(frame))).filter((key) => !["offset", "computedOffset", "easing", "composite"].includes(key));
   };
   await browser.withWindow({ mock: 30 }, async (page) => {
-    await page.locator(".working .full").first().waitFor();
+    await page.locator(".working i").first().waitFor();
     assert.deepEqual([...new Set(await page.evaluate(animation))], ["opacity"]);
   });
   await browser.withWindow({ mock: 30, motion: "reduce" }, async (page) => {
-    await page.locator(".working .full").first().waitFor();
+    await page.locator(".working i").first().waitFor();
     assert.deepEqual(await page.evaluate(animation), []);
   });
 });

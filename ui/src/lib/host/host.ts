@@ -17,8 +17,8 @@ export interface Host {
   subscribe(all: boolean, onMessage: (message: RosterMessage) => void): Promise<() => void>;
   why(sessionId: string): Promise<Why>;
   chain(sessionId: string): Promise<WorkChain>;
-  /** A stretch of the timeline of the session's whole work chain. */
-  timeline(sessionId: string, from: number, limit: number): Promise<Timeline>;
+  /** A stretch of the timeline of the session's whole work chain; without `from` the newest items. */
+  timeline(sessionId: string, from: number | undefined, limit: number): Promise<Timeline>;
   /** A stretch of the timeline of one subagent of the chain. */
   agentTimeline(sessionId: string, agentId: string, from: number, limit: number): Promise<Timeline>;
   /** Where the record that begins at this byte of a transcript stands in the timeline. */

@@ -182,7 +182,7 @@ export class RosterModel {
     this.roster = after;
     this.phase = "live";
     this.failure = "";
-    this.clock.sync(after.generatedAt, after.sessions.map((session) => session.stateSince));
+    this.clock.sync(after.generatedAt);
     this.#follow(after);
     if (!this.#afresh && !before.reading) this.#announce(newlyNeeding(before, after));
     this.#afresh = false;

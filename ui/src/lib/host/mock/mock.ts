@@ -6,6 +6,7 @@ import type { TrackedSession } from "../../bindings/TrackedSession";
 import type { WorkChain } from "../../bindings/WorkChain";
 import { copyText } from "../clipboard";
 import type { Host } from "../host";
+import { Flood } from "./flood";
 import { ENGINE_START, everydayRows, hostileRows, inRosterOrder, iso, longRows, manyRows, row, writingRows } from "./rows";
 import { callIn, searchMock } from "./search";
 import { agentTimeline, endlessTimeline, hostileTimeline, type MockTimeline, singleChain, storyChain, storyTimeline } from "./timelines";
@@ -20,6 +21,8 @@ export type Preset = {
   readonly chains?: (session: TrackedSession) => WorkChain;
   readonly fails?: string;
   readonly reading?: boolean;
+  /** Very many rows with so many changes a second, instead of `rows`. */
+  readonly flood?: { readonly sessions: number; readonly perSecond: number };
 };
 
 export class MockHost implements Host {
@@ -37,6 +40,40 @@ export class MockHost implements Host {
     this.#preset = preset;
     this.#rows = inRosterOrder(preset.rows);
     for (const step of preset.script ?? []) setTimeout(() => this.change(step), step.afterMs);
+    if (preset.flood) this.#run(preset.flood.sessions, preset.flood.perSecond);
+  }
+
+  /** Changes that were sent, for tests that count them. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** The rows as the engine would have them now. */
+  get rows(): readonly TrackedSession[] {
+    return this.#rows;
+  }
+
+  #run(sessions: number, perSecond: number): void {
+    const flood = new Flood(sessions);
+    this.#rows = [...flood.rows];
+    const begun = performance.now();
+    let sent = 0;
+    // A browser's timer is coarse under load: what is owed comes as deltas of its own, one after the other.
+    setInterval(() => {
+      const due = ((performance.now() - begun) / 1000) * perSecond;
+      for (; sent < due; sent += 1) this.#pour(flood);
+    }, 1000 / perSecond);
+  }
+
+  #pour(flood: Flood): void {
+    const upsert = flood.nudge();
+    this.#rows = flood.rows as TrackedSession[];
+    this.#revision += 1;
+    for (const [sink, subscriber] of this.#sinks) {
+      const { base } = subscriber;
+      subscriber.base = this.#revision;
+      sink({ type: "delta", base, revision: this.#revision, generatedAt: this.#now(), upserts: [upsert], removals: [], reading: false });
+    }
   }
 
   /** Applies a change as the engine would: order first, then the difference to every subscriber. */
@@ -103,9 +140,10 @@ export class MockHost implements Host {
     return singleChain(sessionId, session.workChainId, session.createdAt ?? session.stateSince);
   }
 
-  async timeline(sessionId: string, from: number, limit: number) {
+  async timeline(sessionId: string, from: number | undefined, limit: number) {
     const session = this.#find(sessionId);
-    return { sessionId, workChainId: session.workChainId, ...stretch(this.#timeline(session), from, limit) };
+    const timeline = this.#timeline(session);
+    return { sessionId, workChainId: session.workChainId, ...stretch(timeline, from ?? Math.max(0, timeline.total - limit), limit) };
   }
 
   async agentTimeline(sessionId: string, agentId: string, from: number, limit: number) {
@@ -187,6 +225,8 @@ export function presetNamed(name: string): Preset {
       return { rows: hostileRows(), timelines: (session) => hostileTimeline(session.sessionId) };
     case "endless":
       return { rows: everydayRows(), timelines: (session) => endlessTimeline(session.sessionId, 100_000) };
+    case "flood":
+      return { rows: [], flood: { sessions: 2000, perSecond: 50 }, timelines: (session) => endlessTimeline(session.sessionId, 100_000) };
     case "lively":
       return { rows: everydayRows(), script: livelyScript() };
     default:
