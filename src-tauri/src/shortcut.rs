@@ -103,6 +103,7 @@ fn said(wanted: &str, error: &Error) -> String {
 
 #[cfg(target_os = "linux")]
 fn is_wayland() -> bool {
+    use gtk::gdk::prelude::DisplayExtManual;
     gtk::gdk::Display::default().is_some_and(|display| display.backend().is_wayland())
 }
 
