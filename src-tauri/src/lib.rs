@@ -86,6 +86,8 @@ fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
             commands::search,
             commands::doctor,
             commands::open_folder,
+            commands::focus_terminal,
+            commands::resume_command,
             commands::start_demo,
             shell_commands::shell_subscribe,
             shell_commands::set_compact,

@@ -9,6 +9,7 @@ mod in_folders;
 mod keeps;
 mod reads;
 mod rows;
+mod seat;
 mod shares;
 mod takes_hooks;
 mod takes_in;

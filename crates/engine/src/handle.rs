@@ -12,16 +12,19 @@ use watchbill_core::time::Timestamp;
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::doctor::Doctor;
 use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_protocol::focus::FocusAnswer;
 use watchbill_protocol::roster::{RosterMessage, RosterSnapshot};
 use watchbill_protocol::search::{SearchAnswer, SearchQuery};
 use watchbill_protocol::timeline::{Timeline, TimelinePlace};
 use watchbill_protocol::why::Why;
+use watchbill_terminal::Seat;
 use watchbill_watch::fs::{Fs, StdFs};
 use watchbill_watch::process::SystemProcesses;
 
 use crate::archive::with_archive;
 use crate::clock::{Clock, SystemClock};
 use crate::engine::{Engine, World};
+use crate::focus;
 use crate::input::AttentionInput;
 use crate::message::Message;
 use crate::mute::MuteFile;
@@ -221,6 +224,37 @@ impl Handle {
         let plan = self.ask(move |engine, _| engine.timeline_plan(&session))??;
         let mut reader = self.timelines.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         reader.place(&*self.fs, &plan, agent, offset)
+    }
+
+    /// Brings the terminal of a session to the front. On the caller's thread, for some seconds at most.
+    ///
+    /// # Errors
+    /// When the session is not known or the engine has stopped. A terminal that cannot be shown is an answer.
+    pub fn focus_terminal(&self, session: &str) -> Result<FocusAnswer, ApiError> {
+        Ok(focus::focus(&self.seat(session)?))
+    }
+
+    /// Whether the person looks at the terminal of a session; `None` when that cannot be told. On the caller's thread, for
+    /// some seconds at most.
+    ///
+    /// # Errors
+    /// When the session is not known or the engine has stopped.
+    pub fn is_terminal_in_front(&self, session: &str) -> Result<Option<bool>, ApiError> {
+        Ok(focus::in_front(&self.seat(session)?))
+    }
+
+    /// The line for a shell that takes a session up again.
+    ///
+    /// # Errors
+    /// When the session is not known or the engine has stopped.
+    pub fn resume_command(&self, session: &str) -> Result<String, ApiError> {
+        let seat = self.seat(session)?;
+        Ok(watchbill_terminal::resume_command(&seat.session, seat.cwd.as_deref()))
+    }
+
+    fn seat(&self, session: &str) -> Result<Seat, ApiError> {
+        let session = session.to_owned();
+        self.ask(move |engine, _| engine.seat(&session))?
     }
 
     /// What is found and how it is watched.

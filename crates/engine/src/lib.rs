@@ -18,6 +18,7 @@ mod exits;
 pub mod files;
 pub mod first_scan;
 mod first_scan_thread;
+pub mod focus;
 mod folder_looks;
 pub mod folders;
 pub mod handle;

@@ -1,6 +1,7 @@
 // What the window needs from its surroundings. Only an implementation of this knows the desktop shell.
 
 import type { Doctor } from "../bindings/Doctor";
+import type { FocusAnswer } from "../bindings/FocusAnswer";
 import type { RosterMessage } from "../bindings/RosterMessage";
 import type { SearchAnswer } from "../bindings/SearchAnswer";
 import type { SearchQuery } from "../bindings/SearchQuery";
@@ -27,6 +28,10 @@ export interface Host {
   search(query: SearchQuery): Promise<SearchAnswer>;
   doctor(): Promise<Doctor>;
   openFolder(sessionId: string): Promise<void>;
+  /** Brings the session's terminal to the front, as far as that goes. */
+  focusTerminal(sessionId: string): Promise<FocusAnswer>;
+  /** The line for a shell that takes the session up again. */
+  resumeCommand(sessionId: string): Promise<string>;
   copy(text: string): Promise<void>;
   startDemo(): Promise<void>;
 }

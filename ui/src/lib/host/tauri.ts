@@ -26,6 +26,8 @@ export function tauriHost(): Host {
     timelinePlace: (sessionId, agentId, offset) => invoke("timeline_place", { sessionId, agentId, offset }),
     search: (query) => invoke("search", { query }),
     doctor: () => invoke("doctor"),
+    focusTerminal: (sessionId) => invoke("focus_terminal", { sessionId }),
+    resumeCommand: (sessionId) => invoke("resume_command", { sessionId }),
     openFolder: (sessionId) => invoke("open_folder", { sessionId }),
     copy: copyText,
     startDemo: () => invoke("start_demo"),

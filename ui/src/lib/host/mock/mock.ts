@@ -1,5 +1,6 @@
 // A host without an engine: replays a script of roster messages over canned rows and timelines.
 
+import type { FocusAnswer } from "../../bindings/FocusAnswer";
 import type { RosterMessage } from "../../bindings/RosterMessage";
 import type { SearchQuery } from "../../bindings/SearchQuery";
 import type { TrackedSession } from "../../bindings/TrackedSession";
@@ -26,13 +27,15 @@ export type Preset = {
 };
 
 export class MockHost implements Host {
-  /** What was copied and opened, for tests. */
+  /** What was copied, opened and asked to the front, for tests. */
   readonly copied: string[] = [];
   readonly opened: string[] = [];
+  readonly focused: string[] = [];
 
   #preset: Preset;
   #rows: TrackedSession[];
   #revision = 1;
+  #grown = 0;
   #started = Date.now();
   #sinks = new Map<(message: RosterMessage) => void, { all: boolean; base: number; shown: TrackedSession[] }>();
 
@@ -59,10 +62,12 @@ export class MockHost implements Host {
     const begun = performance.now();
     let sent = 0;
     // A browser's timer is coarse under load: what is owed comes as deltas of its own, one after the other.
-    setInterval(() => {
+    const pour = (): void => {
       const due = ((performance.now() - begun) / 1000) * perSecond;
       for (; sent < due; sent += 1) this.#pour(flood);
-    }, 1000 / perSecond);
+      setTimeout(pour, 1000 / perSecond);
+    };
+    pour();
   }
 
   #pour(flood: Flood): void {
@@ -90,6 +95,12 @@ export class MockHost implements Host {
       Object.assign(subscriber, { base: this.#revision, shown });
       sink({ type: "delta", base, revision: this.#revision, generatedAt: this.#now(), upserts, removals, reading: false });
     }
+  }
+
+  /** So many more items in every timeline, told as the engine would: the rows have moved. */
+  grow(items: number): void {
+    this.#grown += items;
+    this.change({ upserts: this.#rows.slice(0, 5).map((session) => ({ ...session })) });
   }
 
   /** Sends any message as it is, for tests of what must not happen. */
@@ -170,6 +181,24 @@ export class MockHost implements Host {
     };
   }
 
+  /** Each outcome has its rows: those with a terminal, the live ones without, the others. */
+  async focusTerminal(sessionId: string): Promise<FocusAnswer> {
+    this.focused.push(sessionId);
+    await Promise.resolve();
+    const session = this.#find(sessionId);
+    const resumeCommand = await this.resumeCommand(sessionId);
+    if (session.terminal !== undefined) return { sessionId, outcome: "focused", by: `${session.terminal.kind} in kitty`, resumeCommand };
+    if (session.pid !== undefined) {
+      return { sessionId, outcome: "windowOnly", by: "VS Code", reason: "Editors do not let another program choose one of their terminals.", resumeCommand };
+    }
+    return { sessionId, outcome: "notPossible", reason: "The session has ended; no terminal shows it any more.", resumeCommand };
+  }
+
+  async resumeCommand(sessionId: string): Promise<string> {
+    const { cwd } = this.#find(sessionId);
+    return `${cwd === undefined ? "" : `cd ${cwd} && `}claude --resume ${sessionId}`;
+  }
+
   async openFolder(sessionId: string): Promise<void> {
     this.opened.push(sessionId);
   }
@@ -184,7 +213,10 @@ export class MockHost implements Host {
   }
 
   #timeline(session: TrackedSession): MockTimeline {
-    return (this.#preset.timelines ?? ((found) => storyTimeline(found.sessionId, found.segmentCount > 1)))(session);
+    const timeline = (this.#preset.timelines ?? ((found) => storyTimeline(found.sessionId, found.segmentCount > 1)))(session);
+    if (this.#grown === 0) return timeline;
+    const more = (index: number) => ({ index, sessionId: session.sessionId, kind: "note" as const, text: `Note ${index}` });
+    return { total: timeline.total + this.#grown, at: (index) => (index < timeline.total ? timeline.at(index) : more(index)) };
   }
 
   #find(sessionId: string): TrackedSession {
