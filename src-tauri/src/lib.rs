@@ -14,7 +14,6 @@ mod link;
 mod notes;
 mod options;
 mod roster_copy;
-mod shell_commands;
 mod shortcut;
 mod tray;
 mod window;
@@ -89,11 +88,19 @@ fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
             commands::focus_terminal,
             commands::resume_command,
             commands::start_demo,
-            shell_commands::shell_subscribe,
-            shell_commands::set_compact,
-            shell_commands::autostart,
-            shell_commands::set_autostart,
-            shell_commands::shortcut,
+            commands::shell::shell_subscribe,
+            commands::shell::set_compact,
+            commands::shell::autostart,
+            commands::shell::set_autostart,
+            commands::shell::shortcut,
+            commands::words::rename_chain,
+            commands::words::join_chains,
+            commands::words::split_chain,
+            commands::words::accept_link,
+            commands::words::reject_link,
+            commands::words::undo_chain,
+            commands::words::snooze,
+            commands::words::put_away,
         ])
         .build(context)?;
     let desk = Desk::new(if options.demo { engine::demo()? } else { engine::open(settings)? });

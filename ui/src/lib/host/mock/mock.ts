@@ -12,6 +12,7 @@ import { Flood } from "./flood";
 import { ENGINE_START, everydayRows, hostileRows, inRosterOrder, iso, longRows, manyRows, row, writingRows } from "./rows";
 import { callIn, searchMock } from "./search";
 import { agentTimeline, endlessTimeline, hostileTimeline, type MockTimeline, singleChain, storyChain, storyTimeline } from "./timelines";
+import { MockWords } from "./words";
 
 /** One step of a script: after so many milliseconds these rows changed and those went. */
 export type Step = { readonly afterMs: number; readonly upserts?: readonly TrackedSession[]; readonly removals?: readonly string[] };
@@ -38,6 +39,7 @@ export class MockHost implements Host {
   #preset: Preset;
   #ears: ((message: ShellMessage) => void)[] = [];
   #autostart = false;
+  #words = new MockWords();
   #rows: TrackedSession[];
   #revision = 1;
   #grown = 0;
@@ -178,9 +180,49 @@ export class MockHost implements Host {
 
   async chain(sessionId: string): Promise<WorkChain> {
     const session = this.#find(sessionId);
+    const said = this.#words.chain(session.workChainId);
+    if (said) return said;
     if (this.#preset.chains) return this.#preset.chains(session);
     if (session.segmentCount > 1) return storyChain(sessionId, session.workChainId);
     return singleChain(sessionId, session.workChainId, session.createdAt ?? session.stateSince);
+  }
+
+  async renameChain(sessionId: string, name: string | null): Promise<WorkChain> {
+    const chain = await this.chain(sessionId);
+    this.change({ upserts: this.#words.rename(chain, name, this.#rows) });
+    return this.chain(sessionId);
+  }
+
+  async joinChains(sessionId: string, withSessionId: string): Promise<WorkChain> {
+    this.#words.join(await this.chain(sessionId), await this.chain(withSessionId));
+    return this.chain(sessionId);
+  }
+
+  async splitChain(sessionId: string): Promise<WorkChain> {
+    this.#words.split(await this.chain(sessionId), sessionId);
+    return this.chain(sessionId);
+  }
+
+  async acceptLink(sessionId: string): Promise<WorkChain> {
+    this.#words.accept(await this.chain(sessionId), sessionId);
+    return this.chain(sessionId);
+  }
+
+  async rejectLink(sessionId: string): Promise<WorkChain> {
+    return this.splitChain(sessionId);
+  }
+
+  async undoChain(sessionId: string): Promise<WorkChain> {
+    this.#words.undo(await this.chain(sessionId));
+    return this.chain(sessionId);
+  }
+
+  async snooze(sessionId: string, until: string | null): Promise<void> {
+    this.change({ upserts: this.#words.snooze(this.#find(sessionId), until) });
+  }
+
+  async putAway(sessionId: string, away: boolean): Promise<void> {
+    this.change({ upserts: this.#words.putAway(this.#find(sessionId), away) });
   }
 
   async timeline(sessionId: string, from: number | undefined, limit: number) {
@@ -258,7 +300,7 @@ export class MockHost implements Host {
   }
 
   #shown(all: boolean): TrackedSession[] {
-    return all ? this.#rows : this.#rows.filter((session) => !session.superseded);
+    return all ? this.#rows : this.#rows.filter((session) => !session.superseded && !session.putAway);
   }
 
   #now(): string {
