@@ -75,7 +75,8 @@ mod entry {
         }
 
         fn write(&self, program: &Path) -> io::Result<()> {
-            let program = program.to_str().ok_or_else(|| io::Error::other("the program's path is not UTF-8"))?;
+            let program =
+                program.to_str().ok_or_else(|| io::Error::other("the program's path is not UTF-8"))?;
             let folder = self.file.parent().unwrap_or(Path::new("."));
             std::fs::create_dir_all(folder)?;
             let fresh = folder.join(format!(".{NAME}.{}", std::process::id()));
@@ -192,7 +193,11 @@ mod entry {
             let (config, switch) = switch(&[]);
             switch.set(true).expect("writable");
             let right = std::fs::read_to_string(&switch.file).expect("readable");
-            std::fs::write(&switch.file, "[Desktop Entry]\nExec=\"/opt/old one/watchbill-desktop\" --hidden\n").expect("ours");
+            std::fs::write(
+                &switch.file,
+                "[Desktop Entry]\nExec=\"/opt/old one/watchbill-desktop\" --hidden\n",
+            )
+            .expect("ours");
             assert!(switch.correct().expect("writable"));
             assert_eq!(std::fs::read_to_string(&switch.file).expect("readable"), right);
             let other = config.path().join("other \"$\\% program");
@@ -203,7 +208,9 @@ mod entry {
 
         #[test]
         fn what_is_quoted_is_read_back() {
-            for program in ["/usr/bin/watchbill-desktop", "/home/dev/my programs/a", "/a\"b`c$d\\e%f%%g", "/ä b"] {
+            for program in
+                ["/usr/bin/watchbill-desktop", "/home/dev/my programs/a", "/a\"b`c$d\\e%f%%g", "/ä b"]
+            {
                 let text = text_of(program, &["--hidden".to_owned()]);
                 assert_eq!(program_of(&text).as_deref(), Some(program), "{text}");
             }

@@ -162,10 +162,23 @@ fn fulfil(app: &AppHandle, wish: Result<Option<Link>, WrongLink>) {
     window::open(app);
 }
 
+/// Takes the key that opens the window; where it cannot be had, the window says why.
+fn take_key(app: &AppHandle, key: String) {
+    let app = app.clone();
+    // Not here: the plugin waits for this thread.
+    tauri::async_runtime::spawn_blocking(move || {
+        if let Some(text) = app.state::<GlobalKey>().take(&app, &key).message {
+            app.state::<Notes>().tell(ShellMessage::Says { text });
+        }
+    });
+}
+
 /// Corrects an entry that names a program which is not there any more.
 fn correct_autostart(app: &AppHandle) {
     match app.state::<Switch>().correct() {
-        Ok(true) => tracing::info!("the desktop starts this program from now on, where it named one that is gone"),
+        Ok(true) => {
+            tracing::info!("the desktop starts this program from now on, where it named one that is gone")
+        }
         Ok(false) => {}
         Err(error) => tracing::warn!(%error, "whether the program starts with the desktop could not be read"),
     }
@@ -177,6 +190,9 @@ fn on_event(app: &AppHandle, event: &RunEvent, options: &Options) {
         RunEvent::Ready => {
             desk.keep_tray(app);
             correct_autostart(app);
+            if let Some(key) = options.shortcut.clone() {
+                take_key(app, key);
+            }
             let wish = options.wish();
             if !options.hidden || wish != Ok(None) {
                 fulfil(app, wish);
@@ -188,7 +204,9 @@ fn on_event(app: &AppHandle, event: &RunEvent, options: &Options) {
                 fulfil(app, link::parse(url.as_str()).map(Some));
             }
         }
-        RunEvent::WindowEvent { label, event, .. } if label == window::LABEL => on_window_event(app, &desk, event),
+        RunEvent::WindowEvent { label, event, .. } if label == window::LABEL => {
+            on_window_event(app, &desk, event)
+        }
         // The last window closed. Quit carries a code and passes.
         RunEvent::ExitRequested { api, code: None, .. } if !desk.is_unreachable() => api.prevent_exit(),
         _ => {}

@@ -39,7 +39,9 @@ impl fmt::Display for WrongLink {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Long => "This link is too long to be one of Watchbill's.",
-            Self::Place => "This link leads nowhere in Watchbill. Links to sessions look like watchbill://session/ID.",
+            Self::Place => {
+                "This link leads nowhere in Watchbill. Links to sessions look like watchbill://session/ID."
+            }
             Self::Id => "This link names no session: what stands there cannot be an id.",
         })
     }

@@ -38,6 +38,10 @@ pub struct Options {
     #[arg(long, value_name = "SESSION")]
     pub session: Option<String>,
 
+    /// Open the window from anywhere with this key, such as Ctrl+Alt+W.
+    #[arg(long, value_name = "KEY")]
+    pub shortcut: Option<String>,
+
     /// Print the manual page of this program, for those who make packages.
     #[arg(long, hide = true)]
     pub man: bool,
@@ -73,7 +77,11 @@ impl Options {
     pub fn of_autostart(&self) -> Vec<String> {
         let mut words = vec!["--hidden".to_owned()];
         let folders = self.claude_dirs.iter().map(|dir| ("--claude-dir", dir));
-        let files = self.data_dir.iter().map(|dir| ("--data-dir", dir)).chain(self.config.iter().map(|file| ("--config", file)));
+        let files = self
+            .data_dir
+            .iter()
+            .map(|dir| ("--data-dir", dir))
+            .chain(self.config.iter().map(|file| ("--config", file)));
         for (name, path) in folders.chain(files) {
             words.extend([name.to_owned(), path.to_string_lossy().into_owned()]);
         }

@@ -61,7 +61,9 @@ impl State {
         })?;
         if key.mods.is_empty() {
             // It would be taken away from every other program.
-            return Err(format!("“{wanted}” alone is a key that you type with. Add Ctrl, Alt or Super, as in Ctrl+Alt+W."));
+            return Err(format!(
+                "“{wanted}” alone is a key that you type with. Add Ctrl, Alt or Super, as in Ctrl+Alt+W."
+            ));
         }
         if is_wayland() {
             return Err(WAYLAND.to_owned());

@@ -7,7 +7,8 @@ mod place;
 
 use tauri::webview::{Color, NewWindowResponse};
 use tauri::{
-    AppHandle, LogicalSize, Manager, PhysicalPosition, PhysicalSize, Theme, Url, WebviewWindow, WebviewWindowBuilder,
+    AppHandle, LogicalSize, Manager, PhysicalPosition, PhysicalSize, Theme, Url, WebviewWindow,
+    WebviewWindowBuilder,
 };
 use watchbill_protocol::shell::ShellMessage;
 

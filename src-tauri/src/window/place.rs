@@ -62,16 +62,18 @@ impl Place {
         if self.is_nowhere() {
             return None;
         }
-        let screen = screens.iter().filter(|screen| screen.width > 0 && screen.height > 0).max_by(|a, b| {
-            let rank = |screen: &Screen| (self.overlap(screen), -self.distance(screen));
-            rank(a).cmp(&rank(b))
-        })?;
+        let screen =
+            screens.iter().filter(|screen| screen.width > 0 && screen.height > 0).max_by(|a, b| {
+                let rank = |screen: &Screen| (self.overlap(screen), -self.distance(screen));
+                rank(a).cmp(&rank(b))
+            })?;
         let frame = (FRAME * screen.scale).round();
         let size = |was: u32, least: f64, room: u32| {
             let wanted = (f64::from(was) / self.scale).max(least) * screen.scale;
             whole(wanted.min((f64::from(room) - frame).max(1.0)))
         };
-        let (width, height) = (size(self.width, smallest.0, screen.width), size(self.height, smallest.1, screen.height));
+        let (width, height) =
+            (size(self.width, smallest.0, screen.width), size(self.height, smallest.1, screen.height));
         let edge = |was: i32, from: i32, room: u32, size: u32, frame: f64| {
             let last = i64::from(from) + i64::from(room) - i64::from(size) - i64::from(whole(frame));
             i32::try_from(i64::from(was).clamp(i64::from(from), last.max(i64::from(from)))).unwrap_or(from)
@@ -93,7 +95,8 @@ impl Place {
             let end = (i64::from(at) + i64::from(long)).min(i64::from(from) + i64::from(room));
             (end - i64::from(at.max(from))).max(0)
         };
-        along(self.x, self.width, screen.x, screen.width) * along(self.y, self.height, screen.y, screen.height)
+        along(self.x, self.width, screen.x, screen.width)
+            * along(self.y, self.height, screen.y, screen.height)
     }
 
     /// How far its middle is from that of a screen, for a window that lies on none.
@@ -101,7 +104,8 @@ impl Place {
         let along = |at: i32, long: u32, from: i32, room: u32| {
             (i64::from(at) + i64::from(long) / 2 - i64::from(from) - i64::from(room) / 2).abs()
         };
-        along(self.x, self.width, screen.x, screen.width) + along(self.y, self.height, screen.y, screen.height)
+        along(self.x, self.width, screen.x, screen.width)
+            + along(self.y, self.height, screen.y, screen.height)
     }
 }
 
@@ -163,7 +167,9 @@ mod tests {
     #[test]
     fn without_a_screen_or_a_memory_there_is_no_place() {
         assert_eq!(place(0, 0, 420, 720, 1.0).fitted(&[], SMALLEST), None);
-        for nonsense in [place(0, 0, 0, 720, 1.0), place(0, 0, 420, 720, 0.0), place(0, 0, 420, 720, f64::NAN)] {
+        for nonsense in
+            [place(0, 0, 0, 720, 1.0), place(0, 0, 420, 720, 0.0), place(0, 0, 420, 720, f64::NAN)]
+        {
             assert_eq!(nonsense.fitted(&[LAPTOP], SMALLEST), None);
         }
     }
@@ -181,7 +187,10 @@ mod tests {
                             && ends(x, width) <= ends(screen.x, screen.width)
                             && ends(y, height) <= ends(screen.y, screen.height)
                     };
-                    assert!([LAPTOP, BIG].iter().any(inside), "{at} {long} {scale}: {x} {y} {width} {height}");
+                    assert!(
+                        [LAPTOP, BIG].iter().any(inside),
+                        "{at} {long} {scale}: {x} {y} {width} {height}"
+                    );
                 }
             }
         }

@@ -2,6 +2,7 @@
 
 import type { Page } from "./bindings/Page";
 import { type Host, reasonOf } from "./host/host";
+import type { Command } from "./palette";
 
 type Ears = { readonly says: (text: string) => void; readonly opens: (page: Page) => void };
 
@@ -25,7 +26,11 @@ export class ShellModel {
       await this.#host.listen((message) => {
         if (message.type === "compact") this.compact = message.on;
         else if (message.type === "says") this.#ears.says(message.text);
-        else this.#ears.opens(message.page);
+        else {
+          // A strip has no room for pages.
+          if (this.compact) this.toggleCompact();
+          this.#ears.opens(message.page);
+        }
       });
       this.autostart = await this.#host.autostart();
     } catch {
@@ -37,6 +42,19 @@ export class ShellModel {
   /** The shell answers with a message, so that window and page change together. */
   async setCompact(on: boolean): Promise<void> {
     await this.#host.setCompact(on).catch((error: unknown) => this.#ears.says(reasonOf(error)));
+  }
+
+  toggleCompact(): void {
+    void this.setCompact(!this.compact);
+  }
+
+  /** What the palette offers. */
+  commands(): Command[] {
+    const name = this.autostart ? "Do not start with the desktop" : "Start with the desktop";
+    return [
+      { name: "Small window, above all others", key: "m", run: () => this.toggleCompact() },
+      ...(this.autostart === undefined ? [] : [{ name, run: () => void this.toggleAutostart() }]),
+    ];
   }
 
   async toggleAutostart(): Promise<void> {
