@@ -1,5 +1,7 @@
 //! What the window may ask. Each command is one line over the engine, off the main thread.
 
+pub mod words;
+
 use std::path::Path;
 
 use tauri::State;

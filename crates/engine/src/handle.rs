@@ -8,6 +8,7 @@ use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use watchbill_core::attention::AttentionSettings;
 use watchbill_core::ids::SessionId;
+use watchbill_core::person::Word;
 use watchbill_core::time::Timestamp;
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::doctor::Doctor;
@@ -226,6 +227,21 @@ impl Handle {
         reader.place(&*self.fs, &plan, agent, offset)
     }
 
+    /// Says a word of the person, of a session named as for every question. When this returns it is in force and stored,
+    /// or left for the program that stores.
+    ///
+    /// # Errors
+    /// When a session is not known, the word makes no sense as things are, or the engine has stopped.
+    pub fn say(&self, word: Word) -> Result<(), ApiError> {
+        let (sender, receiver) = mpsc::sync_channel(1);
+        let told = Box::new(move |said| {
+            // Whoever spoke may have given up waiting.
+            let _ = sender.send(said);
+        });
+        self.inbox.send(Message::Say(word, told)).map_err(|_| stopped())?;
+        receiver.recv_timeout(PATIENCE).map_err(|_| stopped())?
+    }
+
     /// Brings the terminal of a session to the front. On the caller's thread, for some seconds at most.
     ///
     /// # Errors
@@ -302,7 +318,6 @@ impl Handle {
         &self,
         question: impl FnOnce(&Engine, &dyn Source) -> T + Send + 'static,
     ) -> Result<T, ApiError> {
-        let stopped = || ApiError::new(ErrorCode::Internal, "the engine has stopped; start Watchbill again");
         let (sender, receiver) = mpsc::sync_channel(1);
         let question = Box::new(move |engine: &Engine, source: &dyn Source| {
             // Whoever asked may have given up waiting.
@@ -311,4 +326,8 @@ impl Handle {
         self.inbox.send(Message::Ask(question)).map_err(|_| stopped())?;
         receiver.recv_timeout(PATIENCE).map_err(|_| stopped())
     }
+}
+
+fn stopped() -> ApiError {
+    ApiError::new(ErrorCode::Internal, "the engine has stopped; start Watchbill again")
 }

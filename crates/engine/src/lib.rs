@@ -37,6 +37,7 @@ pub mod publish;
 pub mod registry;
 pub mod replay;
 mod runtime;
+pub mod said;
 pub mod search;
 pub mod session;
 pub mod settings;
@@ -47,5 +48,8 @@ pub mod stored;
 pub mod timeline;
 pub mod transcripts;
 pub mod verdict;
+pub mod wishes;
 
+pub use watchbill_core::ids::SessionId;
+pub use watchbill_core::person::Word;
 pub use watchbill_core::time::{Millis, Timestamp};

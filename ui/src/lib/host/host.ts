@@ -26,6 +26,21 @@ export interface Host {
   timelinePlace(sessionId: string, agentId: string | undefined, offset: number): Promise<TimelinePlace>;
   /** Over everything that is stored. */
   search(query: SearchQuery): Promise<SearchAnswer>;
+  /** Names the session's work chain; without a name it is called as its sessions call themselves. Each answers with the chain as it is then. */
+  renameChain(sessionId: string, name: string | null): Promise<WorkChain>;
+  joinChains(sessionId: string, withSessionId: string): Promise<WorkChain>;
+  /** The session begins a chain of its own. */
+  splitChain(sessionId: string): Promise<WorkChain>;
+  /** The suggested link into the session is right. */
+  acceptLink(sessionId: string): Promise<WorkChain>;
+  /** It is wrong, and is never suggested again. */
+  rejectLink(sessionId: string): Promise<WorkChain>;
+  /** Takes back what was last joined or split in the chain. */
+  undoChain(sessionId: string): Promise<WorkChain>;
+  /** The session needs nobody until then (RFC 3339); `null` ends a snooze. */
+  snooze(sessionId: string, until: string | null): Promise<void>;
+  /** Puts the session away until something new happens in it, or takes it back. */
+  putAway(sessionId: string, away: boolean): Promise<void>;
   doctor(): Promise<Doctor>;
   openFolder(sessionId: string): Promise<void>;
   /** Brings the session's terminal to the front, as far as that goes. */
