@@ -35,6 +35,24 @@ pub enum Input {
     Watching(Vec<Problem>),
 }
 
+impl Input {
+    /// In a word, for the log.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Hints(hints) if hints.contains(&Hint::Everything) => "look at everything",
+            Self::Hints(_) => "hints",
+            Self::Loaded(_) => "loaded files",
+            Self::Found(_) => "found files",
+            Self::ScanEnded(_) => "end of the scan",
+            Self::ProcessEnded(_) => "end of a process",
+            Self::Deadline => "deadline",
+            Self::Folders(_) => "working folders",
+            Self::Hooks(_) => "hooks",
+            Self::Watching(_) => "watching",
+        }
+    }
+}
+
 /// What the engine asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Output {

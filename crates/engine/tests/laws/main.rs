@@ -12,5 +12,6 @@ mod memory;
 mod order_of_reading;
 mod records;
 mod registry;
+mod resting;
 mod subscribers;
 mod work;
