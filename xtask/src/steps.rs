@@ -21,6 +21,8 @@ pub enum Need {
     Compile,
     /// A display, a bus and a WebDriver without a desktop.
     Headless,
+    /// Terminals that are brought to the front.
+    Terminals,
     /// Node and npm.
     Node,
     /// Chromium.

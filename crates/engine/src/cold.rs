@@ -19,7 +19,7 @@ const PATIENCE: u32 = 10;
 
 /// Which rows the look is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Wants {
+pub(crate) enum Wants {
     All,
     Recent,
 }
@@ -51,7 +51,7 @@ pub fn look_and_keep(settings: Settings, world: World, outlook: Outlook, clock: 
     engine
 }
 
-fn look_with(
+pub(crate) fn look_with(
     settings: Settings,
     world: World,
     outlook: Outlook,

@@ -9,7 +9,7 @@ use watchbill_watch::scan::scan;
 
 use crate::engine::{Engine, World};
 use crate::first_scan::FirstScan;
-use crate::runtime::Message;
+use crate::message::Message;
 use crate::transcripts::Terms;
 
 /// The thread, which waits to be told what is known.

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use jiff::tz::TimeZone;
 use watchbill_core::time::Millis;
 use watchbill_watch::hints::Hint;
 
-use super::{Loop, Message};
-use crate::input::Input;
+use super::Loop;
+use crate::input::{AttentionInput, Input};
+use crate::message::Message;
 use crate::publish::Subscriber;
 
 /// So many loaded files are taken in by one step of the first scan.
@@ -70,6 +72,7 @@ impl Loop {
             // hint before we knew it; one look at everything makes up for all of them.
             self.step(Input::Hints(BTreeSet::from([Hint::Everything])));
             self.begin_history();
+            self.take_wishes();
         }
     }
 
@@ -97,6 +100,8 @@ impl Loop {
                 }
                 self.subscribers.push(Subscriber::new(wants, sink));
             }
+            Message::Listen(sink) => self.listeners.add(sink, &mut self.engine),
+            Message::Attention(input) => self.step(Input::Attention(input)),
             Message::Tell(message) => {
                 self.subscribers.retain_mut(|subscriber| subscriber.tell(message.clone()))
             }
@@ -104,9 +109,15 @@ impl Loop {
                 self.wake_all();
                 question(&self.engine, &*self.source);
             }
+            Message::Say(word, told) => {
+                self.wake_all();
+                told(self.say(&word));
+            }
             // While the machine slept deadlines have passed, processes have ended and polled folders have changed; all of
             // that is looked at before anybody is told anything.
             Message::ClockJumped | Message::LookAgain => {
+                // It may have travelled.
+                self.step(Input::Attention(AttentionInput::Zone(TimeZone::system())));
                 self.step(Input::Hints(BTreeSet::from([Hint::Everything])))
             }
             Message::Loaded(..) | Message::Folder(_) | Message::ScanEnded(_) | Message::Stop => {}
