@@ -43,6 +43,8 @@ const TERMINALS: &[&str] = &[
 const NODE: &[&str] = &["nodejs", "npm"];
 const RIG: &[&str] = &["python3", "iproute2", "util-linux"];
 const BENCH: &[&str] = &["python3", "ripgrep"];
+const PACKAGES: &[&str] = &["dpkg-dev", "lintian"];
+const CLEAN_ROOT: &[&str] = &["mmdebstrap"];
 
 /// Only installs: `cargo xtask setup`.
 pub fn setup(tree: &Tree, purpose: &SetupOptions) -> Result<()> {
@@ -109,6 +111,8 @@ fn missing(tree: &Tree, needs: &BTreeSet<Need>) -> Vec<String> {
             Need::Browser if chromium().is_some() || !offers_chromium() => {}
             Need::Browser => wanted.push("chromium"),
             Need::Rig => wanted.extend(RIG.iter().filter(|name| !is_there_anyway(name))),
+            Need::Packages => wanted.extend(PACKAGES),
+            Need::CleanRoot => wanted.extend(CLEAN_ROOT),
             Need::Bench => wanted.extend(BENCH.iter().filter(|name| !is_there_anyway(name))),
         }
     }

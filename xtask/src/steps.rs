@@ -31,6 +31,10 @@ pub enum Need {
     Rig,
     /// Python, ripgrep: what the benchmarks compare with.
     Bench,
+    /// What packages are made and looked at with.
+    Packages,
+    /// What makes a clean system to try them on.
+    CleanRoot,
 }
 
 /// One step.

@@ -15,4 +15,5 @@ mod records;
 mod registry;
 mod resting;
 mod subscribers;
+mod words;
 mod work;
