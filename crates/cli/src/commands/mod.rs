@@ -7,6 +7,7 @@ pub mod hooks;
 pub mod live;
 pub mod open;
 pub mod pages;
+pub mod words;
 
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
@@ -42,7 +43,8 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
     });
     match command {
         Command::Completions { shell } => pages::completions(shell),
-        Command::Man => pages::man(),
+        Command::Man { folder: None } => pages::man(),
+        Command::Man { folder: Some(folder) } => pages::write_man(&folder),
         // Dealt with before the options are read; only options in front of the word lead here.
         Command::Hook { markers } => {
             let words = markers.then(|| "--markers".into());
@@ -58,6 +60,12 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Index { json, full, cut } => history::index(&global, json, full, cut),
         Command::Stats { json, by, since } => history::stats(&global, json, by, since.as_deref(), paint),
         Command::Forget(wanted) => history::forget(&global, &wanted),
+        Command::Snooze(wanted) => words::snooze(&global, &wanted),
+        Command::PutAway { session, back } => words::put_away(&global, &session, back),
+        Command::Chain(wanted) if words::word_of(&wanted).is_some() => match words::word_of(&wanted) {
+            Some(word) => words::chain(&global, &wanted, &word, paint),
+            None => Ok(()),
+        },
         Command::Doctor { schema: true, .. } => emit(&watchbill_engine::stored::schema()),
         Command::Export { session, format, output } => export::export(&global, &session, format, output),
         command => {
@@ -99,9 +107,9 @@ fn answer(engine: &Engine, command: &Command, demo: bool, paint: Paint) -> anyho
             let why = engine.why(session)?;
             if *json { to_json(&why)? } else { render::why::render(&why, &now, paint) }
         }
-        Command::Chain { session, json } => {
-            let chain = engine.chain(session)?;
-            if *json { to_json(&chain)? } else { render::chain::render(&chain, paint) }
+        Command::Chain(wanted) => {
+            let chain = engine.chain(&wanted.session)?;
+            if wanted.json { to_json(&chain)? } else { render::chain::render(&chain, paint) }
         }
         Command::Show { session, json, from, limit } => {
             let plan = engine.timeline_plan(session)?;
@@ -120,6 +128,8 @@ fn answer(engine: &Engine, command: &Command, demo: bool, paint: Paint) -> anyho
         // They need no look at everything, or more than one text.
         Command::Watch { .. }
         | Command::Focus { .. }
+        | Command::Snooze(_)
+        | Command::PutAway { .. }
         | Command::Open { .. }
         | Command::Search(_)
         | Command::Index { .. }
@@ -127,7 +137,7 @@ fn answer(engine: &Engine, command: &Command, demo: bool, paint: Paint) -> anyho
         | Command::Forget(_)
         | Command::Export { .. }
         | Command::Completions { .. }
-        | Command::Man
+        | Command::Man { .. }
         | Command::Hook { .. }
         | Command::Hooks { .. } => String::new(),
     })

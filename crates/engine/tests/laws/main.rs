@@ -14,4 +14,5 @@ mod order_of_reading;
 mod records;
 mod registry;
 mod subscribers;
+mod words;
 mod work;
