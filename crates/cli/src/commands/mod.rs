@@ -14,7 +14,7 @@ use std::io::{IsTerminal, Write};
 
 use watchbill_engine::archive::with_archive;
 use watchbill_engine::clock::SystemClock;
-use watchbill_engine::cold::look;
+use watchbill_engine::cold::{look, look_at_recent};
 use watchbill_engine::engine::{Engine, Outlook};
 use watchbill_engine::handle::real_world;
 use watchbill_engine::publish::snapshot;
@@ -75,7 +75,13 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
             };
             // The process ends with the answer: the system takes all memory back at once, and to give it back piece by
             // piece would cost as much as reading it from the store did.
-            let engine = std::mem::ManuallyDrop::new(engine(&global, Outlook { live, until })?);
+            let outlook = Outlook { live, until };
+            let engine = std::mem::ManuallyDrop::new(match command {
+                Command::Status { .. } | Command::Roster { all: false, .. } if !global.demo => {
+                    recent(&global, outlook)?
+                }
+                _ => engine(&global, outlook)?,
+            });
             emit(&answer(&engine, &command, global.demo, paint)?)
         }
     }
@@ -91,6 +97,13 @@ fn engine(global: &Global, outlook: Outlook) -> anyhow::Result<Engine> {
     Ok(look(settings, world, outlook, &SystemClock))
 }
 
+/// One look at what the default roster shows.
+fn recent(global: &Global, outlook: Outlook) -> anyhow::Result<Engine> {
+    let settings = settings(global)?;
+    let world = with_archive(real_world(), &settings);
+    Ok(look_at_recent(settings, world, outlook, &SystemClock))
+}
+
 fn answer(engine: &Engine, command: &Command, demo: bool, paint: Paint) -> anyhow::Result<String> {
     let now = engine.now().to_string();
     Ok(match command {
@@ -99,7 +112,7 @@ fn answer(engine: &Engine, command: &Command, demo: bool, paint: Paint) -> anyho
             if *json {
                 to_json(&roster)?
             } else {
-                let hidden = engine.current(true).rows.len().saturating_sub(roster.sessions.len());
+                let hidden = engine.count_all().saturating_sub(roster.sessions.len());
                 render::roster::render(&roster, hidden, width(), paint)
             }
         }
