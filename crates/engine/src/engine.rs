@@ -12,6 +12,7 @@ mod rows;
 mod shares;
 mod takes_hooks;
 mod takes_in;
+mod takes_settings;
 mod time;
 mod trouble;
 
@@ -189,7 +190,7 @@ impl Engine {
             scan_problems: Vec::new(),
             watch_problems: Vec::new(),
             published_problems: Arc::from([]),
-            problems_dirty: false,
+            problems_dirty: true,
             scratch: Vec::new(),
             revision: 0,
             reading: true,

@@ -1,7 +1,7 @@
 //! The running engine, for whoever is outside its thread: subscribe, ask, stop.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, mpsc};
 use std::time::Duration;
 
 use tokio::sync::Notify;
@@ -22,7 +22,7 @@ use crate::engine::{Engine, World};
 use crate::publish::{Sink, Subscription, snapshot};
 use crate::runtime::{Loop, Message, Parts};
 use crate::search::Searcher;
-use crate::settings::Settings;
+use crate::settings::{Configuration, Settings};
 use crate::source::Source;
 use crate::stored;
 use crate::timeline::{Stretch, TimelineReader};
@@ -42,7 +42,7 @@ pub struct Handle {
     fs: Arc<dyn Fs>,
     timelines: Arc<Mutex<TimelineReader>>,
     searcher: Arc<Searcher>,
-    settings: Arc<Settings>,
+    settings: Arc<RwLock<Arc<Settings>>>,
     thread: Arc<Mutex<Option<std::thread::JoinHandle<()>>>>,
     _stopper: Arc<Stopper>,
 }
@@ -90,10 +90,19 @@ pub fn start_in(
         fs,
         timelines: Arc::default(),
         searcher: Arc::new(Searcher::new(&kept)),
-        settings: kept,
+        settings: Arc::new(RwLock::new(kept)),
         thread: Arc::new(Mutex::new(Some(thread))),
         _stopper: Arc::new(Stopper(sender)),
     })
+}
+
+fn apply(kept: &RwLock<Arc<Settings>>, inbox: &UnboundedSender<Message>, settings: &Settings) {
+    let mut kept = kept.write().unwrap_or_else(PoisonError::into_inner);
+    let Settings { roots, watch, data_dir, .. } = (**kept).clone();
+    let settings = Settings { roots, watch, data_dir, ..settings.clone() };
+    *kept = Arc::new(settings.clone());
+    // Sent under the lock: of two that change something the later one counts. Without a loop nothing counts.
+    let _ = inbox.send(Message::Settings(Box::new(settings)));
 }
 
 impl Handle {
@@ -191,7 +200,28 @@ impl Handle {
     pub fn doctor(&self) -> Result<Doctor, ApiError> {
         let doctor = self.ask(|engine, source| engine.doctor(&|root: &Path| source.mode_of(root)))?;
         // The store is looked at here: the loop has better things to do than to wait for a disk.
-        Ok(Doctor { store: stored::health(&self.settings, &*self.fs), ..doctor })
+        Ok(Doctor { store: stored::health(&self.settings(), &*self.fs), ..doctor })
+    }
+
+    /// What it runs by now.
+    pub fn settings(&self) -> Arc<Settings> {
+        Arc::clone(&self.settings.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// From now on these count. Which folders are watched, and how, stays: see [`Settings::needs_another_engine`].
+    pub fn apply(&self, settings: &Settings) {
+        apply(&self.settings, &self.inbox, settings);
+    }
+
+    /// Has the engine follow a configuration for as long as it runs, as far as a running engine can.
+    pub fn follow(&self, configuration: &Configuration) {
+        let (stopped, settings) = (self.stopped(), Arc::downgrade(&self.settings));
+        let inbox = self.inbox.downgrade();
+        configuration.subscribe(Box::new(move |changed| {
+            let (Some(kept), Some(inbox)) = (settings.upgrade(), inbox.upgrade()) else { return false };
+            apply(&kept, &inbox, &changed.settings);
+            !stopped()
+        }));
     }
 
     /// Looks for words in all that is stored. On the caller's thread, not in the loop.

@@ -33,6 +33,11 @@ const BATCH: usize = 128;
 /// A dead mount keeps the first snapshot waiting for this long and no longer.
 const FOLDERS_PATIENCE: Millis = Millis::from_secs(1);
 
+/// Where it is not known what may be stored, nothing is.
+fn mode_for(settings: &Settings) -> Mode {
+    if settings.doubt.is_some() { Mode::Read } else { Mode::WriteOrRead }
+}
+
 /// A question that the loop answers between two steps.
 pub(crate) type Question = Box<dyn FnOnce(&Engine, &dyn Source) + Send>;
 
@@ -51,6 +56,8 @@ pub(crate) enum Message {
     Tell(RosterMessage),
     Ask(Question),
     LookAgain,
+    /// The person wants it otherwise from now on.
+    Settings(Box<Settings>),
     Stop,
 }
 
@@ -109,7 +116,7 @@ impl Loop {
         });
         // A file system in memory is nobody's: only the real one's facts are worth keeping.
         let mut persist =
-            engine.settings.data_dir.clone().map(|folder| Persist::open(&folder, Mode::WriteOrRead));
+            engine.settings.data_dir.clone().map(|folder| Persist::open(&folder, mode_for(&engine.settings)));
         let known = persist.as_mut().map_or(0, |persist| persist.load(&mut engine));
         let looked = sender.clone();
         let folder_looks = FolderLooks::new(Arc::clone(&world.fs), move |look| {
@@ -276,6 +283,7 @@ impl Loop {
                 self.subscribers.retain_mut(|subscriber| subscriber.tell(message.clone()))
             }
             Message::Ask(question) => question(&self.engine, &*self.source),
+            Message::Settings(settings) => self.take_settings(*settings),
             // While the machine slept deadlines have passed, processes have ended and polled folders have changed; all of
             // that is looked at before anybody is told anything.
             Message::ClockJumped | Message::LookAgain => {
@@ -285,8 +293,21 @@ impl Loop {
         }
     }
 
+    /// Everything but where to look, which takes another engine, counts from here on.
+    fn take_settings(&mut self, settings: Settings) {
+        let told = |settings: &Settings| (settings.history.clone(), settings.recovery, settings.archive);
+        let other_history = told(&settings) != told(&self.engine.settings);
+        let out = self.engine.take_settings(settings);
+        self.carry_out(out);
+        self.step(Input::Deadline);
+        if other_history && self.historian.take().is_some() {
+            self.begin_history();
+        }
+    }
+
     fn save(&mut self, now: Timestamp) {
-        let Some(persist) = &mut self.persist else { return };
+        let certain = self.engine.settings.doubt.is_none();
+        let Some(persist) = self.persist.as_mut().filter(|_| certain) else { return };
         let trouble = persist.trouble().cloned();
         let wrote = persist.writes();
         let read = persist.save(&mut self.engine, now);

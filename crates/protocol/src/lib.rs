@@ -15,6 +15,7 @@ pub mod event;
 pub mod export;
 pub mod roster;
 pub mod search;
+pub mod settings;
 pub mod status;
 pub mod store;
 pub mod timeline;

@@ -17,6 +17,7 @@ use watchbill_protocol::event::StoreEvent;
 use watchbill_protocol::export::ExportChain;
 use watchbill_protocol::roster::RosterMessage;
 use watchbill_protocol::search::{SearchAnswer, SearchQuery};
+use watchbill_protocol::settings::{SettingChange, SettingsView};
 use watchbill_protocol::status::Status;
 use watchbill_protocol::store::{ForgetReport, IndexReport, Stats};
 use watchbill_protocol::timeline::{Timeline, TimelinePlace, What};
@@ -45,6 +46,8 @@ fn generate(folder: &Path) {
     Stats::export_all(&config).unwrap();
     ForgetReport::export_all(&config).unwrap();
     ExportChain::export_all(&config).unwrap();
+    SettingsView::export_all(&config).unwrap();
+    SettingChange::export_all(&config).unwrap();
 }
 
 fn files(folder: &Path) -> BTreeMap<String, String> {
