@@ -14,6 +14,12 @@ const COMMANDS: &[&str] = &[
     "doctor",
     "open_folder",
     "start_demo",
+    "agent_timeline",
+    "timeline_place",
+    "search",
+    "settings",
+    "settings_subscribe",
+    "change_settings",
 ];
 
 /// Stands in for the window on a fresh clone, so that `cargo check` needs no Node.

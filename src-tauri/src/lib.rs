@@ -11,6 +11,7 @@ mod desk;
 mod engine;
 mod options;
 mod roster_copy;
+mod settings;
 mod tray;
 mod window;
 
@@ -18,6 +19,7 @@ use desk::Desk;
 
 use std::io::Write;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::Parser;
 use tauri::{AppHandle, Manager, RunEvent, WindowEvent};
@@ -56,7 +58,8 @@ pub fn run() -> ExitCode {
 fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
     require_display()?;
     let context = tauri::generate_context!("../tauri.conf.json");
-    let settings = engine::settle(&options)?;
+    let configuration = Arc::new(engine::configure(&options)?);
+    let settings = (*configuration.settings()).clone();
     let instance = options.instance(&context.config().identifier, &settings, engine::usual().as_ref());
     let app = tauri::Builder::default()
         // First, so that a second start ends before it has opened anything.
@@ -78,13 +81,20 @@ fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
             commands::doctor,
             commands::open_folder,
             commands::start_demo,
+            settings::settings,
+            settings::settings_subscribe,
+            settings::change_settings,
         ])
         .build(context)?;
-    let desk = Desk::new(if options.demo { engine::demo()? } else { engine::open(settings)? });
+    let desk = Desk::new(if options.demo { engine::demo()? } else { engine::open(settings)? }, options.demo);
     if let Some(session) = options.session.clone() {
         desk.select(session);
     }
     app.manage(desk);
+    app.manage(settings::SettingsLine::default());
+    // Followed until the program ends.
+    let _following = settings::follow(app.handle(), &configuration);
+    app.manage(configuration);
     app.run(move |app, event| on_event(app, &event, &options));
     Ok(())
 }
@@ -113,6 +123,9 @@ fn second_start(app: &AppHandle, options: &Options) {
 
 fn on_event(app: &AppHandle, event: &RunEvent, options: &Options) {
     let desk = app.state::<Desk>();
+    if let RunEvent::WindowEvent { label, event: WindowEvent::Destroyed, .. } = event {
+        app.state::<settings::SettingsLine>().window_closed(label);
+    }
     match event {
         RunEvent::Ready => {
             desk.keep_tray(app);

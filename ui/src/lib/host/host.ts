@@ -4,6 +4,8 @@ import type { Doctor } from "../bindings/Doctor";
 import type { RosterMessage } from "../bindings/RosterMessage";
 import type { SearchAnswer } from "../bindings/SearchAnswer";
 import type { SearchQuery } from "../bindings/SearchQuery";
+import type { SettingChange } from "../bindings/SettingChange";
+import type { SettingsView } from "../bindings/SettingsView";
 import type { Timeline } from "../bindings/Timeline";
 import type { TimelinePlace } from "../bindings/TimelinePlace";
 import type { Why } from "../bindings/Why";
@@ -29,6 +31,11 @@ export interface Host {
   openFolder(sessionId: string): Promise<void>;
   copy(text: string): Promise<void>;
   startDemo(): Promise<void>;
+  settings(): Promise<SettingsView>;
+  /** Hands over the settings now and after every change, whoever made it, until the returned function is called. */
+  subscribeSettings(onView: (view: SettingsView) => void): Promise<() => void>;
+  /** All of them or none. */
+  changeSettings(changes: readonly SettingChange[]): Promise<SettingsView>;
 }
 
 /** What went wrong, in words for the person, whatever was thrown. */

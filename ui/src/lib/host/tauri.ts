@@ -3,6 +3,7 @@
 import { Channel, invoke } from "@tauri-apps/api/core";
 
 import type { RosterMessage } from "../bindings/RosterMessage";
+import type { SettingsView } from "../bindings/SettingsView";
 import { copyText } from "./clipboard";
 import type { Host } from "./host";
 
@@ -29,5 +30,18 @@ export function tauriHost(): Host {
     openFolder: (sessionId) => invoke("open_folder", { sessionId }),
     copy: copyText,
     startDemo: () => invoke("start_demo"),
+    settings: () => invoke("settings"),
+    async subscribeSettings(onView) {
+      const channel = new Channel<SettingsView>();
+      let open = true;
+      channel.onmessage = (view) => {
+        if (open) onView(view);
+      };
+      await invoke("settings_subscribe", { channel });
+      return () => {
+        open = false;
+      };
+    },
+    changeSettings: (changes) => invoke("change_settings", { changes }),
   };
 }

@@ -2,6 +2,8 @@
 
 import type { RosterMessage } from "../../bindings/RosterMessage";
 import type { SearchQuery } from "../../bindings/SearchQuery";
+import type { SettingChange } from "../../bindings/SettingChange";
+import type { SettingsView } from "../../bindings/SettingsView";
 import type { TrackedSession } from "../../bindings/TrackedSession";
 import type { WorkChain } from "../../bindings/WorkChain";
 import { copyText } from "../clipboard";
@@ -9,6 +11,7 @@ import type { Host } from "../host";
 import { Flood } from "./flood";
 import { ENGINE_START, everydayRows, hostileRows, inRosterOrder, iso, longRows, manyRows, row, writingRows } from "./rows";
 import { callIn, searchMock } from "./search";
+import { MockSettings } from "./settings";
 import { agentTimeline, endlessTimeline, hostileTimeline, type MockTimeline, singleChain, storyChain, storyTimeline } from "./timelines";
 
 /** One step of a script: after so many milliseconds these rows changed and those went. */
@@ -29,6 +32,7 @@ export class MockHost implements Host {
   /** What was copied and opened, for tests. */
   readonly copied: string[] = [];
   readonly opened: string[] = [];
+  readonly config = new MockSettings();
 
   #preset: Preset;
   #rows: TrackedSession[];
@@ -195,6 +199,18 @@ export class MockHost implements Host {
 
   #shown(all: boolean): TrackedSession[] {
     return all ? this.#rows : this.#rows.filter((session) => !session.superseded);
+  }
+
+  async settings() {
+    return this.config.view();
+  }
+
+  async subscribeSettings(onView: (view: SettingsView) => void): Promise<() => void> {
+    return this.config.subscribe(onView);
+  }
+
+  async changeSettings(changes: readonly SettingChange[]) {
+    return this.config.change(changes);
   }
 
   #now(): string {
