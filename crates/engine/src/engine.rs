@@ -82,6 +82,8 @@ enum Due {
     RegistryFile(PathBuf),
     Folder(PathBuf),
     Attention,
+    /// Everything was muted for a while, which is over.
+    Unmute,
 }
 
 /// What is known, and what follows from it.
@@ -105,6 +107,8 @@ pub struct Engine {
     hooks: HooksIn,
     children: Children,
     attention: Attention,
+    /// Subscribers don't know yet that everything is muted, or no longer.
+    muting_changed: bool,
     chains: Chains,
     chains_dirty: bool,
     /// For each session with copied history, the one it was copied from.
@@ -161,6 +165,7 @@ impl Engine {
             roster: Roster::new(),
             published: Vec::new(),
         };
+        let attention = Attention::new(settings.alerts.attention.clone());
         Self {
             views: [view(false), view(true)],
             settings,
@@ -178,7 +183,8 @@ impl Engine {
             status_files: StatusFiles::default(),
             hooks: HooksIn::default(),
             children: Children::default(),
-            attention: Attention::default(),
+            attention,
+            muting_changed: false,
             chains: Chains::default(),
             chains_dirty: false,
             origins: HashMap::new(),
@@ -226,8 +232,10 @@ impl Engine {
                 self.recheck_heard(pid);
             }
             Input::Hooks(messages) => self.take_hooks(messages, &mut out),
+            Input::Settings(settings) => self.take_settings(*settings),
             Input::Deadline => {}
             Input::Folders(looks) => self.take_looks(looks),
+            Input::Attention(attention) => self.take_attention(attention),
             Input::Watching(problems) => {
                 self.problems_dirty |= self.watch_problems != problems;
                 self.watch_problems = problems;
@@ -269,6 +277,7 @@ impl Engine {
             rows: &self.views[usize::from(all)].published,
             problems: &self.published_problems,
             reading: self.reading,
+            muted_until: self.attention.muted_until(),
         }
     }
 
@@ -338,6 +347,7 @@ impl Engine {
                 }
                 Due::RegistryFile(path) => self.read_registry(&path, out),
                 Due::Attention => {}
+                Due::Unmute => self.mute(None),
                 Due::Folder(folder) => self.look_at_folder(&folder, out),
             }
         }
@@ -349,7 +359,7 @@ impl Engine {
         if self.chains_dirty {
             self.resolve_chains();
         }
-        let mut changed = self.rebuild_rows(out);
+        let mut changed = self.rebuild_rows(out) | std::mem::take(&mut self.muting_changed);
         if !self.keeping.begun_anew.is_empty() {
             out.push(Output::Again(std::mem::take(&mut self.keeping.begun_anew)));
         }

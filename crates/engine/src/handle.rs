@@ -6,6 +6,9 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use watchbill_core::attention::AttentionSettings;
+use watchbill_core::ids::SessionId;
+use watchbill_core::time::Timestamp;
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::doctor::Doctor;
 use watchbill_protocol::error::{ApiError, ErrorCode};
@@ -19,8 +22,11 @@ use watchbill_watch::process::SystemProcesses;
 use crate::archive::with_archive;
 use crate::clock::{Clock, SystemClock};
 use crate::engine::{Engine, World};
-use crate::publish::{Sink, Subscription, snapshot};
-use crate::runtime::{Loop, Message, Parts};
+use crate::input::AttentionInput;
+use crate::message::Message;
+use crate::mute::MuteFile;
+use crate::publish::{AlertSink, Sink, Subscription, snapshot};
+use crate::runtime::{Loop, Parts};
 use crate::search::Searcher;
 use crate::settings::{Configuration, Settings};
 use crate::source::Source;
@@ -110,6 +116,40 @@ impl Handle {
     pub fn subscribe(&self, wants: Subscription, sink: Sink) {
         // Without a loop there is nothing to be told; the sink is dropped and its owner notices.
         let _ = self.inbox.send(Message::Subscribe(wants, sink));
+    }
+
+    /// Subscribes to what the attention policy tells: what is already so, if anything, then each change, and the counts.
+    pub fn listen(&self, sink: AlertSink) {
+        let _ = self.inbox.send(Message::Listen(sink));
+    }
+
+    /// No alerts until then; without a time, alerts again. Kept over a restart.
+    ///
+    /// # Errors
+    /// When it is so now, but cannot be kept over a restart.
+    pub fn mute(&self, until: Option<Timestamp>) -> Result<(), ApiError> {
+        let _ = self.inbox.send(Message::Attention(AttentionInput::Mute(until)));
+        let settings = self.settings();
+        let Some(folder) = &settings.data_dir else { return Ok(()) };
+        let file = MuteFile::of(folder);
+        file.write(until).map_err(|error| {
+            let message = format!(
+                "that holds until Watchbill ends and no longer, because {} cannot be written: {error}",
+                file.path().display()
+            );
+            ApiError::new(ErrorCode::Unreadable, message)
+        })
+    }
+
+    /// The person looks at these sessions, so that nothing has to be told of them.
+    pub fn set_in_front(&self, sessions: impl IntoIterator<Item = String>) {
+        let sessions = sessions.into_iter().map(|session| SessionId::new(&session)).collect();
+        let _ = self.inbox.send(Message::Attention(AttentionInput::InFront(sessions)));
+    }
+
+    /// Other choices on what is told, from now on.
+    pub fn set_alerts(&self, settings: AttentionSettings) {
+        let _ = self.inbox.send(Message::Attention(AttentionInput::Settings(settings)));
     }
 
     /// Asks every window to select a session.

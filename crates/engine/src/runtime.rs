@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use jiff::tz::TimeZone;
 use tokio::sync::{Notify, mpsc};
 use watchbill_core::problem::Problem;
 use watchbill_core::time::{Millis, Timestamp};
-use watchbill_protocol::roster::RosterMessage;
 use watchbill_store::Mode;
 use watchbill_watch::hints::Hint;
 use watchbill_watch::process::Processes;
@@ -15,17 +15,17 @@ use watchbill_watch::process::Processes;
 use crate::clock::Clock;
 use crate::engine::{Engine, Outlook, World};
 use crate::exits::{Exits, Noticed};
-use crate::first_scan::FirstScan;
 use crate::folder_looks::FolderLooks;
-use crate::folders::FolderLook;
 use crate::hears::{Ear, deaf};
 use crate::history::{Historian, HistorianParts};
-use crate::input::{Input, Output};
+use crate::input::{AttentionInput, Input, Output};
+use crate::listeners::Listeners;
+use crate::message::Message;
+use crate::mute::MuteFile;
 use crate::persist::Persist;
-use crate::publish::{Served, Sink, Subscriber, Subscription};
+use crate::publish::{Served, Subscriber};
 use crate::settings::Settings;
 use crate::source::{self, Source};
-use crate::transcripts::Loaded;
 
 /// So many loaded files are taken in by one step of the first scan.
 const BATCH: usize = 128;
@@ -38,29 +38,6 @@ fn mode_for(settings: &Settings) -> Mode {
     if settings.doubt.is_some() { Mode::Read } else { Mode::WriteOrRead }
 }
 
-/// A question that the loop answers between two steps.
-pub(crate) type Question = Box<dyn FnOnce(&Engine, &dyn Source) + Send>;
-
-/// What reaches the loop from outside.
-pub(crate) enum Message {
-    Loaded(usize, Box<Loaded>),
-    ScanEnded(Box<FirstScan>),
-    ScanBegan {
-        recent: usize,
-    },
-    ProcessEnded(u32),
-    Folder(Box<FolderLook>),
-    /// The machine slept, or its clock was set.
-    ClockJumped,
-    Subscribe(Subscription, Sink),
-    Tell(RosterMessage),
-    Ask(Question),
-    LookAgain,
-    /// The person wants it otherwise from now on.
-    Settings(Box<Settings>),
-    Stop,
-}
-
 /// The loop's state beside the engine.
 pub(crate) struct Loop {
     pub engine: Engine,
@@ -70,6 +47,7 @@ pub(crate) struct Loop {
     pub inbox: mpsc::UnboundedReceiver<Message>,
     pub processes: Arc<dyn Processes>,
     subscribers: Vec<Subscriber>,
+    listeners: Listeners,
     /// When a subscriber that pauses gets its next delta.
     serve_at: Option<Timestamp>,
     exits: Exits,
@@ -140,6 +118,7 @@ impl Loop {
             inbox,
             processes: world.processes,
             subscribers: Vec::new(),
+            listeners: Listeners::default(),
             serve_at: None,
             exits,
             folder_looks,
@@ -161,6 +140,8 @@ impl Loop {
         let mut out = Vec::new();
         self.engine.read_registries(&mut out);
         self.carry_out(out);
+        let muted = self.engine.settings.data_dir.as_deref().and_then(|folder| MuteFile::of(folder).read());
+        self.step(Input::Attention(AttentionInput::Mute(muted)));
         self.watch_problems = self.problems();
         self.step(Input::Watching(self.watch_problems.clone()));
         loop {
@@ -279,6 +260,8 @@ impl Loop {
                 self.step(Input::ProcessEnded(Some(pid)));
             }
             Message::Subscribe(wants, sink) => self.subscribers.push(Subscriber::new(wants, sink)),
+            Message::Listen(sink) => self.listeners.add(sink, &mut self.engine),
+            Message::Attention(input) => self.step(Input::Attention(input)),
             Message::Tell(message) => {
                 self.subscribers.retain_mut(|subscriber| subscriber.tell(message.clone()))
             }
@@ -287,6 +270,8 @@ impl Loop {
             // While the machine slept deadlines have passed, processes have ended and polled folders have changed; all of
             // that is looked at before anybody is told anything.
             Message::ClockJumped | Message::LookAgain => {
+                // It may have travelled.
+                self.step(Input::Attention(AttentionInput::Zone(TimeZone::system())));
                 self.step(Input::Hints(BTreeSet::from([Hint::Everything])))
             }
             Message::Loaded(..) | Message::Folder(_) | Message::ScanEnded(_) | Message::Stop => {}
@@ -297,9 +282,7 @@ impl Loop {
     fn take_settings(&mut self, settings: Settings) {
         let told = |settings: &Settings| (settings.history.clone(), settings.recovery, settings.archive);
         let other_history = told(&settings) != told(&self.engine.settings);
-        let out = self.engine.take_settings(settings);
-        self.carry_out(out);
-        self.step(Input::Deadline);
+        self.step(Input::Settings(Box::new(settings)));
         if other_history && self.historian.take().is_some() {
             self.begin_history();
         }
@@ -371,8 +354,8 @@ impl Loop {
     fn carry_out(&mut self, out: Vec<Output>) {
         for output in out {
             match output {
-                // Alerts will be shown from here; what counts is in the rows.
-                Output::Changed | Output::Transition { .. } | Output::Attention(_) => {}
+                Output::Changed | Output::Transition { .. } => {}
+                Output::Attention(outcome) => self.listeners.owe(outcome),
                 Output::WatchProcess(pid) => {
                     let descriptor = self.processes.exit_fd(pid);
                     let opened = descriptor.is_some();
@@ -398,6 +381,7 @@ impl Loop {
     fn serve(&mut self) {
         let now = self.clock.now();
         self.save(now);
+        self.listeners.tell();
         // A marker may tell that a session goes on elsewhere; without it the first snapshot shows one row too many.
         let patient = self.folders_until.filter(|until| now < *until && self.folder_looks.outstanding() > 0);
         let ready = self.recent_left == Some(0) && patient.is_none();

@@ -3,6 +3,7 @@
 //! [`configuration`] owns the file while a program runs: reads it, follows it, changes it. [`table`] is the one list of
 //! what can stand in it.
 
+mod alerts;
 pub mod configuration;
 mod edit;
 mod file;
@@ -24,6 +25,7 @@ use watchbill_core::session::state::Timeouts;
 use watchbill_core::time::Millis;
 use watchbill_store::archive::plan::ArchiveSettings;
 
+pub use alerts::AlertSettings;
 pub use configuration::Configuration;
 
 /// Everything the engine and the window can be told.
@@ -56,57 +58,6 @@ pub struct Settings {
     /// Why it is not known what may be watched and stored: the configuration file cannot be understood, and never was
     /// since the start. Nothing is stored then, so that nothing is that should not be.
     pub doubt: Option<Arc<str>>,
-}
-
-/// `[alerts]`: what the person wants to be told of.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AlertSettings {
-    /// Of permissions.
-    pub approval: bool,
-    /// Of questions.
-    pub question: bool,
-    /// Of plans.
-    pub plan: bool,
-    /// Of other dialogs.
-    pub dialog: bool,
-    /// Of failures.
-    pub error: bool,
-    /// Of turns that ended.
-    pub finished: bool,
-    /// How long somebody must be needed before.
-    pub dwell: Millis,
-    /// Hours of the day without alerts.
-    pub quiet_hours: Vec<QuietSpan>,
-    /// Projects by name, or folders in full, that are never told of.
-    pub muted: Vec<String>,
-    /// With a sound.
-    pub sound: bool,
-}
-
-/// A daily span in the person's own time, in minutes from midnight. Where `to` is before `from` it is of the next day.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct QuietSpan {
-    /// The first quiet minute.
-    pub from: u16,
-    /// The first minute that is quiet no more; 1440 at most.
-    pub to: u16,
-}
-
-impl Default for AlertSettings {
-    fn default() -> Self {
-        Self {
-            approval: true,
-            question: true,
-            plan: true,
-            dialog: true,
-            error: true,
-            finished: true,
-            dwell: Millis::from_secs(2),
-            quiet_hours: Vec::new(),
-            muted: Vec::new(),
-            sound: false,
-        }
-    }
 }
 
 /// `[window]`: how the window looks and is reached.

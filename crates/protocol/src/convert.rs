@@ -194,6 +194,7 @@ impl RosterSnapshot {
             sessions: rows.into_iter().map(TrackedSession::from).collect(),
             problems: sorted(problems),
             reading,
+            muted_until: None,
         }
     }
 }
@@ -216,6 +217,7 @@ impl RosterDelta {
             removals: delta.removals.iter().map(SessionId::to_string).collect(),
             problems: problems.map(sorted),
             reading,
+            muted_until: None,
         }
     }
 }

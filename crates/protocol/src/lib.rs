@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod alert;
 pub mod chain;
 mod convert;
 pub mod doctor;

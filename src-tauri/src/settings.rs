@@ -1,0 +1,89 @@
+//! The settings between the configuration and the windows: what they ask and change, and what they are told by themselves.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tauri::ipc::Channel;
+use tauri::{AppHandle, Manager, State, WebviewWindow, async_runtime};
+use watchbill_engine::settings::Configuration;
+use watchbill_engine::settings::configuration::Changed;
+use watchbill_engine::settings::follow::{self, Following};
+use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_protocol::settings::{SettingChange, SettingsView};
+
+use crate::desk::Desk;
+
+/// The lines to the windows, one each. Tauri's managed state.
+#[derive(Default)]
+pub struct SettingsLine(Mutex<HashMap<String, Channel<SettingsView>>>);
+
+impl SettingsLine {
+    /// The window is gone.
+    pub fn window_closed(&self, label: &str) {
+        self.lock().remove(label);
+    }
+
+    fn tell(&self, view: &SettingsView) {
+        self.lock().retain(|_, channel| channel.send(view.clone()).is_ok());
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Channel<SettingsView>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// From now on edits by hand count, and so does what the windows change.
+pub fn follow(app: &AppHandle, configuration: &Arc<Configuration>) -> Following {
+    let app = app.clone();
+    configuration.subscribe(Box::new(move |changed| {
+        take(&app, changed);
+        true
+    }));
+    follow::follow(configuration)
+}
+
+/// Everything in the shell that depends on a setting is told here.
+fn take(app: &AppHandle, changed: &Changed) {
+    if let Some(desk) = app.try_state::<Desk>()
+        && let Err(error) = desk.apply(&changed.settings)
+    {
+        tracing::error!(%error, "other settings could not be applied; they count after a restart");
+    }
+    app.state::<SettingsLine>().tell(&changed.view);
+}
+
+/// All settings as they are in force.
+#[tauri::command]
+pub async fn settings(configuration: State<'_, Arc<Configuration>>) -> Result<SettingsView, ApiError> {
+    Ok((*configuration.view()).clone())
+}
+
+/// The settings now, and again after every change, for the window that asks.
+#[tauri::command]
+pub async fn settings_subscribe(
+    window: WebviewWindow,
+    line: State<'_, SettingsLine>,
+    configuration: State<'_, Arc<Configuration>>,
+    channel: Channel<SettingsView>,
+) -> Result<(), ApiError> {
+    // Under the lock, so that no change falls between.
+    let mut lines = line.lock();
+    if channel.send((*configuration.view()).clone()).is_ok() {
+        lines.insert(window.label().to_owned(), channel);
+    }
+    Ok(())
+}
+
+/// Changes settings in the configuration file, all of them or none.
+#[tauri::command]
+pub async fn change_settings(
+    configuration: State<'_, Arc<Configuration>>,
+    changes: Vec<SettingChange>,
+) -> Result<SettingsView, ApiError> {
+    let configuration = Arc::clone(&configuration);
+    let changed = async_runtime::spawn_blocking(move || configuration.change(&changes)).await;
+    changed.unwrap_or_else(|error| {
+        tracing::error!(%error, "a change of settings ended in a panic");
+        Err(ApiError::new(ErrorCode::Internal, "the settings could not be changed; the log says why"))
+    })
+}
