@@ -20,6 +20,11 @@ const COMMANDS: &[&str] = &[
     "settings",
     "settings_subscribe",
     "change_settings",
+    "archive_offer",
+    "open_settings",
+    "hooks_status",
+    "hooks_preview",
+    "hooks_change",
 ];
 
 /// Stands in for the window on a fresh clone, so that `cargo check` needs no Node.

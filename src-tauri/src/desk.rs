@@ -86,7 +86,7 @@ impl Desk {
     /// # Errors
     /// When the system gives no thread; then the engine runs on as it was.
     pub fn apply(&self, settings: &Settings) -> std::io::Result<()> {
-        if self.demo.load(Ordering::Acquire) {
+        if self.is_demo() {
             return Ok(());
         }
         let handle = current(&self.engine);
@@ -96,6 +96,11 @@ impl Desk {
             handle.apply(settings);
         }
         Ok(())
+    }
+
+    /// Whether made-up sessions are shown.
+    pub fn is_demo(&self) -> bool {
+        self.demo.load(Ordering::Acquire)
     }
 
     /// Shows made-up sessions from now on.

@@ -9,6 +9,7 @@ mod bridge;
 mod commands;
 mod desk;
 mod engine;
+mod hooks;
 mod options;
 mod roster_copy;
 mod settings;
@@ -84,6 +85,11 @@ fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
             settings::settings,
             settings::settings_subscribe,
             settings::change_settings,
+            settings::archive_offer,
+            settings::open_settings,
+            hooks::hooks_status,
+            hooks::hooks_preview,
+            hooks::hooks_change,
         ])
         .build(context)?;
     let desk = Desk::new(if options.demo { engine::demo()? } else { engine::open(settings)? }, options.demo);

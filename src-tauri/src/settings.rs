@@ -9,9 +9,10 @@ use watchbill_engine::settings::Configuration;
 use watchbill_engine::settings::configuration::Changed;
 use watchbill_engine::settings::follow::{self, Following};
 use watchbill_protocol::error::{ApiError, ErrorCode};
-use watchbill_protocol::settings::{SettingChange, SettingsView};
+use watchbill_protocol::settings::{ArchiveOffer, SettingChange, SettingsView};
 
 use crate::desk::Desk;
+use crate::window;
 
 /// The lines to the windows, one each. Tauri's managed state.
 #[derive(Default)]
@@ -86,4 +87,17 @@ pub async fn change_settings(
         tracing::error!(%error, "a change of settings ended in a panic");
         Err(ApiError::new(ErrorCode::Internal, "the settings could not be changed; the log says why"))
     })
+}
+
+/// What archiving would take and save.
+#[tauri::command]
+pub async fn archive_offer(desk: State<'_, Desk>) -> Result<ArchiveOffer, ApiError> {
+    desk.ask(|engine| Ok(engine.archive_offer())).await
+}
+
+/// Shows the window of the settings, in front.
+#[tauri::command]
+pub async fn open_settings(app: AppHandle) -> Result<(), ApiError> {
+    window::open_settings(&app);
+    Ok(())
 }

@@ -1,4 +1,4 @@
-//! The one window. It exists only while it is open: a closed window costs no web process.
+//! The roster's window and that of the settings. They exist only while they are open: a closed one costs no web process.
 
 use tauri::webview::NewWindowResponse;
 use tauri::{AppHandle, Manager, Url, WebviewWindow, WebviewWindowBuilder};
@@ -7,13 +7,24 @@ use crate::desk::Desk;
 
 /// Its label in `tauri.conf.json`.
 pub const LABEL: &str = "main";
+/// The label of the settings' window there.
+const SETTINGS: &str = "settings";
 
 /// Shows the window, in front.
 pub fn open(app: &AppHandle) {
+    show(app, LABEL);
+}
+
+/// Shows the window of the settings, in front. There is one.
+pub fn open_settings(app: &AppHandle) {
+    show(app, SETTINGS);
+}
+
+fn show(app: &AppHandle, label: &'static str) {
     let app_ = app.clone();
     // Called from the bus, from the tray and from the main thread itself.
     let asked = app.run_on_main_thread(move || {
-        if let Err(error) = raise(&app_) {
+        if let Err(error) = raise(&app_, label) {
             tracing::error!(%error, "the window could not be opened");
         }
     });
@@ -52,19 +63,19 @@ pub fn end_without(app: &AppHandle) {
     }
 }
 
-fn raise(app: &AppHandle) -> tauri::Result<()> {
-    let window = match app.get_webview_window(LABEL) {
+fn raise(app: &AppHandle, label: &str) -> tauri::Result<()> {
+    let window = match app.get_webview_window(label) {
         Some(window) => window,
-        None => create(app)?,
+        None => create(app, label)?,
     };
     window.unminimize()?;
     window.show()?;
     window.set_focus()
 }
 
-fn create(app: &AppHandle) -> tauri::Result<WebviewWindow> {
+fn create(app: &AppHandle, label: &str) -> tauri::Result<WebviewWindow> {
     let config = app.config();
-    let window = config.app.windows.iter().find(|window| window.label == LABEL);
+    let window = config.app.windows.iter().find(|window| window.label == label);
     let window = window.ok_or(tauri::Error::WindowNotFound)?;
     let dev = config.build.dev_url.clone().filter(|_| tauri::is_dev());
     WebviewWindowBuilder::from_config(app, window)?

@@ -10,10 +10,11 @@ use watchbill_core::attention::AttentionSettings;
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
 use watchbill_protocol::chain::WorkChain;
-use watchbill_protocol::doctor::Doctor;
+use watchbill_protocol::doctor::{Doctor, HookSettings};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::roster::{RosterMessage, RosterSnapshot};
 use watchbill_protocol::search::{SearchAnswer, SearchQuery};
+use watchbill_protocol::settings::ArchiveOffer;
 use watchbill_protocol::timeline::{Timeline, TimelinePlace};
 use watchbill_protocol::why::Why;
 use watchbill_watch::fs::{Fs, StdFs};
@@ -21,6 +22,7 @@ use watchbill_watch::process::SystemProcesses;
 
 use crate::archive::with_archive;
 use crate::clock::{Clock, SystemClock};
+use crate::doctor::scopes_in_time;
 use crate::engine::{Engine, World};
 use crate::input::AttentionInput;
 use crate::message::Message;
@@ -240,7 +242,26 @@ impl Handle {
     pub fn doctor(&self) -> Result<Doctor, ApiError> {
         let doctor = self.ask(|engine, source| engine.doctor(&|root: &Path| source.mode_of(root)))?;
         // The store is looked at here: the loop has better things to do than to wait for a disk.
-        Ok(Doctor { store: stored::health(&self.settings(), &*self.fs), ..doctor })
+        let settings = self.settings();
+        let mut doctor = Doctor { store: stored::health(&settings, &*self.fs), ..doctor };
+        if let Some(hooks) = &mut doctor.hooks {
+            hooks.settings = self.hooks()?;
+        }
+        Ok(doctor)
+    }
+
+    /// How the hooks are, scope by scope.
+    ///
+    /// # Errors
+    /// When the engine has stopped.
+    pub fn hooks(&self) -> Result<Vec<HookSettings>, ApiError> {
+        let projects = self.ask(|engine, _| engine.working_folders())?;
+        Ok(scopes_in_time(&self.settings().roots, projects))
+    }
+
+    /// What archiving would take and save.
+    pub fn archive_offer(&self) -> ArchiveOffer {
+        crate::archive::offer_at(&self.settings(), &*self.fs, SystemClock.now())
     }
 
     /// What it runs by now.

@@ -53,6 +53,8 @@ pub struct Settings {
     pub window: WindowSettings,
     /// The window offers to install hooks where none are.
     pub offer_hooks: bool,
+    /// The configuration file, whether it is there or not.
+    pub config_file: Option<PathBuf>,
     /// What the configuration file says that is not followed.
     pub problems: Vec<Problem>,
     /// Why it is not known what may be watched and stored: the configuration file cannot be understood, and never was
@@ -110,6 +112,7 @@ impl Settings {
             alerts: AlertSettings::default(),
             window: WindowSettings::default(),
             offer_hooks: true,
+            config_file: None,
             problems: Vec::new(),
             doubt: None,
         }

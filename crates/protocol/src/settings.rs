@@ -191,3 +191,23 @@ pub struct SettingChange {
     /// What it shall be; `null`: as if nobody had said anything.
     pub value: Option<SettingValue>,
 }
+
+/// What archiving transcripts would take and save, for the person to decide.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
+pub struct ArchiveOffer {
+    /// Transcripts that would be archived.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// What they would take, estimated from some of them.
+    pub expected: u64,
+    /// After so many days the agent removes a transcript.
+    pub cleanup_days: i64,
+    /// Transcripts that the agent will remove within a week.
+    pub soon: u64,
+    /// When it may remove the first one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_at: Option<String>,
+}

@@ -15,9 +15,10 @@ use watchbill_protocol::doctor::Doctor;
 use watchbill_protocol::error::ApiError;
 use watchbill_protocol::event::StoreEvent;
 use watchbill_protocol::export::ExportChain;
+use watchbill_protocol::hooks::HooksPreview;
 use watchbill_protocol::roster::RosterMessage;
 use watchbill_protocol::search::{SearchAnswer, SearchQuery};
-use watchbill_protocol::settings::{SettingChange, SettingsView};
+use watchbill_protocol::settings::{ArchiveOffer, SettingChange, SettingsView};
 use watchbill_protocol::status::Status;
 use watchbill_protocol::store::{ForgetReport, IndexReport, Stats};
 use watchbill_protocol::timeline::{Timeline, TimelinePlace, What};
@@ -46,6 +47,8 @@ fn generate(folder: &Path) {
     Stats::export_all(&config).unwrap();
     ForgetReport::export_all(&config).unwrap();
     ExportChain::export_all(&config).unwrap();
+    HooksPreview::export_all(&config).unwrap();
+    ArchiveOffer::export_all(&config).unwrap();
     SettingsView::export_all(&config).unwrap();
     SettingChange::export_all(&config).unwrap();
 }

@@ -114,9 +114,17 @@ fn what_is_wrong_in_the_file_is_told_and_the_rest_counts() {
     assert_eq!(told["count"], 2);
     let detail = told["detail"].as_str().unwrap();
     assert!(detail.contains("line 3, column 8: timeouts.idle: expected a time"), "{detail}");
-    assert!(detail.contains("line 4, column 2: `timeout` is not known; did you mean `timeouts`?"), "{detail}");
+    assert!(
+        detail.contains("line 4, column 2: `timeout` is not known; did you mean `timeouts`?"),
+        "{detail}"
+    );
     assert_eq!(doctor["config"]["path"], home.path().join("config.toml").to_str().unwrap());
 
     let said = run(watchbill(home.path()).args(["--config", "config.toml", "roster"]));
-    assert!(said.out.contains("timeouts.idle") || said.err.contains("timeouts.idle"), "{said:?}");
+    assert!(
+        said.out.contains("timeouts.idle") || said.err.contains("timeouts.idle"),
+        "{}{}",
+        said.out,
+        said.err
+    );
 }

@@ -56,7 +56,11 @@ impl Configuration {
         }
         let contents = surroundings.file.as_deref().map_or(Contents::Absent, look);
         let known = Known::of(&surroundings, contents, None)?;
-        Ok(Self { surroundings, state: Mutex::new(State { known, undo: Undo::default() }), listeners: Mutex::default() })
+        Ok(Self {
+            surroundings,
+            state: Mutex::new(State { known, undo: Undo::default() }),
+            listeners: Mutex::default(),
+        })
     }
 
     /// What is in force.
@@ -103,14 +107,20 @@ impl Configuration {
     /// changed it meanwhile; then it is as it was.
     pub fn change(&self, changes: &[SettingChange]) -> Result<SettingsView, ApiError> {
         let path = self.path().ok_or_else(|| {
-            ApiError::new(ErrorCode::Unsupported, "no folder for a configuration file is known; name one with --config")
+            ApiError::new(
+                ErrorCode::Unsupported,
+                "no folder for a configuration file is known; name one with --config",
+            )
         })?;
         let changes = self.checked(changes)?;
         let file = SettingsFile::read(path).map_err(|error| refusal(&error))?;
         let known = self.state().known.contents.text().map(str::to_owned);
         if file.text != known {
             self.look_again();
-            let message = format!("{} was changed by another program just now; look at it, then try again", path.display());
+            let message = format!(
+                "{} was changed by another program just now; look at it, then try again",
+                path.display()
+            );
             return Err(ApiError::new(ErrorCode::Conflict, message));
         }
         let mut text = known.clone().unwrap_or_default();
@@ -122,8 +132,9 @@ impl Configuration {
                 let after = match back {
                     Some(back) => back,
                     None => {
-                        let after = edit::change(&text, key, value.as_ref())
-                            .map_err(|error| ApiError::new(code_of(&error), format!("{}: {error}", path.display())))?;
+                        let after = edit::change(&text, key, value.as_ref()).map_err(|error| {
+                            ApiError::new(code_of(&error), format!("{}: {error}", path.display()))
+                        })?;
                         state.undo.note(key, had, text, after.clone());
                         after
                     }
@@ -173,7 +184,11 @@ impl Configuration {
                 }
             };
             let before = std::mem::replace(&mut state.known, known).settings;
-            Changed { settings: Arc::clone(&state.known.settings), before, view: Arc::clone(&state.known.view) }
+            Changed {
+                settings: Arc::clone(&state.known.settings),
+                before,
+                view: Arc::clone(&state.known.view),
+            }
         };
         listeners.retain_mut(|listener| listener(&changed));
     }

@@ -107,8 +107,9 @@ fn set(text: &str, document: &Document<&str>, key: SettingKey, value: &Value) ->
     }
     match table_name {
         None => Ok(format!("{name} = {written}{line}{}{text}", if text.is_empty() { "" } else { line })),
-        Some(table) => in_table(text, document, table, &format!("{name} = {written}"), line)
-            .ok_or(EditError::Shape(key)),
+        Some(table) => {
+            in_table(text, document, table, &format!("{name} = {written}"), line).ok_or(EditError::Shape(key))
+        }
     }
 }
 
@@ -136,13 +137,7 @@ fn is_dotted(document: &Document<&str>, table: Option<&str>) -> bool {
 }
 
 /// Into a table without a value of its own in lines: right below its header, or into its braces.
-fn in_table(
-    text: &str,
-    document: &Document<&str>,
-    table: &str,
-    setting: &str,
-    line: &str,
-) -> Option<String> {
+fn in_table(text: &str, document: &Document<&str>, table: &str, setting: &str, line: &str) -> Option<String> {
     match document.as_table().get(table)? {
         Item::Table(header) => {
             // A table that only others below it imply has no header yet.
@@ -168,8 +163,7 @@ fn remove(text: &str, document: &Document<&str>, key: SettingKey) -> Result<Stri
     let Some(place) = found else { return Ok(text.to_owned()) };
     let Some(item) = place.table.get(place.name) else { return Ok(text.to_owned()) };
     let value = item.as_value().and_then(Toml::span).ok_or(EditError::Shape(key))?;
-    let name =
-        place.table.key(place.name).and_then(toml_edit::Key::span).ok_or(EditError::Unsafe(key))?;
+    let name = place.table.key(place.name).and_then(toml_edit::Key::span).ok_or(EditError::Unsafe(key))?;
     if is_line_start(text, name.start) {
         let start = text[..name.start].rfind('\n').map_or(0, |end| end + 1);
         return Ok(replaced(text, start..line_end(text, value.end), ""));
@@ -297,8 +291,11 @@ exclude = [
             "[timeouts.x]\na = 1\n",
             "\"timeouts\".\"idle\" = 5 # quoted\n",
         ] {
-            for (key, value) in [(K::TimeoutsApproval, Some(secs(7))), (K::TimeoutsIdle, None), (K::Roots, Some(list(&["/r"])))]
-            {
+            for (key, value) in [
+                (K::TimeoutsApproval, Some(secs(7))),
+                (K::TimeoutsIdle, None),
+                (K::Roots, Some(list(&["/r"]))),
+            ] {
                 let after = change(text, key, value.as_ref());
                 told.push_str(&format!("{text:?} {}: {:?}\n", key.name(), after.map_err(|e| e.to_string())));
             }
@@ -329,7 +326,9 @@ exclude = [
             crate::settings::values::Kind::OneOf(words) => {
                 prop::sample::select(words).prop_map(|word| Value::Word(word.to_owned())).boxed()
             }
-            crate::settings::values::Kind::Line => name.prop_map(|name| Value::Word(name.trim().to_owned())).boxed(),
+            crate::settings::values::Kind::Line => {
+                name.prop_map(|name| Value::Word(name.trim().to_owned())).boxed()
+            }
             crate::settings::values::Kind::Hours => Just(list(&["22:00-07:00"])).boxed(),
             crate::settings::values::Kind::List | crate::settings::values::Kind::SomeOf => {
                 prop::collection::vec(name, 1..4).prop_map(Value::List).boxed()

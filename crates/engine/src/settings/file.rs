@@ -130,7 +130,12 @@ fn is_close(a: &str, b: &str) -> bool {
     (a.len() <= 1 && b.len() <= 1) || (a.len() == 2 && b.len() == 2 && a[0] == b[1] && a[1] == b[0])
 }
 
-fn problem(text: &str, key: Option<SettingKey>, span: Option<Range<usize>>, message: String) -> SettingProblem {
+fn problem(
+    text: &str,
+    key: Option<SettingKey>,
+    span: Option<Range<usize>>,
+    message: String,
+) -> SettingProblem {
     let place = span.and_then(|span| text.get(..span.start)).map(|before| {
         let line = before.matches('\n').count() as u64 + 1;
         (line, before.rsplit('\n').next().unwrap_or_default().chars().count() as u64 + 1)
@@ -182,7 +187,12 @@ loud = true
 
     #[test]
     fn every_way_to_write_a_table_is_read() {
-        for text in ["timeouts.idle = 5", "timeouts = { idle = 5 }", "[timeouts]\nidle = 5", "\u{feff}[timeouts]\r\nidle = 5\r\n"] {
+        for text in [
+            "timeouts.idle = 5",
+            "timeouts = { idle = 5 }",
+            "[timeouts]\nidle = 5",
+            "\u{feff}[timeouts]\r\nidle = 5\r\n",
+        ] {
             let reading = read(text);
             assert_eq!(reading.problems, [], "{text}");
             assert!(reading.values.contains_key(&SettingKey::TimeoutsIdle), "{text}");

@@ -45,15 +45,16 @@ impl Contents {
 
 /// Looks what is there. Whatever it is, it is no reason to stop.
 pub(super) fn look(path: &Path) -> Contents {
-    let whole = |message: String| {
-        Contents::Refused(SettingProblem { key: None, line: None, column: None, message })
-    };
+    let whole =
+        |message: String| Contents::Refused(SettingProblem { key: None, line: None, column: None, message });
     let bytes = match std::fs::metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Contents::Absent,
         Err(error) => return whole(format!("cannot be read: {error}")),
         // Reading a pipe would wait for its writer.
         Ok(found) if !found.is_file() => return whole("is no ordinary file".to_owned()),
-        Ok(found) if found.len() > SIZE_LIMIT => return whole("is far too long for a configuration".to_owned()),
+        Ok(found) if found.len() > SIZE_LIMIT => {
+            return whole("is far too long for a configuration".to_owned());
+        }
         Ok(_) => match std::fs::read(path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Contents::Absent,
@@ -97,8 +98,7 @@ impl Known {
     ) -> Result<Self, SettingsError> {
         let mut reading = contents.reading();
         let unclear = |key: &SettingKey| reading.broken || reading.wrong.contains(key);
-        let was_certain =
-            |key: &SettingKey| before.is_some_and(|before| !before.uncertain.contains(key));
+        let was_certain = |key: &SettingKey| before.is_some_and(|before| !before.uncertain.contains(key));
         let protecting = SettingKey::ALL.iter().filter(|key| protects(**key));
         let uncertain: BTreeSet<SettingKey> =
             protecting.filter(|key| unclear(key) && !was_certain(key)).copied().collect();
@@ -108,6 +108,7 @@ impl Known {
         good.extend(last);
 
         let mut settings = surroundings.settle(&good)?;
+        settings.config_file.clone_from(&surroundings.file);
         settings.problems = problem(surroundings, &reading.problems).into_iter().collect();
         settings.doubt = doubt(surroundings, &uncertain, &reading.problems);
         let view = SettingsView {

@@ -13,9 +13,7 @@ use watchbill_store::archive::plan::ArchiveSettings;
 
 use super::table::default;
 use super::values::Value;
-use super::{
-    Environment, Given, Settings, SettingsError, Theme, WatchSetting, WindowSettings, alerts,
-};
+use super::{Environment, Given, Settings, SettingsError, Theme, WatchSetting, WindowSettings, alerts};
 
 /// What the file says, as far as it is right.
 pub(super) type Values = BTreeMap<SettingKey, Value>;
@@ -123,7 +121,9 @@ impl Surroundings {
             ..HistorySettings::default()
         };
         history.plan_folders.extend(told.list(SettingKey::StorePlanFolders).into_iter().map(full));
-        history.plan_folders.extend(roots.iter().map(|root| root.join("plans").to_string_lossy().into_owned()));
+        history
+            .plan_folders
+            .extend(roots.iter().map(|root| root.join("plans").to_string_lossy().into_owned()));
         history
     }
 

@@ -92,9 +92,7 @@ impl Kind {
             }
             (Self::SpanOrNever, Raw::Text(text)) if text.trim() == "never" => Some(Value::Never),
             (Self::Span | Self::SpanOrNever, raw) => span(raw).filter(|span| span.0 > 0).map(Value::Span),
-            (Self::Size, Raw::Whole(bytes)) => {
-                u64::try_from(*bytes).ok().filter(|n| *n > 0).map(Value::Size)
-            }
+            (Self::Size, Raw::Whole(bytes)) => u64::try_from(*bytes).ok().filter(|n| *n > 0).map(Value::Size),
             (Self::Size, Raw::Text(text)) => parse_size(text).filter(|bytes| *bytes > 0).map(Value::Size),
             (Self::OneOf(words), Raw::Text(text)) => {
                 words.contains(&text.as_str()).then(|| Value::Word(text.clone()))
@@ -119,15 +117,11 @@ impl Kind {
             Self::Flag => "true or false".to_owned(),
             Self::Number(least, i64::MAX) => format!("a whole number from {least} on"),
             Self::Number(least, most) => format!("a whole number from {least} to {most}"),
-            Self::Span => {
-                "a time above zero: seconds, or a number with a unit, such as \"10m\"".to_owned()
-            }
+            Self::Span => "a time above zero: seconds, or a number with a unit, such as \"10m\"".to_owned(),
             Self::SpanOrNever => {
                 "a time above zero: seconds, a number with a unit, such as \"365d\", or \"never\"".to_owned()
             }
-            Self::Size => {
-                "a size above zero: bytes, or a number with a unit, such as \"5GB\"".to_owned()
-            }
+            Self::Size => "a size above zero: bytes, or a number with a unit, such as \"5GB\"".to_owned(),
             Self::OneOf(words) => {
                 format!("one of {}", words.iter().map(|w| format!("{w:?}")).collect::<Vec<_>>().join(", "))
             }
@@ -264,7 +258,10 @@ fn parse_size(text: &str) -> Option<u64> {
 
 fn size_text(bytes: u64) -> String {
     let unit = SIZES.iter().find(|(_, unit)| bytes % unit == 0);
-    unit.map_or_else(|| bytes.to_string(), |(name, unit)| format!("{}{}", bytes / unit, name.replace('I', "i")))
+    unit.map_or_else(
+        || bytes.to_string(),
+        |(name, unit)| format!("{}{}", bytes / unit, name.replace('I', "i")),
+    )
 }
 
 fn number_and_unit(text: &str) -> (&str, &str) {
@@ -290,12 +287,19 @@ mod tests {
 
     #[test]
     fn spans_and_sizes_are_told_in_their_own_unit() {
-        for (given, told) in
-            [("90", "90s"), ("600", "10m"), ("1.5", "1500ms"), ("'24 h'", "24h"), ("'48h'", "2d"), ("'2min'", "2m")]
-        {
+        for (given, told) in [
+            ("90", "90s"),
+            ("600", "10m"),
+            ("1.5", "1500ms"),
+            ("'24 h'", "24h"),
+            ("'48h'", "2d"),
+            ("'2min'", "2m"),
+        ] {
             assert_eq!(Kind::Span.of_toml(&toml(given)).unwrap().wire(), SettingValue::Text(told.into()));
         }
-        for (given, told) in [("5368709120", "5GiB"), ("'5 gb'", "5GB"), ("'1000kb'", "1MB"), ("1025", "1025B")] {
+        for (given, told) in
+            [("5368709120", "5GiB"), ("'5 gb'", "5GB"), ("'1000kb'", "1MB"), ("1025", "1025B")]
+        {
             assert_eq!(Kind::Size.of_toml(&toml(given)).unwrap().wire(), SettingValue::Text(told.into()));
         }
     }
