@@ -239,13 +239,13 @@ fn a_running_engine_takes_other_timeouts() {
         Ear::of(start(Settings { roots: vec![folder.root.clone()], data_dir: None, ..settings }).unwrap());
     ear.handle.follow(&house.configuration);
     let author = folder.author(1);
-    folder.append(&author, &author.prompt(1, now() - Millis::from_secs(120)));
+    folder.append(&author, &author.prompt(1, now()));
     ear.until_state(&author, "working");
-    std::fs::write(house.path(), "[timeouts]\nstale = \"1m\"\n").unwrap();
+    std::fs::write(house.path(), "[timeouts]\nstale = \"1s\"\n").unwrap();
     ear.until("the turn to be taken for over", |copy| {
         row(copy, &author).is_some_and(|row| row.state != "working")
     });
-    assert_eq!(ear.handle.settings().timeouts.stale, Millis::from_secs(60));
+    assert_eq!(ear.handle.settings().timeouts.stale, Millis::from_secs(1));
     assert_eq!(ear.handle.settings().roots, [folder.root.clone()], "the engine's own");
 }
 

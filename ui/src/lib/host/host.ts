@@ -1,6 +1,10 @@
 // What the window needs from its surroundings. Only an implementation of this knows the desktop shell.
 
+import type { ArchiveOffer } from "../bindings/ArchiveOffer";
 import type { Doctor } from "../bindings/Doctor";
+import type { HookSettings } from "../bindings/HookSettings";
+import type { HooksPreview } from "../bindings/HooksPreview";
+import type { HooksStep } from "../bindings/HooksStep";
 import type { RosterMessage } from "../bindings/RosterMessage";
 import type { SearchAnswer } from "../bindings/SearchAnswer";
 import type { SearchQuery } from "../bindings/SearchQuery";
@@ -36,6 +40,16 @@ export interface Host {
   subscribeSettings(onView: (view: SettingsView) => void): Promise<() => void>;
   /** All of them or none. */
   changeSettings(changes: readonly SettingChange[]): Promise<SettingsView>;
+  /** Shows the window of the settings. */
+  openSettings(): Promise<void>;
+  /** What archiving transcripts would take and save. */
+  archiveOffer(): Promise<ArchiveOffer>;
+  /** How the hooks are, scope by scope; nothing where there are none to speak of. */
+  hooksStatus(): Promise<HookSettings[]>;
+  /** What a step would change in the person's settings below one of the agent's folders. */
+  hooksPreview(root: string, step: HooksStep): Promise<HooksPreview>;
+  /** Makes the change that was shown; `token` says which one that was. */
+  hooksChange(root: string, step: HooksStep, token: string): Promise<void>;
 }
 
 /** What went wrong, in words for the person, whatever was thrown. */

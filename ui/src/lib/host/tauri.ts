@@ -43,5 +43,10 @@ export function tauriHost(): Host {
       };
     },
     changeSettings: (changes) => invoke("change_settings", { changes }),
+    openSettings: () => invoke("open_settings"),
+    archiveOffer: () => invoke("archive_offer"),
+    hooksStatus: () => invoke("hooks_status"),
+    hooksPreview: (root, step) => invoke("hooks_preview", { root, step }),
+    hooksChange: (root, step, token) => invoke("hooks_change", { root, step, token }),
   };
 }

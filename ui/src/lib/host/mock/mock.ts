@@ -2,6 +2,7 @@
 
 import type { RosterMessage } from "../../bindings/RosterMessage";
 import type { SearchQuery } from "../../bindings/SearchQuery";
+import type { HooksStep } from "../../bindings/HooksStep";
 import type { SettingChange } from "../../bindings/SettingChange";
 import type { SettingsView } from "../../bindings/SettingsView";
 import type { TrackedSession } from "../../bindings/TrackedSession";
@@ -9,6 +10,7 @@ import type { WorkChain } from "../../bindings/WorkChain";
 import { copyText } from "../clipboard";
 import type { Host } from "../host";
 import { Flood } from "./flood";
+import { MockHooks } from "./hooks";
 import { ENGINE_START, everydayRows, hostileRows, inRosterOrder, iso, longRows, manyRows, row, writingRows } from "./rows";
 import { callIn, searchMock } from "./search";
 import { MockSettings } from "./settings";
@@ -24,6 +26,8 @@ export type Preset = {
   readonly chains?: (session: TrackedSession) => WorkChain;
   readonly fails?: string;
   readonly reading?: boolean;
+  /** Whether hooks are installed; without a word they are. */
+  readonly hooks?: boolean;
   /** Very many rows with so many changes a second, instead of `rows`. */
   readonly flood?: { readonly sessions: number; readonly perSecond: number };
 };
@@ -33,6 +37,7 @@ export class MockHost implements Host {
   readonly copied: string[] = [];
   readonly opened: string[] = [];
   readonly config = new MockSettings();
+  readonly hooks: MockHooks;
 
   #preset: Preset;
   #rows: TrackedSession[];
@@ -42,6 +47,7 @@ export class MockHost implements Host {
 
   constructor(preset: Preset) {
     this.#preset = preset;
+    this.hooks = new MockHooks(preset.hooks ?? true);
     this.#rows = inRosterOrder(preset.rows);
     for (const step of preset.script ?? []) setTimeout(() => this.change(step), step.afterMs);
     if (preset.flood) this.#run(preset.flood.sessions, preset.flood.perSecond);
@@ -213,6 +219,26 @@ export class MockHost implements Host {
     return this.config.change(changes);
   }
 
+  async openSettings(): Promise<void> {
+    this.opened.push("settings");
+  }
+
+  async archiveOffer() {
+    return { files: 412, bytes: 1_900_000_000, expected: 310_000_000, cleanupDays: 30, soon: 37, firstAt: iso(ENGINE_START + 90_000_000) };
+  }
+
+  async hooksStatus() {
+    return this.hooks.status();
+  }
+
+  async hooksPreview(_root: string, step: HooksStep) {
+    return this.hooks.preview(step);
+  }
+
+  async hooksChange(_root: string, step: HooksStep, token: string): Promise<void> {
+    this.hooks.change(step, token);
+  }
+
   #now(): string {
     return iso(ENGINE_START + Date.now() - this.#started);
   }
@@ -229,6 +255,10 @@ export function presetNamed(name: string): Preset {
   switch (name) {
     case "empty":
       return { rows: [] };
+    case "first":
+      return { rows: [], hooks: false };
+    case "unhooked":
+      return { rows: everydayRows(), hooks: false };
     case "reading":
       return { rows: [], reading: true };
     case "failing":
