@@ -81,6 +81,8 @@ fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
             commands::search,
             commands::doctor,
             commands::open_folder,
+            commands::focus_terminal,
+            commands::resume_command,
             commands::start_demo,
             settings::settings,
             settings::settings_subscribe,
@@ -90,6 +92,14 @@ fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
             hooks::hooks_status,
             hooks::hooks_preview,
             hooks::hooks_change,
+            commands::words::rename_chain,
+            commands::words::join_chains,
+            commands::words::split_chain,
+            commands::words::accept_link,
+            commands::words::reject_link,
+            commands::words::undo_chain,
+            commands::words::snooze,
+            commands::words::put_away,
         ])
         .build(context)?;
     let desk = Desk::new(if options.demo { engine::demo()? } else { engine::open(settings)? }, options.demo);

@@ -36,7 +36,7 @@ pub fn look_and_keep(settings: Settings, world: World, outlook: Outlook, clock: 
     engine
 }
 
-fn look_with(
+pub(crate) fn look_with(
     settings: Settings,
     world: World,
     outlook: Outlook,

@@ -9,6 +9,8 @@ mod in_folders;
 mod keeps;
 mod reads;
 mod rows;
+mod says;
+mod seat;
 mod shares;
 mod takes_hooks;
 mod takes_in;
@@ -26,6 +28,7 @@ use watchbill_core::attention::{Attention, Counts};
 use watchbill_core::chain::chains::Chains;
 use watchbill_core::deadlines::Deadlines;
 use watchbill_core::ids::SessionId;
+use watchbill_core::person::Words;
 use watchbill_core::roster::delta::Roster;
 use watchbill_core::roster::row::Row;
 use watchbill_core::roster::visible::Filter;
@@ -110,6 +113,8 @@ pub struct Engine {
     /// Subscribers don't know yet that everything is muted, or no longer.
     muting_changed: bool,
     chains: Chains,
+    /// What the person has said.
+    words: Words,
     chains_dirty: bool,
     /// For each session with copied history, the one it was copied from.
     origins: HashMap<SessionId, SessionId>,
@@ -186,6 +191,7 @@ impl Engine {
             attention,
             muting_changed: false,
             chains: Chains::default(),
+            words: Words::default(),
             chains_dirty: false,
             origins: HashMap::new(),
             dirty: BTreeSet::new(),

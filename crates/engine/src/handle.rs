@@ -8,15 +8,18 @@ use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use watchbill_core::attention::AttentionSettings;
 use watchbill_core::ids::SessionId;
+use watchbill_core::person::Word;
 use watchbill_core::time::Timestamp;
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::doctor::{Doctor, HookSettings};
 use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_protocol::focus::FocusAnswer;
 use watchbill_protocol::roster::{RosterMessage, RosterSnapshot};
 use watchbill_protocol::search::{SearchAnswer, SearchQuery};
 use watchbill_protocol::settings::ArchiveOffer;
 use watchbill_protocol::timeline::{Timeline, TimelinePlace};
 use watchbill_protocol::why::Why;
+use watchbill_terminal::Seat;
 use watchbill_watch::fs::{Fs, StdFs};
 use watchbill_watch::process::SystemProcesses;
 
@@ -24,6 +27,7 @@ use crate::archive::with_archive;
 use crate::clock::{Clock, SystemClock};
 use crate::doctor::scopes_in_time;
 use crate::engine::{Engine, World};
+use crate::focus;
 use crate::input::AttentionInput;
 use crate::message::Message;
 use crate::mute::MuteFile;
@@ -235,6 +239,52 @@ impl Handle {
         reader.place(&*self.fs, &plan, agent, offset)
     }
 
+    /// Says a word of the person, of a session named as for every question. When this returns it is in force and stored,
+    /// or left for the program that stores.
+    ///
+    /// # Errors
+    /// When a session is not known, the word makes no sense as things are, or the engine has stopped.
+    pub fn say(&self, word: Word) -> Result<(), ApiError> {
+        let (sender, receiver) = mpsc::sync_channel(1);
+        let told = Box::new(move |said| {
+            // Whoever spoke may have given up waiting.
+            let _ = sender.send(said);
+        });
+        self.inbox.send(Message::Say(word, told)).map_err(|_| stopped())?;
+        receiver.recv_timeout(PATIENCE).map_err(|_| stopped())?
+    }
+
+    /// Brings the terminal of a session to the front. On the caller's thread, for some seconds at most.
+    ///
+    /// # Errors
+    /// When the session is not known or the engine has stopped. A terminal that cannot be shown is an answer.
+    pub fn focus_terminal(&self, session: &str) -> Result<FocusAnswer, ApiError> {
+        Ok(focus::focus(&self.seat(session)?))
+    }
+
+    /// Whether the person looks at the terminal of a session; `None` when that cannot be told. On the caller's thread, for
+    /// some seconds at most.
+    ///
+    /// # Errors
+    /// When the session is not known or the engine has stopped.
+    pub fn is_terminal_in_front(&self, session: &str) -> Result<Option<bool>, ApiError> {
+        Ok(focus::in_front(&self.seat(session)?))
+    }
+
+    /// The line for a shell that takes a session up again.
+    ///
+    /// # Errors
+    /// When the session is not known or the engine has stopped.
+    pub fn resume_command(&self, session: &str) -> Result<String, ApiError> {
+        let seat = self.seat(session)?;
+        Ok(watchbill_terminal::resume_command(&seat.session, seat.cwd.as_deref()))
+    }
+
+    fn seat(&self, session: &str) -> Result<Seat, ApiError> {
+        let session = session.to_owned();
+        self.ask(move |engine, _| engine.seat(&session))?
+    }
+
     /// What is found and how it is watched.
     ///
     /// # Errors
@@ -320,7 +370,6 @@ impl Handle {
         &self,
         question: impl FnOnce(&Engine, &dyn Source) -> T + Send + 'static,
     ) -> Result<T, ApiError> {
-        let stopped = || ApiError::new(ErrorCode::Internal, "the engine has stopped; start Watchbill again");
         let (sender, receiver) = mpsc::sync_channel(1);
         let question = Box::new(move |engine: &Engine, source: &dyn Source| {
             // Whoever asked may have given up waiting.
@@ -329,4 +378,8 @@ impl Handle {
         self.inbox.send(Message::Ask(question)).map_err(|_| stopped())?;
         receiver.recv_timeout(PATIENCE).map_err(|_| stopped())
     }
+}
+
+fn stopped() -> ApiError {
+    ApiError::new(ErrorCode::Internal, "the engine has stopped; start Watchbill again")
 }

@@ -1,5 +1,7 @@
 //! What reaches the loop from other threads.
 
+use watchbill_core::person::Word;
+use watchbill_protocol::error::ApiError;
 use watchbill_protocol::roster::RosterMessage;
 
 use crate::engine::Engine;
@@ -13,6 +15,9 @@ use crate::transcripts::Loaded;
 
 /// A question that the loop answers between two steps.
 pub(crate) type Question = Box<dyn FnOnce(&Engine, &dyn Source) + Send>;
+
+/// Takes what came of a word.
+pub(crate) type Told = Box<dyn FnOnce(Result<(), ApiError>) + Send>;
 
 /// What reaches the loop from outside.
 pub(crate) enum Message {
@@ -32,6 +37,8 @@ pub(crate) enum Message {
     Attention(AttentionInput),
     Tell(RosterMessage),
     Ask(Question),
+    /// What the person says, and who is told what came of it.
+    Say(Word, Told),
     LookAgain,
     /// The person wants it otherwise from now on.
     Settings(Box<Settings>),

@@ -1,6 +1,9 @@
 //! The loop itself, on a thread of its own: waits for hints, exits of processes, deadlines and
 //! questions, steps the engine, and serves the subscribers.
 
+mod hints;
+mod words;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -26,6 +29,7 @@ use crate::persist::Persist;
 use crate::publish::{Served, Subscriber};
 use crate::settings::Settings;
 use crate::source::{self, Source};
+use crate::wishes::Wishes;
 
 /// So many loaded files are taken in by one step of the first scan.
 const BATCH: usize = 128;
@@ -62,6 +66,8 @@ pub(crate) struct Loop {
     recent_left: Option<usize>,
     recent_limit: usize,
     watch_problems: Vec<Problem>,
+    /// What other programs ask of this one, and it of them.
+    wishes: Option<Wishes>,
     stopped: bool,
 }
 
@@ -131,6 +137,7 @@ impl Loop {
             historian: None,
             recent_limit: 0,
             watch_problems: Vec::new(),
+            wishes: None,
             stopped: false,
         }
     }
@@ -140,6 +147,7 @@ impl Loop {
         let mut out = Vec::new();
         self.engine.read_registries(&mut out);
         self.carry_out(out);
+        self.hear_wishes();
         let muted = self.engine.settings.data_dir.as_deref().and_then(|folder| MuteFile::of(folder).read());
         self.step(Input::Attention(AttentionInput::Mute(muted)));
         self.watch_problems = self.problems();
@@ -227,6 +235,7 @@ impl Loop {
             // hint before we knew it; one look at everything makes up for all of them.
             self.step(Input::Hints(BTreeSet::from([Hint::Everything])));
             self.begin_history();
+            self.take_wishes();
         }
     }
 
@@ -267,6 +276,7 @@ impl Loop {
             }
             Message::Ask(question) => question(&self.engine, &*self.source),
             Message::Settings(settings) => self.take_settings(*settings),
+            Message::Say(word, told) => told(self.say(&word)),
             // While the machine slept deadlines have passed, processes have ended and polled folders have changed; all of
             // that is looked at before anybody is told anything.
             Message::ClockJumped | Message::LookAgain => {
@@ -304,46 +314,8 @@ impl Loop {
         }
         if began {
             self.begin_history();
+            self.take_wishes();
         }
-    }
-
-    fn take_hints(&mut self) {
-        let mut hints = self.source.take();
-        hints.append(&mut self.again);
-        let problems = self.problems();
-        if problems != self.watch_problems {
-            self.watch_problems.clone_from(&problems);
-            self.step(Input::Watching(problems));
-        }
-        if !hints.is_empty() {
-            self.step(Input::Hints(hints));
-        }
-        self.take_hooks();
-    }
-
-    fn take_hooks(&mut self) {
-        let Ok(Some(ear)) = &self.ear else { return };
-        let (events, more) = ear.take();
-        if more {
-            // The rest comes with the next turn of the loop, so that nobody waits for all of it.
-            self.woken.notify_one();
-        }
-        if !events.is_empty() {
-            if let Some(historian) = &self.historian {
-                historian.heard(events.clone());
-            }
-            self.step(Input::Hooks(events));
-        }
-    }
-
-    /// What is wrong with watching and hearing.
-    fn problems(&self) -> Vec<Problem> {
-        let mut problems = self.source.problems();
-        match &self.ear {
-            Ok(ear) => problems.extend(ear.iter().flat_map(Ear::problems)),
-            Err(deaf) => problems.push(deaf.clone()),
-        }
-        problems
     }
 
     fn step(&mut self, input: Input) {

@@ -14,6 +14,7 @@ pub mod doctor;
 pub mod error;
 pub mod event;
 pub mod export;
+pub mod focus;
 pub mod hooks;
 pub mod roster;
 pub mod search;

@@ -30,6 +30,12 @@ pub struct TrackedSession {
     /// second: a reviewer that is no person answers sooner. Tray, chips and status bars count the rows that have it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub needs: Option<String>,
+    /// The person has snoozed it: until then it rests and needs nobody.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub snoozed_until: Option<String>,
+    /// The person has put it away; only a view of all sessions shows it, until something new happens in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub put_away: Option<bool>,
     pub has_pending_tool_use: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pending_tool: Option<ToolTarget>,

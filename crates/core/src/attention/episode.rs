@@ -47,7 +47,7 @@ impl Sighting {
         Self {
             session: row.session_id.clone(),
             need,
-            since: row.state_since,
+            since: row.needed_since(),
             inferred: row.state_reason.confidence == Confidence::Inferred,
             wants: Arc::from(need.map(|need| wants(need, row)).unwrap_or_default()),
             title: row.work_chain_name.clone().or_else(|| row.title.clone()),
@@ -62,7 +62,8 @@ impl Sighting {
 fn finished(row: &Row) -> Option<Need> {
     let ended =
         matches!(row.state_kind, Some(StateKind::TurnEnded | StateKind::Completed | StateKind::Blocked));
-    (row.state == State::WaitingForInput && ended).then_some(Need::Finished)
+    (row.state == State::WaitingForInput && ended && row.snoozed_until.is_none() && !row.put_away)
+        .then_some(Need::Finished)
 }
 
 /// "… wants to run `npm publish`".

@@ -5,6 +5,7 @@ import type { Doctor } from "../bindings/Doctor";
 import type { HookSettings } from "../bindings/HookSettings";
 import type { HooksPreview } from "../bindings/HooksPreview";
 import type { HooksStep } from "../bindings/HooksStep";
+import type { FocusAnswer } from "../bindings/FocusAnswer";
 import type { RosterMessage } from "../bindings/RosterMessage";
 import type { SearchAnswer } from "../bindings/SearchAnswer";
 import type { SearchQuery } from "../bindings/SearchQuery";
@@ -31,8 +32,27 @@ export interface Host {
   timelinePlace(sessionId: string, agentId: string | undefined, offset: number): Promise<TimelinePlace>;
   /** Over everything that is stored. */
   search(query: SearchQuery): Promise<SearchAnswer>;
+  /** Names the session's work chain; without a name it is called as its sessions call themselves. Each answers with the chain as it is then. */
+  renameChain(sessionId: string, name: string | null): Promise<WorkChain>;
+  joinChains(sessionId: string, withSessionId: string): Promise<WorkChain>;
+  /** The session begins a chain of its own. */
+  splitChain(sessionId: string): Promise<WorkChain>;
+  /** The suggested link into the session is right. */
+  acceptLink(sessionId: string): Promise<WorkChain>;
+  /** It is wrong, and is never suggested again. */
+  rejectLink(sessionId: string): Promise<WorkChain>;
+  /** Takes back what was last joined or split in the chain. */
+  undoChain(sessionId: string): Promise<WorkChain>;
+  /** The session needs nobody until then (RFC 3339); `null` ends a snooze. */
+  snooze(sessionId: string, until: string | null): Promise<void>;
+  /** Puts the session away until something new happens in it, or takes it back. */
+  putAway(sessionId: string, away: boolean): Promise<void>;
   doctor(): Promise<Doctor>;
   openFolder(sessionId: string): Promise<void>;
+  /** Brings the session's terminal to the front, as far as that goes. */
+  focusTerminal(sessionId: string): Promise<FocusAnswer>;
+  /** The line for a shell that takes the session up again. */
+  resumeCommand(sessionId: string): Promise<string>;
   copy(text: string): Promise<void>;
   startDemo(): Promise<void>;
   settings(): Promise<SettingsView>;

@@ -1,5 +1,6 @@
 // A host without an engine: replays a script of roster messages over canned rows and timelines.
 
+import type { FocusAnswer } from "../../bindings/FocusAnswer";
 import type { RosterMessage } from "../../bindings/RosterMessage";
 import type { SearchQuery } from "../../bindings/SearchQuery";
 import type { HooksStep } from "../../bindings/HooksStep";
@@ -15,6 +16,7 @@ import { ENGINE_START, everydayRows, hostileRows, inRosterOrder, iso, longRows, 
 import { callIn, searchMock } from "./search";
 import { MockSettings } from "./settings";
 import { agentTimeline, endlessTimeline, hostileTimeline, type MockTimeline, singleChain, storyChain, storyTimeline } from "./timelines";
+import { MockWords } from "./words";
 
 /** One step of a script: after so many milliseconds these rows changed and those went. */
 export type Step = { readonly afterMs: number; readonly upserts?: readonly TrackedSession[]; readonly removals?: readonly string[] };
@@ -33,15 +35,18 @@ export type Preset = {
 };
 
 export class MockHost implements Host {
-  /** What was copied and opened, for tests. */
+  /** What was copied, opened and asked to the front, for tests. */
   readonly copied: string[] = [];
   readonly opened: string[] = [];
   readonly config = new MockSettings();
   readonly hooks: MockHooks;
+  readonly focused: string[] = [];
 
   #preset: Preset;
+  #words = new MockWords();
   #rows: TrackedSession[];
   #revision = 1;
+  #grown = 0;
   #started = Date.now();
   #sinks = new Map<(message: RosterMessage) => void, { all: boolean; base: number; shown: TrackedSession[] }>();
 
@@ -69,10 +74,12 @@ export class MockHost implements Host {
     const begun = performance.now();
     let sent = 0;
     // A browser's timer is coarse under load: what is owed comes as deltas of its own, one after the other.
-    setInterval(() => {
+    const pour = (): void => {
       const due = ((performance.now() - begun) / 1000) * perSecond;
       for (; sent < due; sent += 1) this.#pour(flood);
-    }, 1000 / perSecond);
+      setTimeout(pour, 1000 / perSecond);
+    };
+    pour();
   }
 
   #pour(flood: Flood): void {
@@ -100,6 +107,12 @@ export class MockHost implements Host {
       Object.assign(subscriber, { base: this.#revision, shown });
       sink({ type: "delta", base, revision: this.#revision, generatedAt: this.#now(), upserts, removals, reading: false });
     }
+  }
+
+  /** So many more items in every timeline, told as the engine would: the rows have moved. */
+  grow(items: number): void {
+    this.#grown += items;
+    this.change({ upserts: this.#rows.slice(0, 5).map((session) => ({ ...session })) });
   }
 
   /** Sends any message as it is, for tests of what must not happen. */
@@ -145,9 +158,49 @@ export class MockHost implements Host {
 
   async chain(sessionId: string): Promise<WorkChain> {
     const session = this.#find(sessionId);
+    const said = this.#words.chain(session.workChainId);
+    if (said) return said;
     if (this.#preset.chains) return this.#preset.chains(session);
     if (session.segmentCount > 1) return storyChain(sessionId, session.workChainId);
     return singleChain(sessionId, session.workChainId, session.createdAt ?? session.stateSince);
+  }
+
+  async renameChain(sessionId: string, name: string | null): Promise<WorkChain> {
+    const chain = await this.chain(sessionId);
+    this.change({ upserts: this.#words.rename(chain, name, this.#rows) });
+    return this.chain(sessionId);
+  }
+
+  async joinChains(sessionId: string, withSessionId: string): Promise<WorkChain> {
+    this.#words.join(await this.chain(sessionId), await this.chain(withSessionId));
+    return this.chain(sessionId);
+  }
+
+  async splitChain(sessionId: string): Promise<WorkChain> {
+    this.#words.split(await this.chain(sessionId), sessionId);
+    return this.chain(sessionId);
+  }
+
+  async acceptLink(sessionId: string): Promise<WorkChain> {
+    this.#words.accept(await this.chain(sessionId), sessionId);
+    return this.chain(sessionId);
+  }
+
+  async rejectLink(sessionId: string): Promise<WorkChain> {
+    return this.splitChain(sessionId);
+  }
+
+  async undoChain(sessionId: string): Promise<WorkChain> {
+    this.#words.undo(await this.chain(sessionId));
+    return this.chain(sessionId);
+  }
+
+  async snooze(sessionId: string, until: string | null): Promise<void> {
+    this.change({ upserts: this.#words.snooze(this.#find(sessionId), until) });
+  }
+
+  async putAway(sessionId: string, away: boolean): Promise<void> {
+    this.change({ upserts: this.#words.putAway(this.#find(sessionId), away) });
   }
 
   async timeline(sessionId: string, from: number | undefined, limit: number) {
@@ -180,6 +233,24 @@ export class MockHost implements Host {
     };
   }
 
+  /** Each outcome has its rows: those with a terminal, the live ones without, the others. */
+  async focusTerminal(sessionId: string): Promise<FocusAnswer> {
+    this.focused.push(sessionId);
+    await Promise.resolve();
+    const session = this.#find(sessionId);
+    const resumeCommand = await this.resumeCommand(sessionId);
+    if (session.terminal !== undefined) return { sessionId, outcome: "focused", by: `${session.terminal.kind} in kitty`, resumeCommand };
+    if (session.pid !== undefined) {
+      return { sessionId, outcome: "windowOnly", by: "VS Code", reason: "Editors do not let another program choose one of their terminals.", resumeCommand };
+    }
+    return { sessionId, outcome: "notPossible", reason: "The session has ended; no terminal shows it any more.", resumeCommand };
+  }
+
+  async resumeCommand(sessionId: string): Promise<string> {
+    const { cwd } = this.#find(sessionId);
+    return `${cwd === undefined ? "" : `cd ${cwd} && `}claude --resume ${sessionId}`;
+  }
+
   async openFolder(sessionId: string): Promise<void> {
     this.opened.push(sessionId);
   }
@@ -194,7 +265,10 @@ export class MockHost implements Host {
   }
 
   #timeline(session: TrackedSession): MockTimeline {
-    return (this.#preset.timelines ?? ((found) => storyTimeline(found.sessionId, found.segmentCount > 1)))(session);
+    const timeline = (this.#preset.timelines ?? ((found) => storyTimeline(found.sessionId, found.segmentCount > 1)))(session);
+    if (this.#grown === 0) return timeline;
+    const more = (index: number) => ({ index, sessionId: session.sessionId, kind: "note" as const, text: `Note ${index}` });
+    return { total: timeline.total + this.#grown, at: (index) => (index < timeline.total ? timeline.at(index) : more(index)) };
   }
 
   #find(sessionId: string): TrackedSession {
@@ -204,7 +278,7 @@ export class MockHost implements Host {
   }
 
   #shown(all: boolean): TrackedSession[] {
-    return all ? this.#rows : this.#rows.filter((session) => !session.superseded);
+    return all ? this.#rows : this.#rows.filter((session) => !session.superseded && !session.putAway);
   }
 
   async settings() {
