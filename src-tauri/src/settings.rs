@@ -1,6 +1,5 @@
 //! The settings between the configuration and the windows: what they ask and change, and what they are told by themselves.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tauri::ipc::Channel;
@@ -14,21 +13,25 @@ use watchbill_protocol::settings::{ArchiveOffer, SettingChange, SettingsView};
 use crate::desk::Desk;
 use crate::window;
 
-/// The lines to the windows, one each. Tauri's managed state.
+/// The lines to the windows. Tauri's managed state.
 #[derive(Default)]
-pub struct SettingsLine(Mutex<HashMap<String, Channel<SettingsView>>>);
+pub struct SettingsLine(Mutex<Vec<(String, Channel<SettingsView>)>>);
+
+/// A page has one line for its colours and one for what it shows; one that was loaded again never says that its old ones
+/// are void.
+const LINES_A_WINDOW: usize = 4;
 
 impl SettingsLine {
     /// The window is gone.
     pub fn window_closed(&self, label: &str) {
-        self.lock().remove(label);
+        self.lock().retain(|(of, _)| of != label);
     }
 
     fn tell(&self, view: &SettingsView) {
-        self.lock().retain(|_, channel| channel.send(view.clone()).is_ok());
+        self.lock().retain(|(_, channel)| channel.send(view.clone()).is_ok());
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Channel<SettingsView>>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<(String, Channel<SettingsView>)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -70,7 +73,13 @@ pub async fn settings_subscribe(
     // Under the lock, so that no change falls between.
     let mut lines = line.lock();
     if channel.send((*configuration.view()).clone()).is_ok() {
-        lines.insert(window.label().to_owned(), channel);
+        let of_window = |(label, _): &(String, _)| label == window.label();
+        if lines.iter().filter(|line| of_window(line)).count() >= LINES_A_WINDOW
+            && let Some(oldest) = lines.iter().position(|line| of_window(line))
+        {
+            lines.remove(oldest);
+        }
+        lines.push((window.label().to_owned(), channel));
     }
     Ok(())
 }

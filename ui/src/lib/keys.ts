@@ -4,7 +4,7 @@ import type { Group } from "./bindings/Group";
 
 export type Intent =
   | { readonly do: "move"; readonly by: number }
-  | { readonly do: "first" | "last" | "open" | "back" | "filter" | "copy" | "folder" | "focus" | "next" | "help" | "palette" }
+  | { readonly do: "first" | "last" | "open" | "back" | "filter" | "copy" | "folder" | "focus" | "next" | "help" | "palette" | "settings" }
   | { readonly do: "group"; readonly group: Group };
 
 export type KeyPress = Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey">;
@@ -45,7 +45,9 @@ export class KeyReader {
     const afterG = this.#afterG;
     this.#afterG = false;
     if (press.ctrlKey || press.metaKey) {
-      return press.key.toLowerCase() === "k" && !press.altKey ? { do: "palette" } : undefined;
+      if (press.altKey) return undefined;
+      if (press.key === ",") return { do: "settings" };
+      return press.key.toLowerCase() === "k" ? { do: "palette" } : undefined;
     }
     if (press.altKey) return undefined;
     if (afterG) return AFTER_G[press.key];
@@ -70,5 +72,6 @@ export const KEY_HELP: readonly (readonly [keys: string, what: string])[] = [
   ["c", "Copy the resume command"],
   ["o", "Open the folder"],
   [`${MODIFIER} K`, "Sessions, commands, and everything that was said"],
+  [`${MODIFIER} ,`, "Settings"],
   ["?", "This help"],
 ];
