@@ -53,6 +53,10 @@ fn take(app: &AppHandle, changed: &Changed) {
     {
         tracing::error!(%error, "other settings could not be applied; they count after a restart");
     }
+    if changed.settings.window != changed.before.window {
+        window::apply(app, &changed.settings.window);
+        crate::take_key(app, changed.settings.window.shortcut.clone().unwrap_or_default());
+    }
     app.state::<SettingsLine>().tell(&changed.view);
 }
 

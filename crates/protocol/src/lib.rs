@@ -19,6 +19,7 @@ pub mod hooks;
 pub mod roster;
 pub mod search;
 pub mod settings;
+pub mod shell;
 pub mod status;
 pub mod store;
 pub mod timeline;

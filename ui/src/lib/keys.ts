@@ -4,7 +4,7 @@ import type { Group } from "./bindings/Group";
 
 export type Intent =
   | { readonly do: "move"; readonly by: number }
-  | { readonly do: "first" | "last" | "open" | "back" | "filter" | "copy" | "folder" | "focus" | "next" | "help" | "palette" | "settings" }
+  | { readonly do: "first" | "last" | "open" | "back" | "filter" | "copy" | "folder" | "focus" | "next" | "help" | "palette" | "settings" | "compact" }
   | { readonly do: "group"; readonly group: Group };
 
 export type KeyPress = Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey">;
@@ -24,6 +24,7 @@ const SINGLE: Record<string, Intent> = {
   o: { do: "folder" },
   f: { do: "focus" },
   n: { do: "next" },
+  m: { do: "compact" },
   "?": { do: "help" },
 };
 
@@ -73,5 +74,6 @@ export const KEY_HELP: readonly (readonly [keys: string, what: string])[] = [
   ["o", "Open the folder"],
   [`${MODIFIER} K`, "Sessions, commands, and everything that was said"],
   [`${MODIFIER} ,`, "Settings"],
+  ["m", "A strip above all windows, and back"],
   ["?", "This help"],
 ];

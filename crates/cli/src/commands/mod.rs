@@ -42,7 +42,8 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
     });
     match command {
         Command::Completions { shell } => pages::completions(shell),
-        Command::Man => pages::man(),
+        Command::Man { folder: None } => pages::man(),
+        Command::Man { folder: Some(folder) } => pages::write_man(&folder),
         // Dealt with before the options are read; only options in front of the word lead here.
         Command::Hook { markers } => {
             let words = markers.then(|| "--markers".into());
@@ -127,7 +128,7 @@ fn answer(engine: &Engine, command: &Command, demo: bool, paint: Paint) -> anyho
         | Command::Forget(_)
         | Command::Export { .. }
         | Command::Completions { .. }
-        | Command::Man
+        | Command::Man { .. }
         | Command::Hook { .. }
         | Command::Hooks { .. } => String::new(),
     })

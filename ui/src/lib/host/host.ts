@@ -11,6 +11,8 @@ import type { SearchAnswer } from "../bindings/SearchAnswer";
 import type { SearchQuery } from "../bindings/SearchQuery";
 import type { SettingChange } from "../bindings/SettingChange";
 import type { SettingsView } from "../bindings/SettingsView";
+import type { ShellMessage } from "../bindings/ShellMessage";
+import type { ShortcutState } from "../bindings/ShortcutState";
 import type { Timeline } from "../bindings/Timeline";
 import type { TimelinePlace } from "../bindings/TimelinePlace";
 import type { Why } from "../bindings/Why";
@@ -70,6 +72,16 @@ export interface Host {
   hooksPreview(root: string, step: HooksStep): Promise<HooksPreview>;
   /** Makes the change that was shown; `token` says which one that was. */
   hooksChange(root: string, step: HooksStep, token: string): Promise<void>;
+  /** What the shell has to say: first whether the window is a strip, then whatever comes. */
+  listen(onMessage: (message: ShellMessage) => void): Promise<void>;
+  /** Makes the window a strip above all others, or the window that it was; the answer comes as a message. */
+  setCompact(on: boolean): Promise<void>;
+  /** Whether the desktop starts the program. */
+  autostart(): Promise<boolean>;
+  /** Turns that on or off, and says what is so afterwards. */
+  setAutostart(on: boolean): Promise<boolean>;
+  /** The key that opens the window from anywhere, and whether it works. */
+  shortcut(): Promise<ShortcutState>;
 }
 
 /** What went wrong, in words for the person, whatever was thrown. */

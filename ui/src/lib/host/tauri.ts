@@ -4,6 +4,7 @@ import { Channel, invoke } from "@tauri-apps/api/core";
 
 import type { RosterMessage } from "../bindings/RosterMessage";
 import type { SettingsView } from "../bindings/SettingsView";
+import type { ShellMessage } from "../bindings/ShellMessage";
 import { copyText } from "./clipboard";
 import type { Host } from "./host";
 
@@ -58,5 +59,14 @@ export function tauriHost(): Host {
     hooksStatus: () => invoke("hooks_status"),
     hooksPreview: (root, step) => invoke("hooks_preview", { root, step }),
     hooksChange: (root, step, token) => invoke("hooks_change", { root, step, token }),
+    async listen(onMessage) {
+      const channel = new Channel<ShellMessage>();
+      channel.onmessage = onMessage;
+      await invoke("shell_subscribe", { channel });
+    },
+    setCompact: (on) => invoke("set_compact", { on }),
+    autostart: () => invoke("autostart"),
+    setAutostart: (on) => invoke("set_autostart", { on }),
+    shortcut: () => invoke("shortcut"),
   };
 }
