@@ -210,9 +210,9 @@ fn tmux_within_iterm2_is_followed_by_the_clients_device() {
         ("list-clients", Ran::Done("50 1763736507 0 $1 /dev/ttys009\n".into())),
     ];
     let (answer, lines) =
-        asked(&world, &seat("tmux", &[("TMUX", "/tmp/tmux-501/default,7,1"), ("TMUX_PANE", "%2")]));
+        asked(&world, &seat("tmux", &[("TMUX", "/home/dev/.tmux/default,7,1"), ("TMUX_PANE", "%2")]));
     assert_eq!(answer.outcome, focused("tmux in iTerm2"));
-    let switch = r"tmux -S /tmp/tmux-501/default switch-client -c /dev/ttys009 -t '$1:@3.%2'";
+    let switch = r"tmux -S /home/dev/.tmux/default switch-client -c /dev/ttys009 -t '$1:@3.%2'";
     assert_eq!(
         lines.get(2..),
         Some(&[switch.to_owned(), "osascript -e SCRIPT none /dev/ttys009".to_owned()][..])
@@ -268,7 +268,8 @@ fn where_no_terminal_can_be_it_is_said_and_nobody_is_asked() {
 }
 
 /// Forms of values as terminals set them.
-const GOOD: &[&str] = &["%2", "7", "unix:/run/k", "/tmp/s,1,0", "/Sessions/3", ":1.7", "work", "w0t0p0:8C-1"];
+const GOOD: &[&str] =
+    &["%2", "7", "unix:/run/k", "/home/dev/s,1,0", "/Sessions/3", ":1.7", "work", "w0t0p0:8C-1"];
 
 proptest! {
     /// Whatever variables hold, a command line has them whole, as arguments of their own, and never as options.
