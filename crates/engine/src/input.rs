@@ -69,6 +69,7 @@ impl Input {
             Self::Hooks(_) => "hooks",
             Self::Watching(_) => "watching",
             Self::Attention(_) => "attention",
+            Self::Settings(_) => "settings",
         }
     }
 }
