@@ -10,7 +10,7 @@ use crate::first_scan::FirstScan;
 use crate::input::{Input, Output};
 use crate::persist::Persist;
 use crate::settings::Settings;
-use crate::transcripts::Terms;
+use crate::transcripts::{Loaded, Terms};
 use watchbill_store::Mode;
 use watchbill_watch::hints::Hint;
 
@@ -22,14 +22,21 @@ pub fn look(settings: Settings, world: World, outlook: Outlook, clock: &dyn Cloc
     // What is kept says how things are now, nothing about the past.
     let folder = settings.data_dir.clone().filter(|_| outlook.until.is_none());
     let mut persist = folder.map(|folder| Persist::open(&folder, Mode::Read));
-    look_with(settings, world, outlook, clock, persist.as_mut())
+    look_with(settings, world, outlook, clock, persist.as_mut(), Vec::new())
 }
 
-/// The same, and what was seen is kept, as far as nobody else writes.
-pub fn look_and_keep(settings: Settings, world: World, outlook: Outlook, clock: &dyn Clock) -> Engine {
+/// The same, and what was seen is kept, as far as nobody else writes. Files that were `loaded` already are not read
+/// again.
+pub fn look_and_keep(
+    settings: Settings,
+    world: World,
+    outlook: Outlook,
+    clock: &dyn Clock,
+    loaded: Vec<Loaded>,
+) -> Engine {
     let folder = settings.data_dir.clone();
     let mut persist = folder.map(|folder| Persist::open(&folder, Mode::WriteOrRead));
-    let mut engine = look_with(settings, world, outlook, clock, persist.as_mut());
+    let mut engine = look_with(settings, world, outlook, clock, persist.as_mut(), loaded);
     if let Some(persist) = persist.as_mut().filter(|persist| persist.writes()) {
         persist.save(&mut engine, clock.now());
     }
@@ -42,12 +49,15 @@ fn look_with(
     outlook: Outlook,
     clock: &dyn Clock,
     persist: Option<&mut Persist>,
+    loaded: Vec<Loaded>,
 ) -> Engine {
     let now = outlook.until.unwrap_or_else(|| clock.now());
     let mut engine = Engine::new(settings, world.clone(), outlook, now);
     if let Some(persist) = persist {
         persist.load(&mut engine);
     }
+    // What is kept stands for more than one reading.
+    engine.take_first(loaded.into_iter().filter(|loaded| !engine.files.contains(&loaded.path)).collect());
     let recent_since = now - engine.settings.recent;
     let known = |path: &Path| engine.files.contains(path);
     let scan = FirstScan::find(&*world.fs, &engine.settings.roots, recent_since, &known);
