@@ -4,16 +4,29 @@
 
 use std::path::Path;
 
-/// Every command of `src/commands.rs`. Tauri allows nothing else to be called, and this only where a
+/// Every command of `src/commands.rs` and below it. Tauri allows nothing else to be called, and this only where a
 /// capability grants it.
 const COMMANDS: &[&str] = &[
     "roster_subscribe",
     "session_why",
     "session_chain",
     "session_timeline",
+    "agent_timeline",
+    "timeline_place",
+    "search",
     "doctor",
     "open_folder",
+    "focus_terminal",
+    "resume_command",
     "start_demo",
+    "rename_chain",
+    "join_chains",
+    "split_chain",
+    "accept_link",
+    "reject_link",
+    "undo_chain",
+    "snooze",
+    "put_away",
 ];
 
 /// Stands in for the window on a fresh clone, so that `cargo check` needs no Node.

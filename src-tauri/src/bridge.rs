@@ -136,6 +136,7 @@ mod tests {
             sessions: Vec::new(),
             problems: Vec::new(),
             reading: false,
+            muted_until: None,
         })
     }
 

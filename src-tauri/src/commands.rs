@@ -1,5 +1,7 @@
 //! What the window may ask. Each command is one line over the engine, off the main thread.
 
+pub mod words;
+
 use std::path::Path;
 
 use tauri::State;
@@ -8,6 +10,7 @@ use watchbill_engine::handle::Handle;
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::doctor::Doctor;
 use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_protocol::focus::FocusAnswer;
 use watchbill_protocol::roster::RosterMessage;
 use watchbill_protocol::search::{SearchAnswer, SearchQuery};
 use watchbill_protocol::timeline::{Timeline, TimelinePlace};
@@ -96,6 +99,18 @@ pub async fn open_folder(desk: State<'_, Desk>, session_id: String) -> Result<()
         show_folder(row.ok_or_else(gone)?.cwd.as_deref())
     };
     desk.ask(cwd).await
+}
+
+/// Brings the terminal of a session to the front.
+#[tauri::command]
+pub async fn focus_terminal(desk: State<'_, Desk>, session_id: String) -> Result<FocusAnswer, ApiError> {
+    desk.ask(move |engine| engine.focus_terminal(&session_id)).await
+}
+
+/// The line for a shell that takes a session up again.
+#[tauri::command]
+pub async fn resume_command(desk: State<'_, Desk>, session_id: String) -> Result<String, ApiError> {
+    desk.ask(move |engine| engine.resume_command(&session_id)).await
 }
 
 /// Shows made-up sessions instead of the machine's own.

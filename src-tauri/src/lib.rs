@@ -77,7 +77,17 @@ fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
             commands::search,
             commands::doctor,
             commands::open_folder,
+            commands::focus_terminal,
+            commands::resume_command,
             commands::start_demo,
+            commands::words::rename_chain,
+            commands::words::join_chains,
+            commands::words::split_chain,
+            commands::words::accept_link,
+            commands::words::reject_link,
+            commands::words::undo_chain,
+            commands::words::snooze,
+            commands::words::put_away,
         ])
         .build(context)?;
     let desk = Desk::new(if options.demo { engine::demo()? } else { engine::open(settings)? });

@@ -67,6 +67,7 @@ mod tests {
             sessions: ids.iter().map(|id| row(id, Group::Working)).collect(),
             problems: Vec::new(),
             reading: false,
+            muted_until: None,
         })
     }
 
@@ -82,6 +83,7 @@ mod tests {
             removals: removals.iter().map(ToString::to_string).collect(),
             problems: None,
             reading: false,
+            muted_until: None,
         })
     }
 

@@ -146,11 +146,84 @@ test("a selection from outside opens the session and brings its row into sight",
   });
 });
 
+/** The longest text in one node and the longest attribute of the page, and what it holds that loads or runs. */
+const carried = () => {
+  let text = 0;
+  for (const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT); walk.nextNode(); ) text = Math.max(text, walk.currentNode.length);
+  const attributes = [...document.querySelectorAll("#app *")].flatMap((one) => [...one.attributes]);
+  return {
+    text,
+    attribute: Math.max(...attributes.map((one) => one.value.length)),
+    handlers: attributes.filter((one) => one.name.startsWith("on") || /^(javascript|data|file|blob):/i.test(one.value)).length,
+    active: document.querySelectorAll("#app :is(img, iframe, script, style, a, object, embed, form, base, meta, link, video, audio)").length,
+  };
+};
+
+test("of a hostile transcript nothing runs, nothing is asked for, and no megabyte reaches the page", async () => {
+  await browser.withWindow({ mock: "hostile", width: 1200, height: 900 }, async (page) => {
+    await page.locator("[data-session]").first().waitFor();
+    const rows = await page.locator("[data-session]").evaluateAll((all) => all.map((row) => row.dataset.session));
+    for (const id of rows) {
+      await page.locator(`[data-session='${id}']`).click();
+      await page.locator("[data-index] .entry").first().waitFor();
+      await page.evaluate(`(${view})().scrollTop = 0`);
+      for (let at = 0; ; at += 500) {
+        await page.evaluate(`(${view})().scrollTop = ${at}`);
+        await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+        for (const line of await page.locator("[data-index] :is(.tool .line, .thought)[aria-expanded=false]").all()) await line.click().catch(() => undefined);
+        const found = await page.evaluate(carried);
+        assert.ok(found.text <= 22_000, `a text of ${found.text}`);
+        assert.ok(found.attribute <= 4_000, `an attribute of ${found.attribute}`);
+        assert.deepEqual([found.handlers, found.active], [0, 0]);
+        if (await page.evaluate(`(() => { const v = (${view})(); return v.scrollTop + v.clientHeight >= v.scrollHeight - 2 })()`)) break;
+      }
+      if (id !== rows[0]) break;
+    }
+    assert.equal(await page.evaluate(() => window.pwned), undefined);
+    assert.equal(await page.evaluate(() => /[\u202a-\u202e\u2066-\u2069]/.test(document.getElementById("app").textContent)), false, "nothing turns the text around");
+  });
+});
+
+test("only addresses of the web and of mail are offered, and copied by choice alone", async () => {
+  await browser.withWindow({ mock: "hostile", width: 1200, height: 2400 }, async (page) => {
+    await openFirst(page);
+    await page.evaluate(`(${view})().scrollTop = 0`);
+    const addresses = page.locator("[data-index] .markdown button[title*='click to copy']");
+    await addresses.first().waitFor();
+    const titles = await addresses.evaluateAll((all) => all.map((one) => one.title));
+    assert.ok(titles.length >= 2 && titles.every((title) => /^(https:|mailto:)/.test(title)), titles.join(" | "));
+    assert.deepEqual(await page.evaluate(() => window.mockHost.copied), []);
+    await page.locator("[title^='mailto:']").click();
+    await becomes(page, () => window.mockHost.copied, ["mailto:a@example.com"]);
+  });
+});
+
+test("what comes while something older is read is counted, and waits", async () => {
+  await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
+    await openFirst(page);
+    await becomes(page, atEnd, true);
+    await page.evaluate(() => window.mockHost.grow(3));
+    await page.locator("[data-index='100002']").waitFor();
+    await becomes(page, atEnd, true, "at the end it goes along");
+    await page.evaluate(`(${view})().scrollTop -= 3000`);
+    await page.locator(".end:has-text('Jump to the end')").waitFor();
+    const place = `(() => { const box = (${view})().getBoundingClientRect(); const el = document.elementFromPoint(box.x + 200, box.y + 200)?.closest("[data-index]"); return [el?.dataset.index, Math.round(el?.getBoundingClientRect().top - box.top)] })()`;
+    await page.waitForTimeout(300);
+    const before = await page.evaluate(place);
+    await page.evaluate(() => window.mockHost.grow(5));
+    await page.locator(".end:has-text('5 new below')").waitFor();
+    assert.deepEqual(await page.evaluate(place), before);
+    await page.click(".end");
+    await becomes(page, atEnd, true);
+    await page.locator("[data-index='100007']").waitFor();
+  });
+});
+
 test("hostile text is text", async () => {
   await browser.withWindow({ mock: "hostile", width: 1200, height: 2400 }, async (page) => {
     await openFirst(page);
     await page.evaluate(`(${view})().scrollTop = 0`);
-    await page.locator("[data-index='1']").waitFor();
+    await page.locator("[data-index='0'] .entry").waitFor();
     assert.equal(await page.evaluate(() => window.pwned), undefined);
     assert.equal(await page.locator("#app :is(img, iframe, script, a, object, embed)").count(), 0);
     assert.match(await page.locator("[data-index='0']").textContent(), /<script>window\.pwned=1<\/script>/);

@@ -193,6 +193,56 @@ test("a row does not jump while the pointer is on the list", async () => {
   });
 });
 
+test("while the order is held, somebody who begins to need the person is told of", async () => {
+  await browser.withWindow({ mock: 30 }, async (page) => {
+    await page.locator("[data-session='b81d7f34-5a0c-4a3e-8f4b-0d5c7e2a9b13']").hover();
+    await page.evaluate(() => {
+      const { rows } = window.mockHost;
+      const works = rows.find((row) => row.group === "working");
+      window.mockHost.change({ upserts: [{ ...works, group: "needs_you", state: "waiting_for_approval", needs: "approval" }] });
+    });
+    await page.click("text=1 more needs you");
+    await page.locator("text=1 more needs you").waitFor({ state: "detached" });
+  });
+});
+
+test("a filter shows what it finds in a folded group too, and Escape ends it", async () => {
+  await browser.withWindow({ mock: 30, height: 2200 }, async (page) => {
+    await page.click("h2 button:has-text('Working')");
+    await becomes(page, rows, 27);
+    await page.click(".chip:has-text('Working')");
+    await becomes(page, rows, 3);
+    await page.click(".chip:has-text('Needs you')");
+    await becomes(page, rows, 6, "chips add up");
+    await page.keyboard.press("Escape");
+    await becomes(page, rows, 27);
+    await page.click("h2 button:has-text('Working')");
+    await becomes(page, rows, 30);
+  });
+});
+
+test("2,000 sessions and 50 changes a second: what is shown is what the engine has", async () => {
+  await browser.withWindow({ mock: "flood" }, async (page) => {
+    await page.locator("[data-session]").first().waitFor();
+    const begun = await page.evaluate(() => window.mockHost.revision);
+    await becomes(page, `window.mockHost.revision > ${begun + 100}`, true);
+    for (let look = 0; look < 5; look += 1) {
+      const [seen, had] = await page.evaluate(async () => {
+        await new Promise((done) => setTimeout(done, 50));
+        // In one go: nothing changes in between.
+        const first = [...document.querySelectorAll("[data-session]")].slice(0, 8).map((row) => `${row.dataset.session} ${row.querySelector(".now").textContent.trim()}`);
+        const rows = window.mockHost.rows.slice(0, 8).map((row) => `${row.sessionId} ${row.pendingTool ? row.pendingTool.target : ""}`);
+        return [first, rows];
+      });
+      had.forEach((row, i) => {
+        const [id, ...target] = row.split(" ");
+        assert.ok(seen[i].startsWith(id) && seen[i].includes(target.join(" ")), `${seen[i]} is not ${row}`);
+      });
+    }
+    assert.ok((await page.evaluate(rows)) < 40);
+  });
+});
+
 test("only what newly needs the person is announced", async () => {
   await browser.withWindow({ mock: 30 }, async (page) => {
     const spoken = () => document.querySelector("[role=status]").textContent;
@@ -201,6 +251,8 @@ test("only what newly needs the person is announced", async () => {
     await page.evaluate(redisAsks, { state: "idle", status: "idle", group: "idle" });
     assert.equal(await page.evaluate(spoken), "");
     await page.evaluate(redisAsks, { state: "waiting_for_approval", status: "waiting", group: "needs_you", stateKind: "plan" });
+    assert.equal(await page.evaluate(spoken), "", "the engine has not said that it lasts");
+    await page.evaluate(redisAsks, { state: "waiting_for_approval", status: "waiting", group: "needs_you", stateKind: "plan", needs: "plan" });
     await becomes(page, spoken, "Migrate sessions to Redis needs you: wants a verdict on its plan.");
   });
 });
@@ -217,15 +269,15 @@ test("ages tick by the second under a minute", async () => {
 
 test("a working glyph moves by opacity alone, and not at all when motion is not wanted", async () => {
   const animation = () => {
-    const running = document.querySelector(".working .full").getAnimations();
+    const running = document.querySelector(".working i").getAnimations();
     return running.flatMap((one) => one.effect.getKeyframes().flatMap((frame) => Object.keys(frame))).filter((key) => !["offset", "computedOffset", "easing", "composite"].includes(key));
   };
   await browser.withWindow({ mock: 30 }, async (page) => {
-    await page.locator(".working .full").first().waitFor();
+    await page.locator(".working i").first().waitFor();
     assert.deepEqual([...new Set(await page.evaluate(animation))], ["opacity"]);
   });
   await browser.withWindow({ mock: 30, motion: "reduce" }, async (page) => {
-    await page.locator(".working .full").first().waitFor();
+    await page.locator(".working i").first().waitFor();
     assert.deepEqual(await page.evaluate(animation), []);
   });
 });

@@ -60,9 +60,14 @@ export async function startBrowser() {
       try {
         await page.setViewportSize({ width, height });
         await page.emulateMedia({ colorScheme: scheme, reducedMotion: motion });
+        await page.addInitScript(() => {
+          window.violations = [];
+          document.addEventListener("securitypolicyviolation", (event) => window.violations.push(`${event.violatedDirective} ${event.blockedURI}`));
+        });
         await page.goto(`${base}?mock=${mock}`);
         await page.locator("main").waitFor();
         await check(page);
+        assert.deepEqual(await page.evaluate(() => window.violations), [], "nothing is tried that the policy forbids");
         assert.deepEqual(wrongs, [], "nothing goes wrong in the console");
       } finally {
         await page.close();

@@ -94,6 +94,14 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Bring the terminal tab or pane of a session to the front
+    Focus {
+        /// Session id, a unique beginning of one, or a work chain id
+        session: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Show the timeline of a session: prompts, tools, answers, compactions
     Show {
         /// Session id, a unique beginning of one, or a work chain id

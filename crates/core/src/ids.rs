@@ -57,6 +57,11 @@ impl ChainId {
         )))
     }
 
+    /// An id that was derived before, as it was written down.
+    pub fn of_text(id: &str) -> Self {
+        Self(Arc::from(id))
+    }
+
     /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0

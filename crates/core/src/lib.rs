@@ -4,7 +4,8 @@
 //! crate's `clippy.toml` bans the calls. The modules follow the data path: [`transcript`] turns bytes
 //! into records, [`session`] folds records into the turn's state, [`evidence`] weighs that reading
 //! against the other witnesses ([`hook`] events, the registry, [`status_file`]s, processes), [`chain`] ties sessions into
-//! work chains, [`roster`] orders the rows, [`attention`] says who needs the person, [`deadlines`] keeps what has to be looked at again.
+//! work chains, [`person`] is what the
+//! person says of them, [`roster`] orders the rows, [`attention`] says who needs the person, [`deadlines`] keeps what has to be looked at again.
 
 #![forbid(unsafe_code)]
 
@@ -16,6 +17,7 @@ pub mod history;
 pub mod hook;
 pub mod ids;
 mod nesting;
+pub mod person;
 pub mod problem;
 pub mod roster;
 pub mod session;

@@ -3,15 +3,16 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use jiff::tz::TimeZone;
 use proptest::prelude::*;
 use watchbill_core::attention::{
-    ALERT_DWELL, Attention, AttentionSettings, COUNT_DWELL, Counts, Need, Outcome, QuietHours, Sighting,
-    Silence, need,
+    ALERT_DWELL, Attention, AttentionSettings, COUNT_DWELL, Counts, Episode, Need, Outcome, QuietHours,
+    Sighting, Silence, need,
 };
 use watchbill_core::ids::SessionId;
 use watchbill_core::roster::{Group, group};
 use watchbill_core::session::state::{State, StateKind};
-use watchbill_core::time::Timestamp;
+use watchbill_core::time::{Millis, Timestamp};
 
 fn at(ms: i64) -> Timestamp {
     Timestamp::from_millis(1_770_000_000_000 + ms)
@@ -25,6 +26,7 @@ fn seen(need: Option<Need>, since: i64) -> Sighting {
         inferred: false,
         name: Arc::from("api-server"),
         wants: Arc::from("wants to run `npm publish`"),
+        title: None,
         projects: [Some(Arc::from("api-server")), Some(Arc::from("/home/dev/api-server"))],
         superseded: false,
     }
@@ -38,9 +40,9 @@ fn watching() -> Attention {
 }
 
 /// What was raised, as (need, text, silence).
-fn raised(outcomes: &[Outcome]) -> Vec<(Need, &str, Option<Silence>)> {
+fn raised(outcomes: &[Outcome]) -> Vec<(Need, String, Option<Silence>)> {
     let of = |outcome| match outcome {
-        &Outcome::Raised { ref episode, silence } => Some((episode.need, &*episode.text, silence)),
+        &Outcome::Raised { ref episode, silence } => Some((episode.need, episode.text(), silence)),
         _ => None,
     };
     outcomes.iter().filter_map(of).collect()
@@ -63,7 +65,7 @@ fn an_approval_counts_after_one_second_and_is_told_after_two() {
     assert_eq!((counted(&out), raised(&out)), (Some(1), vec![]));
     assert_eq!(attention.deadline(at(2_000)), Some(at(1_000) + ALERT_DWELL));
     let out = attention.advance(at(3_000));
-    assert_eq!(raised(&out), [(Need::Approval, "api-server wants to run `npm publish`", None)]);
+    assert_eq!(raised(&out), [(Need::Approval, "api-server wants to run `npm publish`".to_owned(), None)]);
     assert_eq!((attention.deadline(at(3_000)), attention.advance(at(9_000))), (None, vec![]));
     attention.see(at(9_500), seen(None, 9_500));
     let out = attention.advance(at(9_500));
@@ -83,6 +85,15 @@ fn edge_02_an_automatic_answer_is_neither_counted_nor_told() {
         }
         assert_eq!(out, [], "answered after {answered_after} ms");
     }
+}
+
+#[test]
+fn what_is_seen_a_little_late_is_told_whatever_else_was_looked_at_meanwhile() {
+    let mut attention = watching();
+    attention.begin(at(5_000));
+    assert_eq!(attention.advance(at(5_000)), []);
+    attention.see(at(5_010), seen(Some(Need::Approval), 4_990));
+    assert_eq!(raised(&attention.advance(at(9_000))).len(), 1);
 }
 
 #[test]
@@ -114,22 +125,46 @@ fn another_request_is_another_episode_with_or_without_a_gap() {
 
 #[test]
 fn edge_30_what_was_already_so_is_summed_up_once_and_never_told() {
-    let mut attention = Attention::new(AttentionSettings::default());
+    let muted_projects = BTreeSet::from([Arc::from("loud")]);
+    let mut attention = Attention::new(AttentionSettings { muted_projects, ..AttentionSettings::default() });
     attention.see(at(-50_000), seen(Some(Need::Approval), -60_000));
     let done = Sighting { session: SessionId::new("b"), ..seen(Some(Need::Finished), -40_000) };
     attention.see(at(-50_000), done);
     assert_eq!(raised(&attention.advance(at(-30_000))), []);
+    let muted = Sighting {
+        session: SessionId::new("m"),
+        name: Arc::from("loud"),
+        projects: [Some(Arc::from("loud")), None],
+        ..seen(Some(Need::Plan), -90_000)
+    };
+    attention.see(at(-50_000), muted);
     attention.begin(at(0));
     let out = attention.advance(at(10));
-    let summaries = out.iter().filter(|outcome| matches!(outcome, Outcome::AlreadySo(_)));
-    assert_eq!((summaries.count(), raised(&out)), (1, vec![]));
+    let summaries: Vec<&[Episode]> = out
+        .iter()
+        .filter_map(|outcome| match outcome {
+            Outcome::AlreadySo(episodes) => Some(&**episodes),
+            _ => None,
+        })
+        .collect();
+    let [[waiting]] = &*summaries else { panic!("{out:?}") };
+    assert_eq!(
+        (waiting.session.as_str(), waiting.text().as_str()),
+        ("a", "api-server wants to run `npm publish`")
+    );
+    assert_eq!(raised(&out), vec![]);
     // A session that is found late, but has waited since before.
     let late = Sighting { session: SessionId::new("c"), ..seen(Some(Need::Plan), -5_000) };
     attention.see(at(20_000), late);
     let out = attention.advance(at(30_000));
-    assert_eq!((raised(&out), counted(&out)), (vec![], Some(2)));
+    assert_eq!((raised(&out), counted(&out)), (vec![], Some(3)));
     attention.begin(at(40_000));
     assert_eq!(attention.advance(at(50_000)), []);
+    attention.see(at(60_000), seen(None, 60_000));
+    let out = attention.advance(at(60_000));
+    assert!(matches!(out[0], Outcome::Cleared { .. }), "a summary is over as well: {out:?}");
+    let Some(Outcome::AlreadySo(late)) = attention.already_so(at(61_000)) else { panic!("{attention:?}") };
+    assert_eq!(late.len(), 1, "who listens only now is told of those that still wait");
 }
 
 #[test]
@@ -171,52 +206,105 @@ fn what_only_silence_suggests_waits_for_a_witness() {
 #[test]
 fn the_person_decides_what_is_silent() {
     let all = AttentionSettings::default();
-    let quiet = QuietHours { from: 0, to: 24 * 60, utc_offset: 0 };
-    for (settings, front, want) in [
+    let muted = |project: &str| AttentionSettings {
+        muted_projects: BTreeSet::from([Arc::from(project)]),
+        ..AttentionSettings::default()
+    };
+    let day = QuietHours { from: 0, to: 24 * 60 };
+    let never = QuietHours { from: 60, to: 60 };
+    for (settings, muted_until, front, want) in [
         (
             AttentionSettings { kinds: BTreeSet::from([Need::Error]), ..all.clone() },
+            None,
             false,
             Some(Silence::Kind),
         ),
-        (
-            AttentionSettings { muted_projects: BTreeSet::from([Arc::from("api-server")]), ..all.clone() },
-            false,
-            Some(Silence::Muted),
-        ),
+        (muted("api-server"), None, false, Some(Silence::Muted)),
+        (muted("/home/dev/api-server"), None, false, Some(Silence::Muted)),
+        (muted("/home/dev"), None, false, Some(Silence::Muted)),
+        (muted("/home/dev/api"), None, false, None),
+        (muted("api"), None, false, None),
         (
             AttentionSettings { muted_sessions: BTreeSet::from([SessionId::new("a")]), ..all.clone() },
+            None,
             false,
             Some(Silence::Muted),
         ),
+        (all.clone(), Some(at(3_600_000)), false, Some(Silence::MutedForNow)),
+        (all.clone(), Some(at(500)), false, None),
         (
-            AttentionSettings { muted_until: Some(at(3_600_000)), ..all.clone() },
+            AttentionSettings { quiet: vec![never, day], ..all.clone() },
+            None,
             false,
-            Some(Silence::MutedForNow),
+            Some(Silence::QuietHours),
         ),
-        (AttentionSettings { muted_until: Some(at(500)), ..all.clone() }, false, None),
-        (AttentionSettings { quiet: Some(quiet), ..all.clone() }, false, Some(Silence::QuietHours)),
-        (all.clone(), true, Some(Silence::InFront)),
-        (all, false, None),
+        (AttentionSettings { quiet: vec![never], ..all.clone() }, None, false, None),
+        (all.clone(), None, true, Some(Silence::InFront)),
+        (all, None, false, None),
     ] {
         let mut attention = Attention::new(settings);
         attention.begin(at(0));
+        attention.set_muted_until(muted_until);
         attention.set_in_front(if front { BTreeSet::from([SessionId::new("a")]) } else { BTreeSet::new() });
         attention.see(at(1_000), seen(Some(Need::Approval), 1_000));
         let out = attention.advance(at(4_000));
-        assert_eq!(raised(&out), [(Need::Approval, "api-server wants to run `npm publish`", want)]);
+        assert_eq!(
+            raised(&out),
+            [(Need::Approval, "api-server wants to run `npm publish`".to_owned(), want)]
+        );
         assert_eq!(counted(&out), Some(1), "what is silent still counts");
     }
 }
 
 #[test]
-fn quiet_hours_go_over_midnight_in_the_persons_own_time() {
-    let time = |text: &str| Timestamp::parse(text).unwrap_or_default();
-    let night = QuietHours { from: 22 * 60, to: 7 * 60, utc_offset: 120 };
-    assert!(night.holds(time("2026-01-11T20:00:00Z")) && night.holds(time("2026-01-11T04:59:59Z")));
-    assert!(!night.holds(time("2026-01-11T19:59:59Z")) && !night.holds(time("2026-01-11T05:00:00Z")));
-    let lunch = QuietHours { from: 720, to: 780, utc_offset: -300 };
-    assert!(lunch.holds(time("2026-01-11T17:30:00Z")) && !lunch.holds(time("2026-01-11T12:30:00Z")));
-    assert!(!QuietHours { from: 60, to: 60, utc_offset: 0 }.holds(time("2026-01-11T01:00:00Z")));
+fn the_person_chooses_how_long_a_need_must_last() {
+    for (dwell, told) in [(500, 1_500), (2_000, 3_000), (30_000, 31_000)] {
+        let mut attention =
+            Attention::new(AttentionSettings { dwell: Millis(dwell), ..AttentionSettings::default() });
+        attention.begin(at(0));
+        attention.see(at(1_000), seen(Some(Need::Approval), 1_000));
+        assert_eq!(raised(&attention.advance(at(told - 1))), [], "{dwell}");
+        assert_eq!(raised(&attention.advance(at(told))).len(), 1, "{dwell}");
+    }
+}
+
+#[test]
+fn quiet_hours_go_over_midnight_in_the_persons_own_time_summer_and_winter() {
+    let quiet = |hours: &[&str], zone: &str| AttentionSettings {
+        quiet: hours.iter().filter_map(|hours| QuietHours::parse(hours)).collect(),
+        zone: TimeZone::posix(zone).expect("a rule"),
+        ..AttentionSettings::default()
+    };
+    let berlin = "CET-1CEST,M3.5.0,M10.5.0/3";
+    for (settings, time, want) in [
+        (quiet(&["22:00-07:00"], berlin), "2026-01-11T21:00:00Z", true),
+        (quiet(&["22:00-07:00"], berlin), "2026-01-11T20:59:59Z", false),
+        (quiet(&["22:00-07:00"], berlin), "2026-01-11T05:59:59Z", true),
+        (quiet(&["22:00-07:00"], berlin), "2026-01-11T06:00:00Z", false),
+        (quiet(&["22:00-07:00"], berlin), "2026-07-11T20:00:00Z", true),
+        (quiet(&["22:00-07:00"], berlin), "2026-07-11T05:00:00Z", false),
+        (quiet(&["12:00-13:00", "22:00-24:00"], "EST5"), "2026-01-11T17:30:00Z", true),
+        (quiet(&["12:00-13:00", "22:00-24:00"], "EST5"), "2026-01-11T12:30:00Z", false),
+        (quiet(&["12:00-13:00", "22:00-24:00"], "EST5"), "2026-01-11T04:59:59Z", true),
+        (quiet(&["12:00-13:00", "22:00-24:00"], "EST5"), "2026-01-11T05:00:00Z", false),
+        (quiet(&[], "EST5"), "2026-01-11T05:00:00Z", false),
+    ] {
+        assert_eq!(settings.is_quiet(Timestamp::parse(time).expect("a time")), want, "{time}");
+    }
+    assert_eq!(QuietHours::parse(" 7:30 - 24:00 "), Some(QuietHours { from: 450, to: 1440 }));
+    for wrong in [
+        "",
+        "22:00",
+        "22-07",
+        "24:01-7:00",
+        "22:00-7:60",
+        "22:00-7:0",
+        "-1:00-7:00",
+        "22:00-07:00-08:00",
+        "x:00-y:00",
+    ] {
+        assert_eq!(QuietHours::parse(wrong), None, "{wrong}");
+    }
 }
 
 #[test]

@@ -43,7 +43,7 @@ pub fn look_and_keep(
     engine
 }
 
-fn look_with(
+pub(crate) fn look_with(
     settings: Settings,
     world: World,
     outlook: Outlook,

@@ -60,6 +60,8 @@ impl Engine {
             limits: self.limits(),
             store: None,
             hooks: self.hooks_health(),
+            muted_until: self.current(true).muted_until.map(|until| until.to_string()),
+            desktop: None,
             problems: self.current(true).problems.to_vec(),
         }
     }

@@ -9,6 +9,8 @@ mod in_folders;
 mod keeps;
 mod reads;
 mod rows;
+mod says;
+mod seat;
 mod shares;
 mod takes_hooks;
 mod takes_in;
@@ -25,6 +27,7 @@ use watchbill_core::attention::{Attention, Counts};
 use watchbill_core::chain::chains::Chains;
 use watchbill_core::deadlines::Deadlines;
 use watchbill_core::ids::SessionId;
+use watchbill_core::person::Words;
 use watchbill_core::roster::delta::Roster;
 use watchbill_core::roster::row::Row;
 use watchbill_core::roster::visible::Filter;
@@ -81,6 +84,8 @@ enum Due {
     RegistryFile(PathBuf),
     Folder(PathBuf),
     Attention,
+    /// Everything was muted for a while, which is over.
+    Unmute,
 }
 
 /// What is known, and what follows from it.
@@ -104,7 +109,11 @@ pub struct Engine {
     hooks: HooksIn,
     children: Children,
     attention: Attention,
+    /// Subscribers don't know yet that everything is muted, or no longer.
+    muting_changed: bool,
     chains: Chains,
+    /// What the person has said.
+    words: Words,
     chains_dirty: bool,
     /// For each session with copied history, the one it was copied from.
     origins: HashMap<SessionId, SessionId>,
@@ -160,6 +169,7 @@ impl Engine {
             roster: Roster::new(),
             published: Vec::new(),
         };
+        let attention = Attention::new(settings.alerts.attention.clone());
         Self {
             views: [view(false), view(true)],
             settings,
@@ -177,8 +187,10 @@ impl Engine {
             status_files: StatusFiles::default(),
             hooks: HooksIn::default(),
             children: Children::default(),
-            attention: Attention::default(),
+            attention,
+            muting_changed: false,
             chains: Chains::default(),
+            words: Words::default(),
             chains_dirty: false,
             origins: HashMap::new(),
             dirty: BTreeSet::new(),
@@ -227,6 +239,7 @@ impl Engine {
             Input::Hooks(messages) => self.take_hooks(messages, &mut out),
             Input::Deadline => {}
             Input::Folders(looks) => self.take_looks(looks),
+            Input::Attention(attention) => self.take_attention(attention),
             Input::Watching(problems) => {
                 self.problems_dirty |= self.watch_problems != problems;
                 self.watch_problems = problems;
@@ -268,6 +281,7 @@ impl Engine {
             rows: &self.views[usize::from(all)].published,
             problems: &self.published_problems,
             reading: self.reading,
+            muted_until: self.attention.muted_until(),
         }
     }
 
@@ -337,6 +351,7 @@ impl Engine {
                 }
                 Due::RegistryFile(path) => self.read_registry(&path, out),
                 Due::Attention => {}
+                Due::Unmute => self.mute(None),
                 Due::Folder(folder) => self.look_at_folder(&folder, out),
             }
         }
@@ -348,7 +363,7 @@ impl Engine {
         if self.chains_dirty {
             self.resolve_chains();
         }
-        let mut changed = self.rebuild_rows(out);
+        let mut changed = self.rebuild_rows(out) | std::mem::take(&mut self.muting_changed);
         if !self.keeping.begun_anew.is_empty() {
             out.push(Output::Again(std::mem::take(&mut self.keeping.begun_anew)));
         }

@@ -6,7 +6,7 @@ use tokio::sync::mpsc;
 
 use crate::engine::{Engine, World};
 use crate::first_scan::FirstScan;
-use crate::runtime::Message;
+use crate::message::Message;
 use crate::transcripts::Terms;
 
 /// Starts it; what it finds comes as messages.

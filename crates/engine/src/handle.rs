@@ -6,21 +6,31 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use watchbill_core::attention::AttentionSettings;
+use watchbill_core::ids::SessionId;
+use watchbill_core::person::Word;
+use watchbill_core::time::Timestamp;
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::doctor::Doctor;
 use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_protocol::focus::FocusAnswer;
 use watchbill_protocol::roster::{RosterMessage, RosterSnapshot};
 use watchbill_protocol::search::{SearchAnswer, SearchQuery};
 use watchbill_protocol::timeline::{Timeline, TimelinePlace};
 use watchbill_protocol::why::Why;
+use watchbill_terminal::Seat;
 use watchbill_watch::fs::{Fs, StdFs};
 use watchbill_watch::process::SystemProcesses;
 
 use crate::archive::with_archive;
 use crate::clock::{Clock, SystemClock};
 use crate::engine::{Engine, World};
-use crate::publish::{Sink, Subscription, snapshot};
-use crate::runtime::{Loop, Message, Parts};
+use crate::focus;
+use crate::input::AttentionInput;
+use crate::message::Message;
+use crate::mute::MuteFile;
+use crate::publish::{AlertSink, Sink, Subscription, snapshot};
+use crate::runtime::{Loop, Parts};
 use crate::search::Searcher;
 use crate::settings::Settings;
 use crate::source::Source;
@@ -101,6 +111,39 @@ impl Handle {
     pub fn subscribe(&self, wants: Subscription, sink: Sink) {
         // Without a loop there is nothing to be told; the sink is dropped and its owner notices.
         let _ = self.inbox.send(Message::Subscribe(wants, sink));
+    }
+
+    /// Subscribes to what the attention policy tells: what is already so, if anything, then each change, and the counts.
+    pub fn listen(&self, sink: AlertSink) {
+        let _ = self.inbox.send(Message::Listen(sink));
+    }
+
+    /// No alerts until then; without a time, alerts again. Kept over a restart.
+    ///
+    /// # Errors
+    /// When it is so now, but cannot be kept over a restart.
+    pub fn mute(&self, until: Option<Timestamp>) -> Result<(), ApiError> {
+        let _ = self.inbox.send(Message::Attention(AttentionInput::Mute(until)));
+        let Some(folder) = &self.settings.data_dir else { return Ok(()) };
+        let file = MuteFile::of(folder);
+        file.write(until).map_err(|error| {
+            let message = format!(
+                "that holds until Watchbill ends and no longer, because {} cannot be written: {error}",
+                file.path().display()
+            );
+            ApiError::new(ErrorCode::Unreadable, message)
+        })
+    }
+
+    /// The person looks at these sessions, so that nothing has to be told of them.
+    pub fn set_in_front(&self, sessions: impl IntoIterator<Item = String>) {
+        let sessions = sessions.into_iter().map(|session| SessionId::new(&session)).collect();
+        let _ = self.inbox.send(Message::Attention(AttentionInput::InFront(sessions)));
+    }
+
+    /// Other choices on what is told, from now on.
+    pub fn set_alerts(&self, settings: AttentionSettings) {
+        let _ = self.inbox.send(Message::Attention(AttentionInput::Settings(settings)));
     }
 
     /// Asks every window to select a session.
@@ -184,6 +227,52 @@ impl Handle {
         reader.place(&*self.fs, &plan, agent, offset)
     }
 
+    /// Says a word of the person, of a session named as for every question. When this returns it is in force and stored,
+    /// or left for the program that stores.
+    ///
+    /// # Errors
+    /// When a session is not known, the word makes no sense as things are, or the engine has stopped.
+    pub fn say(&self, word: Word) -> Result<(), ApiError> {
+        let (sender, receiver) = mpsc::sync_channel(1);
+        let told = Box::new(move |said| {
+            // Whoever spoke may have given up waiting.
+            let _ = sender.send(said);
+        });
+        self.inbox.send(Message::Say(word, told)).map_err(|_| stopped())?;
+        receiver.recv_timeout(PATIENCE).map_err(|_| stopped())?
+    }
+
+    /// Brings the terminal of a session to the front. On the caller's thread, for some seconds at most.
+    ///
+    /// # Errors
+    /// When the session is not known or the engine has stopped. A terminal that cannot be shown is an answer.
+    pub fn focus_terminal(&self, session: &str) -> Result<FocusAnswer, ApiError> {
+        Ok(focus::focus(&self.seat(session)?))
+    }
+
+    /// Whether the person looks at the terminal of a session; `None` when that cannot be told. On the caller's thread, for
+    /// some seconds at most.
+    ///
+    /// # Errors
+    /// When the session is not known or the engine has stopped.
+    pub fn is_terminal_in_front(&self, session: &str) -> Result<Option<bool>, ApiError> {
+        Ok(focus::in_front(&self.seat(session)?))
+    }
+
+    /// The line for a shell that takes a session up again.
+    ///
+    /// # Errors
+    /// When the session is not known or the engine has stopped.
+    pub fn resume_command(&self, session: &str) -> Result<String, ApiError> {
+        let seat = self.seat(session)?;
+        Ok(watchbill_terminal::resume_command(&seat.session, seat.cwd.as_deref()))
+    }
+
+    fn seat(&self, session: &str) -> Result<Seat, ApiError> {
+        let session = session.to_owned();
+        self.ask(move |engine, _| engine.seat(&session))?
+    }
+
     /// What is found and how it is watched.
     ///
     /// # Errors
@@ -229,7 +318,6 @@ impl Handle {
         &self,
         question: impl FnOnce(&Engine, &dyn Source) -> T + Send + 'static,
     ) -> Result<T, ApiError> {
-        let stopped = || ApiError::new(ErrorCode::Internal, "the engine has stopped; start Watchbill again");
         let (sender, receiver) = mpsc::sync_channel(1);
         let question = Box::new(move |engine: &Engine, source: &dyn Source| {
             // Whoever asked may have given up waiting.
@@ -238,4 +326,8 @@ impl Handle {
         self.inbox.send(Message::Ask(question)).map_err(|_| stopped())?;
         receiver.recv_timeout(PATIENCE).map_err(|_| stopped())
     }
+}
+
+fn stopped() -> ApiError {
+    ApiError::new(ErrorCode::Internal, "the engine has stopped; start Watchbill again")
 }

@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use watchbill_core::attention::Outcome;
+use jiff::tz::TimeZone;
+use watchbill_core::attention::{AttentionSettings, Outcome};
 use watchbill_core::ids::SessionId;
 use watchbill_core::problem::Problem;
+use watchbill_core::time::Timestamp;
 use watchbill_watch::hints::Hint;
 use watchbill_watch::scan::Found;
 
@@ -33,6 +35,20 @@ pub enum Input {
     Hooks(Vec<HookMessage>),
     /// The watcher's own troubles, all of them.
     Watching(Vec<Problem>),
+    /// What the person wants of alerts, or looks at.
+    Attention(AttentionInput),
+}
+
+/// What bears on alerts, though nothing of a session has changed.
+pub enum AttentionInput {
+    /// Other choices.
+    Settings(AttentionSettings),
+    /// The machine's time zone is another one.
+    Zone(TimeZone),
+    /// No alerts until then; without a time, alerts again.
+    Mute(Option<Timestamp>),
+    /// The sessions whose window is in front.
+    InFront(BTreeSet<SessionId>),
 }
 
 /// What the engine asks for.

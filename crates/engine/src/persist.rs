@@ -5,6 +5,7 @@
 
 pub mod changes;
 pub mod kept;
+mod words;
 mod write;
 
 use std::path::{Path, PathBuf};
@@ -12,6 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
+use watchbill_core::person::Words;
 use watchbill_core::problem::{Problem, ProblemKind};
 use watchbill_core::session::snapshot::from_bytes;
 use watchbill_core::time::{Millis, Timestamp};
@@ -143,6 +145,7 @@ impl Persist {
         };
         engine.set_recall(self.shelf());
         let facts = facts.and_then(|bytes| from_bytes(&bytes).ok());
+        engine.restore_words(self.words().unwrap_or_default());
         let refused = engine.restore(heads, facts);
         if refused > 0 {
             tracing::info!(refused, "files are read anew: what was kept of them is of another version");
@@ -152,6 +155,12 @@ impl Persist {
         }
         engine.note_store(self.trouble.clone());
         engine.files.len()
+    }
+
+    /// What the person has said, as the store has it now; `None` where that cannot be read.
+    pub fn words(&mut self) -> Option<Words> {
+        let read = self.shelf.at_once().as_ref().map(words::read)?;
+        read.map_err(|error| self.trouble = Some(self.problem(&error))).ok()
     }
 
     /// Stores everything that has changed, in one transaction: before it is published. What cannot be stored now
@@ -202,6 +211,9 @@ impl Persist {
         if self.writes {
             // What the other one has kept lately is not ours: everything is kept anew.
             engine.keep_everything();
+            if let Some(words) = self.words() {
+                engine.restore_words(words);
+            }
             self.again_at = None;
         }
         engine.note_store(self.trouble.clone());

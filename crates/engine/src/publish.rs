@@ -9,6 +9,7 @@ use std::sync::Arc;
 use watchbill_core::ids::SessionId;
 use watchbill_core::roster::row::Row;
 use watchbill_core::time::{Millis, Timestamp};
+use watchbill_protocol::alert::Alert;
 use watchbill_protocol::roster::{
     Problem, RosterDelta, RosterMessage, RosterSnapshot, TrackedSession, Upsert,
 };
@@ -44,10 +45,15 @@ pub struct Current<'a> {
     pub problems: &'a Arc<[Problem]>,
     /// Whether the first scan still runs.
     pub reading: bool,
+    /// Until when the person wants no alerts.
+    pub muted_until: Option<Timestamp>,
 }
 
 /// Takes a message; says `false` when the subscriber is gone.
 pub type Sink = Box<dyn FnMut(RosterMessage) -> bool + Send>;
+
+/// Takes what the attention policy tells; says `false` when the subscriber is gone.
+pub type AlertSink = Box<dyn FnMut(Alert) -> bool + Send>;
 
 /// How a subscriber wants to be served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -75,6 +81,7 @@ struct Told {
     rows: Vec<(SessionId, u64)>,
     problems: Arc<[Problem]>,
     reading: bool,
+    muted_until: Option<Timestamp>,
 }
 
 /// What came of serving a subscriber.
@@ -124,6 +131,7 @@ impl Subscriber {
             rows: current.rows.iter().map(|row| (row.id.clone(), row.version)).collect(),
             problems: Arc::clone(current.problems),
             reading: current.reading,
+            muted_until: current.muted_until,
         });
         Served::UpToDate
     }
@@ -137,6 +145,7 @@ pub fn snapshot(current: &Current<'_>) -> RosterSnapshot {
         sessions: current.rows.iter().map(Published::session).collect(),
         problems: current.problems.to_vec(),
         reading: current.reading,
+        muted_until: current.muted_until.map(|until| until.to_string()),
     }
 }
 
@@ -144,6 +153,7 @@ impl Told {
     fn is_current(&self, current: &Current<'_>) -> bool {
         self.revision == current.revision
             || (self.reading == current.reading
+                && self.muted_until == current.muted_until
                 && *self.problems == **current.problems
                 && self.rows.len() == current.rows.len()
                 && self
@@ -182,6 +192,7 @@ impl Told {
             removals,
             problems: (*self.problems != **current.problems).then(|| current.problems.to_vec()),
             reading: current.reading,
+            muted_until: current.muted_until.map(|until| until.to_string()),
         })
     }
 }

@@ -1,13 +1,16 @@
 //! The loop itself, on a thread of its own: waits for hints, exits of processes, deadlines and
 //! questions, steps the engine, and serves the subscribers.
 
+mod hints;
+mod words;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use jiff::tz::TimeZone;
 use tokio::sync::{Notify, mpsc};
 use watchbill_core::problem::Problem;
 use watchbill_core::time::{Millis, Timestamp};
-use watchbill_protocol::roster::RosterMessage;
 use watchbill_store::Mode;
 use watchbill_watch::hints::Hint;
 use watchbill_watch::process::Processes;
@@ -15,44 +18,24 @@ use watchbill_watch::process::Processes;
 use crate::clock::Clock;
 use crate::engine::{Engine, Outlook, World};
 use crate::exits::{Exits, Noticed};
-use crate::first_scan::FirstScan;
 use crate::folder_looks::FolderLooks;
-use crate::folders::FolderLook;
 use crate::hears::{Ear, deaf};
 use crate::history::{Historian, HistorianParts};
-use crate::input::{Input, Output};
+use crate::input::{AttentionInput, Input, Output};
+use crate::listeners::Listeners;
+use crate::message::Message;
+use crate::mute::MuteFile;
 use crate::persist::Persist;
-use crate::publish::{Served, Sink, Subscriber, Subscription};
+use crate::publish::{Served, Subscriber};
 use crate::settings::Settings;
 use crate::source::{self, Source};
-use crate::transcripts::Loaded;
+use crate::wishes::Wishes;
 
 /// So many loaded files are taken in by one step of the first scan.
 const BATCH: usize = 128;
 
 /// A dead mount keeps the first snapshot waiting for this long and no longer.
 const FOLDERS_PATIENCE: Millis = Millis::from_secs(1);
-
-/// A question that the loop answers between two steps.
-pub(crate) type Question = Box<dyn FnOnce(&Engine, &dyn Source) + Send>;
-
-/// What reaches the loop from outside.
-pub(crate) enum Message {
-    Loaded(usize, Box<Loaded>),
-    ScanEnded(Box<FirstScan>),
-    ScanBegan {
-        recent: usize,
-    },
-    ProcessEnded(u32),
-    Folder(Box<FolderLook>),
-    /// The machine slept, or its clock was set.
-    ClockJumped,
-    Subscribe(Subscription, Sink),
-    Tell(RosterMessage),
-    Ask(Question),
-    LookAgain,
-    Stop,
-}
 
 /// The loop's state beside the engine.
 pub(crate) struct Loop {
@@ -63,6 +46,7 @@ pub(crate) struct Loop {
     pub inbox: mpsc::UnboundedReceiver<Message>,
     pub processes: Arc<dyn Processes>,
     subscribers: Vec<Subscriber>,
+    listeners: Listeners,
     /// When a subscriber that pauses gets its next delta.
     serve_at: Option<Timestamp>,
     exits: Exits,
@@ -77,6 +61,8 @@ pub(crate) struct Loop {
     recent_left: Option<usize>,
     recent_limit: usize,
     watch_problems: Vec<Problem>,
+    /// What other programs ask of this one, and it of them.
+    wishes: Option<Wishes>,
     stopped: bool,
 }
 
@@ -133,6 +119,7 @@ impl Loop {
             inbox,
             processes: world.processes,
             subscribers: Vec::new(),
+            listeners: Listeners::default(),
             serve_at: None,
             exits,
             folder_looks,
@@ -145,6 +132,7 @@ impl Loop {
             historian: None,
             recent_limit: 0,
             watch_problems: Vec::new(),
+            wishes: None,
             stopped: false,
         }
     }
@@ -154,6 +142,9 @@ impl Loop {
         let mut out = Vec::new();
         self.engine.read_registries(&mut out);
         self.carry_out(out);
+        self.hear_wishes();
+        let muted = self.engine.settings.data_dir.as_deref().and_then(|folder| MuteFile::of(folder).read());
+        self.step(Input::Attention(AttentionInput::Mute(muted)));
         self.watch_problems = self.problems();
         self.step(Input::Watching(self.watch_problems.clone()));
         loop {
@@ -239,6 +230,7 @@ impl Loop {
             // hint before we knew it; one look at everything makes up for all of them.
             self.step(Input::Hints(BTreeSet::from([Hint::Everything])));
             self.begin_history();
+            self.take_wishes();
         }
     }
 
@@ -272,13 +264,18 @@ impl Loop {
                 self.step(Input::ProcessEnded(Some(pid)));
             }
             Message::Subscribe(wants, sink) => self.subscribers.push(Subscriber::new(wants, sink)),
+            Message::Listen(sink) => self.listeners.add(sink, &mut self.engine),
+            Message::Attention(input) => self.step(Input::Attention(input)),
             Message::Tell(message) => {
                 self.subscribers.retain_mut(|subscriber| subscriber.tell(message.clone()))
             }
             Message::Ask(question) => question(&self.engine, &*self.source),
+            Message::Say(word, told) => told(self.say(&word)),
             // While the machine slept deadlines have passed, processes have ended and polled folders have changed; all of
             // that is looked at before anybody is told anything.
             Message::ClockJumped | Message::LookAgain => {
+                // It may have travelled.
+                self.step(Input::Attention(AttentionInput::Zone(TimeZone::system())));
                 self.step(Input::Hints(BTreeSet::from([Hint::Everything])))
             }
             Message::Loaded(..) | Message::Folder(_) | Message::ScanEnded(_) | Message::Stop => {}
@@ -300,46 +297,8 @@ impl Loop {
         }
         if began {
             self.begin_history();
+            self.take_wishes();
         }
-    }
-
-    fn take_hints(&mut self) {
-        let mut hints = self.source.take();
-        hints.append(&mut self.again);
-        let problems = self.problems();
-        if problems != self.watch_problems {
-            self.watch_problems.clone_from(&problems);
-            self.step(Input::Watching(problems));
-        }
-        if !hints.is_empty() {
-            self.step(Input::Hints(hints));
-        }
-        self.take_hooks();
-    }
-
-    fn take_hooks(&mut self) {
-        let Ok(Some(ear)) = &self.ear else { return };
-        let (events, more) = ear.take();
-        if more {
-            // The rest comes with the next turn of the loop, so that nobody waits for all of it.
-            self.woken.notify_one();
-        }
-        if !events.is_empty() {
-            if let Some(historian) = &self.historian {
-                historian.heard(events.clone());
-            }
-            self.step(Input::Hooks(events));
-        }
-    }
-
-    /// What is wrong with watching and hearing.
-    fn problems(&self) -> Vec<Problem> {
-        let mut problems = self.source.problems();
-        match &self.ear {
-            Ok(ear) => problems.extend(ear.iter().flat_map(Ear::problems)),
-            Err(deaf) => problems.push(deaf.clone()),
-        }
-        problems
     }
 
     fn step(&mut self, input: Input) {
@@ -350,8 +309,8 @@ impl Loop {
     fn carry_out(&mut self, out: Vec<Output>) {
         for output in out {
             match output {
-                // Alerts will be shown from here; what counts is in the rows.
-                Output::Changed | Output::Transition { .. } | Output::Attention(_) => {}
+                Output::Changed | Output::Transition { .. } => {}
+                Output::Attention(outcome) => self.listeners.owe(outcome),
                 Output::WatchProcess(pid) => {
                     let descriptor = self.processes.exit_fd(pid);
                     let opened = descriptor.is_some();
@@ -377,6 +336,7 @@ impl Loop {
     fn serve(&mut self) {
         let now = self.clock.now();
         self.save(now);
+        self.listeners.tell();
         // A marker may tell that a session goes on elsewhere; without it the first snapshot shows one row too many.
         let patient = self.folders_until.filter(|until| now < *until && self.folder_looks.outstanding() > 0);
         let ready = self.recent_left == Some(0) && patient.is_none();

@@ -195,13 +195,16 @@ pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
     let launched = launched.max(u32::try_from(working).unwrap_or(u32::MAX));
     let pending_tools = shown_calls(&verdict, open_calls(makings, &makings.instances()));
     let carried_on = facts.filter(|_| verdict.live || !makings.live);
-    let row = Row {
+    let mut row = Row {
         session_id: makings.id.clone(),
         state: verdict.state,
         state_kind: verdict.kind,
         state_since: verdict.since,
         state_reason: verdict.reason,
         needs: None,
+        snoozed_until: None,
+        roused_at: None,
+        put_away: false,
         pending_tools,
         goal: facts.and_then(|facts| facts.goal.clone()),
         summary: facts.and_then(|facts| facts.summary.clone()),
@@ -252,5 +255,6 @@ pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
         pull_request: facts.and_then(|facts| facts.pull_request.clone()),
         live: verdict.live,
     };
-    Some((row, verdict.next))
+    let rouses = makings.aside.and_then(|aside| aside.mark(&mut row, makings.now));
+    Some((row, verdict.next.into_iter().chain(rouses).min()))
 }

@@ -1,5 +1,9 @@
 //! Where to look and how long to wait: options, environment, configuration file and defaults, in this order.
 
+mod alerts;
+
+pub use alerts::AlertSettings;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -8,6 +12,8 @@ use watchbill_core::history::{Exclude, HistorySettings, RecoverySettings};
 use watchbill_core::session::state::Timeouts;
 use watchbill_core::time::Millis;
 use watchbill_store::archive::plan::ArchiveSettings;
+
+use alerts::FileAlerts;
 
 /// Everything the engine can be told.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,6 +34,8 @@ pub struct Settings {
     pub recovery: RecoverySettings,
     /// Whether and how transcripts are archived.
     pub archive: ArchiveSettings,
+    /// What the person is told of, and when not.
+    pub alerts: AlertSettings,
 }
 
 /// How changes of files are noticed.
@@ -54,6 +62,7 @@ impl Settings {
             history: HistorySettings::default(),
             recovery: RecoverySettings::default(),
             archive: ArchiveSettings::default(),
+            alerts: AlertSettings::default(),
         }
     }
 }
@@ -160,6 +169,7 @@ pub fn settle(given: &Given, env: Environment<'_>) -> Result<Settings, SettingsE
         Mode::Poll => WatchSetting::Poll(interval),
     };
     settings.archive = archive(&file.archive);
+    settings.alerts = file.alerts.settle(home.as_deref());
     settings.history = history(file.store, &settings.roots, home.as_deref());
     Ok(settings)
 }
@@ -220,6 +230,7 @@ struct File {
     watch: FileWatch,
     store: FileStore,
     archive: FileArchive,
+    alerts: FileAlerts,
 }
 
 #[derive(Debug, Default, Deserialize)]

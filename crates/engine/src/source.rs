@@ -23,6 +23,8 @@ pub trait Source: Send {
     fn mode_of(&self, root: &Path) -> WatchMode;
     /// Asks for hints of a folder that lies outside the roots.
     fn watch_folder(&mut self, folder: &Path);
+    /// Asks for hints of a folder of our own, for as long as the source lives.
+    fn watch_beside(&mut self, folder: &Path);
     /// Hints of that folder are not needed any more.
     fn unwatch_folder(&mut self, folder: &Path);
 }
@@ -87,6 +89,10 @@ impl Source for Ears {
         folders.watch_dir(folder);
     }
 
+    fn watch_beside(&mut self, folder: &Path) {
+        self.roots.watch_dir(folder);
+    }
+
     fn unwatch_folder(&mut self, folder: &Path) {
         if let Some(folders) = &self.folders {
             folders.unwatch_dir(folder);
@@ -111,6 +117,8 @@ impl Source for Arc<HintSet> {
     }
 
     fn watch_folder(&mut self, _folder: &Path) {}
+
+    fn watch_beside(&mut self, _folder: &Path) {}
 
     fn unwatch_folder(&mut self, _folder: &Path) {}
 }

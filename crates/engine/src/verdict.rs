@@ -9,6 +9,7 @@ use watchbill_core::evidence::witness::{
     ChildWitness, Evidence, InstanceWitness, TranscriptWitness, Verdict,
 };
 use watchbill_core::ids::{Instance, SessionId};
+use watchbill_core::person::Aside;
 use watchbill_core::roster::row::PendingTool;
 use watchbill_core::session::fold::SessionFold;
 use watchbill_core::session::state::Timeouts;
@@ -37,6 +38,8 @@ pub struct Makings<'a> {
     pub child: Option<ChildWitness>,
     /// All chains.
     pub chains: &'a Chains,
+    /// How the person has set it aside.
+    pub aside: Option<&'a Aside>,
     /// Whether live evidence counts.
     pub live: bool,
     /// The document's timeouts.

@@ -23,6 +23,5 @@ pub mod receiver;
 pub mod sender;
 pub mod spool;
 mod stdin;
-pub mod terminal;
 
 pub use receiver::{Heard, Options, Receiver, ReceiverError, Tally};

@@ -11,10 +11,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use watchbill_core::hook::terminal;
+
 use crate::envelope::{Decoded, Envelope, decode};
 use crate::places::{Places, default_data_dir, open_private, private_dir};
 use crate::stdin::{self, Extent};
-use crate::{ancestors, clock, marker, spool, terminal};
+use crate::{ancestors, clock, marker, spool};
 
 /// How long all ears together have for an answer.
 pub const EARS: Duration = Duration::from_millis(25);

@@ -45,11 +45,13 @@ impl From<&Row> for TrackedSession {
             agent: "claude".into(),
             status: coarse(row.state).into(),
             state: row.state.word().into(),
-            group: core_roster::group(row.state, row.state_kind).into(),
+            group: core_roster::group_of(row).into(),
             state_kind: row.state_kind.map(|kind| kind.word().into()),
             state_since: row.state_since.to_string(),
             state_reason: StateReason::from(&row.state_reason),
             needs: row.needs.map(|need| need.word().into()),
+            snoozed_until: row.snoozed_until.map(|at| at.to_string()),
+            put_away: row.put_away.then_some(true),
             has_pending_tool_use: !row.pending_tools.is_empty(),
             pending_tool: pending::principal(&row.pending_tools)
                 .map(|call| ToolTarget { tool: call.tool.to_string(), target: call.target.to_string() }),
@@ -194,6 +196,7 @@ impl RosterSnapshot {
             sessions: rows.into_iter().map(TrackedSession::from).collect(),
             problems: sorted(problems),
             reading,
+            muted_until: None,
         }
     }
 }
@@ -216,6 +219,7 @@ impl RosterDelta {
             removals: delta.removals.iter().map(SessionId::to_string).collect(),
             problems: problems.map(sorted),
             reading,
+            muted_until: None,
         }
     }
 }

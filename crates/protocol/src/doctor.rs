@@ -25,8 +25,31 @@ pub struct Doctor {
     /// The places of hook events. Absent where none are heard: in the demo.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hooks: Option<HooksHealth>,
+    /// No alerts until then: the person has muted everything for a while. Absent when nothing is muted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub muted_until: Option<String>,
+    /// How the program reaches the person. Absent outside the desktop program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub desktop: Option<DesktopHealth>,
     /// Sorted by path and kind.
     pub problems: Vec<Problem>,
+}
+
+/// What the desktop lets the program show beside its window.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
+pub struct DesktopHealth {
+    /// Whether a panel shows the tray icon.
+    pub tray: bool,
+    /// Whether alerts can be shown as notifications.
+    pub notifications: bool,
+    /// Who shows them, with its version, where it says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notification_server: Option<String>,
+    /// Why none can be shown, in words for the person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notification_problem: Option<String>,
 }
 
 /// How the places of hook events are doing.

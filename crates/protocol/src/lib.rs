@@ -7,12 +7,14 @@
 
 #![forbid(unsafe_code)]
 
+pub mod alert;
 pub mod chain;
 mod convert;
 pub mod doctor;
 pub mod error;
 pub mod event;
 pub mod export;
+pub mod focus;
 pub mod roster;
 pub mod search;
 pub mod status;

@@ -30,6 +30,12 @@ pub struct TrackedSession {
     /// second: a reviewer that is no person answers sooner. Tray, chips and status bars count the rows that have it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub needs: Option<String>,
+    /// The person has snoozed it: until then it rests and needs nobody.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub snoozed_until: Option<String>,
+    /// The person has put it away; only a view of all sessions shows it, until something new happens in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub put_away: Option<bool>,
     pub has_pending_tool_use: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pending_tool: Option<ToolTarget>,
@@ -224,6 +230,7 @@ pub struct Problem {
 /// `roster --json`, and the first line of `watch --json` beside its `event`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
 pub struct RosterSnapshot {
     /// Rises with every change.
     pub revision: u64,
@@ -236,6 +243,9 @@ pub struct RosterSnapshot {
     /// True while transcripts are still being read for the first time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reading: bool,
+    /// No alerts until then: the person has muted everything for a while. Absent when nothing is muted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub muted_until: Option<String>,
 }
 
 /// What the window gets: the change from revision `base` to `revision`.
@@ -262,6 +272,9 @@ pub struct RosterDelta {
     /// See [`RosterSnapshot::reading`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reading: bool,
+    /// As it is now, in every delta; see [`RosterSnapshot::muted_until`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub muted_until: Option<String>,
 }
 
 /// A row and its place.

@@ -15,6 +15,7 @@ use watchbill_protocol::doctor::Doctor;
 use watchbill_protocol::error::ApiError;
 use watchbill_protocol::event::StoreEvent;
 use watchbill_protocol::export::ExportChain;
+use watchbill_protocol::focus::FocusAnswer;
 use watchbill_protocol::roster::RosterMessage;
 use watchbill_protocol::search::{SearchAnswer, SearchQuery};
 use watchbill_protocol::status::Status;
@@ -36,6 +37,7 @@ fn generate(folder: &Path) {
     What::export_all(&config).unwrap();
     Why::export_all(&config).unwrap();
     Doctor::export_all(&config).unwrap();
+    FocusAnswer::export_all(&config).unwrap();
     Status::export_all(&config).unwrap();
     ApiError::export_all(&config).unwrap();
     TimelinePlace::export_all(&config).unwrap();

@@ -15,7 +15,7 @@ use watchbill_core::session::state::{Confidence, State, StateKind};
 use watchbill_core::transcript::record::{CompactBoundary, CompactTrigger};
 use watchbill_protocol::chain::{Link, Segment, WorkChain};
 use watchbill_protocol::doctor::{
-    Doctor, HookSettings, HooksHealth, Limit, Registry, Root, Versions, WatchMode,
+    DesktopHealth, Doctor, HookSettings, HooksHealth, Limit, Registry, Root, Versions, WatchMode,
 };
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::event::{StoreEvent, StoreEvents};
@@ -245,6 +245,13 @@ fn the_doctor() {
                 state: "installed".into(),
                 missing: Vec::new(),
             }],
+        }),
+        muted_until: Some("2026-11-20T16:30:52.694Z".into()),
+        desktop: Some(DesktopHealth {
+            tray: true,
+            notifications: true,
+            notification_server: Some("dunst 1.9.2".into()),
+            notification_problem: None,
         }),
         problems: Vec::new(),
     });

@@ -142,6 +142,7 @@ impl Step<'_> {
             // What the engine keeps of a transcript holds its title and the first line of its last answer.
             "DELETE FROM states WHERE session = ?1",
             "DELETE FROM links WHERE earlier = ?1 OR later = ?1",
+            "DELETE FROM set_aside WHERE session_id = ?1",
             "DELETE FROM recoveries WHERE session_id = ?1",
             "DELETE FROM archive WHERE session_id = ?1",
         ] {

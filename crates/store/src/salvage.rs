@@ -6,11 +6,12 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags, params_from_iter};
 
 /// Tables of names, with their columns.
-const NAMED: [(&str, &str); 6] = [
+const NAMED: [(&str, &str); 7] = [
     ("forgotten", "session_id, at"),
     ("archive", "path, session_id, subagent, file, bytes, stored, hash, mtime, archived_at"),
     ("chains", "chain_id, name"),
     ("links", "earlier, later, reason, confidence, at"),
+    ("set_aside", "session_id, snoozed_until, away_active_at, away_since"),
     ("engine_facts", "name, bytes"),
     ("recoveries", "at, what, session_id, detail"),
 ];

@@ -23,6 +23,17 @@ pub trait Processes: Send + Sync {
     /// Whether the process of a registry file runs. `pid_domain` is that file's `pidDomain`.
     fn probe(&self, instance: &Instance, pid_domain: Option<&str>) -> Liveness;
 
+    /// Whether process ids of that `pidDomain` mean the same processes here.
+    fn shares_ids(&self, pid_domain: &str) -> bool {
+        let _ = pid_domain;
+        true
+    }
+
+    /// Whether these are processes of this machine, and not made up.
+    fn are_real(&self) -> bool {
+        true
+    }
+
     /// Something to wait on for the end of a process. Open it, then probe: the id may have changed hands just
     /// before. `None` when there is no such thing, and probing now and then must do.
     fn exit_fd(&self, pid: u32) -> Option<ExitFd>;
@@ -66,6 +77,10 @@ impl Processes for SystemProcesses {
             return Liveness::Unknown;
         }
         probe_here(instance)
+    }
+
+    fn shares_ids(&self, pid_domain: &str) -> bool {
+        self.domain.is_the_same(pid_domain)
     }
 
     fn exit_fd(&self, pid: u32) -> Option<ExitFd> {
@@ -253,6 +268,10 @@ impl Processes for FakeProcesses {
     fn probe(&self, instance: &Instance, _pid_domain: Option<&str>) -> Liveness {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.get(instance).copied().unwrap_or(Liveness::Unknown)
+    }
+
+    fn are_real(&self) -> bool {
+        false
     }
 
     fn exit_fd(&self, _pid: u32) -> Option<ExitFd> {

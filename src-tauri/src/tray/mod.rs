@@ -194,6 +194,7 @@ mod tests {
             sessions: vec![face::tests::row("a", group)],
             problems: Vec::new(),
             reading: false,
+            muted_until: None,
         })
     }
 
@@ -228,6 +229,7 @@ mod tests {
             removals: Vec::new(),
             problems: None,
             reading: false,
+            muted_until: None,
         };
         assert!(tray.new_sink().is_none());
         assert!(!sink(RosterMessage::Delta(delta)));

@@ -13,7 +13,7 @@ afterEach(cleanup);
 
 function showRow(session = everydayRows()[0]!) {
   const clock = new EngineClock();
-  clock.sync(iso(ENGINE_START), [session.stateSince]);
+  clock.sync(iso(ENGINE_START));
   const onopen = vi.fn();
   render(Row, { session, clock, selected: false, reachable: true, gone: false, onopen });
   return { button: screen.getByRole("button"), onopen };

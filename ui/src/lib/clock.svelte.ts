@@ -14,11 +14,16 @@ export class EngineClock {
     document.addEventListener("visibilitychange", () => this.#tick());
   }
 
-  /** Takes the engine's time from a message, and the moments whose ages are shown. */
-  sync(generatedAt: string, sinces: readonly string[]): void {
+  /** Takes the engine's time from a message. */
+  sync(generatedAt: string): void {
     const engineAt = Date.parse(generatedAt);
     this.#engineAt = Number.isNaN(engineAt) ? Date.now() : engineAt;
     this.#localAt = Date.now();
+    this.#tick();
+  }
+
+  /** The moments whose ages are in sight: for others nobody is woken. */
+  show(sinces: readonly string[]): void {
     this.#sinces = sinces.map((since) => Date.parse(since));
     this.#tick();
   }

@@ -16,7 +16,8 @@ afterEach(() => {
 
 test("ages follow the engine's clock, not the machine's", () => {
   const clock = new EngineClock();
-  clock.sync(ENGINE, [before(10)]);
+  clock.sync(ENGINE);
+  clock.show([before(10)]);
   expect(ageWords(clock.now - Date.parse(before(10)))).toBe("10 s");
   vi.advanceTimersByTime(5000);
   expect(ageWords(clock.now - Date.parse(before(10)))).toBe("15 s");
@@ -24,7 +25,8 @@ test("ages follow the engine's clock, not the machine's", () => {
 
 test("one timer, and only as often as a word changes", () => {
   const clock = new EngineClock();
-  clock.sync(ENGINE, [before(7200), before(90)]);
+  clock.sync(ENGINE);
+  clock.show([before(7200), before(90)]);
   const moves: number[] = [];
   const timers = vi.spyOn(globalThis, "setTimeout");
   for (let second = 0; second < 600; second += 1) {
@@ -38,13 +40,16 @@ test("one timer, and only as often as a word changes", () => {
 });
 
 test("nothing to show, nothing to wait for", () => {
-  new EngineClock().sync(ENGINE, []);
+  const clock = new EngineClock();
+  clock.sync(ENGINE);
+  clock.show([]);
   expect(vi.getTimerCount()).toBe(0);
 });
 
 test("a hidden window has no timer, and is right again when shown", () => {
   const clock = new EngineClock();
-  clock.sync(ENGINE, [before(0)]);
+  clock.sync(ENGINE);
+  clock.show([before(0)]);
   const hidden = vi.spyOn(document, "hidden", "get").mockReturnValue(true);
   document.dispatchEvent(new Event("visibilitychange"));
   expect(vi.getTimerCount()).toBe(0);
@@ -55,6 +60,8 @@ test("a hidden window has no timer, and is right again when shown", () => {
 });
 
 test("a session with a time that is none costs no wake-up", () => {
-  new EngineClock().sync(ENGINE, ["not a time"]);
+  const clock = new EngineClock();
+  clock.sync(ENGINE);
+  clock.show(["not a time"]);
   expect(vi.getTimerCount()).toBe(0);
 });

@@ -4,7 +4,7 @@ import type { Group } from "./bindings/Group";
 
 export type Intent =
   | { readonly do: "move"; readonly by: number }
-  | { readonly do: "first" | "last" | "open" | "back" | "filter" | "copy" | "folder" | "next" | "help" | "palette" }
+  | { readonly do: "first" | "last" | "open" | "back" | "filter" | "copy" | "folder" | "focus" | "next" | "help" | "palette" }
   | { readonly do: "group"; readonly group: Group };
 
 export type KeyPress = Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey">;
@@ -22,6 +22,7 @@ const SINGLE: Record<string, Intent> = {
   "/": { do: "filter" },
   c: { do: "copy" },
   o: { do: "folder" },
+  f: { do: "focus" },
   n: { do: "next" },
   "?": { do: "help" },
 };
@@ -65,6 +66,7 @@ export const KEY_HELP: readonly (readonly [keys: string, what: string])[] = [
   ["g n   g w   g t   g i", "Go to Needs you, Working, Your turn, Idle"],
   ["g g   G", "First, last session"],
   ["/", "Filter"],
+  ["f", "Focus the session's terminal"],
   ["c", "Copy the resume command"],
   ["o", "Open the folder"],
   [`${MODIFIER} K`, "Sessions, commands, and everything that was said"],

@@ -1,10 +1,21 @@
 // Text from transcripts, made safe to look at.
 
 /**
- * Characters that change how their neighbours are shown: controls, and marks that turn the writing direction.
- * A command with one of them can read differently from what it does.
+ * Characters that change how their neighbours are shown, or are not seen at all: controls, marks that turn the writing
+ * direction, fillers, tags. A command with one of them can read differently from what it does.
  */
-const DECEIVING = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/g;
+const DECEIVING =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\u{e0000}-\u{e0fff}]/gu;
+
+/** Those of them that turn running text around, or are no text: single marks of direction are part of some writing. */
+const TURNING = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
+
+/** Colours and movements of a terminal, as programs write them into their output. */
+const TERMINAL = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]{0,2000}(?:\u0007|\u001b\\)|[@-Z\\-_])/g;
+
+/** A title is read at a glance; megabytes of it never reach the page. */
+const LONGEST_TITLE = 300;
+const LONGEST_COMMAND = 600;
 
 /** Shows deceiving characters by their code, so that a command reads as what it is. */
 export function revealed(text: string): string {
@@ -14,14 +25,37 @@ export function revealed(text: string): string {
   });
 }
 
-/** One line for a title: white space folded, deceiving characters dropped. */
-export function oneLine(text: string): string {
-  return text.replace(/\s+/g, " ").replace(DECEIVING, "").trim();
+/** Running text: what would turn it around is left out, so that each piece stays within itself. */
+export function prose(text: string): string {
+  return text.replace(TURNING, "");
+}
+
+/** What a program has written: without the colours of a terminal, and with the rest that is not seen. */
+export function outputText(text: string): string {
+  return revealed(text.replace(TERMINAL, ""));
+}
+
+/** One line for a title: white space folded, deceiving characters dropped, cut where nobody reads on. */
+export function oneLine(text: string, most = LONGEST_TITLE): string {
+  const folded = cut(text, most * 8).replace(/\s+/g, " ").replace(DECEIVING, "").trim();
+  return shortened(folded, text, most);
 }
 
 /** One line for a command: white space folded, deceiving characters shown. */
-export function commandLine(text: string): string {
-  return revealed(text.replace(/[ \t\r\n]+/g, " ").trim());
+export function commandLine(text: string, most = LONGEST_COMMAND): string {
+  const folded = cut(text, most * 8).replace(/[ \t\r\n]+/g, " ").trim();
+  return revealed(shortened(folded, text, most));
+}
+
+function shortened(folded: string, whole: string, most: number): string {
+  return folded.length > most || whole.length > most * 8 ? `${cut(folded, most)}…` : folded;
+}
+
+/** The beginning, without half a character at its end. */
+export function cut(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const last = text.charCodeAt(most - 1);
+  return text.slice(0, last >= 0xd800 && last < 0xdc00 ? most - 1 : most);
 }
 
 /** 158000 -> "158k". */

@@ -12,9 +12,17 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("watchbill-watch", &["watchbill-core"]),
     ("watchbill-hooks", &["watchbill-core"]),
     ("watchbill-store", &["watchbill-core"]),
+    ("watchbill-terminal", &["watchbill-core"]),
     (
         "watchbill-engine",
-        &["watchbill-core", "watchbill-protocol", "watchbill-watch", "watchbill-hooks", "watchbill-store"],
+        &[
+            "watchbill-core",
+            "watchbill-protocol",
+            "watchbill-watch",
+            "watchbill-hooks",
+            "watchbill-store",
+            "watchbill-terminal",
+        ],
     ),
     ("watchbill", &["watchbill-engine", "watchbill-protocol", "watchbill-hooks"]),
     ("watchbill-shell", &["watchbill-engine", "watchbill-protocol"]),
@@ -35,6 +43,7 @@ const RESERVED: &[(&str, &[&str], &str)] = &[
     ("tray-icon", &["watchbill-shell"], "the tray belongs to the shell"),
     ("statig", &["watchbill-core"], "the session machine is pure"),
     ("rusqlite*", &["watchbill-store"], "one crate knows the database"),
+    ("x11rb*", &["watchbill-terminal"], "one crate asks for windows of others"),
     ("ts-rs", &["watchbill-protocol"], "only what leaves the process has types for the window"),
     ("clap*", &["watchbill", "watchbill-shell"], "only programs have a command line"),
 ];

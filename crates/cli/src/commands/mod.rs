@@ -1,6 +1,7 @@
 //! What each command does.
 
 pub mod export;
+pub mod focus;
 pub mod history;
 pub mod hooks;
 pub mod live;
@@ -51,6 +52,7 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         }
         Command::Hooks { command } => hooks::run(&global, command, paint),
         Command::Watch { json, all } => live::watch(&global, json, all, paint),
+        Command::Focus { session, json } => focus::focus(&global, &session, json),
         Command::Open { session } => open::open(&global, session.as_deref()),
         Command::Search(wanted) => history::search(&global, &wanted, paint),
         Command::Index { json, full, cut } => history::index(&global, json, full, cut),
@@ -117,6 +119,7 @@ fn answer(engine: &Engine, command: &Command, demo: bool, paint: Paint) -> anyho
         }
         // They need no look at everything, or more than one text.
         Command::Watch { .. }
+        | Command::Focus { .. }
         | Command::Open { .. }
         | Command::Search(_)
         | Command::Index { .. }

@@ -25,7 +25,9 @@ pub struct Sighting {
     pub name: Arc<str>,
     /// What is wanted, in words that go on from the name.
     pub wants: Arc<str>,
-    /// The project's name and top folder, as they may be muted.
+    /// What the session calls itself, or what the person calls its work.
+    pub title: Option<Arc<str>>,
+    /// The project's name and folder, as they may be muted.
     pub projects: [Option<Arc<str>>; 2],
     /// The work goes on in another session.
     pub superseded: bool,
@@ -45,10 +47,11 @@ impl Sighting {
         Self {
             session: row.session_id.clone(),
             need,
-            since: row.state_since,
+            since: row.needed_since(),
             inferred: row.state_reason.confidence == Confidence::Inferred,
             wants: Arc::from(need.map(|need| wants(need, row)).unwrap_or_default()),
-            projects: [Some(Arc::clone(&name)), row.repo_root.clone()],
+            title: row.work_chain_name.clone().or_else(|| row.title.clone()),
+            projects: [Some(Arc::clone(&name)), folder.cloned()],
             name,
             superseded: row.superseded.is_some(),
         }
@@ -59,7 +62,8 @@ impl Sighting {
 fn finished(row: &Row) -> Option<Need> {
     let ended =
         matches!(row.state_kind, Some(StateKind::TurnEnded | StateKind::Completed | StateKind::Blocked));
-    (row.state == State::WaitingForInput && ended).then_some(Need::Finished)
+    (row.state == State::WaitingForInput && ended && row.snoozed_until.is_none() && !row.put_away)
+        .then_some(Need::Finished)
 }
 
 /// "… wants to run `npm publish`".
@@ -100,8 +104,19 @@ pub struct Episode {
     pub since: Timestamp,
     /// When it was told.
     pub at: Timestamp,
+    /// Who: the project, else the title.
+    pub name: Arc<str>,
+    /// What is wanted, in words that go on from the name.
+    pub wants: Arc<str>,
+    /// What the session calls itself, or what the person calls its work.
+    pub title: Option<Arc<str>>,
+}
+
+impl Episode {
     /// In one line: who wants what.
-    pub text: Arc<str>,
+    pub fn text(&self) -> String {
+        format!("{} {}", self.name, self.wants)
+    }
 }
 
 /// Why an episode is told without an alert.
@@ -140,8 +155,8 @@ pub enum Outcome {
         /// When.
         at: Timestamp,
     },
-    /// What was already so when watching began; told once, and only if somebody needs the person.
-    AlreadySo(Counts),
+    /// What was already so when watching began, and may be told, the oldest first: told once, and only if there is any.
+    AlreadySo(Vec<Episode>),
     /// Different sessions, or as many of other kinds, need the person now.
     Counted(Counts),
 }

@@ -56,9 +56,9 @@ pub const fn need(state: State, kind: Option<StateKind>) -> Option<Need> {
     }
 }
 
-/// What a row needs the person for.
+/// What a row needs the person for: nothing while they have it snoozed or put away.
 pub const fn needs_person(row: &Row) -> Option<Need> {
-    need(row.state, row.state_kind)
+    if row.snoozed_until.is_some() || row.put_away { None } else { need(row.state, row.state_kind) }
 }
 
 /// How many sessions need the person, by kind.
@@ -93,7 +93,7 @@ pub fn counts_of<'a>(rows: impl IntoIterator<Item = &'a Row>, now: Timestamp) ->
     let mut counts = Counts::default();
     for row in rows {
         if let Some(need) = needs_person(row)
-            && row.state_since + COUNT_DWELL <= now
+            && row.needed_since() + COUNT_DWELL <= now
         {
             counts.add(need);
         }

@@ -11,7 +11,7 @@ use crate::time::{Millis, Timestamp};
 
 /// How long a need must last before it counts: a reviewer that is no person answers sooner.
 pub const COUNT_DWELL: Millis = Millis::from_secs(1);
-/// How long a need must last before it is told.
+/// How long a need must last before it is told, unless the person chose otherwise.
 pub const ALERT_DWELL: Millis = Millis::from_secs(2);
 /// Two witnesses of one event name times that differ by less.
 const SAME_EVENT: Millis = Millis::from_secs(2);
@@ -27,6 +27,7 @@ pub struct Attention {
     began: Option<Timestamp>,
     sessions: BTreeMap<SessionId, Watched>,
     in_front: BTreeSet<SessionId>,
+    muted_until: Option<Timestamp>,
     told: Counts,
     unsaid: Vec<Outcome>,
 }
@@ -60,21 +61,45 @@ impl Attention {
         self.in_front = sessions;
     }
 
+    /// No alerts until then, whoever needs the person ("mute for an hour"); `None` ends it.
+    pub fn set_muted_until(&mut self, until: Option<Timestamp>) {
+        self.muted_until = until;
+    }
+
+    /// Until when nothing is told.
+    pub fn muted_until(&self) -> Option<Timestamp> {
+        self.muted_until
+    }
+
     /// The past has been read: from now on, what comes to need the person is told.
     pub fn begin(&mut self, now: Timestamp) {
-        if self.began.replace(now).is_some() {
+        // Only the first call counts: a need is news also if other things were looked at between its time and its sighting.
+        if self.began.is_some() {
             return;
         }
-        let mut counts = Counts::default();
+        self.began = Some(now);
         for watched in self.sessions.values_mut() {
             watched.old = true;
-            if !watched.seen.superseded {
-                counts.add(watched.need);
+        }
+        let already_so = self.already_so(now);
+        self.unsaid.extend(already_so);
+    }
+
+    /// Who needs the person since before, for somebody who begins to listen only now. Its end will be told as that of
+    /// any other episode.
+    pub fn already_so(&mut self, now: Timestamp) -> Option<Outcome> {
+        let mut episodes = Vec::new();
+        for watched in self.sessions.values_mut() {
+            let told = watched.old && watched.need != Need::Finished;
+            let observed = self.settings.inferred || !watched.seen.inferred;
+            let silent = silence(&self.settings, &self.in_front, self.muted_until, watched, now).is_some();
+            if told && observed && !silent {
+                watched.raised = true;
+                episodes.push(watched.episode(now));
             }
         }
-        if counts.total() > 0 {
-            self.unsaid.push(Outcome::AlreadySo(counts));
-        }
+        episodes.sort_by_key(|episode| episode.since);
+        (!episodes.is_empty()).then_some(Outcome::AlreadySo(episodes))
     }
 
     /// Takes in what a session looks like now.
@@ -120,21 +145,13 @@ impl Attention {
     pub fn advance(&mut self, now: Timestamp) -> Vec<Outcome> {
         let mut out = std::mem::take(&mut self.unsaid);
         for watched in self.sessions.values_mut() {
-            if !watched.can_be_told(&self.settings) || watched.since + ALERT_DWELL > now {
+            if !watched.can_be_told(&self.settings) || watched.since + self.settings.dwell > now {
                 continue;
             }
             watched.old = true;
             watched.raised = true;
-            let seen = &watched.seen;
-            let episode = Episode {
-                session: seen.session.clone(),
-                need: watched.need,
-                since: watched.since,
-                at: now,
-                text: Arc::from(format!("{} {}", seen.name, seen.wants)),
-            };
-            let silence = silence(&self.settings, &self.in_front, watched, now);
-            out.push(Outcome::Raised { episode, silence });
+            let silence = silence(&self.settings, &self.in_front, self.muted_until, watched, now);
+            out.push(Outcome::Raised { episode: watched.episode(now), silence });
         }
         let counts = self.counts(now);
         if counts != self.told {
@@ -169,7 +186,7 @@ impl Attention {
         let due = |watched: &Watched| {
             let counts =
                 Some(watched.since + COUNT_DWELL).filter(|at| watched.need != Need::Finished && *at > now);
-            let tells = watched.can_be_told(&self.settings).then_some(watched.since + ALERT_DWELL);
+            let tells = watched.can_be_told(&self.settings).then_some(watched.since + self.settings.dwell);
             [counts, tells].into_iter().flatten().min()
         };
         self.sessions.values().filter_map(due).min().map(|at| at.max(now))
@@ -181,24 +198,37 @@ impl Watched {
     fn can_be_told(&self, settings: &AttentionSettings) -> bool {
         !self.old && (settings.inferred || !self.seen.inferred)
     }
+
+    fn episode(&self, now: Timestamp) -> Episode {
+        let seen = &self.seen;
+        Episode {
+            session: seen.session.clone(),
+            need: self.need,
+            since: self.since,
+            at: now,
+            name: Arc::clone(&seen.name),
+            wants: Arc::clone(&seen.wants),
+            title: seen.title.clone(),
+        }
+    }
 }
 
 fn silence(
     settings: &AttentionSettings,
     in_front: &BTreeSet<SessionId>,
+    muted_until: Option<Timestamp>,
     watched: &Watched,
     now: Timestamp,
 ) -> Option<Silence> {
     let seen = &watched.seen;
-    let muted_project =
-        seen.projects.iter().flatten().any(|project| settings.muted_projects.contains(project));
+    let muted_project = seen.projects.iter().flatten().any(|project| settings.mutes(project));
     if !settings.kinds.contains(&watched.need) {
         Some(Silence::Kind)
     } else if muted_project || settings.muted_sessions.contains(&seen.session) {
         Some(Silence::Muted)
-    } else if settings.muted_until.is_some_and(|until| now < until) {
+    } else if muted_until.is_some_and(|until| now < until) {
         Some(Silence::MutedForNow)
-    } else if settings.quiet.is_some_and(|quiet| quiet.holds(now)) {
+    } else if settings.is_quiet(now) {
         Some(Silence::QuietHours)
     } else if in_front.contains(&seen.session) {
         Some(Silence::InFront)

@@ -19,7 +19,8 @@ use crate::transcript::record::{CompactBoundary, CompactTrigger};
 pub struct Chain {
     /// Derived from the session that the chain began with, also where that one's file is gone.
     pub id: ChainId,
-    /// The person's own title, from the session of the chain that was active last and has one.
+    /// What the person called the chain here, else their own title in the agent, from the session of the chain that was
+    /// active last and has one.
     pub name: Option<Arc<str>>,
     /// The sessions in the order of their beginning, each after the one it comes from.
     pub sessions: Vec<SessionId>,
@@ -86,7 +87,12 @@ impl<'c> IntoIterator for &'c Chains {
 }
 
 /// Puts the chains together.
-pub(super) fn assemble(nodes: &Nodes<'_>, forest: &Forest, announced: &Announced) -> Chains {
+pub(super) fn assemble(
+    nodes: &Nodes<'_>,
+    forest: &Forest,
+    announced: &Announced,
+    names: &BTreeMap<ChainId, Arc<str>>,
+) -> Chains {
     let root = roots(forest);
     let (mut members, mut children, mut forks) =
         (vec![Vec::new(); nodes.len()], vec![Vec::new(); nodes.len()], vec![Vec::new(); nodes.len()]);
@@ -105,7 +111,8 @@ pub(super) fn assemble(nodes: &Nodes<'_>, forest: &Forest, announced: &Announced
     for (first, members) in members.iter().enumerate().filter(|(_, members)| !members.is_empty()) {
         let order = if members.len() == 1 { members.clone() } else { in_order(nodes, &children, first) };
         place[first] = chains.len();
-        chains.push(Assembly { nodes, forest, announced, order: &order, forks: &forks[first] }.chain(first));
+        let forks = &forks[first];
+        chains.push(Assembly { nodes, forest, announced, order: &order, forks, names }.chain(first));
     }
     let seen = nodes.iter().filter(|(_, node)| node.seen);
     let by_session = seen.map(|(number, node)| (node.id.clone(), place[root[number]])).collect();
@@ -155,6 +162,8 @@ struct Assembly<'x, 'a> {
     order: &'x [usize],
     /// The sessions that branch off from it.
     forks: &'x [usize],
+    /// What the person called chains.
+    names: &'x BTreeMap<ChainId, Arc<str>>,
 }
 
 impl Assembly<'_, '_> {
@@ -185,9 +194,11 @@ impl Assembly<'_, '_> {
         let head = active_last(&|n| over(n).is_none());
         let named = active_last(&|n| title(nodes, n).is_some());
         let supersession = |&n: &usize| over(n).map(|(by, at)| (id(n), Supersession { by: id(by), at }));
+        let own = ChainId::derive(nodes[first].id);
+        let name = self.said(&own).or_else(|| named.and_then(|n| title(nodes, n)));
         Chain {
-            id: ChainId::derive(nodes[first].id),
-            name: named.and_then(|n| title(nodes, n)).cloned(),
+            name: name.cloned(),
+            id: own,
             sessions: self.order.iter().map(|&n| id(n)).collect(),
             head: id(head.or(self.order.last().copied()).unwrap_or(first)),
             superseded: self.order.iter().filter_map(supersession).collect(),
@@ -196,6 +207,15 @@ impl Assembly<'_, '_> {
             links,
             segments,
         }
+    }
+
+    /// What the person called the chain, or the newest part of it that once was a chain with a name.
+    fn said(&self, own: &ChainId) -> Option<&Arc<str>> {
+        if self.names.is_empty() {
+            return None;
+        }
+        let of_part = |&n: &usize| self.names.get(&ChainId::derive(self.nodes[n].id));
+        self.names.get(own).or_else(|| self.order.iter().rev().find_map(of_part))
     }
 
     /// The link by which a session comes from another.

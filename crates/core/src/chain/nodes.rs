@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::lineage::{BeganBy, Lineage};
-use super::resolve::Facts;
+use super::resolve::{Facts, ManualLink};
 use crate::ids::SessionId;
 use crate::time::Timestamp;
 
@@ -66,6 +66,11 @@ impl<'a> Nodes<'a> {
             known.extend(named.map(|id| (head(id), id, false, None)));
         }
         known.extend(facts.live.iter().map(|id| (head(id), id, true, None)));
+        // What the person joined to stays the beginning of the chain when its transcript is gone.
+        known.extend(facts.manual.iter().filter_map(|word| match word {
+            ManualLink::Join { from, .. } => Some((head(from), from, false, None)),
+            ManualLink::Split { .. } => None,
+        }));
         // The richest entry of an id comes first and stays. One id can have two transcripts: `/cd` moves
         // a session's file, and a sync program may leave a copy under another root.
         known.sort_unstable_by(|a, b| {

@@ -1,5 +1,7 @@
 //! For each session the one it comes from, by proven evidence and the person's word.
 
+use std::collections::BTreeMap;
+
 use super::copies::Copies;
 use super::lineage::{BeganBy, HookMove, MoveCause, RegistryMove};
 use super::link::{LinkConfidence, LinkReason};
@@ -293,26 +295,25 @@ impl Moves {
     }
 }
 
-/// Applies the person's word over everything else.
+/// Applies the person's word over everything else: of each session the newest.
 fn obey(nodes: &Nodes<'_>, facts: &Facts<'_>, origins: &mut [Origin]) {
-    let when = |word: &&ManualLink| match word {
-        ManualLink::Join { at, .. } | ManualLink::Split { at, .. } => *at,
-    };
-    let mut words: Vec<&ManualLink> = facts.manual.iter().collect();
-    words.sort_by(|a, b| when(a).cmp(&when(b)).then_with(|| a.cmp(b)));
-    for word in words {
+    let mut newest: BTreeMap<usize, &ManualLink> = BTreeMap::new();
+    for word in facts.manual {
+        let Some(number) = nodes.find(word.session()).filter(|&number| nodes[number].seen) else { continue };
+        let kept = newest.entry(number).or_insert(word);
+        *kept = std::cmp::max_by_key(*kept, word, |word| (word.at(), *word));
+    }
+    for (number, word) in newest {
         match word {
-            ManualLink::Join { from, to, at } => {
-                let (Some(from), Some(to)) = (nodes.find(from), nodes.find(to)) else { continue };
-                if from != to && nodes[from].seen && nodes[to].seen {
-                    let at = nodes[to].start.or(Some(*at));
-                    origins[to] = Origin::Known(Parent::proven(from, LinkReason::Manual, at));
+            ManualLink::Join { from, at, .. } => {
+                if let Some(from) = nodes.find(from).filter(|&from| from != number) {
+                    let at = nodes[number].start.or(Some(*at));
+                    origins[number] = Origin::Known(Parent::proven(from, LinkReason::Manual, at));
                 }
             }
-            ManualLink::Split { session, .. } => {
-                // A fork is a chain of its own already; its origin stays worth showing.
-                let Some(number) = nodes.find(session) else { continue };
-                if origins[number].parent().is_none_or(|p| p.continues) {
+            // A fork is a chain of its own already; its origin stays worth showing.
+            ManualLink::Split { .. } => {
+                if origins[number].parent().is_none_or(|parent| parent.continues) {
                     origins[number] = Origin::None;
                 }
             }

@@ -10,7 +10,7 @@ use super::lineage::{HookMove, Lineage, Marker, RegistryMove};
 use super::markers::apply_markers;
 use super::nodes::Nodes;
 use super::parents::find_parents;
-use crate::ids::SessionId;
+use crate::ids::{ChainId, SessionId};
 use crate::time::{Millis, Timestamp};
 
 /// Activity this soon after a successor began is the end of the old session being written, not a comeback.
@@ -18,6 +18,7 @@ pub(super) const SLACK: Millis = Millis::from_secs(2);
 
 static NO_TERMINALS: BTreeMap<SessionId, Arc<str>> = BTreeMap::new();
 static NO_TIMES: BTreeMap<SessionId, Timestamp> = BTreeMap::new();
+static NO_NAMES: BTreeMap<ChainId, Arc<str>> = BTreeMap::new();
 static NO_SESSIONS: BTreeSet<SessionId> = BTreeSet::new();
 
 /// Everything that is known about where sessions come from. The order within the slices does not matter.
@@ -39,8 +40,10 @@ pub struct Facts<'a> {
     /// When the process on a live session started, only for processes whose registry file is known to keep
     /// the old session after `/clear`: such a session is not taken for one that came back.
     pub live_since: &'a BTreeMap<SessionId, Timestamp>,
-    /// What the person said.
+    /// What the person said of links.
     pub manual: &'a [ManualLink],
+    /// What the person called chains, by the id that the chain had then.
+    pub names: &'a BTreeMap<ChainId, Arc<str>>,
 }
 
 impl<'a> Facts<'a> {
@@ -55,6 +58,7 @@ impl<'a> Facts<'a> {
             live: &NO_SESSIONS,
             live_since: &NO_TIMES,
             manual: &[],
+            names: &NO_NAMES,
         }
     }
 }
@@ -80,6 +84,34 @@ pub enum ManualLink {
     },
 }
 
+impl ManualLink {
+    /// When it was said.
+    pub const fn at(&self) -> Timestamp {
+        match self {
+            Self::Join { at, .. } | Self::Split { at, .. } => *at,
+        }
+    }
+
+    /// The session whose origin it tells.
+    pub const fn session(&self) -> &SessionId {
+        match self {
+            Self::Join { to, .. } => to,
+            Self::Split { session, .. } => session,
+        }
+    }
+
+    /// Both say the same, whenever they were said.
+    pub fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Join { from, to, .. }, Self::Join { from: from2, to: to2, .. }) => {
+                (from, to) == (from2, to2)
+            }
+            (Self::Split { session, .. }, Self::Split { session: session2, .. }) => session == session2,
+            _ => false,
+        }
+    }
+}
+
 /// Ties sessions into work chains.
 ///
 /// The result depends on the facts alone, not on their order. Every session with a transcript and every
@@ -91,5 +123,5 @@ pub fn resolve(facts: &Facts<'_>) -> Chains {
     let mut forest = Forest::grow(&nodes, parents, facts);
     let mut announced = apply_markers(&nodes, &mut forest, facts);
     announced.add_hooks(&nodes, &forest, facts);
-    assemble(&nodes, &forest, &announced)
+    assemble(&nodes, &forest, &announced, facts.names)
 }

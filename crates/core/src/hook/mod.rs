@@ -7,6 +7,7 @@ pub mod moves;
 mod names;
 pub mod origin;
 pub mod payload;
+pub mod terminal;
 pub mod texts;
 mod turn;
 pub mod witness;

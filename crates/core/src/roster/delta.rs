@@ -109,7 +109,7 @@ impl Roster {
 
     fn place(&self, key: &OrderKey) -> Result<usize, usize> {
         self.rows.binary_search_by(|row| {
-            let group = crate::roster::group::group(row.state, row.state_kind);
+            let group = crate::roster::group::group_of(row);
             (group, std::cmp::Reverse(row.last_activity_at), &row.session_id).cmp(&(
                 key.group,
                 key.activity,

@@ -1,6 +1,7 @@
 //! The groups of the roster, in the order in which they stand.
 
 use crate::attention::need;
+use crate::roster::row::Row;
 use crate::session::state::{State, StateKind};
 
 /// Where a row stands. The order of the variants is the order of the groups.
@@ -26,6 +27,11 @@ impl Group {
             Self::Idle => "idle",
         }
     }
+}
+
+/// The group of a row: what the person has snoozed rests, whatever its state.
+pub const fn group_of(row: &Row) -> Group {
+    if row.snoozed_until.is_some() { Group::Idle } else { group(row.state, row.state_kind) }
 }
 
 /// The group of a state. Who needs the person is not decided here: [`need`] is the only definition.

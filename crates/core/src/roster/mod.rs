@@ -8,6 +8,6 @@ pub mod row;
 pub mod visible;
 
 pub use delta::{Delta, Roster};
-pub use group::{Group, group};
+pub use group::{Group, group, group_of};
 pub use order::OrderKey;
 pub use visible::Filter;

@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 
 use crate::ids::SessionId;
-use crate::roster::group::{Group, group};
+use crate::roster::group::{Group, group_of};
 use crate::roster::row::Row;
 use crate::time::Timestamp;
 
@@ -25,7 +25,7 @@ impl OrderKey {
     /// The place of a row.
     pub fn of(row: &Row) -> Self {
         Self {
-            group: group(row.state, row.state_kind),
+            group: group_of(row),
             activity: Reverse(row.last_activity_at),
             session: row.session_id.clone(),
         }

@@ -26,6 +26,12 @@ pub struct Row {
     pub state_reason: Reason,
     /// What the person is wanted for, once that has lasted for the dwell: whoever counts counts this.
     pub needs: Option<Need>,
+    /// The person wants to be left alone with it until then.
+    pub snoozed_until: Option<Timestamp>,
+    /// That time has come: from it on the session needs the person anew.
+    pub roused_at: Option<Timestamp>,
+    /// The person has put it away, and nothing new has happened in it since.
+    pub put_away: bool,
     /// Tool calls without a result, oldest first.
     pub pending_tools: Vec<PendingTool>,
     /// The first prompt of the person, one line.
@@ -82,6 +88,13 @@ pub struct Row {
     pub pull_request: Option<(u64, Arc<str>)>,
     /// A process of this session runs.
     pub live: bool,
+}
+
+impl Row {
+    /// Since when its state concerns the person: a snooze that is over makes it news again.
+    pub fn needed_since(&self) -> Timestamp {
+        self.roused_at.map_or(self.state_since, |at| at.max(self.state_since))
+    }
 }
 
 /// Where a session's work goes on.

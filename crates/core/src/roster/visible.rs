@@ -6,7 +6,7 @@ use crate::time::{Millis, Timestamp};
 /// What the person asked to see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Filter {
-    /// Everything: superseded, ended and long-idle sessions too.
+    /// Everything: superseded, ended, long-idle and put away sessions too.
     pub all: bool,
     /// How recent the activity of a session without a process must be.
     pub since: Millis,
@@ -21,7 +21,10 @@ impl Default for Filter {
 impl Filter {
     /// Whether the row is shown: by default the head of a chain that is live or was active lately.
     pub fn shows(&self, row: &Row, now: Timestamp) -> bool {
-        self.all || row.superseded.is_none() && (row.live || now.since(row.last_activity_at) <= self.since)
+        self.all
+            || row.superseded.is_none()
+                && !row.put_away
+                && (row.live || now.since(row.last_activity_at) <= self.since)
     }
 
     /// When a row that is shown now will no longer be, if nothing happens.

@@ -148,6 +148,7 @@ pub struct World {
     pub live: BTreeSet<SessionId>,
     pub live_since: BTreeMap<SessionId, Timestamp>,
     pub manual: Vec<ManualLink>,
+    pub names: BTreeMap<ChainId, Arc<str>>,
 }
 
 impl World {
@@ -223,6 +224,7 @@ impl World {
             live: &self.live,
             live_since: &self.live_since,
             manual: &self.manual,
+            names: &self.names,
         })
     }
 }

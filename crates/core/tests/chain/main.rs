@@ -12,3 +12,4 @@ mod hooks;
 mod in_process;
 mod properties;
 mod recorded;
+mod words;

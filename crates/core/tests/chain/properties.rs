@@ -48,7 +48,7 @@ fn any_lineage() -> impl Strategy<Value = Lineage> {
     )
 }
 
-fn any_world() -> impl Strategy<Value = World> {
+pub fn any_world() -> impl Strategy<Value = World> {
     let moves = vec((0..NAMES, 0..NAMES, 0i64..400), 0..5);
     let moves = (moves, vec((0..NAMES, 0..NAMES, 0i64..400, 0..4usize), 0..5));
     let markers = vec((0..NAMES, 0i64..400, 0..2usize), 0..5);
@@ -93,6 +93,7 @@ fn any_world() -> impl Strategy<Value = World> {
                 .collect(),
             live: live.into_iter().map(|n| id(&name(n))).collect(),
             live_since: BTreeMap::new(),
+            names: BTreeMap::new(),
             terminals: terminals
                 .into_iter()
                 .map(|(n, t)| (id(&name(n)), Arc::from(["1", "2", "3"][t])))

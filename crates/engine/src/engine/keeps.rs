@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use watchbill_core::chain::lineage::RegistryMove;
 use watchbill_core::ids::SessionId;
+use watchbill_core::person::Change;
 use watchbill_core::roster::row::Row;
 use watchbill_store::tables::states::StateRow;
 use watchbill_watch::layout::Place;
@@ -38,6 +39,7 @@ pub(super) struct Keeping {
     just_restored: bool,
     transitions: Vec<Row>,
     links: bool,
+    words: Vec<Change>,
     markers: bool,
     last_move: Option<RegistryMove>,
     /// What was kept of these is of no use: they are to be read from their beginning.
@@ -74,6 +76,13 @@ impl Keeping {
     /// The chains were resolved anew.
     pub(super) fn links(&mut self) {
         self.links = self.on;
+    }
+
+    /// The person has said something, or what they said has had its time.
+    pub(super) fn word(&mut self, change: &Change) {
+        if self.on {
+            self.words.push(change.clone());
+        }
     }
 
     /// A marker is new.
@@ -139,6 +148,7 @@ impl Engine {
                 let links = self.chains.iter().flat_map(|chain| &chain.links);
                 links.filter(|link| link.from != link.to).cloned().collect()
             }),
+            words: std::mem::take(&mut self.keeping.words),
             facts: facts
                 .then(|| Facts { moves: self.registry.moves().to_vec(), markers: self.markers.kept() }),
             left_out: BTreeSet::new(),

@@ -1,12 +1,11 @@
 //! From what became dirty to rows: chains first, then verdicts, then the two views.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use watchbill_core::chain::chains::Chains;
 use watchbill_core::chain::link::{Link, LinkReason};
-use watchbill_core::chain::resolve::{Facts, resolve};
 use watchbill_core::ids::SessionId;
 use watchbill_core::roster::row::Row;
 use watchbill_core::session::fold::SessionFold;
@@ -23,23 +22,7 @@ impl Engine {
     pub(super) fn resolve_chains(&mut self) {
         self.chains_dirty = false;
         self.work.chains += 1;
-        let lineages: Vec<_> = self.sessions.keys().filter_map(|id| Some(self.fold(id)?.lineage())).collect();
-        let mut markers = self.markers.all(lineages.iter().flat_map(|lineage| &lineage.cwds));
-        markers.retain(|marker| self.outlook.until.is_none_or(|until| marker.compacted_at <= until));
-        let live = self.live_sessions();
-        let terminals = self.terminals();
-        let mut hook_moves = self.hooks.moves();
-        hook_moves.retain(|moved| self.outlook.until.is_none_or(|until| moved.at <= until));
-        let chains = resolve(&Facts {
-            lineages: &lineages,
-            moves: self.registry.moves(),
-            hook_moves: &hook_moves,
-            markers: &markers,
-            terminals: &terminals,
-            live: &live,
-            live_since: &BTreeMap::new(),
-            manual: &[],
-        });
+        let chains = self.resolved(&self.words);
         let origins: HashMap<SessionId, SessionId> =
             chains.iter().flat_map(|chain| &chain.links).filter_map(copied_from).collect();
         let live = self.registry.all().map(|witness| &witness.entry.session);
@@ -63,6 +46,7 @@ impl Engine {
             status_file: self.status_file(id),
             child: self.children.of(id),
             chains: &self.chains,
+            aside: self.words.aside(id),
             live: self.outlook.live,
             timeouts: self.settings.timeouts,
             now: self.now,
@@ -93,6 +77,7 @@ impl Engine {
                 self.deadlines.set(Due::Session(id.clone()), again);
                 continue;
             };
+            self.outlive(&row);
             let state = (row.state, row.state_kind);
             if self.states.insert(id.clone(), state) != Some(state) && self.awake {
                 self.keeping.transition(&row);
@@ -178,7 +163,7 @@ fn differs(before: &Chains, after: &Chains, id: &SessionId) -> bool {
                 || a.compaction_count != b.compaction_count
                 || a.segment_count != b.segment_count
                 || a.superseded.get(id) != b.superseded.get(id)
-                || a.links.len() != b.links.len()
+                || a.links != b.links
         }
         (None, None) => false,
         _ => true,

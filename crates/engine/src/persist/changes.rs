@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use watchbill_core::chain::lineage::{Marker, RegistryMove};
 use watchbill_core::chain::link::Link;
 use watchbill_core::ids::SessionId;
+use watchbill_core::person::Change;
 use watchbill_core::roster::row::Row;
 
 /// Everything that one step is to store.
@@ -20,6 +21,8 @@ pub struct Changes {
     pub transitions: Vec<Row>,
     /// All links of the chains, if they were resolved anew.
     pub links: Option<Vec<Link>>,
+    /// What the person has said, in order.
+    pub words: Vec<Change>,
     /// What no file will tell again, if it has changed.
     pub facts: Option<Facts>,
     /// Sessions among these that work in folders of which nothing is to be stored.
@@ -60,6 +63,7 @@ impl Changes {
             && self.rows.is_empty()
             && self.transitions.is_empty()
             && self.links.is_none()
+            && self.words.is_empty()
             && self.facts.is_none()
     }
 
@@ -91,6 +95,7 @@ impl Changes {
         self.rows.extend(later.rows);
         self.transitions.extend(later.transitions);
         self.links = later.links.or(self.links.take());
+        self.words.extend(later.words);
         self.facts = later.facts.or(self.facts.take());
         self.left_out.extend(later.left_out);
     }

@@ -13,6 +13,7 @@ use watchbill_store::{Step, Store, StoreError};
 
 use super::FACTS;
 use super::changes::{Changes, FileChange};
+use super::words::{self, MANUAL};
 
 /// Sessions that the person had removed: nothing of them is stored, though their transcripts are still there.
 #[derive(Debug, Default)]
@@ -54,6 +55,7 @@ pub fn write(store: &mut Store, changes: &Changes, forgotten: &Forgotten) -> Res
     if let Some(links) = &changes.links {
         write_links(&mut step, &known, links, &untold)?;
     }
+    words::write(&mut step, &changes.words)?;
     if let Some(facts) = &changes.facts {
         step.put_fact(FACTS, &to_bytes(facts))?;
     }
@@ -70,7 +72,9 @@ fn write_links(
 ) -> Result<(), StoreError> {
     let known: BTreeSet<&LinkRow> = known.iter().collect();
     let told = |link: &&Link| !untold(link.from.as_str()) && !untold(link.to.as_str());
-    for link in links.iter().filter(told) {
+    // What the person has joined is kept as their word.
+    let found = |link: &&Link| link.reason.word() != MANUAL;
+    for link in links.iter().filter(found).filter(told) {
         let row = LinkRow {
             earlier: link.from.to_string(),
             later: link.to.to_string(),

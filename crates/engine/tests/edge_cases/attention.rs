@@ -1,9 +1,11 @@
 //! Who needs the person, as rows, counts and the policy's own words have it: always the same.
 
 use serde_json::json;
-use watchbill_core::attention::{Need, Outcome};
+use watchbill_core::attention::{AttentionSettings, Need, Outcome, Silence};
+use watchbill_core::ids::SessionId;
+use watchbill_core::time::Millis;
 use watchbill_engine::engine::Outlook;
-use watchbill_engine::input::Input;
+use watchbill_engine::input::{AttentionInput, Input};
 
 use crate::desk::{A, B, Desk, ROOT, answer, bash, prompt, result, turn_over};
 
@@ -48,7 +50,7 @@ fn a_need_counts_after_a_second_is_told_after_two_and_only_once() {
     assert_eq!((counted(&desk), desk.row(A).needs.as_deref()), ((1, 1), Some("approval")));
     let outcomes = told(&mut desk, 60.0);
     let [Outcome::Raised { episode, silence: None }] = &*outcomes else { panic!("{outcomes:?}") };
-    assert_eq!((episode.session.as_str(), &*episode.text), (A, "work wants to run `rm -r build`"));
+    assert_eq!((episode.session.as_str(), &*episode.text()), (A, "work wants to run `rm -r build`"));
     desk.outcomes.clear();
     desk.registry(7, A, "busy").say(A, result("t1"));
     assert!(matches!(&*desk.outcomes, [Outcome::Cleared { .. }, Outcome::Counted(_)]), "{:?}", desk.outcomes);
@@ -100,4 +102,52 @@ fn a_session_that_is_not_shown_needs_nobody() {
     assert!(json!(desk.row(A))["needs"].is_null());
     let (rows, total) = (desk.cold(), desk.engine.needs());
     assert_eq!(rows.needs(), total, "who looks once counts the same");
+}
+
+#[test]
+fn muted_for_a_while_nothing_is_told_and_everybody_knows_until_when() {
+    let mut desk = Desk::live();
+    desk.registry(7, A, "busy").say_all(A, [prompt("go"), bash("t1", "npm publish")]);
+    desk.at(10.0);
+    let until = desk.now + Millis::from_secs(3_600);
+    desk.step(Input::Attention(AttentionInput::Mute(Some(until))));
+    let revision = desk.engine.current(false).revision;
+    assert_eq!(desk.engine.current(false).muted_until, Some(until));
+    desk.registry(7, A, "waiting:permission prompt");
+    let silences: Vec<_> = told(&mut desk, 60.0).into_iter().filter_map(silence_of).collect();
+    assert_eq!((silences, counted(&desk)), (vec![Some(Silence::MutedForNow)], (1, 1)));
+
+    desk.at(3_700.0);
+    assert_eq!(desk.engine.current(false).muted_until, None, "it ends by itself");
+    assert!(desk.engine.current(false).revision > revision, "and everybody is told");
+    desk.step(Input::Attention(AttentionInput::Mute(Some(desk.now))));
+    assert_eq!(desk.engine.current(false).muted_until, None, "a time that has passed mutes nothing");
+}
+
+#[test]
+fn other_choices_hold_from_then_on_and_tell_nothing_again() {
+    let mut desk = Desk::live();
+    desk.registry(7, A, "busy").say_all(A, [prompt("go"), bash("t1", "ls")]);
+    desk.at(10.0).registry(7, A, "waiting:permission prompt");
+    assert_eq!(told(&mut desk, 20.0).into_iter().filter_map(silence_of).collect::<Vec<_>>(), [None]);
+    let errors = AttentionSettings { kinds: [Need::Error].into(), ..AttentionSettings::default() };
+    desk.step(Input::Attention(AttentionInput::Settings(errors)));
+    desk.step(Input::Attention(AttentionInput::InFront([SessionId::new(B)].into())));
+    assert_eq!(told(&mut desk, 30.0), []);
+    desk.registry(8, B, "waiting:permission prompt").say_all(B, [prompt("go"), bash("t2", "ls")]);
+    let silences: Vec<_> = told(&mut desk, 60.0).into_iter().filter_map(silence_of).collect();
+    assert_eq!(silences, [Some(Silence::Kind)]);
+    desk.step(Input::Attention(AttentionInput::Settings(AttentionSettings::default())));
+    desk.registry(8, B, "busy").say(B, result("t2"));
+    desk.registry(8, B, "waiting:permission prompt").say(B, bash("t3", "make"));
+    let silences: Vec<_> = told(&mut desk, 90.0).into_iter().filter_map(silence_of).collect();
+    assert_eq!(silences, [Some(Silence::InFront)]);
+}
+
+/// Of an episode that was raised, why it was silent.
+fn silence_of(outcome: Outcome) -> Option<Option<Silence>> {
+    match outcome {
+        Outcome::Raised { silence, .. } => Some(silence),
+        _ => None,
+    }
 }

@@ -10,6 +10,7 @@ mod house;
 mod interleavings;
 mod memory;
 mod order_of_reading;
+#[allow(dead_code, reason = "shared with the tests on real files, which need more of it")]
 mod records;
 mod registry;
 mod subscribers;

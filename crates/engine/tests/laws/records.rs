@@ -64,6 +64,12 @@ impl Author {
         ) + "\n"
     }
 
+    /// What the client writes when a turn is over.
+    pub fn turn_over(&self, n: u64, at: Timestamp) -> String {
+        let envelope = self.envelope(n, at);
+        format!(r#"{{"type":"system","subtype":"turn_duration","durationMs":1000,{envelope}}}"#) + "\n"
+    }
+
     /// A type that this program has never heard of.
     pub fn stranger(&self, n: u64, at: Timestamp) -> String {
         format!(r#"{{"type":"brand-new-thing","n":{n},{}}}"#, self.envelope(n, at)) + "\n"

@@ -3,6 +3,7 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod alerts;
 mod ear;
 mod files;
 mod hooks;

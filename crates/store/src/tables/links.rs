@@ -1,4 +1,7 @@
 //! Links between sessions, also those that were only seen live, and what the person said of them.
+//!
+//! The person's words have the reason `manual`: `proven` for a join, `refused` for a session that they split off,
+//! which has no earlier one then (an empty text).
 
 use watchbill_core::time::Timestamp;
 
@@ -30,7 +33,7 @@ pub struct LinkRow {
     pub reason: String,
     /// `proven`, `suggested`, or `refused` where the person has split them.
     pub confidence: String,
-    /// When the later one began.
+    /// When the later one began; of the person's own words when they said it.
     pub at: Option<Timestamp>,
 }
 

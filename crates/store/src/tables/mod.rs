@@ -18,6 +18,7 @@ pub mod recoveries;
 pub mod requests;
 pub mod segments;
 pub mod sessions;
+pub mod set_aside;
 pub mod snapshots;
 pub mod states;
 pub mod texts;

@@ -8,6 +8,7 @@ use watchbill_core::time::Timestamp;
 use watchbill_store::forget::Forget;
 use watchbill_store::search::Query;
 use watchbill_store::tables::hook_events::HookEventRow;
+use watchbill_store::tables::set_aside::AsideRow;
 use watchbill_store::{Mode, Origin, Store, StoreError};
 
 use crate::rig::{Rig, prompt, session};
@@ -134,8 +135,14 @@ fn what_no_transcript_holds_is_saved_from_a_damaged_store() {
     let path = filled(&rig);
     let mut store = rig.open();
     store.forget(&Forget::Session(SessionId::new("b")), Timestamp::from_millis(5)).unwrap();
+    let aside = AsideRow {
+        session_id: "a".into(),
+        snoozed_until: Some(Timestamp::from_millis(9)),
+        away: Some((Timestamp::from_millis(1), Timestamp::from_millis(2))),
+    };
     let mut step = store.step().unwrap();
     step.name_chain("chain", Some("Release")).unwrap();
+    step.set_aside(&aside).unwrap();
     let (key, _) = session(&mut step, "a");
     let heard = HookEventRow {
         at: Timestamp::from_millis(7),
@@ -157,9 +164,10 @@ fn what_no_transcript_holds_is_saved_from_a_damaged_store() {
     let met = use_it(rig.folder.path());
     assert!(matches!(met, Err(StoreError::Damaged { .. })), "{met:?}");
     let store = rig.open();
-    assert!(matches!(store.origin(), Origin::SetAside { saved: 3, .. }), "{:?}", store.origin());
+    assert!(matches!(store.origin(), Origin::SetAside { saved: 4, .. }), "{:?}", store.origin());
     assert_eq!(store.forgotten().unwrap(), [SessionId::new("b")]);
     assert_eq!(store.chain_names().unwrap(), [("chain".to_owned(), "Release".to_owned())]);
+    assert_eq!(store.all_set_aside().unwrap(), [aside]);
     let key = store.session_key(&SessionId::new("a")).unwrap().unwrap();
     assert_eq!(store.hook_events(key).unwrap(), [heard]);
     assert_eq!(store.text_counts().unwrap(), (0, 0), "texts are read again");

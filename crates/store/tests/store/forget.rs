@@ -7,6 +7,7 @@ use watchbill_store::search::Query;
 use watchbill_store::tables::archive::ArchiveRow;
 use watchbill_store::tables::links::LinkRow;
 use watchbill_store::tables::sessions::SessionRow;
+use watchbill_store::tables::set_aside::AsideRow;
 use watchbill_store::{Access, Store};
 
 use crate::rig::{Rig, prompt, session};
@@ -40,6 +41,8 @@ fn filled(rig: &Rig) -> Store {
             at: None,
         })
         .unwrap();
+        let snoozed = AsideRow { session_id: name.into(), snoozed_until: Some(NOW), away: None };
+        step.set_aside(&snoozed).unwrap();
         step.put_archived(&ArchiveRow {
             path: format!("/home/dev/{name}.jsonl"),
             session_id: name.into(),
@@ -90,6 +93,7 @@ fn a_forgotten_session_is_gone_from_rows_index_archive_and_bytes() {
     assert!(store.archive_folder().join("young.zst").exists());
     assert_eq!(store.links().unwrap(), []);
     assert_eq!(store.chain_names().unwrap().len(), 2);
+    assert_eq!(store.all_set_aside().unwrap().len(), 2);
     assert_eq!(store.forgotten().unwrap(), [SessionId::new("old")]);
     for needle in ["oldsecret", "parseold", "私old"] {
         assert!(!in_bytes(&rig, needle), "{needle}");

@@ -36,4 +36,8 @@ problems?: Array<Problem>,
 /**
  * See [`RosterSnapshot::reading`].
  */
-reading: boolean, };
+reading: boolean, 
+/**
+ * As it is now, in every delta; see [`RosterSnapshot::muted_until`].
+ */
+mutedUntil?: string, };

@@ -25,4 +25,8 @@ problems: Array<Problem>,
 /**
  * True while transcripts are still being read for the first time.
  */
-reading?: boolean, };
+reading: boolean, 
+/**
+ * No alerts until then: the person has muted everything for a while. Absent when nothing is muted.
+ */
+mutedUntil?: string, };

@@ -37,4 +37,12 @@ group: Group, stateKind?: string, stateSince: string, stateReason: StateReason,
  * What the person is wanted for (`approval`, `question`, `plan`, `dialog`, `error`), once that has lasted for a
  * second: a reviewer that is no person answers sooner. Tray, chips and status bars count the rows that have it.
  */
-needs?: string, hasPendingToolUse: boolean, pendingTool?: ToolTarget, pendingTools?: Array<PendingTool>, goal?: string, summary?: string, title?: string, branch?: string, repoRoot?: string, projectId?: string, cwd?: string, transcriptPath?: string, lastActivityAt: string, createdAt?: string, superseded?: boolean, supersededBy?: string, supersededAt?: string, workChainId: string, workChainName?: string, compactionCount: number, segmentCount: number, permissionMode?: string, model?: string, agentVersion?: string, pid?: number, terminal?: Terminal, tokens?: Tokens, context?: Context, subagents?: Subagents, backgroundTasks?: number, queuedPrompts?: number, pullRequest?: PullRequest, };
+needs?: string, 
+/**
+ * The person has snoozed it: until then it rests and needs nobody.
+ */
+snoozedUntil?: string, 
+/**
+ * The person has put it away; only a view of all sessions shows it, until something new happens in it.
+ */
+putAway?: boolean, hasPendingToolUse: boolean, pendingTool?: ToolTarget, pendingTools?: Array<PendingTool>, goal?: string, summary?: string, title?: string, branch?: string, repoRoot?: string, projectId?: string, cwd?: string, transcriptPath?: string, lastActivityAt: string, createdAt?: string, superseded?: boolean, supersededBy?: string, supersededAt?: string, workChainId: string, workChainName?: string, compactionCount: number, segmentCount: number, permissionMode?: string, model?: string, agentVersion?: string, pid?: number, terminal?: Terminal, tokens?: Tokens, context?: Context, subagents?: Subagents, backgroundTasks?: number, queuedPrompts?: number, pullRequest?: PullRequest, };

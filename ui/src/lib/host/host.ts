@@ -1,6 +1,7 @@
 // What the window needs from its surroundings. Only an implementation of this knows the desktop shell.
 
 import type { Doctor } from "../bindings/Doctor";
+import type { FocusAnswer } from "../bindings/FocusAnswer";
 import type { RosterMessage } from "../bindings/RosterMessage";
 import type { SearchAnswer } from "../bindings/SearchAnswer";
 import type { SearchQuery } from "../bindings/SearchQuery";
@@ -17,16 +18,35 @@ export interface Host {
   subscribe(all: boolean, onMessage: (message: RosterMessage) => void): Promise<() => void>;
   why(sessionId: string): Promise<Why>;
   chain(sessionId: string): Promise<WorkChain>;
-  /** A stretch of the timeline of the session's whole work chain. */
-  timeline(sessionId: string, from: number, limit: number): Promise<Timeline>;
+  /** A stretch of the timeline of the session's whole work chain; without `from` the newest items. */
+  timeline(sessionId: string, from: number | undefined, limit: number): Promise<Timeline>;
   /** A stretch of the timeline of one subagent of the chain. */
   agentTimeline(sessionId: string, agentId: string, from: number, limit: number): Promise<Timeline>;
   /** Where the record that begins at this byte of a transcript stands in the timeline. */
   timelinePlace(sessionId: string, agentId: string | undefined, offset: number): Promise<TimelinePlace>;
   /** Over everything that is stored. */
   search(query: SearchQuery): Promise<SearchAnswer>;
+  /** Names the session's work chain; without a name it is called as its sessions call themselves. Each answers with the chain as it is then. */
+  renameChain(sessionId: string, name: string | null): Promise<WorkChain>;
+  joinChains(sessionId: string, withSessionId: string): Promise<WorkChain>;
+  /** The session begins a chain of its own. */
+  splitChain(sessionId: string): Promise<WorkChain>;
+  /** The suggested link into the session is right. */
+  acceptLink(sessionId: string): Promise<WorkChain>;
+  /** It is wrong, and is never suggested again. */
+  rejectLink(sessionId: string): Promise<WorkChain>;
+  /** Takes back what was last joined or split in the chain. */
+  undoChain(sessionId: string): Promise<WorkChain>;
+  /** The session needs nobody until then (RFC 3339); `null` ends a snooze. */
+  snooze(sessionId: string, until: string | null): Promise<void>;
+  /** Puts the session away until something new happens in it, or takes it back. */
+  putAway(sessionId: string, away: boolean): Promise<void>;
   doctor(): Promise<Doctor>;
   openFolder(sessionId: string): Promise<void>;
+  /** Brings the session's terminal to the front, as far as that goes. */
+  focusTerminal(sessionId: string): Promise<FocusAnswer>;
+  /** The line for a shell that takes the session up again. */
+  resumeCommand(sessionId: string): Promise<string>;
   copy(text: string): Promise<void>;
   startDemo(): Promise<void>;
 }

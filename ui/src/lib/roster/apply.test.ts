@@ -99,6 +99,14 @@ describe("newlyNeeding", () => {
   });
 });
 
+test("what was answered within a second, or is superseded, is not news", () => {
+  const before = roster("a");
+  const { needs: _, ...answered } = row({ sessionId: "b", state: "waiting_for_approval" });
+  const past = row({ sessionId: "c", state: "waiting_for_approval", superseded: true, supersededBy: "a" });
+  expect(newlyNeeding(before, { ...before, sessions: [answered, past] })).toEqual([]);
+  expect(newlyNeeding({ ...before, sessions: [answered] }, { ...before, sessions: [{ ...answered, needs: "approval" }] })).toHaveLength(1);
+});
+
 describe("headOf", () => {
   const old = row({ sessionId: "old", workChainId: "w", superseded: true, supersededBy: "mid" });
   const mid = row({ sessionId: "mid", workChainId: "w", superseded: true, supersededBy: "new" });

@@ -52,11 +52,19 @@ function placed(sessions: readonly TrackedSession[], delta: RosterDelta): readon
   return after.concat(kept.slice(next));
 }
 
-/** Sessions that need the person now and did not before, for the one thing that is announced. */
+/**
+ * Sessions that need the person now and did not before, for the one thing that is announced. The engine says so a
+ * second after the row: what a reviewer answers meanwhile, or what rests until later, is nothing to speak of.
+ */
 export function newlyNeeding(before: Roster, after: Roster): TrackedSession[] {
   const already = new Set<string>();
-  for (const session of before.sessions) if (session.group === "needs_you") already.add(session.sessionId);
-  return after.sessions.filter((session) => session.group === "needs_you" && !already.has(session.sessionId));
+  for (const session of before.sessions) if (needsPerson(session)) already.add(session.sessionId);
+  return after.sessions.filter((session) => needsPerson(session) && !already.has(session.sessionId));
+}
+
+/** The engine's word, which tray, chips and status bars go by as well. */
+export function needsPerson(session: TrackedSession): boolean {
+  return session.needs !== undefined && !session.superseded;
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Group } from "../bindings/Group";
 import type { RosterMessage } from "../bindings/RosterMessage";
 import type { TrackedSession } from "../bindings/TrackedSession";
 import { type Host, reasonOf } from "../host/host";
-import { applyDelta, fromSnapshot, headOf, newlyNeeding, NO_ROSTER, type Roster } from "./apply";
+import { applyDelta, fromSnapshot, headOf, needsPerson, newlyNeeding, NO_ROSTER, type Roster } from "./apply";
 import { countsOf, layoutOf, sameLayout, type Section } from "./layout";
 import { nowOf, titleOf } from "./words";
 
@@ -13,6 +13,11 @@ import { nowOf, titleOf } from "./words";
 export type WantedPlace = { readonly sessionId: string; readonly agentId: string | undefined; readonly offset: number };
 
 export type Phase = "connecting" | "live" | "failed";
+
+function unseenIn(held: readonly Section[], sessions: readonly TrackedSession[]): number {
+  const seen = new Set(held.find((section) => section.group === "needs_you")?.ids);
+  return sessions.filter((session) => needsPerson(session) && !seen.has(session.sessionId)).length;
+}
 
 export class RosterModel {
   readonly clock = new EngineClock();
@@ -49,6 +54,13 @@ export class RosterModel {
   sections = $derived<readonly Section[]>(this.#held?.sections ?? this.#layout);
   /** The held order is no longer the engine's. */
   outOfDate = $derived(this.#held !== undefined && !sameLayout(this.#held.sections, this.#layout));
+
+  /** While the order is held: sessions that need the person and do not stand where such sessions stand. */
+  unseen = $derived(this.#held === undefined ? 0 : unseenIn(this.#held.sections, this.roster.sessions));
+  /** Something is left out by the person's own wish. */
+  filtered = $derived(this.text.trim() !== "" || this.groups.size > 0);
+  /** The selected session is no longer in the roster: what is known of it is from before. */
+  vanished = $derived(this.selected !== undefined && !this.roster.reading && !this.#byId.has(this.selected.sessionId));
 
   #host: Host;
   #unsubscribe: (() => void) | undefined;
@@ -182,7 +194,7 @@ export class RosterModel {
     this.roster = after;
     this.phase = "live";
     this.failure = "";
-    this.clock.sync(after.generatedAt, after.sessions.map((session) => session.stateSince));
+    this.clock.sync(after.generatedAt);
     this.#follow(after);
     if (!this.#afresh && !before.reading) this.#announce(newlyNeeding(before, after));
     this.#afresh = false;

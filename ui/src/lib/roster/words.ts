@@ -36,6 +36,17 @@ export function placeOf(session: TrackedSession): { project: string; branch?: st
   return session.branch === undefined ? { project } : { project, branch: oneLine(session.branch) };
 }
 
+/** How many badges the row bears, the bar of the context aside. */
+export function badgeCount(session: TrackedSession): number {
+  const counts = [session.subagents?.running, session.backgroundTasks, session.queuedPrompts];
+  return counts.filter((count) => (count ?? 0) > 0).length + (isChained(session) ? 1 : 0);
+}
+
+/** Its work goes on over a compaction, or from one session to the next. */
+export function isChained(session: TrackedSession): boolean {
+  return session.compactionCount > 0 || session.segmentCount > 1;
+}
+
 export function glyphOf(session: TrackedSession): Glyph {
   switch (session.stateKind) {
     case "question":

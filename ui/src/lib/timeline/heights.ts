@@ -5,48 +5,47 @@ const BLOCK = 256;
 /** Sums are kept per block, so that finding an offset among 100,000 items looks at some hundred numbers. */
 export class Heights {
   readonly estimate: number;
-  #heights: number[] = [];
-  #sums: number[] = [];
+  #length = 0;
+  /** Longer than what is known of, so that a timeline that grows by one item is not copied each time. */
+  #heights = new Float64Array(0);
+  #sums = new Float64Array(0);
 
   constructor(estimate: number) {
     this.estimate = estimate;
   }
 
   get length(): number {
-    return this.#heights.length;
+    return this.#length;
   }
 
   /** Grows with the estimate, or cuts off. */
   resize(length: number): void {
-    if (length < this.#heights.length) {
-      this.#heights.length = length;
-      this.#sums.length = Math.ceil(length / BLOCK);
-      if (length % BLOCK !== 0) this.#sums[this.#sums.length - 1] = this.#sumOfBlock(this.#sums.length - 1);
-      return;
-    }
-    for (let i = this.#heights.length; i < length; i += 1) {
-      this.#heights.push(this.estimate);
-      const block = Math.floor(i / BLOCK);
-      this.#sums[block] = (this.#sums[block] ?? 0) + this.estimate;
-    }
+    const before = this.#length;
+    this.#length = length;
+    if (length > this.#heights.length) this.#reserve(Math.ceil((length * 1.25) / BLOCK) * BLOCK);
+    if (length > before) this.#heights.fill(this.estimate, before, length);
+    else this.#heights.fill(0, length, before);
+    const blocks = Math.ceil(Math.max(before, length) / BLOCK);
+    for (let block = Math.floor(Math.min(before, length) / BLOCK); block < blocks; block += 1) this.#sums[block] = this.#sumOfBlock(block);
   }
 
   get(index: number): number {
-    return this.#heights[index] ?? 0;
+    return index < this.#length ? (this.#heights[index] ?? 0) : 0;
   }
 
   /** Returns by how much the height changed. */
   set(index: number, height: number): number {
-    const before = this.#heights[index];
-    if (before === undefined || before === height) return 0;
+    if (index >= this.#length) return 0;
+    const change = height - this.get(index);
     this.#heights[index] = height;
-    const block = Math.floor(index / BLOCK);
-    this.#sums[block] = (this.#sums[block] ?? 0) + height - before;
-    return height - before;
+    this.#sums[Math.floor(index / BLOCK)]! += change;
+    return change;
   }
 
   total(): number {
-    return this.#sums.reduce((sum, block) => sum + block, 0);
+    let sum = 0;
+    for (let block = 0; block < this.#blocks(); block += 1) sum += this.#sums[block]!;
+    return sum;
   }
 
   /** Where the item begins. */
@@ -62,15 +61,28 @@ export class Heights {
   indexAt(offset: number): number {
     let rest = Math.max(0, offset);
     let block = 0;
-    while (block < this.#sums.length - 1 && rest >= this.#sums[block]!) rest -= this.#sums[block++]!;
+    while (block < this.#blocks() - 1 && rest >= this.#sums[block]!) rest -= this.#sums[block++]!;
     let i = block * BLOCK;
     while (i < this.length - 1 && rest >= this.#heights[i]!) rest -= this.#heights[i++]!;
     return Math.max(0, i);
   }
 
+  #blocks(): number {
+    return Math.ceil(this.#length / BLOCK);
+  }
+
   #sumOfBlock(block: number): number {
     let sum = 0;
-    for (const height of this.#heights.slice(block * BLOCK, (block + 1) * BLOCK)) sum += height;
+    for (let i = block * BLOCK; i < Math.min(this.#length, (block + 1) * BLOCK); i += 1) sum += this.#heights[i]!;
     return sum;
+  }
+
+  #reserve(length: number): void {
+    const heights = new Float64Array(length);
+    heights.set(this.#heights);
+    this.#heights = heights;
+    const sums = new Float64Array(length / BLOCK);
+    sums.set(this.#sums);
+    this.#sums = sums;
   }
 }

@@ -1,5 +1,6 @@
 // The timeline of one work chain, fetched in pages as they come into view.
 
+import type { Timeline } from "../bindings/Timeline";
 import type { TimelineItem } from "../bindings/TimelineItem";
 import { type Host, reasonOf } from "../host/host";
 
@@ -13,6 +14,8 @@ export class TimelineModel {
   total = $state(0);
   /** Rises whenever items came or changed. */
   version = $state(0);
+  /** Rises when what stood at an index before is no longer there. */
+  epoch = $state(0);
   loaded = $state(false);
   failure = $state("");
 
@@ -35,10 +38,14 @@ export class TimelineModel {
     return this.#sessionId;
   }
 
+  /** Asks for the newest items, in one go: what is older is asked for when it comes into view. */
   async open(): Promise<void> {
-    await this.#fetch(0);
-    const last = this.#lastPage();
-    if (last > 0) await this.#fetch(last);
+    try {
+      // Twice as many as a page has, so that at least one page is whole.
+      this.#take(await this.#host.timeline(this.#sessionId, undefined, 2 * PAGE));
+    } catch (error) {
+      this.failure = reasonOf(error);
+    }
     this.loaded = this.failure === "";
   }
 
@@ -130,17 +137,7 @@ export class TimelineModel {
     if (this.#inFlight.has(page)) return;
     this.#inFlight.add(page);
     try {
-      const stretch = await this.#host.timeline(this.#sessionId, page * PAGE, PAGE);
-      // A shorter timeline is another one, since a file was replaced; so is that of a chain that was joined.
-      if (stretch.total < this.total || stretch.workChainId !== this.#chainId) this.#forget();
-      this.#chainId = stretch.workChainId;
-      this.#pages.delete(page);
-      this.#pages.set(page, stretch.items);
-      for (const item of stretch.items) if (item.agentId !== undefined) this.#agents[item.index] = item.agentId;
-      this.#evict();
-      this.total = stretch.total;
-      this.failure = "";
-      this.version += 1;
+      this.#take(await this.#host.timeline(this.#sessionId, page * PAGE, PAGE), page);
     } catch (error) {
       this.failure = reasonOf(error);
     } finally {
@@ -148,9 +145,29 @@ export class TimelineModel {
     }
   }
 
+  /** Keeps every page of which the stretch has the beginning. */
+  #take(stretch: Timeline, asked?: number): void {
+    // A shorter timeline is another one, since a file was replaced; so is that of a chain that was joined.
+    if (stretch.total < this.total || (this.#chainId !== undefined && stretch.workChainId !== this.#chainId)) this.#forget();
+    this.#chainId = stretch.workChainId;
+    const first = asked ?? Math.ceil(stretch.from / PAGE);
+    const end = asked === undefined ? Math.ceil((stretch.from + stretch.items.length) / PAGE) : asked + 1;
+    for (let page = first; page < end; page += 1) {
+      const begin = page * PAGE - stretch.from;
+      this.#pages.delete(page);
+      this.#pages.set(page, stretch.items.slice(begin, begin + PAGE));
+    }
+    for (const item of stretch.items) if (item.agentId !== undefined) this.#agents[item.index] = item.agentId;
+    this.#evict();
+    this.total = stretch.total;
+    this.failure = "";
+    this.version += 1;
+  }
+
   #forget(): void {
     this.#pages.clear();
     this.#agents = [];
+    this.epoch += 1;
   }
 
   #isComplete(page: number): boolean {

@@ -7,8 +7,9 @@ import { PAGE, TimelineModel } from "./timeline.svelte";
 
 function hostOf(total: number, change: (item: TimelineItem) => TimelineItem = (item) => item) {
   const state = { total, change, asked: [] as string[], fail: "", chain: "w" };
-  const timeline = async (sessionId: string, from: number, limit: number) => {
-    state.asked.push(`${sessionId} ${from}`);
+  const timeline = async (sessionId: string, asked: number | undefined, limit: number) => {
+    state.asked.push(`${sessionId} ${asked ?? "newest"}`);
+    const from = asked ?? Math.max(0, state.total - limit);
     if (state.fail !== "") throw new Error(state.fail);
     const { at } = endlessTimeline(sessionId, state.total);
     const items = Array.from({ length: Math.max(0, Math.min(limit, state.total - from)) }, (_, i) => state.change(at(from + i)));
@@ -17,14 +18,30 @@ function hostOf(total: number, change: (item: TimelineItem) => TimelineItem = (i
   return { state, host: { timeline } as unknown as Host };
 }
 
-test("opening asks for the beginning and the end only", async () => {
+test("opening asks for the end only, in one go", async () => {
   const { state, host } = hostOf(100_000);
   const model = new TimelineModel(host, "s");
   await model.open();
-  expect(state.asked).toEqual(["s 0", `s ${100_000 - PAGE}`]);
+  expect(state.asked).toEqual(["s newest"]);
   expect(model.total).toBe(100_000);
   expect(model.item(99_999)?.index).toBe(99_999);
+  expect(model.item(99_999 - PAGE)?.index, "a whole page before it too").toBe(99_999 - PAGE);
   expect(model.item(50_000)).toBeUndefined();
+});
+
+test("whatever its length, what opening brought stands at its place", async () => {
+  for (const total of [0, 1, 99, 100, 101, 199, 200, 201, 250]) {
+    const { state, host } = hostOf(total);
+    const model = new TimelineModel(host, "s");
+    await model.open();
+    for (let index = 0; index < total; index += 1) expect([undefined, index]).toContain(model.item(index)?.index);
+    expect(total === 0 ? 0 : model.item(total - 1)?.index).toBe(Math.max(0, total - 1));
+    expect(model.loaded).toBe(true);
+    state.asked.length = 0;
+    model.ensure(Array.from({ length: total }, (_, i) => i));
+    await vi.waitFor(() => expect(model.item(0)?.index).toBe(total === 0 ? undefined : 0));
+    expect(state.asked.length).toBeLessThan(2);
+  }
 });
 
 test("what comes into view is fetched once", async () => {

@@ -6,6 +6,13 @@ export type ToolInput =
   | { readonly as: "diff"; readonly path: string; readonly lines: readonly DiffLine[] }
   | { readonly as: "text"; readonly text: string };
 
+const EDITS: ReadonlySet<string> = new Set(["Edit", "MultiEdit", "Write", "NotebookEdit"]);
+
+/** A tool whose input is shown as a diff. */
+export function isEdit(tool: string): boolean {
+  return EDITS.has(tool);
+}
+
 /** The input is JSON text that may be cut off: what does not parse is shown as it is. */
 export function readInput(tool: string, input: string): ToolInput {
   const parsed = parse(input);

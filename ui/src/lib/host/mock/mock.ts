@@ -1,14 +1,17 @@
 // A host without an engine: replays a script of roster messages over canned rows and timelines.
 
+import type { FocusAnswer } from "../../bindings/FocusAnswer";
 import type { RosterMessage } from "../../bindings/RosterMessage";
 import type { SearchQuery } from "../../bindings/SearchQuery";
 import type { TrackedSession } from "../../bindings/TrackedSession";
 import type { WorkChain } from "../../bindings/WorkChain";
 import { copyText } from "../clipboard";
 import type { Host } from "../host";
+import { Flood } from "./flood";
 import { ENGINE_START, everydayRows, hostileRows, inRosterOrder, iso, longRows, manyRows, row, writingRows } from "./rows";
 import { callIn, searchMock } from "./search";
 import { agentTimeline, endlessTimeline, hostileTimeline, type MockTimeline, singleChain, storyChain, storyTimeline } from "./timelines";
+import { MockWords } from "./words";
 
 /** One step of a script: after so many milliseconds these rows changed and those went. */
 export type Step = { readonly afterMs: number; readonly upserts?: readonly TrackedSession[]; readonly removals?: readonly string[] };
@@ -20,16 +23,21 @@ export type Preset = {
   readonly chains?: (session: TrackedSession) => WorkChain;
   readonly fails?: string;
   readonly reading?: boolean;
+  /** Very many rows with so many changes a second, instead of `rows`. */
+  readonly flood?: { readonly sessions: number; readonly perSecond: number };
 };
 
 export class MockHost implements Host {
-  /** What was copied and opened, for tests. */
+  /** What was copied, opened and asked to the front, for tests. */
   readonly copied: string[] = [];
   readonly opened: string[] = [];
+  readonly focused: string[] = [];
 
   #preset: Preset;
+  #words = new MockWords();
   #rows: TrackedSession[];
   #revision = 1;
+  #grown = 0;
   #started = Date.now();
   #sinks = new Map<(message: RosterMessage) => void, { all: boolean; base: number; shown: TrackedSession[] }>();
 
@@ -37,6 +45,42 @@ export class MockHost implements Host {
     this.#preset = preset;
     this.#rows = inRosterOrder(preset.rows);
     for (const step of preset.script ?? []) setTimeout(() => this.change(step), step.afterMs);
+    if (preset.flood) this.#run(preset.flood.sessions, preset.flood.perSecond);
+  }
+
+  /** Changes that were sent, for tests that count them. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** The rows as the engine would have them now. */
+  get rows(): readonly TrackedSession[] {
+    return this.#rows;
+  }
+
+  #run(sessions: number, perSecond: number): void {
+    const flood = new Flood(sessions);
+    this.#rows = [...flood.rows];
+    const begun = performance.now();
+    let sent = 0;
+    // A browser's timer is coarse under load: what is owed comes as deltas of its own, one after the other.
+    const pour = (): void => {
+      const due = ((performance.now() - begun) / 1000) * perSecond;
+      for (; sent < due; sent += 1) this.#pour(flood);
+      setTimeout(pour, 1000 / perSecond);
+    };
+    pour();
+  }
+
+  #pour(flood: Flood): void {
+    const upsert = flood.nudge();
+    this.#rows = flood.rows as TrackedSession[];
+    this.#revision += 1;
+    for (const [sink, subscriber] of this.#sinks) {
+      const { base } = subscriber;
+      subscriber.base = this.#revision;
+      sink({ type: "delta", base, revision: this.#revision, generatedAt: this.#now(), upserts: [upsert], removals: [], reading: false });
+    }
   }
 
   /** Applies a change as the engine would: order first, then the difference to every subscriber. */
@@ -53,6 +97,12 @@ export class MockHost implements Host {
       Object.assign(subscriber, { base: this.#revision, shown });
       sink({ type: "delta", base, revision: this.#revision, generatedAt: this.#now(), upserts, removals, reading: false });
     }
+  }
+
+  /** So many more items in every timeline, told as the engine would: the rows have moved. */
+  grow(items: number): void {
+    this.#grown += items;
+    this.change({ upserts: this.#rows.slice(0, 5).map((session) => ({ ...session })) });
   }
 
   /** Sends any message as it is, for tests of what must not happen. */
@@ -98,14 +148,55 @@ export class MockHost implements Host {
 
   async chain(sessionId: string): Promise<WorkChain> {
     const session = this.#find(sessionId);
+    const said = this.#words.chain(session.workChainId);
+    if (said) return said;
     if (this.#preset.chains) return this.#preset.chains(session);
     if (session.segmentCount > 1) return storyChain(sessionId, session.workChainId);
     return singleChain(sessionId, session.workChainId, session.createdAt ?? session.stateSince);
   }
 
-  async timeline(sessionId: string, from: number, limit: number) {
+  async renameChain(sessionId: string, name: string | null): Promise<WorkChain> {
+    const chain = await this.chain(sessionId);
+    this.change({ upserts: this.#words.rename(chain, name, this.#rows) });
+    return this.chain(sessionId);
+  }
+
+  async joinChains(sessionId: string, withSessionId: string): Promise<WorkChain> {
+    this.#words.join(await this.chain(sessionId), await this.chain(withSessionId));
+    return this.chain(sessionId);
+  }
+
+  async splitChain(sessionId: string): Promise<WorkChain> {
+    this.#words.split(await this.chain(sessionId), sessionId);
+    return this.chain(sessionId);
+  }
+
+  async acceptLink(sessionId: string): Promise<WorkChain> {
+    this.#words.accept(await this.chain(sessionId), sessionId);
+    return this.chain(sessionId);
+  }
+
+  async rejectLink(sessionId: string): Promise<WorkChain> {
+    return this.splitChain(sessionId);
+  }
+
+  async undoChain(sessionId: string): Promise<WorkChain> {
+    this.#words.undo(await this.chain(sessionId));
+    return this.chain(sessionId);
+  }
+
+  async snooze(sessionId: string, until: string | null): Promise<void> {
+    this.change({ upserts: this.#words.snooze(this.#find(sessionId), until) });
+  }
+
+  async putAway(sessionId: string, away: boolean): Promise<void> {
+    this.change({ upserts: this.#words.putAway(this.#find(sessionId), away) });
+  }
+
+  async timeline(sessionId: string, from: number | undefined, limit: number) {
     const session = this.#find(sessionId);
-    return { sessionId, workChainId: session.workChainId, ...stretch(this.#timeline(session), from, limit) };
+    const timeline = this.#timeline(session);
+    return { sessionId, workChainId: session.workChainId, ...stretch(timeline, from ?? Math.max(0, timeline.total - limit), limit) };
   }
 
   async agentTimeline(sessionId: string, agentId: string, from: number, limit: number) {
@@ -132,6 +223,24 @@ export class MockHost implements Host {
     };
   }
 
+  /** Each outcome has its rows: those with a terminal, the live ones without, the others. */
+  async focusTerminal(sessionId: string): Promise<FocusAnswer> {
+    this.focused.push(sessionId);
+    await Promise.resolve();
+    const session = this.#find(sessionId);
+    const resumeCommand = await this.resumeCommand(sessionId);
+    if (session.terminal !== undefined) return { sessionId, outcome: "focused", by: `${session.terminal.kind} in kitty`, resumeCommand };
+    if (session.pid !== undefined) {
+      return { sessionId, outcome: "windowOnly", by: "VS Code", reason: "Editors do not let another program choose one of their terminals.", resumeCommand };
+    }
+    return { sessionId, outcome: "notPossible", reason: "The session has ended; no terminal shows it any more.", resumeCommand };
+  }
+
+  async resumeCommand(sessionId: string): Promise<string> {
+    const { cwd } = this.#find(sessionId);
+    return `${cwd === undefined ? "" : `cd ${cwd} && `}claude --resume ${sessionId}`;
+  }
+
   async openFolder(sessionId: string): Promise<void> {
     this.opened.push(sessionId);
   }
@@ -146,7 +255,10 @@ export class MockHost implements Host {
   }
 
   #timeline(session: TrackedSession): MockTimeline {
-    return (this.#preset.timelines ?? ((found) => storyTimeline(found.sessionId, found.segmentCount > 1)))(session);
+    const timeline = (this.#preset.timelines ?? ((found) => storyTimeline(found.sessionId, found.segmentCount > 1)))(session);
+    if (this.#grown === 0) return timeline;
+    const more = (index: number) => ({ index, sessionId: session.sessionId, kind: "note" as const, text: `Note ${index}` });
+    return { total: timeline.total + this.#grown, at: (index) => (index < timeline.total ? timeline.at(index) : more(index)) };
   }
 
   #find(sessionId: string): TrackedSession {
@@ -156,7 +268,7 @@ export class MockHost implements Host {
   }
 
   #shown(all: boolean): TrackedSession[] {
-    return all ? this.#rows : this.#rows.filter((session) => !session.superseded);
+    return all ? this.#rows : this.#rows.filter((session) => !session.superseded && !session.putAway);
   }
 
   #now(): string {
@@ -187,6 +299,8 @@ export function presetNamed(name: string): Preset {
       return { rows: hostileRows(), timelines: (session) => hostileTimeline(session.sessionId) };
     case "endless":
       return { rows: everydayRows(), timelines: (session) => endlessTimeline(session.sessionId, 100_000) };
+    case "flood":
+      return { rows: [], flood: { sessions: 2000, perSecond: 50 }, timelines: (session) => endlessTimeline(session.sessionId, 100_000) };
     case "lively":
       return { rows: everydayRows(), script: livelyScript() };
     default:

@@ -232,6 +232,8 @@ export function hostileRows(): TrackedSession[] {
     row({ sessionId: "hostile-2", title: "\u0000\u0007\u001b[31mred\u001b[0m\nsecond line\u2028third", cwd: "", stateSince: "not a time" }),
     row({ sessionId: "hostile-3", title: "\u200b\u200b", goal: "   ", summary: "", cwd: "/home/dev/it's $(here) `now`" }),
     row({ sessionId: "hostile-4", title: "Z̷̢̧̛̛͍͔a̴l̸g̵o̶".repeat(40), cwd: "/home/dev/zalgo", state: "working", stateKind: "__proto__" }),
+    row({ sessionId: "hostile-5", title: `Megabyte ${"of title ".repeat(120_000)}`, goal: "x".repeat(1_000_000), cwd: `/home/dev/${"deep/".repeat(20_000)}end`, branch: "b".repeat(100_000), stateReason: registry("why ".repeat(100_000)) }),
+    row({ sessionId: "hostile-6", title: "\u202eeltit desrever\u202c \u2066isolated", cwd: "/home/dev/\u202egnp.exe", branch: "\u202emain", state: "working", pendingTool: { tool: "\u202eBash", target: "x".repeat(1_000_000) } }),
     row({ sessionId: "__proto__", title: "constructor", state: "toString", stateKind: "constructor", group: "idle" }),
   ]);
 }

@@ -71,6 +71,15 @@ const HOSTILE: readonly Sketch[] = [
   { kind: "response", text: `${">".repeat(3000)} deep` },
   { kind: "response", text: `${"[".repeat(2000)}${"*a ".repeat(2000)}` },
   { kind: "tool", id: "h", tool: "<b>Bash</b>", target: "echo \u202edlrow\u202c", input: '{"command": "cut', outcome: "strange", output: "\u001b[31mred\u001b[0m" },
+  { kind: "response", text: "<style>*{background:u" + "rl(https://evil.example/s)}</style>\n\n<base href=https://evil.example/>\n\n<form action=https://evil.example><button>send</button></form>\n\n<svg><a xlink:href='javascript:window.pwned=1'><text>x</text></a></svg>\n\n<meta http-equiv=refresh content='0;url=https://evil.example'>" },
+  { kind: "response", text: "[file](file:///etc/passwd) [rel](//evil.example/x) [blob](blob:x) [ref][r] <javascript:window.pwned=1> <https://good.example/\u202exyz> ![a](data:image/svg+xml,<svg/onload=window.pwned=1>) [mail](mailto:a@example.com)\n\n[r]: javascript:window.pwned=1 'title'" },
+  { kind: "response", text: "A name \u202eturned\u202c around, \u2067isolated\u2069, `code \u202e`" },
+  { kind: "prompt", origin: "human", text: "line ".repeat(50_000) },
+  { kind: "response", text: `${"a.".repeat(20_000)}@` },
+  { kind: "response", text: `${"- ".repeat(2000)}x` },
+  { kind: "thinking", text: "thought ".repeat(30_000) },
+  { kind: "error", text: "e".repeat(200_000) },
+  { kind: "tool", id: "big", tool: "Write", target: "x".repeat(16_000), input: JSON.stringify({ file_path: "a", content: "a\n".repeat(8000) }), outcome: "ok", output: `\u001b[32mok\u001b[0m ${"out".repeat(5000)}` },
   { kind: "response", text: `${"wide".repeat(500)}\n\n| ${"a | ".repeat(60)}\n| ${"- | ".repeat(60)}\n` },
 ];
 

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use watchbill_core::hook::TerminalContext;
+use crate::hook::TerminalContext;
 
-/// What names a tab, a pane or a window, or says which program draws it.
+/// What names a tab, a pane, a window or a screen, or says which program draws it.
 const NAMES: &[&str] = &[
     "TMUX",
     "TMUX_PANE",
@@ -28,6 +28,16 @@ const NAMES: &[&str] = &[
     "WARP_FOCUS_URL",
     "KONSOLE_DBUS_SERVICE",
     "KONSOLE_DBUS_SESSION",
+    "KONSOLE_DBUS_WINDOW",
+    "GNOME_TERMINAL_SCREEN",
+    "GNOME_TERMINAL_SERVICE",
+    "TERMINAL_EMULATOR",
+    "SSH_TTY",
+    "DISPLAY",
+    "WAYLAND_DISPLAY",
+    "SWAYSOCK",
+    "HYPRLAND_INSTANCE_SIGNATURE",
+    "NIRI_SOCKET",
     "WINDOWID",
     "TERM_PROGRAM",
     "TERM_PROGRAM_VERSION",
@@ -83,10 +93,14 @@ fn kind(ids: &BTreeMap<Arc<str>, Arc<str>>) -> Option<&'static str> {
         ("WT_SESSION", "windows_terminal"),
         ("WARP_FOCUS_URL", "warp"),
         ("KONSOLE_DBUS_SESSION", "konsole"),
+        ("GNOME_TERMINAL_SCREEN", "gnome_terminal"),
         ("TERM_SESSION_ID", "apple_terminal"),
         ("tty", "tty"),
     ];
-    named.or_else(|| by_variable.iter().find(|(name, _)| has(name)).map(|(_, kind)| *kind))
+    let jetbrains = ids.get("TERMINAL_EMULATOR").filter(|name| name.starts_with("JetBrains"));
+    named
+        .or(jetbrains.map(|_| "jetbrains"))
+        .or_else(|| by_variable.iter().find(|(name, _)| has(name)).map(|(_, kind)| *kind))
 }
 
 #[cfg(test)]
@@ -111,6 +125,11 @@ mod tests {
             ("ghostty", &[("TERM_PROGRAM", "ghostty"), ("KITTY_WINDOW_ID", "1")]),
             ("vscode", &[("TERM_PROGRAM", "vscode"), ("WEZTERM_PANE", "0")]),
             ("windows_terminal", &[("WT_SESSION", "8c0f")]),
+            ("jetbrains", &[("TERMINAL_EMULATOR", "JetBrains-JediTerm"), ("KITTY_WINDOW_ID", "1")]),
+            (
+                "gnome_terminal",
+                &[("GNOME_TERMINAL_SCREEN", "/org/gnome/Terminal/screen/7d"), ("WINDOWID", "9")],
+            ),
         ];
         for (kind, vars) in kinds {
             let found = context(vars, Some("/dev/pts/4")).expect("it is one");

@@ -1,0 +1,41 @@
+//! `focus`: brings the terminal of a session to the front.
+
+use anyhow::bail;
+use watchbill_engine::engine::Outlook;
+use watchbill_protocol::focus::{FocusAnswer, FocusOutcome};
+
+use super::{emit, to_json};
+use crate::args::Global;
+
+/// Brings the terminal to the front and says how far that went. What the person can do instead stands on the output.
+///
+/// # Errors
+/// When the session is not known, or its terminal cannot be shown.
+pub fn focus(global: &Global, session: &str, json: bool) -> anyhow::Result<()> {
+    let seat = super::engine(global, Outlook::LIVE)?.seat(session)?;
+    let answer = watchbill_engine::focus::focus(&seat);
+    if json {
+        emit(&to_json(&answer)?)?;
+    } else {
+        emit(&words(&answer))?;
+    }
+    match answer.outcome {
+        FocusOutcome::NotPossible => bail!("{}", answer.reason.unwrap_or_default()),
+        FocusOutcome::Focused | FocusOutcome::WindowOnly => Ok(()),
+    }
+}
+
+/// For the person; where it was not possible, the line that helps, and nothing else.
+fn words(answer: &FocusAnswer) -> String {
+    let by = answer.by.as_deref().unwrap_or_default();
+    match answer.outcome {
+        FocusOutcome::Focused => format!("in front, by {by}\n"),
+        FocusOutcome::WindowOnly => {
+            format!("the window is in front, by {by}. {}\n", answer.reason.as_deref().unwrap_or_default())
+        }
+        FocusOutcome::NotPossible => {
+            let help = answer.attach_command.as_deref().or(answer.resume_command.as_deref());
+            help.map(|help| format!("{help}\n")).unwrap_or_default()
+        }
+    }
+}

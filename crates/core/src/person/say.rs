@@ -1,0 +1,176 @@
+//! From a word to what it changes, or to the reason why it makes no sense.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::{Aside, Change, Seen, Word, Words};
+use crate::chain::{Chain, Chains, LinkConfidence, ManualLink};
+use crate::ids::{ChainId, SessionId};
+use crate::roster::row::Row;
+use crate::session::facts::one_line;
+use crate::time::{Millis, Timestamp};
+
+/// What is known at the moment when something is said.
+pub struct Known<'a> {
+    /// The time.
+    pub now: Timestamp,
+    /// What was said before.
+    pub words: &'a Words,
+    /// The chains as they are.
+    pub chains: &'a Chains,
+    /// When a session began, without copied history.
+    pub began: &'a dyn Fn(&SessionId) -> Option<Timestamp>,
+    /// The row of the session that is spoken of.
+    pub row: Option<&'a Row>,
+}
+
+/// Why a word changes nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// Nothing is known of the session.
+    Unknown(SessionId),
+    /// Both sessions are in one chain already.
+    OneChain(SessionId, SessionId),
+    /// Each would come from the other.
+    Circle(SessionId, SessionId),
+    /// The session begins its chain: there is nothing to split it from.
+    BeginsChain(SessionId),
+    /// No suggestion leads to the session.
+    NotSuggested(SessionId),
+    /// The person has neither joined nor split anything in the chain.
+    NothingToUndo(SessionId),
+    /// The time has passed.
+    Past(Timestamp),
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown(session) => write!(f, "nothing is known of session {session} any more"),
+            Self::OneChain(a, b) if a == b => {
+                write!(f, "a chain cannot be joined with itself; name two sessions of different chains")
+            }
+            Self::OneChain(a, b) => write!(f, "{a} and {b} are in one chain already"),
+            Self::Circle(a, b) => {
+                write!(f, "{a} and {b} cannot be joined: each would go on where the other ended")
+            }
+            Self::BeginsChain(session) => write!(
+                f,
+                "{session} begins its chain, so there is nothing to split it from; name a later session of the \
+                 chain (a compaction inside one session cannot be split)"
+            ),
+            Self::NotSuggested(session) => write!(f, "no suggested link leads to {session}"),
+            Self::NothingToUndo(session) => {
+                write!(f, "nothing was joined or split by hand in the chain of {session}")
+            }
+            Self::Past(at) => write!(f, "{at} has passed; name a time to come"),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// Turns a word into changes. Nothing is changed here: whoever asks applies and keeps them.
+///
+/// # Errors
+/// When the word makes no sense as things are.
+pub fn say(known: &Known<'_>, word: &Word) -> Result<Vec<Change>, Refusal> {
+    match word {
+        Word::Name { session, name } => Ok(known.rename(session, name.as_deref())),
+        Word::Join { session, with } => known.join(session, with),
+        Word::Accept { session } => known.accept(session),
+        Word::Split { session } => known.split(session),
+        Word::Undo { session } => known.undo(session),
+        Word::Snooze { session, until } => known.snooze(session, *until),
+        Word::PutAway { session, away } => known.put_away(session, *away),
+    }
+}
+
+impl Known<'_> {
+    fn chain(&self, session: &SessionId) -> Result<&Chain, Refusal> {
+        self.chains.of(session).ok_or_else(|| Refusal::Unknown(session.clone()))
+    }
+
+    /// Later than all that was said before, also where the clock has been set back: the newest word counts.
+    fn when(&self) -> Timestamp {
+        let newest = self.words.links().iter().map(ManualLink::at).max();
+        newest.map_or(self.now, |at| self.now.max(at + Millis(1)))
+    }
+
+    /// Without a name every name goes that the chain would be called by instead.
+    fn rename(&self, session: &SessionId, name: Option<&str>) -> Vec<Change> {
+        let chain = self.chains.of(session);
+        let own = chain.map_or_else(|| ChainId::derive(session), |chain| chain.id.clone());
+        if let Some(name) = name.map(one_line).filter(|name| !name.is_empty()) {
+            return vec![Change::Named(own, Some(Arc::from(name)))];
+        }
+        let sessions = chain.iter().flat_map(|chain| &chain.sessions).map(ChainId::derive);
+        let named = sessions.chain([own]).filter(|id| self.words.names().contains_key(id));
+        named.map(|id| Change::Named(id, None)).collect()
+    }
+
+    fn join(&self, a: &SessionId, b: &SessionId) -> Result<Vec<Change>, Refusal> {
+        let (one, other) = (self.chain(a)?, self.chain(b)?);
+        if one.id == other.id {
+            return Err(Refusal::OneChain(a.clone(), b.clone()));
+        }
+        let age = |chain: &Chain| {
+            let began = chain.sessions.first().and_then(self.began);
+            (began.is_none(), began, chain.id.clone())
+        };
+        let (earlier, later) = if age(one) <= age(other) { (one, other) } else { (other, one) };
+        let unknown = || Refusal::Unknown(a.clone());
+        let to = later.sessions.first().ok_or_else(unknown)?;
+        // Where the earlier chain stood when the later one began.
+        let start = (self.began)(to);
+        let before = |session: &&SessionId| match ((self.began)(session), start) {
+            (Some(began), Some(start)) => began <= start,
+            (_, start) => start.is_none(),
+        };
+        let from = earlier.sessions.iter().rev().find(before).or_else(|| earlier.sessions.first());
+        let from = from.ok_or_else(unknown)?;
+        Ok(vec![Change::Said(ManualLink::Join { at: self.when(), from: from.clone(), to: to.clone() })])
+    }
+
+    fn accept(&self, session: &SessionId) -> Result<Vec<Change>, Refusal> {
+        let suggested =
+            |link: &&crate::chain::Link| link.to == *session && link.confidence == LinkConfidence::Suggested;
+        let link = self.chain(session)?.links.iter().find(suggested);
+        let from = link.ok_or_else(|| Refusal::NotSuggested(session.clone()))?.from.clone();
+        Ok(vec![Change::Said(ManualLink::Join { at: self.when(), from, to: session.clone() })])
+    }
+
+    fn split(&self, session: &SessionId) -> Result<Vec<Change>, Refusal> {
+        let chain = self.chain(session)?;
+        if chain.id == ChainId::derive(session) {
+            return Err(Refusal::BeginsChain(session.clone()));
+        }
+        Ok(vec![Change::Said(ManualLink::Split { at: self.when(), session: session.clone() })])
+    }
+
+    fn undo(&self, session: &SessionId) -> Result<Vec<Change>, Refusal> {
+        let chain = self.chain(session)?;
+        let in_chain = |id: &SessionId| chain.sessions.contains(id);
+        let concerns = |link: &&ManualLink| match link {
+            ManualLink::Join { from, to, .. } => in_chain(from) || in_chain(to),
+            ManualLink::Split { session, .. } => in_chain(session),
+        };
+        let newest = self.words.links().iter().filter(concerns).max_by_key(|link| (link.at(), *link));
+        let newest = newest.ok_or_else(|| Refusal::NothingToUndo(session.clone()))?;
+        Ok(vec![Change::Unsaid(newest.clone())])
+    }
+
+    fn snooze(&self, session: &SessionId, until: Option<Timestamp>) -> Result<Vec<Change>, Refusal> {
+        if let Some(until) = until.filter(|until| *until <= self.now) {
+            return Err(Refusal::Past(until));
+        }
+        let before = self.words.aside(session).copied().unwrap_or_default();
+        Ok(vec![Change::Aside(session.clone(), Aside { snoozed_until: until, ..before })])
+    }
+
+    fn put_away(&self, session: &SessionId, away: bool) -> Result<Vec<Change>, Refusal> {
+        let row = self.row.ok_or_else(|| Refusal::Unknown(session.clone()))?;
+        let before = self.words.aside(session).copied().unwrap_or_default();
+        Ok(vec![Change::Aside(session.clone(), Aside { away: away.then(|| Seen::of(row)), ..before })])
+    }
+}

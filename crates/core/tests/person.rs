@@ -1,0 +1,216 @@
+//! Sessions that the person has set aside: when they need nobody, and that none of them is ever lost.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use watchbill_core::attention::{Attention, Need, Outcome, Sighting, counts_of, needs_person};
+use watchbill_core::chain::Chains;
+use watchbill_core::ids::{ChainId, SessionId};
+use watchbill_core::person::{Aside, Change, Known, Refusal, Seen, Word, Words, say};
+use watchbill_core::roster::row::{Reason, Row, Source, Subagents};
+use watchbill_core::roster::{Filter, Group, OrderKey, group_of};
+use watchbill_core::session::state::{Confidence, State, StateKind};
+use watchbill_core::time::Timestamp;
+
+fn at(secs: i64) -> Timestamp {
+    Timestamp::from_millis(1_768_154_400_000 + secs * 1000)
+}
+
+/// A live session in this state since `since`, whose newest record is of `active`.
+fn row(state: State, kind: Option<StateKind>, since: i64, active: i64) -> Row {
+    let session_id = SessionId::new("s");
+    Row {
+        work_chain_id: ChainId::derive(&session_id),
+        session_id,
+        state,
+        state_kind: kind,
+        state_since: at(since),
+        state_reason: Reason {
+            source: Source::Registry,
+            detail: Arc::from("the registry says so"),
+            confidence: Confidence::Observed,
+        },
+        needs: None,
+        snoozed_until: None,
+        roused_at: None,
+        put_away: false,
+        pending_tools: Vec::new(),
+        goal: None,
+        summary: None,
+        title: None,
+        branch: None,
+        repo_root: None,
+        project_id: None,
+        cwd: None,
+        transcript_path: None,
+        last_activity_at: at(active),
+        created_at: None,
+        superseded: None,
+        work_chain_name: None,
+        compaction_count: 0,
+        segment_count: 1,
+        permission_mode: None,
+        model: None,
+        agent_version: None,
+        pid: None,
+        terminal: None,
+        tokens: None,
+        context_used: None,
+        subagents: Subagents::default(),
+        background_tasks: 0,
+        queued_prompts: 0,
+        pull_request: None,
+        live: true,
+    }
+}
+
+fn asks(since: i64) -> Row {
+    row(State::WaitingForApproval, Some(StateKind::Permission), since, since)
+}
+
+/// What follows from one word, said at `now` while the row stood so.
+fn said(word: &Word, now: i64, row: Option<&Row>) -> Result<Vec<Change>, Refusal> {
+    let known =
+        Known { now: at(now), words: &Words::default(), chains: &Chains::default(), began: &|_| None, row };
+    say(&known, word)
+}
+
+fn marked(aside: Aside, mut row: Row, now: i64) -> Row {
+    aside.mark(&mut row, at(now));
+    row
+}
+
+#[test]
+fn a_snoozed_session_rests_and_needs_nobody_until_its_time() {
+    let aside = Aside { snoozed_until: Some(at(900)), away: None };
+    let mut asking = asks(10);
+    assert_eq!(aside.mark(&mut asking, at(20)), Some(at(900)), "its end is a deadline");
+    assert_eq!((asking.snoozed_until, group_of(&asking)), (Some(at(900)), Group::Idle));
+    assert_eq!(OrderKey::of(&asking).group, Group::Idle);
+    assert_eq!((needs_person(&asking), Sighting::of(&asking).need), (None, None));
+    assert!(Filter::default().shows(&asking, at(20)), "it is still to be seen");
+
+    assert_eq!(aside.mark(&mut asking, at(900)), None);
+    assert_eq!((asking.snoozed_until, group_of(&asking)), (None, Group::NeedsYou));
+    assert_eq!(needs_person(&asking), Some(Need::Approval));
+    assert_eq!(counts_of([&asking], at(900)).total(), 0, "it counts anew, so its dwell begins anew");
+    assert_eq!(counts_of([&asking], at(901)).total(), 1);
+}
+
+#[test]
+fn who_still_needs_the_person_after_a_snooze_alerts_anew() {
+    let mut attention = Attention::default();
+    attention.begin(at(0));
+    let raised = |attention: &mut Attention, row: &Row, now: i64| {
+        attention.see(at(now), Sighting::of(row));
+        let told = attention.advance(at(now));
+        told.iter().filter(|told| matches!(told, Outcome::Raised { .. })).count()
+    };
+    let aside = Aside { snoozed_until: Some(at(900)), away: None };
+    assert_eq!(raised(&mut attention, &asks(10), 13), 1);
+    assert_eq!(raised(&mut attention, &marked(aside, asks(10), 20), 20), 0);
+    assert_eq!(raised(&mut attention, &marked(aside, asks(10), 899), 899), 0);
+    assert_eq!(raised(&mut attention, &marked(aside, asks(10), 900), 900), 0, "after the dwell");
+    assert_eq!(raised(&mut attention, &marked(aside, asks(10), 902), 902), 1);
+    assert_eq!(raised(&mut attention, &marked(aside, asks(10), 960), 960), 0, "once");
+}
+
+#[test]
+fn a_snoozed_turn_that_ends_alerts_nobody() {
+    let aside = Aside { snoozed_until: Some(at(900)), away: None };
+    let ended = row(State::WaitingForInput, Some(StateKind::TurnEnded), 10, 10);
+    assert_eq!(Sighting::of(&ended).need, Some(Need::Finished));
+    assert_eq!(Sighting::of(&marked(aside, ended, 20)).need, None);
+}
+
+#[test]
+fn what_is_put_away_leaves_the_roster_until_something_happens() {
+    let seen = row(State::WaitingForInput, Some(StateKind::TurnEnded), 10, 10);
+    let word = Word::PutAway { session: SessionId::new("s"), away: true };
+    let changes = said(&word, 20, Some(&seen)).unwrap();
+    let [Change::Aside(_, aside)] = changes[..] else { panic!("{changes:?}") };
+    assert_eq!(aside.away, Some(Seen { active_at: at(10), since: at(10) }));
+    let shows = |row: Row| {
+        let row = marked(aside, row, 5_000);
+        assert!(
+            Filter { all: true, ..Filter::default() }.shows(&row, at(5_000)),
+            "with all it is always shown"
+        );
+        Filter::default().shows(&row, at(5_000))
+    };
+    assert!(!shows(seen));
+    assert!(!shows(row(State::Idle, None, 610, 10)), "it has grown quiet");
+    assert!(!shows(row(State::Ended, None, 700, 10)), "its process has ended");
+    assert!(shows(row(State::WaitingForInput, Some(StateKind::TurnEnded), 10, 30)), "a new record");
+    assert!(shows(row(State::Working, None, 30, 10)), "the registry says that a turn runs");
+    assert!(
+        shows(row(State::WaitingForApproval, Some(StateKind::Permission), 30, 10)),
+        "it needs the person"
+    );
+}
+
+#[test]
+fn silence_alone_brings_nothing_back_but_a_need() {
+    let aside = Aside { away: Some(Seen { active_at: at(10), since: at(10) }), snoozed_until: None };
+    let by_silence = |mut row: Row| {
+        row.state_reason.source = Source::Timeout;
+        marked(aside, row, 100).put_away
+    };
+    assert!(by_silence(row(State::WaitingForInput, None, 70, 10)));
+    assert!(!by_silence(row(State::WaitingForApproval, Some(StateKind::Permission), 15, 10)));
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_in_words() {
+    let session = SessionId::new("s");
+    let past = Word::Snooze { session: session.clone(), until: Some(at(5)) };
+    assert_eq!(
+        said(&past, 5, None).unwrap_err().to_string(),
+        "2026-01-11T18:00:05.000Z has passed; name a time to come"
+    );
+    let unknown = Word::PutAway { session: session.clone(), away: true };
+    assert_eq!(said(&unknown, 5, None).unwrap_err().to_string(), "nothing is known of session s any more");
+    let off = said(&Word::Snooze { session: session.clone(), until: None }, 5, None).unwrap();
+    assert_eq!(off, [Change::Aside(session, Aside::default())]);
+}
+
+#[test]
+fn one_way_of_setting_aside_leaves_the_other() {
+    let session = SessionId::new("s");
+    let mut words = Words::default();
+    let row = asks(1);
+    for word in [
+        Word::Snooze { session: session.clone(), until: Some(at(99)) },
+        Word::PutAway { session: session.clone(), away: true },
+        Word::Snooze { session: session.clone(), until: None },
+    ] {
+        let known = Known {
+            now: at(9),
+            words: &words,
+            chains: &Chains::default(),
+            began: &|_| None,
+            row: Some(&row),
+        };
+        say(&known, &word).unwrap().into_iter().for_each(|change| words.apply(change));
+    }
+    assert_eq!(words.aside(&session), Some(&Aside { snoozed_until: None, away: Some(Seen::of(&row)) }));
+    words.apply(Change::Aside(session.clone(), Aside::default()));
+    assert_eq!(words.asides().count(), 0);
+}
+
+proptest! {
+    #[test]
+    fn nobody_is_lost(
+        seen in (0i64..1_000, 0i64..1_000),
+        (since, active) in (0i64..2_000, 0i64..2_000),
+        state in 0..5usize,
+    ) {
+        let states = [State::Working, State::WaitingForApproval, State::WaitingForInput, State::Idle, State::Ended];
+        let aside = Aside { away: Some(Seen { active_at: at(seen.0), since: at(seen.1) }), snoozed_until: Some(at(1_000)) };
+        let row = marked(aside, row(states[state], None, since, active), 1_000);
+        prop_assert_eq!(row.snoozed_until, None, "a snooze ends at its time");
+        if active > seen.0 || state == 1 && since > seen.1 {
+            prop_assert!(!row.put_away, "something new has happened");
+        }
+    }
+}

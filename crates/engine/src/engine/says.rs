@@ -1,0 +1,135 @@
+//! What the person says: taken in at once, kept like everything that no file will tell again.
+
+use std::collections::BTreeMap;
+
+use watchbill_core::chain::chains::Chains;
+use watchbill_core::chain::resolve::{Facts, resolve};
+use watchbill_core::ids::SessionId;
+use watchbill_core::person::{Aside, Change, Known, Refusal, Word, Words, say};
+use watchbill_core::roster::row::Row;
+use watchbill_core::time::Timestamp;
+use watchbill_protocol::error::{ApiError, ErrorCode};
+
+use super::Engine;
+use crate::input::Output;
+
+impl Engine {
+    /// Takes a word in. Sessions may be named as for [`Engine::find`].
+    ///
+    /// # Errors
+    /// When a session is not known, or the word makes no sense as things are; then nothing has changed.
+    pub fn say(&mut self, now: Timestamp, word: &Word) -> Result<Vec<Output>, ApiError> {
+        self.tell_time(now);
+        let word = self.meant(word)?;
+        let row = self.row(word.session());
+        let known = Known {
+            now: self.now,
+            words: &self.words,
+            chains: &self.chains,
+            began: &|session| self.began(session),
+            row: row.as_ref(),
+        };
+        let changes = say(&known, &word).and_then(|changes| self.holds(&word, changes)).map_err(refused)?;
+        for change in changes {
+            self.take_change(change);
+        }
+        let mut out = Vec::new();
+        self.settle(&mut out);
+        Ok(out)
+    }
+
+    /// Takes on all words as the store has them, in place of those that were known.
+    pub fn restore_words(&mut self, words: Words) {
+        if self.words == words {
+            return;
+        }
+        self.chains_dirty |= self.words.names() != words.names() || self.words.links() != words.links();
+        self.dirty.extend(self.words.asides().chain(words.asides()).map(|(session, _)| session.clone()));
+        self.words = words;
+    }
+
+    /// The word with the sessions' whole ids.
+    ///
+    /// # Errors
+    /// When nothing matches, or more than one session does.
+    pub fn meant(&self, word: &Word) -> Result<Word, ApiError> {
+        word.clone().with_sessions(|asked| self.find(asked.as_str()))
+    }
+
+    /// All chains, if the person had said this.
+    pub(super) fn resolved(&self, words: &Words) -> Chains {
+        let lineages: Vec<_> = self.sessions.keys().filter_map(|id| Some(self.fold(id)?.lineage())).collect();
+        let mut markers = self.markers.all(lineages.iter().flat_map(|lineage| &lineage.cwds));
+        markers.retain(|marker| self.outlook.until.is_none_or(|until| marker.compacted_at <= until));
+        let live = self.live_sessions();
+        let terminals = self.terminals();
+        let mut hook_moves = self.hooks.moves();
+        hook_moves.retain(|moved| self.outlook.until.is_none_or(|until| moved.at <= until));
+        let manual: Vec<_> = words.links().iter().cloned().collect();
+        resolve(&Facts {
+            lineages: &lineages,
+            moves: self.registry.moves(),
+            hook_moves: &hook_moves,
+            markers: &markers,
+            terminals: &terminals,
+            live: &live,
+            live_since: &BTreeMap::new(),
+            manual: &manual,
+            names: words.names(),
+        })
+    }
+
+    /// Whether what the person has joined is then one chain.
+    fn holds(&self, word: &Word, changes: Vec<Change>) -> Result<Vec<Change>, Refusal> {
+        if let Word::Join { session, with } = word {
+            let mut words = self.words.clone();
+            changes.iter().cloned().for_each(|change| words.apply(change));
+            let chains = self.resolved(&words);
+            let of = |session| chains.of(session).map(|chain| &chain.id);
+            if of(session) != of(with) {
+                return Err(Refusal::Circle(session.clone(), with.clone()));
+            }
+        }
+        Ok(changes)
+    }
+
+    fn began(&self, session: &SessionId) -> Option<Timestamp> {
+        let lineage = self.fold(session)?.lineage();
+        lineage.own_started_at.or(lineage.started_at)
+    }
+
+    fn take_change(&mut self, change: Change) {
+        match &change {
+            Change::Aside(session, _) => {
+                self.dirty.insert(session.clone());
+            }
+            Change::Named(..) | Change::Said(_) | Change::Unsaid(_) => self.chains_dirty = true,
+        }
+        self.keeping.word(&change);
+        self.words.apply(change);
+    }
+
+    /// Something new has happened in what was put away, or after a snooze: the word has had its time.
+    pub(super) fn outlive(&mut self, row: &Row) {
+        let Some(aside) = self.words.aside(&row.session_id).filter(|_| self.awake) else { return };
+        let back = aside.away.is_some() && !row.put_away;
+        let stale = row.roused_at.is_some_and(|at| row.state_since > at);
+        if back || stale {
+            let left = Aside {
+                away: aside.away.filter(|_| !back),
+                snoozed_until: aside.snoozed_until.filter(|_| !stale),
+            };
+            let change = Change::Aside(row.session_id.clone(), left);
+            self.keeping.word(&change);
+            self.words.apply(change);
+        }
+    }
+}
+
+fn refused(refusal: Refusal) -> ApiError {
+    let code = match refusal {
+        Refusal::Unknown(_) => ErrorCode::NotFound,
+        _ => ErrorCode::Invalid,
+    };
+    ApiError::new(code, refusal.to_string())
+}

@@ -1,0 +1,43 @@
+//! What reaches the loop from other threads.
+
+use watchbill_core::person::Word;
+use watchbill_protocol::error::ApiError;
+use watchbill_protocol::roster::RosterMessage;
+
+use crate::engine::Engine;
+use crate::first_scan::FirstScan;
+use crate::folders::FolderLook;
+use crate::input::AttentionInput;
+use crate::publish::{AlertSink, Sink, Subscription};
+use crate::source::Source;
+use crate::transcripts::Loaded;
+
+/// A question that the loop answers between two steps.
+pub(crate) type Question = Box<dyn FnOnce(&Engine, &dyn Source) + Send>;
+
+/// Takes what came of a word.
+pub(crate) type Told = Box<dyn FnOnce(Result<(), ApiError>) + Send>;
+
+/// What reaches the loop from outside.
+pub(crate) enum Message {
+    Loaded(usize, Box<Loaded>),
+    ScanEnded(Box<FirstScan>),
+    ScanBegan {
+        recent: usize,
+    },
+    ProcessEnded(u32),
+    Folder(Box<FolderLook>),
+    /// The machine slept, or its clock was set.
+    ClockJumped,
+    Subscribe(Subscription, Sink),
+    /// Somebody shows alerts from now on.
+    Listen(AlertSink),
+    /// What the person wants of alerts, or looks at.
+    Attention(AttentionInput),
+    Tell(RosterMessage),
+    Ask(Question),
+    /// What the person says, and who is told what came of it.
+    Say(Word, Told),
+    LookAgain,
+    Stop,
+}

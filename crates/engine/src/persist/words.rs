@@ -1,0 +1,85 @@
+//! The person's words in the store's tables, and back.
+
+use std::sync::Arc;
+
+use watchbill_core::chain::ManualLink;
+use watchbill_core::ids::{ChainId, SessionId};
+use watchbill_core::person::{Aside, Change, Seen, Words};
+use watchbill_core::time::Timestamp;
+use watchbill_store::tables::links::LinkRow;
+use watchbill_store::tables::set_aside::AsideRow;
+use watchbill_store::{Step, Store, StoreError};
+
+/// The reason of links that the person made or refused.
+pub const MANUAL: &str = "manual";
+/// The confidence of a link that they made.
+const JOINED: &str = "proven";
+/// The confidence of what is no link: they have split the later session off, from whatever it came from.
+const SPLIT: &str = "refused";
+
+/// Everything that the person has said.
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn read(store: &Store) -> Result<Words, StoreError> {
+    let mut words = Words::default();
+    for (chain, name) in store.chain_names()? {
+        words.apply(Change::Named(ChainId::of_text(&chain), Some(Arc::from(name))));
+    }
+    for row in store.links()?.into_iter().filter(|row| row.reason == MANUAL) {
+        words.apply(Change::Said(link_of(&row)));
+    }
+    for row in store.all_set_aside()? {
+        let away = row.away.map(|(active_at, since)| Seen { active_at, since });
+        let aside = Aside { snoozed_until: row.snoozed_until, away };
+        words.apply(Change::Aside(SessionId::new(&row.session_id), aside));
+    }
+    Ok(words)
+}
+
+/// Stores what has changed of it.
+///
+/// # Errors
+/// When the database cannot be written.
+pub fn write(step: &mut Step<'_>, changes: &[Change]) -> Result<(), StoreError> {
+    for change in changes {
+        match change {
+            Change::Named(chain, name) => step.name_chain(chain.as_str(), name.as_deref())?,
+            Change::Said(link) => step.put_link(&row_of(link))?,
+            Change::Unsaid(link) => {
+                let LinkRow { earlier, later, reason, .. } = row_of(link);
+                step.remove_link(&earlier, &later, &reason)?;
+            }
+            Change::Aside(session, aside) => step.set_aside(&AsideRow {
+                session_id: session.to_string(),
+                snoozed_until: aside.snoozed_until,
+                away: aside.away.map(|seen| (seen.active_at, seen.since)),
+            })?,
+        }
+    }
+    Ok(())
+}
+
+fn row_of(link: &ManualLink) -> LinkRow {
+    let (earlier, later, confidence) = match link {
+        ManualLink::Join { from, to, .. } => (from.to_string(), to, JOINED),
+        ManualLink::Split { session, .. } => (String::new(), session, SPLIT),
+    };
+    LinkRow {
+        earlier,
+        later: later.to_string(),
+        reason: MANUAL.to_owned(),
+        confidence: confidence.to_owned(),
+        at: Some(link.at()),
+    }
+}
+
+fn link_of(row: &LinkRow) -> ManualLink {
+    let at = row.at.unwrap_or(Timestamp::from_millis(0));
+    let later = SessionId::new(&row.later);
+    if row.confidence == SPLIT {
+        ManualLink::Split { at, session: later }
+    } else {
+        ManualLink::Join { at, from: SessionId::new(&row.earlier), to: later }
+    }
+}

@@ -1,0 +1,91 @@
+//! What the person says while the loop runs: from the window, and from other programs by their wishes.
+
+use std::collections::BTreeSet;
+use std::io;
+
+use watchbill_core::person::Word;
+use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_watch::hints::Hint;
+
+use super::Loop;
+use crate::input::Input;
+use crate::wishes::Wishes;
+
+impl Loop {
+    /// Opens the folder of wishes and watches it.
+    pub(super) fn hear_wishes(&mut self) {
+        let Some(data_dir) = self.engine.settings.data_dir.as_deref() else { return };
+        match Wishes::open(data_dir) {
+            Ok(wishes) => {
+                self.source.watch_beside(wishes.folder());
+                self.wishes = Some(wishes);
+            }
+            Err(error) => tracing::warn!(%error, "what other programs are told will not be heard here"),
+        }
+    }
+
+    /// Takes a word in, and has it stored: here, or by the program that writes.
+    pub(super) fn say(&mut self, word: &Word) -> Result<(), ApiError> {
+        let now = self.clock.now();
+        let word = self.engine.meant(word)?;
+        let out = self.engine.say(now, &word)?;
+        self.carry_out(out);
+        if self.persist.as_ref().is_some_and(|persist| persist.writes()) {
+            self.save(now);
+        } else if let (Some(_), Some(wishes)) = (&self.persist, &self.wishes) {
+            let left = wishes.leave(&word, now);
+            return left.map(drop).map_err(|error| unsaid(&error));
+        }
+        if let Some(wishes) = &self.wishes {
+            wishes.tell(now);
+        }
+        Ok(())
+    }
+
+    /// Whether any of these hints is about wishes; those that are about nothing else are taken out.
+    pub(super) fn are_of_wishes(&self, hints: &mut BTreeSet<Hint>) -> bool {
+        let Some(wishes) = &self.wishes else { return false };
+        let before = hints.len();
+        hints.retain(|hint| match hint {
+            Hint::Everything => true,
+            Hint::Tree(path) | Hint::File(path) => !path.starts_with(wishes.folder()),
+        });
+        hints.len() != before || hints.contains(&Hint::Everything)
+    }
+
+    /// Fulfils the wishes of other programs, or, where another one does that, reads what it has stored.
+    pub(super) fn take_wishes(&mut self) {
+        // Before everything is read, a session may only seem to be unknown.
+        let Some(wishes) = self.wishes.clone().filter(|_| !self.engine.reading) else { return };
+        let waiting = wishes.waiting();
+        let writes = self.persist.as_ref().is_some_and(|persist| persist.writes());
+        if !writes {
+            let Some(words) = self.persist.as_mut().and_then(|persist| persist.words()) else { return };
+            self.engine.restore_words(words);
+            self.step(Input::Deadline);
+        } else if waiting.is_empty() {
+            return;
+        }
+        let now = self.clock.now();
+        let mut answers = Vec::new();
+        for wish in waiting {
+            let said = wish.word.and_then(|word| self.engine.say(now, &word));
+            answers.push((wish.path, said.map(|out| self.carry_out(out))));
+        }
+        if writes {
+            // What cannot be stored now is owed, as everything is; a kill until then loses it with the wish's answer.
+            self.save(now);
+            for (wish, answer) in answers {
+                wishes.answer(&wish, answer);
+            }
+            wishes.tell(now);
+        }
+    }
+}
+
+fn unsaid(error: &io::Error) -> ApiError {
+    let message = format!(
+        "another Watchbill keeps the store, and could not be told what you said: {error}; check the data folder"
+    );
+    ApiError::new(ErrorCode::Unreadable, message)
+}

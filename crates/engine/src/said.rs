@@ -1,0 +1,108 @@
+//! A word said without the engine running: by the command line, which looks once.
+
+use std::path::Path;
+use std::time::Duration;
+
+use watchbill_core::person::Word;
+use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_store::Mode;
+
+use crate::clock::Clock;
+use crate::cold::look_with;
+use crate::engine::{Engine, Outlook, World};
+use crate::persist::Persist;
+use crate::settings::Settings;
+use crate::wishes::Wishes;
+
+/// How often an answer is looked for.
+const STEP: Duration = Duration::from_millis(10);
+/// After so many looks in vain: does the other program still write?
+const TAKE_OVER: u32 = 50;
+/// So many looks until nobody is waited for any more.
+const PATIENCE: u32 = 400;
+
+/// What became of a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// It is stored.
+    Stored,
+    /// Another process writes the store and has not answered; the wish waits for it, or for whoever writes next.
+    Waits,
+}
+
+/// Says a word: stores it, or has the program do so that writes the store. Gives the engine that has taken it in, so
+/// that it can be shown what follows.
+///
+/// # Errors
+/// When a session is not known, the word makes no sense, or it cannot be stored.
+pub fn say_once(
+    settings: Settings,
+    world: World,
+    clock: &dyn Clock,
+    word: &Word,
+) -> Result<(Engine, Fate), ApiError> {
+    let folder = settings.data_dir.clone().ok_or_else(|| {
+        ApiError::new(ErrorCode::Unsupported, "no data folder is known; name one with --data-dir")
+    })?;
+    let wishes = Wishes::open(&folder).map_err(|error| unwritable(&folder, &error))?;
+    let look = |persist: &mut Persist| {
+        look_with(settings.clone(), world.clone(), Outlook::LIVE, clock, Some(persist))
+    };
+    let mut persist = Persist::open(&folder, Mode::WriteOrRead);
+    let mut engine = look(&mut persist);
+    let word = engine.meant(word)?;
+    // Nothing is handed over that makes no sense.
+    engine.say(clock.now(), &word)?;
+    if persist.writes() {
+        store(&mut engine, &mut persist, &wishes, clock)?;
+        return Ok((engine, Fate::Stored));
+    }
+    drop(persist);
+    let wish = wishes.leave(&word, clock.now()).map_err(|error| unwritable(wishes.folder(), &error))?;
+    for look_number in 1..=PATIENCE {
+        if let Some(answer) = wishes.answered(&wish) {
+            return answer.map(|()| (engine, Fate::Stored));
+        }
+        if look_number % TAKE_OVER == 0 {
+            // Whoever wrote may have ended, or was `index`, which hears nobody and ends soon.
+            let mut persist = Persist::open(&folder, Mode::WriteOrRead);
+            if persist.writes() {
+                store(&mut look(&mut persist), &mut persist, &wishes, clock)?;
+                continue;
+            }
+        }
+        std::thread::sleep(STEP);
+    }
+    Ok((engine, Fate::Waits))
+}
+
+/// Stores what the engine knows, with all wishes that wait.
+fn store(
+    engine: &mut Engine,
+    persist: &mut Persist,
+    wishes: &Wishes,
+    clock: &dyn Clock,
+) -> Result<(), ApiError> {
+    let waiting = wishes.waiting();
+    let answers: Vec<_> = waiting
+        .into_iter()
+        .map(|wish| {
+            let answer = wish.word.and_then(|word| engine.say(clock.now(), &word).map(drop));
+            (wish.path, answer)
+        })
+        .collect();
+    persist.save(engine, clock.now());
+    if let Some(trouble) = persist.trouble() {
+        return Err(ApiError::new(ErrorCode::Unreadable, trouble.detail.to_string()));
+    }
+    for (wish, answer) in answers {
+        wishes.answer(&wish, answer);
+    }
+    wishes.tell(clock.now());
+    Ok(())
+}
+
+fn unwritable(folder: &Path, error: &std::io::Error) -> ApiError {
+    let message = format!("{} cannot be written: {error}; check who owns it, and the disk", folder.display());
+    ApiError::new(ErrorCode::Unreadable, message)
+}

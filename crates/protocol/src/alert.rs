@@ -1,0 +1,108 @@
+//! What the attention policy tells whoever shows alerts: episodes that begin and end, and the counts.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use watchbill_core::attention::{self, Counts, Need, Outcome, Silence};
+
+/// One thing that the policy tells.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub enum Alert {
+    /// These needed the person before anybody listened, the oldest first: one summary at most.
+    AlreadySo {
+        /// The episodes, none of which is to be silent.
+        episodes: Vec<Episode>,
+    },
+    /// An episode began that is worth an alert, once.
+    Raised {
+        /// The episode.
+        episode: Episode,
+        /// Why there is to be no alert all the same: `kind`, `muted`, `muted_for_now`, `quiet_hours`, `in_front`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        silence: Option<String>,
+    },
+    /// An episode that was told is over: whatever stands on the screen for it has to go.
+    Cleared {
+        /// Whose.
+        session_id: String,
+        /// What for.
+        need: String,
+        /// As it was raised.
+        since: String,
+    },
+    /// Other counts of who needs the person, by what for; without an entry: nobody.
+    Counted {
+        /// `approval`, `question`, `plan`, `dialog`, `error`.
+        needs: BTreeMap<String, u32>,
+    },
+}
+
+/// A span in which a session needs the person for one thing. `sessionId`, `need` and `since` name it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Episode {
+    /// Whose.
+    pub session_id: String,
+    /// `approval`, `question`, `plan`, `dialog`, `error`, or `finished`, which needs nobody.
+    pub need: String,
+    /// Since when the state holds.
+    pub since: String,
+    /// Who: the project, else the title.
+    pub name: String,
+    /// What is wanted, in words that go on from the name.
+    pub wants: String,
+    /// What the session calls itself, or what the person calls its work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+}
+
+impl From<Outcome> for Alert {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::AlreadySo(episodes) => {
+                Self::AlreadySo { episodes: episodes.iter().map(Episode::from).collect() }
+            }
+            Outcome::Raised { episode, silence } => Self::Raised {
+                episode: Episode::from(&episode),
+                silence: silence.map(|silence| word(silence).to_owned()),
+            },
+            Outcome::Cleared { session, need, since, at: _ } => Self::Cleared {
+                session_id: session.to_string(),
+                need: need.word().to_owned(),
+                since: since.to_string(),
+            },
+            Outcome::Counted(counts) => Self::from(&counts),
+        }
+    }
+}
+
+impl From<&Counts> for Alert {
+    fn from(counts: &Counts) -> Self {
+        let counted = Need::ALL.into_iter().map(|need| (need.word().to_owned(), counts.of(need)));
+        Self::Counted { needs: counted.filter(|(_, count)| *count > 0).collect() }
+    }
+}
+
+impl From<&attention::Episode> for Episode {
+    fn from(episode: &attention::Episode) -> Self {
+        Self {
+            session_id: episode.session.to_string(),
+            need: episode.need.word().to_owned(),
+            since: episode.since.to_string(),
+            name: episode.name.to_string(),
+            wants: episode.wants.to_string(),
+            title: episode.title.as_deref().filter(|title| !title.is_empty()).map(str::to_owned),
+        }
+    }
+}
+
+const fn word(silence: Silence) -> &'static str {
+    match silence {
+        Silence::Kind => "kind",
+        Silence::Muted => "muted",
+        Silence::MutedForNow => "muted_for_now",
+        Silence::QuietHours => "quiet_hours",
+        Silence::InFront => "in_front",
+    }
+}

@@ -1,0 +1,65 @@
+//! Whether the terminal of a session is what the person looks at.
+
+use crate::place::Place;
+use crate::seat::Seat;
+use crate::terminals::Role;
+use crate::windows;
+use crate::world::{Platform, World};
+
+/// A multiplexer in a multiplexer in a terminal: nobody nests deeper.
+const DEEPEST: usize = 5;
+
+/// Whether the tab or pane of a session shows in the window that is in front. `None` when it cannot be told: who asks in
+/// order to be silent must not be, then.
+///
+/// Blocks for as long as the programs take that are asked, each two seconds at most.
+pub fn in_front(seat: &Seat, world: &dyn World) -> Option<bool> {
+    let place = Place::of(seat, world).ok()?;
+    shows(&place, world, DEEPEST)
+}
+
+fn shows(place: &Place, world: &dyn World, depth: usize) -> Option<bool> {
+    if depth == 0 || place.is_remote() {
+        return None;
+    }
+    match &place.program()?.role {
+        Role::Multiplexer { shown, .. } => {
+            let clients = shown(place, world)?;
+            let answers: Vec<_> = clients.iter().map(|client| shows(client, world, depth - 1)).collect();
+            match answers.contains(&Some(true)) {
+                true => Some(true),
+                false if answers.contains(&None) => None,
+                false => Some(false),
+            }
+        }
+        Role::Terminal { shown, .. } => match is_window_in_front(place, world)? {
+            // No program needs to be asked about a tab in a window that is behind others.
+            false => Some(false),
+            true => shown(place, world),
+        },
+    }
+}
+
+/// Whether the window in front belongs to the terminal.
+fn is_window_in_front(place: &Place, world: &dyn World) -> Option<bool> {
+    if place.platform != Platform::Linux {
+        // Its scripts tell both at once.
+        return Some(true);
+    }
+    if windows::wayland::compositor(place, world).is_some() {
+        return None;
+    }
+    let front = windows::in_front(place, world)?;
+    if Some(front.id) == place.number("WINDOWID") {
+        return Some(true);
+    }
+    let all = world.windows(&windows::display(place, world)?)?;
+    let hint = windows::Hint { id: place.number("WINDOWID"), ..Default::default() };
+    match windows::choose(place, &hint, &all) {
+        Some((id, windows::Raised::Right)) => Some(id == front.id),
+        // One of several of the same process: the tab decides, where it can be asked.
+        Some((_, windows::Raised::Guessed)) if place.pids().any(|pid| front.pid == Some(pid)) => Some(true),
+        Some((_, windows::Raised::Guessed)) => Some(false),
+        None => None,
+    }
+}

@@ -1,0 +1,211 @@
+//! One place in the nest of programs: the terminal's variables, its device, the processes above it.
+//!
+//! Variables are data of others. Each accessor lets only one form of value through.
+
+use std::sync::Arc;
+
+use watchbill_core::hook::TerminalContext;
+use watchbill_core::ids::Instance;
+
+use crate::seat::{Presence, Seat};
+use crate::terminals::{self, Program};
+use crate::world::{Platform, Process, World};
+
+/// More ancestors than any desktop has.
+const MOST_ANCESTORS: usize = 48;
+
+/// What serves a connection from another machine.
+const REMOTE: &[&str] =
+    &["sshd", "sshd-session", "sshd-auth", "dropbear", "mosh-server", "et-server", "etterminal"];
+
+/// A place in the nest: where an agent runs, or where the client of a multiplexer runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The kind of system.
+    pub platform: Platform,
+    /// What the environment names. Not checked: see the accessors.
+    pub terminal: TerminalContext,
+    /// The process itself and those above it, nearest first; empty when they are not known.
+    pub above: Vec<Process>,
+    /// The folder that the session works in.
+    pub cwd: Option<Arc<str>>,
+}
+
+impl Place {
+    /// The place of a session.
+    ///
+    /// # Errors
+    /// When there can be no terminal that could be shown from here; the text says why.
+    pub fn of(seat: &Seat, world: &dyn World) -> Result<Self, String> {
+        let instance = match &seat.presence {
+            Presence::Ended => return Err("The session has ended; no terminal shows it any more.".into()),
+            Presence::MadeUp => return Err("This session is made up for the demo; it runs nowhere.".into()),
+            Presence::Background => {
+                return Err("The agent runs this session in the background, without a terminal.".into());
+            }
+            Presence::Elsewhere => {
+                return Err(
+                    "The session runs in a container or on another machine; its terminal cannot be seen \
+                            from here."
+                        .into(),
+                );
+            }
+            Presence::Heard => None,
+            Presence::Runs(instance) => Some(instance),
+        };
+        let mut place = Self {
+            platform: world.platform(),
+            terminal: seat.terminal.as_deref().cloned().unwrap_or_default(),
+            above: Vec::new(),
+            cwd: seat.cwd.clone(),
+        };
+        if let Some(instance) = instance {
+            place.look(instance, world);
+        }
+        if place.above.is_empty() && place.terminal.ids.is_empty() {
+            return Err(
+                "Nothing is known of the session's terminal: its process cannot be looked at, and no hook \
+                        told of one."
+                    .into(),
+            );
+        }
+        Ok(place)
+    }
+
+    /// The place of a multiplexer's client.
+    pub fn of_client(&self, pid: u32, tty: Option<&str>, world: &dyn World) -> Option<Self> {
+        let above = ancestors(pid, world);
+        let mut terminal = world.terminal_of(pid).unwrap_or_default();
+        if let Some(tty) = tty.map(str::to_owned).or_else(|| above.first()?.tty.clone()) {
+            terminal.ids.insert("tty".into(), tty.into());
+        }
+        let known = !above.is_empty() || !terminal.ids.is_empty();
+        known.then(|| Self { platform: self.platform, terminal, above, cwd: self.cwd.clone() })
+    }
+
+    /// Adds what the process tells. Its id may have changed hands: the start time is compared before and after.
+    fn look(&mut self, instance: &Instance, world: &dyn World) {
+        let is_it = |process: &Process| {
+            instance
+                .proc_start
+                .as_deref()
+                .is_none_or(|start| process.start.is_empty() || process.start == start)
+        };
+        let Some(before) = world.process(instance.pid).filter(&is_it) else { return };
+        let told = world.terminal_of(instance.pid);
+        let above = ancestors(instance.pid, world);
+        if world.process(instance.pid).is_none_or(|after| after.start != before.start) {
+            return;
+        }
+        if let Some(told) = told {
+            if self.terminal.kind.is_empty() {
+                self.terminal.kind = told.kind;
+            }
+            for (name, value) in told.ids {
+                self.terminal.ids.entry(name).or_insert(value);
+            }
+        }
+        if let Some(tty) = before.tty {
+            self.terminal.ids.insert("tty".into(), tty.into());
+        }
+        self.above = above;
+    }
+
+    /// The innermost program that shows this place. Variables are inherited by every program that is started from a
+    /// terminal, ancestors are not: where they are known, they decide.
+    pub fn program(&self) -> Option<&'static Program> {
+        let by_name = self.above.iter().skip(1).find_map(|process| terminals::by_process(&process.name));
+        // An editor's extension may start the agent itself.
+        by_name.or_else(|| terminals::by_kind(&self.terminal.kind))
+    }
+
+    /// Whether the terminal is on another machine, at the near end of a connection to this one.
+    pub fn is_remote(&self) -> bool {
+        for process in &self.above {
+            if REMOTE.contains(&process.name.as_str()) {
+                return true;
+            }
+            if terminals::by_process(&process.name).is_some() {
+                return false;
+            }
+        }
+        self.text("SSH_TTY").is_some_and(|ssh| self.tty().is_some_and(|tty| tty == ssh))
+    }
+
+    /// The process ids of this place and of what is above it, nearest first.
+    pub fn pids(&self) -> impl Iterator<Item = u32> {
+        // What everybody descends from shows no window of this session.
+        self.above.iter().map(|process| process.pid).filter(|pid| *pid > 1)
+    }
+
+    /// The process above this place that runs `program`.
+    pub fn process_of(&self, program: &Program) -> Option<u32> {
+        let found = self.above.iter().find(|process| program.processes.contains(&process.name.as_str()));
+        found.map(|process| process.pid)
+    }
+
+    /// A value as it is.
+    fn text(&self, name: &str) -> Option<&str> {
+        self.terminal.ids.get(name).map(|value| &**value)
+    }
+
+    /// A decimal number.
+    pub fn number(&self, name: &str) -> Option<u32> {
+        number(self.text(name)?)
+    }
+
+    /// A word that is no option: it has no control characters, is not long and does not begin with `-`.
+    pub fn word(&self, name: &str) -> Option<&str> {
+        self.text(name).filter(|word| is_word(word))
+    }
+
+    /// Letters, digits and `_-.:@/`, as ids have them; no option.
+    pub fn id(&self, name: &str) -> Option<&str> {
+        let allowed = |c: char| c.is_ascii_alphanumeric() || "_-.:@/".contains(c);
+        self.word(name).filter(|id| id.chars().all(allowed))
+    }
+
+    /// An absolute path.
+    pub fn path(&self, name: &str) -> Option<&str> {
+        self.word(name).filter(|path| path.starts_with('/'))
+    }
+
+    /// The terminal device: `/dev/pts/4`, `/dev/ttys003`.
+    pub fn tty(&self) -> Option<&str> {
+        self.text("tty").filter(|tty| is_tty(tty))
+    }
+
+    /// The folder that the session works in, where it is an absolute path.
+    pub fn folder(&self) -> Option<&str> {
+        self.cwd.as_deref().filter(|cwd| cwd.starts_with('/') && is_word(cwd))
+    }
+}
+
+/// A process and those above it, nearest first.
+pub fn ancestors(pid: u32, world: &dyn World) -> Vec<Process> {
+    let mut above: Vec<Process> = Vec::new();
+    let mut next = pid;
+    while next > 0 && above.len() < MOST_ANCESTORS && above.iter().all(|process| process.pid != next) {
+        let Some(process) = world.process(next) else { break };
+        next = process.parent;
+        above.push(process);
+    }
+    above
+}
+
+/// A decimal number without a sign.
+pub fn number(text: &str) -> Option<u32> {
+    (!text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())).then(|| text.parse().ok())?
+}
+
+/// `/dev/` and letters, digits, slashes.
+pub fn is_tty(text: &str) -> bool {
+    let rest = text.strip_prefix("/dev/").unwrap_or_default();
+    !rest.is_empty()
+        && rest.len() < 32
+        && rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'/')
+}
+
+fn is_word(text: &str) -> bool {
+    !text.is_empty() && text.len() <= 1024 && !text.starts_with('-') && !text.chars().any(char::is_control)
+}

@@ -1,0 +1,68 @@
+//! The line for a shell that takes a session up again.
+
+/// `cd DIR && claude --resume ID`, quoted for a POSIX shell.
+pub fn resume_command(session: &str, cwd: Option<&str>) -> String {
+    let resume = format!("claude --resume {}", quoted(session));
+    match cwd {
+        Some(cwd) => format!("cd {} && {resume}", quoted(cwd)),
+        None => resume,
+    }
+}
+
+/// Quoted for a POSIX shell. Control characters are spelled out: pasted raw, one of them could end the terminal's paste
+/// mode and run what follows. `$'…'` is in POSIX since 2024, and long before in bash, zsh and ksh.
+pub fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-".contains(c);
+    if !word.is_empty() && word.chars().all(plain) && !word.starts_with('-') {
+        return word.to_owned();
+    }
+    // C1 control characters too: some terminals obey them.
+    if !word.chars().any(char::is_control) {
+        return format!("'{}'", word.replace('\'', r"'\''"));
+    }
+    let mut spelled = String::from("$'");
+    for byte in word.bytes() {
+        match byte {
+            b'\'' | b'\\' | 0..0x20 | 0x7f.. => spelled.push_str(&format!("\\{byte:03o}")),
+            _ => spelled.push(char::from(byte)),
+        }
+    }
+    spelled + "'"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_command_goes_to_the_folder_first() {
+        let id = "3f6a1c52-0b7e";
+        assert_eq!(
+            resume_command(id, Some("/home/dev/api")),
+            "cd /home/dev/api && claude --resume 3f6a1c52-0b7e"
+        );
+        assert_eq!(resume_command(id, None), "claude --resume 3f6a1c52-0b7e");
+        assert_eq!(
+            resume_command("-x; rm", Some("/home/dev/it's here")),
+            r"cd '/home/dev/it'\''s here' && claude --resume '-x; rm'"
+        );
+    }
+
+    #[test]
+    fn no_control_character_reaches_a_paste() {
+        let spelled = quoted("a\u{1b}[201~\nrm -rf '~'\u{9b}9");
+        assert_eq!(spelled, r"$'a\033[201~\012rm -rf \047~\047\302\2339'");
+    }
+
+    #[cfg(unix)]
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+        #[test]
+        fn a_shell_reads_back_what_was_quoted(word in "[^\0]{0,24}") {
+            let out = std::process::Command::new("bash").args(["-c", &format!("printf %s {}", quoted(&word))]).output();
+            let out = out.expect("bash is here");
+            prop_assert_eq!(String::from_utf8_lossy(&out.stdout).into_owned(), word);
+        }
+    }
+}

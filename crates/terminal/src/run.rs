@@ -1,0 +1,115 @@
+//! Runs a program for at most two seconds, without a shell.
+
+use std::io::Read;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use crate::call::{Call, Ran};
+
+/// A terminal that hangs holds nobody up for longer.
+const LIMIT: Duration = Duration::from_secs(2);
+
+/// More output than any answer has; the rest is not read.
+const MOST_OUTPUT: u64 = 4 << 20;
+
+/// Runs a call.
+pub fn run(call: &Call) -> Ran {
+    let deadline = Instant::now() + LIMIT;
+    let mut command = Command::new(&call.program);
+    command.args(&call.args).envs(call.env.iter().map(|(name, value)| (*name, value)));
+    for name in call.without {
+        command.env_remove(name);
+    }
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // A group of its own, so that what it starts ends with it.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    let mut child = match command.spawn() {
+        Ok(child) => child,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ran::Absent,
+        Err(error) => return Ran::Failed(error.to_string()),
+    };
+    let out = child.stdout.take().map(read);
+    let said = child.stderr.take().map(read);
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => {
+                // What it has left running may keep the pipe open; its own words are there already.
+                let text = |from: Option<Receiver<String>>| {
+                    let left = deadline.saturating_duration_since(Instant::now());
+                    from.and_then(|from| from.recv_timeout(left.max(Duration::from_millis(50))).ok())
+                };
+                let (out, said) = (text(out).unwrap_or_default(), text(said).unwrap_or_default());
+                return if status.success() { Ran::Done(out) } else { Ran::Failed(said) };
+            }
+            Ok(None) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(3)),
+            _ => {
+                end(&mut child);
+                return Ran::TooLate;
+            }
+        }
+    }
+}
+
+/// Reads a pipe to its end on a thread of its own.
+fn read(pipe: impl Read + Send + 'static) -> Receiver<String> {
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        // What was read before an error is the answer.
+        let _ = pipe.take(MOST_OUTPUT).read_to_end(&mut bytes);
+        let _ = sender.send(String::from_utf8_lossy(&bytes).into_owned());
+    });
+    receiver
+}
+
+fn end(child: &mut Child) {
+    #[cfg(unix)]
+    if let Some(group) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw) {
+        // It may have ended just now.
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn sh(script: &str) -> Ran {
+        run(&Call::new("sh", ["-c", script]))
+    }
+
+    #[test]
+    fn what_a_program_says_is_told_apart() {
+        assert_eq!(sh("echo yes; echo no >&2"), Ran::Done("yes\n".into()));
+        assert_eq!(sh("echo yes; echo no >&2; exit 3"), Ran::Failed("no\n".into()));
+        assert_eq!(run(&Call::new("no-such-program-here", [])), Ran::Absent);
+    }
+
+    #[test]
+    fn a_program_that_hangs_is_ended_with_all_it_started() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let note = folder.path().join("pid");
+        let script = format!("sleep 60 & echo $! > {}; wait", note.display());
+        assert_eq!(sh(&script), Ran::TooLate);
+        let pid = std::fs::read_to_string(note).expect("it had begun");
+        let stat = std::fs::read(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+        let process = crate::process::parse_stat(0, &stat);
+        assert!(process.is_none(), "{process:?}");
+    }
+
+    #[test]
+    fn what_it_leaves_running_keeps_nobody_waiting() {
+        assert_eq!(sh("sleep 60 >/dev/null 2>&1 & echo here"), Ran::Done("here\n".into()));
+    }
+
+    #[test]
+    fn variables_are_set_and_taken_away() {
+        let mut call = Call::new("sh", ["-c", "echo $KITTY_WINDOW_ID$PATH"]).env("KITTY_WINDOW_ID", "3");
+        call.without = &["PATH"];
+        assert!(matches!(run(&call), Ran::Done(out) if out.starts_with('3')));
+    }
+}

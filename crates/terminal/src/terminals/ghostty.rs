@@ -1,0 +1,55 @@
+//! Ghostty: AppleScript on macOS since 1.3, by the folder, since no variable names a tab; elsewhere its window alone.
+
+use super::{Plan, Program, Raise, Role, osascript, window};
+use crate::call::Call;
+use crate::place::Place;
+use crate::windows::Hint;
+use crate::world::{Platform, World};
+
+/// Ghostty.
+pub const PROGRAM: Program = Program {
+    kind: "ghostty",
+    name: "Ghostty",
+    processes: &["ghostty", ".ghostty-wrappe", "Ghostty"],
+    role: Role::Terminal { plan, shown },
+};
+
+/// Only where one terminal alone is in the folder is it the right one.
+const SCRIPT: &str = r#"on run argv
+  tell application "Ghostty"
+    set found to every terminal whose working directory is (item 1 of argv)
+    if (count of found) is not 1 then error "several tabs, or none, are in this folder"
+    focus (item 1 of found)
+    activate
+  end tell
+end run"#;
+
+fn plan(place: &Place) -> Plan {
+    match (place.platform, place.folder()) {
+        (Platform::MacOs, Some(folder)) => Plan {
+            select: vec![osascript(SCRIPT, &[folder])],
+            lacking: None,
+            raise: Raise::Calls(vec![Call::new("open", ["-a", "Ghostty"])]),
+        },
+        (Platform::MacOs, None) => Plan {
+            select: Vec::new(),
+            lacking: Some("Ghostty finds its tabs by their folder, and the session's is not known.".into()),
+            raise: Raise::Calls(vec![Call::new("open", ["-a", "Ghostty"])]),
+        },
+        _ => Plan {
+            select: Vec::new(),
+            lacking: Some("Ghostty has no way to choose a tab on this system.".into()),
+            raise: Raise::Window(Hint { titles: folder_names(place), ..window(place) }),
+        },
+    }
+}
+
+fn shown(_: &Place, _: &dyn World) -> Option<bool> {
+    None
+}
+
+/// The folder's name: titles of shells hold it.
+fn folder_names(place: &Place) -> Vec<String> {
+    let name = place.folder().and_then(|folder| folder.rsplit('/').find(|name| !name.is_empty()));
+    name.map(str::to_owned).into_iter().collect()
+}

@@ -1,0 +1,57 @@
+//! GNOME Terminal: the search provider through which GNOME's overview shows its tabs. The name of a result is the
+//! screen's, and activating it switches to the tab and presents its window (gnome-terminal 3.4 to 3.58, as Debian and
+//! Fedora build it).
+
+use super::{Plan, Program, Raise, Role, window};
+use crate::call::Call;
+use crate::place::Place;
+use crate::world::World;
+
+/// GNOME Terminal.
+pub const PROGRAM: Program = Program {
+    kind: "gnome_terminal",
+    name: "GNOME Terminal",
+    processes: &["gnome-terminal-", "gnome-terminal"],
+    role: Role::Terminal { plan, shown },
+};
+
+const PATH: &str = "/org/gnome/Terminal/SearchProvider";
+const METHOD: &str = "org.gnome.Shell.SearchProvider2.ActivateResult";
+
+fn plan(place: &Place) -> Plan {
+    let raise = Raise::WithTab(window(place));
+    let Some((service, screen)) = names(place) else {
+        let lacking = "GNOME Terminal's tab is not known (GNOME_TERMINAL_SCREEN), so it cannot be chosen.";
+        return Plan {
+            select: Vec::new(),
+            lacking: Some(lacking.into()),
+            raise: Raise::Window(window(place)),
+        };
+    };
+    let quoted = format!("'{screen}'");
+    let gdbus = ["call", "--session", "--dest", service, "--object-path", PATH, "--method", METHOD, &quoted];
+    let (destination, name) = (format!("--dest={service}"), format!("string:{screen}"));
+    let send = ["--session", "--print-reply", "--reply-timeout=1500", &destination, PATH, METHOD, &name];
+    Plan {
+        select: vec![
+            Call::new("gdbus", gdbus.into_iter().chain(["@as []", "0"])),
+            Call::new("dbus-send", send.into_iter().chain(["array:string:", "uint32:0"])),
+        ],
+        lacking: None,
+        raise,
+    }
+}
+
+/// It does not say which of its tabs shows.
+fn shown(_: &Place, _: &dyn World) -> Option<bool> {
+    None
+}
+
+/// The service and the screen's name: `/org/gnome/Terminal/screen/7d0f6e3c_…` has underscores where the name has hyphens.
+fn names(place: &Place) -> Option<(&str, String)> {
+    let screen = place.id("GNOME_TERMINAL_SCREEN")?.strip_prefix("/org/gnome/Terminal/screen/")?;
+    let is_name = screen.chars().all(|c| c.is_ascii_hexdigit() || c == '_' || c == '-');
+    let service =
+        place.id("GNOME_TERMINAL_SERVICE").filter(|name| name.starts_with([':', 'o']) && !name.contains('/'));
+    is_name.then(|| (service.unwrap_or("org.gnome.Terminal"), screen.replace('_', "-")))
+}

@@ -1,0 +1,68 @@
+//! iTerm2: AppleScript by the session's unique id, which `ITERM_SESSION_ID` ends with, else by its device
+//! (iterm2.com/documentation-scripting.html). The system asks the person once for the permission.
+
+use super::{Plan, Program, Raise, Role, osascript};
+use crate::call::Call;
+use crate::place::Place;
+use crate::world::World;
+
+/// iTerm2.
+pub const PROGRAM: Program = Program {
+    kind: "iterm2",
+    name: "iTerm2",
+    processes: &["iTerm2", "iTerm"],
+    role: Role::Terminal { plan, shown },
+};
+
+const SCRIPT: &str = r#"on run argv
+  tell application "iTerm2"
+    repeat with w in windows
+      repeat with t in tabs of w
+        repeat with s in sessions of t
+          if (unique id of s is (item 1 of argv)) or (tty of s is (item 2 of argv)) then
+            select w
+            select t
+            select s
+            activate
+            return
+          end if
+        end repeat
+      end repeat
+    end repeat
+    error "no session of iTerm2 has this device"
+  end tell
+end run"#;
+
+const SHOWN: &str = r#"on run argv
+  tell application "iTerm2"
+    if not frontmost then return "no"
+    set s to current session of current tab of current window
+    if (unique id of s is (item 1 of argv)) or (tty of s is (item 2 of argv)) then return "yes"
+    return "no"
+  end tell
+end run"#;
+
+fn plan(place: &Place) -> Plan {
+    match names(place) {
+        Some((id, tty)) => {
+            Plan { select: vec![osascript(SCRIPT, &[id, tty])], lacking: None, raise: Raise::Select }
+        }
+        None => Plan {
+            select: Vec::new(),
+            lacking: Some("Neither the device nor the id of iTerm2's session is known.".into()),
+            raise: Raise::Calls(vec![Call::new("open", ["-a", "iTerm"])]),
+        },
+    }
+}
+
+fn shown(place: &Place, world: &dyn World) -> Option<bool> {
+    let (id, tty) = names(place)?;
+    let out = world.run(&osascript(SHOWN, &[id, tty])).done()?;
+    Some(out.trim() == "yes")
+}
+
+/// The unique id and the device; one of them may be `-`, which is neither.
+fn names(place: &Place) -> Option<(&str, &str)> {
+    let id = place.id("ITERM_SESSION_ID").and_then(|id| id.rsplit(':').next());
+    (id.is_some() || place.tty().is_some()).then(|| (id.unwrap_or("-"), place.tty().unwrap_or("-")))
+}

@@ -1,0 +1,62 @@
+//! Terminals within JetBrains' editors: the window alone.
+
+use super::{Plan, Program, Raise, Role, vscode, window};
+use crate::call::Call;
+use crate::place::Place;
+use crate::windows::Hint;
+use crate::world::{Platform, World};
+
+/// IDEA, PyCharm, WebStorm and so on.
+pub const PROGRAM: Program = Program {
+    kind: "jetbrains",
+    name: "the JetBrains editor",
+    // Those that are started by a script run `java`, which says nothing; there the variable does.
+    processes: &[
+        "idea",
+        "pycharm",
+        "webstorm",
+        "goland",
+        "clion",
+        "rustrover",
+        "rubymine",
+        "phpstorm",
+        "rider",
+        "datagrip",
+        "studio",
+    ],
+    role: Role::Terminal { plan, shown },
+};
+
+fn plan(place: &Place) -> Plan {
+    let raise = match place.platform {
+        Platform::MacOs => {
+            let application =
+                place.above.iter().find(|process| PROGRAM.processes.contains(&process.name.as_str()));
+            let name = application.map_or("idea", |process| process.name.as_str());
+            Raise::Calls(vec![Call::new("open", ["-b", bundle(name)])])
+        }
+        _ => Raise::Window(Hint { titles: vscode::folders(place), ..window(place) }),
+    };
+    let lacking = "Editors do not let another program choose one of their terminals.";
+    Plan { select: Vec::new(), lacking: Some(lacking.into()), raise }
+}
+
+fn shown(_: &Place, _: &dyn World) -> Option<bool> {
+    None
+}
+
+fn bundle(name: &str) -> &'static str {
+    match name {
+        "pycharm" => "com.jetbrains.pycharm",
+        "webstorm" => "com.jetbrains.WebStorm",
+        "goland" => "com.jetbrains.goland",
+        "clion" => "com.jetbrains.CLion",
+        "rustrover" => "com.jetbrains.rustrover",
+        "rubymine" => "com.jetbrains.rubymine",
+        "phpstorm" => "com.jetbrains.PhpStorm",
+        "rider" => "com.jetbrains.rider",
+        "datagrip" => "com.jetbrains.datagrip",
+        "studio" => "com.google.android.studio",
+        _ => "com.jetbrains.intellij",
+    }
+}

@@ -1,0 +1,74 @@
+//! kitty: `kitten @ focus-window` (remote control; sw.kovidgoyal.net/kitty/remote-control), where it listens.
+
+use super::{Plan, Program, Raise, Role, raise, window};
+use crate::call::Call;
+use crate::place::Place;
+use crate::windows::Hint;
+use crate::world::{Platform, World};
+
+/// kitty.
+pub const PROGRAM: Program =
+    Program { kind: "kitty", name: "kitty", processes: &["kitty"], role: Role::Terminal { plan, shown } };
+
+fn plan(place: &Place) -> Plan {
+    let hint = Hint { pid: place.number("KITTY_PID"), ..window(place) };
+    let Some((address, id)) = listens(place).zip(id(place)) else {
+        let lacking = "kitty does not listen for requests (`allow_remote_control` and `listen_on` in kitty.conf), so \
+                       its tab cannot be chosen.";
+        let raise = match place.platform {
+            Platform::Linux => Raise::Window(hint),
+            _ => raise(place, "kitty"),
+        };
+        return Plan { select: Vec::new(), lacking: Some(lacking.into()), raise };
+    };
+    let matched = format!("id:{id}");
+    let focus = |program| Call::new(program, ["@", "--to", address, "focus-window", "--match", &matched]);
+    let raise = match place.platform {
+        Platform::Linux => Raise::WithTab(hint),
+        _ => raise(place, "kitty"),
+    };
+    // Before 0.27 there was no `kitten`.
+    Plan { select: vec![focus("kitten"), focus("kitty")], lacking: None, raise }
+}
+
+fn shown(place: &Place, world: &dyn World) -> Option<bool> {
+    let (address, id) = listens(place).zip(id(place))?;
+    let ls = |program| world.run(&Call::new(program, ["@", "--to", address, "ls"])).done();
+    is_shown(&ls("kitten").or_else(|| ls("kitty"))?, id)
+}
+
+/// Whether the tab of window `id` is the active one of its system window, and it the active window of the tab.
+fn is_shown(ls: &str, id: u32) -> Option<bool> {
+    let all: serde_json::Value = serde_json::from_str(ls).ok()?;
+    for tab in all.as_array()?.iter().filter_map(|window| window["tabs"].as_array()).flatten() {
+        if let Some(window) = tab["windows"].as_array()?.iter().find(|window| window["id"] == id) {
+            // `is_active` is newer than the window's `is_focused`, which is false in a window that is not in front.
+            let active = window["is_active"].as_bool().or(window["is_focused"].as_bool())?;
+            return Some(active && (tab["is_active"].as_bool().or(tab["is_focused"].as_bool())?));
+        }
+    }
+    None
+}
+
+fn id(place: &Place) -> Option<u32> {
+    place.number("KITTY_WINDOW_ID")
+}
+
+/// Where it listens: only sockets of this machine are used.
+fn listens(place: &Place) -> Option<&str> {
+    place.id("KITTY_LISTEN_ON").filter(|address| address.starts_with("unix:"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shown_tab_is_found_in_its_own_words() {
+        let ls = r#"[{"id":1,"is_focused":true,"tabs":[
+            {"id":1,"is_focused":false,"windows":[{"id":1,"is_focused":true}]},
+            {"id":2,"is_focused":true,"windows":[{"id":2,"is_focused":true},{"id":3,"is_focused":false}]}]}]"#;
+        assert_eq!([1, 2, 3, 4].map(|id| is_shown(ls, id)), [Some(false), Some(true), Some(false), None]);
+        assert_eq!(is_shown("no JSON", 1), None);
+    }
+}

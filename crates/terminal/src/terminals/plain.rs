@@ -1,0 +1,77 @@
+//! Terminals that cannot be asked anything: only the desktop can raise their windows.
+
+use super::{Plan, Program, Raise, Role, window};
+use crate::place::Place;
+use crate::world::World;
+
+/// Those whose windows have no tabs, so that a window is all there is.
+pub const SINGLE: Program = Program {
+    kind: "single",
+    name: "",
+    processes: &[
+        "xterm",
+        "uxterm",
+        "alacritty",
+        "foot",
+        "footclient",
+        "st",
+        "urxvt",
+        "urxvtd",
+        "rxvt",
+        "mlterm",
+        "zutty",
+        "cool-retro-te",
+    ],
+    role: Role::Terminal { plan: whole, shown: always },
+};
+
+/// Those with tabs that nobody outside can choose.
+pub const TABBED: Program = Program {
+    kind: "tabbed",
+    name: "",
+    processes: &[
+        "xfce4-terminal",
+        "mate-terminal",
+        "lxterminal",
+        "qterminal",
+        "tilix",
+        "terminator",
+        "kgx",
+        "ptyxis",
+        "ptyxis-agent",
+        "yakuake",
+        "guake",
+        "deepin-terminal",
+        "io.elementary.t",
+        "rio",
+        "tabby",
+    ],
+    role: Role::Terminal { plan: tabbed, shown: never },
+};
+
+/// Those that nobody here knows.
+pub const UNKNOWN: Program =
+    Program { kind: "tty", name: "", processes: &[], role: Role::Terminal { plan: unknown, shown: never } };
+
+fn whole(place: &Place) -> Plan {
+    Plan { select: Vec::new(), lacking: None, raise: Raise::Window(window(place)) }
+}
+
+fn tabbed(place: &Place) -> Plan {
+    Plan {
+        lacking: Some("This terminal does not let another program choose one of its tabs.".into()),
+        ..whole(place)
+    }
+}
+
+fn unknown(place: &Place) -> Plan {
+    Plan { lacking: Some("Whether this terminal has tabs is not known.".into()), ..whole(place) }
+}
+
+fn always(_: &Place, _: &dyn World) -> Option<bool> {
+    Some(true)
+}
+
+fn never(_: &Place, _: &dyn World) -> Option<bool> {
+    None
+}

@@ -1,0 +1,54 @@
+//! Terminal.app of macOS: AppleScript by the tab's device. The system asks the person once for the permission.
+
+use super::{Plan, Program, Raise, Role, osascript};
+use crate::call::Call;
+use crate::place::Place;
+use crate::world::World;
+
+/// Terminal.app.
+pub const PROGRAM: Program = Program {
+    kind: "apple_terminal",
+    name: "Terminal",
+    processes: &["Terminal"],
+    role: Role::Terminal { plan, shown },
+};
+
+const SCRIPT: &str = r#"on run argv
+  tell application "Terminal"
+    repeat with w in windows
+      repeat with t in tabs of w
+        if tty of t is (item 1 of argv) then
+          set selected of t to true
+          set index of w to 1
+          activate
+          return
+        end if
+      end repeat
+    end repeat
+    error "no tab of Terminal has this device"
+  end tell
+end run"#;
+
+const SHOWN: &str = r#"on run argv
+  tell application "Terminal"
+    if not frontmost then return "no"
+    if tty of selected tab of front window is (item 1 of argv) then return "yes"
+    return "no"
+  end tell
+end run"#;
+
+fn plan(place: &Place) -> Plan {
+    match place.tty() {
+        Some(tty) => Plan { select: vec![osascript(SCRIPT, &[tty])], lacking: None, raise: Raise::Select },
+        None => Plan {
+            select: Vec::new(),
+            lacking: Some("The device of the tab is not known.".into()),
+            raise: Raise::Calls(vec![Call::new("open", ["-a", "Terminal"])]),
+        },
+    }
+}
+
+fn shown(place: &Place, world: &dyn World) -> Option<bool> {
+    let out = world.run(&osascript(SHOWN, &[place.tty()?])).done()?;
+    Some(out.trim() == "yes")
+}

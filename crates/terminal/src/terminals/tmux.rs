@@ -1,0 +1,230 @@
+//! tmux: the pane by its id, which is unique on a server; then the client that shows it (tmux(1), versions from 2.1).
+//!
+//! Graphical variables in a pane are those with which the server was started, not those of who looks at it now: the way
+//! outwards goes through the client's process.
+
+use super::{Entered, Program, Role, Stuck};
+use crate::call::Call;
+use crate::place::{Place, ancestors, is_tty, number};
+use crate::resume::quoted;
+use crate::windows;
+use crate::world::World;
+
+/// tmux.
+pub const PROGRAM: Program = Program {
+    kind: "tmux",
+    name: "tmux",
+    processes: &["tmux: server", "tmux"],
+    role: Role::Multiplexer { enter, shown },
+};
+
+const PANES: &str = "#{pane_id} #{session_id} #{window_id} #{pane_active} #{window_active} #{session_name}";
+const CLIENTS: &str = "#{client_pid} #{client_activity} #{client_control_mode} #{session_id} #{client_tty}";
+
+/// The pane, as one session of the server has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Pane {
+    session: String,
+    window: String,
+    /// It is the one that its session shows.
+    shown: bool,
+    name: String,
+}
+
+/// Who looks at the server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Client {
+    pid: u32,
+    /// When it was last used, in seconds.
+    activity: u64,
+    /// It is a program that draws the panes itself, as iTerm2 does.
+    controls: bool,
+    session: String,
+    tty: String,
+}
+
+fn enter(place: &Place, world: &dyn World) -> Entered {
+    let Some(id) = pane_id(place) else {
+        return lost("tmux's pane is not known (TMUX_PANE), so it cannot be chosen.".into(), place, world);
+    };
+    let out = match ask(place, world, &["list-panes", "-a", "-F", PANES]) {
+        Ok(out) => out,
+        Err(why) => return lost(format!("The pane could not be chosen: {why}."), place, world),
+    };
+    let panes = panes(&out, id);
+    let Some(first) = panes.first() else {
+        return lost("tmux does not have this pane any more.".into(), place, world);
+    };
+    let clients = ask(place, world, &["list-clients", "-F", CLIENTS]).map(|out| clients(&out));
+    let Some((client, pane)) = choose(&clients.unwrap_or_default(), &panes, &in_front(place, world)) else {
+        // So that whoever attaches finds it.
+        let target = format!("{}:{}.{id}", first.session, first.window);
+        let _ = ask(place, world, &["select-window", "-t", &target, ";", "select-pane", "-t", &target]);
+        let why = format!("The tmux session `{}` is shown in no terminal.", first.name);
+        return Entered { missed: None, outer: Err(Stuck { why, attach: Some(attach(place, &first.name)) }) };
+    };
+    // One request moves the client to the session, the session to the window, and the window to the pane.
+    let target = format!("{}:{}.{id}", pane.session, pane.window);
+    let moved = ask(place, world, &["switch-client", "-c", &client.tty, "-t", &target]);
+    let missed = moved.err().map(|why| format!("The pane could not be chosen: {why}."));
+    Entered { missed, outer: outside(place, &client, world) }
+}
+
+/// The places of the clients that show the pane; an empty list when none does.
+fn shown(place: &Place, world: &dyn World) -> Option<Vec<Place>> {
+    let id = pane_id(place)?;
+    let panes = panes(&ask(place, world, &["list-panes", "-a", "-F", PANES]).ok()?, id);
+    let clients = clients(&ask(place, world, &["list-clients", "-F", CLIENTS]).ok()?);
+    let shows = |client: &&Client| panes.iter().any(|pane| pane.shown && pane.session == client.session);
+    Some(clients.iter().filter(shows).filter_map(|client| outside(place, client, world).ok()).collect())
+}
+
+fn outside(place: &Place, client: &Client, world: &dyn World) -> Result<Place, Stuck> {
+    place.of_client(client.pid, Some(&client.tty), world).ok_or_else(|| Stuck {
+        why: "The program that shows the tmux session cannot be looked at.".into(),
+        attach: None,
+    })
+}
+
+/// The server cannot be asked: a client is still found among the processes, where there is but one.
+fn lost(why: String, place: &Place, world: &dyn World) -> Entered {
+    let clients = world.named("tmux: client");
+    let outer = match clients.as_slice() {
+        [(pid, _)] => place.of_client(*pid, None, world),
+        _ => None,
+    };
+    match outer {
+        Some(outer) => Entered { missed: Some(why), outer: Ok(outer) },
+        None => Entered { missed: None, outer: Err(Stuck { why, attach: None }) },
+    }
+}
+
+/// Whoever looks at the pane's session and is in front, else who was used last; a client of another session only when
+/// there is none, since it is taken away from what it shows.
+fn choose(clients: &[Client], panes: &[Pane], front: &dyn Fn(&Client) -> bool) -> Option<(Client, Pane)> {
+    let rank = |client: &&Client| {
+        let attached = panes.iter().any(|pane| pane.session == client.session);
+        (!client.controls, attached, front(client), client.activity, client.pid)
+    };
+    let client = clients.iter().max_by_key(rank)?;
+    let own = panes.iter().find(|pane| pane.session == client.session);
+    Some((client.clone(), own.or(panes.first())?.clone()))
+}
+
+/// Tells whether the window in front is a client's.
+fn in_front<'a>(place: &Place, world: &'a dyn World) -> impl Fn(&Client) -> bool + 'a {
+    let front = windows::in_front(place, world).and_then(|window| window.pid);
+    move |client| {
+        front.is_some_and(|pid| ancestors(client.pid, world).iter().any(|process| process.pid == pid))
+    }
+}
+
+fn pane_id(place: &Place) -> Option<&str> {
+    let of_target = |target: &'_ str| target.rfind('.').map(|dot| dot + 1);
+    let target = place.word("tmux").and_then(|target| target.get(of_target(target)?..));
+    place.word("TMUX_PANE").or(target).filter(|id| id.strip_prefix('%').and_then(number).is_some())
+}
+
+fn panes(out: &str, id: &str) -> Vec<Pane> {
+    let pane = |line: &str| {
+        let words: Vec<&str> = line.splitn(6, ' ').collect();
+        let [pane, session, window, pane_active, window_active, name] = words[..] else { return None };
+        let is_it = pane == id && is_id(session, '$') && is_id(window, '@');
+        is_it.then(|| Pane {
+            session: session.to_owned(),
+            window: window.to_owned(),
+            shown: pane_active == "1" && window_active == "1",
+            name: name.to_owned(),
+        })
+    };
+    out.lines().filter_map(pane).collect()
+}
+
+fn clients(out: &str) -> Vec<Client> {
+    let client = |line: &str| {
+        let words: Vec<&str> = line.splitn(5, ' ').collect();
+        let [pid, activity, controls, session, tty] = words[..] else { return None };
+        Some(Client {
+            pid: number(pid)?,
+            activity: activity.parse().ok()?,
+            controls: controls == "1",
+            session: Some(session).filter(|session| is_id(session, '$'))?.to_owned(),
+            tty: Some(tty).filter(|tty| is_tty(tty))?.to_owned(),
+        })
+    };
+    out.lines().filter_map(client).collect()
+}
+
+fn is_id(word: &str, sign: char) -> bool {
+    word.strip_prefix(sign).and_then(number).is_some()
+}
+
+fn ask(place: &Place, world: &dyn World, args: &[&str]) -> Result<String, String> {
+    let call = call(place, args);
+    match world.run(&call) {
+        crate::call::Ran::Done(out) => Ok(out),
+        other => Err(other.trouble("tmux")),
+    }
+}
+
+fn call(place: &Place, args: &[&str]) -> Call {
+    let server = socket(place).map(|socket| ["-S", socket]);
+    let mut call = Call::new("tmux", server.into_iter().flatten().chain(args.iter().copied()));
+    // Where the place does not name its server, it is the usual one, not the one in which we happen to run.
+    call.without = &["TMUX", "TMUX_PANE"];
+    call
+}
+
+/// `TMUX` is the server's socket, its process and the session's number, parted by commas.
+fn socket(place: &Place) -> Option<&str> {
+    place.path("TMUX").and_then(|value| value.rsplitn(3, ',').nth(2))
+}
+
+fn attach(place: &Place, session: &str) -> String {
+    let usual = |socket: &&str| !socket.ends_with("/default");
+    let server =
+        socket(place).filter(usual).map(|socket| format!("-S {} ", quoted(socket))).unwrap_or_default();
+    format!("tmux {server}attach -t {}", quoted(&format!("={session}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn client(pid: u32, activity: u64, session: &str) -> Client {
+        Client { pid, activity, controls: false, session: session.into(), tty: format!("/dev/pts/{pid}") }
+    }
+
+    #[test]
+    fn lines_are_read_and_others_left_alone() {
+        let out = "%1 $0 @0 1 1 main\n%2 $0 @1 1 0 main\n%2 $3 @1 1 1 a name: with words\n%12 $0 @1 0 1 x\n%2 bad\n";
+        let found = panes(out, "%2");
+        let (shown, names): (Vec<_>, Vec<_>) =
+            found.iter().map(|pane| (pane.shown, pane.name.as_str())).unzip();
+        assert_eq!((shown, names), (vec![false, true], vec!["main", "a name: with words"]));
+        let out = "812 1763736507 0 $0 /dev/pts/4\nx 1 0 $0 /dev/pts/5\n9 1 0 $0 /dev/pts/5;rm\n7 1 1 $2 /dev/ttys001\n";
+        let found: Vec<_> = clients(out).iter().map(|client| (client.pid, client.controls)).collect();
+        assert_eq!(found, [(812, false), (7, true)]);
+    }
+
+    #[test]
+    fn the_client_that_shows_the_session_is_chosen_and_in_front_before_newest() {
+        let panes = panes("%2 $1 @1 1 1 b\n", "%2");
+        let nobody = |_: &Client| false;
+        let of = |clients: &[Client], front: &dyn Fn(&Client) -> bool| {
+            choose(clients, &panes, front).map(|c| c.0.pid)
+        };
+        let three = [client(1, 50, "$0"), client(2, 10, "$1"), client(3, 20, "$1")];
+        assert_eq!(of(&three, &nobody), Some(3), "the one used last");
+        assert_eq!(of(&three, &|client: &Client| client.pid == 2), Some(2), "the one in front");
+        assert_eq!(
+            of(&three, &|client: &Client| client.pid == 1),
+            Some(3),
+            "not one that shows something else"
+        );
+        assert_eq!(of(&three[..1], &nobody), Some(1), "unless it is the only one");
+        assert_eq!(of(&[], &nobody), None);
+        let controlling = Client { controls: true, ..client(4, 99, "$1") };
+        assert_eq!(of(&[client(1, 1, "$1"), controlling], &nobody), Some(1));
+    }
+}

@@ -1,0 +1,64 @@
+//! Terminals within VS Code and its relatives: the window alone, for nothing chooses a terminal's tab from outside.
+
+use super::{Plan, Program, Raise, Role, window};
+use crate::call::Call;
+use crate::place::Place;
+use crate::windows::Hint;
+use crate::world::{Platform, World};
+
+/// VS Code, Cursor, VSCodium, Windsurf.
+pub const PROGRAM: Program = Program {
+    kind: "vscode",
+    name: "VS Code",
+    processes: &[
+        "code",
+        "code-insiders",
+        "codium",
+        "cursor",
+        "windsurf",
+        "Code",
+        "Cursor",
+        "Windsurf",
+        "VSCodium",
+    ],
+    role: Role::Terminal { plan, shown },
+};
+
+fn plan(place: &Place) -> Plan {
+    let raise = match place.platform {
+        // One process has all the windows; a title holds the name of the folder that is open.
+        Platform::Linux => {
+            Raise::Window(Hint { pid: place.number("VSCODE_PID"), titles: folders(place), ..window(place) })
+        }
+        Platform::MacOs => Raise::Calls(vec![Call::new("open", ["-a", mac_name(place)])]),
+        // The program hands the folder over to the window that has it open.
+        Platform::Windows => {
+            Raise::Calls(place.folder().map(|folder| Call::new("code.cmd", [folder])).into_iter().collect())
+        }
+    };
+    let lacking = "Editors do not let another program choose one of their terminals.";
+    Plan { select: Vec::new(), lacking: Some(lacking.into()), raise }
+}
+
+fn shown(_: &Place, _: &dyn World) -> Option<bool> {
+    None
+}
+
+/// The names of the folder and of those around it, innermost first: any of them may be the one that is open.
+pub fn folders(place: &Place) -> Vec<String> {
+    let names = place.folder().unwrap_or_default().rsplit('/').filter(|name| name.len() > 1);
+    // The person's own name in `/home/…` stands in titles of everything.
+    let names: Vec<String> = names.map(str::to_owned).collect();
+    let most = names.len().saturating_sub(2).max(1);
+    names.into_iter().take(most).collect()
+}
+
+fn mac_name(place: &Place) -> &'static str {
+    let runs = |name: &str| place.above.iter().any(|process| process.name.starts_with(name));
+    match () {
+        () if runs("Cursor") => "Cursor",
+        () if runs("Windsurf") => "Windsurf",
+        () if runs("VSCodium") => "VSCodium",
+        () => "Visual Studio Code",
+    }
+}

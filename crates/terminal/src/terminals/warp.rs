@@ -1,0 +1,42 @@
+//! Warp: the address that it gives to each pane, opened, brings that pane to the front.
+
+use super::{Plan, Program, Raise, Role, raise};
+use crate::call::Call;
+use crate::place::Place;
+use crate::world::{Platform, World};
+
+/// Warp.
+pub const PROGRAM: Program = Program {
+    kind: "warp",
+    name: "Warp",
+    processes: &["warp", "warp-terminal", "Warp"],
+    role: Role::Terminal { plan, shown },
+};
+
+fn plan(place: &Place) -> Plan {
+    let Some(address) = address(place) else {
+        return Plan {
+            select: Vec::new(),
+            lacking: Some("Warp has not named the pane (WARP_FOCUS_URL); versions since May 2026 do.".into()),
+            raise: raise(place, "Warp"),
+        };
+    };
+    let select = match place.platform {
+        Platform::MacOs => Call::new("open", [address]),
+        Platform::Linux => Call::new("xdg-open", [address]),
+        Platform::Windows => Call::new("explorer.exe", [address]),
+    };
+    Plan { select: vec![select], lacking: None, raise: Raise::Select }
+}
+
+fn shown(_: &Place, _: &dyn World) -> Option<bool> {
+    None
+}
+
+/// An address of Warp's own scheme, and nothing that could lead elsewhere.
+fn address(place: &Place) -> Option<&str> {
+    let address = place.word("WARP_FOCUS_URL")?;
+    let allowed = |c: char| c.is_ascii_alphanumeric() || "_-./?=&:".contains(c);
+    let scheme = address.split_once("://")?.0;
+    (matches!(scheme, "warp" | "warppreview" | "warpdev") && address.chars().all(allowed)).then_some(address)
+}

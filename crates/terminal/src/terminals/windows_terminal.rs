@@ -1,0 +1,28 @@
+//! Windows Terminal: its window alone; it has no way to choose a tab from outside (microsoft/terminal#19783).
+
+use super::{Plan, Program, Raise, Role};
+use crate::call::Call;
+use crate::place::Place;
+use crate::world::World;
+
+/// Windows Terminal.
+pub const PROGRAM: Program = Program {
+    kind: "windows_terminal",
+    name: "Windows Terminal",
+    processes: &["WindowsTerminal.exe", "WindowsTerminal"],
+    role: Role::Terminal { plan, shown },
+};
+
+/// No value from anywhere becomes part of it.
+const SCRIPT: &str = "$t = Get-Process WindowsTerminal -ErrorAction Stop | Select-Object -First 1; \
+    if (-not (New-Object -ComObject WScript.Shell).AppActivate($t.Id)) { exit 1 }";
+
+fn plan(_: &Place) -> Plan {
+    let powershell = Call::new("powershell.exe", ["-NoProfile", "-NonInteractive", "-Command", SCRIPT]);
+    let lacking = "Windows Terminal has no way to choose a tab from outside.";
+    Plan { select: Vec::new(), lacking: Some(lacking.into()), raise: Raise::Calls(vec![powershell]) }
+}
+
+fn shown(_: &Place, _: &dyn World) -> Option<bool> {
+    None
+}

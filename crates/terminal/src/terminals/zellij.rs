@@ -1,0 +1,75 @@
+//! Zellij: `action focus-pane-id` (zellij.dev/documentation/cli-actions, 0.44 and later) in the session that the pane names.
+//! It does not tell where its clients run, so they are looked for among the processes.
+
+use super::{Entered, Program, Role, Stuck};
+use crate::call::{Call, Ran};
+use crate::place::Place;
+use crate::resume::quoted;
+use crate::world::World;
+
+/// Zellij.
+pub const PROGRAM: Program = Program {
+    kind: "zellij",
+    name: "Zellij",
+    processes: &["zellij"],
+    role: Role::Multiplexer { enter, shown },
+};
+
+fn enter(place: &Place, world: &dyn World) -> Entered {
+    let missed = match focus(place) {
+        None => Some("Zellij's session or pane is not known, so it cannot be chosen.".to_owned()),
+        Some(call) => match world.run(&call) {
+            Ran::Done(_) => None,
+            Ran::Failed(said) if said.contains("unrecognized") || said.contains("wasn't recognized") => {
+                Some("This Zellij cannot choose a pane by its id; 0.44 can.".to_owned())
+            }
+            other => Some(format!("The pane could not be chosen: {}.", other.trouble("zellij"))),
+        },
+    };
+    let stuck = |why: String, attach| Entered { missed: None, outer: Err(Stuck { why, attach }) };
+    let attach = place.word("ZELLIJ_SESSION_NAME").map(|name| format!("zellij attach {}", quoted(name)));
+    let clients = clients(place, world);
+    match clients.as_slice() {
+        [] => stuck("The Zellij session is shown in no terminal.".into(), attach),
+        [pid] => match place.of_client(*pid, None, world) {
+            Some(outer) => Entered { missed, outer: Ok(outer) },
+            None => stuck("The program that shows the Zellij session cannot be looked at.".into(), None),
+        },
+        _ => stuck(
+            "Several terminals show Zellij, and it does not tell which shows this session.".into(),
+            None,
+        ),
+    }
+}
+
+/// It does not tell which pane shows.
+fn shown(_: &Place, _: &dyn World) -> Option<Vec<Place>> {
+    None
+}
+
+fn focus(place: &Place) -> Option<Call> {
+    let pane = format!("terminal_{}", place.number("ZELLIJ_PANE_ID")?);
+    Some(Call::new(
+        "zellij",
+        ["--session", place.word("ZELLIJ_SESSION_NAME")?, "action", "focus-pane-id", &pane],
+    ))
+}
+
+/// Clients that were told the session's name; else, where it was not on their command line, the only one that was
+/// told none.
+fn clients(place: &Place, world: &dyn World) -> Vec<u32> {
+    let name = place.word("ZELLIJ_SESSION_NAME").unwrap_or_default();
+    let all = world.named("zellij");
+    let all = all.iter().filter(|(_, args)| !args.iter().any(|arg| arg == "--server" || arg == "action"));
+    let (told, untold): (Vec<_>, Vec<_>) =
+        all.partition(|(_, args)| args.iter().skip(1).any(|arg| arg == name));
+    let names_another = |args: &[String]| {
+        args.iter().skip(1).any(|arg| matches!(arg.as_str(), "attach" | "a" | "-s" | "--session"))
+    };
+    let chosen: Vec<u32> = told.iter().map(|(pid, _)| *pid).collect();
+    if !chosen.is_empty() {
+        return chosen;
+    }
+    let free = |(pid, args): &(u32, Vec<String>)| (!names_another(args) || args.len() == 2).then_some(*pid);
+    untold.into_iter().filter_map(free).collect()
+}

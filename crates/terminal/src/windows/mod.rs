@@ -1,0 +1,168 @@
+//! Windows of a desktop: which are there, which belongs to a place, bringing one to the front.
+
+pub mod wayland;
+#[cfg(all(unix, not(target_os = "macos")))]
+pub mod x11;
+
+use crate::place::Place;
+use crate::world::World;
+
+/// A window of an X display.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Window {
+    /// Its id on the display.
+    pub id: u32,
+    /// The process that it belongs to on this machine, as it says itself (`_NET_WM_PID`).
+    pub pid: Option<u32>,
+    /// Its title.
+    pub title: String,
+}
+
+/// What is known of the window that shows a place.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Hint {
+    /// `WINDOWID`, which every program that is started from a terminal inherits.
+    pub id: Option<u32>,
+    /// The program's process, where the place's own ancestors do not lead to it.
+    pub pid: Option<u32>,
+    /// Words that its title holds when it is the right one among several of one process, the best first.
+    pub titles: Vec<String>,
+}
+
+/// A window was brought to the front.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Raised {
+    /// The one that shows the place.
+    Right,
+    /// One of several windows of the program, and none could be told to be the right one.
+    Guessed,
+}
+
+/// Brings the window of a place to the front, on whatever desktop there is.
+///
+/// # Errors
+/// When it cannot be done; the text says why, as a sentence.
+pub fn raise(place: &Place, hint: &Hint, world: &dyn World) -> Result<Raised, String> {
+    if let Some(compositor) = wayland::compositor(place, world) {
+        let done = wayland::raise(compositor, place, hint, world);
+        // Programs for X11 have a display of their own under Wayland.
+        return done.or_else(|why| on_x11(place, hint, world).map_err(|_| why));
+    }
+    on_x11(place, hint, world)
+}
+
+fn on_x11(place: &Place, hint: &Hint, world: &dyn World) -> Result<Raised, String> {
+    let Some(display) = display(place, world) else {
+        return Err(
+            "There is no screen that could be asked (neither DISPLAY nor WAYLAND_DISPLAY is known).".into()
+        );
+    };
+    let Some(windows) = world.windows(&display) else {
+        return Err(format!("The display {display} does not answer, or has no window manager."));
+    };
+    let Some((window, raised)) = choose(place, hint, &windows) else {
+        return Err("No window on this screen belongs to the session's terminal.".into());
+    };
+    match world.activate(&display, window) {
+        true => Ok(raised),
+        false => Err("The window manager did not bring the terminal's window to the front.".into()),
+    }
+}
+
+/// The display that a place is shown on: its own, else this program's.
+pub fn display(place: &Place, world: &dyn World) -> Option<String> {
+    let own = || world.variable("DISPLAY").filter(|display| is_display(display));
+    place.word("DISPLAY").filter(|display| is_display(display)).map(str::to_owned).or_else(own)
+}
+
+/// `:0`, `:1.0`: a display of this machine.
+fn is_display(text: &str) -> bool {
+    text.strip_prefix(':').is_some_and(|rest| {
+        !rest.is_empty() && rest.len() < 8 && rest.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+    })
+}
+
+/// The window that shows a place. `windows` are in stacking order, the topmost last.
+pub fn choose(place: &Place, hint: &Hint, windows: &[Window]) -> Option<(u32, Raised)> {
+    let named = windows.iter().find(|window| Some(window.id) == hint.id);
+    let above: Vec<u32> = place.pids().chain(hint.pid).collect();
+    for pid in &above {
+        let its: Vec<&Window> = windows.iter().filter(|window| window.pid == Some(*pid)).collect();
+        if its.is_empty() {
+            continue;
+        }
+        let by_id = named.filter(|named| named.pid == Some(*pid));
+        let by_title = || {
+            let holding =
+                |words: &String| its.iter().rev().find(|window| window.title.contains(words.as_str()));
+            hint.titles.iter().find_map(holding).copied()
+        };
+        let alone = || (its.len() == 1).then(|| its[0]);
+        return match by_id.or_else(alone).or_else(by_title) {
+            Some(right) => Some((right.id, Raised::Right)),
+            None => its.last().map(|top| (top.id, Raised::Guessed)),
+        };
+    }
+    // A window that names no process, or a place whose processes are not known.
+    let believed = named.filter(|named| named.pid.is_none() || above.is_empty())?;
+    Some((believed.id, Raised::Right))
+}
+
+/// The window in front on the display of a place; `None` when there is none, or it cannot be told.
+pub fn in_front(place: &Place, world: &dyn World) -> Option<Window> {
+    let display = display(place, world)?;
+    let front = world.active(&display)?;
+    world.windows(&display)?.into_iter().find(|window| window.id == front)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::{Platform, Process};
+
+    fn place(pids: &[u32]) -> Place {
+        let above = pids.iter().map(|pid| Process { pid: *pid, ..Process::default() }).collect();
+        Place { platform: Platform::Linux, terminal: Default::default(), above, cwd: None }
+    }
+
+    fn windows(list: &[(u32, Option<u32>, &str)]) -> Vec<Window> {
+        list.iter().map(|(id, pid, title)| Window { id: *id, pid: *pid, title: (*title).into() }).collect()
+    }
+
+    #[test]
+    fn an_inherited_window_id_is_believed_only_where_its_process_is_above() {
+        let all = windows(&[(0xa, Some(7), "outer"), (0xb, Some(5), "one"), (0xc, Some(5), "two")]);
+        let with = |id| Hint { id: Some(id), ..Hint::default() };
+        // 5 is a terminal that was started from 7's window and has inherited its id.
+        let inner = place(&[9, 8, 5, 7, 1]);
+        assert_eq!(choose(&inner, &with(0xb), &all), Some((0xb, Raised::Right)));
+        assert_eq!(choose(&inner, &with(0xa), &all), Some((0xc, Raised::Guessed)));
+        assert_eq!(choose(&place(&[9, 7]), &with(0xb), &all), Some((0xa, Raised::Right)));
+        assert_eq!(choose(&place(&[9]), &with(0xb), &all), None, "a window of somebody else's");
+        assert_eq!(
+            choose(&place(&[]), &with(0xb), &all),
+            Some((0xb, Raised::Right)),
+            "nothing else is known"
+        );
+    }
+
+    #[test]
+    fn among_windows_of_an_editor_the_title_tells() {
+        let all = windows(&[(1, Some(5), "main.rs - api-server"), (2, Some(5), "notes"), (3, None, "panel")]);
+        let hint = |titles: &[&str]| Hint {
+            titles: titles.iter().map(|title| (*title).to_owned()).collect(),
+            ..Hint::default()
+        };
+        let at = place(&[9, 5]);
+        assert_eq!(choose(&at, &hint(&["crates", "api-server"]), &all), Some((1, Raised::Right)));
+        assert_eq!(choose(&at, &hint(&["elsewhere"]), &all), Some((2, Raised::Guessed)));
+        assert_eq!(choose(&place(&[4]), &hint(&["api-server"]), &all), None);
+    }
+
+    #[test]
+    fn only_displays_of_this_machine_are_displays() {
+        let good = [":0", ":12", ":1.0"];
+        let bad = ["", ":", "host:0", "localhost:10.0", ":0;x", ":x", "tcp/host:0"];
+        assert!(good.iter().all(|text| is_display(text)) && !bad.iter().any(|text| is_display(text)));
+    }
+}

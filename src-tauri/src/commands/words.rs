@@ -1,0 +1,85 @@
+//! What the person says of chains and sessions. Answers when it is in force; the rows follow by themselves.
+
+use tauri::State;
+use watchbill_engine::{SessionId, Timestamp, Word};
+use watchbill_protocol::chain::WorkChain;
+use watchbill_protocol::error::{ApiError, ErrorCode};
+
+use crate::desk::Desk;
+
+/// Names a chain; without a name it is called as its sessions call themselves.
+#[tauri::command]
+pub async fn rename_chain(
+    desk: State<'_, Desk>,
+    session_id: String,
+    name: Option<String>,
+) -> Result<WorkChain, ApiError> {
+    said(&desk, Word::Name { session: SessionId::new(&session_id), name }).await
+}
+
+/// Makes one chain of two.
+#[tauri::command]
+pub async fn join_chains(
+    desk: State<'_, Desk>,
+    session_id: String,
+    with_session_id: String,
+) -> Result<WorkChain, ApiError> {
+    let (session, with) = (SessionId::new(&session_id), SessionId::new(&with_session_id));
+    said(&desk, Word::Join { session, with }).await
+}
+
+/// Lets a session begin a chain of its own.
+#[tauri::command]
+pub async fn split_chain(desk: State<'_, Desk>, session_id: String) -> Result<WorkChain, ApiError> {
+    said(&desk, Word::Split { session: SessionId::new(&session_id) }).await
+}
+
+/// The suggested link into a session is right.
+#[tauri::command]
+pub async fn accept_link(desk: State<'_, Desk>, session_id: String) -> Result<WorkChain, ApiError> {
+    said(&desk, Word::Accept { session: SessionId::new(&session_id) }).await
+}
+
+/// The suggested link into a session is wrong, and is never suggested again.
+#[tauri::command]
+pub async fn reject_link(desk: State<'_, Desk>, session_id: String) -> Result<WorkChain, ApiError> {
+    said(&desk, Word::Split { session: SessionId::new(&session_id) }).await
+}
+
+/// Takes back what was last joined or split in a chain.
+#[tauri::command]
+pub async fn undo_chain(desk: State<'_, Desk>, session_id: String) -> Result<WorkChain, ApiError> {
+    said(&desk, Word::Undo { session: SessionId::new(&session_id) }).await
+}
+
+/// Lets a session need nobody until a time (RFC 3339); without one a snooze is over.
+#[tauri::command]
+pub async fn snooze(
+    desk: State<'_, Desk>,
+    session_id: String,
+    until: Option<String>,
+) -> Result<(), ApiError> {
+    let until = until.map(|text| {
+        let unclear = || ApiError::new(ErrorCode::Invalid, format!("`{text}` is no time as RFC 3339 has it"));
+        Timestamp::parse(&text).ok_or_else(unclear)
+    });
+    let word = Word::Snooze { session: SessionId::new(&session_id), until: until.transpose()? };
+    desk.ask(move |engine| engine.say(word)).await
+}
+
+/// Puts a session away until something new happens in it, or takes it back.
+#[tauri::command]
+pub async fn put_away(desk: State<'_, Desk>, session_id: String, away: bool) -> Result<(), ApiError> {
+    let word = Word::PutAway { session: SessionId::new(&session_id), away };
+    desk.ask(move |engine| engine.say(word)).await
+}
+
+/// Says a word, and shows the chain that follows from it.
+async fn said(desk: &State<'_, Desk>, word: Word) -> Result<WorkChain, ApiError> {
+    desk.ask(move |engine| {
+        let session = word.session().to_string();
+        engine.say(word)?;
+        engine.chain(&session)
+    })
+    .await
+}

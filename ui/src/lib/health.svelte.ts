@@ -1,0 +1,59 @@
+// How well everything is watched, for the dot in the header: asked when there is a reason to, never by a clock.
+
+import type { Doctor } from "./bindings/Doctor";
+import type { Host } from "./host/host";
+import type { RosterModel } from "./roster/roster.svelte";
+import { plural } from "./text";
+
+export type Level = "good" | "note" | "reading" | "warn" | "bad";
+
+export type Health = { readonly level: Level; readonly words: string };
+
+/** What the doctor's answer comes to, the gravest thing first. */
+export function healthOf(doctor: Doctor): Health {
+  const unwatched = doctor.roots.filter((root) => !root.exists || root.watch === "none");
+  if (unwatched.length > 0 && unwatched.length === doctor.roots.length) return { level: "warn", words: "No folder of sessions is there to be watched" };
+  if (unwatched.length > 0) return { level: "warn", words: `${plural(unwatched.length, "folder")} not watched` };
+  if (doctor.store?.trouble !== undefined) return { level: "warn", words: "The history cannot be written" };
+  if (doctor.problems.length > 0) return { level: "warn", words: `${plural(doctor.problems.length, "problem")} while reading` };
+  if (doctor.limits.some((limit) => !limit.enough)) return { level: "warn", words: "A limit of the system is too low to watch everything" };
+  if (doctor.roots.some((root) => root.watch === "poll")) return { level: "note", words: "Looked at now and then: changes come late" };
+  const settings = doctor.hooks?.settings ?? [];
+  if (settings.some((file) => file.state === "program_missing")) return { level: "warn", words: "The hooks name a program that is not there" };
+  if (settings.length > 0 && !settings.some((file) => file.state === "installed")) return { level: "note", words: "Hooks are not installed: states come later and say less" };
+  return { level: "good", words: "All is watched" };
+}
+
+export class HealthModel {
+  #doctor = $state.raw<Doctor | undefined>();
+  #host: Pick<Host, "doctor">;
+  #roster: RosterModel;
+  #asking = false;
+
+  constructor(host: Pick<Host, "doctor">, roster: RosterModel) {
+    this.#host = host;
+    this.#roster = roster;
+  }
+
+  now = $derived.by<Health>(() => {
+    const { phase, roster, failure } = this.#roster;
+    if (phase === "failed") return { level: "bad", words: failure === "" ? "The engine does not answer" : failure };
+    if (phase === "connecting" || roster.reading) return { level: "reading", words: "Reading transcripts" };
+    const count = roster.problems.length;
+    if (count > 0) return { level: "warn", words: `${plural(count, "problem")} while reading` };
+    return this.#doctor === undefined ? { level: "good", words: "All is watched" } : healthOf({ ...this.#doctor, problems: [] });
+  });
+
+  /** Asks again: after the start, when problems changed, when the person has looked at the panel. */
+  async ask(): Promise<void> {
+    if (this.#asking) return;
+    this.#asking = true;
+    try {
+      this.#doctor = await this.#host.doctor();
+    } catch {
+      // The roster says by itself when the engine is gone; the panel says what went wrong here.
+    } finally {
+      this.#asking = false;
+    }
+  }
+}

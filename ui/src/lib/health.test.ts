@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+
+import type { Doctor } from "./bindings/Doctor";
+import { healthOf } from "./health.svelte";
+
+const root = { path: "/home/dev/.claude", exists: true, watch: "native", sessions: 1, files: 1, bytes: 1 } as const;
+const hooks = (state: string) => ({
+  path: "/home/dev/hooks",
+  ears: 1,
+  waiting: 0,
+  damaged: 0,
+  dropped: 0,
+  journalBytes: 0,
+  sessions: 0,
+  settings: [{ path: "/home/dev/.claude/settings.json", state, missing: [] }],
+});
+
+function doctor(more: Partial<Doctor> = {}): Doctor {
+  return { versions: { watchbill: "0.1.0", agents: [] }, roots: [root], registry: { readable: true, files: 0, live: 0 }, limits: [], problems: [], ...more };
+}
+
+test.each<[string, Partial<Doctor>, string, RegExp]>([
+  ["all well", { hooks: hooks("installed") }, "good", /All is watched/],
+  ["no hooks heard of, as in the demo", {}, "good", /All is watched/],
+  ["hooks missing", { hooks: hooks("absent") }, "note", /not installed/],
+  ["hooks without a program", { hooks: hooks("program_missing") }, "warn", /program that is not there/],
+  ["one folder of two gone", { roots: [root, { ...root, exists: false }] }, "warn", /1 folder not watched/],
+  ["the only folder gone", { roots: [{ ...root, exists: false }] }, "warn", /No folder/],
+  ["polled", { roots: [{ ...root, watch: "poll" }] }, "note", /now and then/],
+  ["a limit too low", { limits: [{ name: "watches", value: 1, needed: 2, enough: false }] }, "warn", /limit/],
+])("%s", (_, more, level, words) => {
+  const health = healthOf(doctor(more));
+  expect(health.level).toBe(level);
+  expect(health.words).toMatch(words);
+});

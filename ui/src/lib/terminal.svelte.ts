@@ -1,0 +1,65 @@
+// The selected session's terminal: taking the person there, and the line that takes the session up again.
+
+import type { FocusAnswer } from "./bindings/FocusAnswer";
+import { type Host, reasonOf } from "./host/host";
+
+/** What stands beside the button. `command` is a line for a shell that helps where the terminal cannot be shown. */
+export type Said = { readonly words: string; readonly command?: string; readonly commandIs?: "attach" | "resume" };
+
+export class Terminal {
+  #host: Host;
+  #resume = $state<{ sessionId: string; command: string }>();
+  #said = $state<{ sessionId: string; said: Said }>();
+  /** A terminal that is slow to answer must not be asked twice. */
+  #asked = $state<string>();
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  /** What became of the last request, if it was about this session. */
+  said(sessionId: string): Said | undefined {
+    return this.#said?.sessionId === sessionId ? this.#said.said : undefined;
+  }
+
+  isAsked(sessionId: string): boolean {
+    return this.#asked === sessionId;
+  }
+
+  async focus(sessionId: string): Promise<void> {
+    if (this.#asked === sessionId) return;
+    this.#asked = sessionId;
+    this.#said = undefined;
+    let said: Said;
+    try {
+      said = saidOf(await this.#host.focusTerminal(sessionId));
+    } catch (error) {
+      said = { words: reasonOf(error) };
+    }
+    // An answer that comes after a later question is nobody's.
+    if (this.#asked !== sessionId) return;
+    this.#asked = undefined;
+    this.#said = { sessionId, said };
+  }
+
+  /** Asks ahead: a web view lets a key write to the clipboard only at once. */
+  async prepare(sessionId: string): Promise<void> {
+    const command = await this.#host.resumeCommand(sessionId);
+    this.#resume = { sessionId, command };
+  }
+
+  /** The resume command at once where it is known. */
+  resume(sessionId: string): string | Promise<string> {
+    return this.#resume?.sessionId === sessionId ? this.#resume.command : this.#host.resumeCommand(sessionId);
+  }
+}
+
+export function saidOf(answer: FocusAnswer): Said {
+  const by = answer.by ?? "the terminal";
+  if (answer.outcome === "focused") return { words: `In front, by ${by}` };
+  const reason = answer.reason ?? "";
+  if (answer.outcome === "windowOnly") return { words: `Its window is in front, by ${by}. ${reason}` };
+  if (answer.attachCommand !== undefined) return { words: reason, command: answer.attachCommand, commandIs: "attach" };
+  if (answer.resumeCommand !== undefined) return { words: reason, command: answer.resumeCommand, commandIs: "resume" };
+  return { words: reason };
+}
