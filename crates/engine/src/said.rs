@@ -46,7 +46,7 @@ pub fn say_once(
     })?;
     let wishes = Wishes::open(&folder).map_err(|error| unwritable(&folder, &error))?;
     let look = |persist: &mut Persist| {
-        look_with(settings.clone(), world.clone(), Outlook::LIVE, clock, Some(persist))
+        look_with(settings.clone(), world.clone(), Outlook::LIVE, clock, Some(persist), Vec::new())
     };
     let mut persist = Persist::open(&folder, Mode::WriteOrRead);
     let mut engine = look(&mut persist);
