@@ -14,3 +14,4 @@ mod settings;
 mod tree;
 mod watch;
 mod window;
+mod words;
