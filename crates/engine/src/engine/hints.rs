@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use watchbill_core::problem::ProblemKind;
+use watchbill_core::time::Timestamp;
 use watchbill_watch::fs::FileKind;
 use watchbill_watch::hints::Hint;
 use watchbill_watch::layout::{self, Place};
