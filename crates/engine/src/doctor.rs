@@ -14,6 +14,7 @@ use watchbill_protocol::doctor::{
 use watchbill_protocol::roster::Problem;
 
 use crate::engine::Engine;
+use crate::mute::MuteFile;
 use crate::source::Source;
 use crate::stored;
 
@@ -30,6 +31,8 @@ impl Engine {
         doctor.problems.sort_by(|a, b| (&a.path, &a.kind).cmp(&(&b.path, &b.kind)));
         doctor.problems.dedup();
         doctor.store = stored::health(&self.settings, self.fs());
+        let muted = self.settings.data_dir.as_deref().and_then(|folder| MuteFile::of(folder).read());
+        doctor.muted_until = muted.filter(|until| *until > self.now()).map(|until| until.to_string());
         doctor
     }
 

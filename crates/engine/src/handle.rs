@@ -53,6 +53,7 @@ pub struct Handle {
     timelines: Arc<Mutex<TimelineReader>>,
     searcher: Arc<Searcher>,
     settings: Arc<Settings>,
+    made_up: bool,
     thread: Arc<Mutex<Option<std::thread::JoinHandle<()>>>>,
     _stopper: Arc<Stopper>,
 }
@@ -101,6 +102,7 @@ pub fn start_in(
         timelines: Arc::default(),
         searcher: Arc::new(Searcher::new(&kept)),
         settings: kept,
+        made_up: false,
         thread: Arc::new(Mutex::new(Some(thread))),
         _stopper: Arc::new(Stopper(sender)),
     })
@@ -144,6 +146,21 @@ impl Handle {
     /// Other choices on what is told, from now on.
     pub fn set_alerts(&self, settings: AttentionSettings) {
         let _ = self.inbox.send(Message::Attention(AttentionInput::Settings(settings)));
+    }
+
+    /// Whether alerts are to make a sound.
+    pub fn alerts_sound(&self) -> bool {
+        self.settings.alerts.sound
+    }
+
+    /// The sessions are those of the demo.
+    pub(crate) fn of_the_demo(self) -> Self {
+        Self { made_up: true, ..self }
+    }
+
+    /// Whether the sessions are those of the demo, which nobody has to be called to.
+    pub fn is_made_up(&self) -> bool {
+        self.made_up
     }
 
     /// Asks every window to select a session.

@@ -3,7 +3,7 @@
 use crate::{metadata, no_complaints, root, text, tracked};
 
 /// More than this many packages in Cargo.lock is a decision, not an accident.
-const MOST_PACKAGES: usize = 590;
+const MOST_PACKAGES: usize = 625;
 
 /// The one source of crates, as cargo itself writes it.
 const SOURCE: &str = "registry+https://github.com/rust-lang/crates.io-index";
