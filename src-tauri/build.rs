@@ -19,6 +19,8 @@ const COMMANDS: &[&str] = &[
     "focus_terminal",
     "resume_command",
     "start_demo",
+    "mute",
+    "looking_at",
     "rename_chain",
     "join_chains",
     "split_chain",

@@ -5,12 +5,15 @@
 
 #![forbid(unsafe_code)]
 
+mod alerts;
 mod bridge;
 mod commands;
 mod desk;
 mod engine;
+mod looking;
 mod options;
 mod roster_copy;
+mod text;
 mod tray;
 mod window;
 
@@ -58,7 +61,7 @@ fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
     let context = tauri::generate_context!("../tauri.conf.json");
     let settings = engine::settle(&options)?;
     let instance = options.instance(&context.config().identifier, &settings, engine::usual().as_ref());
-    let app = tauri::Builder::default()
+    let builder = tauri::Builder::default()
         // First, so that a second start ends before it has opened anything.
         .plugin(
             tauri_plugin_single_instance::Builder::new()
@@ -66,7 +69,10 @@ fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
                 .callback(|app, argv, _| second_start(app, &Options::of_second_start(&argv)))
                 .build(),
         )
-        .plugin(tauri_plugin_window_state::Builder::new().with_state_flags(REMEMBERED).build())
+        .plugin(tauri_plugin_window_state::Builder::new().with_state_flags(REMEMBERED).build());
+    #[cfg(not(target_os = "linux"))]
+    let builder = builder.plugin(tauri_plugin_notification::init());
+    let app = builder
         .invoke_handler(tauri::generate_handler![
             commands::roster_subscribe,
             commands::session_why,
@@ -80,6 +86,8 @@ fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
             commands::focus_terminal,
             commands::resume_command,
             commands::start_demo,
+            commands::mute,
+            commands::looking_at,
             commands::words::rename_chain,
             commands::words::join_chains,
             commands::words::split_chain,
@@ -126,12 +134,18 @@ fn on_event(app: &AppHandle, event: &RunEvent, options: &Options) {
     match event {
         RunEvent::Ready => {
             desk.keep_tray(app);
+            desk.keep_alerts(app);
             if !options.hidden || options.session.is_some() {
                 window::open(app);
             }
         }
-        RunEvent::WindowEvent { label, event: WindowEvent::Focused(true), .. } if label == window::LABEL => {
-            desk.look_again();
+        RunEvent::WindowEvent { label, event: WindowEvent::Focused(focused), .. }
+            if label == window::LABEL =>
+        {
+            desk.window_focused(*focused);
+            if *focused {
+                desk.look_again();
+            }
         }
         RunEvent::WindowEvent { label, event: WindowEvent::Destroyed, .. } if label == window::LABEL => {
             desk.window_closed();

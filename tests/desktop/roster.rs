@@ -24,7 +24,7 @@ async fn open(desktop: &Desktop, args: &[&str]) -> Result<Driver> {
 }
 
 /// Waits until the page shows this text.
-async fn shows(page: &Client, text: &str) -> Result<()> {
+pub async fn shows(page: &Client, text: &str) -> Result<()> {
     until(&format!("the page to show {text:?}"), 20, async || body(page).await.contains(text).then_some(()))
         .await
 }
