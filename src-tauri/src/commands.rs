@@ -1,5 +1,6 @@
 //! What the window may ask. Each command is one line over the engine, off the main thread.
 
+pub mod shell;
 pub mod words;
 
 use std::path::Path;

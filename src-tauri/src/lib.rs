@@ -6,13 +6,17 @@
 #![forbid(unsafe_code)]
 
 mod alerts;
+mod autostart;
 mod bridge;
 mod commands;
 mod desk;
 mod engine;
+mod link;
 mod looking;
+mod notes;
 mod options;
 mod roster_copy;
+mod shortcut;
 mod text;
 mod tray;
 mod window;
@@ -22,14 +26,16 @@ use desk::Desk;
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use tauri::{AppHandle, Manager, RunEvent, WindowEvent};
-use tauri_plugin_window_state::{AppHandleExt, StateFlags};
+use watchbill_protocol::shell::{Page, ShellMessage};
 
+use autostart::Switch;
+use link::{Link, WrongLink};
+use notes::Notes;
 use options::Options;
-
-/// What is remembered of the window. Whether it was visible is not: a start shows it or not.
-const REMEMBERED: StateFlags = StateFlags::SIZE.union(StateFlags::POSITION).union(StateFlags::MAXIMIZED);
+use shortcut::GlobalKey;
+use window::memory::Memory;
 
 /// Runs the program until the person quits it.
 pub fn run() -> ExitCode {
@@ -41,6 +47,9 @@ pub fn run() -> ExitCode {
             return ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(2));
         }
     };
+    if options.man {
+        return print_man();
+    }
     tracing_subscriber::fmt()
         .with_env_filter(
             tracing_subscriber::EnvFilter::try_from_env("WATCHBILL_LOG").unwrap_or_else(|_| "warn".into()),
@@ -68,8 +77,7 @@ fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
                 .dbus_id(instance)
                 .callback(|app, argv, _| second_start(app, &Options::of_second_start(&argv)))
                 .build(),
-        )
-        .plugin(tauri_plugin_window_state::Builder::new().with_state_flags(REMEMBERED).build());
+        );
     #[cfg(not(target_os = "linux"))]
     let builder = builder.plugin(tauri_plugin_notification::init());
     let app = builder
@@ -88,6 +96,11 @@ fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
             commands::start_demo,
             commands::mute,
             commands::looking_at,
+            commands::shell::shell_subscribe,
+            commands::shell::set_compact,
+            commands::shell::autostart,
+            commands::shell::set_autostart,
+            commands::shell::shortcut,
             commands::words::rename_chain,
             commands::words::join_chains,
             commands::words::split_chain,
@@ -99,10 +112,11 @@ fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
         ])
         .build(context)?;
     let desk = Desk::new(if options.demo { engine::demo()? } else { engine::open(settings)? });
-    if let Some(session) = options.session.clone() {
-        desk.select(session);
-    }
     app.manage(desk);
+    app.manage(Notes::default());
+    app.manage(GlobalKey::default());
+    app.manage(Memory::read(app.path().app_config_dir().ok().map(|folder| folder.join("window.json"))));
+    app.manage(switch(app.handle(), &options)?);
     app.run(move |app, event| on_event(app, &event, &options));
     Ok(())
 }
@@ -121,11 +135,60 @@ fn require_display() -> Result<(), &'static str> {
     Ok(())
 }
 
+#[cfg(target_os = "linux")]
+fn switch(app: &AppHandle, options: &Options) -> tauri::Result<Switch> {
+    Ok(Switch::new(&app.path().config_dir()?, options.of_autostart()))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn switch(app: &AppHandle, options: &Options) -> tauri::Result<Switch> {
+    Switch::new(app, options.of_autostart())
+}
+
+fn print_man() -> ExitCode {
+    match clap_mangen::Man::new(Options::command()).render(&mut std::io::stdout()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
 fn second_start(app: &AppHandle, options: &Options) {
-    match &options.session {
-        Some(session) => window::open_on(app, session.clone()),
-        None if options.hidden => {}
-        None => window::open(app),
+    match options.wish() {
+        Ok(None) if options.hidden => {}
+        wish => fulfil(app, wish),
+    }
+}
+
+/// Shows what was asked for; a link that leads nowhere is told in the window, since whoever clicked it looks there.
+fn fulfil(app: &AppHandle, wish: Result<Option<Link>, WrongLink>) {
+    match wish {
+        Ok(None | Some(Link::Window)) => {}
+        Ok(Some(Link::Session(session))) => return window::open_on(app, session),
+        Ok(Some(Link::Settings)) => app.state::<Notes>().tell(ShellMessage::Opens { page: Page::Settings }),
+        Err(wrong) => app.state::<Notes>().tell(ShellMessage::Says { text: wrong.to_string() }),
+    }
+    window::open(app);
+}
+
+/// Takes the key that opens the window; where it cannot be had, the window says why.
+fn take_key(app: &AppHandle, key: String) {
+    let app = app.clone();
+    // Not here: the plugin waits for this thread.
+    tauri::async_runtime::spawn_blocking(move || {
+        if let Some(text) = app.state::<GlobalKey>().take(&app, &key).message {
+            app.state::<Notes>().tell(ShellMessage::Says { text });
+        }
+    });
+}
+
+/// Corrects an entry that names a program which is not there any more.
+fn correct_autostart(app: &AppHandle) {
+    match app.state::<Switch>().correct() {
+        Ok(true) => {
+            tracing::info!("the desktop starts this program from now on, where it named one that is gone")
+        }
+        Ok(false) => {}
+        Err(error) => tracing::warn!(%error, "whether the program starts with the desktop could not be read"),
     }
 }
 
@@ -135,27 +198,49 @@ fn on_event(app: &AppHandle, event: &RunEvent, options: &Options) {
         RunEvent::Ready => {
             desk.keep_tray(app);
             desk.keep_alerts(app);
-            if !options.hidden || options.session.is_some() {
-                window::open(app);
+            correct_autostart(app);
+            if let Some(key) = options.shortcut.clone() {
+                take_key(app, key);
+            }
+            let wish = options.wish();
+            if !options.hidden || wish != Ok(None) {
+                fulfil(app, wish);
             }
         }
-        RunEvent::WindowEvent { label, event: WindowEvent::Focused(focused), .. }
-            if label == window::LABEL =>
-        {
-            desk.window_focused(*focused);
-            if *focused {
-                desk.look_again();
+        #[cfg(target_os = "macos")]
+        RunEvent::Opened { urls } => {
+            for url in urls {
+                fulfil(app, link::parse(url.as_str()).map(Some));
             }
         }
-        RunEvent::WindowEvent { label, event: WindowEvent::Destroyed, .. } if label == window::LABEL => {
-            desk.window_closed();
-            // Not only at the end: a program in the tray usually ends with the machine.
-            if let Err(error) = app.save_window_state(REMEMBERED) {
-                tracing::warn!(%error, "the window's place could not be saved");
-            }
+        RunEvent::WindowEvent { label, event, .. } if label == window::LABEL => {
+            on_window_event(app, &desk, event)
         }
         // The last window closed. Quit carries a code and passes.
         RunEvent::ExitRequested { api, code: None, .. } if !desk.is_unreachable() => api.prevent_exit(),
+        _ => {}
+    }
+}
+
+fn on_window_event(app: &AppHandle, desk: &Desk, event: &WindowEvent) {
+    match event {
+        WindowEvent::Focused(true) => {
+            desk.window_focused(true);
+            desk.look_again();
+        }
+        WindowEvent::Focused(false) => {
+            desk.window_focused(false);
+            window::note_place(app);
+            window::keep_place(app);
+        }
+        WindowEvent::Moved(_) | WindowEvent::Resized(_) | WindowEvent::CloseRequested { .. } => {
+            window::note_place(app);
+        }
+        WindowEvent::Destroyed => {
+            desk.window_closed();
+            app.state::<Notes>().disconnect();
+            window::keep_place(app);
+        }
         _ => {}
     }
 }

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use clap::Parser;
 use watchbill_engine::settings::Settings;
 
+use crate::link::{self, Link, WrongLink};
+
 /// The window and the tray of Watchbill, the roster of your coding agents.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Parser)]
 #[command(name = "watchbill-desktop", version)]
@@ -35,6 +37,18 @@ pub struct Options {
     /// Open the window with this session selected: an id, or the unique beginning of one.
     #[arg(long, value_name = "SESSION")]
     pub session: Option<String>,
+
+    /// Open the window from anywhere with this key, such as Ctrl+Alt+W.
+    #[arg(long, value_name = "KEY")]
+    pub shortcut: Option<String>,
+
+    /// Print the manual page of this program, for those who make packages.
+    #[arg(long, hide = true)]
+    pub man: bool,
+
+    /// Follow a link: watchbill://session/ID, watchbill://settings, or watchbill://.
+    #[arg(value_name = "LINK", value_parser = link)]
+    pub link: Option<String>,
 }
 
 impl Options {
@@ -45,6 +59,33 @@ impl Options {
             tracing::warn!(%error, "a second start was given arguments that this version does not know");
             Self::default()
         })
+    }
+
+    /// What the person wants to see, if anything in particular.
+    ///
+    /// # Errors
+    /// When a link leads nowhere; the window says so.
+    pub fn wish(&self) -> Result<Option<Link>, WrongLink> {
+        match (&self.session, &self.link) {
+            (Some(session), _) => Ok(Some(Link::Session(session.clone()))),
+            (None, Some(link)) => link::parse(link).map(Some),
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// The words that start the same program with the desktop, in the tray.
+    pub fn of_autostart(&self) -> Vec<String> {
+        let mut words = vec!["--hidden".to_owned()];
+        let folders = self.claude_dirs.iter().map(|dir| ("--claude-dir", dir));
+        let files = self
+            .data_dir
+            .iter()
+            .map(|dir| ("--data-dir", dir))
+            .chain(self.config.iter().map(|file| ("--config", file)));
+        for (name, path) in folders.chain(files) {
+            words.extend([name.to_owned(), path.to_string_lossy().into_owned()]);
+        }
+        words
     }
 
     /// The name under which a running program is found by a second start.
@@ -64,6 +105,11 @@ impl Options {
         (watched, &self.config).hash(&mut hasher);
         format!("{identifier}.i{:016x}", hasher.finish())
     }
+}
+
+/// Whatever wants to be a link is taken, and the window says when it is wrong; anything else is a slip of the keyboard.
+fn link(text: &str) -> Result<String, &'static str> {
+    if link::wants_to_be_one(text) { Ok(text.to_owned()) } else { Err("a link begins with watchbill://") }
 }
 
 /// A second start may come from another folder, so no path stays relative.
@@ -110,6 +156,28 @@ mod tests {
         let argv: Vec<String> = ["watchbill-desktop", "--from-the-future"].map(String::from).to_vec();
         assert_eq!(Options::of_second_start(&argv), Options::default());
         assert_eq!(Options::of_second_start(&[]), Options::default());
+    }
+
+    #[test]
+    fn links_are_taken_wherever_options_are() {
+        let session = |id: &str| Ok(Some(Link::Session(id.to_owned())));
+        assert_eq!(parsed(&[]).wish(), Ok(None));
+        assert_eq!(parsed(&["--session", "abc"]).wish(), session("abc"));
+        assert_eq!(parsed(&["watchbill://session/abc"]).wish(), session("abc"));
+        assert_eq!(parsed(&["watchbill://settings"]).wish(), Ok(Some(Link::Settings)));
+        assert_eq!(parsed(&["watchbill://nowhere"]).wish(), Err(WrongLink::Place), "the window says so");
+        assert!(Options::try_parse_from(["watchbill-desktop", "session"]).is_err(), "no link at all");
+        assert!(Options::try_parse_from(["watchbill-desktop", "watchbill://", "watchbill://"]).is_err());
+    }
+
+    #[test]
+    fn with_the_desktop_the_same_folders_are_watched() {
+        assert_eq!(parsed(&["--session", "x"]).of_autostart(), ["--hidden"]);
+        let options = parsed(&["--claude-dir", "/a", "--claude-dir", "/b c", "--config", "/d"]);
+        let words = options.of_autostart();
+        assert_eq!(words, ["--hidden", "--claude-dir", "/a", "--claude-dir", "/b c", "--config", "/d"]);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        assert_eq!(instance(&parsed(&words)), instance(&options), "a start by hand meets it");
     }
 
     #[test]

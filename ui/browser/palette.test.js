@@ -134,6 +134,35 @@ test("a session that goes on stays at the place", async () => {
   });
 });
 
+test("filters narrow the history, and their names and values complete by keyboard", async () => {
+  await browser.withWindow(WIDE, async (page) => {
+    await openPalette(page, "publish ro");
+    await page.locator("[role=option]:has-text('role:')").waitFor();
+    await page.keyboard.press("Tab");
+    await page.keyboard.type("tool_i");
+    await page.locator("[role=option]:has-text('role:tool_input')").waitFor();
+    await page.keyboard.press("Enter");
+    assert.equal(await page.locator("[role=combobox]").inputValue(), "publish role:tool_input ");
+    await options(page).filter({ has: page.locator("mark") }).first().waitFor();
+    await becomes(page, () => [...new Set([...document.querySelectorAll("[role=option] .place > :first-child")].map((one) => one.textContent))], ["Bash"]);
+    assert.equal(await page.locator("dialog .filters").textContent(), "role: tool_input");
+    await page.keyboard.type("since:soon");
+    await page.locator("dialog p:has-text('since:soon is no time')").waitFor();
+    await page.keyboard.press("Escape");
+  });
+});
+
+test("what was chosen lately is offered first", async () => {
+  await browser.withWindow(WIDE, async (page) => {
+    await openPalette(page, "webhook");
+    await page.keyboard.press("Enter");
+    await page.locator("h1:text-is('Explain the billing webhook')").waitFor();
+    await openPalette(page);
+    await page.locator("[role=group]:has(:text-is('Recent')) >> text=Explain the billing webhook").waitFor();
+    await page.evaluate(() => localStorage.clear());
+  });
+});
+
 test("Escape closes it and gives the focus back", async () => {
   await browser.withWindow(WIDE, async (page) => {
     await page.locator("[data-session]").first().waitFor();

@@ -1,4 +1,4 @@
-//! `cargo xtask run | test | bench | truth | setup | fixtures | demo`: everything a person or a machine does with this tree.
+//! `cargo xtask run | test | bench | truth | dist | setup | fixtures | demo`: everything a person or a machine does with this tree.
 #![forbid(unsafe_code)]
 // Printing is what this program is for.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
@@ -8,6 +8,7 @@
 mod bench;
 mod call;
 mod demo;
+mod dist;
 mod fixtures;
 mod node;
 mod options;
@@ -54,6 +55,7 @@ fn perform(task: Task) -> anyhow::Result<ExitCode> {
         Task::Bench(_) => anyhow::bail!("the benchmarks run on Unix only"),
         Task::Truth(options) if options.list => rig::list(&tree)?,
         Task::Truth(options) => return rig::truth(&tree, &options),
+        Task::Dist(options) => dist::dist(&tree, &options)?,
         Task::Setup(options) => packages::setup(&tree, &options)?,
         Task::Demo => demo::refresh(&tree)?,
         Task::Fixtures { from } => fixtures::refresh(&tree, &from)?,

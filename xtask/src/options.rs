@@ -12,6 +12,9 @@ cargo xtask bench [--only PART]... [--rounds N] [--small] [--rivals]
                                            programs that are installed for it from PyPI
 cargo xtask truth [--scenario NAME]... [--runs N] [--out FILE] [--debug] [--list]
                                            drive the real client, write how often the state is right
+cargo xtask dist [--check] [--check-only] [--bundles KIND]...
+                                           make the packages of this platform; with --check, install and try the
+                                           .deb on a clean Debian made for it (as root)
 cargo xtask setup [run|test|bench]         only install what is missing (default: run)
 cargo xtask fixtures FOLDER                refresh tests/fixtures from a folder of recordings
 cargo xtask demo                           derive the bundled demo anew from tests/fixtures
@@ -26,6 +29,7 @@ pub enum Task {
     Test(TestOptions),
     Bench(BenchOptions),
     Truth(TruthOptions),
+    Dist(DistOptions),
     Setup(SetupOptions),
     Fixtures {
         from: PathBuf,
@@ -86,6 +90,17 @@ pub struct TruthOptions {
     pub list: bool,
 }
 
+/// Options of `dist`.
+#[derive(Debug, PartialEq, Default)]
+pub struct DistOptions {
+    /// Try the .deb on a clean system.
+    pub check: bool,
+    /// The same with the .deb that is there, without making one.
+    pub check_only: bool,
+    /// Kinds of packages, by the bundler's names; those that this platform can make without the web, if empty.
+    pub bundles: Vec<String>,
+}
+
 /// For what `setup` prepares the machine.
 #[derive(Debug, PartialEq, Default, Clone, Copy)]
 pub enum SetupOptions {
@@ -104,6 +119,7 @@ pub fn parse(arguments: &[String]) -> Result<Task, String> {
         "test" => test(rest).map(Task::Test),
         "bench" => bench(rest).map(Task::Bench),
         "truth" => truth(rest).map(Task::Truth),
+        "dist" => dist(rest).map(Task::Dist),
         "setup" => setup(rest).map(Task::Setup),
         "fixtures" => match rest {
             [from] => Ok(Task::Fixtures { from: PathBuf::from(from) }),
@@ -200,6 +216,23 @@ fn truth(arguments: &[String]) -> Result<TruthOptions, String> {
     Ok(options)
 }
 
+fn dist(arguments: &[String]) -> Result<DistOptions, String> {
+    let mut options = DistOptions::default();
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--check" => options.check = true,
+            "--check-only" => options.check_only = true,
+            "--bundles" => {
+                let kinds = words.next().ok_or("`--bundles` wants a kind, such as deb or appimage")?;
+                options.bundles.extend(kinds.split(',').map(str::to_owned));
+            }
+            other => return Err(format!("`dist` does not know `{other}`")),
+        }
+    }
+    Ok(options)
+}
+
 fn setup(arguments: &[String]) -> Result<SetupOptions, String> {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] | ["run"] => Ok(SetupOptions::Run),
@@ -252,6 +285,14 @@ mod tests {
                 list: false
             }))
         );
+        assert_eq!(
+            words("dist --check --bundles deb,appimage"),
+            Ok(Task::Dist(DistOptions {
+                check: true,
+                check_only: false,
+                bundles: vec!["deb".into(), "appimage".into()]
+            }))
+        );
         assert_eq!(words("setup"), Ok(Task::Setup(SetupOptions::Run)));
         assert_eq!(words("setup bench"), Ok(Task::Setup(SetupOptions::Bench)));
         assert_eq!(words("demo"), Ok(Task::Demo));
@@ -268,6 +309,8 @@ mod tests {
             ("bench --rounds 0", "above 0"),
             ("truth --runs none", "above 0"),
             ("truth --scenario", "wants a name"),
+            ("dist --bundles", "wants a kind"),
+            ("dist all", "`all`"),
             ("fixtures", "exactly one folder"),
             ("demo all", "no arguments"),
             ("setup all", "`run`, `test` or `bench`"),

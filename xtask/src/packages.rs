@@ -27,15 +27,32 @@ const HEADLESS: &[&str] = &[
     "fonts-dejavu-core",
     "fonts-noto-color-emoji",
 ];
+/// Konsole would bring half of KDE along, 140 MB; its test runs where it is installed anyway.
+const TERMINALS: &[&str] = &[
+    "xterm",
+    "tmux",
+    "kitty",
+    "alacritty",
+    "gnome-terminal",
+    "foot",
+    "sway",
+    "dbus-bin",
+    "libglib2.0-bin",
+    "util-linux",
+];
 const NODE: &[&str] = &["nodejs", "npm"];
 const RIG: &[&str] = &["python3", "iproute2", "util-linux"];
 const BENCH: &[&str] = &["python3", "ripgrep"];
+const PACKAGES: &[&str] = &["dpkg-dev", "lintian"];
+const CLEAN_ROOT: &[&str] = &["mmdebstrap"];
 
 /// Only installs: `cargo xtask setup`.
 pub fn setup(tree: &Tree, purpose: &SetupOptions) -> Result<()> {
     let needs: &[Need] = match purpose {
         SetupOptions::Run => &[Need::Compile, Need::Node],
-        SetupOptions::Test => &[Need::Compile, Need::Node, Need::Headless, Need::Browser, Need::Rig],
+        SetupOptions::Test => {
+            &[Need::Compile, Need::Node, Need::Headless, Need::Terminals, Need::Browser, Need::Rig]
+        }
         SetupOptions::Bench => &[Need::Compile, Need::Node, Need::Bench],
     };
     provide(tree, needs)?;
@@ -87,12 +104,15 @@ fn missing(tree: &Tree, needs: &BTreeSet<Need>) -> Vec<String> {
         match need {
             Need::Compile => wanted.extend(COMPILE),
             Need::Headless => wanted.extend(HEADLESS),
+            Need::Terminals => wanted.extend(TERMINALS),
             // Node may have come another way than by apt, and then apt's must not be put beside it.
             Need::Node if node::is_new_enough(tree) || node::has_npm(tree) => {}
             Need::Node => wanted.extend(NODE),
             Need::Browser if chromium().is_some() || !offers_chromium() => {}
             Need::Browser => wanted.push("chromium"),
             Need::Rig => wanted.extend(RIG.iter().filter(|name| !is_there_anyway(name))),
+            Need::Packages => wanted.extend(PACKAGES),
+            Need::CleanRoot => wanted.extend(CLEAN_ROOT),
             Need::Bench => wanted.extend(BENCH.iter().filter(|name| !is_there_anyway(name))),
         }
     }

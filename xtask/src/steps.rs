@@ -21,6 +21,8 @@ pub enum Need {
     Compile,
     /// A display, a bus and a WebDriver without a desktop.
     Headless,
+    /// Terminals that are brought to the front.
+    Terminals,
     /// Node and npm.
     Node,
     /// Chromium.
@@ -29,6 +31,10 @@ pub enum Need {
     Rig,
     /// Python, ripgrep: what the benchmarks compare with.
     Bench,
+    /// What packages are made and looked at with.
+    Packages,
+    /// What makes a clean system to try them on.
+    CleanRoot,
 }
 
 /// One step.

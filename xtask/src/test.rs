@@ -17,6 +17,10 @@ use crate::tree::{Tree, on_path};
 
 /// The test program that opens real windows; it runs last and alone.
 const DESKTOP: &str = "desktop";
+/// The test program that starts real terminals.
+const TERMINALS: &str = "terminals";
+/// Those that need a display.
+const WITH_DISPLAY: &[&str] = &[DESKTOP, TERMINALS];
 
 /// All steps, in order. From `clippy` on, each step selects the whole workspace (tests: but for this package),
 /// so that no dependency is built twice with different features.
@@ -67,6 +71,12 @@ const STEPS: &[Step] = &[
         shows: "the window's pages in a browser",
         needs: &[Need::Node, Need::Browser],
         work: ui_browser,
+    },
+    Step {
+        name: "terminals",
+        shows: "real terminals on a display of their own: the tab, the pane, the window in front",
+        needs: &[Need::Compile, Need::Headless, Need::Terminals],
+        work: terminals,
     },
     Step {
         name: "desktop",
@@ -212,12 +222,12 @@ fn rust(tree: &Tree) -> Result<Outcome> {
     let targets = test_targets(tree)?;
     if has_nextest() {
         // It is an error to leave out what does not exist.
-        let has_desktop = targets.iter().any(|target| target == DESKTOP);
-        let selection = if has_desktop { format!("not binary(={DESKTOP})") } else { "all()".to_owned() };
+        let there = WITH_DISPLAY.iter().filter(|name| targets.iter().any(|target| target == *name));
+        let selection = there.fold("all()".to_owned(), |all, name| format!("{all} and not binary(={name})"));
         tests(tree, &["nextest", "run"])?.args(["--no-fail-fast", "-E", &selection]).run()?;
     } else {
         let mut words = vec!["--no-fail-fast", "--lib", "--bins"];
-        for target in targets.iter().filter(|target| *target != DESKTOP) {
+        for target in targets.iter().filter(|target| !WITH_DISPLAY.contains(&target.as_str())) {
             words.extend(["--test", target]);
         }
         tests(tree, &["test"])?.args(words).run()?;
@@ -243,6 +253,11 @@ fn test_targets(tree: &Tree) -> Result<Vec<String>> {
     names.sort();
     names.dedup();
     Ok(names)
+}
+
+fn terminals(tree: &Tree) -> Result<Outcome> {
+    tests(tree, &["test"])?.args(["--test", TERMINALS, "--", "--test-threads", "2"]).run()?;
+    Ok(Outcome::Done)
 }
 
 fn desktop(tree: &Tree) -> Result<Outcome> {

@@ -86,13 +86,20 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Show the work chain of a session: all its segments, and how each link is known
-    Chain {
+    /// Show the work chain of a session: all its segments, and how each link is known; or change it
+    ///
+    /// What you say here outweighs everything that is found out, and is kept until you take it back. A window that runs
+    /// knows at once.
+    Chain(Chain),
+    /// Let a session need nobody for a while
+    Snooze(Snooze),
+    /// Take a session out of the roster until something new happens in it
+    PutAway {
         /// Session id, a unique beginning of one, or a work chain id
         session: String,
-        /// Print JSON
+        /// Take it back
         #[arg(long)]
-        json: bool,
+        back: bool,
     },
     /// Bring the terminal tab or pane of a session to the front
     Focus {
@@ -200,7 +207,11 @@ pub enum Command {
         shell: clap_complete::Shell,
     },
     /// Print the man page
-    Man,
+    Man {
+        /// Write a page for each command into this folder instead
+        #[arg(long, value_name = "DIR")]
+        folder: Option<PathBuf>,
+    },
 }
 
 /// What to do with the hooks.
@@ -255,6 +266,48 @@ pub enum SettingsScope {
     Project,
     /// You alone, in the project in this folder
     Local,
+}
+
+/// Which chain, and what the person says of it.
+#[derive(Debug, Clone, Args)]
+#[command(group = clap::ArgGroup::new("word").args(["name", "join", "split", "accept", "undo"]))]
+pub struct Chain {
+    /// Session id, a unique beginning of one, or a work chain id
+    pub session: String,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Call the chain so; an empty name gives it back its own title
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// Make one chain of this one and that of another session: the later one goes on where the earlier one was
+    #[arg(long, value_name = "OTHER")]
+    pub join: Option<String>,
+    /// Let the session begin a chain of its own, whatever links it to an earlier one
+    #[arg(long)]
+    pub split: bool,
+    /// The suggested link into the session is right
+    #[arg(long)]
+    pub accept: bool,
+    /// Take back what was last joined, accepted or split in the chain
+    #[arg(long)]
+    pub undo: bool,
+}
+
+/// Which session is snoozed, and until when.
+#[derive(Debug, Clone, Args)]
+#[command(group = clap::ArgGroup::new("time").required(true).args(["span", "until", "off"]))]
+pub struct Snooze {
+    /// Session id, a unique beginning of one, or a work chain id
+    pub session: String,
+    /// For how long: 15m, 1h, 2d
+    pub span: Option<String>,
+    /// Until then: a clock time (15:00), a date, or a time (RFC 3339)
+    #[arg(long, value_name = "TIME")]
+    pub until: Option<String>,
+    /// The snooze is over
+    #[arg(long)]
+    pub off: bool,
 }
 
 /// What to find, and where.

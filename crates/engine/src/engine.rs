@@ -8,6 +8,7 @@ mod hints;
 mod in_folders;
 mod keeps;
 mod reads;
+mod resting;
 mod rows;
 mod says;
 mod seat;
@@ -118,6 +119,7 @@ pub struct Engine {
     /// For each session with copied history, the one it was copied from.
     origins: HashMap<SessionId, SessionId>,
     dirty: BTreeSet<SessionId>,
+    resting: resting::Resting,
     deadlines: Deadlines<Due>,
     /// Half-written files that are to be read again, and when.
     retries: BTreeMap<PathBuf, Timestamp>,
@@ -194,6 +196,7 @@ impl Engine {
             chains_dirty: false,
             origins: HashMap::new(),
             dirty: BTreeSet::new(),
+            resting: resting::Resting::default(),
             deadlines: Deadlines::new(),
             retries: BTreeMap::new(),
             states: HashMap::new(),
@@ -225,6 +228,7 @@ impl Engine {
             }
             Input::Found(found) => self.reconcile(found, &mut out),
             Input::ScanEnded(problems) => {
+                self.wake(&mut out);
                 self.scan_problems = problems;
                 self.problems_dirty = true;
                 self.reading = false;
@@ -273,7 +277,8 @@ impl Engine {
         self.work
     }
 
-    /// One view as subscribers are to see it; `all` with superseded, ended and long idle sessions.
+    /// One view as subscribers are to see it; `all` with superseded, ended and long idle sessions, which is complete
+    /// when the first look is over, or after [`Engine::wake_all`].
     pub fn current(&self, all: bool) -> Current<'_> {
         Current {
             revision: self.revision,

@@ -7,6 +7,8 @@
 mod file;
 pub mod historian;
 mod kept;
+mod log;
+mod pace;
 mod recoverer;
 mod worker;
 

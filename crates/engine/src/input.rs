@@ -51,6 +51,25 @@ pub enum AttentionInput {
     InFront(BTreeSet<SessionId>),
 }
 
+impl Input {
+    /// In a word, for the log.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Hints(hints) if hints.contains(&Hint::Everything) => "look at everything",
+            Self::Hints(_) => "hints",
+            Self::Loaded(_) => "loaded files",
+            Self::Found(_) => "found files",
+            Self::ScanEnded(_) => "end of the scan",
+            Self::ProcessEnded(_) => "end of a process",
+            Self::Deadline => "deadline",
+            Self::Folders(_) => "working folders",
+            Self::Hooks(_) => "hooks",
+            Self::Watching(_) => "watching",
+            Self::Attention(_) => "attention",
+        }
+    }
+}
+
 /// What the engine asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Output {

@@ -43,6 +43,7 @@ pub mod session;
 pub mod settings;
 pub mod source;
 pub mod stage;
+mod stall;
 pub mod status_files;
 pub mod stored;
 pub mod timeline;

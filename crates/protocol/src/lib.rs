@@ -17,6 +17,7 @@ pub mod export;
 pub mod focus;
 pub mod roster;
 pub mod search;
+pub mod shell;
 pub mod status;
 pub mod store;
 pub mod timeline;

@@ -18,6 +18,7 @@ use watchbill_protocol::export::ExportChain;
 use watchbill_protocol::focus::FocusAnswer;
 use watchbill_protocol::roster::RosterMessage;
 use watchbill_protocol::search::{SearchAnswer, SearchQuery};
+use watchbill_protocol::shell::{ShellMessage, ShortcutState};
 use watchbill_protocol::status::Status;
 use watchbill_protocol::store::{ForgetReport, IndexReport, Stats};
 use watchbill_protocol::timeline::{Timeline, TimelinePlace, What};
@@ -45,6 +46,8 @@ fn generate(folder: &Path) {
     SearchAnswer::export_all(&config).unwrap();
     IndexReport::export_all(&config).unwrap();
     Stats::export_all(&config).unwrap();
+    ShellMessage::export_all(&config).unwrap();
+    ShortcutState::export_all(&config).unwrap();
     ForgetReport::export_all(&config).unwrap();
     ExportChain::export_all(&config).unwrap();
 }

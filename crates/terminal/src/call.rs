@@ -36,7 +36,15 @@ impl fmt::Display for Call {
             write!(f, "{name}={} ", crate::resume::quoted(value))?;
         }
         f.write_str(&self.program)?;
-        self.args.iter().try_for_each(|arg| write!(f, " {}", crate::resume::quoted(arg)))
+        self.args.iter().try_for_each(|arg| match arg.strip_prefix('-') {
+            // An option, which the quotes would only hide.
+            Some(rest)
+                if crate::resume::quoted(rest.trim_start_matches('-')).starts_with(char::is_alphanumeric) =>
+            {
+                write!(f, " {arg}")
+            }
+            _ => write!(f, " {}", crate::resume::quoted(arg)),
+        })
     }
 }
 

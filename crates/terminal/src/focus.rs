@@ -75,7 +75,10 @@ fn show(
     let selected = match first_there(&plan.select, world) {
         None => plan.lacking.clone().map_or(Ok(false), Err),
         Some((_, Ran::Done(_))) => Ok(true),
-        Some((call, other)) => Err(format!("The tab could not be chosen: {}.", other.trouble(&call.program))),
+        Some((call, other)) => {
+            let advice = plan.lacking.as_deref().map(|advice| format!(" {advice}")).unwrap_or_default();
+            Err(format!("The tab could not be chosen: {}.{advice}", other.trouble(&call.program)))
+        }
     };
     let is_selected = selected == Ok(true);
     let raised = match &plan.raise {

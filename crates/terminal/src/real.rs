@@ -47,7 +47,7 @@ impl World for RealWorld {
             let value = entries.find_map(|entry| entry.strip_prefix(name.as_bytes())?.strip_prefix(b"="))?;
             Some(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(value).to_owned())
         };
-        watchbill_core::hook::terminal::capture(&find, None)
+        Some(watchbill_core::hook::terminal::named(&find))
     }
 
     /// Untried elsewhere: other processes' environments are not read there.

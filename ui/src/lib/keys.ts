@@ -4,7 +4,7 @@ import type { Group } from "./bindings/Group";
 
 export type Intent =
   | { readonly do: "move"; readonly by: number }
-  | { readonly do: "first" | "last" | "open" | "back" | "filter" | "copy" | "folder" | "focus" | "next" | "help" | "palette" }
+  | { readonly do: "first" | "last" | "open" | "back" | "filter" | "copy" | "folder" | "focus" | "next" | "help" | "palette" | "compact" }
   | { readonly do: "group"; readonly group: Group };
 
 export type KeyPress = Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey">;
@@ -24,6 +24,7 @@ const SINGLE: Record<string, Intent> = {
   o: { do: "folder" },
   f: { do: "focus" },
   n: { do: "next" },
+  m: { do: "compact" },
   "?": { do: "help" },
 };
 
@@ -70,5 +71,6 @@ export const KEY_HELP: readonly (readonly [keys: string, what: string])[] = [
   ["c", "Copy the resume command"],
   ["o", "Open the folder"],
   [`${MODIFIER} K`, "Sessions, commands, and everything that was said"],
+  ["m", "A strip above all windows, and back"],
   ["?", "This help"],
 ];

@@ -8,20 +8,20 @@ const commands = [{ name: "Keyboard", run: () => undefined }];
 const hit: Hit = { sessionId: "s", workChainId: "w", role: "tool_result", tool: "Bash", snippet: "x", snippetParts: [], project: "/home/dev/api", score: 1, offset: 0 };
 
 test("sessions come before commands, and at most fifty of them", () => {
-  const [sessions, rest] = choicesFor("", manyRows(200), commands);
+  const [sessions, rest] = choicesFor({ words: "", sessions: manyRows(200), commands });
   expect(sessions?.choices).toHaveLength(50);
   expect(rest?.choices.map((choice) => choice.kind)).toEqual(["command"]);
 });
 
 test("all words must occur", () => {
-  const kinds = (text: string) => choicesFor(text, manyRows(30), commands).flatMap((group) => group.choices.map((choice) => choice.kind));
+  const kinds = (text: string) => choicesFor({ words: text, sessions: manyRows(30), commands }).flatMap((group) => group.choices.map((choice) => choice.kind));
   expect(kinds("fix flaky scheduler")).toEqual(["session"]);
   expect(kinds("keyb")).toEqual(["command"]);
   expect(kinds("nothing of the kind")).toEqual([]);
 });
 
 test("what was found in the history comes last, since it comes later, and leaves room for itself", () => {
-  const groups = choicesFor("e", manyRows(200), commands, [hit, { ...hit, offset: 7 }]);
+  const groups = choicesFor({ words: "e", sessions: manyRows(200), commands, hits: [hit, { ...hit, offset: 7 }] });
   expect(groups.map((group) => [group.name, group.choices.length])).toEqual([
     ["Sessions", 8],
     ["Commands", 1],
@@ -29,6 +29,21 @@ test("what was found in the history comes last, since it comes later, and leaves
   ]);
   const ids = groups.flatMap((group) => group.choices.map((choice) => choice.id));
   expect(new Set(ids).size).toBe(ids.length);
+});
+
+test("what was chosen lately comes first while nothing is typed, once, and only what is still there", () => {
+  const sessions = manyRows(30);
+  const third = `s-${sessions[2]?.sessionId}`;
+  const groups = choicesFor({ words: "", sessions, commands, recent: ["c-Keyboard", "s-gone", third] });
+  expect(groups.map((group) => group.name)).toEqual(["Recent", "Sessions"]);
+  expect(groups[0]?.choices.map((choice) => choice.id)).toEqual(["c-Keyboard", third]);
+  expect(groups[1]?.choices).toHaveLength(29);
+  expect(choicesFor({ words: "keyb", sessions, commands, recent: [third] }).map((group) => group.name)).toEqual(["Commands"]);
+});
+
+test("with a filter the history alone is meant", () => {
+  const groups = choicesFor({ words: "fix", narrowed: true, sessions: manyRows(30), commands, hits: [hit] });
+  expect(groups.map((group) => group.name)).toEqual(["History"]);
 });
 
 test("who said it, and where", () => {

@@ -2,6 +2,7 @@
 
 import type { Hit } from "./bindings/Hit";
 import type { TrackedSession } from "./bindings/TrackedSession";
+import type { Completion } from "./query";
 import { placeOf, titleOf } from "./roster/words";
 
 export type Command = { readonly name: string; readonly key?: string; readonly run: () => void };
@@ -9,6 +10,7 @@ export type Command = { readonly name: string; readonly key?: string; readonly r
 export type Choice =
   | { readonly kind: "session"; readonly id: string; readonly session: TrackedSession }
   | { readonly kind: "command"; readonly id: string; readonly command: Command }
+  | { readonly kind: "filter"; readonly id: string; readonly completion: Completion }
   | { readonly kind: "hit"; readonly id: string; readonly hit: Hit };
 
 /** Choices of one kind, under one heading. */
@@ -19,33 +21,71 @@ const MOST_SESSIONS = 50;
 /** Beside what was found in the history. */
 const MOST_SESSIONS_FOUND = 8;
 
+export type Offer = {
+  /** What was typed, without filters. */
+  readonly words: string;
+  /** Filters are set: then the history is meant, and nothing else is offered beside it. */
+  readonly narrowed?: boolean;
+  readonly sessions: readonly TrackedSession[];
+  readonly commands: readonly Command[];
+  readonly completions?: readonly Completion[];
+  readonly hits?: readonly Hit[];
+  /** Ids of what was chosen lately: it comes first while nothing is typed. */
+  readonly recent?: readonly string[];
+};
+
 /**
  * Sessions in the roster's order, then commands; all words must occur. What was found in the history comes last: it
  * arrives later, and must not push away what is about to be taken.
  */
-export function choicesFor(
-  text: string,
-  sessions: readonly TrackedSession[],
-  commands: readonly Command[],
-  hits: readonly Hit[] = [],
-): ChoiceGroup[] {
-  const terms = text.toLocaleLowerCase().split(/\s+/).filter(Boolean);
+export function choicesFor({ words, narrowed = false, sessions, commands, completions = [], hits = [], recent = [] }: Offer): ChoiceGroup[] {
+  const terms = words.toLocaleLowerCase().split(/\s+/).filter(Boolean);
+  const filters = completions.map((completion): Choice => ({ kind: "filter", id: `f-${completion.text}`, completion }));
+  const history = hits.map((hit, index): Choice => ({ kind: "hit", id: `h-${index}`, hit }));
+  if (narrowed) return withoutEmpty([{ name: "Filters", choices: filters }, { name: "History", choices: history }]);
+  const known = terms.length === 0 ? recentOf(recent, sessions, commands) : [];
+  const taken = new Set(known.map((choice) => choice.id));
   const most = terms.length === 0 ? MOST_SESSIONS : MOST_SESSIONS_FOUND;
   const fits = (words: string): boolean => terms.every((term) => words.toLocaleLowerCase().includes(term));
   const found: Choice[] = [];
   for (const session of sessions) {
     if (found.length === most) break;
     const place = placeOf(session);
+    if (taken.has(`s-${session.sessionId}`)) continue;
     if (fits(`${titleOf(session)} ${place.project} ${place.branch ?? ""} ${session.sessionId}`)) {
-      found.push({ kind: "session", id: `s-${session.sessionId}`, session });
+      found.push(sessionChoice(session));
     }
   }
-  const fitting = commands.filter((command) => fits(command.name));
-  return [
+  const fitting = commands.filter((command) => fits(command.name)).map(commandChoice);
+  return withoutEmpty([
+    { name: "Recent", choices: known },
+    { name: "Filters", choices: filters },
     { name: "Sessions", choices: found },
-    { name: "Commands", choices: fitting.map((command): Choice => ({ kind: "command", id: `c-${command.name}`, command })) },
-    { name: "History", choices: hits.map((hit, index): Choice => ({ kind: "hit", id: `h-${index}`, hit })) },
-  ].filter((group) => group.choices.length > 0);
+    { name: "Commands", choices: fitting.filter((choice) => !taken.has(choice.id)) },
+    { name: "History", choices: history },
+  ]);
+}
+
+function withoutEmpty(groups: readonly ChoiceGroup[]): ChoiceGroup[] {
+  return groups.filter((group) => group.choices.length > 0);
+}
+
+function sessionChoice(session: TrackedSession): Choice {
+  return { kind: "session", id: `s-${session.sessionId}`, session };
+}
+
+function commandChoice(command: Command): Choice {
+  return { kind: "command", id: `c-${command.name}`, command };
+}
+
+/** Of what was chosen lately, what is still there. */
+function recentOf(recent: readonly string[], sessions: readonly TrackedSession[], commands: readonly Command[]): Choice[] {
+  return recent.flatMap((id) => {
+    const session = sessions.find((candidate) => `s-${candidate.sessionId}` === id);
+    if (session !== undefined) return [sessionChoice(session)];
+    const command = commands.find((candidate) => `c-${candidate.name}` === id);
+    return command === undefined ? [] : [commandChoice(command)];
+  });
 }
 
 const ROLES: ReadonlyMap<string, string> = new Map([

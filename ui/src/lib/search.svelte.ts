@@ -2,10 +2,14 @@
 
 import type { Hit } from "./bindings/Hit";
 import type { SearchAnswer } from "./bindings/SearchAnswer";
+import type { SearchQuery } from "./bindings/SearchQuery";
 import { type Host, reasonOf } from "./host/host";
+import { queryOf, readTyped } from "./query";
 
 /** The first page; more would not be read in a palette. */
 const LIMIT = 20;
+
+type Wanted = { readonly query: SearchQuery; readonly key: string };
 
 export class HistorySearch {
   /** Hits of the newest words that were answered; they stay while newer ones are on their way. */
@@ -18,29 +22,37 @@ export class HistorySearch {
   answered = $state("");
 
   #host: Pick<Host, "search">;
-  #wanted = "";
+  #wanted: Wanted = { query: { query: "" }, key: "" };
 
   constructor(host: Pick<Host, "search">) {
     this.#host = host;
   }
 
   /** One question is asked at a time: what was typed meanwhile is asked next, and only the newest of it. */
-  async ask(text: string): Promise<void> {
-    this.#wanted = text.trim();
-    if (!isWorthAsking(this.#wanted)) {
-      this.#show([], "");
+  async ask(text: string, now = Date.now()): Promise<void> {
+    const typed = readTyped(text, now);
+    const query = queryOf(typed, now, LIMIT);
+    // As a key: the moments of `since` move with the clock, what was typed does not.
+    this.#wanted = { query, key: JSON.stringify([typed.words, typed.filters]) };
+    if (!isWorthAsking(query.query)) {
+      const half = typed.filters.length > 0 ? "Type the words to look for as well." : "";
+      this.#show([], typed.trouble || half);
+      return;
+    }
+    if (typed.trouble !== "") {
+      this.#show([], typed.trouble);
       return;
     }
     if (this.busy) return;
     this.busy = true;
-    let asked = "";
-    while (asked !== this.#wanted && isWorthAsking(this.#wanted)) {
+    let asked: Wanted | undefined;
+    while (asked?.key !== this.#wanted.key && isWorthAsking(this.#wanted.query.query)) {
       asked = this.#wanted;
       try {
-        const answer = await this.#host.search({ query: asked, typing: true, limit: LIMIT });
-        if (asked === this.#wanted) this.#show(answer.hits, noteOn(answer));
+        const answer = await this.#host.search(asked.query);
+        if (asked.key === this.#wanted.key) this.#show(answer.hits, noteOn(answer));
       } catch (error) {
-        if (asked === this.#wanted) this.#show([], reasonOf(error));
+        if (asked.key === this.#wanted.key) this.#show([], reasonOf(error));
       }
     }
     this.busy = false;
@@ -49,7 +61,7 @@ export class HistorySearch {
   #show(hits: readonly Hit[], note: string): void {
     this.hits = hits;
     this.note = note;
-    this.answered = this.#wanted;
+    this.answered = this.#wanted.query.query;
   }
 }
 

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 
 import type { SearchAnswer } from "./bindings/SearchAnswer";
+import type { SearchQuery } from "./bindings/SearchQuery";
 import { HistorySearch } from "./search.svelte";
 
 function answer(query: string, change: Partial<SearchAnswer> = {}): SearchAnswer {
@@ -59,6 +60,28 @@ test("one letter asks nothing, one ideograph does", () => {
   expect(host.asked).toEqual([]);
   void search.ask("検");
   expect(host.asked).toHaveLength(1);
+});
+
+test("filters go to the engine as such, and without words nothing is asked", async () => {
+  const asked: SearchQuery[] = [];
+  const search = new HistorySearch({ search: async (query) => (asked.push(query), answer(query.query)) });
+  await search.ask("project:api flaky", 0);
+  expect(asked).toEqual([{ query: "flaky", typing: true, limit: 20, project: "api" }]);
+  await search.ask("project:api", 0);
+  expect(search.note).toContain("Type the words");
+  await search.ask("flaky since:soon", 0);
+  expect(search.note).toContain("since:soon is no time");
+  expect(search.hits).toEqual([]);
+  expect(asked).toHaveLength(1);
+});
+
+test("the same words with another filter are another question", async () => {
+  const asked: SearchQuery[] = [];
+  const search = new HistorySearch({ search: async (query) => (asked.push(query), answer(query.query)) });
+  const first = search.ask("flaky", 0);
+  void search.ask("flaky role:prompt", 0);
+  await first;
+  expect(asked.map(({ role }) => role)).toEqual([undefined, "prompt"]);
 });
 
 test("a failure and a history that is still read are said", async () => {

@@ -1,5 +1,8 @@
 //! Completions and the man page, generated from the options themselves.
 
+use std::path::Path;
+
+use anyhow::Context;
 use clap::CommandFactory;
 
 use super::emit;
@@ -31,4 +34,14 @@ pub fn man() -> anyhow::Result<()> {
         page.render_options_section(&mut text)?;
     }
     emit(&String::from_utf8_lossy(&text))
+}
+
+/// Writes `watchbill.1`, and `watchbill-COMMAND.1` for each command, into a folder, as packages want them.
+///
+/// # Errors
+/// When the folder cannot be made or written to.
+pub fn write_man(folder: &Path) -> anyhow::Result<()> {
+    std::fs::create_dir_all(folder)
+        .and_then(|()| clap_mangen::generate_to(Cli::command(), folder))
+        .with_context(|| format!("cannot write the man pages into {}", folder.display()))
 }

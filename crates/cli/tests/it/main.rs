@@ -13,3 +13,4 @@ mod settings;
 mod tree;
 mod watch;
 mod window;
+mod words;

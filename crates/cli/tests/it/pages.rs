@@ -5,11 +5,13 @@ use std::process::{Command, Stdio};
 
 use crate::program::{run, say, watchbill};
 
-const COMMANDS: [&str; 17] = [
+const COMMANDS: [&str; 19] = [
     "roster",
     "watch",
     "why",
     "chain",
+    "snooze",
+    "put-away",
     "show",
     "search",
     "index",
@@ -75,4 +77,24 @@ fn the_man_page_has_every_command_and_renders_without_a_warning() {
     }
     let home = tempfile::tempdir().unwrap();
     assert_eq!(run(watchbill(home.path()).arg("man")).out, page, "the page is the same each time");
+}
+
+#[test]
+fn every_command_gets_a_man_page_of_its_own() {
+    let home = tempfile::tempdir().unwrap();
+    let said = run(watchbill(home.path()).args(["man", "--folder", "pages"]).current_dir(home.path()));
+    assert_eq!((said.code, said.out.as_str(), said.err.as_str()), (0, "", ""));
+    for command in COMMANDS {
+        let page = home.path().join(format!("pages/watchbill-{command}.1"));
+        let page =
+            std::fs::read_to_string(&page).unwrap_or_else(|error| panic!("{}: {error}", page.display()));
+        if let Some(verdict) = check("groff", &["-man", "-Tutf8", "-ww", "-z"], &page) {
+            assert_eq!(String::from_utf8_lossy(&verdict.stderr), "", "groff's warnings about {command}");
+        }
+    }
+    let pages = std::fs::read_dir(home.path().join("pages")).unwrap().count();
+    assert!(pages > COMMANDS.len(), "the program's own, and those of `hooks`: {pages}");
+    let said = run(watchbill(home.path()).args(["man", "--folder", "/dev/null/pages"]));
+    assert_eq!(said.code, 1);
+    assert!(said.err.contains("cannot write the man pages into /dev/null/pages"), "{}", said.err);
 }

@@ -48,13 +48,22 @@ const VALUE_LIMIT: usize = 1024;
 
 /// The terminal that the variables and the device name; `None` when there is none, as in a service or a pipeline.
 pub fn capture(env: &dyn Fn(&str) -> Option<OsString>, tty: Option<&str>) -> Option<TerminalContext> {
-    let mut ids: BTreeMap<Arc<str>, Arc<str>> =
-        NAMES.iter().filter_map(|name| Some((Arc::from(*name), Arc::from(&*usable(env(name)?)?)))).collect();
+    let mut ids = variables(env);
     if let Some(tty) = tty {
         ids.insert("tty".into(), tty.into());
     }
     let kind = kind(&ids)?;
     Some(TerminalContext { kind: kind.into(), ids })
+}
+
+/// What an environment names, also where that leads to no terminal by itself: then the kind is empty.
+pub fn named(env: &dyn Fn(&str) -> Option<OsString>) -> TerminalContext {
+    let ids = variables(env);
+    TerminalContext { kind: kind(&ids).unwrap_or_default().into(), ids }
+}
+
+fn variables(env: &dyn Fn(&str) -> Option<OsString>) -> BTreeMap<Arc<str>, Arc<str>> {
+    NAMES.iter().filter_map(|name| Some((Arc::from(*name), Arc::from(&*usable(env(name)?)?)))).collect()
 }
 
 /// Text without control characters: some of it ends in commands for terminals.

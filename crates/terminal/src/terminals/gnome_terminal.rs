@@ -1,11 +1,15 @@
 //! GNOME Terminal: the search provider through which GNOME's overview shows its tabs. The name of a result is the
-//! screen's, and activating it switches to the tab and presents its window (gnome-terminal 3.4 to 3.58, as Debian and
-//! Fedora build it).
+//! screen's, and activating it switches to the tab and presents its window (gnome-terminal since 3.10, where its
+//! setting `shell-integration-enabled` is on).
 
 use super::{Plan, Program, Raise, Role, window};
 use crate::call::Call;
 use crate::place::Place;
 use crate::world::World;
+
+/// Off by default in Debian; it is read when the server starts.
+const SETTING: &str = "GNOME Terminal lets a tab be chosen when `gsettings set org.gnome.Terminal.Legacy.Settings \
+                       shell-integration-enabled true` was said before it was started.";
 
 /// GNOME Terminal.
 pub const PROGRAM: Program = Program {
@@ -37,7 +41,7 @@ fn plan(place: &Place) -> Plan {
             Call::new("gdbus", gdbus.into_iter().chain(["@as []", "0"])),
             Call::new("dbus-send", send.into_iter().chain(["array:string:", "uint32:0"])),
         ],
-        lacking: None,
+        lacking: Some(SETTING.into()),
         raise,
     }
 }

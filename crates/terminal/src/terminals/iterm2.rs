@@ -61,8 +61,8 @@ fn shown(place: &Place, world: &dyn World) -> Option<bool> {
     Some(out.trim() == "yes")
 }
 
-/// The unique id and the device; one of them may be `-`, which is neither.
+/// The unique id and the device; one of them may be `none`, which is neither.
 fn names(place: &Place) -> Option<(&str, &str)> {
     let id = place.id("ITERM_SESSION_ID").and_then(|id| id.rsplit(':').next());
-    (id.is_some() || place.tty().is_some()).then(|| (id.unwrap_or("-"), place.tty().unwrap_or("-")))
+    (id.is_some() || place.tty().is_some()).then(|| (id.unwrap_or("none"), place.tty().unwrap_or("none")))
 }

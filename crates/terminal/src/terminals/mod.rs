@@ -57,7 +57,8 @@ pub enum Role {
 pub struct Plan {
     /// Brings the tab to the front in its window. They all do the same: the first whose program is there is run.
     pub select: Vec<Call>,
-    /// Why the tab cannot be chosen, as a sentence; `None` where `select` does it, or a window has no tabs.
+    /// Why the tab cannot be chosen, as a sentence; `None` where a window has no tabs. Where there is something in `select`:
+    /// what the person can do when that is refused.
     pub lacking: Option<String>,
     /// Brings the window to the front.
     pub raise: Raise,

@@ -5,6 +5,8 @@ import type { FocusAnswer } from "../bindings/FocusAnswer";
 import type { RosterMessage } from "../bindings/RosterMessage";
 import type { SearchAnswer } from "../bindings/SearchAnswer";
 import type { SearchQuery } from "../bindings/SearchQuery";
+import type { ShellMessage } from "../bindings/ShellMessage";
+import type { ShortcutState } from "../bindings/ShortcutState";
 import type { Timeline } from "../bindings/Timeline";
 import type { TimelinePlace } from "../bindings/TimelinePlace";
 import type { Why } from "../bindings/Why";
@@ -53,6 +55,16 @@ export interface Host {
   lookingAt(sessionId: string | null): Promise<void>;
   copy(text: string): Promise<void>;
   startDemo(): Promise<void>;
+  /** What the shell has to say: first whether the window is a strip, then whatever comes. */
+  listen(onMessage: (message: ShellMessage) => void): Promise<void>;
+  /** Makes the window a strip above all others, or the window that it was; the answer comes as a message. */
+  setCompact(on: boolean): Promise<void>;
+  /** Whether the desktop starts the program. */
+  autostart(): Promise<boolean>;
+  /** Turns that on or off, and says what is so afterwards. */
+  setAutostart(on: boolean): Promise<boolean>;
+  /** The key that opens the window from anywhere, and whether it works. */
+  shortcut(): Promise<ShortcutState>;
 }
 
 /** What went wrong, in words for the person, whatever was thrown. */

@@ -3,6 +3,7 @@
 import { Channel, invoke } from "@tauri-apps/api/core";
 
 import type { RosterMessage } from "../bindings/RosterMessage";
+import type { ShellMessage } from "../bindings/ShellMessage";
 import { copyText } from "./clipboard";
 import type { Host } from "./host";
 
@@ -41,5 +42,14 @@ export function tauriHost(): Host {
     lookingAt: (sessionId) => invoke("looking_at", { sessionId }),
     copy: copyText,
     startDemo: () => invoke("start_demo"),
+    async listen(onMessage) {
+      const channel = new Channel<ShellMessage>();
+      channel.onmessage = onMessage;
+      await invoke("shell_subscribe", { channel });
+    },
+    setCompact: (on) => invoke("set_compact", { on }),
+    autostart: () => invoke("autostart"),
+    setAutostart: (on) => invoke("set_autostart", { on }),
+    shortcut: () => invoke("shortcut"),
   };
 }

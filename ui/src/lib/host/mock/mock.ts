@@ -4,6 +4,7 @@ import type { FocusAnswer } from "../../bindings/FocusAnswer";
 import type { RosterMessage } from "../../bindings/RosterMessage";
 import type { SearchQuery } from "../../bindings/SearchQuery";
 import type { TrackedSession } from "../../bindings/TrackedSession";
+import type { ShellMessage } from "../../bindings/ShellMessage";
 import type { WorkChain } from "../../bindings/WorkChain";
 import { copyText } from "../clipboard";
 import type { Host } from "../host";
@@ -23,6 +24,8 @@ export type Preset = {
   readonly chains?: (session: TrackedSession) => WorkChain;
   readonly fails?: string;
   readonly reading?: boolean;
+  /** Begins as a strip. */
+  readonly compact?: boolean;
   /** Very many rows with so many changes a second, instead of `rows`. */
   readonly flood?: { readonly sessions: number; readonly perSecond: number };
 };
@@ -37,6 +40,8 @@ export class MockHost implements Host {
   readonly focused: string[] = [];
 
   #preset: Preset;
+  #ears: ((message: ShellMessage) => void)[] = [];
+  #autostart = false;
   #words = new MockWords();
   #rows: TrackedSession[];
   #revision = 1;
@@ -111,6 +116,33 @@ export class MockHost implements Host {
   /** Sends any message as it is, for tests of what must not happen. */
   send(message: RosterMessage): void {
     for (const sink of this.#sinks.keys()) sink(message);
+  }
+
+  /** Says something as the shell would. */
+  tell(message: ShellMessage): void {
+    for (const ear of this.#ears) ear(message);
+  }
+
+  async listen(onMessage: (message: ShellMessage) => void): Promise<void> {
+    this.#ears.push(onMessage);
+    onMessage({ type: "compact", on: this.#preset.compact ?? false });
+  }
+
+  async setCompact(on: boolean): Promise<void> {
+    this.tell({ type: "compact", on });
+  }
+
+  async autostart(): Promise<boolean> {
+    return this.#autostart;
+  }
+
+  async setAutostart(on: boolean): Promise<boolean> {
+    this.#autostart = on;
+    return on;
+  }
+
+  async shortcut() {
+    return { wanted: "", active: false };
   }
 
   async subscribe(all: boolean, onMessage: (message: RosterMessage) => void): Promise<() => void> {
@@ -320,6 +352,8 @@ export function presetNamed(name: string): Preset {
       return { rows: everydayRows(), timelines: (session) => endlessTimeline(session.sessionId, 100_000) };
     case "flood":
       return { rows: [], flood: { sessions: 2000, perSecond: 50 }, timelines: (session) => endlessTimeline(session.sessionId, 100_000) };
+    case "compact":
+      return { rows: everydayRows(), compact: true };
     case "lively":
       return { rows: everydayRows(), script: livelyScript() };
     default:

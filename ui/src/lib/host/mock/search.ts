@@ -42,10 +42,17 @@ function partsOf(text: string, word: string): SnippetPart[] {
 export function searchMock(rows: readonly TrackedSession[], timelineOf: (session: TrackedSession) => MockTimeline, asked: SearchQuery): SearchAnswer {
   const words = asked.query.toLowerCase().split(/\s+/).filter(Boolean);
   const hits: Hit[] = [];
+  const fits = (session: TrackedSession, item: TimelineItem, text: Text): boolean =>
+    (asked.project === undefined || (session.cwd ?? "").includes(asked.project)) &&
+    (asked.role === undefined || text.role === asked.role) &&
+    (asked.tool === undefined || text.tool === asked.tool) &&
+    (asked.since === undefined || (item.at ?? "") >= asked.since);
   const look = (session: TrackedSession, timeline: MockTimeline, agentId: string | undefined): void => {
     for (let index = 0; index < Math.min(timeline.total, 1000); index += 1) {
       const item = timeline.at(index);
-      for (const { role, text, tool } of textsOf(item)) {
+      for (const said of textsOf(item)) {
+        const { role, text, tool } = said;
+        if (!fits(session, item, said)) continue;
         if (!words.every((word) => text.toLowerCase().includes(word))) continue;
         const snippetParts = partsOf(text.replace(/\s+/g, " "), words[0] ?? "");
         hits.push({

@@ -1,0 +1,303 @@
+//! What terminals are asked that are not here: the command lines, on a made-up system.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use watchbill_core::hook::TerminalContext;
+use watchbill_core::ids::Instance;
+use watchbill_terminal::call::{Call, Ran};
+use watchbill_terminal::windows::Window;
+use watchbill_terminal::world::{Platform, Process, World};
+use watchbill_terminal::{Answer, Outcome, Presence, Seat, focus, in_front};
+
+const AGENT: u32 = 900;
+
+/// A system that answers as told, and notes what it was asked.
+struct Made {
+    platform: Platform,
+    processes: Vec<Process>,
+    environment: BTreeMap<u32, TerminalContext>,
+    own: BTreeMap<&'static str, &'static str>,
+    named: Vec<(u32, Vec<String>)>,
+    windows: Vec<Window>,
+    answers: Vec<(&'static str, Ran)>,
+    asked: RefCell<Vec<String>>,
+}
+
+impl World for Made {
+    fn platform(&self) -> Platform {
+        self.platform
+    }
+    fn variable(&self, name: &str) -> Option<String> {
+        self.own.get(name).map(|value| (*value).to_owned())
+    }
+    fn run(&self, call: &Call) -> Ran {
+        // A script is long, and the same whatever it is about.
+        let mut shown = call.clone();
+        if call.program == "osascript" || call.program == "powershell.exe" {
+            let script = shown.args.iter_mut().find(|arg| arg.len() > 80);
+            script.into_iter().for_each(|script| *script = "SCRIPT".into());
+        }
+        let line = shown.to_string();
+        let answer = self.answers.iter().find(|(begin, _)| line.contains(begin)).map(|(_, ran)| ran.clone());
+        self.asked.borrow_mut().push(line);
+        answer.unwrap_or(Ran::Done(String::new()))
+    }
+    fn process(&self, pid: u32) -> Option<Process> {
+        self.processes.iter().find(|process| process.pid == pid).cloned()
+    }
+    fn terminal_of(&self, pid: u32) -> Option<TerminalContext> {
+        self.environment.get(&pid).cloned()
+    }
+    fn named(&self, _name: &str) -> Vec<(u32, Vec<String>)> {
+        self.named.clone()
+    }
+    fn windows(&self, display: &str) -> Option<Vec<Window>> {
+        self.asked.borrow_mut().push(format!("windows of {display}"));
+        Some(self.windows.clone())
+    }
+    fn active(&self, _display: &str) -> Option<u32> {
+        self.windows.last().map(|window| window.id)
+    }
+    fn activate(&self, _display: &str, window: u32) -> bool {
+        self.asked.borrow_mut().push(format!("raise {window}"));
+        true
+    }
+}
+
+/// A chain of processes above the agent, nearest first, and a system on which only they run.
+fn made(platform: Platform, above: &[&str]) -> Made {
+    let mut processes = vec![process(AGENT, "claude", AGENT - 1)];
+    for (at, name) in (1..).zip(above) {
+        processes.push(process(AGENT - at, name, AGENT - at - 1));
+    }
+    if let Some(last) = processes.last_mut() {
+        last.parent = 1;
+    }
+    let own = if platform == Platform::Linux { BTreeMap::from([("DISPLAY", ":0")]) } else { BTreeMap::new() };
+    let asked = RefCell::default();
+    let (environment, named, windows, answers) = Default::default();
+    Made { platform, processes, environment, own, named, windows, answers, asked }
+}
+
+fn process(pid: u32, name: &str, parent: u32) -> Process {
+    Process { pid, parent, name: name.into(), start: "77".into(), tty: Some("/dev/ttys003".into()) }
+}
+
+fn context(kind: &str, ids: &[(&str, &str)]) -> TerminalContext {
+    let ids = ids.iter().map(|(name, value)| (Arc::from(*name), Arc::from(*value))).collect();
+    TerminalContext { kind: kind.into(), ids }
+}
+
+fn seat(kind: &str, ids: &[(&str, &str)]) -> Seat {
+    Seat {
+        session: "3f6a1c52".into(),
+        cwd: Some("/home/dev/api-server".into()),
+        terminal: Some(Arc::new(context(kind, ids))),
+        presence: Presence::Runs(Instance { pid: AGENT, proc_start: Some("77".into()) }),
+    }
+}
+
+fn asked(world: &Made, seat: &Seat) -> (Answer, Vec<String>) {
+    let answer = focus(seat, world);
+    (answer, world.asked.take())
+}
+
+fn focused(by: &str) -> Outcome {
+    Outcome::Focused { by: by.into() }
+}
+
+#[test]
+fn terminals_of_macos_are_asked_by_script_and_arguments() {
+    let cases: &[(&str, &str, &[(&str, &str)], &str)] = &[
+        (
+            "iTerm2",
+            "iTerm2",
+            &[("ITERM_SESSION_ID", "w0t1p0:8C4F-11")],
+            "osascript -e SCRIPT 8C4F-11 /dev/ttys003",
+        ),
+        ("iTerm2", "iTerm2", &[], "osascript -e SCRIPT none /dev/ttys003"),
+        ("Terminal", "Terminal", &[], "osascript -e SCRIPT /dev/ttys003"),
+        ("Ghostty", "ghostty", &[], "osascript -e SCRIPT /home/dev/api-server"),
+        (
+            "Warp",
+            "Warp",
+            &[("WARP_FOCUS_URL", "warp://action/focus?pane=3f-1")],
+            "open 'warp://action/focus?pane=3f-1'",
+        ),
+    ];
+    for (name, process, ids, line) in cases {
+        let world = made(Platform::MacOs, &["zsh", process]);
+        let (answer, lines) = asked(&world, &seat("", ids));
+        assert_eq!(answer.outcome, focused(name));
+        assert_eq!(answer.resume, "cd /home/dev/api-server && claude --resume 3f6a1c52");
+        assert_eq!(lines.first().map(String::as_str), Some(*line));
+    }
+}
+
+#[test]
+fn editors_and_windows_terminal_show_their_window_alone() {
+    let cases: &[(Platform, &str, &str, &[(&str, &str)], &str)] = &[
+        (Platform::MacOs, "Cursor", "vscode", &[("TERM_PROGRAM", "vscode")], "open -a Cursor"),
+        (Platform::MacOs, "goland", "jetbrains", &[], "open -b com.jetbrains.goland"),
+        (Platform::Windows, "pwsh", "vscode", &[], "code.cmd /home/dev/api-server"),
+        (
+            Platform::Windows,
+            "pwsh",
+            "windows_terminal",
+            &[("WT_SESSION", "8c0f")],
+            "powershell.exe -NoProfile -NonInteractive -Command SCRIPT",
+        ),
+    ];
+    for (platform, process, kind, ids, line) in cases {
+        let (answer, lines) = asked(&made(*platform, &["zsh", process]), &seat(kind, ids));
+        assert!(matches!(answer.outcome, Outcome::WindowOnly { .. }), "{answer:?}");
+        assert_eq!(lines, [*line]);
+    }
+}
+
+#[test]
+fn wezterm_is_asked_over_its_socket_and_its_window_raised() {
+    let ids = [("WEZTERM_PANE", "4"), ("WEZTERM_UNIX_SOCKET", "/run/user/1000/wezterm/gui-sock-9")];
+    let mut world = made(Platform::Linux, &["zsh", "wezterm-gui"]);
+    world.windows = vec![Window { id: 31, pid: Some(AGENT - 2), title: "w".into() }];
+    let (answer, lines) = asked(&world, &seat("wezterm", &ids));
+    assert_eq!(answer.outcome, focused("WezTerm"));
+    let activate = "WEZTERM_UNIX_SOCKET=/run/user/1000/wezterm/gui-sock-9 wezterm cli --no-auto-start activate-pane \
+                    --pane-id 4";
+    assert_eq!(lines, [activate, "windows of :0", "raise 31"]);
+    // Without its program the window comes all the same, and why no more is said.
+    world.answers = vec![("wezterm", Ran::Absent)];
+    let (answer, lines) = asked(&world, &seat("wezterm", &ids));
+    assert_eq!(lines.last().map(String::as_str), Some("raise 31"));
+    assert!(answer.outcome.why().is_some_and(|why| why.contains("not on the search path")), "{answer:?}");
+    world.answers = vec![("list-clients", Ran::Done(r#"[{"focused_pane_id":4}]"#.into()))];
+    assert_eq!(in_front(&seat("wezterm", &ids), &world), Some(true));
+}
+
+#[test]
+fn zellij_selects_the_pane_and_its_client_is_found_among_the_processes() {
+    let ids = [("ZELLIJ_SESSION_NAME", "work"), ("ZELLIJ_PANE_ID", "7")];
+    let mut world = made(Platform::Linux, &["zsh", "zellij"]);
+    world.processes.extend([process(50, "zellij", 49), process(49, "alacritty", 1)]);
+    let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
+    world.named = vec![
+        (40, words("zellij --server /run/z/work")),
+        (50, words("zellij attach work")),
+        (60, words("zellij")),
+    ];
+    world.windows = vec![Window { id: 8, pid: Some(49), title: "z".into() }];
+    let (answer, lines) = asked(&world, &seat("zellij", &ids));
+    assert_eq!(answer.outcome, focused("Zellij in alacritty"));
+    assert_eq!(lines, ["zellij --session work action focus-pane-id terminal_7", "windows of :0", "raise 8"]);
+    world.answers =
+        vec![("focus-pane-id", Ran::Failed("error: unrecognized subcommand 'focus-pane-id'".into()))];
+    let (answer, _) = asked(&world, &seat("zellij", &ids));
+    assert!(matches!(&answer.outcome, Outcome::WindowOnly { why, .. } if why.contains("0.44")), "{answer:?}");
+    world.named.clear();
+    let (answer, _) = asked(&world, &seat("zellij", &ids));
+    assert_eq!(answer.attach.as_deref(), Some("zellij attach work"));
+}
+
+#[test]
+fn tmux_within_iterm2_is_followed_by_the_clients_device() {
+    let mut world = made(Platform::MacOs, &["zsh", "tmux"]);
+    world.processes.extend([process(50, "tmux", 49), process(49, "zsh", 48), process(48, "iTerm2", 1)]);
+    world.answers = vec![
+        ("list-panes", Ran::Done("%2 $1 @3 0 1 work\n".into())),
+        ("list-clients", Ran::Done("50 1763736507 0 $1 /dev/ttys009\n".into())),
+    ];
+    let (answer, lines) =
+        asked(&world, &seat("tmux", &[("TMUX", "/home/dev/.tmux/default,7,1"), ("TMUX_PANE", "%2")]));
+    assert_eq!(answer.outcome, focused("tmux in iTerm2"));
+    let switch = r"tmux -S /home/dev/.tmux/default switch-client -c /dev/ttys009 -t '$1:@3.%2'";
+    assert_eq!(
+        lines.get(2..),
+        Some(&[switch.to_owned(), "osascript -e SCRIPT none /dev/ttys009".to_owned()][..])
+    );
+}
+
+#[test]
+fn compositors_of_wayland_are_asked_by_process() {
+    let niri = Ran::Done(r#"[{"id":5,"pid":1},{"id":12,"pid":898}]"#.into());
+    let cases: &[(&str, &str, Ran, &str)] = &[
+        (
+            "SWAYSOCK",
+            "/run/sway.sock",
+            Ran::Done(r#"[{"success":true}]"#.into()),
+            "swaymsg '[pid=900] focus'",
+        ),
+        (
+            "HYPRLAND_INSTANCE_SIGNATURE",
+            "ab_1",
+            Ran::Done("ok\n".into()),
+            "hyprctl dispatch focuswindow pid:900",
+        ),
+        ("NIRI_SOCKET", "/run/niri.sock", niri, "niri msg action focus-window --id 12"),
+        ("XDG_CURRENT_DESKTOP", "KDE", Ran::Done(String::new()), "kdotool search --pid 900 windowactivate"),
+    ];
+    for (name, value, answer, line) in cases {
+        let mut world = made(Platform::Linux, &["zsh", "foot"]);
+        world.own = BTreeMap::from([("WAYLAND_DISPLAY", "wayland-1"), (name, value)]);
+        world.answers = vec![("", answer.clone())];
+        let (answer, lines) = asked(&world, &seat("", &[]));
+        assert_eq!(answer.outcome, focused("foot"), "{lines:?}");
+        assert!(lines.iter().any(|asked| asked.ends_with(line)), "{lines:?}");
+    }
+}
+
+#[test]
+fn where_no_terminal_can_be_it_is_said_and_nobody_is_asked() {
+    let world = made(Platform::Linux, &["zsh", "xterm"]);
+    for presence in [Presence::Ended, Presence::Background, Presence::Elsewhere, Presence::MadeUp] {
+        let (answer, lines) = asked(&world, &Seat { presence, ..seat("tmux", &[("TMUX_PANE", "%1")]) });
+        assert!(matches!(&answer.outcome, Outcome::NotPossible { why } if why.ends_with('.')), "{answer:?}");
+        assert!(lines.is_empty(), "{lines:?}");
+        assert!(!answer.resume.is_empty());
+    }
+    let mut service = made(Platform::Linux, &["systemd"]);
+    service.processes.iter_mut().for_each(|process| process.tty = None);
+    let (answer, lines) = asked(&service, &seat("", &[("DISPLAY", ":0")]));
+    assert!(
+        matches!(&answer.outcome, Outcome::NotPossible { why } if why.contains("without a terminal")),
+        "{answer:?}"
+    );
+    assert!(lines.is_empty(), "{lines:?}");
+}
+
+/// Forms of values as terminals set them.
+const GOOD: &[&str] =
+    &["%2", "7", "unix:/run/k", "/home/dev/s,1,0", "/Sessions/3", ":1.7", "work", "w0t0p0:8C-1"];
+
+proptest! {
+    /// Whatever variables hold, a command line has them whole, as arguments of their own, and never as options.
+    #[test]
+    fn hostile_values_reach_no_command_line_in_pieces(
+        value in "[-a-z0-9%$;&|`'\"() \\n\u{1b}:/,.]{0,24}",
+        kind in 0usize..12,
+        good in 0usize..8,
+    ) {
+        let kinds = ["tmux", "zellij", "kitty", "wezterm", "ghostty", "iterm2", "apple_terminal", "vscode", "konsole",
+            "gnome_terminal", "warp", "tty"];
+        let names = ["TMUX", "TMUX_PANE", "tmux", "ZELLIJ_SESSION_NAME", "ZELLIJ_PANE_ID", "KITTY_WINDOW_ID",
+            "KITTY_LISTEN_ON", "WEZTERM_PANE", "WEZTERM_UNIX_SOCKET", "ITERM_SESSION_ID", "WARP_FOCUS_URL",
+            "KONSOLE_DBUS_SERVICE", "KONSOLE_DBUS_SESSION", "KONSOLE_DBUS_WINDOW", "GNOME_TERMINAL_SCREEN",
+            "GNOME_TERMINAL_SERVICE", "WINDOWID", "DISPLAY", "tty"];
+        for platform in [Platform::Linux, Platform::MacOs, Platform::Windows] {
+            let ids: Vec<(&str, &str)> = names.iter().enumerate()
+                .map(|(at, name)| (*name, if (at + good) % 3 == 0 { GOOD[(at + good) % GOOD.len()] } else { &*value }))
+                .collect();
+            let seat = Seat { presence: Presence::Heard, ..seat(kinds[kind], &ids) };
+            let world = made(platform, &[]);
+            let (answer, lines) = asked(&world, &seat);
+            prop_assert!(lines.len() < 20 && !answer.resume.is_empty());
+            for line in lines {
+                prop_assert!(!line.contains(['\n', '\u{1b}']), "{line}");
+                let option = !value.is_empty() && value.starts_with('-');
+                prop_assert!(!option || !line.split(' ').any(|word| word == value), "{line}");
+            }
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! Starting with the desktop: one switch, off until the person turns it on. Packages put nothing there by themselves.
+
+use std::path::PathBuf;
+
+/// Under Linux an entry in the autostart folder (freedesktop.org's "Desktop Application Autostart Specification" 0.5);
+/// elsewhere the plugin of Tauri does it, which under Linux knows neither `XDG_CONFIG_HOME` nor quotes.
+#[cfg(target_os = "linux")]
+pub use entry::Switch;
+#[cfg(not(target_os = "linux"))]
+pub use plugin::Switch;
+
+/// The program that is to be started: the one that runs, or the image that it was mounted from.
+fn own_program() -> std::io::Result<PathBuf> {
+    match std::env::var_os("APPIMAGE") {
+        Some(image) => Ok(image.into()),
+        None => std::env::current_exe(),
+    }
+}
+
+#[cfg(any(target_os = "linux", test))]
+mod entry {
+    use std::io;
+    use std::path::{Path, PathBuf};
+
+    const NAME: &str = "watchbill-desktop.desktop";
+
+    /// The entry in the autostart folder.
+    pub struct Switch {
+        file: PathBuf,
+        arguments: Vec<String>,
+    }
+
+    impl Switch {
+        /// The switch of a person whose configuration folder this is; the program is started with these arguments.
+        pub fn new(config: &Path, arguments: Vec<String>) -> Self {
+            Self { file: config.join("autostart").join(NAME), arguments }
+        }
+
+        /// Whether the desktop will start the program.
+        ///
+        /// # Errors
+        /// When the entry is there and cannot be read.
+        pub fn is_on(&self) -> io::Result<bool> {
+            Ok(self.read()?.is_some_and(|entry| is_enabled(&entry)))
+        }
+
+        /// Turns it on or off.
+        ///
+        /// # Errors
+        /// When the folder cannot be written to.
+        pub fn set(&self, on: bool) -> io::Result<()> {
+            if on { self.write(&super::own_program()?) } else { self.remove() }
+        }
+
+        /// An entry that names a program which is not there any more, such as one of an older package, is made to name this one.
+        /// One that names another program which is there stays: the person may have two.
+        ///
+        /// # Errors
+        /// When the entry cannot be read or written.
+        pub fn correct(&self) -> io::Result<bool> {
+            let Some(entry) = self.read()?.filter(|entry| is_enabled(entry)) else { return Ok(false) };
+            if program_of(&entry).is_some_and(|program| Path::new(&program).exists()) {
+                return Ok(false);
+            }
+            self.write(&super::own_program()?)?;
+            Ok(true)
+        }
+
+        fn read(&self) -> io::Result<Option<String>> {
+            match std::fs::read_to_string(&self.file) {
+                Ok(text) => Ok(Some(text)),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+                Err(error) => Err(error),
+            }
+        }
+
+        fn write(&self, program: &Path) -> io::Result<()> {
+            let program =
+                program.to_str().ok_or_else(|| io::Error::other("the program's path is not UTF-8"))?;
+            let folder = self.file.parent().unwrap_or(Path::new("."));
+            std::fs::create_dir_all(folder)?;
+            let fresh = folder.join(format!(".{NAME}.{}", std::process::id()));
+            std::fs::write(&fresh, text_of(program, &self.arguments))?;
+            std::fs::rename(&fresh, &self.file)
+        }
+
+        fn remove(&self) -> io::Result<()> {
+            match std::fs::remove_file(&self.file) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+                _ => Ok(()),
+            }
+        }
+    }
+
+    fn text_of(program: &str, arguments: &[String]) -> String {
+        let words: Vec<String> =
+            std::iter::once(program).chain(arguments.iter().map(String::as_str)).map(quoted).collect();
+        format!(
+            "[Desktop Entry]\nType=Application\nVersion=1.0\nName=Watchbill\n\
+             Comment=The roster of your coding agents\nExec={}\nIcon=watchbill-desktop\nTerminal=false\n\
+             StartupNotify=false\nX-GNOME-Autostart-enabled=true\n",
+            words.join(" ")
+        )
+    }
+
+    /// As the Desktop Entry Specification 1.5 wants it: quotes first, then the escapes of every string, and `%` twice.
+    fn quoted(word: &str) -> String {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@".contains(c);
+        if !word.is_empty() && word.chars().all(plain) {
+            return word.to_owned();
+        }
+        let mut text = String::from("\"");
+        for c in word.chars() {
+            match c {
+                '"' | '`' | '$' => text.extend(["\\\\", c.encode_utf8(&mut [0; 4])]),
+                '\\' => text.push_str("\\\\\\\\"),
+                '%' => text.push_str("%%"),
+                '\n' => text.push_str("\\n"),
+                '\t' => text.push_str("\\t"),
+                other => text.push(other),
+            }
+        }
+        text + "\""
+    }
+
+    /// The program that an entry starts; `None` when it has no such line.
+    fn program_of(entry: &str) -> Option<String> {
+        let line = value(entry, "Exec")?;
+        let mut program = String::new();
+        // The escapes of a string are gone first, so that what is left are those of the quotes.
+        let line = line.replace("\\\\", "\\");
+        let mut chars = line.chars();
+        if line.starts_with('"') {
+            chars.next();
+            while let Some(c) = chars.next().filter(|c| *c != '"') {
+                program.push(if c == '\\' { chars.next()? } else { c });
+            }
+        } else {
+            program.extend(chars.take_while(|c| !c.is_whitespace()));
+        }
+        Some(program.replace("%%", "%"))
+    }
+
+    fn is_enabled(entry: &str) -> bool {
+        let says = |key, word: &str| value(entry, key).is_some_and(|value| value.eq_ignore_ascii_case(word));
+        !says("Hidden", "true") && !says("X-GNOME-Autostart-enabled", "false")
+    }
+
+    fn value<'a>(entry: &'a str, key: &str) -> Option<&'a str> {
+        entry.lines().find_map(|line| Some(line.strip_prefix(key)?.trim_start().strip_prefix('=')?.trim()))
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        fn switch(arguments: &[&str]) -> (tempfile::TempDir, Switch) {
+            let config = tempfile::tempdir().expect("a folder");
+            let switch = Switch::new(config.path(), arguments.iter().map(ToString::to_string).collect());
+            (config, switch)
+        }
+
+        #[test]
+        fn it_is_off_until_it_is_turned_on() {
+            let (_config, switch) = switch(&["--hidden"]);
+            assert!(!switch.is_on().expect("readable"));
+            switch.set(false).expect("nothing to do");
+            switch.set(true).expect("writable");
+            assert!(switch.is_on().expect("readable"));
+            let own = std::env::current_exe().expect("a program runs");
+            let text = std::fs::read_to_string(&switch.file).expect("readable");
+            assert!(text.contains(&format!("Exec={} --hidden\n", own.display())), "{text}");
+            assert!(!switch.correct().expect("readable"), "the program is there");
+            switch.set(false).expect("writable");
+            assert!(!switch.is_on().expect("readable"));
+        }
+
+        #[test]
+        fn a_desktop_that_turned_it_off_is_heard() {
+            let (_config, switch) = switch(&[]);
+            for line in ["Hidden=true", "X-GNOME-Autostart-enabled = false"] {
+                switch.set(true).expect("writable");
+                let text = std::fs::read_to_string(&switch.file).expect("readable");
+                let text = text.replace("X-GNOME-Autostart-enabled=true", line);
+                std::fs::write(&switch.file, text.replace("Exec=/", "Exec=/gone/")).expect("writable");
+                assert!(!switch.is_on().expect("readable"), "{line}");
+                assert!(!switch.correct().expect("readable"), "what is off is left alone");
+            }
+        }
+
+        #[test]
+        fn an_entry_that_leads_nowhere_is_corrected() {
+            let (config, switch) = switch(&[]);
+            switch.set(true).expect("writable");
+            let right = std::fs::read_to_string(&switch.file).expect("readable");
+            std::fs::write(
+                &switch.file,
+                "[Desktop Entry]\nExec=\"/opt/old one/watchbill-desktop\" --hidden\n",
+            )
+            .expect("ours");
+            assert!(switch.correct().expect("writable"));
+            assert_eq!(std::fs::read_to_string(&switch.file).expect("readable"), right);
+            let other = config.path().join("other \"$\\% program");
+            std::fs::write(&other, "").expect("ours");
+            switch.write(&other).expect("writable");
+            assert!(!switch.correct().expect("readable"), "another program that is there stays");
+        }
+
+        #[test]
+        fn what_is_quoted_is_read_back() {
+            for program in
+                ["/usr/bin/watchbill-desktop", "/home/dev/my programs/a", "/a\"b`c$d\\e%f%%g", "/ä b"]
+            {
+                let text = text_of(program, &["--hidden".to_owned()]);
+                assert_eq!(program_of(&text).as_deref(), Some(program), "{text}");
+            }
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod plugin {
+    use std::io;
+
+    use tauri::AppHandle;
+    use tauri_plugin_autostart::ManagerExt;
+
+    /// The plugin's switch: a launch agent, or a value in the registry. Both name the program anew when they are turned on.
+    pub struct Switch {
+        app: AppHandle,
+    }
+
+    impl Switch {
+        /// The program is started with these arguments.
+        ///
+        /// # Errors
+        /// When the plugin does not find the program's own path.
+        pub fn new(app: &AppHandle, arguments: Vec<String>) -> tauri::Result<Self> {
+            app.plugin(tauri_plugin_autostart::Builder::new().args(arguments).build())?;
+            Ok(Self { app: app.clone() })
+        }
+
+        /// Whether the desktop will start the program.
+        ///
+        /// # Errors
+        /// When the system does not answer.
+        pub fn is_on(&self) -> io::Result<bool> {
+            self.app.autolaunch().is_enabled().map_err(io::Error::other)
+        }
+
+        /// Turns it on or off.
+        ///
+        /// # Errors
+        /// When the system refuses.
+        pub fn set(&self, on: bool) -> io::Result<()> {
+            let switch = self.app.autolaunch();
+            if on { switch.enable() } else { switch.disable() }.map_err(io::Error::other)
+        }
+
+        /// What is on names this program from now on: an update may have put it elsewhere.
+        ///
+        /// # Errors
+        /// When the system refuses.
+        pub fn correct(&self) -> io::Result<bool> {
+            let on = self.is_on()?;
+            if on {
+                self.set(true)?;
+            }
+            Ok(on)
+        }
+    }
+}

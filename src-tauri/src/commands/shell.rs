@@ -1,0 +1,53 @@
+//! What the window may ask of the shell itself: its form, the switch for the desktop's start, the key from anywhere.
+
+use tauri::ipc::Channel;
+use tauri::{AppHandle, State};
+use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_protocol::shell::{ShellMessage, ShortcutState};
+
+use crate::autostart::Switch;
+use crate::notes::Notes;
+use crate::shortcut::GlobalKey;
+use crate::window;
+
+/// What the shell has to tell, through `channel`, from now on.
+#[tauri::command]
+pub async fn shell_subscribe(
+    app: AppHandle,
+    notes: State<'_, Notes>,
+    channel: Channel<ShellMessage>,
+) -> Result<(), ApiError> {
+    notes.connect(channel, ShellMessage::Compact { on: window::is_compact(&app) });
+    Ok(())
+}
+
+/// Makes the window a strip, or the window that it was before.
+#[tauri::command]
+pub async fn set_compact(app: AppHandle, on: bool) -> Result<(), ApiError> {
+    window::set_compact(&app, on);
+    Ok(())
+}
+
+/// Whether the desktop starts the program.
+#[tauri::command]
+pub async fn autostart(switch: State<'_, Switch>) -> Result<bool, ApiError> {
+    switch.is_on().map_err(|error| {
+        let message = format!("whether Watchbill starts with the desktop cannot be read: {error}");
+        ApiError::new(ErrorCode::Unreadable, message)
+    })
+}
+
+/// Has the desktop start the program, or not; returns what is so afterwards.
+#[tauri::command]
+pub async fn set_autostart(switch: State<'_, Switch>, on: bool) -> Result<bool, ApiError> {
+    switch.set(on).and_then(|()| switch.is_on()).map_err(|error| {
+        let message = format!("Watchbill's start with the desktop could not be changed: {error}");
+        ApiError::new(ErrorCode::Unsupported, message)
+    })
+}
+
+/// The key that opens the window from anywhere, and whether it works.
+#[tauri::command]
+pub async fn shortcut(key: State<'_, GlobalKey>) -> Result<ShortcutState, ApiError> {
+    Ok(key.shown())
+}

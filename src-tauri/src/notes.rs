@@ -1,0 +1,116 @@
+//! What the shell tells the window beside the roster, kept until there is a window that listens.
+
+use std::sync::{Mutex, MutexGuard};
+
+use tauri::ipc::Channel;
+use watchbill_protocol::shell::ShellMessage;
+
+/// More than this nobody would read; the oldest go.
+const MOST_WAITING: usize = 8;
+
+/// The line to the window. Tauri's managed state.
+#[derive(Default)]
+pub struct Notes {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    channel: Option<Channel<ShellMessage>>,
+    waiting: Vec<ShellMessage>,
+}
+
+impl Notes {
+    /// From now on the window hears through this channel; `first` comes first, then whatever has waited.
+    pub fn connect(&self, channel: Channel<ShellMessage>, first: ShellMessage) {
+        let mut state = self.lock();
+        state.channel = Some(channel);
+        let waiting = std::mem::take(&mut state.waiting);
+        state.send(first);
+        for message in waiting {
+            state.send(message);
+        }
+    }
+
+    /// The window is gone.
+    pub fn disconnect(&self) {
+        self.lock().channel = None;
+    }
+
+    /// Tells the window, now or when it opens.
+    pub fn tell(&self, message: ShellMessage) {
+        self.lock().send(message);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Nothing in here panics half-way through a change, so a poisoned state is still whole.
+        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+impl State {
+    fn send(&mut self, message: ShellMessage) {
+        if let Some(channel) = &self.channel {
+            match channel.send(message.clone()) {
+                Ok(()) => return,
+                Err(error) => tracing::debug!(%error, "the window's channel is dead"),
+            }
+            self.channel = None;
+        }
+        // Which form the window has, a new window is told anyway.
+        if matches!(message, ShellMessage::Compact { .. }) || self.waiting.contains(&message) {
+            return;
+        }
+        if self.waiting.len() == MOST_WAITING {
+            self.waiting.remove(0);
+        }
+        self.waiting.push(message);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use tauri::ipc::InvokeResponseBody;
+
+    fn channel() -> (Channel<ShellMessage>, Arc<Mutex<Vec<String>>>) {
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let log = Arc::clone(&seen);
+        let channel = Channel::new(move |body| {
+            let InvokeResponseBody::Json(text) = body else { panic!("a message is JSON") };
+            log.lock().expect("not poisoned").push(text);
+            Ok(())
+        });
+        (channel, seen)
+    }
+
+    fn says(text: &str) -> ShellMessage {
+        ShellMessage::Says { text: text.to_owned() }
+    }
+
+    #[test]
+    fn what_is_said_before_there_is_a_window_waits_for_it() {
+        let notes = Notes::default();
+        for text in ["a", "b", "a"] {
+            notes.tell(says(text));
+        }
+        notes.tell(ShellMessage::Compact { on: true });
+        let (channel, seen) = channel();
+        notes.connect(channel, ShellMessage::Compact { on: false });
+        notes.tell(says("c"));
+        let says = |text: &str| format!(r#"{{"type":"says","text":"{text}"}}"#);
+        let first = r#"{"type":"compact","on":false}"#.to_owned();
+        assert_eq!(*seen.lock().expect("not poisoned"), [first, says("a"), says("b"), says("c")]);
+    }
+
+    #[test]
+    fn a_window_that_never_opens_costs_no_memory() {
+        let notes = Notes::default();
+        for n in 0..1000 {
+            notes.tell(says(&n.to_string()));
+        }
+        assert_eq!(notes.lock().waiting.len(), MOST_WAITING);
+        assert_eq!(notes.lock().waiting.last(), Some(&says("999")));
+    }
+}

@@ -1,0 +1,115 @@
+//! The key that opens the window from anywhere, where the platform gives one: X11, macOS, Windows.
+
+use std::sync::{Mutex, PoisonError};
+
+use tauri::AppHandle;
+use tauri_plugin_global_shortcut::{Builder, Error, GlobalShortcutExt, Shortcut, ShortcutState as Key};
+use watchbill_protocol::shell::ShortcutState;
+
+use crate::window;
+
+const WAYLAND: &str = "Wayland lets no program take a key for itself. Bind the command `watchbill open` to a key in the \
+    keyboard settings of your desktop.";
+
+/// The key as it is now. Tauri's managed state.
+#[derive(Default)]
+pub struct GlobalKey {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    shown: ShortcutState,
+    held: Option<Shortcut>,
+    /// The plugin asks the X server for keys twenty times a second, so it is there only for those who want a key.
+    plugged: bool,
+}
+
+impl GlobalKey {
+    /// Whether the key works, and why not.
+    pub fn shown(&self) -> ShortcutState {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).shown.clone()
+    }
+
+    /// Gives the old key back and takes this one; an empty text takes none. Not to be called on the main thread, which the plugin needs.
+    pub fn take(&self, app: &AppHandle, wanted: &str) -> ShortcutState {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let wanted = wanted.trim();
+        if state.shown.wanted == wanted && (state.shown.active || wanted.is_empty()) {
+            return state.shown.clone();
+        }
+        if let Some(old) = state.held.take()
+            && let Err(error) = app.global_shortcut().unregister(old)
+        {
+            tracing::warn!(%error, "the old key could not be given back");
+        }
+        let taken = if wanted.is_empty() { Ok(None) } else { state.take(app, wanted).map(Some) };
+        state.shown = ShortcutState {
+            wanted: wanted.to_owned(),
+            active: matches!(taken, Ok(Some(_))),
+            message: taken.as_ref().err().cloned(),
+        };
+        state.held = taken.ok().flatten();
+        state.shown.clone()
+    }
+}
+
+impl State {
+    fn take(&mut self, app: &AppHandle, wanted: &str) -> Result<Shortcut, String> {
+        let key: Shortcut = wanted.parse().map_err(|error| {
+            format!("“{wanted}” is no key ({error}). Keys look like Ctrl+Alt+W or Super+F9.")
+        })?;
+        if key.mods.is_empty() {
+            // It would be taken away from every other program.
+            return Err(format!(
+                "“{wanted}” alone is a key that you type with. Add Ctrl, Alt or Super, as in Ctrl+Alt+W."
+            ));
+        }
+        if is_wayland() {
+            return Err(WAYLAND.to_owned());
+        }
+        if !self.plugged {
+            plug(app).map_err(|error| format!("Keys cannot be taken here: {error}"))?;
+            self.plugged = true;
+        }
+        let pressed = app.global_shortcut().on_shortcut(key, |app, _, event| {
+            if event.state == Key::Pressed {
+                window::toggle(app);
+            }
+        });
+        pressed.map(|()| key).map_err(|error| said(wanted, &error))
+    }
+}
+
+/// Windows and macOS give keys to the main thread alone.
+fn plug(app: &AppHandle) -> Result<(), String> {
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let app_ = app.clone();
+    app.run_on_main_thread(move || {
+        // Nobody waits any more only when the program is ending.
+        let _ = sender.send(app_.plugin(Builder::new().build()).map_err(|error| error.to_string()));
+    })
+    .map_err(|error| error.to_string())?;
+    receiver.recv().map_err(|error| error.to_string())?
+}
+
+/// The plugin hands the system's words on; that another program has the key is the usual reason.
+fn said(wanted: &str, error: &Error) -> String {
+    let words = error.to_string();
+    if words.to_lowercase().contains("already registered") {
+        format!("{wanted} belongs to another program. Choose another key.")
+    } else {
+        format!("{wanted} could not be taken: {words}")
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn is_wayland() -> bool {
+    use gtk::gdk::prelude::DisplayExtManual;
+    gtk::gdk::Display::default().is_some_and(|display| display.backend().is_wayland())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_wayland() -> bool {
+    false
+}

@@ -1,0 +1,247 @@
+//! The one window. It exists only while it is open: a closed window costs no web process.
+//!
+//! It is never raised but when the person asks: by a second start, a link, the tray, an alert that was clicked, or the key.
+
+pub mod memory;
+mod place;
+
+use tauri::webview::{Color, NewWindowResponse};
+use tauri::{
+    AppHandle, LogicalSize, Manager, PhysicalPosition, PhysicalSize, Theme, Url, WebviewWindow,
+    WebviewWindowBuilder,
+};
+use watchbill_protocol::shell::ShellMessage;
+
+use crate::desk::Desk;
+use crate::notes::Notes;
+use memory::{Form, Memory};
+use place::{Place, Screen};
+
+/// Its label in `tauri.conf.json`.
+pub const LABEL: &str = "main";
+
+/// The smallest sizes, in logical pixels; the first is also in `tauri.conf.json`.
+const SMALLEST: (f64, f64) = (320.0, 240.0);
+const SMALLEST_COMPACT: (f64, f64) = (240.0, 96.0);
+/// The size of a strip that was never resized.
+const COMPACT: (f64, f64) = (340.0, 260.0);
+
+/// Shows the window, in front.
+pub fn open(app: &AppHandle) {
+    on_main_thread(app, |app| {
+        if let Err(error) = raise(app) {
+            tracing::error!(%error, "the window could not be opened");
+        }
+    });
+}
+
+/// Shows the window with a session selected: an id, or whatever else the engine takes for one.
+pub fn open_on(app: &AppHandle, session: String) {
+    if let Some(desk) = app.try_state::<Desk>() {
+        desk.select(session);
+    }
+    open(app);
+}
+
+/// What a click on the tray icon and the key from anywhere do: bring the window to the front, or close it when it is there.
+pub fn toggle(app: &AppHandle) {
+    let in_front = app.get_webview_window(LABEL).filter(|window| window.is_focused().unwrap_or(false));
+    let Some(window) = in_front else { return open(app) };
+    if let Err(error) = window.close() {
+        tracing::warn!(%error, "the window could not be closed");
+    }
+}
+
+/// Ends the program unless its window is open.
+pub fn end_without(app: &AppHandle) {
+    on_main_thread(app, |app| {
+        if app.get_webview_window(LABEL).is_none() {
+            app.exit(0);
+        }
+    });
+}
+
+/// Whether the window is, or will open as, a strip.
+pub fn is_compact(app: &AppHandle) -> bool {
+    app.state::<Memory>().form() == Form::Compact
+}
+
+/// Makes the window a strip above all others, or the window that it was before.
+pub fn set_compact(app: &AppHandle, on: bool) {
+    on_main_thread(app, move |app| {
+        let form = if on { Form::Compact } else { Form::Full };
+        let memory = app.state::<Memory>();
+        if memory.form() == form {
+            return;
+        }
+        note_place(app);
+        memory.change(form);
+        if let Some(window) = app.get_webview_window(LABEL)
+            && let Err(error) = reshape(&window, form, &memory)
+        {
+            tracing::warn!(%error, "the window could not be given its other form");
+        }
+        keep_place(app);
+        app.state::<Notes>().tell(ShellMessage::Compact { on });
+    });
+}
+
+/// Takes note of where the window is now. It is asked before it closes, since afterwards nobody knows.
+pub fn note_place(app: &AppHandle) {
+    let Some(window) = app.get_webview_window(LABEL) else { return };
+    match place_of(&window) {
+        Ok(Some(place)) => app.state::<Memory>().note(place),
+        Ok(None) => {}
+        Err(error) => tracing::debug!(%error, "the window does not say where it is"),
+    }
+}
+
+/// Writes down what was noted. Not only at the end: a program in the tray usually ends with the machine.
+pub fn keep_place(app: &AppHandle) {
+    if let Err(error) = app.state::<Memory>().keep() {
+        tracing::warn!(%error, "the window's place could not be saved");
+    }
+}
+
+fn on_main_thread(app: &AppHandle, work: impl FnOnce(&AppHandle) + Send + 'static) {
+    let app_ = app.clone();
+    // Called from the bus, from the tray and from the main thread itself.
+    if let Err(error) = app.run_on_main_thread(move || work(&app_)) {
+        tracing::debug!(%error, "the event loop has ended");
+    }
+}
+
+fn raise(app: &AppHandle) -> tauri::Result<()> {
+    let window = match app.get_webview_window(LABEL) {
+        Some(window) => window,
+        None => create(app)?,
+    };
+    window.unminimize()?;
+    window.show()?;
+    window.set_focus()
+}
+
+fn create(app: &AppHandle) -> tauri::Result<WebviewWindow> {
+    let config = app.config();
+    let window = config.app.windows.iter().find(|window| window.label == LABEL);
+    let window = window.ok_or(tauri::Error::WindowNotFound)?;
+    let dev = config.build.dev_url.clone().filter(|_| tauri::is_dev());
+    let window = WebviewWindowBuilder::from_config(app, window)?
+        // Put in its place before anybody sees it.
+        .visible(false)
+        // Transcripts hold links and the page shows them: it must never become another page.
+        .on_navigation(move |url| is_ours(url, dev.as_ref()))
+        .on_new_window(|_, _| NewWindowResponse::Deny)
+        .build()?;
+    // What is seen until the page has been drawn: white would flash in a dark room.
+    window.set_background_color(Some(background(window.theme()?)))?;
+    let memory = app.state::<Memory>();
+    reshape(&window, memory.form(), &memory)?;
+    Ok(window)
+}
+
+/// Gives the window the size, place and layer of a form.
+fn reshape(window: &WebviewWindow, form: Form, memory: &Memory) -> tauri::Result<()> {
+    let compact = form == Form::Compact;
+    let smallest = if compact { SMALLEST_COMPACT } else { SMALLEST };
+    if window.is_maximized()? {
+        window.unmaximize()?;
+    }
+    window.set_min_size(Some(LogicalSize::new(smallest.0, smallest.1)))?;
+    window.set_always_on_top(compact)?;
+    let mut place = memory.place(form);
+    if compact && place.is_nowhere() {
+        // Where the window was, so that the eye finds it.
+        let full = memory.place(Form::Full);
+        place = if full.is_nowhere() { place } else { Place { maximized: false, ..full } }.resized(COMPACT);
+    }
+    let Some(place) = place.fitted(&screens(window)?, smallest) else { return Ok(()) };
+    window.set_size(PhysicalSize::new(place.width, place.height))?;
+    window.set_position(PhysicalPosition::new(place.x, place.y))?;
+    if place.maximized {
+        window.maximize()?;
+    }
+    Ok(())
+}
+
+fn screens(window: &WebviewWindow) -> tauri::Result<Vec<Screen>> {
+    let screen = |monitor: &tauri::Monitor| {
+        let area = monitor.work_area();
+        Screen {
+            x: area.position.x,
+            y: area.position.y,
+            width: area.size.width,
+            height: area.size.height,
+            scale: monitor.scale_factor(),
+        }
+    };
+    Ok(window.available_monitors()?.iter().map(screen).collect())
+}
+
+/// Where the window is; `None` while it is minimized, when it is nowhere.
+fn place_of(window: &WebviewWindow) -> tauri::Result<Option<Place>> {
+    if window.is_minimized()? || !window.is_visible()? {
+        return Ok(None);
+    }
+    let (position, size) = (window.outer_position()?, window.inner_size()?);
+    Ok(Some(Place {
+        x: position.x,
+        y: position.y,
+        width: size.width,
+        height: size.height,
+        scale: window.scale_factor()?,
+        maximized: window.is_maximized()?,
+    }))
+}
+
+/// The page's own background, `--bg` in `ui/src/app.css`.
+fn background(theme: Theme) -> Color {
+    match theme {
+        Theme::Dark => Color(0x17, 0x18, 0x1a, 0xff),
+        _ => Color(0xfa, 0xfa, 0xf9, 0xff),
+    }
+}
+
+fn is_ours(url: &Url, dev: Option<&Url>) -> bool {
+    match (url.scheme(), url.host_str()) {
+        ("tauri", Some("localhost")) => true,
+        // Where a web view knows no schemes of our own.
+        ("http" | "https", Some("tauri.localhost")) => true,
+        _ => dev.is_some_and(|dev| dev.origin() == url.origin()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_window_is_born_in_the_colour_of_its_page() {
+        let css = include_str!("../../../ui/src/app.css");
+        let colours: Vec<&str> =
+            css.lines().filter_map(|line| line.trim().strip_prefix("--bg: ")?.strip_suffix(';')).collect();
+        let hex = |Color(r, g, b, _): Color| format!("#{r:02x}{g:02x}{b:02x}");
+        assert_eq!(colours, [hex(background(Theme::Light)), hex(background(Theme::Dark))]);
+    }
+
+    #[test]
+    fn the_page_stays_ours() {
+        let dev: Url = "http://localhost:1420".parse().expect("a url");
+        for (url, with_dev, without) in [
+            ("tauri://localhost/", true, true),
+            ("tauri://localhost/index.html#x", true, true),
+            ("http://tauri.localhost/", true, true),
+            ("http://localhost:1420/src/main.ts", true, false),
+            ("http://localhost:1421/", false, false),
+            ("https://example.com/", false, false),
+            ("tauri://example.com/", false, false),
+            ("file:///etc/passwd", false, false),
+            ("javascript:alert(1)", false, false),
+            ("data:text/html,x", false, false),
+            ("about:blank", false, false),
+        ] {
+            let url: Url = url.parse().expect("a url");
+            assert_eq!((is_ours(&url, Some(&dev)), is_ours(&url, None)), (with_dev, without), "{url}");
+        }
+    }
+}

@@ -1,0 +1,73 @@
+// What the window knows of the shell around it: whether it is a strip, whether it starts with the desktop.
+
+import type { Page } from "./bindings/Page";
+import { type Host, reasonOf } from "./host/host";
+import type { Command } from "./palette";
+
+type Ears = { readonly says: (text: string) => void; readonly opens: (page: Page) => void };
+
+export class ShellModel {
+  /** The window is a strip above all others. */
+  compact = $state(false);
+  /** The desktop starts the program; unknown until it has been asked. */
+  autostart: boolean | undefined = $state();
+
+  #host: Host;
+  #ears: Ears;
+
+  constructor(host: Host, ears: Ears) {
+    this.#host = host;
+    this.#ears = ears;
+  }
+
+  /** Listens from now on. */
+  async connect(): Promise<void> {
+    try {
+      await this.#host.listen((message) => {
+        if (message.type === "compact") this.compact = message.on;
+        else if (message.type === "says") this.#ears.says(message.text);
+        else {
+          // A strip has no room for pages.
+          if (this.compact) this.toggleCompact();
+          this.#ears.opens(message.page);
+        }
+      });
+      this.autostart = await this.#host.autostart();
+    } catch {
+      // The roster tells by itself when nothing answers; a switch that cannot be read is not offered.
+      this.autostart = undefined;
+    }
+  }
+
+  /** The shell answers with a message, so that window and page change together. */
+  async setCompact(on: boolean): Promise<void> {
+    await this.#host.setCompact(on).catch((error: unknown) => this.#ears.says(reasonOf(error)));
+  }
+
+  toggleCompact(): void {
+    void this.setCompact(!this.compact);
+  }
+
+  /** What the palette offers. */
+  commands(): Command[] {
+    const name = this.autostart ? "Do not start with the desktop" : "Start with the desktop";
+    return [
+      { name: "Small window, above all others", key: "m", run: () => this.toggleCompact() },
+      ...(this.autostart === undefined ? [] : [{ name, run: () => void this.toggleAutostart() }]),
+    ];
+  }
+
+  async toggleAutostart(): Promise<void> {
+    try {
+      this.autostart = await this.#host.setAutostart(this.autostart !== true);
+      this.#ears.says(this.autostart ? "Watchbill will start with the desktop, in the tray" : "Watchbill will not start by itself");
+    } catch (error) {
+      this.#ears.says(reasonOf(error));
+    }
+  }
+}
+
+/** A link that opens the window on a session, from a note, an issue, a chat. */
+export function linkTo(sessionId: string): string {
+  return `watchbill://session/${encodeURIComponent(sessionId)}`;
+}

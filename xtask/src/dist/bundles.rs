@@ -1,0 +1,139 @@
+//! Tauri's bundler, fetched once from the npm registry into the build folder, and what it makes on this platform.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use serde_json::json;
+
+use super::staging::SHARE;
+use super::{FOLDER, deb};
+use crate::call::Call;
+use crate::node;
+use crate::tree::Tree;
+
+/// The newest version whose programs were published for every platform.
+const CLI: &str = "@tauri-apps/cli@2.12.3";
+
+/// Makes every package of this platform and returns where each lies.
+pub fn make(tree: &Tree, asked: &[String], epoch: u64) -> Result<Vec<PathBuf>> {
+    let folder = tree.target(FOLDER);
+    let config = folder.join("tauri.bundle.json");
+    let text = serde_json::to_string_pretty(&config_for(tree)?).context("the bundler's configuration")?;
+    fs::create_dir_all(&folder)
+        .and_then(|()| fs::write(&config, text))
+        .with_context(|| format!("could not write {}", config.display()))?;
+    let bundler = bundler(tree)?;
+    // The bundler writes the kind of package into the program; what cargo made stays as it is.
+    let kinds: Vec<&str> =
+        if asked.is_empty() { usual_kinds().to_vec() } else { asked.iter().map(String::as_str).collect() };
+    for kind in &kinds {
+        Call::new(tree.root(), &bundler)
+            .args(["bundle", "--ci", "--no-binary-patching", "--bundles", kind, "--config"])
+            .args([&config])
+            .env("SOURCE_DATE_EPOCH", epoch.to_string())
+            .env("PATH", tree.search_path())
+            .run()?;
+    }
+    collect(tree, &kinds, epoch)
+}
+
+/// An AppImage needs programs that the bundler fetches from the web, so it is made only when it is asked for.
+fn usual_kinds() -> &'static [&'static str] {
+    match std::env::consts::OS {
+        "linux" => &["deb", "rpm"],
+        "macos" => &["app", "dmg"],
+        _ => &["nsis"],
+    }
+}
+
+/// What differs from `tauri.conf.json`: files that are there only once everything is built.
+fn config_for(tree: &Tree) -> Result<serde_json::Value> {
+    let host = Call::new(tree.root(), "rustc").args(["-vV"]).quiet_output().context("`rustc -vV` failed")?;
+    let host =
+        host.lines().find_map(|line| line.strip_prefix("host: ")).context("`rustc -vV` names no host")?;
+    // The bundler wants a program beside the main one under a name with the platform in it.
+    let beside = tree.target(FOLDER).join(format!("watchbill-{host}{}", std::env::consts::EXE_SUFFIX));
+    let own = tree.program("release", "watchbill");
+    fs::create_dir_all(tree.target(FOLDER))
+        .and_then(|()| fs::copy(&own, &beside))
+        .with_context(|| format!("could not copy {}", own.display()))?;
+    let share = tree.target(FOLDER).join(SHARE);
+    let template = tree.path("dist/linux/watchbill.desktop.hbs");
+    let deb = json!({ "files": { "/usr/share": share }, "desktopTemplate": template });
+    let mut rpm = deb.clone();
+    // Where zsh looks for completions is not the same everywhere.
+    let zsh = share.join("zsh/vendor-completions/_watchbill");
+    rpm["files"]["/usr/share/zsh/site-functions/_watchbill"] = json!(zsh);
+    let appimage = json!({ "files": { "/usr/share/metainfo": share.join("metainfo") } });
+    Ok(json!({
+        "bundle": {
+            "externalBin": [tree.target(FOLDER).join("watchbill")],
+            "linux": { "deb": deb, "rpm": rpm, "appimage": appimage },
+        }
+    }))
+}
+
+fn bundler(tree: &Tree) -> Result<PathBuf> {
+    let folder = tree.target("tauri-cli");
+    let program = folder.join("node_modules/.bin").join(if cfg!(windows) { "tauri.cmd" } else { "tauri" });
+    let stamp = folder.join("version");
+    if program.is_file() && fs::read_to_string(&stamp).is_ok_and(|found| found == CLI) {
+        return Ok(program);
+    }
+    println!("The bundler of Tauri, {CLI}, is installed now with npm, into {} only.", folder.display());
+    fs::create_dir_all(&folder)?;
+    // Without a manifest of its own, npm would look for one in the folders above.
+    fs::write(folder.join("package.json"), "{ \"private\": true }\n")?;
+    node::npm(tree)
+        .args(["install", "--prefix"])
+        .args([&folder])
+        .args(["--no-audit", "--no-fund", "--no-save", "--ignore-scripts", CLI])
+        .run()?;
+    if !program.is_file() {
+        bail!("npm has put no {} there", program.display());
+    }
+    fs::write(&stamp, CLI)?;
+    Ok(program)
+}
+
+/// Takes the packages out of the bundler's folders; the .deb is made whole on the way.
+fn collect(tree: &Tree, kinds: &[&str], epoch: u64) -> Result<Vec<PathBuf>> {
+    let bundles = tree.target("release/bundle");
+    let mut made = Vec::new();
+    for kind in kinds {
+        for path in newest_in(&bundles.join(if *kind == "app" { "macos" } else { kind }), kind)? {
+            let name = path.file_name().context("a package has a name")?;
+            let to = tree.target(FOLDER).join(name);
+            match *kind {
+                "deb" => made.push(deb::finish(tree, &path, epoch)?),
+                // A bundle for macOS is a folder; the disk image holds it.
+                "app" => made.push(path),
+                _ => {
+                    fs::copy(&path, &to).with_context(|| format!("could not copy {}", path.display()))?;
+                    made.push(to);
+                }
+            }
+        }
+    }
+    Ok(made)
+}
+
+/// Older versions may lie in the same folder.
+fn newest_in(folder: &Path, kind: &str) -> Result<Vec<PathBuf>> {
+    let extension = match kind {
+        "nsis" => "exe",
+        "appimage" => "AppImage",
+        other => other,
+    };
+    let entries =
+        fs::read_dir(folder).with_context(|| format!("the bundler has made no {}", folder.display()))?;
+    let paths = entries
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|e| e == extension));
+    Ok(paths
+        .max_by_key(|path| fs::metadata(path).and_then(|metadata| metadata.modified()).ok())
+        .into_iter()
+        .collect())
+}

@@ -1,0 +1,142 @@
+//! From the bundler's .deb to one as Debian wants it: true dependencies, owners, times and checksums, the same bytes each time.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use super::{FOLDER, version};
+use crate::call::Call;
+use crate::tree::Tree;
+
+/// The reserved domain says that there is no such address.
+pub const MAINTAINER: &str = "Watchbill contributors <watchbill@example.invalid>";
+
+const PROGRAMS: [&str; 2] = ["usr/bin/watchbill", "usr/bin/watchbill-desktop"];
+
+/// Unpacks, puts right and packs again; returns the new package.
+pub fn finish(tree: &Tree, bundled: &Path, epoch: u64) -> Result<PathBuf> {
+    let root = tree.target(FOLDER).join("deb-root");
+    if root.exists() {
+        fs::remove_dir_all(&root).with_context(|| format!("could not empty {}", root.display()))?;
+    }
+    Call::new(tree.root(), "dpkg-deb").args(["--raw-extract"]).args([bundled, &root]).run()?;
+    let files = files_below(&root, &root)?;
+    for file in &files {
+        set_mode(&root.join(file), if file.starts_with("usr/bin") { 0o755 } else { 0o644 })?;
+    }
+    let control = root.join("DEBIAN/control");
+    let architecture = quiet(tree, "dpkg", &["--print-architecture"])?;
+    let depends = depends(tree, &root)?;
+    fs::write(&control, control_text(&version(tree)?, architecture.trim(), size(&root, &files)?, &depends))?;
+    fs::write(root.join("DEBIAN/md5sums"), md5sums(&root, &files)?)?;
+    // Every file and folder, also those that the lines above have written.
+    let touch = Call::new(&root, "find").args([".", "-exec", "touch", "--no-dereference", "--date"]);
+    touch.args([format!("@{epoch}"), "{}".into(), "+".into()]).run()?;
+    let name = bundled.file_name().context("a package has a name")?.to_string_lossy().to_lowercase();
+    let package = tree.target(FOLDER).join(name);
+    Call::new(tree.root(), "dpkg-deb")
+        .args(["--root-owner-group", "-Zxz", "--build"])
+        .args([&root, &package])
+        .env("SOURCE_DATE_EPOCH", epoch.to_string())
+        .run()?;
+    look_at(tree, &package)?;
+    Ok(package)
+}
+
+/// What the programs are linked with, in the versions they need: `dpkg-shlibdeps` reads it off them.
+fn depends(tree: &Tree, root: &Path) -> Result<String> {
+    let folder = tree.target(FOLDER).join("shlibdeps");
+    // It wants to be called where a source package lies.
+    fs::create_dir_all(folder.join("debian"))?;
+    fs::write(folder.join("debian/control"), "Source: watchbill\n\nPackage: watchbill\nArchitecture: any\n")?;
+    let call =
+        Call::new(&folder, "dpkg-shlibdeps").args(["-O"]).args(PROGRAMS.map(|program| root.join(program)));
+    let printed = call.quiet_output().with_context(|| format!("`{}` failed", call.line()))?;
+    let depends = printed.lines().find_map(|line| line.strip_prefix("shlibs:Depends="));
+    Ok(depends.context("`dpkg-shlibdeps` named no packages")?.to_owned())
+}
+
+fn control_text(version: &str, architecture: &str, kib: u64, depends: &str) -> String {
+    format!(
+        "Package: watchbill\nVersion: {version}\nArchitecture: {architecture}\nMaintainer: {MAINTAINER}\n\
+         Installed-Size: {kib}\nDepends: {depends}\nSuggests: gnome-shell-extension-appindicator\n\
+         Section: devel\nPriority: optional\n\
+         Description: roster of the coding agents on this machine\n \
+         Shows every Claude Code session on the machine in one small window and in\n \
+         the tray: what each one is doing, since when, and which one needs you. The\n \
+         command line \"watchbill\" tells the same to scripts and status bars.\n .\n \
+         Everything stays on the machine: there is no account and no telemetry.\n"
+    )
+}
+
+/// In KiB, each file rounded up, as Debian's policy reckons (5.6.20).
+fn size(root: &Path, files: &[PathBuf]) -> Result<u64> {
+    let mut kib = 0;
+    for file in files {
+        kib += fs::metadata(root.join(file))?.len().div_ceil(1024);
+    }
+    Ok(kib)
+}
+
+fn md5sums(root: &Path, files: &[PathBuf]) -> Result<String> {
+    let call = Call::new(root, "md5sum").args(files);
+    call.quiet_output().with_context(|| format!("`{}` failed", call.line()))
+}
+
+/// Files of the package, relative to its root, sorted; control files are not among them.
+fn files_below(folder: &Path, root: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).with_context(|| format!("could not list {}", folder.display()))? {
+        let path = entry?.path();
+        if path.is_dir() {
+            set_mode(&path, 0o755)?;
+            if path != root.join("DEBIAN") {
+                files.extend(files_below(&path, root)?);
+            }
+        } else {
+            files.push(path.strip_prefix(root)?.to_owned());
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+#[cfg(unix)]
+fn set_mode(path: &Path, mode: u32) -> Result<()> {
+    let permissions = std::os::unix::fs::PermissionsExt::from_mode(mode);
+    fs::set_permissions(path, permissions).with_context(|| format!("could not change {}", path.display()))
+}
+
+#[cfg(not(unix))]
+fn set_mode(_: &Path, _: u32) -> Result<()> {
+    Ok(())
+}
+
+/// Debian's own critic, where it is installed. What it says is shown; only errors end the task.
+fn look_at(tree: &Tree, package: &Path) -> Result<()> {
+    Call::new(tree.root(), "lintian")
+        .args(["--allow-root", "--no-tag-display-limit", "--fail-on", "error"])
+        .args([package])
+        .run()
+}
+
+fn quiet(tree: &Tree, program: &str, words: &[&str]) -> Result<String> {
+    let call = Call::new(tree.root(), program).args(words.iter().copied());
+    call.quiet_output().with_context(|| format!("`{}` failed", call.line()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_description_is_one_that_dpkg_can_read() {
+        let text = control_text("1.0", "amd64", 7, "libc6");
+        let (_, description) = text.split_once("Description: ").unwrap();
+        for line in description.lines().skip(1) {
+            assert!(line.starts_with(' ') && line.len() <= 80, "{line:?}");
+        }
+        assert!(text.contains("Installed-Size: 7\nDepends: libc6\n"), "{text}");
+    }
+}

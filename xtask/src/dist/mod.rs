@@ -1,0 +1,126 @@
+//! `cargo xtask dist`: the packages. Programs first, then what lies beside them, then the bundles of this platform.
+
+mod bundles;
+mod clean_root;
+mod deb;
+mod notices;
+mod staging;
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+
+use crate::call::Call;
+use crate::node;
+use crate::options::DistOptions;
+use crate::packages;
+use crate::steps::Need;
+use crate::test;
+use crate::tree::Tree;
+
+/// Everything `dist` makes lies here, below the build folder.
+const FOLDER: &str = "dist";
+
+/// Builds the packages and says what they are; with `check`, puts the .deb on a clean system and tries it.
+pub fn dist(tree: &Tree, options: &DistOptions) -> Result<()> {
+    let start = Instant::now();
+    if !options.check_only {
+        packages::provide(tree, &[Need::Compile, Need::Node, Need::Packages])?;
+        test::ui_install(tree)?;
+        node::npm(tree).args(["--prefix", "ui", "run", "build"]).run()?;
+        programs(tree)?;
+        println!("== programs: {:.0} s", start.elapsed().as_secs_f64());
+        let epoch = epoch(tree)?;
+        staging::stage(tree, epoch)?;
+        let made = bundles::make(tree, &options.bundles, epoch)?;
+        report(&made)?;
+    }
+    if options.check || options.check_only {
+        packages::provide(tree, &[Need::CleanRoot])?;
+        clean_root::check(tree, &newest_deb(tree)?)?;
+    }
+    println!("== all: {:.0} s", start.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// Both programs, in one call of cargo, so that what they share is built once.
+fn programs(tree: &Tree) -> Result<()> {
+    Call::new(tree.root(), "cargo")
+        .args(["build", "--locked", "--release", "--package", "watchbill", "--package", "watchbill-desktop"])
+        .args(["--features", "watchbill-desktop/packaged"])
+        .run()
+}
+
+/// The time that everything in a package bears: that of the commit, so that the same tree gives the same bytes.
+/// Seconds since 1970; `SOURCE_DATE_EPOCH` wins (reproducible-builds.org).
+fn epoch(tree: &Tree) -> Result<u64> {
+    let given = std::env::var("SOURCE_DATE_EPOCH").ok();
+    let text = given.or_else(|| {
+        Call::new(tree.root(), "git")
+            .args(["-c", "safe.directory=*", "log", "-1", "--format=%ct"])
+            .quiet_output()
+    });
+    let text = text.context("there is no commit to take the time from; set SOURCE_DATE_EPOCH")?;
+    text.trim().parse().with_context(|| format!("`{}` is no time in seconds since 1970", text.trim()))
+}
+
+/// The version that stands in `tauri.conf.json`.
+fn version(tree: &Tree) -> Result<String> {
+    let path = tree.path("tauri.conf.json");
+    let text =
+        std::fs::read_to_string(&path).with_context(|| format!("could not read {}", path.display()))?;
+    let config: serde_json::Value =
+        serde_json::from_str(&text).with_context(|| format!("{} is no JSON", path.display()))?;
+    config["version"].as_str().map(str::to_owned).context("tauri.conf.json names no version")
+}
+
+fn newest_deb(tree: &Tree) -> Result<PathBuf> {
+    let folder = tree.target(FOLDER);
+    let entries = std::fs::read_dir(&folder)
+        .with_context(|| format!("there is no {}; run `cargo xtask dist` first", folder.display()))?;
+    let debs = entries
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|e| e == "deb"));
+    let newest =
+        debs.max_by_key(|path| std::fs::metadata(path).and_then(|metadata| metadata.modified()).ok());
+    newest.with_context(|| format!("there is no .deb in {}; run `cargo xtask dist` first", folder.display()))
+}
+
+/// Name, size and checksum of each package.
+fn report(made: &[PathBuf]) -> Result<()> {
+    if made.is_empty() {
+        bail!("no package was made");
+    }
+    println!();
+    for path in made {
+        let size =
+            std::fs::metadata(path).with_context(|| format!("could not find {}", path.display()))?.len();
+        println!(
+            "{}\n  {size} bytes, sha256 {}",
+            path.display(),
+            sha256(path).unwrap_or_else(|| "unknown".to_owned())
+        );
+    }
+    Ok(())
+}
+
+fn sha256(path: &Path) -> Option<String> {
+    let folder = path.parent()?;
+    let printed = ["sha256sum", "shasum"].iter().find_map(|program| {
+        let words: &[&str] = if *program == "shasum" { &["-a", "256"] } else { &[] };
+        Call::new(folder, *program).args(words.iter().copied()).args([path]).quiet_output()
+    })?;
+    printed.split_whitespace().next().map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_packages_have_the_version_of_the_crates() {
+        assert_eq!(version(&Tree::find().unwrap()).unwrap(), env!("CARGO_PKG_VERSION"));
+    }
+}
