@@ -10,7 +10,7 @@ use crate::first_scan::FirstScan;
 use crate::input::{Input, Output};
 use crate::persist::Persist;
 use crate::settings::Settings;
-use crate::transcripts::Terms;
+use crate::transcripts::{Loaded, Terms};
 use watchbill_store::Mode;
 use watchbill_watch::hints::Hint;
 
@@ -40,11 +40,18 @@ pub fn look_at_recent(settings: Settings, world: World, outlook: Outlook, clock:
     look_with(settings, world, outlook, clock, persist.as_mut(), Wants::Recent)
 }
 
-/// The same, and what was seen is kept, as far as nobody else writes.
-pub fn look_and_keep(settings: Settings, world: World, outlook: Outlook, clock: &dyn Clock) -> Engine {
+/// The same, and what was seen is kept, as far as nobody else writes. Files that were `loaded` already are not read
+/// again.
+pub fn look_and_keep(
+    settings: Settings,
+    world: World,
+    outlook: Outlook,
+    clock: &dyn Clock,
+    loaded: Vec<Loaded>,
+) -> Engine {
     let folder = settings.data_dir.clone();
     let mut persist = folder.map(|folder| Persist::open(&folder, Mode::WriteOrRead));
-    let mut engine = look_with(settings, world, outlook, clock, persist.as_mut(), Wants::All);
+    let mut engine = look_beside(settings, world, outlook, clock, persist.as_mut(), Wants::All, loaded);
     if let Some(persist) = persist.as_mut().filter(|persist| persist.writes()) {
         persist.save(&mut engine, clock.now());
     }
@@ -58,6 +65,18 @@ pub(crate) fn look_with(
     clock: &dyn Clock,
     persist: Option<&mut Persist>,
     wants: Wants,
+) -> Engine {
+    look_beside(settings, world, outlook, clock, persist, wants, Vec::new())
+}
+
+fn look_beside(
+    settings: Settings,
+    world: World,
+    outlook: Outlook,
+    clock: &dyn Clock,
+    persist: Option<&mut Persist>,
+    wants: Wants,
+    loaded: Vec<Loaded>,
 ) -> Engine {
     let now = outlook.until.unwrap_or_else(|| clock.now());
     let mut engine = Engine::new(settings, world.clone(), outlook, now);
@@ -74,6 +93,8 @@ pub(crate) fn look_with(
         // A look that has panicked found nothing that could be believed; the roots are looked at once more.
         listed.join().unwrap_or_else(|_| watchbill_watch::scan::scan(&*world.fs, &roots))
     });
+    // What is kept stands for more than one reading.
+    engine.take_first(loaded.into_iter().filter(|loaded| !engine.files.contains(&loaded.path)).collect());
     let recent_since = now - engine.settings.recent;
     let known = |path: &Path| engine.files.contains(path);
     let scan = FirstScan::of(found, recent_since, &known);

@@ -14,6 +14,9 @@ use watchbill_terminal::{Answer, Outcome, Presence, Seat, focus, in_front};
 
 const AGENT: u32 = 900;
 
+/// Variables and their values.
+type Ids = [(&'static str, &'static str)];
+
 /// A system that answers as told, and notes what it was asked.
 struct Made {
     platform: Platform,
@@ -111,7 +114,7 @@ fn focused(by: &str) -> Outcome {
 
 #[test]
 fn terminals_of_macos_are_asked_by_script_and_arguments() {
-    let cases: &[(&str, &str, &[(&str, &str)], &str)] = &[
+    let cases: &[(&str, &str, &Ids, &str)] = &[
         (
             "iTerm2",
             "iTerm2",
@@ -139,7 +142,7 @@ fn terminals_of_macos_are_asked_by_script_and_arguments() {
 
 #[test]
 fn editors_and_windows_terminal_show_their_window_alone() {
-    let cases: &[(Platform, &str, &str, &[(&str, &str)], &str)] = &[
+    let cases: &[(Platform, &str, &str, &Ids, &str)] = &[
         (Platform::MacOs, "Cursor", "vscode", &[("TERM_PROGRAM", "vscode")], "open -a Cursor"),
         (Platform::MacOs, "goland", "jetbrains", &[], "open -b com.jetbrains.goland"),
         (Platform::Windows, "pwsh", "vscode", &[], "code.cmd /home/dev/api-server"),

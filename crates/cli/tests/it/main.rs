@@ -6,6 +6,7 @@ mod demo;
 mod errors;
 mod history;
 mod hostile;
+mod interrupt;
 mod pages;
 mod past;
 mod program;

@@ -1,6 +1,7 @@
 // A host without an engine: replays a script of roster messages over canned rows and timelines.
 
 import type { FocusAnswer } from "../../bindings/FocusAnswer";
+import type { Doctor } from "../../bindings/Doctor";
 import type { RosterMessage } from "../../bindings/RosterMessage";
 import type { SearchQuery } from "../../bindings/SearchQuery";
 import type { TrackedSession } from "../../bindings/TrackedSession";
@@ -24,10 +25,23 @@ export type Preset = {
   readonly chains?: (session: TrackedSession) => WorkChain;
   readonly fails?: string;
   readonly reading?: boolean;
+  /** A folder is not there, the hooks are missing, and a file could not be read. */
+  readonly unwell?: boolean;
   /** Begins as a strip. */
   readonly compact?: boolean;
   /** Very many rows with so many changes a second, instead of `rows`. */
   readonly flood?: { readonly sessions: number; readonly perSecond: number };
+};
+
+const UNWELL: Doctor = {
+  versions: { watchbill: "0.1.0", agents: ["2.1.329"] },
+  roots: [
+    { path: "/home/dev/.claude", exists: true, watch: "poll", sessions: 10, files: 12, bytes: 4_000_000 },
+    { path: "/mnt/gone/.claude", exists: false, watch: "none", sessions: 0, files: 0, bytes: 0 },
+  ],
+  registry: { readable: false, files: 0, live: 0 },
+  limits: [{ name: "fs.inotify.max_user_watches", value: 128, needed: 412, enough: false }],
+  problems: [],
 };
 
 export class MockHost implements Host {
@@ -249,8 +263,8 @@ export class MockHost implements Host {
     return searchMock(this.#rows, (session) => this.#timeline(session), query);
   }
 
-  async doctor() {
-    return {
+  async doctor(): Promise<Doctor> {
+    return this.#preset.unwell ? UNWELL : {
       versions: { watchbill: "0.1.0", agents: ["2.1.329"] },
       roots: [{ path: "/home/dev/.claude", exists: true, watch: "native" as const, sessions: this.#rows.length, files: 48, bytes: 98_400_000 }],
       registry: { readable: true, files: 7, live: 6 },
@@ -342,6 +356,8 @@ export function presetNamed(name: string): Preset {
       return { rows: [], reading: true };
     case "failing":
       return { rows: [], fails: "The folder /home/dev/.claude could not be read: permission denied. Check who owns it." };
+    case "unwell":
+      return { rows: everydayRows(), unwell: true };
     case "long":
       return { rows: longRows() };
     case "writing":
