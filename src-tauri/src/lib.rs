@@ -11,11 +11,13 @@ mod bridge;
 mod commands;
 mod desk;
 mod engine;
+mod hooks;
 mod link;
 mod looking;
 mod notes;
 mod options;
 mod roster_copy;
+mod settings;
 mod shortcut;
 mod text;
 mod tray;
@@ -25,10 +27,12 @@ use desk::Desk;
 
 use std::io::Write;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::{CommandFactory, Parser};
 use tauri::{AppHandle, Manager, RunEvent, WindowEvent};
-use watchbill_protocol::shell::{Page, ShellMessage};
+use watchbill_engine::settings::Configuration;
+use watchbill_protocol::shell::ShellMessage;
 
 use autostart::Switch;
 use link::{Link, WrongLink};
@@ -68,7 +72,8 @@ pub fn run() -> ExitCode {
 fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
     require_display()?;
     let context = tauri::generate_context!("../tauri.conf.json");
-    let settings = engine::settle(&options)?;
+    let configuration = Arc::new(engine::configure(&options)?);
+    let settings = (*configuration.settings()).clone();
     let instance = options.instance(&context.config().identifier, &settings, engine::usual().as_ref());
     let builder = tauri::Builder::default()
         // First, so that a second start ends before it has opened anything.
@@ -96,6 +101,14 @@ fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
             commands::start_demo,
             commands::mute,
             commands::looking_at,
+            settings::settings,
+            settings::settings_subscribe,
+            settings::change_settings,
+            settings::archive_offer,
+            settings::open_settings,
+            hooks::hooks_status,
+            hooks::hooks_preview,
+            hooks::hooks_change,
             commands::shell::shell_subscribe,
             commands::shell::set_compact,
             commands::shell::autostart,
@@ -111,12 +124,16 @@ fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
             commands::words::put_away,
         ])
         .build(context)?;
-    let desk = Desk::new(if options.demo { engine::demo()? } else { engine::open(settings)? });
+    let desk = Desk::new(if options.demo { engine::demo()? } else { engine::open(settings)? }, options.demo);
     app.manage(desk);
     app.manage(Notes::default());
     app.manage(GlobalKey::default());
     app.manage(Memory::read(app.path().app_config_dir().ok().map(|folder| folder.join("window.json"))));
     app.manage(switch(app.handle(), &options)?);
+    app.manage(settings::SettingsLine::default());
+    app.manage(Arc::clone(&configuration));
+    // Followed until the program ends.
+    let _following = settings::follow(app.handle(), &configuration);
     app.run(move |app, event| on_event(app, &event, &options));
     Ok(())
 }
@@ -164,7 +181,7 @@ fn fulfil(app: &AppHandle, wish: Result<Option<Link>, WrongLink>) {
     match wish {
         Ok(None | Some(Link::Window)) => {}
         Ok(Some(Link::Session(session))) => return window::open_on(app, session),
-        Ok(Some(Link::Settings)) => app.state::<Notes>().tell(ShellMessage::Opens { page: Page::Settings }),
+        Ok(Some(Link::Settings)) => return window::open_settings(app),
         Err(wrong) => app.state::<Notes>().tell(ShellMessage::Says { text: wrong.to_string() }),
     }
     window::open(app);
@@ -194,12 +211,17 @@ fn correct_autostart(app: &AppHandle) {
 
 fn on_event(app: &AppHandle, event: &RunEvent, options: &Options) {
     let desk = app.state::<Desk>();
+    if let RunEvent::WindowEvent { label, event: WindowEvent::Destroyed, .. } = event {
+        app.state::<settings::SettingsLine>().window_closed(label);
+    }
     match event {
         RunEvent::Ready => {
             desk.keep_tray(app);
             desk.keep_alerts(app);
             correct_autostart(app);
-            if let Some(key) = options.shortcut.clone() {
+            let settings = app.state::<Arc<Configuration>>().settings();
+            window::apply(app, &settings.window);
+            if let Some(key) = options.shortcut.clone().or_else(|| settings.window.shortcut.clone()) {
                 take_key(app, key);
             }
             let wish = options.wish();

@@ -15,6 +15,7 @@ mod seat;
 mod shares;
 mod takes_hooks;
 mod takes_in;
+mod takes_settings;
 mod time;
 mod trouble;
 
@@ -204,7 +205,7 @@ impl Engine {
             scan_problems: Vec::new(),
             watch_problems: Vec::new(),
             published_problems: Arc::from([]),
-            problems_dirty: false,
+            problems_dirty: true,
             scratch: Vec::new(),
             revision: 0,
             reading: true,
@@ -241,6 +242,7 @@ impl Engine {
                 self.recheck_heard(pid);
             }
             Input::Hooks(messages) => self.take_hooks(messages, &mut out),
+            Input::Settings(settings) => self.take_settings(*settings),
             Input::Deadline => {}
             Input::Folders(looks) => self.take_looks(looks),
             Input::Attention(attention) => self.take_attention(attention),

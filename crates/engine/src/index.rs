@@ -69,6 +69,9 @@ pub fn run(
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Indexed, ApiError> {
     let begun = Instant::now();
+    if let Some(doubt) = &settings.doubt {
+        return Err(ApiError::new(ErrorCode::Invalid, &**doubt));
+    }
     let data_dir = settings.data_dir.as_deref().ok_or_else(|| {
         ApiError::new(ErrorCode::Unsupported, "no data folder is known; name one with --data-dir")
     })?;

@@ -13,6 +13,7 @@ use watchbill_watch::scan::Found;
 
 use crate::folders::FolderLook;
 use crate::hooks_in::HookMessage;
+use crate::settings::Settings;
 use crate::transcripts::Loaded;
 
 /// What can happen.
@@ -35,6 +36,8 @@ pub enum Input {
     Hooks(Vec<HookMessage>),
     /// The watcher's own troubles, all of them.
     Watching(Vec<Problem>),
+    /// The person wants it otherwise from now on.
+    Settings(Box<Settings>),
     /// What the person wants of alerts, or looks at.
     Attention(AttentionInput),
 }
@@ -66,6 +69,7 @@ impl Input {
             Self::Hooks(_) => "hooks",
             Self::Watching(_) => "watching",
             Self::Attention(_) => "attention",
+            Self::Settings(_) => "settings",
         }
     }
 }

@@ -24,6 +24,7 @@ pub mod folders;
 pub mod handle;
 mod hears;
 pub mod history;
+pub mod hook_setup;
 pub mod hooks_in;
 pub mod index;
 pub mod input;

@@ -32,6 +32,11 @@ use crate::source::{self, Source};
 use crate::stall::Watched;
 use crate::wishes::Wishes;
 
+/// Where it is not known what may be stored, nothing is.
+fn mode_for(settings: &Settings) -> Mode {
+    if settings.doubt.is_some() { Mode::Read } else { Mode::WriteOrRead }
+}
+
 /// The loop's state beside the engine.
 pub(crate) struct Loop {
     pub engine: Engine,
@@ -91,7 +96,7 @@ impl Loop {
         let first_look = crate::first_scan_thread::spawn(&engine, &world, &sender);
         // A file system in memory is nobody's: only the real one's facts are worth keeping.
         let mut persist =
-            engine.settings.data_dir.clone().map(|folder| Persist::open(&folder, Mode::WriteOrRead));
+            engine.settings.data_dir.clone().map(|folder| Persist::open(&folder, mode_for(&engine.settings)));
         let known = persist.as_mut().map_or(0, |persist| persist.load(&mut engine));
         let looked = sender.clone();
         let folder_looks = FolderLooks::new(Arc::clone(&world.fs), move |look| {
@@ -194,8 +199,19 @@ impl Loop {
         }
     }
 
+    /// Everything but where to look, which takes another engine, counts from here on.
+    fn take_settings(&mut self, settings: Settings) {
+        let told = |settings: &Settings| (settings.history.clone(), settings.recovery, settings.archive);
+        let other_history = told(&settings) != told(&self.engine.settings);
+        self.step(Input::Settings(Box::new(settings)));
+        if other_history && self.historian.take().is_some() {
+            self.begin_history();
+        }
+    }
+
     fn save(&mut self, now: Timestamp) {
-        let Some(persist) = &mut self.persist else { return };
+        let certain = self.engine.settings.doubt.is_none();
+        let Some(persist) = self.persist.as_mut().filter(|_| certain) else { return };
         let trouble = persist.trouble().cloned();
         let wrote = persist.writes();
         let read = persist.save(&mut self.engine, now);

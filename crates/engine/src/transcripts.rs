@@ -107,6 +107,14 @@ impl TrackedFile {
         }
     }
 
+    /// Other timeouts from now on.
+    pub(crate) fn set_timeouts(&mut self, timeouts: Timeouts) {
+        self.timeouts = timeouts;
+        if let Fold::Main(fold) = &mut self.fold {
+            fold.set_timeouts(timeouts);
+        }
+    }
+
     fn fold_for(place: &Place, timeouts: Timeouts) -> Fold {
         match place {
             Place::Subagent { agent, .. } | Place::FlatSubagent { agent, .. } => {

@@ -18,7 +18,7 @@ use watchbill_engine::cold::{look, look_at_recent};
 use watchbill_engine::engine::{Engine, Outlook};
 use watchbill_engine::handle::real_world;
 use watchbill_engine::publish::snapshot;
-use watchbill_engine::settings::{Given, Settings, settle};
+use watchbill_engine::settings::{Configuration, Given, Settings};
 use watchbill_engine::timeline::{Stretch, TimelineReader};
 use watchbill_hooks::sender;
 use watchbill_protocol::doctor::WatchMode;
@@ -158,12 +158,17 @@ fn answer(engine: &Engine, command: &Command, demo: bool, paint: Paint) -> anyho
 
 /// The settings that the options, the environment and the configuration file give.
 fn settings(global: &Global) -> anyhow::Result<Settings> {
+    Ok((*configuration(global)?.settings()).clone())
+}
+
+/// The same, for as long as the program runs.
+fn configuration(global: &Global) -> anyhow::Result<Configuration> {
     let given = Given {
         claude_dirs: global.claude_dirs.clone(),
         data_dir: global.data_dir.clone(),
         config: global.config.clone(),
     };
-    Ok(settle(&given, &|name| std::env::var_os(name))?)
+    Ok(Configuration::open(&given, &|name| std::env::var_os(name))?)
 }
 
 fn to_json(value: &impl serde::Serialize) -> anyhow::Result<String> {

@@ -109,6 +109,10 @@ impl Loop {
                 self.wake_all();
                 question(&self.engine, &*self.source);
             }
+            Message::Settings(settings) => {
+                self.wake_all();
+                self.take_settings(*settings);
+            }
             Message::Say(word, told) => {
                 self.wake_all();
                 told(self.say(&word));
