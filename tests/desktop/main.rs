@@ -7,6 +7,7 @@
 
 mod agent;
 mod alerts;
+mod chains;
 mod harm;
 mod presence;
 mod roster;

@@ -57,7 +57,7 @@ pub(crate) async fn row_with(page: &Client, parts: &[&str]) -> Result<()> {
     .await
 }
 
-async fn menu_with(item: &TrayItem, text: &str) -> Result<()> {
+pub(crate) async fn menu_with(item: &TrayItem, text: &str) -> Result<()> {
     until(&format!("{text:?} in the tray's menu"), 20, async || {
         item.menu().await.ok()?.find(text).map(|_| ())
     })
@@ -252,7 +252,7 @@ async fn invoke(page: &Client, command: &str, arguments: Value) -> Result<Value>
 }
 
 /// Waits until the row of this session is the selected one.
-async fn selected(page: &Client, session: &str) -> Result<()> {
+pub(crate) async fn selected(page: &Client, session: &str) -> Result<()> {
     let row = format!("[data-session='{session}'][aria-current='true']");
     until(&format!("{session} to be selected"), 20, async || page.find(Locator::Css(&row)).await.ok())
         .await

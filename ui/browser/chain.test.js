@@ -133,5 +133,7 @@ test("labels stand under their boundaries and do not meet", async () => {
       }),
     );
     assert.deepEqual(off, [0, 0, 0]);
+    const [strip, last] = await page.evaluate(() => [".strip", ".strip .column:last-child"].map((part) => document.querySelector(part).getBoundingClientRect().right));
+    assert.ok(Math.abs(strip - last) < 1, "the strip is filled");
   });
 });

@@ -11,8 +11,8 @@ use crate::input::{AttentionInput, Input};
 use crate::message::Message;
 use crate::publish::Subscriber;
 
-/// So many loaded files are taken in by one step of the first scan.
-const BATCH: usize = 128;
+/// So many loaded files are taken in by one step of the first scan: whoever works meanwhile waits for a step at most.
+const BATCH: usize = 48;
 
 /// A dead mount keeps the first snapshot waiting for this long and no longer.
 const FOLDERS_PATIENCE: Millis = Millis::from_secs(1);
