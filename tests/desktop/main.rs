@@ -8,6 +8,7 @@
 mod agent;
 mod presence;
 mod roster;
+mod shell;
 
 use std::path::Path;
 use std::process::ExitStatus;

@@ -16,7 +16,7 @@ const WEB: &str = "22222222-2222-4222-8222-222222222222";
 const NEXT: &str = "33333333-3333-4333-8333-333333333333";
 
 /// Starts the program with its page under control.
-async fn open(desktop: &Desktop, args: &[&str]) -> Result<Driver> {
+pub async fn open(desktop: &Desktop, args: &[&str]) -> Result<Driver> {
     let window = Driver::start(desktop, Path::new(PROGRAM), args).await?;
     let built = !body(&window.page).await.contains("has not been built");
     ensure!(built, "the window is a placeholder: run `npm ci && npm run build` in ui/, then try again");
@@ -24,7 +24,7 @@ async fn open(desktop: &Desktop, args: &[&str]) -> Result<Driver> {
 }
 
 /// Waits until the page shows this text.
-async fn shows(page: &Client, text: &str) -> Result<()> {
+pub async fn shows(page: &Client, text: &str) -> Result<()> {
     until(&format!("the page to show {text:?}"), 20, async || body(page).await.contains(text).then_some(()))
         .await
 }
@@ -50,7 +50,7 @@ async fn text(element: &Element) -> String {
     element.prop("innerText").await.ok().flatten().unwrap_or_default()
 }
 
-async fn row_with(page: &Client, parts: &[&str]) -> Result<()> {
+pub async fn row_with(page: &Client, parts: &[&str]) -> Result<()> {
     until(&format!("a row with {parts:?}"), 20, async || {
         rows(page).await.iter().any(|row| parts.iter().all(|part| row.contains(part))).then_some(())
     })
