@@ -122,7 +122,7 @@ pub async fn start_demo(desk: State<'_, Desk>) -> Result<(), ApiError> {
             ApiError::new(ErrorCode::Internal, format!("the demo could not be started: {error}"))
         })
     });
-    desk.exchange(demo.await?);
+    desk.show_demo(demo.await?);
     Ok(())
 }
 

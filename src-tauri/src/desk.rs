@@ -1,5 +1,6 @@
 //! Everything that belongs together while the program runs: the engine, the window's line, the tray.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use tauri::AppHandle;
@@ -8,10 +9,12 @@ use tauri::ipc::Channel;
 use watchbill_engine::Millis;
 use watchbill_engine::handle::Handle;
 use watchbill_engine::publish::{Sink, Subscription};
+use watchbill_engine::settings::Settings;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::roster::RosterMessage;
 
 use crate::bridge::Bridge;
+use crate::engine;
 use crate::tray::{self, Tray};
 
 /// A burst of records redraws the window no more than twenty times a second.
@@ -24,15 +27,18 @@ pub struct Desk {
     engine: Arc<RwLock<Handle>>,
     bridge: Arc<Bridge>,
     tray: Arc<Tray>,
+    /// Made-up sessions are shown, to which no settings apply.
+    demo: AtomicBool,
 }
 
 impl Desk {
     /// Puts a running engine on the desk.
-    pub fn new(engine: Handle) -> Self {
+    pub fn new(engine: Handle, demo: bool) -> Self {
         Self {
             engine: Arc::new(RwLock::new(engine)),
             bridge: Arc::new(Bridge::default()),
             tray: Arc::new(Tray::new()),
+            demo: AtomicBool::new(demo),
         }
     }
 
@@ -75,8 +81,36 @@ impl Desk {
         });
     }
 
+    /// Other settings count from now on. Where a running engine cannot take them over, another takes its place.
+    ///
+    /// # Errors
+    /// When the system gives no thread; then the engine runs on as it was.
+    pub fn apply(&self, settings: &Settings) -> std::io::Result<()> {
+        if self.is_demo() {
+            return Ok(());
+        }
+        let handle = current(&self.engine);
+        if settings.needs_another_engine(&handle.settings()) {
+            self.exchange(engine::open(settings.clone())?);
+        } else {
+            handle.apply(settings);
+        }
+        Ok(())
+    }
+
+    /// Whether made-up sessions are shown.
+    pub fn is_demo(&self) -> bool {
+        self.demo.load(Ordering::Acquire)
+    }
+
+    /// Shows made-up sessions from now on.
+    pub fn show_demo(&self, engine: Handle) {
+        self.demo.store(true, Ordering::Release);
+        self.exchange(engine);
+    }
+
     /// Exchanges the engine; window and tray follow it.
-    pub fn exchange(&self, engine: Handle) {
+    fn exchange(&self, engine: Handle) {
         let before =
             std::mem::replace(&mut *self.engine.write().unwrap_or_else(PoisonError::into_inner), engine);
         self.tray.engine_changed();

@@ -1,21 +1,21 @@
 //! The engine as the shell starts it.
 
 use watchbill_engine::handle::{self, Handle};
-use watchbill_engine::settings::{self, Given, Settings, SettingsError};
+use watchbill_engine::settings::{self, Configuration, Given, Settings, SettingsError};
 
 use crate::options::Options;
 
 /// Puts the settings together from the options, the environment, the configuration file and the defaults.
 ///
 /// # Errors
-/// When a file that was named cannot be read, is wrong, or no folder is known.
-pub fn settle(options: &Options) -> Result<Settings, SettingsError> {
+/// When a file that was named cannot be read, or no folder is known.
+pub fn configure(options: &Options) -> Result<Configuration, SettingsError> {
     let given = Given {
         claude_dirs: options.claude_dirs.clone(),
         data_dir: options.data_dir.clone(),
         config: options.config.clone(),
     };
-    settings::settle(&given, &|name| std::env::var_os(name))
+    Configuration::open(&given, &|name| std::env::var_os(name))
 }
 
 /// The settings of a start without options and without variables; nothing when they cannot be put together.

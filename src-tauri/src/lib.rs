@@ -10,10 +10,12 @@ mod bridge;
 mod commands;
 mod desk;
 mod engine;
+mod hooks;
 mod link;
 mod notes;
 mod options;
 mod roster_copy;
+mod settings;
 mod shortcut;
 mod tray;
 mod window;
@@ -22,10 +24,12 @@ use desk::Desk;
 
 use std::io::Write;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::{CommandFactory, Parser};
 use tauri::{AppHandle, Manager, RunEvent, WindowEvent};
-use watchbill_protocol::shell::{Page, ShellMessage};
+use watchbill_engine::settings::Configuration;
+use watchbill_protocol::shell::ShellMessage;
 
 use autostart::Switch;
 use link::{Link, WrongLink};
@@ -65,7 +69,8 @@ pub fn run() -> ExitCode {
 fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
     require_display()?;
     let context = tauri::generate_context!("../tauri.conf.json");
-    let settings = engine::settle(&options)?;
+    let configuration = Arc::new(engine::configure(&options)?);
+    let settings = (*configuration.settings()).clone();
     let instance = options.instance(&context.config().identifier, &settings, engine::usual().as_ref());
     let app = tauri::Builder::default()
         // First, so that a second start ends before it has opened anything.
@@ -88,6 +93,14 @@ fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
             commands::focus_terminal,
             commands::resume_command,
             commands::start_demo,
+            settings::settings,
+            settings::settings_subscribe,
+            settings::change_settings,
+            settings::archive_offer,
+            settings::open_settings,
+            hooks::hooks_status,
+            hooks::hooks_preview,
+            hooks::hooks_change,
             commands::shell::shell_subscribe,
             commands::shell::set_compact,
             commands::shell::autostart,
@@ -103,12 +116,16 @@ fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
             commands::words::put_away,
         ])
         .build(context)?;
-    let desk = Desk::new(if options.demo { engine::demo()? } else { engine::open(settings)? });
+    let desk = Desk::new(if options.demo { engine::demo()? } else { engine::open(settings)? }, options.demo);
     app.manage(desk);
     app.manage(Notes::default());
     app.manage(GlobalKey::default());
     app.manage(Memory::read(app.path().app_config_dir().ok().map(|folder| folder.join("window.json"))));
     app.manage(switch(app.handle(), &options)?);
+    app.manage(settings::SettingsLine::default());
+    app.manage(Arc::clone(&configuration));
+    // Followed until the program ends.
+    let _following = settings::follow(app.handle(), &configuration);
     app.run(move |app, event| on_event(app, &event, &options));
     Ok(())
 }
@@ -156,7 +173,7 @@ fn fulfil(app: &AppHandle, wish: Result<Option<Link>, WrongLink>) {
     match wish {
         Ok(None | Some(Link::Window)) => {}
         Ok(Some(Link::Session(session))) => return window::open_on(app, session),
-        Ok(Some(Link::Settings)) => app.state::<Notes>().tell(ShellMessage::Opens { page: Page::Settings }),
+        Ok(Some(Link::Settings)) => return window::open_settings(app),
         Err(wrong) => app.state::<Notes>().tell(ShellMessage::Says { text: wrong.to_string() }),
     }
     window::open(app);
@@ -186,11 +203,16 @@ fn correct_autostart(app: &AppHandle) {
 
 fn on_event(app: &AppHandle, event: &RunEvent, options: &Options) {
     let desk = app.state::<Desk>();
+    if let RunEvent::WindowEvent { label, event: WindowEvent::Destroyed, .. } = event {
+        app.state::<settings::SettingsLine>().window_closed(label);
+    }
     match event {
         RunEvent::Ready => {
             desk.keep_tray(app);
             correct_autostart(app);
-            if let Some(key) = options.shortcut.clone() {
+            let settings = app.state::<Arc<Configuration>>().settings();
+            window::apply(app, &settings.window);
+            if let Some(key) = options.shortcut.clone().or_else(|| settings.window.shortcut.clone()) {
                 take_key(app, key);
             }
             let wish = options.wish();

@@ -53,6 +53,15 @@ impl Agent {
         self.is("idle", None)
     }
 
+    /// A tool has run and said something.
+    pub fn has_run(&mut self, command: &str, output: &str) -> Result<()> {
+        let id = format!("toolu_{}", self.records);
+        let call = json!({ "type": "tool_use", "id": id, "name": "Bash", "input": { "command": command } });
+        self.answer(&call, "tool_use")?;
+        let result = json!({ "type": "tool_result", "tool_use_id": id, "content": output });
+        self.append("user", &json!({ "message": { "role": "user", "content": [result] } }))
+    }
+
     /// The person clears the conversation: the same process goes on in another session.
     pub fn is_cleared_into(&mut self, session: &str) -> Result<()> {
         let before = std::mem::replace(&mut self.session, session.to_owned());

@@ -6,6 +6,8 @@
 #![cfg(target_os = "linux")]
 
 mod agent;
+mod chains;
+mod harm;
 mod presence;
 mod roster;
 mod shell;

@@ -16,7 +16,7 @@ const WEB: &str = "22222222-2222-4222-8222-222222222222";
 const NEXT: &str = "33333333-3333-4333-8333-333333333333";
 
 /// Starts the program with its page under control.
-pub async fn open(desktop: &Desktop, args: &[&str]) -> Result<Driver> {
+pub(crate) async fn open(desktop: &Desktop, args: &[&str]) -> Result<Driver> {
     let window = Driver::start(desktop, Path::new(PROGRAM), args).await?;
     let built = !body(&window.page).await.contains("has not been built");
     ensure!(built, "the window is a placeholder: run `npm ci && npm run build` in ui/, then try again");
@@ -24,7 +24,7 @@ pub async fn open(desktop: &Desktop, args: &[&str]) -> Result<Driver> {
 }
 
 /// Waits until the page shows this text.
-pub async fn shows(page: &Client, text: &str) -> Result<()> {
+pub(crate) async fn shows(page: &Client, text: &str) -> Result<()> {
     until(&format!("the page to show {text:?}"), 20, async || body(page).await.contains(text).then_some(()))
         .await
 }
@@ -37,7 +37,7 @@ async fn body(page: &Client) -> String {
 }
 
 /// The texts of all rows, from top to bottom.
-async fn rows(page: &Client) -> Vec<String> {
+pub(crate) async fn rows(page: &Client) -> Vec<String> {
     let mut texts = Vec::new();
     for row in page.find_all(Locator::Css("[data-session]")).await.unwrap_or_default() {
         texts.push(text(&row).await);
@@ -46,18 +46,18 @@ async fn rows(page: &Client) -> Vec<String> {
 }
 
 /// The page's own word: the driver's leaves out text that is cut with an ellipsis.
-async fn text(element: &Element) -> String {
+pub(crate) async fn text(element: &Element) -> String {
     element.prop("innerText").await.ok().flatten().unwrap_or_default()
 }
 
-pub async fn row_with(page: &Client, parts: &[&str]) -> Result<()> {
+pub(crate) async fn row_with(page: &Client, parts: &[&str]) -> Result<()> {
     until(&format!("a row with {parts:?}"), 20, async || {
         rows(page).await.iter().any(|row| parts.iter().all(|part| row.contains(part))).then_some(())
     })
     .await
 }
 
-async fn menu_with(item: &TrayItem, text: &str) -> Result<()> {
+pub(crate) async fn menu_with(item: &TrayItem, text: &str) -> Result<()> {
     until(&format!("{text:?} in the tray's menu"), 20, async || {
         item.menu().await.ok()?.find(text).map(|_| ())
     })
@@ -252,7 +252,7 @@ async fn invoke(page: &Client, command: &str, arguments: Value) -> Result<Value>
 }
 
 /// Waits until the row of this session is the selected one.
-async fn selected(page: &Client, session: &str) -> Result<()> {
+pub(crate) async fn selected(page: &Client, session: &str) -> Result<()> {
     let row = format!("[data-session='{session}'][aria-current='true']");
     until(&format!("{session} to be selected"), 20, async || page.find(Locator::Css(&row)).await.ok())
         .await

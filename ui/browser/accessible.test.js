@@ -29,6 +29,13 @@ const places = {
   menu: { mock: "30", steps: ["click:[aria-label=Menu]"] },
   palette: { mock: "30", steps: ["Control+k"] },
   help: { mock: "30", steps: ["?"] },
+  "long names": { mock: "long", width: 320, steps: [] },
+  "writing from right to left": { mock: "writing", width: 1200, steps: ["j", "Enter"] },
+  "a filter that finds nothing": { mock: "30", steps: ["/", "type:zzzz"] },
+  "a chip pressed": { mock: "30", steps: ["click:.chip"] },
+  "a filter in the palette": { mock: "30", steps: ["Control+k", "type:publish role:t"] },
+  "what is not watched": { mock: "unwell", steps: ["click:[aria-label^=Health]"] },
+  "2,000 sessions": { mock: "2000", width: 760, steps: ["End"] },
   doctor: { mock: "30", steps: ["click:[aria-label^=Health]"] },
 };
 
@@ -36,9 +43,10 @@ for (const scheme of ["light", "dark"]) {
   for (const [name, { mock, width, steps }] of Object.entries(places)) {
     test(`${name}, ${scheme}`, async () => {
       await browser.withWindow({ mock, width, scheme, motion: "reduce" }, async (page) => {
-        await page.locator("[data-session], .empty button").first().waitFor();
+        await page.locator("[data-session], .empty button, .empty h2").first().waitFor();
         for (const step of steps) {
-          if (step.startsWith("click:")) await page.locator(step.slice(6)).first().click();
+          if (step.startsWith("type:")) await page.keyboard.type(step.slice(5));
+          else if (step.startsWith("click:")) await page.locator(step.slice(6)).first().click();
           else await page.keyboard.press(step);
         }
         if (steps.includes("Enter")) await page.locator("[role=listitem][data-index]").first().waitFor();
@@ -47,3 +55,41 @@ for (const scheme of ["light", "dark"]) {
     });
   }
 }
+
+test("in the system's own colours what is chosen, pressed and full is still seen", async () => {
+  await browser.withWindow({ mock: "30", width: 1200, forced: "active" }, async (page) => {
+    await page.locator("[data-session]").first().waitFor();
+    await page.keyboard.press("j");
+    await page.click(".chip");
+    const look = (selector) => page.evaluate((which) => getComputedStyle(document.querySelector(which)).backgroundColor, selector);
+    const canvas = await look("body");
+    for (const selector of ["[data-session][aria-current=true]", ".chip[aria-pressed=true]", ".context i", ".dot"]) {
+      assert.notEqual(await look(selector), canvas, selector);
+    }
+  });
+});
+
+test("whatever has the focus shows it", async () => {
+  await browser.withWindow({ mock: "30", width: 1200 }, async (page) => {
+    await page.locator("[data-session]").first().waitFor();
+    await page.keyboard.press("j");
+    await page.keyboard.press("Enter");
+    await page.locator("[role=listitem][data-index]").first().waitFor();
+    const seen = new Set();
+    for (let step = 0; step < 40; step += 1) {
+      await page.keyboard.press("Tab");
+      const focus = await page.evaluate(() => {
+        const at = document.activeElement;
+        if (at === document.body) return undefined;
+        const style = getComputedStyle(at);
+        const field = at.closest("label");
+        const marked = style.outlineStyle !== "none" || (field !== null && getComputedStyle(field).boxShadow !== "none");
+        return { name: at.getAttribute("aria-label") ?? at.textContent.trim().slice(0, 40), marked };
+      });
+      if (focus === undefined) continue;
+      assert.ok(focus.marked, `${focus.name} has the focus and does not show it`);
+      seen.add(focus.name);
+    }
+    assert.ok(seen.size > 8, [...seen].join(" | "));
+  });
+});

@@ -27,8 +27,8 @@ test("state, reason, witnesses, chain and actions are there", async () => {
     await becomes(page, () => document.querySelectorAll(".why li").length, 4);
     assert.match(await page.locator(".why li.winner").textContent(), /Registry.*decides/s);
     assert.deepEqual(await page.locator(".segment").count(), 3);
-    assert.equal(await page.locator(".segment.suggested").count(), 1);
-    assert.match(await page.locator(".labels").textContent(), /manual 96k → 7k.*suggested.*auto 158k → 9k/s);
+    assert.equal(await page.locator(".column.suggested .segment").count(), 1);
+    assert.match((await page.locator(".strip .label").allTextContents()).join(" "), /suggested: manual 96k → 7k.*auto 158k → 9k/s);
     await page.locator("text=Forked into 9e8d7c6b").waitFor();
     await page.locator(".ask:has-text('Wants to run:')").waitFor();
     assert.equal(await page.evaluate(atEnd), true, "it opens at the end");

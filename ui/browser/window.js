@@ -46,7 +46,7 @@ export async function startBrowser() {
 
   return {
     /** Opens the window with a preset; `check` runs on it, and then nothing may have gone wrong in its console. */
-    async withWindow({ mock, width = 420, height = 720, scheme = "light", motion = "no-preference" }, check) {
+    async withWindow({ mock, width = 420, height = 720, scheme = "light", motion = "no-preference", forced = "none" }, check) {
       const page = await context.newPage();
       const wrongs = [];
       page.on("console", (message) => {
@@ -59,7 +59,7 @@ export async function startBrowser() {
       });
       try {
         await page.setViewportSize({ width, height });
-        await page.emulateMedia({ colorScheme: scheme, reducedMotion: motion });
+        await page.emulateMedia({ colorScheme: scheme, reducedMotion: motion, forcedColors: forced });
         await page.addInitScript(() => {
           window.violations = [];
           document.addEventListener("securitypolicyviolation", (event) => window.violations.push(`${event.violatedDirective} ${event.blockedURI}`));

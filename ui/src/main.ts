@@ -2,7 +2,9 @@ import { mount } from "svelte";
 
 import App from "./App.svelte";
 import "./app.css";
+import SettingsWindow from "./components/settings/SettingsWindow.svelte";
 import type { Host } from "./lib/host/host";
+import { followTheme } from "./lib/settings/theme";
 
 /** Inside the shell the real engine answers; a plain browser gets the mock, chosen by `?mock=NAME`. */
 async function chooseHost(): Promise<Host> {
@@ -13,5 +15,15 @@ async function chooseHost(): Promise<Host> {
   return host;
 }
 
+/** One page for both windows: the address says which one this is. */
+function show(target: HTMLElement, host: Host): void {
+  if (location.hash === "#settings") mount(SettingsWindow, { target, props: { host } });
+  else mount(App, { target, props: { host } });
+}
+
 const target = document.getElementById("app");
-if (target !== null) mount(App, { target, props: { host: await chooseHost() } });
+if (target !== null) {
+  const host = await chooseHost();
+  void followTheme(host, document.documentElement);
+  show(target, host);
+}

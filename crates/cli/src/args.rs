@@ -1,8 +1,12 @@
 //! Options and commands, as `--help`, completions and the man page show them.
 
+mod hooks;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub use hooks::{HooksCommand, SettingsPlace, SettingsScope};
 
 /// See every coding-agent session on this machine, what each is doing, and which one needs you.
 ///
@@ -86,13 +90,20 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Show the work chain of a session: all its segments, and how each link is known
-    Chain {
+    /// Show the work chain of a session: all its segments, and how each link is known; or change it
+    ///
+    /// What you say here outweighs everything that is found out, and is kept until you take it back. A window that runs
+    /// knows at once.
+    Chain(Chain),
+    /// Let a session need nobody for a while
+    Snooze(Snooze),
+    /// Take a session out of the roster until something new happens in it
+    PutAway {
         /// Session id, a unique beginning of one, or a work chain id
         session: String,
-        /// Print JSON
+        /// Take it back
         #[arg(long)]
-        json: bool,
+        back: bool,
     },
     /// Bring the terminal tab or pane of a session to the front
     Focus {
@@ -207,58 +218,46 @@ pub enum Command {
     },
 }
 
-/// What to do with the hooks.
-#[derive(Debug, Subcommand)]
-pub enum HooksCommand {
-    /// Write our handlers into the agent's settings; the rest of the file stays as it is
-    Install {
-        /// Which settings
-        #[command(flatten)]
-        place: SettingsPlace,
-        /// Leave a marker file in the project's .claude folder when a session was compacted
-        #[arg(long)]
-        markers: bool,
-        /// Version of the client, where it cannot be asked: it skips settings with events that it does not know
-        #[arg(long, value_name = "VERSION", value_parser = parse_version)]
-        client_version: Option<watchbill_hooks::install::Version>,
-    },
-    /// Take our handlers out again, without a trace
-    Uninstall {
-        /// Which settings
-        #[command(flatten)]
-        place: SettingsPlace,
-    },
-    /// Show where the hooks are installed, and whether events arrive
-    Status {
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
-    },
-}
-
-/// Which settings of the agent are meant.
-#[derive(Debug, Args)]
-pub struct SettingsPlace {
-    /// All your sessions, a project's shared settings, or your own settings in a project
-    #[arg(long, value_enum, default_value = "user")]
-    pub scope: SettingsScope,
-    /// A settings file of another name
-    #[arg(long, value_name = "FILE", conflicts_with = "scope")]
-    pub settings: Option<PathBuf>,
-    /// Show what would change, and change nothing
+/// Which chain, and what the person says of it.
+#[derive(Debug, Clone, Args)]
+#[command(group = clap::ArgGroup::new("word").args(["name", "join", "split", "accept", "undo"]))]
+pub struct Chain {
+    /// Session id, a unique beginning of one, or a work chain id
+    pub session: String,
+    /// Print JSON
     #[arg(long)]
-    pub dry_run: bool,
+    pub json: bool,
+    /// Call the chain so; an empty name gives it back its own title
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// Make one chain of this one and that of another session: the later one goes on where the earlier one was
+    #[arg(long, value_name = "OTHER")]
+    pub join: Option<String>,
+    /// Let the session begin a chain of its own, whatever links it to an earlier one
+    #[arg(long)]
+    pub split: bool,
+    /// The suggested link into the session is right
+    #[arg(long)]
+    pub accept: bool,
+    /// Take back what was last joined, accepted or split in the chain
+    #[arg(long)]
+    pub undo: bool,
 }
 
-/// Whom settings are for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum SettingsScope {
-    /// All your sessions
-    User,
-    /// Everybody who works on the project in this folder
-    Project,
-    /// You alone, in the project in this folder
-    Local,
+/// Which session is snoozed, and until when.
+#[derive(Debug, Clone, Args)]
+#[command(group = clap::ArgGroup::new("time").required(true).args(["span", "until", "off"]))]
+pub struct Snooze {
+    /// Session id, a unique beginning of one, or a work chain id
+    pub session: String,
+    /// For how long: 15m, 1h, 2d
+    pub span: Option<String>,
+    /// Until then: a clock time (15:00), a date, or a time (RFC 3339)
+    #[arg(long, value_name = "TIME")]
+    pub until: Option<String>,
+    /// The snooze is over
+    #[arg(long)]
+    pub off: bool,
 }
 
 /// What to find, and where.
@@ -349,11 +348,6 @@ pub enum StatusFormat {
     Waybar,
     /// Text with tmux colours
     Tmux,
-}
-
-fn parse_version(text: &str) -> Result<watchbill_hooks::install::Version, String> {
-    watchbill_hooks::install::Version::parse(text)
-        .ok_or_else(|| "expected a version such as 2.1.329".to_owned())
 }
 
 fn parse_time(text: &str) -> Result<watchbill_engine::Timestamp, String> {

@@ -14,6 +14,34 @@ pub fn parse(text: &str) -> anyhow::Result<Timestamp> {
     })
 }
 
+/// The moment to come that is meant: a span is counted on from now, a clock time is the next one of its kind in the
+/// person's time zone.
+///
+/// # Errors
+/// When it is none of these: the words that say what is.
+pub fn parse_coming(text: &str) -> anyhow::Result<Timestamp> {
+    coming(text, &jiff::Zoned::now()).ok_or_else(|| {
+        anyhow::anyhow!(
+            "`{text}` is no time to come; expected a span (15m, 1h, 2d), a clock time (15:00), a date (2026-11-20) or a time \
+             (2026-11-20T15:30:00Z)"
+        )
+    })
+}
+
+fn coming(text: &str, now: &jiff::Zoned) -> Option<Timestamp> {
+    let at = |zoned: jiff::Zoned| Timestamp::from_millis(zoned.timestamp().as_millisecond());
+    if let Some(span) = span(text.trim()) {
+        return Some(Timestamp::from_millis(now.timestamp().as_millisecond().checked_add(span)?));
+    }
+    let Ok(clock) = text.trim().parse::<jiff::civil::Time>() else { return parse_at(text, now) };
+    let today = now.date().to_datetime(clock).to_zoned(now.time_zone().clone()).ok()?;
+    if today > *now {
+        return Some(at(today));
+    }
+    let tomorrow = now.date().tomorrow().ok()?.to_datetime(clock).to_zoned(now.time_zone().clone()).ok()?;
+    Some(at(tomorrow))
+}
+
 fn parse_at(text: &str, now: &jiff::Zoned) -> Option<Timestamp> {
     let text = text.trim();
     if let Some(at) = Timestamp::parse(text) {
@@ -23,6 +51,11 @@ fn parse_at(text: &str, now: &jiff::Zoned) -> Option<Timestamp> {
         let begin = date.to_zoned(now.time_zone().clone()).ok()?;
         return Some(Timestamp::from_millis(begin.timestamp().as_millisecond()));
     }
+    Some(Timestamp::from_millis(now.timestamp().as_millisecond().checked_sub(span(text)?)?))
+}
+
+/// A span in milliseconds.
+fn span(text: &str) -> Option<i64> {
     let digits = text.find(|c: char| !c.is_ascii_digit())?;
     let seconds = match text[digits..].trim() {
         "m" | "min" => 60,
@@ -31,8 +64,7 @@ fn parse_at(text: &str, now: &jiff::Zoned) -> Option<Timestamp> {
         "w" => 7 * 86_400,
         _ => return None,
     };
-    let span = text[..digits].parse::<i64>().ok()?.checked_mul(seconds)?.checked_mul(1000)?;
-    Some(Timestamp::from_millis(now.timestamp().as_millisecond().checked_sub(span)?))
+    text[..digits].parse::<i64>().ok()?.checked_mul(seconds)?.checked_mul(1000)
 }
 
 #[cfg(test)]
@@ -61,6 +93,23 @@ mod tests {
             "99999999999999999999d",
             "9999999999999999d",
         ] {
+            assert_eq!(meant(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn times_to_come_are_the_next_ones() {
+        let now: jiff::Zoned = "2026-11-20T15:30:00+01:00[+01:00]".parse().unwrap();
+        let meant = |text: &str| coming(text, &now).map(|at| at.to_string());
+        let at = |text: &str| Some(text.to_owned());
+        assert_eq!(meant("15m"), at("2026-11-20T14:45:00.000Z"));
+        assert_eq!(meant("1 h"), at("2026-11-20T15:30:00.000Z"));
+        assert_eq!(meant("15:31"), at("2026-11-20T14:31:00.000Z"));
+        assert_eq!(meant("15:30"), at("2026-11-21T14:30:00.000Z"), "tomorrow's");
+        assert_eq!(meant("09:00"), at("2026-11-21T08:00:00.000Z"));
+        assert_eq!(meant("2026-11-22"), at("2026-11-21T23:00:00.000Z"));
+        assert_eq!(meant("2026-11-20T10:00:00Z"), at("2026-11-20T10:00:00.000Z"), "whoever takes it judges");
+        for text in ["", "soon", "25:00", "99999999999999999d"] {
             assert_eq!(meant(text), None, "{text}");
         }
     }

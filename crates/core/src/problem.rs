@@ -60,6 +60,8 @@ pub enum ProblemKind {
     Io,
     /// Our own store cannot be opened or written.
     Store,
+    /// The configuration file says something that is not followed.
+    Configuration,
 }
 
 impl ProblemKind {
@@ -86,6 +88,7 @@ impl ProblemKind {
             Self::TwoProcesses => "two_processes",
             Self::Io => "io",
             Self::Store => "store",
+            Self::Configuration => "configuration",
         }
     }
 }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_core::transcript::line_splitter::{LineSplitter, Split};
 use watchbill_core::transcript::parse::parse_line;
+use watchbill_protocol::settings::ArchiveOffer;
 use watchbill_store::archive::plan::{ArchivePlan, ArchiveSettings, Candidate, plan};
 use watchbill_store::archive::{ARCHIVE, Archive, Original, frames::Frames};
 use watchbill_store::tables::archive::ArchiveRow;
@@ -201,6 +202,21 @@ pub fn offer(settings: &Settings, fs: &dyn Fs) -> Offer {
     let left = ratios.iter().map(|ratio| 1.0 / ratio).sum::<f64>() / ratios.len().max(1) as f64;
     let cleanup_days = settings.roots.iter().map(|root| cleanup_days(fs, root)).min().unwrap_or(CLEANUP_DAYS);
     Offer { files: found.len() as u64, bytes, expected: (bytes as f64 * left) as u64, cleanup_days }
+}
+
+/// The same for the window, with what the agent will remove soon.
+pub fn offer_at(settings: &Settings, fs: &dyn Fs, now: Timestamp) -> ArchiveOffer {
+    let Offer { files, bytes, expected, cleanup_days } = offer(settings, fs);
+    let goes = |found: &Found| found.stat.mtime + Millis(cleanup_days.saturating_mul(DAY));
+    let found = transcripts(fs, &settings.roots);
+    ArchiveOffer {
+        files,
+        bytes,
+        expected,
+        cleanup_days,
+        soon: found.iter().filter(|found| goes(found) <= now + Millis(7 * DAY)).count() as u64,
+        first_at: found.iter().map(goes).min().map(|at| at.max(now).to_string()),
+    }
 }
 
 /// How the person has set the agent's own clean-up. Its settings are read for this alone.

@@ -19,6 +19,8 @@ pub struct TimelinePlan {
     pub session: SessionId,
     /// Its chain.
     pub chain: String,
+    /// What the person calls it.
+    pub name: Option<String>,
     /// Session, transcript, and how it is linked to the one before.
     pub parts: Vec<(SessionId, PathBuf, Option<&'static str>)>,
     /// The transcripts of its sessions' subagents.
@@ -158,11 +160,12 @@ impl Engine {
                 Some((session, path.to_path_buf(), reason))
             })
             .collect();
+        let name = chain.and_then(|chain| chain.name.as_ref()).map(ToString::to_string);
         let chain = chain.map_or_else(
             || watchbill_core::ids::ChainId::derive(&id).to_string(),
             |chain| chain.id.to_string(),
         );
-        Ok(TimelinePlan { session: id, chain, parts, agents })
+        Ok(TimelinePlan { session: id, chain, name, parts, agents })
     }
 
     fn agent_files(&self, id: &SessionId) -> Vec<AgentFile> {

@@ -10,26 +10,48 @@ use crate::first_scan::FirstScan;
 use crate::input::{Input, Output};
 use crate::persist::Persist;
 use crate::settings::Settings;
-use crate::transcripts::Terms;
+use crate::transcripts::{Loaded, Terms};
 use watchbill_store::Mode;
 use watchbill_watch::hints::Hint;
 
 /// How often half-written registry and marker files are tried again before the look ends.
 const PATIENCE: u32 = 10;
 
+/// Which rows the look is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wants {
+    All,
+    Recent,
+}
+
 /// Reads everything once and gives the engine that knows it.
 pub fn look(settings: Settings, world: World, outlook: Outlook, clock: &dyn Clock) -> Engine {
     // What is kept says how things are now, nothing about the past.
     let folder = settings.data_dir.clone().filter(|_| outlook.until.is_none());
     let mut persist = folder.map(|folder| Persist::open(&folder, Mode::Read));
-    look_with(settings, world, outlook, clock, persist.as_mut())
+    look_with(settings, world, outlook, clock, persist.as_mut(), Wants::All)
 }
 
-/// The same, and what was seen is kept, as far as nobody else writes.
-pub fn look_and_keep(settings: Settings, world: World, outlook: Outlook, clock: &dyn Clock) -> Engine {
+/// The same for the default roster alone: rows that it does not show are not put together, as far as they are known
+/// from the store.
+pub fn look_at_recent(settings: Settings, world: World, outlook: Outlook, clock: &dyn Clock) -> Engine {
+    let folder = settings.data_dir.clone().filter(|_| outlook.until.is_none());
+    let mut persist = folder.map(|folder| Persist::open(&folder, Mode::Read));
+    look_with(settings, world, outlook, clock, persist.as_mut(), Wants::Recent)
+}
+
+/// The same, and what was seen is kept, as far as nobody else writes. Files that were `loaded` already are not read
+/// again.
+pub fn look_and_keep(
+    settings: Settings,
+    world: World,
+    outlook: Outlook,
+    clock: &dyn Clock,
+    loaded: Vec<Loaded>,
+) -> Engine {
     let folder = settings.data_dir.clone();
     let mut persist = folder.map(|folder| Persist::open(&folder, Mode::WriteOrRead));
-    let mut engine = look_with(settings, world, outlook, clock, persist.as_mut());
+    let mut engine = look_beside(settings, world, outlook, clock, persist.as_mut(), Wants::All, loaded);
     if let Some(persist) = persist.as_mut().filter(|persist| persist.writes()) {
         persist.save(&mut engine, clock.now());
     }
@@ -42,15 +64,40 @@ pub(crate) fn look_with(
     outlook: Outlook,
     clock: &dyn Clock,
     persist: Option<&mut Persist>,
+    wants: Wants,
+) -> Engine {
+    look_beside(settings, world, outlook, clock, persist, wants, Vec::new())
+}
+
+fn look_beside(
+    settings: Settings,
+    world: World,
+    outlook: Outlook,
+    clock: &dyn Clock,
+    persist: Option<&mut Persist>,
+    wants: Wants,
+    loaded: Vec<Loaded>,
 ) -> Engine {
     let now = outlook.until.unwrap_or_else(|| clock.now());
     let mut engine = Engine::new(settings, world.clone(), outlook, now);
-    if let Some(persist) = persist {
-        persist.load(&mut engine);
+    if wants == Wants::Recent {
+        engine.show_recent_alone();
     }
+    // The folders are listed while the store is read: neither needs the other.
+    let roots = engine.settings.roots.clone();
+    let found = std::thread::scope(|scope| {
+        let listed = scope.spawn(|| watchbill_watch::scan::scan(&*world.fs, &roots));
+        if let Some(persist) = persist {
+            persist.load(&mut engine);
+        }
+        // A look that has panicked found nothing that could be believed; the roots are looked at once more.
+        listed.join().unwrap_or_else(|_| watchbill_watch::scan::scan(&*world.fs, &roots))
+    });
+    // What is kept stands for more than one reading.
+    engine.take_first(loaded.into_iter().filter(|loaded| !engine.files.contains(&loaded.path)).collect());
     let recent_since = now - engine.settings.recent;
     let known = |path: &Path| engine.files.contains(path);
-    let scan = FirstScan::find(&*world.fs, &engine.settings.roots, recent_since, &known);
+    let scan = FirstScan::of(found, recent_since, &known);
     let terms = Terms { timeouts: engine.settings.timeouts, until: outlook.until, keep: engine.keeps() };
     let (sender, receiver) = mpsc::channel();
     std::thread::scope(|scope| {

@@ -1,19 +1,20 @@
 //! What is found, what is watched and how, limits, versions: for a person who wonders what is missing.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use watchbill_core::evidence::registry::Liveness;
 use watchbill_hooks::health::health;
-use watchbill_hooks::install::status::status;
-use watchbill_hooks::install::{Event, HookCommand, Scope, events_of};
 use watchbill_hooks::places::Places;
 use watchbill_protocol::doctor::{
-    Doctor, HookSettings, HooksHealth, Limit, Registry, Root, Versions, WatchMode,
+    ConfigFile, Doctor, HookSettings, HooksHealth, Limit, Registry, Root, Versions, WatchMode,
 };
 use watchbill_protocol::roster::Problem;
 
 use crate::engine::Engine;
+use crate::hook_setup::every_scope;
 use crate::source::Source;
 use crate::stored;
 
@@ -30,6 +31,9 @@ impl Engine {
         doctor.problems.sort_by(|a, b| (&a.path, &a.kind).cmp(&(&b.path, &b.kind)));
         doctor.problems.dedup();
         doctor.store = stored::health(&self.settings, self.fs());
+        if let Some(hooks) = &mut doctor.hooks {
+            hooks.settings = scopes_in_time(&self.settings.roots, self.working_folders());
+        }
         doctor
     }
 
@@ -62,8 +66,19 @@ impl Engine {
             hooks: self.hooks_health(),
             muted_until: self.current(true).muted_until.map(|until| until.to_string()),
             desktop: None,
+            config: self
+                .settings
+                .config_file
+                .as_ref()
+                .map(|path| ConfigFile { path: path.to_string_lossy().into_owned(), exists: path.exists() }),
             problems: self.current(true).problems.to_vec(),
         }
+    }
+
+    /// Where agents work that run now.
+    pub(crate) fn working_folders(&self) -> BTreeSet<PathBuf> {
+        let alive = self.registry().all().filter(|witness| witness.liveness == Liveness::Alive);
+        alive.filter_map(|witness| witness.entry.cwd.as_deref().map(PathBuf::from)).collect()
     }
 
     fn hooks_health(&self) -> Option<HooksHealth> {
@@ -77,7 +92,8 @@ impl Engine {
             dropped: found.dropped,
             journal_bytes: found.journal_bytes,
             sessions: count(self.hooks().sessions().count()),
-            settings: self.roots().iter().map(|root| hook_settings(root)).collect(),
+            // Looked at by whoever asks: a project may lie on a mount that has died.
+            settings: Vec::new(),
         })
     }
 
@@ -121,26 +137,20 @@ impl Engine {
     }
 }
 
-/// What the person's settings below a root say of our hooks, whichever of our programs they start.
-fn hook_settings(root: &Path) -> HookSettings {
-    let path = Scope::User.file(root, Path::new(""));
-    let events: Vec<&Event> = events_of(None).collect();
-    // Only used to tell what is outdated, which nothing here asks for.
-    let wanted = HookCommand { program: "watchbill".into(), data_dir: None, markers: false };
-    let found = status(&path, &wanted, &events);
-    let state = if found.problem.is_some() {
-        "unreadable"
-    } else if found.events.is_empty() {
-        "absent"
-    } else if found.disabled || found.managed_only {
-        "disabled"
-    } else if !found.missing_programs.is_empty() {
-        "program_missing"
-    } else {
-        "installed"
+/// A project's folder that gives no answer for so long lies on a mount that has died.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How the hooks are in every scope; without those of projects where a project's folder gives no answer.
+pub(crate) fn scopes_in_time(roots: &[PathBuf], projects: BTreeSet<PathBuf>) -> Vec<HookSettings> {
+    let (sender, receiver) = mpsc::channel();
+    let asked = roots.to_vec();
+    let look = move || {
+        // Whoever asked may have given up.
+        let _ = sender.send(every_scope(&asked, &projects));
     };
-    let missing = if found.events.is_empty() { Vec::new() } else { found.missing };
-    HookSettings { path: path.to_string_lossy().into_owned(), state: state.to_owned(), missing }
+    let spawned = std::thread::Builder::new().name("watchbill-scopes".to_owned()).spawn(look);
+    let found = spawned.ok().and_then(|_| receiver.recv_timeout(PATIENCE).ok());
+    found.unwrap_or_else(|| every_scope(roots, &BTreeSet::new()))
 }
 
 fn count(n: usize) -> u32 {

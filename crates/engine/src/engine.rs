@@ -8,12 +8,14 @@ mod hints;
 mod in_folders;
 mod keeps;
 mod reads;
+mod resting;
 mod rows;
 mod says;
 mod seat;
 mod shares;
 mod takes_hooks;
 mod takes_in;
+mod takes_settings;
 mod time;
 mod trouble;
 
@@ -118,6 +120,7 @@ pub struct Engine {
     /// For each session with copied history, the one it was copied from.
     origins: HashMap<SessionId, SessionId>,
     dirty: BTreeSet<SessionId>,
+    resting: resting::Resting,
     deadlines: Deadlines<Due>,
     /// Half-written files that are to be read again, and when.
     retries: BTreeMap<PathBuf, Timestamp>,
@@ -194,6 +197,7 @@ impl Engine {
             chains_dirty: false,
             origins: HashMap::new(),
             dirty: BTreeSet::new(),
+            resting: resting::Resting::default(),
             deadlines: Deadlines::new(),
             retries: BTreeMap::new(),
             states: HashMap::new(),
@@ -201,7 +205,7 @@ impl Engine {
             scan_problems: Vec::new(),
             watch_problems: Vec::new(),
             published_problems: Arc::from([]),
-            problems_dirty: false,
+            problems_dirty: true,
             scratch: Vec::new(),
             revision: 0,
             reading: true,
@@ -225,6 +229,7 @@ impl Engine {
             }
             Input::Found(found) => self.reconcile(found, &mut out),
             Input::ScanEnded(problems) => {
+                self.wake(&mut out);
                 self.scan_problems = problems;
                 self.problems_dirty = true;
                 self.reading = false;
@@ -237,6 +242,7 @@ impl Engine {
                 self.recheck_heard(pid);
             }
             Input::Hooks(messages) => self.take_hooks(messages, &mut out),
+            Input::Settings(settings) => self.take_settings(*settings),
             Input::Deadline => {}
             Input::Folders(looks) => self.take_looks(looks),
             Input::Attention(attention) => self.take_attention(attention),
@@ -273,7 +279,8 @@ impl Engine {
         self.work
     }
 
-    /// One view as subscribers are to see it; `all` with superseded, ended and long idle sessions.
+    /// One view as subscribers are to see it; `all` with superseded, ended and long idle sessions, which is complete
+    /// when the first look is over, or after [`Engine::wake_all`].
     pub fn current(&self, all: bool) -> Current<'_> {
         Current {
             revision: self.revision,

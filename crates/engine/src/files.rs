@@ -4,8 +4,8 @@
 //! standard library's hash on top that was a sixth of a start that finds everything unchanged. One file has one
 //! spelling here: below the canonical root, as a scan found it.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::path::{Path, PathBuf};
@@ -17,6 +17,9 @@ use crate::transcripts::TrackedFile;
 pub struct Files {
     by_path: HashMap<OsString, TrackedFile, ByWords>,
 }
+
+/// Paths alone.
+pub type Paths = HashSet<OsString, ByWords>;
 
 /// Builds [`Words`].
 pub type ByWords = BuildHasherDefault<Words>;
@@ -129,7 +132,6 @@ impl Hasher for Words {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashSet;
     use std::hash::BuildHasher;
 
     use super::*;

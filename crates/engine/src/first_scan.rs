@@ -34,7 +34,12 @@ impl FirstScan {
         recent_since: Timestamp,
         known: &dyn Fn(&Path) -> bool,
     ) -> Self {
-        let Scan { found, problems } = scan(fs, roots);
+        Self::of(scan(fs, roots), recent_since, known)
+    }
+
+    /// The same of a scan that was taken already.
+    pub fn of(scan: Scan, recent_since: Timestamp, known: &dyn Fn(&Path) -> bool) -> Self {
+        let Scan { found, problems } = scan;
         let new = |found: &&Found| found.place.is_transcript() && !known(&found.path);
         let files: Vec<Found> = found.iter().filter(new).cloned().collect();
         let recent = files.iter().take_while(|found| found.stat.mtime >= recent_since).count();

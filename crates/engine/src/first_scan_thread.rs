@@ -1,26 +1,39 @@
-//! The first scan beside the loop: a thread that hands over what it reads.
+//! The first scan beside the loop: a thread that lists the folders while the store is read, and then hands over what
+//! it reads of what the store did not know.
 
 use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
 
 use tokio::sync::mpsc;
+use watchbill_watch::scan::scan;
 
 use crate::engine::{Engine, World};
 use crate::first_scan::FirstScan;
 use crate::message::Message;
 use crate::transcripts::Terms;
 
-/// Starts it; what it finds comes as messages.
-pub(crate) fn spawn(engine: &Engine, world: &World, sender: &mpsc::UnboundedSender<Message>) {
+/// The thread, which waits to be told what is known.
+pub(crate) struct FirstLook(Sender<Box<Known>>);
+
+/// What the store knew.
+struct Known {
+    files: crate::files::Paths,
+    terms: Terms,
+}
+
+/// Starts it; what it finds comes as messages, once [`FirstLook::go_on`] was called.
+pub(crate) fn spawn(engine: &Engine, world: &World, sender: &mpsc::UnboundedSender<Message>) -> FirstLook {
     let fs = Arc::clone(&world.fs);
-    let settings = engine.settings.clone();
-    let recent_since = engine.now() - settings.recent;
-    let terms = Terms { timeouts: settings.timeouts, until: None, keep: engine.keeps() };
-    let known = engine.known_files();
+    let roots = engine.settings.roots.clone();
+    let recent_since = engine.now() - engine.settings.recent;
     let instead = sender.clone();
     let sender = sender.clone();
+    let (told, waits) = channel::<Box<Known>>();
     let read = move || {
-        let known = |path: &std::path::Path| known.contains(path.as_os_str());
-        let scan = FirstScan::find(&*fs, &settings.roots, recent_since, &known);
+        let listed = scan(&*fs, &roots);
+        let Ok(known) = waits.recv() else { return };
+        let Known { files, terms } = *known;
+        let scan = FirstScan::of(listed, recent_since, &|path| files.contains(path.as_os_str()));
         // A failed send means that the loop has stopped; reading on would be for nobody.
         if sender.send(Message::ScanBegan { recent: scan.recent }).is_err() {
             return;
@@ -35,5 +48,15 @@ pub(crate) fn spawn(engine: &Engine, world: &World, sender: &mpsc::UnboundedSend
         tracing::error!(%error, "the system gives no thread for the first scan; the loop reads everything itself");
         // Nobody is there to be told when the loop has stopped.
         let _ = instead.send(Message::ScanEnded(Box::new(FirstScan::none())));
+    }
+    FirstLook(told)
+}
+
+impl FirstLook {
+    /// The store was read: what the engine knows by now need not be read again.
+    pub fn go_on(self, engine: &Engine) {
+        let terms = Terms { timeouts: engine.settings.timeouts, until: None, keep: engine.keeps() };
+        // Without a thread nobody listens.
+        let _ = self.0.send(Box::new(Known { files: engine.known_files(), terms }));
     }
 }

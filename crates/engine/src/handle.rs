@@ -1,7 +1,7 @@
 //! The running engine, for whoever is outside its thread: subscribe, ask, stop.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, mpsc};
 use std::time::Duration;
 
 use tokio::sync::Notify;
@@ -11,11 +11,12 @@ use watchbill_core::ids::SessionId;
 use watchbill_core::person::Word;
 use watchbill_core::time::Timestamp;
 use watchbill_protocol::chain::WorkChain;
-use watchbill_protocol::doctor::Doctor;
+use watchbill_protocol::doctor::{Doctor, HookSettings};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::focus::FocusAnswer;
 use watchbill_protocol::roster::{RosterMessage, RosterSnapshot};
 use watchbill_protocol::search::{SearchAnswer, SearchQuery};
+use watchbill_protocol::settings::ArchiveOffer;
 use watchbill_protocol::timeline::{Timeline, TimelinePlace};
 use watchbill_protocol::why::Why;
 use watchbill_terminal::Seat;
@@ -24,6 +25,7 @@ use watchbill_watch::process::SystemProcesses;
 
 use crate::archive::with_archive;
 use crate::clock::{Clock, SystemClock};
+use crate::doctor::scopes_in_time;
 use crate::engine::{Engine, World};
 use crate::focus;
 use crate::input::AttentionInput;
@@ -32,7 +34,7 @@ use crate::mute::MuteFile;
 use crate::publish::{AlertSink, Sink, Subscription, snapshot};
 use crate::runtime::{Loop, Parts};
 use crate::search::Searcher;
-use crate::settings::Settings;
+use crate::settings::{Configuration, Settings};
 use crate::source::Source;
 use crate::stored;
 use crate::timeline::{Stretch, TimelineReader};
@@ -52,7 +54,7 @@ pub struct Handle {
     fs: Arc<dyn Fs>,
     timelines: Arc<Mutex<TimelineReader>>,
     searcher: Arc<Searcher>,
-    settings: Arc<Settings>,
+    settings: Arc<RwLock<Arc<Settings>>>,
     thread: Arc<Mutex<Option<std::thread::JoinHandle<()>>>>,
     _stopper: Arc<Stopper>,
 }
@@ -100,10 +102,19 @@ pub fn start_in(
         fs,
         timelines: Arc::default(),
         searcher: Arc::new(Searcher::new(&kept)),
-        settings: kept,
+        settings: Arc::new(RwLock::new(kept)),
         thread: Arc::new(Mutex::new(Some(thread))),
         _stopper: Arc::new(Stopper(sender)),
     })
+}
+
+fn apply(kept: &RwLock<Arc<Settings>>, inbox: &UnboundedSender<Message>, settings: &Settings) {
+    let mut kept = kept.write().unwrap_or_else(PoisonError::into_inner);
+    let Settings { roots, watch, data_dir, .. } = (**kept).clone();
+    let settings = Settings { roots, watch, data_dir, ..settings.clone() };
+    *kept = Arc::new(settings.clone());
+    // Sent under the lock: of two that change something the later one counts. Without a loop nothing counts.
+    let _ = inbox.send(Message::Settings(Box::new(settings)));
 }
 
 impl Handle {
@@ -124,7 +135,8 @@ impl Handle {
     /// When it is so now, but cannot be kept over a restart.
     pub fn mute(&self, until: Option<Timestamp>) -> Result<(), ApiError> {
         let _ = self.inbox.send(Message::Attention(AttentionInput::Mute(until)));
-        let Some(folder) = &self.settings.data_dir else { return Ok(()) };
+        let settings = self.settings();
+        let Some(folder) = &settings.data_dir else { return Ok(()) };
         let file = MuteFile::of(folder);
         file.write(until).map_err(|error| {
             let message = format!(
@@ -280,7 +292,47 @@ impl Handle {
     pub fn doctor(&self) -> Result<Doctor, ApiError> {
         let doctor = self.ask(|engine, source| engine.doctor(&|root: &Path| source.mode_of(root)))?;
         // The store is looked at here: the loop has better things to do than to wait for a disk.
-        Ok(Doctor { store: stored::health(&self.settings, &*self.fs), ..doctor })
+        let settings = self.settings();
+        let mut doctor = Doctor { store: stored::health(&settings, &*self.fs), ..doctor };
+        if let Some(hooks) = &mut doctor.hooks {
+            hooks.settings = self.hooks()?;
+        }
+        Ok(doctor)
+    }
+
+    /// How the hooks are, scope by scope.
+    ///
+    /// # Errors
+    /// When the engine has stopped.
+    pub fn hooks(&self) -> Result<Vec<HookSettings>, ApiError> {
+        let projects = self.ask(|engine, _| engine.working_folders())?;
+        Ok(scopes_in_time(&self.settings().roots, projects))
+    }
+
+    /// What archiving would take and save.
+    pub fn archive_offer(&self) -> ArchiveOffer {
+        crate::archive::offer_at(&self.settings(), &*self.fs, SystemClock.now())
+    }
+
+    /// What it runs by now.
+    pub fn settings(&self) -> Arc<Settings> {
+        Arc::clone(&self.settings.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// From now on these count. Which folders are watched, and how, stays: see [`Settings::needs_another_engine`].
+    pub fn apply(&self, settings: &Settings) {
+        apply(&self.settings, &self.inbox, settings);
+    }
+
+    /// Has the engine follow a configuration for as long as it runs, as far as a running engine can.
+    pub fn follow(&self, configuration: &Configuration) {
+        let (stopped, settings) = (self.stopped(), Arc::downgrade(&self.settings));
+        let inbox = self.inbox.downgrade();
+        configuration.subscribe(Box::new(move |changed| {
+            let (Some(kept), Some(inbox)) = (settings.upgrade(), inbox.upgrade()) else { return false };
+            apply(&kept, &inbox, &changed.settings);
+            !stopped()
+        }));
     }
 
     /// Looks for words in all that is stored. On the caller's thread, not in the loop.

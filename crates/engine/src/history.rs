@@ -7,6 +7,8 @@
 mod file;
 pub mod historian;
 mod kept;
+mod log;
+mod pace;
 mod recoverer;
 mod worker;
 
@@ -22,7 +24,8 @@ use watchbill_watch::layout::Place;
 use watchbill_watch::tail::TailError;
 
 use crate::index::CUT;
-use file::FileHistory;
+use crate::transcripts::beside::Beside;
+use file::{FileHistory, With};
 pub use historian::{Historian, HistorianParts};
 pub use recoverer::put_right;
 
@@ -117,12 +120,28 @@ impl HistoryIndex {
         path: &Path,
         budget: u64,
     ) -> Result<Indexed, IndexError> {
+        self.read_both(fs, step, path, budget, None)
+    }
+
+    /// The same; what is folded `beside` is handed every record too.
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read).
+    pub fn read_both(
+        &mut self,
+        fs: &dyn Fs,
+        step: &mut Step<'_>,
+        path: &Path,
+        budget: u64,
+        beside: Option<&mut Beside>,
+    ) -> Result<Indexed, IndexError> {
         let Some(file) = self.ready.get_mut(path) else { return Ok(Indexed::default()) };
         if self.settings.exclude.leaves_out(&path.to_string_lossy()) {
             file.remove(step)?;
             return Ok(Indexed { skipped: true, ..Indexed::default() });
         }
-        file.read(fs, step, path, budget, &self.settings, &self.forgotten, &mut self.scratch)
+        let Self { settings, forgotten, scratch, .. } = self;
+        file.read(fs, step, path, budget, With { settings, forgotten, scratch, beside })
     }
 
     /// Stores what a hook event tells. The session's own transcript need not be there yet.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
+use watchbill_core::session::state::Timeouts;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::store::IndexReport;
 use watchbill_store::tables::files::FileCursor;
@@ -15,6 +16,8 @@ use crate::engine::{Outlook, World};
 use crate::history::{HistoryIndex, IndexError};
 use crate::settings::Settings;
 use crate::stored::refusal;
+use crate::transcripts::Loaded;
+use crate::transcripts::beside::Beside;
 
 /// A transaction is ended after so many bytes of transcripts, or so many files: what an unclean exit costs at most.
 const STEP_BYTES: u64 = 64 << 20;
@@ -66,6 +69,9 @@ pub fn run(
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Indexed, ApiError> {
     let begun = Instant::now();
+    if let Some(doubt) = &settings.doubt {
+        return Err(ApiError::new(ErrorCode::Invalid, &**doubt));
+    }
     let data_dir = settings.data_dir.as_deref().ok_or_else(|| {
         ApiError::new(ErrorCode::Unsupported, "no data folder is known; name one with --data-dir")
     })?;
@@ -73,12 +79,12 @@ pub fn run(
     if let Access::Reader { held_by } = store.access() {
         return Ok(Indexed::ByAnother { pid: held_by });
     }
-    let mut report =
+    let (mut report, loaded) =
         update(&mut store, settings, world, options, progress).map_err(|error| refusal(&error))?;
     drop(store);
     if report.skipped < report.files && !report.interrupted {
         // Titles, folders and work chains are what the engine makes of it, and keeps.
-        look_and_keep(settings.clone(), world.clone(), Outlook::LIVE, &SystemClock);
+        look_and_keep(settings.clone(), world.clone(), Outlook::LIVE, &SystemClock, loaded);
     }
     report.seconds = begun.elapsed().as_secs_f64();
     Ok(Indexed::Here(report))
@@ -90,7 +96,7 @@ fn update(
     world: &World,
     options: Options,
     progress: &mut dyn FnMut(&Progress) -> bool,
-) -> Result<IndexReport, StoreError> {
+) -> Result<(IndexReport, Vec<Loaded>), StoreError> {
     let before: Option<usize> = store.meta(CUT)?.and_then(|cut| cut.parse().ok());
     let cut = options.cut.or(before).unwrap_or(settings.history.cut);
     // Another cut makes other texts of every file.
@@ -112,8 +118,8 @@ fn update(
         |found: &Found| if full { found.stat.len } else { found.stat.len.saturating_sub(stored(found)) };
     let total_bytes = files.iter().map(left).sum();
     let mut index = HistoryIndex::new(settings.history.clone(), store)?;
-    let mut run =
-        Run { world, known: if full { known } else { HashMap::new() }, total_bytes, report, progress };
+    let timeouts = settings.timeouts;
+    let mut run = Run { world, known, full, timeouts, total_bytes, report, progress, loaded: Vec::new() };
     if total_bytes > MANY {
         store.begin_many()?;
     }
@@ -122,9 +128,9 @@ fn update(
         store.end_many()?;
     }
     written?;
-    let mut report = run.report;
+    let Run { mut report, loaded, .. } = run;
     report.cut_bytes = store.totals()?.cut_bytes.saturating_sub(cut_before);
-    Ok(report)
+    Ok((report, loaded))
 }
 
 /// What is stored of each file.
@@ -158,10 +164,14 @@ fn is_stored(found: &Found, known: &Known) -> bool {
 
 struct Run<'r> {
     world: &'r World,
-    /// Files whose rows are removed before they are read anew.
     known: Known,
+    /// Rows of known files are removed before they are read anew.
+    full: bool,
+    timeouts: Timeouts,
     total_bytes: u64,
     report: IndexReport,
+    /// Files that the store did not know, folded for the engine from the same reading.
+    loaded: Vec<Loaded>,
     progress: &'r mut dyn FnMut(&Progress) -> bool,
 }
 
@@ -195,6 +205,7 @@ impl Run<'_> {
     fn remove(&mut self, store: &mut Store, batch: &[Found]) -> Result<(), StoreError> {
         let files: Vec<FileKey> = batch
             .iter()
+            .filter(|_| self.full)
             .filter_map(|found| Some(self.known.get(&*found.path.to_string_lossy())?.0))
             .collect();
         if files.is_empty() {
@@ -215,15 +226,19 @@ impl Run<'_> {
         batch: &[Found],
     ) -> Result<(), StoreError> {
         let mut step = store.step()?;
+        let fs = &*self.world.fs;
         for found in batch {
+            let is_new = !self.known.contains_key(&*found.path.to_string_lossy());
+            let mut beside = is_new.then(|| Beside::new(fs, &found.path, found.place.clone(), self.timeouts));
             loop {
-                let more = match index.read(&*self.world.fs, &mut step, &found.path, STEP_BYTES) {
+                let more = match index.read_both(fs, &mut step, &found.path, STEP_BYTES, beside.as_mut()) {
                     Ok(indexed) => self.count(&indexed),
                     Err(IndexError::Store(error)) => return Err(error),
                     // It went away, or may not be read: the others go on.
                     Err(IndexError::File(error)) => {
                         tracing::debug!(path = %found.path.display(), %error, "not stored");
                         self.report.problems += 1;
+                        beside = None;
                         false
                     }
                 };
@@ -236,6 +251,7 @@ impl Run<'_> {
             if self.report.interrupted {
                 break;
             }
+            self.loaded.extend(beside.and_then(Beside::finish));
         }
         step.commit()
     }

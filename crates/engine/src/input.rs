@@ -13,6 +13,7 @@ use watchbill_watch::scan::Found;
 
 use crate::folders::FolderLook;
 use crate::hooks_in::HookMessage;
+use crate::settings::Settings;
 use crate::transcripts::Loaded;
 
 /// What can happen.
@@ -35,6 +36,8 @@ pub enum Input {
     Hooks(Vec<HookMessage>),
     /// The watcher's own troubles, all of them.
     Watching(Vec<Problem>),
+    /// The person wants it otherwise from now on.
+    Settings(Box<Settings>),
     /// What the person wants of alerts, or looks at.
     Attention(AttentionInput),
 }
@@ -49,6 +52,26 @@ pub enum AttentionInput {
     Mute(Option<Timestamp>),
     /// The sessions whose window is in front.
     InFront(BTreeSet<SessionId>),
+}
+
+impl Input {
+    /// In a word, for the log.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Hints(hints) if hints.contains(&Hint::Everything) => "look at everything",
+            Self::Hints(_) => "hints",
+            Self::Loaded(_) => "loaded files",
+            Self::Found(_) => "found files",
+            Self::ScanEnded(_) => "end of the scan",
+            Self::ProcessEnded(_) => "end of a process",
+            Self::Deadline => "deadline",
+            Self::Folders(_) => "working folders",
+            Self::Hooks(_) => "hooks",
+            Self::Watching(_) => "watching",
+            Self::Attention(_) => "attention",
+            Self::Settings(_) => "settings",
+        }
+    }
 }
 
 /// What the engine asks for.

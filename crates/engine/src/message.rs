@@ -9,6 +9,7 @@ use crate::first_scan::FirstScan;
 use crate::folders::FolderLook;
 use crate::input::AttentionInput;
 use crate::publish::{AlertSink, Sink, Subscription};
+use crate::settings::Settings;
 use crate::source::Source;
 use crate::transcripts::Loaded;
 
@@ -39,5 +40,7 @@ pub(crate) enum Message {
     /// What the person says, and who is told what came of it.
     Say(Word, Told),
     LookAgain,
+    /// The person wants it otherwise from now on.
+    Settings(Box<Settings>),
     Stop,
 }

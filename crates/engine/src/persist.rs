@@ -5,23 +5,23 @@
 
 pub mod changes;
 pub mod kept;
+mod shelf;
 mod words;
 mod write;
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 use std::time::Duration;
 
 use watchbill_core::person::Words;
 use watchbill_core::problem::{Problem, ProblemKind};
 use watchbill_core::session::snapshot::from_bytes;
 use watchbill_core::time::{Millis, Timestamp};
-use watchbill_store::tables::states::StateRow;
 use watchbill_store::{Access, Mode, Store, StoreError};
 
-use crate::engine::{Engine, Recall};
+use crate::engine::Engine;
 use changes::{Changes, FileChange};
+pub use shelf::Shelf;
 
 /// Longest wait for another program's lock: whoever looks on waits as long.
 const PATIENCE: Duration = Duration::from_millis(20);
@@ -31,41 +31,6 @@ const AGAIN: Millis = Millis::from_secs(2);
 const TAKE_OVER: Millis = Millis::from_secs(10);
 /// Name of the fact that holds what no file will tell again.
 const FACTS: &str = "facts";
-
-/// The store, for all threads of the engine. Whoever publishes goes before whoever indexes.
-pub struct Shelf {
-    store: Mutex<Option<Store>>,
-    /// How many wait that must not be kept waiting.
-    urgent: AtomicUsize,
-}
-
-impl Shelf {
-    /// The store, for whoever somebody waits for.
-    fn at_once(&self) -> MutexGuard<'_, Option<Store>> {
-        self.urgent.fetch_add(1, Ordering::AcqRel);
-        let store = self.store.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        self.urgent.fetch_sub(1, Ordering::AcqRel);
-        store
-    }
-
-    /// The store, for whoever has time. To be held for a few milliseconds at most.
-    pub fn in_turn(&self) -> MutexGuard<'_, Option<Store>> {
-        while self.urgent.load(Ordering::Acquire) > 0 {
-            std::thread::sleep(Duration::from_micros(200));
-        }
-        self.store.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
-}
-
-impl Recall for Shelf {
-    fn recall(&self, path: &Path) -> Option<StateRow> {
-        let store = self.at_once();
-        store.as_ref()?.state(path.to_str()?).unwrap_or_else(|error| {
-            tracing::warn!(%error, "what is kept of a file cannot be read; the file is read anew");
-            None
-        })
-    }
-}
 
 /// The engine's hold on the store.
 pub struct Persist {
@@ -84,10 +49,9 @@ pub struct Persist {
 impl Persist {
     /// Opens the store in `folder`, to write if nobody else does. Without a store the engine goes on.
     pub fn open(folder: &Path, mode: Mode) -> Self {
-        let shelf = Shelf { store: Mutex::new(None), urgent: AtomicUsize::new(0) };
         let mut persist = Self {
             folder: folder.to_path_buf(),
-            shelf: Arc::new(shelf),
+            shelf: Arc::default(),
             owed: Changes::default(),
             trouble: None,
             again_at: None,
@@ -104,7 +68,7 @@ impl Persist {
                 self.writes = store.access() == Access::Writer;
                 self.forgotten = write::Forgotten::of(&store);
                 self.trouble = None;
-                *self.shelf.at_once() = Some(store);
+                *self.shelf.at_once("open") = Some(store);
             }
             // To one who only reads, no history is no trouble.
             Err(StoreError::Absent { .. }) => {}
@@ -134,19 +98,25 @@ impl Persist {
 
     /// Gives the engine what was kept, and has it note what changes from now on. Says how many files were known.
     pub fn load(&mut self, engine: &mut Engine) -> usize {
-        let read = self.shelf.at_once().as_ref().map(read_all);
-        let (heads, facts) = match read {
-            Some(Ok(read)) => read,
+        let mut refused = 0;
+        // Each head as it lies in the database: copies of all of them would be in memory at once.
+        let read = self.shelf.at_once("load").as_ref().map(|store| -> Result<_, StoreError> {
+            store.states(&mut |path, head| {
+                refused += usize::from(!engine.restore(Path::new(path), head));
+            })?;
+            store.fact(FACTS)
+        });
+        let facts = match read {
+            Some(Ok(facts)) => facts,
             Some(Err(error)) => {
                 self.trouble = Some(self.problem(&error));
-                Default::default()
+                None
             }
-            None => Default::default(),
+            None => None,
         };
         engine.set_recall(self.shelf());
-        let facts = facts.and_then(|bytes| from_bytes(&bytes).ok());
         engine.restore_words(self.words().unwrap_or_default());
-        let refused = engine.restore(heads, facts);
+        engine.restored(facts.and_then(|bytes| from_bytes(&bytes).ok()));
         if refused > 0 {
             tracing::info!(refused, "files are read anew: what was kept of them is of another version");
         }
@@ -159,7 +129,7 @@ impl Persist {
 
     /// What the person has said, as the store has it now; `None` where that cannot be read.
     pub fn words(&mut self) -> Option<Words> {
-        let read = self.shelf.at_once().as_ref().map(words::read)?;
+        let read = self.shelf.at_once("words").as_ref().map(words::read)?;
         read.map_err(|error| self.trouble = Some(self.problem(&error))).ok()
     }
 
@@ -179,7 +149,7 @@ impl Persist {
         if self.again_at.is_some_and(|at| now < at && at.since(now) <= AGAIN) {
             return read;
         }
-        let stored = match &mut *self.shelf.at_once() {
+        let stored = match &mut *self.shelf.at_once("save") {
             Some(store) => write::write(store, &self.owed, &self.forgotten),
             None => return read,
         };
@@ -229,12 +199,4 @@ impl Persist {
             detail: error.to_string().into(),
         }
     }
-}
-
-type Kept = (Vec<(PathBuf, Vec<u8>)>, Option<Vec<u8>>);
-
-fn read_all(store: &Store) -> Result<Kept, StoreError> {
-    let mut heads = Vec::new();
-    store.states(&mut |path, head| heads.push((PathBuf::from(path), head.to_vec())))?;
-    Ok((heads, store.fact(FACTS)?))
 }

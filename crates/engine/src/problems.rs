@@ -173,6 +173,7 @@ fn words(kind: ProblemKind) -> &'static str {
         ProblemKind::TwoProcesses => "two processes write to this session; resume it in one of them only",
         ProblemKind::Io => "could not be read",
         ProblemKind::Store => "cannot be written; what is known is kept in memory until it can",
+        ProblemKind::Configuration => "is not followed as a whole; correct it",
     }
 }
 

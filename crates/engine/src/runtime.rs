@@ -2,15 +2,15 @@
 //! questions, steps the engine, and serves the subscribers.
 
 mod hints;
+mod messages;
 mod words;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use jiff::tz::TimeZone;
 use tokio::sync::{Notify, mpsc};
 use watchbill_core::problem::Problem;
-use watchbill_core::time::{Millis, Timestamp};
+use watchbill_core::time::Timestamp;
 use watchbill_store::Mode;
 use watchbill_watch::hints::Hint;
 use watchbill_watch::process::Processes;
@@ -29,13 +29,13 @@ use crate::persist::Persist;
 use crate::publish::{Served, Subscriber};
 use crate::settings::Settings;
 use crate::source::{self, Source};
+use crate::stall::Watched;
 use crate::wishes::Wishes;
 
-/// So many loaded files are taken in by one step of the first scan.
-const BATCH: usize = 128;
-
-/// A dead mount keeps the first snapshot waiting for this long and no longer.
-const FOLDERS_PATIENCE: Millis = Millis::from_secs(1);
+/// Where it is not known what may be stored, nothing is.
+fn mode_for(settings: &Settings) -> Mode {
+    if settings.doubt.is_some() { Mode::Read } else { Mode::WriteOrRead }
+}
 
 /// The loop's state beside the engine.
 pub(crate) struct Loop {
@@ -93,15 +93,16 @@ impl Loop {
         let ear = engine.settings.data_dir.as_deref().map_or(Ok(None), |data_dir| {
             Ear::open(data_dir, move || rung.notify_one()).map(Some).map_err(|error| deaf(data_dir, &error))
         });
+        let first_look = crate::first_scan_thread::spawn(&engine, &world, &sender);
         // A file system in memory is nobody's: only the real one's facts are worth keeping.
         let mut persist =
-            engine.settings.data_dir.clone().map(|folder| Persist::open(&folder, Mode::WriteOrRead));
+            engine.settings.data_dir.clone().map(|folder| Persist::open(&folder, mode_for(&engine.settings)));
         let known = persist.as_mut().map_or(0, |persist| persist.load(&mut engine));
         let looked = sender.clone();
         let folder_looks = FolderLooks::new(Arc::clone(&world.fs), move |look| {
             looked.send(Message::Folder(Box::new(look))).is_ok()
         });
-        crate::first_scan_thread::spawn(&engine, &world, &sender);
+        first_look.go_on(&engine);
         let ended = sender.clone();
         // A failed send means that the loop has stopped; then nobody wants to know.
         let exits = Exits::start(move |noticed| {
@@ -166,6 +167,11 @@ impl Loop {
                         if self.stopped {
                             return;
                         }
+                        if self.engine.reading {
+                            // While there is always another file of the first scan, whoever works meanwhile would wait
+                            // for the last of them.
+                            self.take_hints();
+                        }
                     }
                 },
                 () = self.woken.notified() => self.take_hints(),
@@ -173,64 +179,6 @@ impl Loop {
                 () = sleep => self.step(Input::Deadline),
             }
             self.serve();
-        }
-    }
-
-    fn receive(&mut self, first: Message) {
-        let mut loaded = Vec::new();
-        let mut looks = Vec::new();
-        let mut message = Some(first);
-        let mut ended = None;
-        while let Some(current) = message {
-            match current {
-                Message::Loaded(n, file) => {
-                    if n < self.recent_limit
-                        && let Some(left) = &mut self.recent_left
-                    {
-                        *left -= 1;
-                    }
-                    loaded.push(*file);
-                    if loaded.len() >= BATCH {
-                        break;
-                    }
-                }
-                Message::Folder(look) => looks.push(*look),
-                Message::ScanEnded(scan) => {
-                    ended = Some(scan);
-                    break;
-                }
-                Message::Stop => {
-                    self.stopped = true;
-                    return;
-                }
-                other => {
-                    // What was loaded before a question counts for its answer.
-                    self.step(Input::Loaded(std::mem::take(&mut loaded)));
-                    self.step(Input::Folders(std::mem::take(&mut looks)));
-                    self.receive_one(other);
-                }
-            }
-            message = self.inbox.try_recv().ok();
-        }
-        if !loaded.is_empty() {
-            self.step(Input::Loaded(loaded));
-        }
-        if !looks.is_empty() {
-            self.step(Input::Folders(looks));
-        }
-        if let Some(scan) = ended {
-            self.recent_left = Some(0);
-            self.folders_until = Some(self.clock.now() + FOLDERS_PATIENCE);
-            self.step(Input::Found(scan.found));
-            self.step(Input::ScanEnded(scan.problems));
-            // The watches were installed while the scan ran. Once they stand nothing can be missed any more,
-            // and what was missed before is made up for by the look that follows.
-            self.source.ready();
-            // A file that was appended to while it was read for the first time has told us so by a
-            // hint before we knew it; one look at everything makes up for all of them.
-            self.step(Input::Hints(BTreeSet::from([Hint::Everything])));
-            self.begin_history();
-            self.take_wishes();
         }
     }
 
@@ -251,39 +199,19 @@ impl Loop {
         }
     }
 
-    fn receive_one(&mut self, message: Message) {
-        match message {
-            Message::ScanBegan { recent } => {
-                // What the store knew may be shown already.
-                if self.recent_left.is_none() {
-                    self.recent_left = Some(recent);
-                    self.recent_limit = recent;
-                }
-            }
-            Message::ProcessEnded(pid) => {
-                self.step(Input::ProcessEnded(Some(pid)));
-            }
-            Message::Subscribe(wants, sink) => self.subscribers.push(Subscriber::new(wants, sink)),
-            Message::Listen(sink) => self.listeners.add(sink, &mut self.engine),
-            Message::Attention(input) => self.step(Input::Attention(input)),
-            Message::Tell(message) => {
-                self.subscribers.retain_mut(|subscriber| subscriber.tell(message.clone()))
-            }
-            Message::Ask(question) => question(&self.engine, &*self.source),
-            Message::Say(word, told) => told(self.say(&word)),
-            // While the machine slept deadlines have passed, processes have ended and polled folders have changed; all of
-            // that is looked at before anybody is told anything.
-            Message::ClockJumped | Message::LookAgain => {
-                // It may have travelled.
-                self.step(Input::Attention(AttentionInput::Zone(TimeZone::system())));
-                self.step(Input::Hints(BTreeSet::from([Hint::Everything])))
-            }
-            Message::Loaded(..) | Message::Folder(_) | Message::ScanEnded(_) | Message::Stop => {}
+    /// Everything but where to look, which takes another engine, counts from here on.
+    fn take_settings(&mut self, settings: Settings) {
+        let told = |settings: &Settings| (settings.history.clone(), settings.recovery, settings.archive);
+        let other_history = told(&settings) != told(&self.engine.settings);
+        self.step(Input::Settings(Box::new(settings)));
+        if other_history && self.historian.take().is_some() {
+            self.begin_history();
         }
     }
 
     fn save(&mut self, now: Timestamp) {
-        let Some(persist) = &mut self.persist else { return };
+        let certain = self.engine.settings.doubt.is_none();
+        let Some(persist) = self.persist.as_mut().filter(|_| certain) else { return };
         let trouble = persist.trouble().cloned();
         let wrote = persist.writes();
         let read = persist.save(&mut self.engine, now);
@@ -302,7 +230,9 @@ impl Loop {
     }
 
     fn step(&mut self, input: Input) {
+        let watched = Watched::begin("step", input.word());
         let out = self.engine.step(self.clock.now(), input);
+        drop(watched);
         self.carry_out(out);
     }
 
@@ -342,6 +272,7 @@ impl Loop {
         let ready = self.recent_left == Some(0) && patient.is_none();
         let mut next = patient;
         let engine = &self.engine;
+        let _watched = Watched::begin("step", "subscribers");
         self.subscribers.retain_mut(|subscriber| {
             if subscriber.wants.wait_for_recent && !ready {
                 return true;

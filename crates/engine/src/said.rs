@@ -8,7 +8,7 @@ use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_store::Mode;
 
 use crate::clock::Clock;
-use crate::cold::look_with;
+use crate::cold::{Wants, look_with};
 use crate::engine::{Engine, Outlook, World};
 use crate::persist::Persist;
 use crate::settings::Settings;
@@ -46,7 +46,7 @@ pub fn say_once(
     })?;
     let wishes = Wishes::open(&folder).map_err(|error| unwritable(&folder, &error))?;
     let look = |persist: &mut Persist| {
-        look_with(settings.clone(), world.clone(), Outlook::LIVE, clock, Some(persist))
+        look_with(settings.clone(), world.clone(), Outlook::LIVE, clock, Some(persist), Wants::All)
     };
     let mut persist = Persist::open(&folder, Mode::WriteOrRead);
     let mut engine = look(&mut persist);

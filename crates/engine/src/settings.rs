@@ -1,21 +1,34 @@
-//! Where to look and how long to wait: options, environment, configuration file and defaults, in this order.
+//! What the engine can be told, and how it is put together: options, environment, configuration file, defaults, in this order.
+//!
+//! [`configuration`] owns the file while a program runs: reads it, follows it, changes it. [`table`] is the one list of
+//! what can stand in it.
 
 mod alerts;
+pub mod configuration;
+mod edit;
+mod file;
+pub mod follow;
+mod known;
+mod layers;
+mod list;
+mod table;
+mod undo;
+mod values;
 
-pub use alerts::AlertSettings;
-
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
-use serde::Deserialize;
-use watchbill_core::history::{Exclude, HistorySettings, RecoverySettings};
+use watchbill_core::history::{HistorySettings, RecoverySettings};
+use watchbill_core::problem::Problem;
 use watchbill_core::session::state::Timeouts;
 use watchbill_core::time::Millis;
 use watchbill_store::archive::plan::ArchiveSettings;
 
-use alerts::FileAlerts;
+pub use alerts::AlertSettings;
+pub use configuration::Configuration;
 
-/// Everything the engine can be told.
+/// Everything the engine and the window can be told.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     /// Claude configuration folders, each with `projects/` and `sessions/`.
@@ -34,8 +47,42 @@ pub struct Settings {
     pub recovery: RecoverySettings,
     /// Whether and how transcripts are archived.
     pub archive: ArchiveSettings,
-    /// What the person is told of, and when not.
+    /// What the person wants to be told of, and when not.
     pub alerts: AlertSettings,
+    /// How the window looks and is reached.
+    pub window: WindowSettings,
+    /// The window offers to install hooks where none are.
+    pub offer_hooks: bool,
+    /// The configuration file, whether it is there or not.
+    pub config_file: Option<PathBuf>,
+    /// What the configuration file says that is not followed.
+    pub problems: Vec<Problem>,
+    /// Why it is not known what may be watched and stored: the configuration file cannot be understood, and never was
+    /// since the start. Nothing is stored then, so that nothing is that should not be.
+    pub doubt: Option<Arc<str>>,
+}
+
+/// `[window]`: how the window looks and is reached.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct WindowSettings {
+    /// Its colours.
+    pub theme: Theme,
+    /// It stays above all others.
+    pub always_on_top: bool,
+    /// A key that opens it from anywhere.
+    pub shortcut: Option<String>,
+}
+
+/// The window's colours.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Theme {
+    /// As the desktop has it.
+    #[default]
+    System,
+    /// Light, always.
+    Light,
+    /// Dark, always.
+    Dark,
 }
 
 /// How changes of files are noticed.
@@ -63,7 +110,17 @@ impl Settings {
             recovery: RecoverySettings::default(),
             archive: ArchiveSettings::default(),
             alerts: AlertSettings::default(),
+            window: WindowSettings::default(),
+            offer_hooks: true,
+            config_file: None,
+            problems: Vec::new(),
+            doubt: None,
         }
+    }
+
+    /// Whether a running engine cannot take these over from `before`: it watches other folders, or in another way.
+    pub fn needs_another_engine(&self, before: &Self) -> bool {
+        (&self.roots, self.watch, &self.data_dir) != (&before.roots, before.watch, &before.data_dir)
     }
 }
 
@@ -91,14 +148,6 @@ pub enum SettingsError {
         /// What the system said.
         source: std::io::Error,
     },
-    /// The file is there and wrong.
-    #[error("the configuration file {path} is wrong: {detail}; correct it, or name another with --config")]
-    Wrong {
-        /// The file.
-        path: PathBuf,
-        /// Line, column and what was expected.
-        detail: String,
-    },
     /// A list of folders is given and holds none.
     #[error(
         "the list of the agent's folders is empty: name one in WATCHBILL_CLAUDE_DIR or under `roots`, or leave both out"
@@ -112,258 +161,13 @@ pub enum SettingsError {
 /// A look at the environment, so that tests need not change the real one.
 pub type Environment<'a> = &'a dyn Fn(&str) -> Option<std::ffi::OsString>;
 
-/// Puts the settings together.
+/// Puts the settings together once.
 ///
 /// # Errors
-/// When a named file cannot be read, the file is wrong, or no folder can be found.
+/// When a named file cannot be read, or no folder can be found. What is wrong in a file is no error: it is among the
+/// settings' problems, and the rest counts.
 pub fn settle(given: &Given, env: Environment<'_>) -> Result<Settings, SettingsError> {
-    let set = |name: &str| env(name).filter(|value| !value.is_empty());
-    let dirs = directories::ProjectDirs::from("", "", "watchbill");
-    let named = given.config.clone().or_else(|| set("WATCHBILL_CONFIG").map(PathBuf::from));
-    let file = match &named {
-        Some(path) => read_file(path)?,
-        None => match dirs.as_ref().map(|d| d.config_dir().join("config.toml")) {
-            Some(path) if path.exists() => read_file(&path)?,
-            _ => File::default(),
-        },
-    };
-    let home =
-        set("HOME").map(PathBuf::from).or_else(|| directories::BaseDirs::new().map(|d| d.home_dir().into()));
-    let roots = if !given.claude_dirs.is_empty() {
-        given.claude_dirs.clone()
-    } else if let Some(list) = set("WATCHBILL_CLAUDE_DIR") {
-        std::env::split_paths(&list).filter(|path| !path.as_os_str().is_empty()).collect()
-    } else if let Some(list) = file.roots {
-        list.into_iter().map(|path| expand_home(path, home.as_deref())).collect()
-    } else if let Some(dir) = set("CLAUDE_CONFIG_DIR") {
-        vec![PathBuf::from(dir)]
-    } else {
-        vec![home.clone().ok_or(SettingsError::NoHome)?.join(".claude")]
-    };
-    if roots.is_empty() {
-        return Err(SettingsError::NoRoots);
-    }
-    let mut settings = Settings::for_roots(roots);
-    settings.data_dir = given
-        .data_dir
-        .clone()
-        .or_else(|| set("WATCHBILL_DATA_DIR").map(PathBuf::from))
-        .or_else(|| dirs.map(|d| d.data_dir().to_path_buf()));
-    let Timeouts { approval, stale, idle } = &mut settings.timeouts;
-    for (place, value) in [
-        (approval, file.timeouts.approval),
-        (stale, file.timeouts.stale),
-        (idle, file.timeouts.idle),
-        (&mut settings.recent, file.roster.recent),
-    ] {
-        if let Some(span) = value {
-            *place = span.0;
-        }
-    }
-    let interval = file.watch.poll_interval.map_or(Duration::from_secs(2), |span| {
-        Duration::from_millis(u64::try_from(span.0.0).unwrap_or(2_000).max(100))
-    });
-    settings.watch = match file.watch.mode {
-        Mode::Auto => WatchSetting::Auto,
-        Mode::Native => WatchSetting::Native,
-        Mode::Poll => WatchSetting::Poll(interval),
-    };
-    settings.archive = archive(&file.archive);
-    settings.alerts = file.alerts.settle(home.as_deref());
-    settings.history = history(file.store, &settings.roots, home.as_deref());
-    Ok(settings)
-}
-
-fn archive(file: &FileArchive) -> ArchiveSettings {
-    let usual = ArchiveSettings::default();
-    ArchiveSettings {
-        enabled: file.enabled,
-        budget: file.budget.map_or(usual.budget, |size| size.0),
-        keep: file.keep.map(|span| span.0).or(usual.keep),
-        after: file.after.map_or(usual.after, |span| span.0),
-        level: file.level.map_or(usual.level, |level| level.clamp(1, 19)),
-    }
-}
-
-fn history(file: FileStore, roots: &[PathBuf], home: Option<&Path>) -> HistorySettings {
-    let mut history = HistorySettings::default();
-    let full = |path: PathBuf| expand_home(path, home).to_string_lossy().into_owned();
-    history.cut = file.cut.unwrap_or(history.cut);
-    history.skip = file.skip_tools.unwrap_or(history.skip);
-    history.plan_folders.extend(file.plan_folders.into_iter().map(full));
-    history.plan_folders.extend(roots.iter().map(|root| root.join("plans").to_string_lossy().into_owned()));
-    history.exclude = Exclude::new(file.exclude.into_iter().map(full));
-    history
-}
-
-fn expand_home(path: PathBuf, home: Option<&Path>) -> PathBuf {
-    match (path.strip_prefix("~"), home) {
-        (Ok(rest), Some(home)) => home.join(rest),
-        _ => path,
-    }
-}
-
-fn read_file(path: &Path) -> Result<File, SettingsError> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|source| SettingsError::Unreadable { path: path.to_path_buf(), source })?;
-    toml::from_str(&text).map_err(|error: toml::de::Error| {
-        // One line, without the excerpt that the parser's own words bring along.
-        let message = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
-        let detail = match error.span().and_then(|span| text.get(..span.start)) {
-            Some(before) => {
-                let line = before.matches('\n').count() + 1;
-                let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-                format!("line {line}, column {column}: {message}")
-            }
-            None => message,
-        };
-        SettingsError::Wrong { path: path.to_path_buf(), detail }
-    })
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct File {
-    roots: Option<Vec<PathBuf>>,
-    timeouts: FileTimeouts,
-    roster: FileRoster,
-    watch: FileWatch,
-    store: FileStore,
-    archive: FileArchive,
-    alerts: FileAlerts,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct FileTimeouts {
-    approval: Option<Span>,
-    stale: Option<Span>,
-    idle: Option<Span>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct FileRoster {
-    recent: Option<Span>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct FileWatch {
-    mode: Mode,
-    poll_interval: Option<Span>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct FileStore {
-    /// Bytes of a tool's input or output, or of a thought, that are stored.
-    cut: Option<usize>,
-    /// Patterns of paths of which nothing is stored.
-    exclude: Vec<PathBuf>,
-    /// Tools whose calls are no activities, instead of the usual ones.
-    skip_tools: Option<Vec<String>>,
-    /// Folders of plans, beside the usual ones.
-    plan_folders: Vec<PathBuf>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct FileArchive {
-    enabled: bool,
-    budget: Option<Size>,
-    keep: Option<Span>,
-    after: Option<Span>,
-    level: Option<i32>,
-}
-
-/// Bytes, or a number with a unit: `5000000`, `"500MB"`, `"5GB"`.
-#[derive(Debug, Clone, Copy)]
-struct Size(u64);
-
-impl<'de> Deserialize<'de> for Size {
-    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Form {
-            Bytes(u64),
-            Text(String),
-        }
-        let size = match Form::deserialize(from)? {
-            Form::Bytes(bytes) => Some(bytes),
-            Form::Text(text) => parse_size(&text),
-        };
-        size.filter(|bytes| *bytes > 0).map(Self).ok_or_else(|| {
-            serde::de::Error::custom(
-                "expected a size above zero: bytes, or a number with a unit, such as \"5GB\"",
-            )
-        })
-    }
-}
-
-fn parse_size(text: &str) -> Option<u64> {
-    let text = text.trim();
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let unit = match text[digits..].trim().to_ascii_uppercase().as_str() {
-        "" | "B" => 1,
-        "KB" => 1_000,
-        "MB" => 1_000_000,
-        "GB" => 1_000_000_000,
-        "TB" => 1_000_000_000_000,
-        _ => return None,
-    };
-    text[..digits].parse::<u64>().ok()?.checked_mul(unit)
-}
-
-#[derive(Debug, Default, Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Mode {
-    #[default]
-    Auto,
-    Native,
-    Poll,
-}
-
-/// Seconds, or a number with a unit: `90`, `"90s"`, `"10m"`, `"24h"`, `"500ms"`, `"2d"`.
-#[derive(Debug, Clone, Copy)]
-struct Span(Millis);
-
-impl<'de> Deserialize<'de> for Span {
-    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Form {
-            Whole(i64),
-            Part(f64),
-            Text(String),
-        }
-        let span = match Form::deserialize(from)? {
-            Form::Whole(secs) => secs.checked_mul(1000),
-            #[allow(clippy::cast_possible_truncation, reason = "the range is checked below")]
-            Form::Part(secs) => (secs.abs() < 1e12).then_some((secs * 1000.0) as i64),
-            Form::Text(text) => parse_span(&text),
-        };
-        match span {
-            Some(millis) if millis > 0 => Ok(Self(Millis(millis))),
-            _ => Err(serde::de::Error::custom(
-                "expected a time above zero: seconds, or a number with a unit, such as \"10m\"",
-            )),
-        }
-    }
-}
-
-fn parse_span(text: &str) -> Option<i64> {
-    let text = text.trim();
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let unit = match text[digits..].trim() {
-        "ms" => 1,
-        "" | "s" => 1000,
-        "m" | "min" => 60_000,
-        "h" => 3_600_000,
-        "d" => 86_400_000,
-        _ => return None,
-    };
-    text[..digits].parse::<i64>().ok()?.checked_mul(unit)
+    Ok((*Configuration::open(given, env)?.settings()).clone())
 }
 
 #[cfg(test)]
@@ -390,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn the_file_takes_seconds_and_units_and_refuses_the_rest() {
+    fn the_file_takes_seconds_and_units_and_tells_of_the_rest() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("config.toml");
         let given = Given { config: Some(path.clone()), ..Given::default() };
@@ -416,12 +220,13 @@ mod tests {
         assert!(s.is_plan("/home/dev/plans/x.md") && s.is_plan("/home/dev/a/plans/x.md"));
         assert_eq!((s.cut, s.skips("TodoWrite")), (100, false));
 
-        std::fs::write(&path, "[timeouts]\napproval = \"soon\"\n").unwrap();
-        let wrong = with(&[("HOME", "/home/dev")], given.clone()).unwrap_err().to_string();
-        assert!(wrong.contains("config.toml") && wrong.contains("line 2, column 12"), "{wrong}");
-        assert_eq!(wrong.lines().count(), 1, "{wrong}");
-        std::fs::write(&path, "[timeout]\n").unwrap();
-        assert!(with(&[("HOME", "/home/dev")], given).is_err(), "a misspelt table is named, not ignored");
+        std::fs::write(&path, "[timeouts]\napproval = \"soon\"\nidle=7\n[timeout]\n").unwrap();
+        let s = with(&[("HOME", "/home/dev")], given).unwrap();
+        assert_eq!(s.timeouts, Timeouts { idle: Millis(7000), ..Timeouts::default() }, "the rest counts");
+        let [problem] = &s.problems[..] else { panic!("{:?}", s.problems) };
+        assert!(problem.path.ends_with("config.toml") && problem.count == 2);
+        assert!(problem.detail.contains("line 2, column 12: timeouts.approval"), "{}", problem.detail);
+        assert!(problem.detail.contains("did you mean `timeouts`"), "{}", problem.detail);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! One tracked file: where we are in it, and what has been folded from it.
 
+pub mod beside;
 mod keeping;
 
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ use watchbill_core::session::state::Timeouts;
 use watchbill_core::session::subagent::SubagentFold;
 use watchbill_core::time::Timestamp;
 use watchbill_core::transcript::line_splitter::{LINE_CAP, LineSplitter, Split};
-use watchbill_core::transcript::parse::parse_line;
+use watchbill_core::transcript::parse::{LineReport, parse_line};
 use watchbill_core::transcript::record::Record;
 use watchbill_watch::fs::Fs;
 use watchbill_watch::layout::Place;
@@ -106,6 +107,14 @@ impl TrackedFile {
         }
     }
 
+    /// Other timeouts from now on.
+    pub(crate) fn set_timeouts(&mut self, timeouts: Timeouts) {
+        self.timeouts = timeouts;
+        if let Fold::Main(fold) = &mut self.fold {
+            fold.set_timeouts(timeouts);
+        }
+    }
+
     fn fold_for(place: &Place, timeouts: Timeouts) -> Fold {
         match place {
             Place::Subagent { agent, .. } | Place::FlatSubagent { agent, .. } => {
@@ -192,67 +201,86 @@ impl TrackedFile {
     ) -> Result<ReadCount, TailError> {
         let mut count = ReadCount::default();
         let name: Arc<str> = Arc::from(path.to_string_lossy());
-        let Self { place, tail, splitter, endless, fold, limit, timeouts, noting, fresh, .. } = self;
-        let mut begin_anew = |fold: &mut Fold| {
-            *fold = Self::fold_for(place, *timeouts);
-            *fresh = true;
-            match fold {
-                Fold::Main(fold) if *noting => fold.note_new(),
-                Fold::Agent(fold) if *noting => fold.note_new(),
-                _ => {}
-            }
-        };
+        let (mut tail, mut splitter) = (std::mem::take(&mut self.tail), std::mem::take(&mut self.splitter));
+        let mut reading = Reading { file: self, name: &name, problems, effects, count: &mut count };
         let restart = std::cell::Cell::new(false);
         let outcome = tail.read(fs, path, scratch, budget, &mut || restart.set(true), &mut |_, bytes| {
             if restart.replace(false) {
                 splitter.reset(0);
-                *endless = false;
-                begin_anew(fold);
-                limit.beyond = false;
-                problems.forget(&name);
-                count.restarted = true;
+                reading.begin_anew();
             }
             splitter.push(bytes, &mut |split| {
-                let Split::Line(line) = split else {
-                    if !std::mem::take(endless) {
-                        problems.count(&name, ProblemKind::HugeLine);
-                    }
-                    return;
-                };
-                let report = parse_line(line.bytes, &mut |record| {
-                    count.records += 1;
-                    if limit.admits(&record) {
-                        match fold {
-                            Fold::Main(fold) => fold.apply(&record, effects),
-                            Fold::Agent(fold) => fold.apply(&record),
-                        }
-                    }
-                });
-                problems.note_line(&name, &report);
+                let Split::Line(line) = split else { return reading.huge_line() };
+                let report = parse_line(line.bytes, &mut |record| reading.record(&record));
+                reading.line(&report);
             });
-            // Its end may never come: a file of zeros is one such line.
-            if !*endless && splitter.carried() > LINE_CAP as u64 {
-                *endless = true;
-                problems.count(&name, ProblemKind::HugeLine);
-            }
+            reading.carried(splitter.carried());
         });
         if restart.get() {
             // The file was emptied, or broke off at once: nothing was read, but nothing of the old content counts
             // either.
             splitter.reset(0);
-            *endless = false;
-            limit.beyond = false;
-            begin_anew(fold);
-            problems.forget(&name);
-            count.restarted = true;
+            reading.begin_anew();
         }
-        let outcome = outcome?;
-        if !outcome.more {
+        if outcome.as_ref().is_ok_and(|outcome| !outcome.more) {
             splitter.trim();
         }
+        (self.tail, self.splitter) = (tail, splitter);
+        let outcome = outcome?;
         count.bytes = outcome.bytes_read;
         count.more = outcome.more;
         Ok(count)
+    }
+}
+
+/// One reading of a file, for whoever finds its lines.
+struct Reading<'r> {
+    file: &'r mut TrackedFile,
+    name: &'r Arc<str>,
+    problems: &'r mut Problems,
+    effects: &'r mut Vec<Effect>,
+    count: &'r mut ReadCount,
+}
+
+impl Reading<'_> {
+    /// What was folded before is void.
+    fn begin_anew(&mut self) {
+        let file = &mut *self.file;
+        file.fold = TrackedFile::fold_for(&file.place, file.timeouts);
+        (file.fresh, file.endless, file.limit.beyond) = (true, false, false);
+        if file.noting {
+            file.note_new();
+        }
+        self.problems.forget(self.name);
+        self.count.restarted = true;
+    }
+
+    fn record(&mut self, record: &Record<'_>) {
+        self.count.records += 1;
+        if self.file.limit.admits(record) {
+            match &mut self.file.fold {
+                Fold::Main(fold) => fold.apply(record, self.effects),
+                Fold::Agent(fold) => fold.apply(record),
+            }
+        }
+    }
+
+    fn line(&mut self, report: &LineReport) {
+        self.problems.note_line(self.name, report);
+    }
+
+    fn huge_line(&mut self) {
+        if !std::mem::take(&mut self.file.endless) {
+            self.problems.count(self.name, ProblemKind::HugeLine);
+        }
+    }
+
+    /// The end of an unfinished line may never come: a file of zeros is one such line.
+    fn carried(&mut self, bytes: u64) {
+        if !self.file.endless && bytes > LINE_CAP as u64 {
+            self.file.endless = true;
+            self.problems.count(self.name, ProblemKind::HugeLine);
+        }
     }
 }
 

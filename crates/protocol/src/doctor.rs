@@ -31,6 +31,9 @@ pub struct Doctor {
     /// How the program reaches the person. Absent outside the desktop program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub desktop: Option<DesktopHealth>,
+    /// The configuration file, whether it is there or not; what is wrong with it is among the problems.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub config: Option<ConfigFile>,
     /// Sorted by path and kind.
     pub problems: Vec<Problem>,
 }
@@ -50,6 +53,16 @@ pub struct DesktopHealth {
     /// Why none can be shown, in words for the person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notification_problem: Option<String>,
+}
+
+/// The configuration file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ConfigFile {
+    /// Where it is, or would be.
+    pub path: String,
+    /// It is there.
+    pub exists: bool,
 }
 
 /// How the places of hook events are doing.
@@ -78,6 +91,7 @@ pub struct HooksHealth {
 /// What one settings file of the agent says of our hooks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
 pub struct HookSettings {
     /// The file.
     pub path: String,
@@ -85,6 +99,15 @@ pub struct HookSettings {
     pub state: String,
     /// Events that could be heard as well; empty where none is installed.
     pub missing: Vec<String>,
+    /// Whom the file is for: `user`, `project`, `local` or `managed`.
+    #[serde(default)]
+    pub scope: String,
+    /// The agent's folder that it belongs to.
+    #[serde(default)]
+    pub root: String,
+    /// Why it could not be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
 }
 
 /// Versions of this program and of the agents' clients.

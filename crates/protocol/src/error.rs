@@ -29,6 +29,8 @@ pub enum ErrorCode {
     NotReady,
     /// A file or folder could not be read.
     Unreadable,
+    /// What was to be changed has changed meanwhile.
+    Conflict,
     /// This system cannot do it.
     Unsupported,
     /// A fault of this program.
@@ -44,6 +46,7 @@ impl ErrorCode {
             Self::Invalid => "invalid",
             Self::NotReady => "not_ready",
             Self::Unreadable => "unreadable",
+            Self::Conflict => "conflict",
             Self::Unsupported => "unsupported",
             Self::Internal => "internal",
         }

@@ -11,6 +11,9 @@ use ts_rs::TS;
 pub struct Timeline {
     pub session_id: String,
     pub work_chain_id: String,
+    /// What the person calls the chain.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub work_chain_name: Option<String>,
     /// Set when this is the timeline of one subagent of the session: its id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,

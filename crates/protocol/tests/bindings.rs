@@ -16,8 +16,10 @@ use watchbill_protocol::error::ApiError;
 use watchbill_protocol::event::StoreEvent;
 use watchbill_protocol::export::ExportChain;
 use watchbill_protocol::focus::FocusAnswer;
+use watchbill_protocol::hooks::HooksPreview;
 use watchbill_protocol::roster::RosterMessage;
 use watchbill_protocol::search::{SearchAnswer, SearchQuery};
+use watchbill_protocol::settings::{ArchiveOffer, SettingChange, SettingsView};
 use watchbill_protocol::shell::{ShellMessage, ShortcutState};
 use watchbill_protocol::status::Status;
 use watchbill_protocol::store::{ForgetReport, IndexReport, Stats};
@@ -50,6 +52,10 @@ fn generate(folder: &Path) {
     ShortcutState::export_all(&config).unwrap();
     ForgetReport::export_all(&config).unwrap();
     ExportChain::export_all(&config).unwrap();
+    HooksPreview::export_all(&config).unwrap();
+    ArchiveOffer::export_all(&config).unwrap();
+    SettingsView::export_all(&config).unwrap();
+    SettingChange::export_all(&config).unwrap();
 }
 
 fn files(folder: &Path) -> BTreeMap<String, String> {

@@ -15,7 +15,7 @@ use watchbill_core::session::state::{Confidence, State, StateKind};
 use watchbill_core::transcript::record::{CompactBoundary, CompactTrigger};
 use watchbill_protocol::chain::{Link, Segment, WorkChain};
 use watchbill_protocol::doctor::{
-    DesktopHealth, Doctor, HookSettings, HooksHealth, Limit, Registry, Root, Versions, WatchMode,
+    ConfigFile, DesktopHealth, Doctor, HookSettings, HooksHealth, Limit, Registry, Root, Versions, WatchMode,
 };
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::event::{StoreEvent, StoreEvents};
@@ -244,8 +244,12 @@ fn the_doctor() {
                 path: "/home/dev/.claude/settings.json".into(),
                 state: "installed".into(),
                 missing: Vec::new(),
+                scope: "user".into(),
+                root: "/home/dev/.claude".into(),
+                problem: None,
             }],
         }),
+        config: Some(ConfigFile { path: "/home/dev/.config/watchbill/config.toml".into(), exists: false }),
         muted_until: Some("2026-11-20T16:30:52.694Z".into()),
         desktop: Some(DesktopHealth {
             tray: true,

@@ -13,6 +13,7 @@ mod folder;
 pub mod forget;
 mod index;
 mod lock;
+mod log;
 mod open;
 pub mod overview;
 mod salvage;
@@ -25,6 +26,7 @@ pub mod text;
 
 pub use error::StoreError;
 pub use lock::last_writer;
+pub use log::LogCopier;
 pub use open::{Access, DATABASE, Mode, Origin, Store};
 pub use step::Step;
 pub use tables::{FileKey, SessionKey};

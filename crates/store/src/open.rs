@@ -9,6 +9,7 @@ use rusqlite::{Connection, OpenFlags};
 use crate::damage::{self, Suspicion, look_through, set_aside};
 use crate::index::{Care, Lag};
 use crate::lock::{self, Asked, WriterLock};
+use crate::log::{LogPages, note_length};
 use crate::tables::meta::{CLEANING_DUE, INDEX_VERSION, UNINDEXED};
 use crate::{StoreError, folder, salvage, schema, text};
 
@@ -73,6 +74,7 @@ pub struct Store {
     origin: Origin,
     pub(crate) care: Cell<Care>,
     pub(crate) lag: Cell<Option<Lag>>,
+    pub(crate) log: LogPages,
     /// Held as long as the store is open. Dropped after the connection, since fields drop in order.
     _lock: Option<WriterLock>,
 }
@@ -114,8 +116,10 @@ impl Store {
             origin,
             care: Cell::default(),
             lag: Cell::default(),
+            log: LogPages::default(),
             _lock: Some(lock),
         };
+        note_length(&mut store.sql, &store.log).map_err(|e| StoreError::of(&store.path, &e))?;
         store.mend_index(suspect.is_raised())?;
         store.finish_wiping()?;
         suspect.allay();
@@ -184,6 +188,7 @@ impl Store {
             origin: Origin::Kept,
             care: Cell::default(),
             lag: Cell::default(),
+            log: LogPages::default(),
             _lock: None,
         })
     }

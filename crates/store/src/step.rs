@@ -110,13 +110,18 @@ impl Step<'_> {
             .map_err(|e| self.store.fault(&e))
     }
 
+    /// Number of the row that was inserted last.
+    pub(crate) fn last_id(&self) -> i64 {
+        self.transaction.last_insert_rowid()
+    }
+
     /// Takes note of a text that was just stored.
     pub(crate) fn note_text(&mut self, file: FileKey, row: &Text<'_>) -> Result<(), StoreError> {
         let stored = self.texts.entry(file).or_default();
         stored.texts += 1;
         stored.cut += row.cut;
         stored.newest = stored.newest.max(row.at);
-        let first = self.transaction.last_insert_rowid();
+        let first = self.last_id();
         let lag = self.unindexed.get_or_insert(Lag { first, bytes: 0 });
         lag.bytes += row.text.len();
         if lag.bytes > INDEX_AT { self.index_all() } else { Ok(()) }

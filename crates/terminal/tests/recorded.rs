@@ -14,6 +14,9 @@ use watchbill_terminal::{Answer, Outcome, Presence, Seat, focus, in_front};
 
 const AGENT: u32 = 900;
 
+/// Variables and their values.
+type Ids = [(&'static str, &'static str)];
+
 /// A system that answers as told, and notes what it was asked.
 struct Made {
     platform: Platform,
@@ -111,7 +114,7 @@ fn focused(by: &str) -> Outcome {
 
 #[test]
 fn terminals_of_macos_are_asked_by_script_and_arguments() {
-    let cases: &[(&str, &str, &[(&str, &str)], &str)] = &[
+    let cases: &[(&str, &str, &Ids, &str)] = &[
         (
             "iTerm2",
             "iTerm2",
@@ -139,7 +142,7 @@ fn terminals_of_macos_are_asked_by_script_and_arguments() {
 
 #[test]
 fn editors_and_windows_terminal_show_their_window_alone() {
-    let cases: &[(Platform, &str, &str, &[(&str, &str)], &str)] = &[
+    let cases: &[(Platform, &str, &str, &Ids, &str)] = &[
         (Platform::MacOs, "Cursor", "vscode", &[("TERM_PROGRAM", "vscode")], "open -a Cursor"),
         (Platform::MacOs, "goland", "jetbrains", &[], "open -b com.jetbrains.goland"),
         (Platform::Windows, "pwsh", "vscode", &[], "code.cmd /home/dev/api-server"),
@@ -210,9 +213,9 @@ fn tmux_within_iterm2_is_followed_by_the_clients_device() {
         ("list-clients", Ran::Done("50 1763736507 0 $1 /dev/ttys009\n".into())),
     ];
     let (answer, lines) =
-        asked(&world, &seat("tmux", &[("TMUX", "/tmp/tmux-501/default,7,1"), ("TMUX_PANE", "%2")]));
+        asked(&world, &seat("tmux", &[("TMUX", "/home/dev/.tmux/default,7,1"), ("TMUX_PANE", "%2")]));
     assert_eq!(answer.outcome, focused("tmux in iTerm2"));
-    let switch = r"tmux -S /tmp/tmux-501/default switch-client -c /dev/ttys009 -t '$1:@3.%2'";
+    let switch = r"tmux -S /home/dev/.tmux/default switch-client -c /dev/ttys009 -t '$1:@3.%2'";
     assert_eq!(
         lines.get(2..),
         Some(&[switch.to_owned(), "osascript -e SCRIPT none /dev/ttys009".to_owned()][..])
@@ -268,7 +271,8 @@ fn where_no_terminal_can_be_it_is_said_and_nobody_is_asked() {
 }
 
 /// Forms of values as terminals set them.
-const GOOD: &[&str] = &["%2", "7", "unix:/run/k", "/tmp/s,1,0", "/Sessions/3", ":1.7", "work", "w0t0p0:8C-1"];
+const GOOD: &[&str] =
+    &["%2", "7", "unix:/run/k", "/home/dev/s,1,0", "/Sessions/3", ":1.7", "work", "w0t0p0:8C-1"];
 
 proptest! {
     /// Whatever variables hold, a command line has them whole, as arguments of their own, and never as options.

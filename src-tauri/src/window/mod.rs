@@ -1,15 +1,18 @@
-//! The one window. It exists only while it is open: a closed window costs no web process.
+//! The roster's window, and that of the settings. They exist only while they are open: a closed window costs no web process.
 //!
 //! It is never raised but when the person asks: by a second start, a link, the tray, an alert that was clicked, or the key.
 
 pub mod memory;
 mod place;
 
+use std::sync::Arc;
+
 use tauri::webview::{Color, NewWindowResponse};
 use tauri::{
     AppHandle, LogicalSize, Manager, PhysicalPosition, PhysicalSize, Theme, Url, WebviewWindow,
     WebviewWindowBuilder,
 };
+use watchbill_engine::settings::{self, Configuration, WindowSettings};
 use watchbill_protocol::shell::ShellMessage;
 
 use crate::desk::Desk;
@@ -19,6 +22,8 @@ use place::{Place, Screen};
 
 /// Its label in `tauri.conf.json`.
 pub const LABEL: &str = "main";
+/// The label of the settings' window there.
+const SETTINGS: &str = "settings";
 
 /// The smallest sizes, in logical pixels; the first is also in `tauri.conf.json`.
 const SMALLEST: (f64, f64) = (320.0, 240.0);
@@ -31,6 +36,41 @@ pub fn open(app: &AppHandle) {
     on_main_thread(app, |app| {
         if let Err(error) = raise(app) {
             tracing::error!(%error, "the window could not be opened");
+        }
+    });
+}
+
+/// Shows the window of the settings, in front. There is one.
+pub fn open_settings(app: &AppHandle) {
+    on_main_thread(app, |app| {
+        let shown = match app.get_webview_window(SETTINGS) {
+            Some(window) => Ok(window),
+            None => build(app, SETTINGS).and_then(|window| {
+                colour(&window)?;
+                Ok(window)
+            }),
+        };
+        if let Err(error) = shown.and_then(|window| to_front(&window)) {
+            tracing::error!(%error, "the window of the settings could not be opened");
+        }
+    });
+}
+
+/// Gives all windows the colours, and the roster's the layer, that the person wants.
+pub fn apply(app: &AppHandle, wanted: &WindowSettings) {
+    let wanted = wanted.clone();
+    on_main_thread(app, move |app| {
+        app.set_theme(theme_of(wanted.theme));
+        for window in app.webview_windows().values() {
+            if let Err(error) = colour(window) {
+                tracing::debug!(%error, "a window could not be coloured");
+            }
+        }
+        let window = app.get_webview_window(LABEL);
+        if let Some(Err(error)) =
+            window.map(|window| window.set_always_on_top(wanted.always_on_top || is_compact(app)))
+        {
+            tracing::warn!(%error, "the window could not be put above others");
         }
     });
 }
@@ -116,25 +156,48 @@ fn raise(app: &AppHandle) -> tauri::Result<()> {
         Some(window) => window,
         None => create(app)?,
     };
+    to_front(&window)
+}
+
+fn to_front(window: &WebviewWindow) -> tauri::Result<()> {
     window.unminimize()?;
     window.show()?;
     window.set_focus()
 }
 
-fn create(app: &AppHandle) -> tauri::Result<WebviewWindow> {
+/// Makes a window of the configuration, which nobody sees yet.
+fn build(app: &AppHandle, label: &str) -> tauri::Result<WebviewWindow> {
     let config = app.config();
-    let window = config.app.windows.iter().find(|window| window.label == LABEL);
+    let window = config.app.windows.iter().find(|window| window.label == label);
     let window = window.ok_or(tauri::Error::WindowNotFound)?;
     let dev = config.build.dev_url.clone().filter(|_| tauri::is_dev());
-    let window = WebviewWindowBuilder::from_config(app, window)?
+    WebviewWindowBuilder::from_config(app, window)?
         // Put in its place before anybody sees it.
         .visible(false)
         // Transcripts hold links and the page shows them: it must never become another page.
         .on_navigation(move |url| is_ours(url, dev.as_ref()))
         .on_new_window(|_, _| NewWindowResponse::Deny)
-        .build()?;
-    // What is seen until the page has been drawn: white would flash in a dark room.
-    window.set_background_color(Some(background(window.theme()?)))?;
+        .build()
+}
+
+/// What is seen until the page has been drawn: white would flash in a dark room.
+fn colour(window: &WebviewWindow) -> tauri::Result<()> {
+    let wanted = theme_of(window.state::<Arc<Configuration>>().settings().window.theme);
+    let theme = wanted.map_or_else(|| window.theme(), Ok)?;
+    window.set_background_color(Some(background(theme)))
+}
+
+fn theme_of(wanted: settings::Theme) -> Option<Theme> {
+    match wanted {
+        settings::Theme::System => None,
+        settings::Theme::Light => Some(Theme::Light),
+        settings::Theme::Dark => Some(Theme::Dark),
+    }
+}
+
+fn create(app: &AppHandle) -> tauri::Result<WebviewWindow> {
+    let window = build(app, LABEL)?;
+    colour(&window)?;
     let memory = app.state::<Memory>();
     reshape(&window, memory.form(), &memory)?;
     Ok(window)
@@ -148,7 +211,8 @@ fn reshape(window: &WebviewWindow, form: Form, memory: &Memory) -> tauri::Result
         window.unmaximize()?;
     }
     window.set_min_size(Some(LogicalSize::new(smallest.0, smallest.1)))?;
-    window.set_always_on_top(compact)?;
+    let above = window.state::<Arc<Configuration>>().settings().window.always_on_top;
+    window.set_always_on_top(compact || above)?;
     let mut place = memory.place(form);
     if compact && place.is_nowhere() {
         // Where the window was, so that the eye finds it.
@@ -218,8 +282,9 @@ mod tests {
     #[test]
     fn the_window_is_born_in_the_colour_of_its_page() {
         let css = include_str!("../../../ui/src/app.css");
-        let colours: Vec<&str> =
-            css.lines().filter_map(|line| line.trim().strip_prefix("--bg: ")?.strip_suffix(';')).collect();
+        let colours =
+            css.lines().find_map(|line| line.trim().strip_prefix("--bg: light-dark(")?.strip_suffix(");"));
+        let colours: Vec<&str> = colours.expect("the page's own background").split(", ").collect();
         let hex = |Color(r, g, b, _): Color| format!("#{r:02x}{g:02x}{b:02x}");
         assert_eq!(colours, [hex(background(Theme::Light)), hex(background(Theme::Dark))]);
     }

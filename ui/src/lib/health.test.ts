@@ -12,7 +12,7 @@ const hooks = (state: string) => ({
   dropped: 0,
   journalBytes: 0,
   sessions: 0,
-  settings: [{ path: "/home/dev/.claude/settings.json", state, missing: [] }],
+  settings: [{ path: "/home/dev/.claude/settings.json", state, missing: [], scope: "user", root: "/home/dev/.claude" }],
 });
 
 function doctor(more: Partial<Doctor> = {}): Doctor {

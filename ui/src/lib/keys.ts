@@ -4,7 +4,7 @@ import type { Group } from "./bindings/Group";
 
 export type Intent =
   | { readonly do: "move"; readonly by: number }
-  | { readonly do: "first" | "last" | "open" | "back" | "filter" | "copy" | "folder" | "focus" | "next" | "help" | "palette" | "compact" }
+  | { readonly do: "first" | "last" | "open" | "back" | "filter" | "copy" | "folder" | "focus" | "next" | "help" | "palette" | "settings" | "compact" }
   | { readonly do: "group"; readonly group: Group };
 
 export type KeyPress = Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey">;
@@ -46,7 +46,9 @@ export class KeyReader {
     const afterG = this.#afterG;
     this.#afterG = false;
     if (press.ctrlKey || press.metaKey) {
-      return press.key.toLowerCase() === "k" && !press.altKey ? { do: "palette" } : undefined;
+      if (press.altKey) return undefined;
+      if (press.key === ",") return { do: "settings" };
+      return press.key.toLowerCase() === "k" ? { do: "palette" } : undefined;
     }
     if (press.altKey) return undefined;
     if (afterG) return AFTER_G[press.key];
@@ -71,6 +73,7 @@ export const KEY_HELP: readonly (readonly [keys: string, what: string])[] = [
   ["c", "Copy the resume command"],
   ["o", "Open the folder"],
   [`${MODIFIER} K`, "Sessions, commands, and everything that was said"],
+  [`${MODIFIER} ,`, "Settings"],
   ["m", "A strip above all windows, and back"],
   ["?", "This help"],
 ];

@@ -96,17 +96,21 @@ fn run_index(settings: &Settings, options: Options) -> anyhow::Result<Indexed> {
     Ok(indexed?)
 }
 
-/// Has an interrupt raise the flag instead of ending the program at once.
+/// Has an interrupt raise the flag instead of ending the program at once, from the moment that this returns.
 fn end_on_interrupt(flag: &'static AtomicBool) {
+    let (ready, heard) = std::sync::mpsc::channel();
     let raise = move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
-            tokio::signal::ctrl_c().await?;
+            let mut interrupts = interrupts()?;
+            // Whoever waits for this may have ended.
+            let _ = ready.send(());
+            interrupts.recv().await;
             flag.store(true, Ordering::Relaxed);
             // A second one is meant: whatever is being done is not waited for.
-            tokio::signal::ctrl_c().await
-        })?;
-        std::process::exit(130)
+            interrupts.recv().await;
+            std::process::exit(130)
+        })
     };
     let spawned = std::thread::Builder::new().name("watchbill-interrupt".into()).spawn(move || {
         let ended: std::io::Result<()> = raise();
@@ -114,9 +118,21 @@ fn end_on_interrupt(flag: &'static AtomicBool) {
             tracing::debug!(%error, "an interrupt ends the program at once");
         }
     });
-    if let Err(error) = spawned {
-        tracing::debug!(%error, "an interrupt ends the program at once");
+    match spawned {
+        // Where there is no listening to interrupts the other end is dropped, and nobody waits.
+        Ok(_) => drop(heard.recv()),
+        Err(error) => tracing::debug!(%error, "an interrupt ends the program at once"),
     }
+}
+
+#[cfg(unix)]
+fn interrupts() -> std::io::Result<tokio::signal::unix::Signal> {
+    tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt())
+}
+
+#[cfg(windows)]
+fn interrupts() -> std::io::Result<tokio::signal::windows::CtrlC> {
+    tokio::signal::windows::ctrl_c()
 }
 
 /// Counts what was used.

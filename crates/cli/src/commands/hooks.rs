@@ -22,6 +22,12 @@ use crate::render;
 /// When a settings file cannot be understood or written; then it is as it was.
 pub fn run(global: &Global, command: HooksCommand, paint: Paint) -> anyhow::Result<()> {
     let settings = settings(global)?;
+    if let (Some(doubt), HooksCommand::Install { .. } | HooksCommand::Uninstall { .. }) =
+        (&settings.doubt, &command)
+    {
+        // Whose settings would be written is among what is not known.
+        anyhow::bail!("{doubt}");
+    }
     match command {
         HooksCommand::Install { place, markers, client_version } => {
             add(&Setting::of(&settings, client_version, markers)?, &place, paint)

@@ -9,7 +9,7 @@ use watchbill_engine::publish::{Sink, Subscription};
 use watchbill_protocol::event::StoreEvents;
 use watchbill_protocol::roster::{RosterMessage, TrackedSession};
 
-use super::{settings, width};
+use super::{configuration, width};
 use crate::args::Global;
 use crate::paint::{Paint, Tone};
 use crate::render;
@@ -23,7 +23,15 @@ const BACKLOG: usize = 256;
 /// When the engine cannot be started or the output cannot be written.
 pub fn watch(global: &Global, json: bool, all: bool, paint: Paint) -> anyhow::Result<()> {
     end_with_the_reader();
-    let handle = if global.demo { watchbill_engine::demo::start()? } else { start(settings(global)?)? };
+    let (handle, _following) = if global.demo {
+        (watchbill_engine::demo::start()?, None)
+    } else {
+        let configuration = Arc::new(configuration(global)?);
+        let handle = start((*configuration.settings()).clone())?;
+        handle.follow(&configuration);
+        let following = watchbill_engine::settings::follow::follow(&configuration);
+        (handle, Some((configuration, following)))
+    };
     let mut out = std::io::stdout();
     let mut printer = if json { Printer::Json(None) } else { Printer::Text { known: Vec::new(), paint } };
     loop {

@@ -7,17 +7,18 @@ pub mod hooks;
 pub mod live;
 pub mod open;
 pub mod pages;
+pub mod words;
 
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 
 use watchbill_engine::archive::with_archive;
 use watchbill_engine::clock::SystemClock;
-use watchbill_engine::cold::look;
+use watchbill_engine::cold::{look, look_at_recent};
 use watchbill_engine::engine::{Engine, Outlook};
 use watchbill_engine::handle::real_world;
 use watchbill_engine::publish::snapshot;
-use watchbill_engine::settings::{Given, Settings, settle};
+use watchbill_engine::settings::{Configuration, Given, Settings};
 use watchbill_engine::timeline::{Stretch, TimelineReader};
 use watchbill_hooks::sender;
 use watchbill_protocol::doctor::WatchMode;
@@ -59,6 +60,12 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Index { json, full, cut } => history::index(&global, json, full, cut),
         Command::Stats { json, by, since } => history::stats(&global, json, by, since.as_deref(), paint),
         Command::Forget(wanted) => history::forget(&global, &wanted),
+        Command::Snooze(wanted) => words::snooze(&global, &wanted),
+        Command::PutAway { session, back } => words::put_away(&global, &session, back),
+        Command::Chain(wanted) if words::word_of(&wanted).is_some() => match words::word_of(&wanted) {
+            Some(word) => words::chain(&global, &wanted, &word, paint),
+            None => Ok(()),
+        },
         Command::Doctor { schema: true, .. } => emit(&watchbill_engine::stored::schema()),
         Command::Export { session, format, output } => export::export(&global, &session, format, output),
         command => {
@@ -68,7 +75,13 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
             };
             // The process ends with the answer: the system takes all memory back at once, and to give it back piece by
             // piece would cost as much as reading it from the store did.
-            let engine = std::mem::ManuallyDrop::new(engine(&global, Outlook { live, until })?);
+            let outlook = Outlook { live, until };
+            let engine = std::mem::ManuallyDrop::new(match command {
+                Command::Status { .. } | Command::Roster { all: false, .. } if !global.demo => {
+                    recent(&global, outlook)?
+                }
+                _ => engine(&global, outlook)?,
+            });
             emit(&answer(&engine, &command, global.demo, paint)?)
         }
     }
@@ -84,6 +97,13 @@ fn engine(global: &Global, outlook: Outlook) -> anyhow::Result<Engine> {
     Ok(look(settings, world, outlook, &SystemClock))
 }
 
+/// One look at what the default roster shows.
+fn recent(global: &Global, outlook: Outlook) -> anyhow::Result<Engine> {
+    let settings = settings(global)?;
+    let world = with_archive(real_world(), &settings);
+    Ok(look_at_recent(settings, world, outlook, &SystemClock))
+}
+
 fn answer(engine: &Engine, command: &Command, demo: bool, paint: Paint) -> anyhow::Result<String> {
     let now = engine.now().to_string();
     Ok(match command {
@@ -92,7 +112,7 @@ fn answer(engine: &Engine, command: &Command, demo: bool, paint: Paint) -> anyho
             if *json {
                 to_json(&roster)?
             } else {
-                let hidden = engine.current(true).rows.len().saturating_sub(roster.sessions.len());
+                let hidden = engine.count_all().saturating_sub(roster.sessions.len());
                 render::roster::render(&roster, hidden, width(), paint)
             }
         }
@@ -100,9 +120,9 @@ fn answer(engine: &Engine, command: &Command, demo: bool, paint: Paint) -> anyho
             let why = engine.why(session)?;
             if *json { to_json(&why)? } else { render::why::render(&why, &now, paint) }
         }
-        Command::Chain { session, json } => {
-            let chain = engine.chain(session)?;
-            if *json { to_json(&chain)? } else { render::chain::render(&chain, paint) }
+        Command::Chain(wanted) => {
+            let chain = engine.chain(&wanted.session)?;
+            if wanted.json { to_json(&chain)? } else { render::chain::render(&chain, paint) }
         }
         Command::Show { session, json, from, limit } => {
             let plan = engine.timeline_plan(session)?;
@@ -121,6 +141,8 @@ fn answer(engine: &Engine, command: &Command, demo: bool, paint: Paint) -> anyho
         // They need no look at everything, or more than one text.
         Command::Watch { .. }
         | Command::Focus { .. }
+        | Command::Snooze(_)
+        | Command::PutAway { .. }
         | Command::Open { .. }
         | Command::Search(_)
         | Command::Index { .. }
@@ -136,12 +158,17 @@ fn answer(engine: &Engine, command: &Command, demo: bool, paint: Paint) -> anyho
 
 /// The settings that the options, the environment and the configuration file give.
 fn settings(global: &Global) -> anyhow::Result<Settings> {
+    Ok((*configuration(global)?.settings()).clone())
+}
+
+/// The same, for as long as the program runs.
+fn configuration(global: &Global) -> anyhow::Result<Configuration> {
     let given = Given {
         claude_dirs: global.claude_dirs.clone(),
         data_dir: global.data_dir.clone(),
         config: global.config.clone(),
     };
-    Ok(settle(&given, &|name| std::env::var_os(name))?)
+    Ok(Configuration::open(&given, &|name| std::env::var_os(name))?)
 }
 
 fn to_json(value: &impl serde::Serialize) -> anyhow::Result<String> {

@@ -43,6 +43,10 @@ pub fn render(doctor: &Doctor, paint: Paint) -> String {
             "not there; states come from the transcripts alone".to_owned()
         }
     ));
+    if let Some(config) = &doctor.config {
+        let there = if config.exists { "" } else { " (not there, and need not be)" };
+        out.push_str(&format!("configuration: {}{there}\n", one_line(&config.path)));
+    }
     for limit in &doctor.limits {
         let needed = limit.needed.map(|needed| format!(", {needed} needed")).unwrap_or_default();
         let verdict = if limit.enough { "" } else { "  too low: raise it with sysctl" };

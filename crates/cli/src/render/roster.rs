@@ -2,7 +2,7 @@
 
 use watchbill_protocol::roster::{Group, Problem, RosterSnapshot, TrackedSession};
 
-use super::{age_at, doing, name, plural, short, tone};
+use super::{age_at, doing, local_date_time, name, plural, short, tone};
 use crate::paint::{Paint, Tone, fit, one_line};
 
 /// The whole roster, `width` columns wide; so many sessions are `hidden` since nothing goes on in them.
@@ -68,6 +68,12 @@ pub fn line(session: &TrackedSession, now: &str, width: usize, paint: Paint) -> 
     }
     if let Some(agents) = session.subagents.filter(|agents| agents.running > 0) {
         what.push_str(&format!(" · {}", plural(agents.running as usize, "subagent")));
+    }
+    if let Some(until) = &session.snoozed_until {
+        what = format!("snoozed until {} · {what}", local_date_time(until));
+    }
+    if session.put_away == Some(true) {
+        what.push_str(" · put away");
     }
     if session.superseded == Some(true) {
         what.push_str(" · superseded");

@@ -11,6 +11,9 @@ use crate::paint::{Paint, Tone, age, cut, lines, one_line, wrap};
 /// The stretch as text, `width` columns wide.
 pub fn render(timeline: &Timeline, width: usize, paint: Paint) -> String {
     let mut out = String::new();
+    if let Some(name) = &timeline.work_chain_name {
+        out.push_str(&format!("{}\n", paint.tone(Tone::Bold, &one_line(name))));
+    }
     let last = timeline.from + timeline.items.len() as u64;
     if timeline.from > 0 || last < timeline.total {
         let shown = if timeline.items.is_empty() {

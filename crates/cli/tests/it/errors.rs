@@ -14,8 +14,7 @@ fn refuse(home: &Path, words: &[&str]) -> Said {
 #[test]
 fn requests_that_cannot_be_fulfilled_end_with_one_and_one_line() {
     let home = tempfile::tempdir().unwrap();
-    std::fs::write(home.path().join("wrong.toml"), "[timeouts]\nidle = \"soon\"\n").unwrap();
-    std::fs::write(home.path().join("unknown.toml"), "[timeout]\n").unwrap();
+    std::fs::write(home.path().join("wrong.toml"), "[store]\nexclude = \"~/secret\"\n").unwrap();
     std::fs::write(home.path().join("broken.toml"), "roots = [\n").unwrap();
     let mut told = String::new();
     for words in [
@@ -25,9 +24,9 @@ fn requests_that_cannot_be_fulfilled_end_with_one_and_one_line() {
         &["--demo", "show", "nobody"],
         &["--demo", "open", "nobody"],
         &["--demo", "why", "a\x1b[31m\nb"],
-        &["--config", "wrong.toml", "roster"],
-        &["--config", "unknown.toml", "status"],
-        &["--config", "broken.toml", "doctor"],
+        &["--config", "wrong.toml", "index"],
+        &["--config", "broken.toml", "index"],
+        &["--config", "broken.toml", "hooks", "install"],
         &["--config", "missing.toml", "watch"],
     ] {
         let said = refuse(home.path(), words);

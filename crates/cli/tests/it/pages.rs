@@ -5,11 +5,13 @@ use std::process::{Command, Stdio};
 
 use crate::program::{run, say, watchbill};
 
-const COMMANDS: [&str; 17] = [
+const COMMANDS: [&str; 19] = [
     "roster",
     "watch",
     "why",
     "chain",
+    "snooze",
+    "put-away",
     "show",
     "search",
     "index",

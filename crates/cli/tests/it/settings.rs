@@ -98,3 +98,33 @@ fn what_is_long_over_is_counted_though_not_shown() {
     insta::assert_snapshot!(said.out, @"Nothing is going on now; `watchbill roster --all` shows 1 older session.");
     assert!(run(watchbill(home.path()).args(["roster", "--all"])).out.contains("old"));
 }
+
+/// One wrong line must neither stop a person from seeing the roster nor be passed over in silence.
+#[test]
+fn what_is_wrong_in_the_file_is_told_and_the_rest_counts() {
+    let home = tempfile::tempdir().unwrap();
+    let text = "roots = ['there']\n[timeouts]\nidle = \"soon\"\n[timeout]\n";
+    std::fs::write(home.path().join("config.toml"), text).unwrap();
+    let said = run(watchbill(home.path()).args(["--config", "config.toml", "doctor", "--json"]));
+    assert_eq!(said.code, 0, "{}", said.err);
+    let doctor: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+    assert!(doctor["roots"][0]["path"].as_str().unwrap().ends_with("there"));
+    let problems = doctor["problems"].as_array().unwrap();
+    let told = problems.iter().find(|problem| problem["kind"] == "configuration").unwrap();
+    assert_eq!(told["count"], 2);
+    let detail = told["detail"].as_str().unwrap();
+    assert!(detail.contains("line 3, column 8: timeouts.idle: expected a time"), "{detail}");
+    assert!(
+        detail.contains("line 4, column 2: `timeout` is not known; did you mean `timeouts`?"),
+        "{detail}"
+    );
+    assert_eq!(doctor["config"]["path"], home.path().join("config.toml").to_str().unwrap());
+
+    let said = run(watchbill(home.path()).args(["--config", "config.toml", "roster"]));
+    assert!(
+        said.out.contains("timeouts.idle") || said.err.contains("timeouts.idle"),
+        "{}{}",
+        said.out,
+        said.err
+    );
+}

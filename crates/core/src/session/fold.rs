@@ -227,8 +227,8 @@ impl SessionFold {
         (&self.seen, &self.ledger)
     }
 
-    /// The timeouts are settings, and may have changed since a snapshot was taken.
-    pub(crate) fn set_timeouts(&mut self, timeouts: Timeouts) {
+    /// The timeouts are settings, and may change: they count from the next record or deadline on.
+    pub fn set_timeouts(&mut self, timeouts: Timeouts) {
         self.turn.timeouts = timeouts;
     }
 

@@ -114,6 +114,7 @@ impl Engine {
 
     /// Lost events, a new root, a long sleep: compares everything with what is known.
     pub(super) fn rescan(&mut self, out: &mut Vec<Output>) {
+        self.wake(out);
         self.roots = canonical_roots(&*self.world.fs, &self.settings.roots);
         let found = scan(&*self.world.fs, &self.settings.roots);
         self.problems_dirty |= self.scan_problems != found.problems;

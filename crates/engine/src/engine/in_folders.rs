@@ -23,9 +23,11 @@ impl Engine {
         let oldest = self.now - self.settings.recent;
         let mut looks = Vec::new();
         let dirty = std::mem::take(&mut self.dirty);
+        let due = std::mem::take(&mut self.resting.folders_due);
+        let resting = self.resting.sessions.iter().take(if due { usize::MAX } else { 0 });
         // Many sessions work in one folder, and a folder takes longer to find than its name.
         let mut added_already: HashSet<(&str, bool)> = HashSet::new();
-        for id in &dirty {
+        for id in dirty.iter().chain(resting) {
             let Some(main) = self.sessions.get(id).and_then(|session| main_of(session, &self.files)) else {
                 continue;
             };
@@ -95,7 +97,7 @@ impl Engine {
                 fold.and_then(|fold| fold.cwd()).is_some_and(works_there)
             });
             let concerned: Vec<_> = concerned.cloned().collect();
-            self.dirty.extend(concerned);
+            self.touch(concerned);
         }
     }
 

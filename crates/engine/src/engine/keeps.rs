@@ -1,7 +1,6 @@
 //! What the engine gives out to be kept, and how it takes that up again when the program starts.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,7 +13,7 @@ use watchbill_watch::layout::Place;
 use watchbill_watch::scan::Found;
 
 use super::Engine;
-use crate::files::ByWords;
+use crate::files::Paths;
 use crate::input::Output;
 use crate::persist::changes::{Changes, Facts, FileChange};
 use crate::persist::kept::{Counted, KeptFile, MetaStamp};
@@ -59,6 +58,11 @@ impl Keeping {
         if self.on && !self.just_restored {
             self.rows.insert(row.session_id.clone(), row.clone());
         }
+    }
+
+    /// The rows to come are as an earlier run has stored them.
+    pub(super) fn rows_were_kept(&mut self) {
+        self.just_restored = true;
     }
 
     /// The rows of what was restored have been put together.
@@ -229,24 +233,25 @@ impl Engine {
         }
     }
 
-    /// Takes up what was kept when the program ended: heads by path, and what no file will tell again. What is of
-    /// another version or damaged is left out, and its file will be read from its beginning. Says how many were.
-    pub fn restore(&mut self, heads: Vec<(PathBuf, Vec<u8>)>, facts: Option<Facts>) -> usize {
-        let mut refused = 0;
-        for (path, bytes) in heads {
-            // Another run may have looked elsewhere.
-            let Some((root, place)) = self.place_of(&path).filter(|(_, place)| place.is_transcript()) else {
-                continue;
-            };
-            let restored = KeptFile::from_bytes(&bytes).and_then(|kept| {
-                let file = TrackedFile::restore(place, &kept, self.settings.timeouts)?;
-                Ok((file, kept))
-            });
-            match restored {
-                Ok((file, kept)) => self.take_kept(path, root, file, &kept),
-                Err(_) => refused += 1,
-            }
-        }
+    /// Takes up what was kept of one transcript when the program ended. Says whether that is of use: what is of another
+    /// version or damaged is left out, and its file will be read from its beginning. To be followed by
+    /// [`Engine::restored`].
+    pub fn restore(&mut self, path: &Path, head: &[u8]) -> bool {
+        // Another run may have looked elsewhere.
+        let Some((root, place)) = self.place_of(path).filter(|(_, place)| place.is_transcript()) else {
+            return true;
+        };
+        let restored = KeptFile::from_bytes(head).and_then(|kept| {
+            let file = TrackedFile::restore(place, &kept, self.settings.timeouts)?;
+            Ok((file, kept))
+        });
+        let Ok((file, kept)) = restored else { return false };
+        self.take_kept(path.to_path_buf(), root, file, &kept);
+        true
+    }
+
+    /// All transcripts were taken up; what no file will tell again follows.
+    pub fn restored(&mut self, facts: Option<Facts>) {
         if let Some(Facts { moves, markers }) = facts {
             self.keeping.last_move = moves.last().cloned();
             self.registry.restore_moves(moves);
@@ -255,10 +260,9 @@ impl Engine {
         for id in self.sessions.keys().cloned().collect::<Vec<_>>() {
             self.after_restore(&id);
         }
-        self.dirty.extend(self.sessions.keys().cloned());
+        self.lay_to_rest();
         self.keeping.just_restored = !self.dirty.is_empty();
         (self.chains_dirty, self.problems_dirty) = (true, true);
-        refused
     }
 
     fn take_kept(&mut self, path: PathBuf, root: PathBuf, mut file: TrackedFile, kept: &KeptFile<'_>) {
@@ -337,7 +341,7 @@ impl Engine {
     }
 
     /// The transcripts that are known.
-    pub fn known_files(&self) -> HashSet<OsString, ByWords> {
+    pub fn known_files(&self) -> Paths {
         self.files.paths().map(|path| path.as_os_str().to_owned()).collect()
     }
 

@@ -34,7 +34,7 @@ impl Engine {
             let readable = self.world.fs.list(&root.join(layout::SESSIONS)).is_ok();
             if self.registry.set_readable(&root, readable) {
                 let concerned = self.sessions.iter().filter(|(_, session)| session.root == root);
-                self.dirty.extend(concerned.map(|(id, _)| id.clone()));
+                self.touch(concerned.map(|(id, _)| id.clone()).collect());
             }
         }
     }

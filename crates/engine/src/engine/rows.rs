@@ -26,7 +26,9 @@ impl Engine {
         let origins: HashMap<SessionId, SessionId> =
             chains.iter().flat_map(|chain| &chain.links).filter_map(copied_from).collect();
         let live = self.registry.all().map(|witness| &witness.entry.session);
-        for id in self.sessions.keys().chain(live) {
+        let live = live.filter(|id| !self.resting.sessions.contains(*id));
+        let awake = self.sessions.keys().filter(|id| !self.resting.sessions.contains(*id));
+        for id in awake.chain(live) {
             if differs(&self.chains, &chains, id) || self.origins.get(id) != origins.get(id) {
                 self.dirty.insert(id.clone());
             }
@@ -61,6 +63,7 @@ impl Engine {
         let mut shown: [Vec<Row>; 2] = [Vec::new(), Vec::new()];
         let mut hidden: [Vec<SessionId>; 2] = [Vec::new(), Vec::new()];
         for id in &dirty {
+            self.resting.sessions.remove(id);
             self.advance(id);
             self.share_out(id);
             let agents_next = self.advance_agents(id);

@@ -17,6 +17,7 @@ impl Engine {
         all.extend(self.markers.problems(folds.flat_map(|fold| &fold.lineage().cwds)));
         all.extend(self.status_files.problems());
         all.extend(self.problems.list());
+        all.extend(self.settings.problems.iter().cloned());
         all.extend(self.watch_problems.iter().chain(&self.store_problem).cloned());
         let all = crate::problems::published(all);
         let changed = *all != *self.published_problems;

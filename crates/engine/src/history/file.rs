@@ -17,6 +17,7 @@ use watchbill_watch::tail::Tail;
 
 use super::kept::{self, Known};
 use super::{IndexError, Indexed, Rows};
+use crate::transcripts::beside::Beside;
 
 /// One file.
 pub struct FileHistory {
@@ -96,17 +97,15 @@ impl FileHistory {
     }
 
     /// Reads what is new into the step.
-    #[expect(clippy::too_many_arguments, reason = "what belongs to the file, to the step and to the index")]
     pub fn read(
         &mut self,
         fs: &dyn Fs,
         step: &mut Step<'_>,
         path: &Path,
         budget: u64,
-        settings: &HistorySettings,
-        forgotten: &HashSet<SessionId>,
-        scratch: &mut Vec<u8>,
+        with: With<'_>,
     ) -> Result<Indexed, IndexError> {
+        let With { settings, forgotten, scratch, mut beside } = with;
         if self.owner.as_ref().is_some_and(|owner| forgotten.contains(owner)) {
             return Ok(Indexed { skipped: true, ..Indexed::default() });
         }
@@ -119,6 +118,7 @@ impl FileHistory {
             settings,
             forgotten,
             name: &name,
+            beside: beside.as_deref_mut(),
             count: Indexed::default(),
             failed: None,
         };
@@ -142,6 +142,9 @@ impl FileHistory {
         if !outcome.more {
             self.splitter.trim();
         }
+        if let Some(beside) = beside {
+            beside.stands(&self.tail, self.splitter.line_start());
+        }
         (count.bytes, count.more) = (outcome.bytes_read, outcome.more);
         let changed = count.bytes > 0 || outcome.restarted.is_some();
         if let (Some((file, _)), Some(fold), Some(cursor)) = (self.keys, &self.fold, &self.tail.cursor)
@@ -157,6 +160,15 @@ impl FileHistory {
     }
 }
 
+/// What one read is done with.
+pub struct With<'w> {
+    pub settings: &'w HistorySettings,
+    pub forgotten: &'w HashSet<SessionId>,
+    pub scratch: &'w mut Vec<u8>,
+    /// Is handed every record too.
+    pub beside: Option<&'w mut Beside>,
+}
+
 fn new_set() -> IdSet {
     let mut set = IdSet::default();
     set.note_new();
@@ -170,6 +182,7 @@ struct Run<'r, 's> {
     settings: &'r HistorySettings,
     forgotten: &'r HashSet<SessionId>,
     name: &'r str,
+    beside: Option<&'r mut Beside>,
     count: Indexed,
     failed: Option<StoreError>,
 }
@@ -178,6 +191,9 @@ impl Run<'_, '_> {
     /// What was read before is void.
     fn restarted(&mut self) {
         self.file.begin_anew();
+        if let Some(beside) = &mut self.beside {
+            beside.begin_anew();
+        }
         if let Some((file, _)) = self.file.keys {
             let reset = self.step.reset_file(file);
             self.note(reset);
@@ -195,13 +211,24 @@ impl Run<'_, '_> {
         splitter.push(bytes, &mut |split| match split {
             Split::Line(line) if self.failed.is_none() => self.line(line.offset, line.bytes),
             Split::Line(_) => {}
-            Split::Huge { .. } => self.count.problems += 1,
+            Split::Huge { .. } => {
+                self.count.problems += 1;
+                if let Some(beside) = &mut self.beside {
+                    beside.huge_line();
+                }
+            }
         });
+        if let Some(beside) = &mut self.beside {
+            beside.carried(splitter.carried());
+        }
         self.file.splitter = splitter;
     }
 
     fn line(&mut self, offset: u64, line: &[u8]) {
         let report = parse_line_in_full(line, &mut |record, full| {
+            if let Some(beside) = &mut self.beside {
+                beside.record(&record);
+            }
             if self.file.owner.is_none() {
                 self.file.owner = record.envelope.session_id.as_deref().map(SessionId::new);
             }
@@ -216,6 +243,9 @@ impl Run<'_, '_> {
             count.texts += rows.texts;
             *failed = rows.failed;
         });
+        if let Some(beside) = &mut self.beside {
+            beside.line(&report);
+        }
         self.count.records += u64::from(report.records);
         self.count.problems += report.problems().count() as u64;
     }

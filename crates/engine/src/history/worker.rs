@@ -3,7 +3,7 @@
 use std::collections::{HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use watchbill_core::history::{Heard, HistorySettings};
 use watchbill_core::hook::{HookTexts, parse_payload, payload_text};
@@ -14,12 +14,14 @@ use watchbill_watch::layout::{Place, classify};
 use watchbill_watch::scan::{Found, scan};
 
 use super::historian::{HistorianParts, Task};
+use super::log::Log;
+use super::pace::Pace;
 use super::{HistoryIndex, IndexError, recoverer};
 use crate::archive::{Due, due, owner};
 use crate::hooks_in::HookMessage;
 
-/// Bytes of transcripts in one slice: some milliseconds of work.
-const SLICE: u64 = 1 << 20;
+/// Within a slice it is asked so often, by bytes, whether somebody waits for the store who must not be kept waiting.
+const PIECE: u64 = 256 << 10;
 /// Files in one slice.
 const SLICE_FILES: usize = 16;
 /// Pages of the index that are merged in one slice: some milliseconds of work.
@@ -48,6 +50,8 @@ pub(super) struct Worker {
     archiving: Option<Due>,
     /// Large pieces of the index may wait to be merged.
     untidy: bool,
+    log: Log,
+    pace: Pace,
 }
 
 /// Why a slice came to nothing.
@@ -82,6 +86,8 @@ impl Worker {
             archive_at,
             archiving: None,
             untidy: true,
+            log: Log::default(),
+            pace: Pace::default(),
         }
     }
 
@@ -102,6 +108,7 @@ impl Worker {
             if let Err(refusal) = self.slice() {
                 self.refused(refusal);
             }
+            self.log.copy(&self.parts.shelf);
         }
     }
 
@@ -140,6 +147,7 @@ impl Worker {
             Refusal::NotOurs => {
                 // Whoever writes looks at everything; should it become ours, so do we.
                 (self.everything, self.untidy, self.index) = (false, false, None);
+                self.log = Log::default();
                 (self.grown, self.behind, self.heard) = Default::default();
                 self.waiting.clear();
             }
@@ -179,7 +187,7 @@ impl Worker {
             return Ok(());
         }
         if self.untidy {
-            self.untidy = writer(&mut self.parts.shelf.in_turn())?.tidy_index(TIDY_PAGES)?;
+            self.untidy = writer(&mut self.parts.shelf.in_turn("history: tidy"))?.tidy_index(TIDY_PAGES)?;
             return Ok(());
         }
         if self.recover_at.is_some_and(|at| at <= now) {
@@ -201,7 +209,7 @@ impl Worker {
             return Ok(());
         };
         let done = due.do_one(&*parts.fs, &parts.data_dir, now, &mut |write| {
-            let mut shelf = parts.shelf.in_turn();
+            let mut shelf = parts.shelf.in_turn("history: archive");
             // Where another process has become the writer, the archive is its own.
             shelf.as_mut().map_or(Ok(()), write)
         });
@@ -213,7 +221,7 @@ impl Worker {
 
     fn what_to_archive(&mut self, now: Timestamp) -> Result<Due, Refusal> {
         let parts = &self.parts;
-        let mut shelf = parts.shelf.in_turn();
+        let mut shelf = parts.shelf.in_turn("history: what to archive");
         let store = writer(&mut shelf)?;
         let rows = store.all_archived()?;
         let mut left_out: HashSet<String> = store.forgotten()?.iter().map(ToString::to_string).collect();
@@ -233,9 +241,9 @@ impl Worker {
 
     /// Reads files in one step; gives back those that are not read to their ends.
     fn read(&mut self, paths: &[PathBuf], now: Timestamp) -> Result<Vec<PathBuf>, Refusal> {
-        let Self { parts, index, .. } = self;
+        let Self { parts, index, pace, .. } = self;
         let places = paths.iter().map(|path| place(&parts.roots, path)).collect::<Vec<_>>();
-        let mut shelf = parts.shelf.in_turn();
+        let mut shelf = parts.shelf.in_turn("history: read");
         let store = writer(&mut shelf)?;
         let index = ready(index, &parts.settings, store)?;
         for (path, place) in paths.iter().zip(&places) {
@@ -243,38 +251,45 @@ impl Worker {
                 index.take_up(store, path, place)?;
             }
         }
-        let (mut room, mut done) = (SLICE, 0);
+        let began = Instant::now();
+        let (mut room, mut done) = (pace.bytes(), 0);
         let mut step = store.step()?;
-        for (path, place) in paths.iter().zip(&places) {
-            if place.is_some() {
-                match index.read(&*parts.fs, &mut step, path, room) {
-                    Ok(indexed) => {
-                        room = room.saturating_sub(indexed.bytes);
-                        if indexed.more {
-                            break;
+        'slice: for (path, place) in paths.iter().zip(&places) {
+            loop {
+                let more = match place {
+                    Some(_) => match index.read(&*parts.fs, &mut step, path, room.min(PIECE)) {
+                        Ok(indexed) => {
+                            room = room.saturating_sub(indexed.bytes);
+                            indexed.more
                         }
-                    }
-                    Err(IndexError::Store(error)) => return Err(error.into()),
-                    // The engine says what is wrong with the file; it is told again when that changes.
-                    Err(IndexError::File(error)) => {
-                        tracing::debug!(path = %path.display(), %error, "not stored")
-                    }
+                        Err(IndexError::Store(error)) => return Err(error.into()),
+                        // The engine says what is wrong with the file; it is told again when that changes.
+                        Err(IndexError::File(error)) => {
+                            tracing::debug!(path = %path.display(), %error, "not stored");
+                            false
+                        }
+                    },
+                    None => false,
+                };
+                done += usize::from(!more);
+                if room == 0 || parts.shelf.is_wanted() {
+                    break 'slice;
                 }
-            }
-            done += 1;
-            if room == 0 {
-                break;
+                if !more {
+                    break;
+                }
             }
         }
         step.commit()?;
         drop(shelf);
+        pace.took(began.elapsed(), room == 0);
         self.may_get_stuck(now);
         Ok(paths[done..].to_vec())
     }
 
     fn hear(&mut self, now: Timestamp) -> Result<(), Refusal> {
         let Self { parts, index, heard, .. } = self;
-        let mut shelf = parts.shelf.in_turn();
+        let mut shelf = parts.shelf.in_turn("history: hear");
         let store = writer(&mut shelf)?;
         let index = ready(index, &parts.settings, store)?;
         // What is no event of the agent's has been counted by the engine.
@@ -307,7 +322,7 @@ impl Worker {
     fn find_what_is_behind(&mut self, now: Timestamp) -> Result<(), Refusal> {
         let found = scan(&*self.parts.fs, &self.parts.roots).found;
         let mut known = std::collections::HashMap::new();
-        let mut shelf = self.parts.shelf.in_turn();
+        let mut shelf = self.parts.shelf.in_turn("history: what is behind");
         let store = writer(&mut shelf)?;
         store.files(&mut |_, file| {
             known.insert(file.path, file.cursor);
@@ -336,7 +351,7 @@ impl Worker {
     }
 
     fn recover(&mut self, now: Timestamp) -> Result<(), Refusal> {
-        let mut shelf = self.parts.shelf.in_turn();
+        let mut shelf = self.parts.shelf.in_turn("history: recover");
         let store = writer(&mut shelf)?;
         self.recover_at = recoverer::put_right(store, self.parts.recovery, now)?;
         Ok(())

@@ -117,9 +117,8 @@ impl<'a> KeptFile<'a> {
 
     /// What is wrong with the file at `path`.
     pub fn problems(&self, path: &Path) -> impl Iterator<Item = Problem> {
-        let path: Arc<str> = path.to_string_lossy().into();
         self.problems.iter().map(move |(kind, count, detail)| Problem {
-            path: Arc::clone(&path),
+            path: path.to_string_lossy().into(),
             kind: *kind,
             count: *count,
             detail: Arc::clone(detail),

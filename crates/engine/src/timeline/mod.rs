@@ -220,6 +220,7 @@ impl TimelineReader {
         Ok(Timeline {
             session_id: plan.session.to_string(),
             work_chain_id: plan.chain.clone(),
+            work_chain_name: plan.name.clone(),
             agent_id: None,
             from,
             total,
@@ -306,6 +307,7 @@ mod tests {
         let plan = TimelinePlan {
             session: session.clone(),
             chain: "c".into(),
+            name: None,
             parts: vec![(session, path.clone(), None)],
             agents: Vec::new(),
         };
@@ -357,6 +359,7 @@ mod tests {
         TimelinePlan {
             session: SessionId::new(parts[parts.len() - 1].0),
             chain: "c".into(),
+            name: None,
             parts: parts.iter().map(|(id, path)| (SessionId::new(id), PathBuf::from(path), None)).collect(),
             agents: agents
                 .iter()

@@ -13,5 +13,7 @@ mod order_of_reading;
 #[allow(dead_code, reason = "shared with the tests on real files, which need more of it")]
 mod records;
 mod registry;
+mod resting;
 mod subscribers;
+mod words;
 mod work;

@@ -12,3 +12,4 @@ mod processes;
 #[allow(dead_code, reason = "shared with the laws, which need more of it")]
 mod records;
 mod running;
+mod settings;

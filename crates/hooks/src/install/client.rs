@@ -35,6 +35,35 @@ pub fn own_program(env: &dyn Fn(&str) -> Option<OsString>) -> std::io::Result<Pa
     Ok(found.unwrap_or(truth))
 }
 
+/// The command line program, for another program of ours: the one beside it, else the one on the `PATH`. By the name
+/// under which a shell finds it, where that is the same one.
+///
+/// # Errors
+/// When there is none.
+pub fn sender_program(env: &dyn Fn(&str) -> Option<OsString>) -> std::io::Result<PathBuf> {
+    let name = executable("watchbill");
+    let own = std::env::current_exe()?;
+    let beside = own.with_file_name(&name);
+    let beside = beside.canonicalize().ok().filter(|program| program.is_file());
+    let path = env("PATH").unwrap_or_default();
+    let on_path: Vec<PathBuf> = std::env::split_paths(&path)
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(&name))
+        .filter(|program| program.is_file())
+        .collect();
+    let same = |named: &&PathBuf| match &beside {
+        Some(beside) => named.canonicalize().is_ok_and(|found| found == *beside),
+        None => true,
+    };
+    let found = on_path.iter().find(same).cloned().or(beside);
+    let missing = || {
+        let place = own.parent().unwrap_or(Path::new("")).display().to_string();
+        let message = format!("the program {name} is neither in {place} nor on the PATH");
+        std::io::Error::new(std::io::ErrorKind::NotFound, message)
+    };
+    found.ok_or_else(missing)
+}
+
 fn ask(client: &Path) -> Option<Version> {
     let mut child = Command::new(client)
         .arg("--version")

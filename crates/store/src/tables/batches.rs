@@ -90,7 +90,7 @@ impl Step<'_> {
                 .optional()
         })?;
         match known {
-            None => self.write_batch(session, file, told),
+            None => self.write_batch("INSERT", session, file, told),
             Some(mut known) => {
                 let before = (known.batch.clone(), known.file);
                 known.batch.merge(told);
@@ -98,13 +98,14 @@ impl Step<'_> {
                 if before == (known.batch.clone(), known.file) {
                     return Ok(());
                 }
-                self.write_batch(session, known.file, &known.batch)
+                self.write_batch("INSERT OR REPLACE", session, known.file, &known.batch)
             }
         }
     }
 
     fn write_batch(
         &mut self,
+        how: &str,
         session: SessionKey,
         file: Option<FileKey>,
         batch: &Batch,
@@ -112,9 +113,11 @@ impl Step<'_> {
         let ended = batch.ended.as_ref();
         let (response_at, response) = batch.response.as_ref().map(|(at, text)| (*at, text)).unzip();
         self.run(
-            "INSERT OR REPLACE INTO batches (session, file, batch, origin, prompt, private, started_at, byte, record,
-                status, ended_at, error, active_at, response_at, response, plan)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+            &format!(
+                "{how} INTO batches (session, file, batch, origin, prompt, private, started_at, byte, record,
+                    status, ended_at, error, active_at, response_at, response, plan)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)"
+            ),
             rusqlite::params![
                 session,
                 file,

@@ -29,17 +29,34 @@ impl Step<'_> {
     /// # Errors
     /// When the database cannot be written.
     pub fn merge_request(&mut self, file: FileKey, told: &Request) -> Result<(), StoreError> {
-        self.run(
-            "INSERT INTO requests
+        // Nearly every request is told once, and an upsert would copy the page that it changes, to be able to take
+        // itself back.
+        if self.write_request(
+            "INSERT OR IGNORE INTO requests
                 (file, request, at, model, subagent, copied, input, output, cache_read, cache_write)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
-             ON CONFLICT (file, request) DO UPDATE SET
-                at = min(coalesce(at, excluded.at), coalesce(excluded.at, at)),
-                model = min(coalesce(model, excluded.model), coalesce(excluded.model, model)),
-                subagent = min(coalesce(subagent, excluded.subagent), coalesce(excluded.subagent, subagent)),
-                copied = min(copied, excluded.copied), input = max(input, excluded.input),
-                output = max(output, excluded.output), cache_read = max(cache_read, excluded.cache_read),
-                cache_write = max(cache_write, excluded.cache_write)",
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            file,
+            told,
+        )? == 0
+        {
+            self.write_request(
+                "UPDATE requests SET
+                    at = min(coalesce(at, ?3), coalesce(?3, at)),
+                    model = min(coalesce(model, ?4), coalesce(?4, model)),
+                    subagent = min(coalesce(subagent, ?5), coalesce(?5, subagent)),
+                    copied = min(copied, ?6), input = max(input, ?7), output = max(output, ?8),
+                    cache_read = max(cache_read, ?9), cache_write = max(cache_write, ?10)
+                 WHERE file = ?1 AND request = ?2",
+                file,
+                told,
+            )?;
+        }
+        Ok(())
+    }
+
+    fn write_request(&mut self, sql: &str, file: FileKey, told: &Request) -> Result<usize, StoreError> {
+        self.run(
+            sql,
             rusqlite::params![
                 file,
                 bits(told.key.0),
@@ -52,7 +69,6 @@ impl Step<'_> {
                 count(told.usage.cache_read),
                 count(told.usage.cache_write)
             ],
-        )?;
-        Ok(())
+        )
     }
 }

@@ -112,12 +112,18 @@ impl Step<'_> {
     /// # Errors
     /// When the database cannot be written.
     pub fn session_key(&mut self, session: &SessionId) -> Result<SessionKey, StoreError> {
-        // The useless update makes RETURNING speak of a row that is there already.
-        self.one(
-            "INSERT INTO sessions (session_id) VALUES (?1)
-             ON CONFLICT (session_id) DO UPDATE SET session_id = session_id RETURNING id",
-            [session.as_str()],
-        )
+        let known = self.read(|sql| {
+            sql.prepare_cached("SELECT id FROM sessions WHERE session_id = ?1")?
+                .query_row([session.as_str()], |row| row.get(0))
+                .optional()
+        })?;
+        match known {
+            Some(key) => Ok(key),
+            None => {
+                self.run("INSERT INTO sessions (session_id) VALUES (?1)", [session.as_str()])?;
+                Ok(SessionKey(self.last_id()))
+            }
+        }
     }
 
     /// Stores what the roster shows of a session, in place of what was there.

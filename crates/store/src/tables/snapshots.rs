@@ -65,11 +65,18 @@ impl Step<'_> {
         offset: u64,
         bytes: &[u8],
     ) -> Result<(), StoreError> {
-        self.run(
-            "INSERT OR REPLACE INTO snapshots (file, kind, part, version, cursor, bytes)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-            (file, kind.word(), part, version, count(offset), bytes),
+        let row = (file, kind.word(), part, version, count(offset), bytes);
+        // In two statements: one that replaces would copy the page that it changes, to be able to take itself back.
+        let changed = self.run(
+            "UPDATE snapshots SET version = ?4, cursor = ?5, bytes = ?6 WHERE file = ?1 AND kind = ?2 AND part = ?3",
+            row,
         )?;
+        if changed == 0 {
+            self.run(
+                "INSERT INTO snapshots (file, kind, part, version, cursor, bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                row,
+            )?;
+        }
         Ok(())
     }
 

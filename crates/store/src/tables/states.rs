@@ -56,12 +56,32 @@ impl Step<'_> {
         piece: Option<&[u8]>,
         fresh: bool,
     ) -> Result<(), StoreError> {
-        let state: i64 = self.one(
-            "INSERT INTO states (path, session, head) VALUES (?1, ?2, ?3)
-             ON CONFLICT (path) DO UPDATE SET session = excluded.session, head = excluded.head RETURNING id",
-            (path, session, head),
-        )?;
-        if fresh {
+        let known: Option<(i64, bool)> = self.read(|sql| {
+            sql.prepare_cached("SELECT id, session = ?2 FROM states WHERE path = ?1")?
+                .query_row((path, session), |row| Ok((row.get(0)?, row.get(1)?)))
+                .optional()
+        })?;
+        let state = match known {
+            Some((state, true)) => {
+                self.run("UPDATE states SET head = ?2 WHERE id = ?1", params![state, head])?;
+                state
+            }
+            Some((state, false)) => {
+                self.run(
+                    "UPDATE states SET session = ?2, head = ?3 WHERE id = ?1",
+                    params![state, session, head],
+                )?;
+                state
+            }
+            None => {
+                self.run(
+                    "INSERT INTO states (path, session, head) VALUES (?1, ?2, ?3)",
+                    (path, session, head),
+                )?;
+                self.last_id()
+            }
+        };
+        if fresh && known.is_some() {
             self.run("DELETE FROM state_pieces WHERE state = ?1", [state])?;
         }
         let Some(piece) = piece else { return Ok(()) };

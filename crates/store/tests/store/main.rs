@@ -9,6 +9,7 @@ mod forget;
 mod history;
 mod kill;
 mod laws;
+mod log;
 mod rig;
 mod states;
 mod trouble;

@@ -15,4 +15,16 @@ state: string,
 /**
  * Events that could be heard as well; empty where none is installed.
  */
-missing: Array<string>, };
+missing: Array<string>, 
+/**
+ * Whom the file is for: `user`, `project`, `local` or `managed`.
+ */
+scope: string, 
+/**
+ * The agent's folder that it belongs to.
+ */
+root: string, 
+/**
+ * Why it could not be read.
+ */
+problem?: string, };

@@ -6,6 +6,10 @@ import type { TimelineItem } from "./TimelineItem";
  */
 export type Timeline = { sessionId: string, workChainId: string, 
 /**
+ * What the person calls the chain.
+ */
+workChainName?: string, 
+/**
  * Set when this is the timeline of one subagent of the session: its id.
  */
 agentId?: string, 

@@ -1,10 +1,16 @@
 // What the window needs from its surroundings. Only an implementation of this knows the desktop shell.
 
+import type { ArchiveOffer } from "../bindings/ArchiveOffer";
 import type { Doctor } from "../bindings/Doctor";
+import type { HookSettings } from "../bindings/HookSettings";
+import type { HooksPreview } from "../bindings/HooksPreview";
+import type { HooksStep } from "../bindings/HooksStep";
 import type { FocusAnswer } from "../bindings/FocusAnswer";
 import type { RosterMessage } from "../bindings/RosterMessage";
 import type { SearchAnswer } from "../bindings/SearchAnswer";
 import type { SearchQuery } from "../bindings/SearchQuery";
+import type { SettingChange } from "../bindings/SettingChange";
+import type { SettingsView } from "../bindings/SettingsView";
 import type { ShellMessage } from "../bindings/ShellMessage";
 import type { ShortcutState } from "../bindings/ShortcutState";
 import type { Timeline } from "../bindings/Timeline";
@@ -51,6 +57,21 @@ export interface Host {
   resumeCommand(sessionId: string): Promise<string>;
   copy(text: string): Promise<void>;
   startDemo(): Promise<void>;
+  settings(): Promise<SettingsView>;
+  /** Hands over the settings now and after every change, whoever made it, until the returned function is called. */
+  subscribeSettings(onView: (view: SettingsView) => void): Promise<() => void>;
+  /** All of them or none. */
+  changeSettings(changes: readonly SettingChange[]): Promise<SettingsView>;
+  /** Shows the window of the settings. */
+  openSettings(): Promise<void>;
+  /** What archiving transcripts would take and save. */
+  archiveOffer(): Promise<ArchiveOffer>;
+  /** How the hooks are, scope by scope; nothing where there are none to speak of. */
+  hooksStatus(): Promise<HookSettings[]>;
+  /** What a step would change in the person's settings below one of the agent's folders. */
+  hooksPreview(root: string, step: HooksStep): Promise<HooksPreview>;
+  /** Makes the change that was shown; `token` says which one that was. */
+  hooksChange(root: string, step: HooksStep, token: string): Promise<void>;
   /** What the shell has to say: first whether the window is a strip, then whatever comes. */
   listen(onMessage: (message: ShellMessage) => void): Promise<void>;
   /** Makes the window a strip above all others, or the window that it was; the answer comes as a message. */

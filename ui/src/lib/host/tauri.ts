@@ -3,6 +3,7 @@
 import { Channel, invoke } from "@tauri-apps/api/core";
 
 import type { RosterMessage } from "../bindings/RosterMessage";
+import type { SettingsView } from "../bindings/SettingsView";
 import type { ShellMessage } from "../bindings/ShellMessage";
 import { copyText } from "./clipboard";
 import type { Host } from "./host";
@@ -40,6 +41,24 @@ export function tauriHost(): Host {
     openFolder: (sessionId) => invoke("open_folder", { sessionId }),
     copy: copyText,
     startDemo: () => invoke("start_demo"),
+    settings: () => invoke("settings"),
+    async subscribeSettings(onView) {
+      const channel = new Channel<SettingsView>();
+      let open = true;
+      channel.onmessage = (view) => {
+        if (open) onView(view);
+      };
+      await invoke("settings_subscribe", { channel });
+      return () => {
+        open = false;
+      };
+    },
+    changeSettings: (changes) => invoke("change_settings", { changes }),
+    openSettings: () => invoke("open_settings"),
+    archiveOffer: () => invoke("archive_offer"),
+    hooksStatus: () => invoke("hooks_status"),
+    hooksPreview: (root, step) => invoke("hooks_preview", { root, step }),
+    hooksChange: (root, step, token) => invoke("hooks_change", { root, step, token }),
     async listen(onMessage) {
       const channel = new Channel<ShellMessage>();
       channel.onmessage = onMessage;

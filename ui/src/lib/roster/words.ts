@@ -1,6 +1,7 @@
 // What a row says: title, place, what is going on, and the shape of its glyph.
 
 import type { TrackedSession } from "../bindings/TrackedSession";
+import { clockWords } from "../age";
 import { commandLine, oneLine, plural, shortId } from "../text";
 
 export type Glyph =
@@ -14,6 +15,7 @@ export type Glyph =
   | "turn"
   | "interrupted"
   | "idle"
+  | "snoozed"
   | "ended";
 
 export type Tone = "need" | "error" | "plain";
@@ -48,6 +50,7 @@ export function isChained(session: TrackedSession): boolean {
 }
 
 export function glyphOf(session: TrackedSession): Glyph {
+  if (session.snoozedUntil !== undefined) return "snoozed";
   switch (session.stateKind) {
     case "question":
       return "question";
@@ -112,6 +115,8 @@ const WANTS: ReadonlyMap<string, string> = new Map([
 ]);
 
 export function nowOf(session: TrackedSession): Now {
+  // Until then the person does not want to know the rest.
+  if (session.snoozedUntil !== undefined) return { lead: `until ${clockWords(session.snoozedUntil)}`, tone: "plain" };
   switch (session.state) {
     case "waiting_for_approval":
       return asking(session);

@@ -1,16 +1,22 @@
 // A host without an engine: replays a script of roster messages over canned rows and timelines.
 
 import type { FocusAnswer } from "../../bindings/FocusAnswer";
+import type { Doctor } from "../../bindings/Doctor";
 import type { RosterMessage } from "../../bindings/RosterMessage";
 import type { SearchQuery } from "../../bindings/SearchQuery";
+import type { HooksStep } from "../../bindings/HooksStep";
+import type { SettingChange } from "../../bindings/SettingChange";
+import type { SettingsView } from "../../bindings/SettingsView";
 import type { TrackedSession } from "../../bindings/TrackedSession";
 import type { ShellMessage } from "../../bindings/ShellMessage";
 import type { WorkChain } from "../../bindings/WorkChain";
 import { copyText } from "../clipboard";
 import type { Host } from "../host";
 import { Flood } from "./flood";
+import { MockHooks } from "./hooks";
 import { ENGINE_START, everydayRows, hostileRows, inRosterOrder, iso, longRows, manyRows, row, writingRows } from "./rows";
 import { callIn, searchMock } from "./search";
+import { MockSettings } from "./settings";
 import { agentTimeline, endlessTimeline, hostileTimeline, type MockTimeline, singleChain, storyChain, storyTimeline } from "./timelines";
 import { MockWords } from "./words";
 
@@ -24,16 +30,33 @@ export type Preset = {
   readonly chains?: (session: TrackedSession) => WorkChain;
   readonly fails?: string;
   readonly reading?: boolean;
+  /** Whether hooks are installed; without a word they are. */
+  readonly hooks?: boolean;
+  /** A folder is not there, the hooks are missing, and a file could not be read. */
+  readonly unwell?: boolean;
   /** Begins as a strip. */
   readonly compact?: boolean;
   /** Very many rows with so many changes a second, instead of `rows`. */
   readonly flood?: { readonly sessions: number; readonly perSecond: number };
 };
 
+const UNWELL: Doctor = {
+  versions: { watchbill: "0.1.0", agents: ["2.1.329"] },
+  roots: [
+    { path: "/home/dev/.claude", exists: true, watch: "poll", sessions: 10, files: 12, bytes: 4_000_000 },
+    { path: "/mnt/gone/.claude", exists: false, watch: "none", sessions: 0, files: 0, bytes: 0 },
+  ],
+  registry: { readable: false, files: 0, live: 0 },
+  limits: [{ name: "fs.inotify.max_user_watches", value: 128, needed: 412, enough: false }],
+  problems: [],
+};
+
 export class MockHost implements Host {
   /** What was copied, opened and asked to the front, for tests. */
   readonly copied: string[] = [];
   readonly opened: string[] = [];
+  readonly config = new MockSettings();
+  readonly hooks: MockHooks;
   readonly focused: string[] = [];
 
   #preset: Preset;
@@ -48,6 +71,7 @@ export class MockHost implements Host {
 
   constructor(preset: Preset) {
     this.#preset = preset;
+    this.hooks = new MockHooks(preset.hooks ?? true);
     this.#rows = inRosterOrder(preset.rows);
     for (const step of preset.script ?? []) setTimeout(() => this.change(step), step.afterMs);
     if (preset.flood) this.#run(preset.flood.sessions, preset.flood.perSecond);
@@ -245,8 +269,8 @@ export class MockHost implements Host {
     return searchMock(this.#rows, (session) => this.#timeline(session), query);
   }
 
-  async doctor() {
-    return {
+  async doctor(): Promise<Doctor> {
+    return this.#preset.unwell ? UNWELL : {
       versions: { watchbill: "0.1.0", agents: ["2.1.329"] },
       roots: [{ path: "/home/dev/.claude", exists: true, watch: "native" as const, sessions: this.#rows.length, files: 48, bytes: 98_400_000 }],
       registry: { readable: true, files: 7, live: 6 },
@@ -303,6 +327,38 @@ export class MockHost implements Host {
     return all ? this.#rows : this.#rows.filter((session) => !session.superseded && !session.putAway);
   }
 
+  async settings() {
+    return this.config.view();
+  }
+
+  async subscribeSettings(onView: (view: SettingsView) => void): Promise<() => void> {
+    return this.config.subscribe(onView);
+  }
+
+  async changeSettings(changes: readonly SettingChange[]) {
+    return this.config.change(changes);
+  }
+
+  async openSettings(): Promise<void> {
+    this.opened.push("settings");
+  }
+
+  async archiveOffer() {
+    return { files: 412, bytes: 1_900_000_000, expected: 310_000_000, cleanupDays: 30, soon: 37, firstAt: iso(ENGINE_START + 90_000_000) };
+  }
+
+  async hooksStatus() {
+    return this.hooks.status();
+  }
+
+  async hooksPreview(_root: string, step: HooksStep) {
+    return this.hooks.preview(step);
+  }
+
+  async hooksChange(_root: string, step: HooksStep, token: string): Promise<void> {
+    this.hooks.change(step, token);
+  }
+
   #now(): string {
     return iso(ENGINE_START + Date.now() - this.#started);
   }
@@ -319,10 +375,16 @@ export function presetNamed(name: string): Preset {
   switch (name) {
     case "empty":
       return { rows: [] };
+    case "first":
+      return { rows: [], hooks: false };
+    case "unhooked":
+      return { rows: everydayRows(), hooks: false };
     case "reading":
       return { rows: [], reading: true };
     case "failing":
       return { rows: [], fails: "The folder /home/dev/.claude could not be read: permission denied. Check who owns it." };
+    case "unwell":
+      return { rows: everydayRows(), unwell: true };
     case "long":
       return { rows: longRows() };
     case "writing":

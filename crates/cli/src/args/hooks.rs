@@ -1,0 +1,64 @@
+//! Options of `hooks`: which settings, and what to do with them.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+/// What to do with the hooks.
+#[derive(Debug, Subcommand)]
+pub enum HooksCommand {
+    /// Write our handlers into the agent's settings; the rest of the file stays as it is
+    Install {
+        /// Which settings
+        #[command(flatten)]
+        place: SettingsPlace,
+        /// Leave a marker file in the project's .claude folder when a session was compacted
+        #[arg(long)]
+        markers: bool,
+        /// Version of the client, where it cannot be asked: it skips settings with events that it does not know
+        #[arg(long, value_name = "VERSION", value_parser = parse_version)]
+        client_version: Option<watchbill_hooks::install::Version>,
+    },
+    /// Take our handlers out again, without a trace
+    Uninstall {
+        /// Which settings
+        #[command(flatten)]
+        place: SettingsPlace,
+    },
+    /// Show where the hooks are installed, and whether events arrive
+    Status {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// Which settings of the agent are meant.
+#[derive(Debug, Args)]
+pub struct SettingsPlace {
+    /// All your sessions, a project's shared settings, or your own settings in a project
+    #[arg(long, value_enum, default_value = "user")]
+    pub scope: SettingsScope,
+    /// A settings file of another name
+    #[arg(long, value_name = "FILE", conflicts_with = "scope")]
+    pub settings: Option<PathBuf>,
+    /// Show what would change, and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// Whom settings are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SettingsScope {
+    /// All your sessions
+    User,
+    /// Everybody who works on the project in this folder
+    Project,
+    /// You alone, in the project in this folder
+    Local,
+}
+
+fn parse_version(text: &str) -> Result<watchbill_hooks::install::Version, String> {
+    watchbill_hooks::install::Version::parse(text)
+        .ok_or_else(|| "expected a version such as 2.1.329".to_owned())
+}

@@ -1,0 +1,90 @@
+//! `chain --name` and the like, `snooze`, `put-away`: what the person says, stored at once.
+
+use anyhow::bail;
+use watchbill_engine::archive::with_archive;
+use watchbill_engine::clock::SystemClock;
+use watchbill_engine::engine::Engine;
+use watchbill_engine::handle::real_world;
+use watchbill_engine::said::{Fate, say_once};
+use watchbill_engine::{SessionId, Timestamp, Word};
+
+use super::{emit, settings, to_json};
+use crate::args::{Chain, Global, Snooze};
+use crate::paint::{Paint, one_line};
+use crate::{render, when};
+
+/// What the options of `chain` say; `None` where they only ask.
+pub fn word_of(wanted: &Chain) -> Option<Word> {
+    let session = SessionId::new(&wanted.session);
+    if let Some(name) = &wanted.name {
+        return Some(Word::Name { session, name: Some(name.clone()) });
+    }
+    if let Some(with) = &wanted.join {
+        return Some(Word::Join { session, with: SessionId::new(with) });
+    }
+    let said = [
+        (wanted.split, Word::Split { session: session.clone() }),
+        (wanted.accept, Word::Accept { session: session.clone() }),
+        (wanted.undo, Word::Undo { session }),
+    ];
+    said.into_iter().find(|(is, _)| *is).map(|(_, word)| word)
+}
+
+/// Says it, and shows the chain that follows.
+///
+/// # Errors
+/// When it makes no sense, or cannot be stored.
+pub fn chain(global: &Global, wanted: &Chain, word: &Word, paint: Paint) -> anyhow::Result<()> {
+    let engine = said(global, word)?;
+    let chain = engine.chain(&wanted.session)?;
+    emit(&if wanted.json { to_json(&chain)? } else { render::chain::render(&chain, paint) })
+}
+
+/// Snoozes a session, or ends that.
+///
+/// # Errors
+/// When the time has passed or is none, the session is not known, or it cannot be stored.
+pub fn snooze(global: &Global, wanted: &Snooze) -> anyhow::Result<()> {
+    let until = match (&wanted.span, &wanted.until) {
+        (Some(text), _) | (None, Some(text)) => Some(when::parse_coming(text)?),
+        (None, None) => None,
+    };
+    let session = SessionId::new(&wanted.session);
+    let engine = said(global, &Word::Snooze { session, until })?;
+    let session = one_line(engine.find(&wanted.session)?.as_str());
+    let until = until.map(|until: Timestamp| render::local_date_time(&until.to_string()));
+    emit(&match until {
+        Some(until) => format!("session {session} is snoozed until {until}; `--off` ends that\n"),
+        None => format!("session {session} is not snoozed\n"),
+    })
+}
+
+/// Puts a session away, or takes it back.
+///
+/// # Errors
+/// When the session is not known, or it cannot be stored.
+pub fn put_away(global: &Global, asked: &str, back: bool) -> anyhow::Result<()> {
+    let engine = said(global, &Word::PutAway { session: SessionId::new(asked), away: !back })?;
+    let session = one_line(engine.find(asked)?.as_str());
+    emit(&if back {
+        format!("session {session} is in the roster again\n")
+    } else {
+        format!("session {session} is put away until something new happens in it; `roster --all` shows it\n")
+    })
+}
+
+/// Says a word. The engine is given up with the process, since that is faster than to tidy up.
+fn said(global: &Global, word: &Word) -> anyhow::Result<std::mem::ManuallyDrop<Engine>> {
+    if global.demo {
+        bail!("the demo keeps nothing that is said: leave --demo out");
+    }
+    let settings = settings(global)?;
+    let world = with_archive(real_world(), &settings);
+    let (engine, fate) = say_once(settings, world, &SystemClock, word)?;
+    if fate == Fate::Waits {
+        tracing::warn!(
+            "another Watchbill keeps the store and gives no answer; it is done as soon as that one, or the next, hears of it"
+        );
+    }
+    Ok(std::mem::ManuallyDrop::new(engine))
+}

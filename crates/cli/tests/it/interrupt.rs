@@ -1,0 +1,87 @@
+//! Ctrl-C while the history is read: what was read stays, and the next run goes on from there.
+#![cfg(unix)]
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use crate::program::{Said, run, watchbill};
+use crate::tree::append;
+
+/// Enough that reading all of it takes seconds, and one file an instant.
+const SESSIONS: usize = 90;
+const LINES: usize = 80;
+
+fn home() -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    for session in 0..SESSIONS {
+        let id = format!("dddddddd-0000-4000-8000-{session:012}");
+        let mut text = String::new();
+        for line in 0..LINES {
+            let words = format!("value{session}x{line} begins at row{line} ").repeat(60);
+            let record = json!({
+                "type": "assistant", "uuid": format!("{session:08}-0000-4000-8000-{line:012}"), "sessionId": id,
+                "timestamp": format!("2026-11-20T15:{:02}:{:02}.000Z", line / 60, line % 60),
+                "message": {"id": format!("m{line}"), "role": "assistant", "model": "claude-opus-4-6",
+                    "content": [{"type": "text", "text": words}]},
+            });
+            text += &format!("{record}\n");
+        }
+        append(
+            &home.path().join(".claude"),
+            &PathBuf::from(format!("projects/-home-dev-x/{id}.jsonl")),
+            &text,
+        );
+    }
+    home
+}
+
+fn index(home: &Path, data: &str) -> std::process::Command {
+    let mut command = watchbill(home);
+    command.arg("--data-dir").arg(home.join(data)).args(["index", "--json"]);
+    command
+}
+
+fn json_of(said: &Said) -> Value {
+    assert_eq!((said.code, said.err.as_str()), (0, ""));
+    serde_json::from_str(&said.out).expect("JSON")
+}
+
+/// Everything that a search for a word of one session and a count of all say.
+fn stored(home: &Path, data: &str) -> Vec<Value> {
+    let ask = |words: &[&str]| {
+        let mut answer = json_of(&run(watchbill(home).arg("--data-dir").arg(home.join(data)).args(words)));
+        answer.as_object_mut().map(|answer| answer.remove("tookMs"));
+        answer
+    };
+    let mut answers = vec![ask(&["stats", "--json"])];
+    for session in (0..SESSIONS).step_by(17) {
+        answers.push(ask(&["search", "--json", "--as-stored", &format!("value{session}x7")]));
+    }
+    answers
+}
+
+#[test]
+fn an_interrupted_index_loses_nothing_and_goes_on() {
+    let home = home();
+    let child = index(home.path(), "data").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // Once there is a database the transcripts are being read.
+    let database = home.path().join("data/watchbill.db");
+    while !database.exists() {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let said: Said = child.wait_with_output().unwrap().into();
+    assert_eq!((said.code, said.out.as_str(), said.err.as_str()), (130, "", ""));
+
+    let report = json_of(&run(&mut index(home.path(), "data")));
+    let count = |name: &str| report[name].as_u64().unwrap();
+    assert_eq!(count("files"), SESSIONS as u64);
+    // Neither everything anew nor nothing left: it went on.
+    assert!((1..SESSIONS as u64).contains(&count("skipped")), "{report}");
+
+    json_of(&run(&mut index(home.path(), "whole")));
+    assert_eq!(stored(home.path(), "data"), stored(home.path(), "whole"));
+}

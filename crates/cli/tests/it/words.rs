@@ -1,0 +1,188 @@
+//! What the person says on the command line: kept, shown everywhere, and known to a program that runs meanwhile.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::program::{Said, run, watchbill};
+use crate::tree::{append, now, transcript};
+
+const FIRST: &str = "aaaaaaaa-0000-4000-8000-000000000001";
+const SECOND: &str = "bbbbbbbb-0000-4000-8000-000000000002";
+
+/// A home with two sessions that know nothing of each other, one after the other.
+struct Home(tempfile::TempDir);
+
+impl Home {
+    fn new() -> Self {
+        let home = Self(tempfile::tempdir().unwrap());
+        for (minutes, session, words) in [(20, FIRST, "Find the leak"), (10, SECOND, "Go on with it")] {
+            transcript(&home.claude(), session, &[record(session, minutes, words)]);
+        }
+        home
+    }
+
+    fn claude(&self) -> PathBuf {
+        self.0.path().join(".claude")
+    }
+
+    fn words(&self, words: &[&str]) -> std::process::Command {
+        let mut command = watchbill(self.0.path());
+        command.arg("--data-dir").arg(self.0.path().join("data")).args(words);
+        command
+    }
+
+    fn say(&self, words: &[&str]) -> Said {
+        run(&mut self.words(words))
+    }
+
+    fn out(&self, words: &[&str]) -> String {
+        let said = self.say(words);
+        assert_eq!((said.code, &*said.err), (0, ""), "{words:?}");
+        said.out
+    }
+
+    fn chain(&self, session: &str) -> Value {
+        serde_json::from_str(&self.out(&["chain", session, "--json"])).unwrap()
+    }
+
+    /// The rows by session.
+    fn row(&self, session: &str, all: bool) -> Option<Value> {
+        let mut words = vec!["roster", "--json"];
+        words.extend(all.then_some("--all"));
+        let roster: Value = serde_json::from_str(&self.out(&words)).unwrap();
+        roster["sessions"].as_array().unwrap().iter().find(|row| row["sessionId"] == session).cloned()
+    }
+}
+
+fn record(session: &str, minutes: i64, words: &str) -> Value {
+    let at = watchbill_engine::Timestamp::from_millis(now().as_millis() - minutes * 60_000);
+    json!({"type": "user", "uuid": format!("{}-{minutes:04}-4000-8000-000000000000", &session[..8]),
+        "timestamp": at.to_string(), "cwd": "/home/dev/x", "sessionId": session, "promptId": format!("p{minutes}"),
+        "message": {"role": "user", "content": words}})
+}
+
+fn path_of(session: &str) -> PathBuf {
+    Path::new("projects/-home-dev-x").join(format!("{session}.jsonl"))
+}
+
+#[test]
+fn a_name_is_kept_and_shown_wherever_the_chain_is() {
+    let home = Home::new();
+    assert!(home.out(&["chain", "aaaa", "--name", " the\tleak "]).contains("name       the leak\n"));
+    assert_eq!(home.chain(FIRST)["name"], "the leak");
+    assert_eq!(home.row(FIRST, false).unwrap()["workChainName"], "the leak");
+    assert!(home.out(&["roster"]).contains("the leak"));
+    assert!(home.out(&["show", FIRST]).starts_with("the leak\n"));
+    assert!(home.out(&["export", FIRST]).starts_with("# the leak\n"));
+    let exported: Value = serde_json::from_str(&home.out(&["export", FIRST, "--format", "json"])).unwrap();
+    assert_eq!((&exported["title"], &exported["chain"]["name"]), (&json!("the leak"), &json!("the leak")));
+    home.out(&["chain", FIRST, "--name", ""]);
+    assert_eq!(home.chain(FIRST).get("name"), None);
+    assert_eq!(home.row(FIRST, false).unwrap().get("workChainName"), None);
+}
+
+#[test]
+fn chains_are_joined_split_and_all_of_it_taken_back() {
+    let home = Home::new();
+    let joined: Value =
+        serde_json::from_str(&home.out(&["chain", "bbbb", "--join", "aaaa", "--json"])).unwrap();
+    assert_eq!(joined["head"], SECOND);
+    assert_eq!(
+        joined["links"],
+        json!([{"from": FIRST, "to": SECOND, "reason": "manual", "confidence": "proven"}])
+    );
+    assert_eq!(home.row(FIRST, false), None, "its work goes on in the other");
+    assert_eq!(home.row(FIRST, true).unwrap()["supersededBy"], SECOND);
+    assert_eq!(home.say(&["chain", FIRST, "--join", SECOND]).err.lines().count(), 1);
+    home.out(&["chain", SECOND, "--split"]);
+    assert_eq!(home.chain(SECOND)["links"], json!([]));
+    assert!(home.row(FIRST, false).is_some());
+    home.out(&["chain", SECOND, "--undo"]);
+    assert_eq!(home.chain(SECOND)["links"], joined["links"], "the split is taken back, the join is not");
+    home.out(&["chain", SECOND, "--undo"]);
+    assert_eq!(home.chain(SECOND)["links"], json!([]));
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_in_one_line() {
+    let home = Home::new();
+    let mut told = String::new();
+    for words in [
+        &["chain", FIRST, "--join", FIRST][..],
+        &["chain", FIRST, "--split"],
+        &["chain", FIRST, "--accept"],
+        &["chain", FIRST, "--undo"],
+        &["chain", "nobody", "--name", "x"],
+        &["snooze", FIRST, "soon"],
+        &["snooze", FIRST, "--until", "2020-01-01T00:00:00Z"],
+        &["put-away", "nobody"],
+        &["--demo", "put-away", "1"],
+    ] {
+        let said = home.say(words);
+        assert_eq!((said.code, &*said.out), (1, ""), "{words:?}");
+        assert_eq!(said.err.lines().count(), 1, "{words:?}: {}", said.err);
+        told.push_str(&said.err);
+    }
+    insta::assert_snapshot!(told);
+    for words in
+        [&["chain", FIRST, "--split", "--undo"][..], &["snooze", FIRST], &["snooze", FIRST, "1h", "--off"]]
+    {
+        assert_eq!(home.say(words).code, 2, "{words:?}");
+    }
+}
+
+#[test]
+fn a_snoozed_session_rests_until_its_time() {
+    let home = Home::new();
+    let out = home.out(&["snooze", FIRST, "1h"]);
+    assert!(out.starts_with(&format!("session {FIRST} is snoozed until 20")), "{out}");
+    let row = home.row(FIRST, false).unwrap();
+    assert_eq!(row["group"], "idle");
+    assert!(row["snoozedUntil"].as_str().unwrap() > now().to_string().as_str());
+    assert!(home.out(&["roster"]).contains("snoozed until"));
+    home.out(&["snooze", FIRST, "--off"]);
+    assert_eq!(home.row(FIRST, false).unwrap().get("snoozedUntil"), None);
+}
+
+#[test]
+fn what_is_put_away_comes_back_with_its_next_record() {
+    let home = Home::new();
+    home.out(&["put-away", FIRST]);
+    assert_eq!(home.row(FIRST, false), None);
+    assert_eq!(home.row(FIRST, true).unwrap()["putAway"], true);
+    home.out(&["put-away", FIRST, "--back"]);
+    assert!(home.row(FIRST, false).is_some());
+    home.out(&["put-away", FIRST]);
+    append(&home.claude(), &path_of(FIRST), &format!("{}\n", record(FIRST, 0, "One thing more")));
+    assert_eq!(home.row(FIRST, false).unwrap().get("putAway"), None);
+}
+
+/// The program that runs holds the right to write: what is said elsewhere reaches the store and the screen through it.
+#[test]
+fn a_program_that_runs_hears_what_is_said_elsewhere() {
+    let home = Home::new();
+    let mut watch = home.words(&["watch", "--json"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(watch.stdout.take().unwrap()).lines();
+    let mut until = |what: &dyn Fn(&Value) -> bool| loop {
+        let event: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+        if what(&event) {
+            return;
+        }
+    };
+    until(&|event| event["event"] == "reading" || event["reading"] == false);
+    home.out(&["chain", FIRST, "--name", "the leak"]);
+    until(&|event| event["updates"]["workChainName"] == "the leak");
+    assert_eq!(home.chain(FIRST)["name"], "the leak", "stored, though this program reads alone");
+    let refused = home.say(&["chain", SECOND, "--split"]);
+    assert_eq!(refused.code, 1, "nothing is handed over that makes no sense");
+    home.out(&["chain", FIRST, "--join", SECOND]);
+    until(&|event| event["event"] == "removed" && event["sessionId"] == FIRST);
+    assert!(std::fs::read_dir(home.0.path().join("data/wishes")).unwrap().count() <= 1, "all is fulfilled");
+    watch.kill().unwrap();
+    watch.wait().unwrap();
+    assert_eq!(home.chain(FIRST)["name"], "the leak");
+    assert_eq!(home.chain(FIRST)["head"], SECOND);
+}

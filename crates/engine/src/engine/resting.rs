@@ -1,0 +1,84 @@
+//! Sessions at rest: known from the store, idle for too long to be in the default roster. A start puts their rows
+//! together when the first look at everything is over, or when somebody asks for all rows: nobody waits for them.
+//!
+//! Everything else is known of them as of any other: their lineage, which the chains are made of, their files, their
+//! folders. What happens to one of them ends its rest. So nobody can tell, but by the time that it takes.
+
+use std::collections::BTreeSet;
+
+use watchbill_core::ids::SessionId;
+
+use super::Engine;
+use crate::input::Output;
+
+/// The sessions whose rows nobody has asked for yet.
+#[derive(Default)]
+pub(super) struct Resting {
+    pub sessions: BTreeSet<SessionId>,
+    /// Their folders have not been looked at.
+    pub folders_due: bool,
+    /// Nobody will ever ask.
+    for_good: bool,
+}
+
+impl Engine {
+    /// Only the default roster will be asked for: sessions at rest stay there.
+    pub fn show_recent_alone(&mut self) {
+        self.resting.for_good = true;
+    }
+
+    /// All sessions were taken up from the store. Those that the default roster shows get rows at once.
+    pub(super) fn lay_to_rest(&mut self) {
+        let oldest = self.now - self.settings.recent;
+        // A session that has begun has a row in any case; of another one only making the row tells.
+        let is_old = |id: &SessionId| {
+            let facts = self.fold(id).map(|fold| fold.facts());
+            facts.is_some_and(|facts| {
+                facts.created_at.is_some() && facts.last_activity_at.is_some_and(|at| at < oldest)
+            })
+        };
+        let (old, others): (BTreeSet<_>, BTreeSet<_>) = self.sessions.keys().cloned().partition(is_old);
+        self.resting.folders_due = !old.is_empty();
+        self.resting.sessions = old;
+        self.dirty.extend(others);
+    }
+
+    /// Puts the rows of sessions at rest together, so that [`Engine::current`] gives all of them.
+    pub fn wake_all(&mut self) -> Vec<Output> {
+        let mut out = Vec::new();
+        self.resting.for_good = false;
+        self.wake(&mut out);
+        out
+    }
+
+    /// The same, unless nobody will ever ask.
+    pub(super) fn wake(&mut self, out: &mut Vec<Output>) {
+        if self.resting.sessions.is_empty() || self.resting.for_good {
+            return;
+        }
+        // What has changed by itself is kept; what only wakes up was kept by an earlier run.
+        let changed_since = std::mem::replace(&mut self.dirty, std::mem::take(&mut self.resting.sessions));
+        self.keeping.rows_were_kept();
+        if self.rebuild_rows(out) {
+            self.revision += 1;
+            out.push(Output::Changed);
+        }
+        self.dirty = changed_since;
+    }
+
+    /// How many rows there are in all, put together or not.
+    pub fn count_all(&self) -> usize {
+        self.views[1].published.len() + self.resting.sessions.len()
+    }
+
+    /// Whether rows are missing from the view of all.
+    pub fn has_resting(&self) -> bool {
+        !self.resting.sessions.is_empty()
+    }
+
+    /// Notes that something is different for these sessions, which those at rest will see when they wake.
+    pub(super) fn touch(&mut self, ids: Vec<SessionId>) {
+        let resting = &self.resting.sessions;
+        self.dirty.extend(ids.into_iter().filter(|id| !resting.contains(id)));
+    }
+}

@@ -1,0 +1,61 @@
+//! How much is read in one slice: as much as keeps the store from others for a few milliseconds, on this machine and
+//! at this moment.
+
+use std::time::Duration;
+
+/// Bytes of transcripts in one slice, at most.
+const MOST: u64 = 1 << 20;
+/// And at least, however slow the machine is.
+const LEAST: u64 = 64 << 10;
+/// The store is to be held for about so long.
+const HOLD: Duration = Duration::from_millis(8);
+
+/// Bytes of the next slice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pace(u64);
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self(MOST)
+    }
+}
+
+impl Pace {
+    /// Bytes of the next slice.
+    pub fn bytes(self) -> u64 {
+        self.0
+    }
+
+    /// A slice has taken so long. Whether it was a `full` one decides if the next may be longer.
+    pub fn took(&mut self, span: Duration, full: bool) {
+        if span > HOLD {
+            self.0 = (self.0 / 2).max(LEAST);
+        } else if full && span < HOLD / 2 {
+            self.0 = (self.0 * 2).min(MOST);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slices_shrink_where_they_take_long_and_grow_again() {
+        let (slow, quick) = (Duration::from_millis(30), Duration::from_millis(1));
+        let mut pace = Pace::default();
+        pace.took(slow, true);
+        assert_eq!(pace.bytes(), MOST / 2);
+        for _ in 0..10 {
+            pace.took(slow, false);
+        }
+        assert_eq!(pace.bytes(), LEAST);
+        // A slice that found little to read says nothing.
+        pace.took(quick, false);
+        assert_eq!(pace.bytes(), LEAST);
+        for _ in 0..10 {
+            pace.took(quick, true);
+        }
+        assert_eq!(pace.bytes(), MOST);
+    }
+}

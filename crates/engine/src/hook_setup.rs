@@ -1,0 +1,203 @@
+//! Installing and removing hooks, with the exact change shown before it is made; and how the hooks are, scope by scope.
+
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+
+use watchbill_hooks::install::file::{FileError, SettingsFile};
+use watchbill_hooks::install::status::{State, status};
+use watchbill_hooks::install::{Event, HookCommand, Scope, Version, client, events_of, install, uninstall};
+use watchbill_hooks::places::{Places, default_data_dir};
+use watchbill_hooks::sender;
+use watchbill_protocol::doctor::HookSettings;
+use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_protocol::hooks::{DiffKind, DiffLine, HooksPreview, HooksStep};
+
+use crate::settings::{Environment, Settings};
+
+/// So many lines around a change are shown.
+const AROUND: usize = 3;
+
+/// What hooks are installed for: one of the agent's folders, and the program that they start.
+pub struct HookSetup {
+    root: PathBuf,
+    data_dir: PathBuf,
+    client: Option<Version>,
+    command: HookCommand,
+}
+
+/// A change that was worked out and not made.
+struct Plan {
+    file: SettingsFile,
+    after: Option<String>,
+    preview: HooksPreview,
+}
+
+impl HookSetup {
+    /// For a root that is watched. Asks the client for its version, which may take a moment.
+    ///
+    /// # Errors
+    /// When it is no root of ours, or our command line program cannot be found.
+    pub fn of(settings: &Settings, root: &str, env: Environment<'_>) -> Result<Self, ApiError> {
+        if let Some(doubt) = &settings.doubt {
+            return Err(ApiError::new(ErrorCode::Invalid, &**doubt));
+        }
+        let known = settings.roots.iter().find(|known| known.as_os_str() == root).ok_or_else(|| {
+            ApiError::new(ErrorCode::NotFound, format!("the folder {root} is none of those that are watched"))
+        })?;
+        let data_dir = settings.data_dir.clone().ok_or_else(|| {
+            ApiError::new(
+                ErrorCode::Unsupported,
+                "no folder for Watchbill's own files is known; name one with --data-dir",
+            )
+        })?;
+        let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let (root, data_dir) = (absolute(known), absolute(&data_dir));
+        let program = client::sender_program(env).map_err(|error| {
+            ApiError::new(
+                ErrorCode::NotFound,
+                format!("{error}; install the command line program, or put it on the PATH"),
+            )
+        })?;
+        // An agent has no variable of ours set, so only the platform's own folder goes without saying.
+        let unsaid = default_data_dir(&|_| None);
+        let named = (unsaid.as_ref() != Some(&data_dir)).then(|| data_dir.clone());
+        let command = HookCommand { program, data_dir: named, markers: false };
+        let client = client::client_version(env, &root);
+        Ok(Self { root, data_dir, client, command })
+    }
+
+    /// What a step would change in the person's own settings.
+    ///
+    /// # Errors
+    /// When the settings cannot be read or understood.
+    pub fn preview(&self, step: HooksStep) -> Result<HooksPreview, ApiError> {
+        Ok(self.plan(step)?.preview)
+    }
+
+    /// Makes the change that was shown.
+    ///
+    /// # Errors
+    /// When it would be another one by now, or the settings cannot be written; then they are as they were.
+    pub fn make(&self, step: HooksStep, token: &str) -> Result<(), ApiError> {
+        let plan = self.plan(step)?;
+        if plan.preview.token != token {
+            let message = format!("{} has changed since this was shown; look at it again", plan.preview.path);
+            return Err(ApiError::new(ErrorCode::Conflict, message));
+        }
+        if plan.file.text != plan.after {
+            plan.file.replace(plan.after.as_deref()).map_err(|error| refusal(&error))?;
+        }
+        if step == HooksStep::Install {
+            sender::prepare(&Places::new(&self.data_dir)).map_err(|error| {
+                let message = format!(
+                    "the hooks are installed, but {} cannot be made ready: {error}",
+                    self.data_dir.display()
+                );
+                ApiError::new(ErrorCode::Unreadable, message)
+            })?;
+        }
+        Ok(())
+    }
+
+    fn plan(&self, step: HooksStep) -> Result<Plan, ApiError> {
+        let path = Scope::User.file(&self.root, Path::new(""));
+        let file = SettingsFile::read(&path).map_err(|error| refusal(&error))?;
+        let events: Vec<&Event> = events_of(self.client).collect();
+        let after = match (step, &file.text) {
+            (HooksStep::Install, text) => install(text.as_deref(), &self.command, &events).map(Some),
+            (HooksStep::Uninstall, Some(text)) => uninstall(text),
+            (HooksStep::Uninstall, None) => Ok(None),
+        };
+        let after = after.map_err(|error| refusal(&file.refused(error)))?;
+        let mut hasher = DefaultHasher::new();
+        (&path, &file.text, &after).hash(&mut hasher);
+        let preview = HooksPreview {
+            path: path.to_string_lossy().into_owned(),
+            root: self.root.to_string_lossy().into_owned(),
+            step,
+            lines: difference(file.text.as_deref().unwrap_or_default(), after.as_deref().unwrap_or_default()),
+            program: self.command.program.to_string_lossy().into_owned(),
+            client: self.client.map(|version| version.to_string()),
+            token: format!("{:016x}", hasher.finish()),
+        };
+        Ok(Plan { file, after, preview })
+    }
+}
+
+fn difference(before: &str, after: &str) -> Vec<DiffLine> {
+    use similar::ChangeTag;
+    let diff = similar::TextDiff::from_lines(before, after);
+    let mut lines = Vec::new();
+    for (number, group) in diff.grouped_ops(AROUND).iter().enumerate() {
+        if number > 0 {
+            lines.push(DiffLine { kind: DiffKind::Gap, text: String::new() });
+        }
+        for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
+            let kind = match change.tag() {
+                ChangeTag::Equal => DiffKind::Same,
+                ChangeTag::Insert => DiffKind::Added,
+                ChangeTag::Delete => DiffKind::Removed,
+            };
+            lines.push(DiffLine { kind, text: change.value().trim_end_matches(['\n', '\r']).to_owned() });
+        }
+    }
+    lines
+}
+
+fn refusal(error: &FileError) -> ApiError {
+    let code = match error {
+        FileError::Changed { .. } => ErrorCode::Conflict,
+        FileError::Settings { .. } => ErrorCode::Invalid,
+        FileError::Io { .. } => ErrorCode::Unreadable,
+    };
+    ApiError::new(code, error.to_string())
+}
+
+/// How the hooks are: in the person's own settings of every root, in those of these projects where there are any, and in
+/// the administrator's where it says something.
+pub fn every_scope(roots: &[PathBuf], projects: &BTreeSet<PathBuf>) -> Vec<HookSettings> {
+    let mut all: Vec<HookSettings> = roots.iter().map(|root| one(Scope::User, root, Path::new(""))).collect();
+    let root = roots.first().map_or(Path::new(""), PathBuf::as_path);
+    for project in projects {
+        let theirs = [Scope::Project, Scope::Local].map(|scope| one(scope, root, project));
+        all.extend(theirs.into_iter().filter(|settings| settings.state != "absent"));
+    }
+    let managed = one(Scope::Managed, root, Path::new(""));
+    all.extend((managed.state != "absent").then_some(managed));
+    all
+}
+
+/// What a settings file says of our hooks, whichever of our programs they start.
+fn one(scope: Scope, root: &Path, project: &Path) -> HookSettings {
+    let path = scope.file(root, project);
+    let events: Vec<&Event> = events_of(None).collect();
+    // Only used to tell what is outdated, which nothing here asks for.
+    let wanted = HookCommand { program: "watchbill".into(), data_dir: None, markers: false };
+    let found = status(&path, &wanted, &events);
+    let state = if found.state == State::Unreadable {
+        "unreadable"
+    } else if found.disabled || found.managed_only {
+        "disabled"
+    } else if found.events.is_empty() {
+        "absent"
+    } else if !found.missing_programs.is_empty() {
+        "program_missing"
+    } else {
+        "installed"
+    };
+    HookSettings {
+        path: path.to_string_lossy().into_owned(),
+        state: state.to_owned(),
+        missing: if found.events.is_empty() { Vec::new() } else { found.missing },
+        scope: match scope {
+            Scope::User => "user",
+            Scope::Project => "project",
+            Scope::Local => "local",
+            Scope::Managed => "managed",
+        }
+        .to_owned(),
+        root: root.to_string_lossy().into_owned(),
+        problem: found.problem,
+    }
+}

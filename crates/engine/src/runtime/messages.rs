@@ -1,0 +1,130 @@
+//! What reaches the loop from outside: files of the first scan many at a time, everything else one by one.
+
+use std::collections::BTreeSet;
+
+use jiff::tz::TimeZone;
+use watchbill_core::time::Millis;
+use watchbill_watch::hints::Hint;
+
+use super::Loop;
+use crate::input::{AttentionInput, Input};
+use crate::message::Message;
+use crate::publish::Subscriber;
+
+/// So many loaded files are taken in by one step of the first scan: whoever works meanwhile waits for a step at most.
+const BATCH: usize = 48;
+
+/// A dead mount keeps the first snapshot waiting for this long and no longer.
+const FOLDERS_PATIENCE: Millis = Millis::from_secs(1);
+
+impl Loop {
+    pub(super) fn receive(&mut self, first: Message) {
+        let mut loaded = Vec::new();
+        let mut looks = Vec::new();
+        let mut message = Some(first);
+        let mut ended = None;
+        while let Some(current) = message {
+            match current {
+                Message::Loaded(n, file) => {
+                    if n < self.recent_limit
+                        && let Some(left) = &mut self.recent_left
+                    {
+                        *left -= 1;
+                    }
+                    loaded.push(*file);
+                    if loaded.len() >= BATCH {
+                        break;
+                    }
+                }
+                Message::Folder(look) => looks.push(*look),
+                Message::ScanEnded(scan) => {
+                    ended = Some(scan);
+                    break;
+                }
+                Message::Stop => {
+                    self.stopped = true;
+                    return;
+                }
+                other => {
+                    // What was loaded before a question counts for its answer.
+                    self.step(Input::Loaded(std::mem::take(&mut loaded)));
+                    self.step(Input::Folders(std::mem::take(&mut looks)));
+                    self.receive_one(other);
+                }
+            }
+            message = self.inbox.try_recv().ok();
+        }
+        if !loaded.is_empty() {
+            self.step(Input::Loaded(loaded));
+        }
+        if !looks.is_empty() {
+            self.step(Input::Folders(looks));
+        }
+        if let Some(scan) = ended {
+            self.recent_left = Some(0);
+            self.folders_until = Some(self.clock.now() + FOLDERS_PATIENCE);
+            self.step(Input::Found(scan.found));
+            self.step(Input::ScanEnded(scan.problems));
+            // The watches were installed while the scan ran. Once they stand nothing can be missed any more,
+            // and what was missed before is made up for by the look that follows.
+            self.source.ready();
+            // A file that was appended to while it was read for the first time has told us so by a
+            // hint before we knew it; one look at everything makes up for all of them.
+            self.step(Input::Hints(BTreeSet::from([Hint::Everything])));
+            self.begin_history();
+            self.take_wishes();
+        }
+    }
+
+    /// Somebody wants to know of all sessions.
+    fn wake_all(&mut self) {
+        let out = self.engine.wake_all();
+        self.carry_out(out);
+    }
+
+    fn receive_one(&mut self, message: Message) {
+        match message {
+            Message::ScanBegan { recent } => {
+                // What the store knew may be shown already.
+                if self.recent_left.is_none() {
+                    self.recent_left = Some(recent);
+                    self.recent_limit = recent;
+                }
+            }
+            Message::ProcessEnded(pid) => {
+                self.step(Input::ProcessEnded(Some(pid)));
+            }
+            Message::Subscribe(wants, sink) => {
+                if wants.all {
+                    self.wake_all();
+                }
+                self.subscribers.push(Subscriber::new(wants, sink));
+            }
+            Message::Listen(sink) => self.listeners.add(sink, &mut self.engine),
+            Message::Attention(input) => self.step(Input::Attention(input)),
+            Message::Tell(message) => {
+                self.subscribers.retain_mut(|subscriber| subscriber.tell(message.clone()))
+            }
+            Message::Ask(question) => {
+                self.wake_all();
+                question(&self.engine, &*self.source);
+            }
+            Message::Settings(settings) => {
+                self.wake_all();
+                self.take_settings(*settings);
+            }
+            Message::Say(word, told) => {
+                self.wake_all();
+                told(self.say(&word));
+            }
+            // While the machine slept deadlines have passed, processes have ended and polled folders have changed; all of
+            // that is looked at before anybody is told anything.
+            Message::ClockJumped | Message::LookAgain => {
+                // It may have travelled.
+                self.step(Input::Attention(AttentionInput::Zone(TimeZone::system())));
+                self.step(Input::Hints(BTreeSet::from([Hint::Everything])))
+            }
+            Message::Loaded(..) | Message::Folder(_) | Message::ScanEnded(_) | Message::Stop => {}
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! The text of a configuration file, read key by key: one that is wrong does not turn off the others.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use toml_edit::{Document, Item, TableLike};
+use watchbill_protocol::settings::{SettingKey, SettingProblem};
+
+use super::table::kind;
+use super::values::Value;
+
+/// What a text says.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Reading {
+    /// What is right.
+    pub values: BTreeMap<SettingKey, Value>,
+    /// What is there and wrong.
+    pub wrong: BTreeSet<SettingKey>,
+    /// In the order of the file.
+    pub problems: Vec<SettingProblem>,
+    /// The text is no TOML, so that nothing is known of any key.
+    pub broken: bool,
+}
+
+/// Reads a text. Never fails: what cannot be read is a problem.
+pub(super) fn read(text: &str) -> Reading {
+    // Windows' editors put a mark before the text, which is no part of it.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let document = match Document::parse(text) {
+        Ok(document) => document,
+        Err(error) => {
+            let what = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
+            let problems = vec![problem(text, None, error.span(), what)];
+            return Reading { problems, broken: true, ..Reading::default() };
+        }
+    };
+    let mut reading = Reading::default();
+    let mut found: Vec<(usize, SettingProblem)> = Vec::new();
+    let mut note = |key: Option<SettingKey>, span: Option<Range<usize>>, what: String| {
+        found.push((span.as_ref().map_or(0, |span| span.start), problem(text, key, span, what)));
+    };
+    for (name, item) in document.as_table().iter() {
+        let place = document.as_table().key(name).and_then(toml_edit::Key::span);
+        if let Some(key) = key_named(name) {
+            take(&mut reading, key, item, &mut note);
+        } else if !keys_under(name).is_empty() {
+            match item.as_table_like() {
+                Some(table) => take_table(&mut reading, name, table, &mut note),
+                None => {
+                    let what = format!("`{name}` is a table: write [{name}] above its settings");
+                    note(None, item.span().or(place), what);
+                    reading.wrong.extend(keys_under(name));
+                }
+            }
+        } else {
+            note(None, place, unknown(name, "", &top_names()));
+        }
+    }
+    found.sort_by_key(|(at, _)| *at);
+    reading.problems = found.into_iter().map(|(_, problem)| problem).collect();
+    reading
+}
+
+type Note<'n> = &'n mut dyn FnMut(Option<SettingKey>, Option<Range<usize>>, String);
+
+fn take_table(reading: &mut Reading, table_name: &str, table: &dyn TableLike, note: Note<'_>) {
+    for (name, item) in table.iter() {
+        match key_named(&format!("{table_name}.{name}")) {
+            Some(key) => take(reading, key, item, note),
+            None => {
+                let place = table.key(name).and_then(toml_edit::Key::span);
+                let known: Vec<&str> = keys_under(table_name)
+                    .into_iter()
+                    .filter_map(|key| key.name().split_once('.').map(|(_, name)| name))
+                    .collect();
+                note(None, place, unknown(name, &format!(" under [{table_name}]"), &known));
+            }
+        }
+    }
+}
+
+fn take(reading: &mut Reading, key: SettingKey, item: &Item, note: Note<'_>) {
+    let taken = match item.as_value() {
+        Some(value) => kind(key).of_toml(value),
+        None => Err(format!("expected a value; found a table, as in {} = …", key.name())),
+    };
+    match taken {
+        Ok(value) => {
+            reading.values.insert(key, value);
+        }
+        Err(what) => {
+            reading.wrong.insert(key);
+            note(Some(key), item.span(), what);
+        }
+    }
+}
+
+/// The setting of this name.
+pub(super) fn key_named(name: &str) -> Option<SettingKey> {
+    SettingKey::ALL.iter().copied().find(|key| key.name() == name)
+}
+
+fn keys_under(table: &str) -> Vec<SettingKey> {
+    let under = |key: &SettingKey| key.name().split_once('.').is_some_and(|(above, _)| above == table);
+    SettingKey::ALL.iter().copied().filter(under).collect()
+}
+
+fn top_names() -> Vec<&'static str> {
+    let mut names: Vec<&str> =
+        SettingKey::ALL.iter().map(|key| key.name().split('.').next().unwrap_or_default()).collect();
+    names.dedup();
+    names
+}
+
+fn unknown(name: &str, place: &str, known: &[&str]) -> String {
+    let name: String = name.chars().take(60).filter(|c| !c.is_control()).collect();
+    let close = known.iter().find(|known| is_close(known, &name));
+    match close {
+        Some(close) => format!("`{name}`{place} is not known; did you mean `{close}`?"),
+        None => format!("`{name}`{place} is not known; there are: {}", known.join(", ")),
+    }
+}
+
+/// Whether one is the other with a letter too many, too few, wrong, or two exchanged.
+fn is_close(a: &str, b: &str) -> bool {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.to_lowercase().chars().collect());
+    let front = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
+    let back = a[front..].iter().rev().zip(b[front..].iter().rev()).take_while(|(a, b)| a == b).count();
+    let (a, b) = (&a[front..a.len() - back], &b[front..b.len() - back]);
+    (a.len() <= 1 && b.len() <= 1) || (a.len() == 2 && b.len() == 2 && a[0] == b[1] && a[1] == b[0])
+}
+
+fn problem(
+    text: &str,
+    key: Option<SettingKey>,
+    span: Option<Range<usize>>,
+    message: String,
+) -> SettingProblem {
+    let place = span.and_then(|span| text.get(..span.start)).map(|before| {
+        let line = before.matches('\n').count() as u64 + 1;
+        (line, before.rsplit('\n').next().unwrap_or_default().chars().count() as u64 + 1)
+    });
+    SettingProblem { key, line: place.map(|place| place.0), column: place.map(|place| place.1), message }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn each_mistake_has_its_line_and_the_rest_counts() {
+        let text = "\
+root = ['/a']
+window = 3
+[timeouts]
+idle = 'soon'   # not yet
+stale = 7
+aproval = 5
+[alerts]
+quiet_hours = [
+  '22:00-07:00',
+  'noon',
+]
+dwell = { a = 1 }
+[alerts.sound]
+loud = true
+[colours]
+";
+        let reading = read(text);
+        let told: Vec<String> = reading.problems.iter().map(ToString::to_string).collect();
+        insta::assert_snapshot!(told.join("\n"));
+        assert_eq!(reading.values.len(), 1);
+        assert!(reading.values.contains_key(&SettingKey::TimeoutsStale));
+        assert!(reading.wrong.contains(&SettingKey::WindowTheme), "nothing is known of what stood there");
+    }
+
+    #[test]
+    fn a_text_that_is_no_toml_says_where() {
+        for (text, place) in [("roots = [\n", (1, 9)), ("a = 1\nb = \n", (2, 5)), ("x", (1, 2))] {
+            let reading = read(text);
+            assert!(reading.broken && reading.values.is_empty());
+            let problem = &reading.problems[0];
+            assert_eq!((problem.line.unwrap(), problem.line.is_some()), (place.0, true), "{problem}");
+        }
+    }
+
+    #[test]
+    fn every_way_to_write_a_table_is_read() {
+        for text in [
+            "timeouts.idle = 5",
+            "timeouts = { idle = 5 }",
+            "[timeouts]\nidle = 5",
+            "\u{feff}[timeouts]\r\nidle = 5\r\n",
+        ] {
+            let reading = read(text);
+            assert_eq!(reading.problems, [], "{text}");
+            assert!(reading.values.contains_key(&SettingKey::TimeoutsIdle), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_makes_it_panic(text in ".{0,200}", lines in prop::collection::vec("(\\[[a-z.]*\\]|[a-z.]{1,12} = ([0-9]{1,4}|'[a-z0-9:-]*'|\\[\\]|\\{\\})|#x)", 0..8)) {
+            read(&text);
+            let reading = read(&lines.join("\n"));
+            for problem in &reading.problems {
+                prop_assert!(reading.broken || problem.line.is_some(), "{}", problem);
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Follows the configuration file: an edit by hand counts at once, whichever way an editor saves.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use watchbill_watch::watcher::{WatchMode, Watcher};
+
+use super::Configuration;
+
+/// An editor saves in several steps, and half a file is no configuration.
+const PAUSE: Duration = Duration::from_millis(100);
+/// So often is a pause waited for.
+const PAUSES: u32 = 10;
+/// Between putting the old file aside and writing the new one.
+const ABSENCE: Duration = Duration::from_millis(400);
+/// Links that lead to links.
+const LINKS: usize = 40;
+
+/// As long as this lives, the configuration follows its file.
+#[derive(Debug)]
+pub struct Following {
+    orders: Sender<Order>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Order {
+    Look,
+    Stop,
+}
+
+/// Begins to follow. Without a file that could be there, and without a thread, nothing is followed.
+pub fn follow(configuration: &Arc<Configuration>) -> Following {
+    let (orders, inbox) = channel();
+    let Some(path) = configuration.path().map(Path::to_path_buf) else {
+        return Following { orders, thread: None };
+    };
+    let (wake, configuration) = (orders.clone(), Arc::downgrade(configuration));
+    let run = move || {
+        let watcher = Watcher::start(&[], WatchMode::Auto, move || {
+            // Nobody listens any more: then nobody wants to know.
+            let _ = wake.send(Order::Look);
+        });
+        let mut watched = BTreeSet::new();
+        loop {
+            // First, so that nothing is written between a look and its watch.
+            watch(&watcher, &path, &mut watched);
+            watcher.take();
+            let Some(configuration) = configuration.upgrade() else { return };
+            if configuration.has_emptied() {
+                std::thread::sleep(ABSENCE);
+            }
+            configuration.look_again();
+            drop(configuration);
+            if inbox.recv().is_ok_and(|order| order == Order::Stop) || is_stopped(&inbox) {
+                return;
+            }
+        }
+    };
+    let thread = std::thread::Builder::new().name("watchbill-config".to_owned()).spawn(run);
+    if let Err(error) = &thread {
+        tracing::warn!(%error, "no thread for the configuration file: edits count after a restart");
+    }
+    Following { orders, thread: thread.ok() }
+}
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        // A thread that has ended needs no order.
+        let _ = self.orders.send(Order::Stop);
+        let thread = self.thread.take().filter(|thread| thread.thread().id() != std::thread::current().id());
+        if thread.is_some_and(|thread| thread.join().is_err()) {
+            tracing::error!("the thread of the configuration file ended by a panic");
+        }
+    }
+}
+
+/// Waits until nothing has changed for a moment, but not for ever: in a folder that others use it may never be quiet.
+fn is_stopped(inbox: &Receiver<Order>) -> bool {
+    for _ in 0..PAUSES {
+        match inbox.recv_timeout(PAUSE) {
+            Ok(Order::Look) => {}
+            Err(RecvTimeoutError::Timeout) => return false,
+            Ok(Order::Stop) | Err(RecvTimeoutError::Disconnected) => return true,
+        }
+    }
+    false
+}
+
+/// Watches the folder of the file and, where it is a link as dotfiles often are, those of all that it leads over.
+fn watch(watcher: &Watcher, path: &Path, watched: &mut BTreeSet<PathBuf>) {
+    let mut wanted = BTreeSet::new();
+    let mut at = path.to_path_buf();
+    for _ in 0..LINKS {
+        wanted.extend(at.parent().map(Path::to_path_buf));
+        let Ok(next) = std::fs::read_link(&at) else { break };
+        at = at.parent().unwrap_or(Path::new("/")).join(next);
+    }
+    watched.difference(&wanted).for_each(|folder| watcher.unwatch_dir(folder));
+    wanted.difference(watched).for_each(|folder| watcher.watch_dir(folder));
+    if wanted != *watched {
+        watcher.ready();
+        *watched = wanted;
+    }
+}

@@ -1,0 +1,150 @@
+//! What is known of the configuration file: what it says now and, where that is wrong, what was last right in it.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use watchbill_core::problem::{Problem, ProblemKind};
+use watchbill_protocol::settings::{SettingKey, SettingProblem, SettingsView};
+
+use super::file::{self, Reading};
+use super::layers::{Surroundings, Values};
+use super::table::protects;
+use super::{Settings, SettingsError};
+
+/// No configuration is as long as this.
+const SIZE_LIMIT: u64 = 1 << 20;
+
+/// What was found in the file's place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Contents {
+    Absent,
+    Text(String),
+    /// It is there and is no text that could be read.
+    Refused(SettingProblem),
+}
+
+impl Contents {
+    pub(super) fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    fn reading(&self) -> Reading {
+        match self {
+            Self::Absent => Reading::default(),
+            Self::Text(text) => file::read(text),
+            Self::Refused(problem) => {
+                Reading { broken: true, problems: vec![problem.clone()], ..Reading::default() }
+            }
+        }
+    }
+}
+
+/// Looks what is there. Whatever it is, it is no reason to stop.
+pub(super) fn look(path: &Path) -> Contents {
+    let whole =
+        |message: String| Contents::Refused(SettingProblem { key: None, line: None, column: None, message });
+    let bytes = match std::fs::metadata(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Contents::Absent,
+        Err(error) => return whole(format!("cannot be read: {error}")),
+        // Reading a pipe would wait for its writer.
+        Ok(found) if !found.is_file() => return whole("is no ordinary file".to_owned()),
+        Ok(found) if found.len() > SIZE_LIMIT => {
+            return whole("is far too long for a configuration".to_owned());
+        }
+        Ok(_) => match std::fs::read(path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Contents::Absent,
+            Err(error) => return whole(format!("cannot be read: {error}")),
+        },
+    };
+    match String::from_utf8(bytes) {
+        Ok(text) => Contents::Text(text),
+        Err(error) => {
+            let before = String::from_utf8_lossy(&error.as_bytes()[..error.utf8_error().valid_up_to()]);
+            Contents::Refused(SettingProblem {
+                key: None,
+                line: Some(before.matches('\n').count() as u64 + 1),
+                column: Some(before.rsplit('\n').next().unwrap_or_default().chars().count() as u64 + 1),
+                message: "a byte that is no UTF-8; save the file as UTF-8".to_owned(),
+            })
+        }
+    }
+}
+
+/// The file as it counts.
+#[derive(Debug)]
+pub(super) struct Known {
+    pub(super) contents: Contents,
+    good: Values,
+    /// Settings that protect something and of which it was never known what the person wants.
+    uncertain: BTreeSet<SettingKey>,
+    pub(super) settings: Arc<Settings>,
+    pub(super) view: Arc<SettingsView>,
+}
+
+impl Known {
+    /// Reads the contents; where they are wrong what was known `before` counts on.
+    ///
+    /// # Errors
+    /// When no folder of the agent is known.
+    pub(super) fn of(
+        surroundings: &Surroundings,
+        contents: Contents,
+        before: Option<&Self>,
+    ) -> Result<Self, SettingsError> {
+        let mut reading = contents.reading();
+        let unclear = |key: &SettingKey| reading.broken || reading.wrong.contains(key);
+        let was_certain = |key: &SettingKey| before.is_some_and(|before| !before.uncertain.contains(key));
+        let protecting = SettingKey::ALL.iter().filter(|key| protects(**key));
+        let uncertain: BTreeSet<SettingKey> =
+            protecting.filter(|key| unclear(key) && !was_certain(key)).copied().collect();
+        let last = before.iter().flat_map(|before| &before.good).filter(|(key, _)| unclear(key));
+        let last: Vec<_> = last.map(|(key, value)| (*key, value.clone())).collect();
+        let mut good = std::mem::take(&mut reading.values);
+        good.extend(last);
+
+        let mut settings = surroundings.settle(&good)?;
+        settings.config_file.clone_from(&surroundings.file);
+        settings.problems = problem(surroundings, &reading.problems).into_iter().collect();
+        settings.doubt = doubt(surroundings, &uncertain, &reading.problems);
+        let view = SettingsView {
+            path: surroundings.file.as_ref().map(|path| path.to_string_lossy().into_owned()),
+            exists: contents != Contents::Absent,
+            data_dir: surroundings.data_dir.as_ref().map(|path| path.to_string_lossy().into_owned()),
+            settings: surroundings.view(&good),
+            problems: reading.problems,
+        };
+        Ok(Self { contents, good, uncertain, settings: Arc::new(settings), view: Arc::new(view) })
+    }
+}
+
+/// All that is wrong with the file, as one problem of it.
+fn problem(surroundings: &Surroundings, found: &[SettingProblem]) -> Option<Problem> {
+    let path = surroundings.file.as_deref().filter(|_| !found.is_empty())?;
+    const TOLD: usize = 5;
+    let mut told: Vec<String> = found.iter().take(TOLD).map(ToString::to_string).collect();
+    if found.len() > TOLD {
+        told.push(format!("and {} more", found.len() - TOLD));
+    }
+    Some(Problem {
+        path: path.to_string_lossy().into(),
+        kind: ProblemKind::Configuration,
+        count: found.len() as u64,
+        detail: format!("{}; correct it, what was last right counts until then", told.join("; ")).into(),
+    })
+}
+
+fn doubt(
+    surroundings: &Surroundings,
+    uncertain: &BTreeSet<SettingKey>,
+    found: &[SettingProblem],
+) -> Option<Arc<str>> {
+    let path = surroundings.file.as_deref().filter(|_| !uncertain.is_empty())?;
+    let of_it = |problem: &&SettingProblem| problem.key.is_none_or(|key| uncertain.contains(&key));
+    let what = found.iter().find(of_it).map(ToString::to_string).unwrap_or_default();
+    Some(format!("the configuration file {} is wrong ({what}), so it is not known what may be stored; correct it first", path.display()).into())
+}

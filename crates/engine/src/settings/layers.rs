@@ -1,0 +1,233 @@
+//! Who decides: options before the environment before the file before the defaults.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use watchbill_core::history::{Exclude, HistorySettings};
+use watchbill_core::session::state::Timeouts;
+use watchbill_core::time::Millis;
+use watchbill_protocol::settings::{Setting, SettingKey, SettingSource, SettingValue};
+use watchbill_store::archive::plan::ArchiveSettings;
+
+use super::table::default;
+use super::values::Value;
+use super::{Environment, Given, Settings, SettingsError, Theme, WatchSetting, WindowSettings, alerts};
+
+/// What the file says, as far as it is right.
+pub(super) type Values = BTreeMap<SettingKey, Value>;
+
+/// Everything that decides beside the file. It stays as it was at the start.
+#[derive(Debug)]
+pub(super) struct Surroundings {
+    claude_dirs: Vec<PathBuf>,
+    /// `WATCHBILL_CLAUDE_DIR`.
+    listed: Option<OsString>,
+    /// `CLAUDE_CONFIG_DIR`, the client's own variable: the file goes before it.
+    of_client: Option<PathBuf>,
+    home: Option<PathBuf>,
+    pub data_dir: Option<PathBuf>,
+    /// The configuration file.
+    pub file: Option<PathBuf>,
+    /// It was named, so that it has to be there.
+    pub named: bool,
+}
+
+impl Surroundings {
+    pub(super) fn of(given: &Given, env: Environment<'_>) -> Self {
+        let set = |name: &str| env(name).filter(|value| !value.is_empty());
+        let path = |name: &str| set(name).map(PathBuf::from);
+        let dirs = directories::ProjectDirs::from("", "", "watchbill");
+        let named = given.config.clone().or_else(|| path("WATCHBILL_CONFIG"));
+        let usual = || dirs.as_ref().map(|dirs| dirs.config_dir().join("config.toml"));
+        let home = path("HOME").or_else(|| directories::BaseDirs::new().map(|dirs| dirs.home_dir().into()));
+        Self {
+            claude_dirs: given.claude_dirs.clone(),
+            listed: set("WATCHBILL_CLAUDE_DIR"),
+            of_client: path("CLAUDE_CONFIG_DIR"),
+            home,
+            data_dir: given
+                .data_dir
+                .clone()
+                .or_else(|| path("WATCHBILL_DATA_DIR"))
+                .or_else(|| dirs.as_ref().map(|dirs| dirs.data_dir().to_path_buf())),
+            named: named.is_some(),
+            // A file that is followed must stay the same one when the program goes elsewhere.
+            file: named.or_else(usual).map(|file| std::path::absolute(&file).unwrap_or(file)),
+        }
+    }
+
+    /// The folders of the agent, and who named them.
+    fn roots(&self, values: &Values) -> Result<(Vec<PathBuf>, SettingSource, Option<&str>), SettingsError> {
+        let (roots, source, by) = if !self.claude_dirs.is_empty() {
+            (self.claude_dirs.clone(), SettingSource::Option, Some("--claude-dir"))
+        } else if let Some(list) = &self.listed {
+            let roots = std::env::split_paths(list).filter(|path| !path.as_os_str().is_empty());
+            (roots.collect(), SettingSource::Environment, Some("WATCHBILL_CLAUDE_DIR"))
+        } else if let Some(Value::List(list)) = values.get(&SettingKey::Roots) {
+            (list.iter().map(|path| self.full(path)).collect(), SettingSource::File, None)
+        } else if let Some(dir) = &self.of_client {
+            (vec![dir.clone()], SettingSource::Environment, None)
+        } else {
+            let home = self.home.as_ref().ok_or(SettingsError::NoHome)?;
+            (vec![home.join(".claude")], SettingSource::Default, None)
+        };
+        if roots.is_empty() { Err(SettingsError::NoRoots) } else { Ok((roots, source, by)) }
+    }
+
+    /// With `~` put in full.
+    fn full(&self, path: &str) -> PathBuf {
+        let path = Path::new(path);
+        match (path.strip_prefix("~"), &self.home) {
+            (Ok(rest), Some(home)) => home.join(rest),
+            _ => path.to_owned(),
+        }
+    }
+
+    /// Puts the settings together, without problems and doubts.
+    ///
+    /// # Errors
+    /// When no folder of the agent can be found.
+    pub(super) fn settle(&self, values: &Values) -> Result<Settings, SettingsError> {
+        let roots = self.roots(values)?.0;
+        let told = Told(values);
+        let history = self.history(&told, &roots);
+        let full = |path: String| self.full(&path).to_string_lossy().into_owned();
+        Ok(Settings {
+            data_dir: self.data_dir.clone(),
+            timeouts: Timeouts {
+                approval: told.span(SettingKey::TimeoutsApproval),
+                stale: told.span(SettingKey::TimeoutsStale),
+                idle: told.span(SettingKey::TimeoutsIdle),
+            },
+            recent: told.span(SettingKey::RosterRecent),
+            watch: watch(&told),
+            history,
+            archive: archive(&told),
+            alerts: alerts::settle(&told, full),
+            window: window(&told),
+            offer_hooks: told.flag(SettingKey::HooksOffer),
+            ..Settings::for_roots(roots)
+        })
+    }
+
+    fn history(&self, told: &Told<'_>, roots: &[PathBuf]) -> HistorySettings {
+        let full = |path: String| self.full(&path).to_string_lossy().into_owned();
+        let mut history = HistorySettings {
+            cut: usize::try_from(told.number(SettingKey::StoreCut)).unwrap_or(usize::MAX),
+            skip: told.list(SettingKey::StoreSkipTools),
+            exclude: Exclude::new(told.list(SettingKey::StoreExclude).into_iter().map(full)),
+            ..HistorySettings::default()
+        };
+        history.plan_folders.extend(told.list(SettingKey::StorePlanFolders).into_iter().map(full));
+        history
+            .plan_folders
+            .extend(roots.iter().map(|root| root.join("plans").to_string_lossy().into_owned()));
+        history
+    }
+
+    /// Every setting with its source.
+    pub(super) fn view(&self, values: &Values) -> Vec<Setting> {
+        let one = |key: &SettingKey| {
+            let said = values.get(key);
+            let default = default(*key).wire();
+            let source = if said.is_some() { SettingSource::File } else { SettingSource::Default };
+            let value = said.map_or_else(|| default.clone(), Value::wire);
+            let mut setting = Setting { key: *key, value, default, source, fixed_by: None };
+            if *key == SettingKey::Roots
+                && let Ok((roots, source, by)) = self.roots(values)
+                && matches!(source, SettingSource::Option | SettingSource::Environment)
+            {
+                let roots = roots.iter().map(|root| root.to_string_lossy().into_owned());
+                setting.value = SettingValue::List(roots.collect());
+                setting.source = source;
+                setting.fixed_by = by.map(str::to_owned);
+            }
+            setting
+        };
+        SettingKey::ALL.iter().map(one).collect()
+    }
+}
+
+/// The file's word, or the default's, in the type that [`super::table::kind`] lets through.
+pub(super) struct Told<'v>(&'v Values);
+
+impl Told<'_> {
+    fn value(&self, key: SettingKey) -> Value {
+        self.0.get(&key).cloned().unwrap_or_else(|| default(key))
+    }
+
+    pub(super) fn span(&self, key: SettingKey) -> Millis {
+        match self.value(key) {
+            Value::Span(span) => span,
+            _ => Millis(i64::MAX),
+        }
+    }
+
+    pub(super) fn flag(&self, key: SettingKey) -> bool {
+        self.value(key) == Value::Flag(true)
+    }
+
+    fn number(&self, key: SettingKey) -> i64 {
+        match self.value(key) {
+            Value::Number(number) => number,
+            _ => 0,
+        }
+    }
+
+    fn word(&self, key: SettingKey) -> String {
+        match self.value(key) {
+            Value::Word(word) => word,
+            _ => String::new(),
+        }
+    }
+
+    pub(super) fn list(&self, key: SettingKey) -> Vec<String> {
+        match self.value(key) {
+            Value::List(list) => list,
+            _ => Vec::new(),
+        }
+    }
+}
+
+fn watch(told: &Told<'_>) -> WatchSetting {
+    match &*told.word(SettingKey::WatchMode) {
+        "native" => WatchSetting::Native,
+        "poll" => {
+            let interval = u64::try_from(told.span(SettingKey::WatchPollInterval).0).unwrap_or(2_000);
+            // Looking without a pause would be all that this machine does.
+            WatchSetting::Poll(Duration::from_millis(interval.max(100)))
+        }
+        _ => WatchSetting::Auto,
+    }
+}
+
+fn archive(told: &Told<'_>) -> ArchiveSettings {
+    let usual = ArchiveSettings::default();
+    ArchiveSettings {
+        enabled: told.flag(SettingKey::ArchiveEnabled),
+        budget: match told.value(SettingKey::ArchiveBudget) {
+            Value::Size(bytes) => bytes,
+            _ => usual.budget,
+        },
+        keep: match told.value(SettingKey::ArchiveKeep) {
+            Value::Span(span) => Some(span),
+            _ => None,
+        },
+        after: told.span(SettingKey::ArchiveAfter),
+        level: i32::try_from(told.number(SettingKey::ArchiveLevel)).unwrap_or(usual.level),
+    }
+}
+
+fn window(told: &Told<'_>) -> WindowSettings {
+    WindowSettings {
+        theme: match &*told.word(SettingKey::WindowTheme) {
+            "light" => Theme::Light,
+            "dark" => Theme::Dark,
+            _ => Theme::System,
+        },
+        always_on_top: told.flag(SettingKey::WindowAlwaysOnTop),
+        shortcut: Some(told.word(SettingKey::WindowShortcut)).filter(|shortcut| !shortcut.is_empty()),
+    }
+}

@@ -1,0 +1,98 @@
+//! Every setting of the configuration file: what is accepted for it, and what it is without a word from anybody.
+
+use watchbill_core::history::HistorySettings;
+use watchbill_core::session::state::Timeouts;
+use watchbill_core::time::Millis;
+use watchbill_protocol::settings::SettingKey;
+use watchbill_store::archive::plan::ArchiveSettings;
+
+use super::values::{Kind, Value};
+
+/// What is accepted.
+pub(super) fn kind(key: SettingKey) -> Kind {
+    use SettingKey as K;
+    match key {
+        K::Roots => Kind::SomeOf,
+        K::TimeoutsApproval
+        | K::TimeoutsStale
+        | K::TimeoutsIdle
+        | K::RosterRecent
+        | K::WatchPollInterval
+        | K::ArchiveAfter
+        | K::AlertsDwell => Kind::Span,
+        K::ArchiveKeep => Kind::SpanOrNever,
+        K::WatchMode => Kind::OneOf(&["auto", "native", "poll"]),
+        K::WindowTheme => Kind::OneOf(&["system", "light", "dark"]),
+        K::StoreCut => Kind::Number(0, i64::MAX),
+        K::ArchiveLevel => Kind::Number(1, 19),
+        K::ArchiveBudget => Kind::Size,
+        K::StoreExclude | K::StoreSkipTools | K::StorePlanFolders | K::AlertsMuted => Kind::List,
+        K::AlertsQuietHours => Kind::Hours,
+        K::WindowShortcut => Kind::Line,
+        K::ArchiveEnabled
+        | K::AlertsApproval
+        | K::AlertsQuestion
+        | K::AlertsPlan
+        | K::AlertsDialog
+        | K::AlertsError
+        | K::AlertsFinished
+        | K::AlertsSound
+        | K::WindowAlwaysOnTop
+        | K::HooksOffer => Kind::Flag,
+    }
+}
+
+/// What it is by itself.
+pub(super) fn default(key: SettingKey) -> Value {
+    use SettingKey as K;
+    let (timeouts, archive) = (Timeouts::default(), ArchiveSettings::default());
+    let number = |n: usize| Value::Number(i64::try_from(n).unwrap_or(i64::MAX));
+    match key {
+        K::Roots => Value::List(vec!["~/.claude".to_owned()]),
+        K::TimeoutsApproval => Value::Span(timeouts.approval),
+        K::TimeoutsStale => Value::Span(timeouts.stale),
+        K::TimeoutsIdle => Value::Span(timeouts.idle),
+        K::RosterRecent => Value::Span(Millis::from_secs(24 * 3600)),
+        K::WatchMode => Value::Word("auto".to_owned()),
+        K::WatchPollInterval | K::AlertsDwell => Value::Span(Millis::from_secs(2)),
+        K::StoreCut => number(HistorySettings::default().cut),
+        K::StoreSkipTools => Value::List(HistorySettings::default().skip),
+        K::StoreExclude | K::StorePlanFolders | K::AlertsMuted | K::AlertsQuietHours => {
+            Value::List(Vec::new())
+        }
+        K::ArchiveBudget => Value::Size(archive.budget),
+        K::ArchiveKeep => archive.keep.map_or(Value::Never, Value::Span),
+        K::ArchiveAfter => Value::Span(archive.after),
+        K::ArchiveLevel => Value::Number(i64::from(archive.level)),
+        K::WindowTheme => Value::Word("system".to_owned()),
+        K::WindowShortcut => Value::Word(String::new()),
+        K::AlertsApproval
+        | K::AlertsQuestion
+        | K::AlertsPlan
+        | K::AlertsDialog
+        | K::AlertsError
+        | K::AlertsFinished
+        | K::HooksOffer => Value::Flag(true),
+        K::ArchiveEnabled | K::AlertsSound | K::WindowAlwaysOnTop => Value::Flag(false),
+    }
+}
+
+/// Whether Watchbill would store or watch what the person has forbidden, if it took the default for what it cannot read.
+pub(super) fn protects(key: SettingKey) -> bool {
+    matches!(key, SettingKey::Roots | SettingKey::StoreExclude | SettingKey::StoreCut)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_default_is_accepted_as_a_value() {
+        for key in SettingKey::ALL {
+            let default = default(*key);
+            assert_eq!(kind(*key).of_wire(&default.wire()), Ok(default), "{}", key.name());
+            let json = serde_json::to_value(key).unwrap();
+            assert_eq!(json, key.name(), "one name, in the file and on the wire");
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! What a setting can be, what is accepted for it, and how it is written.
+
+use toml_edit::{Array, Value as Toml};
+use watchbill_core::attention::QuietHours;
+use watchbill_core::time::Millis;
+use watchbill_protocol::settings::SettingValue;
+
+/// A value that was found right.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Value {
+    Flag(bool),
+    Number(i64),
+    Span(Millis),
+    /// A span that never ends.
+    Never,
+    /// Bytes.
+    Size(u64),
+    Word(String),
+    List(Vec<String>),
+}
+
+/// What is accepted for a setting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Flag,
+    /// A whole number within these bounds.
+    Number(i64, i64),
+    /// A time above zero.
+    Span,
+    /// That, or the word `never`.
+    SpanOrNever,
+    Size,
+    OneOf(&'static [&'static str]),
+    /// Any single line.
+    Line,
+    /// Any number of names, patterns or folders.
+    List,
+    /// At least one.
+    SomeOf,
+    /// Spans of the day.
+    Hours,
+}
+
+/// A value of either side, before it is known to be right.
+enum Raw {
+    Flag(bool),
+    Whole(i64),
+    Part(f64),
+    Text(String),
+    List(Vec<String>),
+    Else(String),
+}
+
+impl Kind {
+    /// Takes what stands in the file.
+    ///
+    /// # Errors
+    /// What was expected and what was found.
+    pub(super) fn of_toml(self, value: &Toml) -> Result<Value, String> {
+        let raw = match value {
+            Toml::Boolean(flag) => Raw::Flag(*flag.value()),
+            Toml::Integer(number) => Raw::Whole(*number.value()),
+            Toml::Float(number) => Raw::Part(*number.value()),
+            Toml::String(text) => Raw::Text(text.value().clone()),
+            Toml::Array(list) => match list.iter().find(|item| !item.is_str()) {
+                None => Raw::List(list.iter().filter_map(|item| item.as_str().map(str::to_owned)).collect()),
+                Some(wrong) => Raw::Else(format!("a list that holds {}", shown(wrong))),
+            },
+            other => Raw::Else(shown(other)),
+        };
+        self.take(raw)
+    }
+
+    /// Takes what the window sends.
+    ///
+    /// # Errors
+    /// What was expected and what was found.
+    pub(super) fn of_wire(self, value: &SettingValue) -> Result<Value, String> {
+        self.take(match value {
+            SettingValue::Flag(flag) => Raw::Flag(*flag),
+            SettingValue::Number(number) => Raw::Whole(*number),
+            SettingValue::Text(text) => Raw::Text(text.clone()),
+            SettingValue::List(list) => Raw::List(list.clone()),
+        })
+    }
+
+    fn take(self, raw: Raw) -> Result<Value, String> {
+        let taken = match (self, &raw) {
+            (Self::Flag, Raw::Flag(flag)) => Some(Value::Flag(*flag)),
+            (Self::Number(least, most), Raw::Whole(number)) => {
+                (least..=most).contains(number).then_some(Value::Number(*number))
+            }
+            (Self::SpanOrNever, Raw::Text(text)) if text.trim() == "never" => Some(Value::Never),
+            (Self::Span | Self::SpanOrNever, raw) => span(raw).filter(|span| span.0 > 0).map(Value::Span),
+            (Self::Size, Raw::Whole(bytes)) => u64::try_from(*bytes).ok().filter(|n| *n > 0).map(Value::Size),
+            (Self::Size, Raw::Text(text)) => parse_size(text).filter(|bytes| *bytes > 0).map(Value::Size),
+            (Self::OneOf(words), Raw::Text(text)) => {
+                words.contains(&text.as_str()).then(|| Value::Word(text.clone()))
+            }
+            (Self::Line, Raw::Text(text)) => {
+                (!text.contains(char::is_control)).then(|| Value::Word(text.trim().to_owned()))
+            }
+            (Self::List, Raw::List(list)) => whole(list).then(|| Value::List(list.clone())),
+            (Self::SomeOf, Raw::List(list)) => {
+                (whole(list) && !list.is_empty()).then(|| Value::List(list.clone()))
+            }
+            (Self::Hours, Raw::List(list)) => {
+                list.iter().map(|text| hours_text(text)).collect::<Option<Vec<_>>>().map(Value::List)
+            }
+            _ => None,
+        };
+        taken.ok_or_else(|| format!("expected {}; found {}", self.expected(), raw.shown()))
+    }
+
+    fn expected(self) -> String {
+        match self {
+            Self::Flag => "true or false".to_owned(),
+            Self::Number(least, i64::MAX) => format!("a whole number from {least} on"),
+            Self::Number(least, most) => format!("a whole number from {least} to {most}"),
+            Self::Span => "a time above zero: seconds, or a number with a unit, such as \"10m\"".to_owned(),
+            Self::SpanOrNever => {
+                "a time above zero: seconds, a number with a unit, such as \"365d\", or \"never\"".to_owned()
+            }
+            Self::Size => "a size above zero: bytes, or a number with a unit, such as \"5GB\"".to_owned(),
+            Self::OneOf(words) => {
+                format!("one of {}", words.iter().map(|w| format!("{w:?}")).collect::<Vec<_>>().join(", "))
+            }
+            Self::Line => "one line of text".to_owned(),
+            Self::List => "a list of texts, none of them empty, such as [\"one\", \"two\"]".to_owned(),
+            Self::SomeOf => "a list with at least one folder, such as [\"~/.claude\"]".to_owned(),
+            Self::Hours => "a list of hours, such as [\"22:00-07:00\"]".to_owned(),
+        }
+    }
+}
+
+impl Raw {
+    fn shown(&self) -> String {
+        match self {
+            Self::Flag(flag) => flag.to_string(),
+            Self::Whole(number) => number.to_string(),
+            Self::Part(number) => number.to_string(),
+            Self::Text(text) => cut(&format!("{text:?}")),
+            Self::List(list) => cut(&format!("{list:?}")),
+            Self::Else(words) => words.clone(),
+        }
+    }
+}
+
+/// A text of any length may stand there, and a sentence should stay one.
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+fn shown(value: &Toml) -> String {
+    match value {
+        Toml::String(text) => cut(&format!("{:?}", text.value())),
+        Toml::Array(_) => "another list".to_owned(),
+        Toml::InlineTable(_) => "a table".to_owned(),
+        Toml::Datetime(_) => "a date".to_owned(),
+        other => cut(other.to_string().trim()),
+    }
+}
+
+fn whole(list: &[String]) -> bool {
+    list.iter().all(|item| !item.trim().is_empty() && !item.contains(char::is_control))
+}
+
+impl Value {
+    /// As it leaves the process.
+    pub(super) fn wire(&self) -> SettingValue {
+        match self {
+            Self::Flag(flag) => SettingValue::Flag(*flag),
+            Self::Number(number) => SettingValue::Number(*number),
+            Self::Span(span) => SettingValue::Text(span_text(*span)),
+            Self::Never => SettingValue::Text("never".to_owned()),
+            Self::Size(bytes) => SettingValue::Text(size_text(*bytes)),
+            Self::Word(word) => SettingValue::Text(word.clone()),
+            Self::List(list) => SettingValue::List(list.clone()),
+        }
+    }
+
+    /// As it is written into the file, in the way of what stood there before: a person who writes seconds as a number
+    /// finds a number again.
+    pub(super) fn toml(&self, before: Option<&Toml>) -> Toml {
+        match (self, before) {
+            (Self::Span(span), Some(Toml::Integer(_))) if span.0 % 1000 == 0 => Toml::from(span.0 / 1000),
+            #[allow(clippy::cast_precision_loss, reason = "what was accepted is far below 2^53")]
+            (Self::Span(span), Some(Toml::Float(_))) => Toml::from(span.0 as f64 / 1000.0),
+            (Self::Size(bytes), Some(Toml::Integer(_))) if *bytes <= i64::MAX as u64 => {
+                Toml::from(bytes.cast_signed())
+            }
+            _ => match self.wire() {
+                SettingValue::Flag(flag) => Toml::from(flag),
+                SettingValue::Number(number) => Toml::from(number),
+                SettingValue::Text(text) => Toml::from(text),
+                SettingValue::List(list) => Toml::Array(list.into_iter().collect::<Array>()),
+            },
+        }
+    }
+}
+
+fn span(raw: &Raw) -> Option<Millis> {
+    match raw {
+        Raw::Whole(secs) => secs.checked_mul(1000).map(Millis),
+        #[allow(clippy::cast_possible_truncation, reason = "the range is checked")]
+        Raw::Part(secs) => (secs.abs() < 1e12).then_some(Millis((secs * 1000.0).round() as i64)),
+        Raw::Text(text) => parse_span(text).map(Millis),
+        _ => None,
+    }
+}
+
+/// Seconds, or a number with a unit: `90`, `90s`, `10m`, `24h`, `500ms`, `2d`.
+fn parse_span(text: &str) -> Option<i64> {
+    let (number, unit) = number_and_unit(text);
+    let unit = match unit {
+        "ms" => 1,
+        "" | "s" => 1000,
+        "m" | "min" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        _ => return None,
+    };
+    number.parse::<i64>().ok()?.checked_mul(unit)
+}
+
+/// In the largest unit that leaves no rest. A day is told in hours: most people say "24 hours".
+fn span_text(span: Millis) -> String {
+    let units = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1000, "s")];
+    let unit = units.iter().find(|(unit, name)| span.0 % unit == 0 && (*name != "d" || span.0 > *unit));
+    match unit {
+        Some((unit, name)) => format!("{}{name}", span.0 / unit),
+        None => format!("{}ms", span.0),
+    }
+}
+
+const SIZES: [(&str, u64); 9] = [
+    ("TIB", 1 << 40),
+    ("TB", 1_000_000_000_000),
+    ("GIB", 1 << 30),
+    ("GB", 1_000_000_000),
+    ("MIB", 1 << 20),
+    ("MB", 1_000_000),
+    ("KIB", 1 << 10),
+    ("KB", 1_000),
+    ("B", 1),
+];
+
+/// Bytes, or a number with a unit: `5000000`, `500MB`, `5GiB`.
+fn parse_size(text: &str) -> Option<u64> {
+    let (number, unit) = number_and_unit(text);
+    let unit = unit.to_ascii_uppercase();
+    let (_, bytes) = SIZES.iter().find(|(name, _)| *name == unit || (unit.is_empty() && *name == "B"))?;
+    number.parse::<u64>().ok()?.checked_mul(*bytes)
+}
+
+fn size_text(bytes: u64) -> String {
+    let unit = SIZES.iter().find(|(_, unit)| bytes % unit == 0);
+    unit.map_or_else(
+        || bytes.to_string(),
+        |(name, unit)| format!("{}{}", bytes / unit, name.replace('I', "i")),
+    )
+}
+
+fn number_and_unit(text: &str) -> (&str, &str) {
+    let text = text.trim();
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    (&text[..digits], text[digits..].trim())
+}
+
+/// Hours in the form in which they are told. From a time to itself would be never, or always: nobody could tell which.
+fn hours_text(text: &str) -> Option<String> {
+    let QuietHours { from, to } = QuietHours::parse(text).filter(|hours| hours.from != hours.to)?;
+    Some(format!("{:02}:{:02}-{:02}:{:02}", from / 60, from % 60, to / 60, to % 60))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn toml(text: &str) -> Toml {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn spans_and_sizes_are_told_in_their_own_unit() {
+        for (given, told) in [
+            ("90", "90s"),
+            ("600", "10m"),
+            ("1.5", "1500ms"),
+            ("'24 h'", "24h"),
+            ("'48h'", "2d"),
+            ("'2min'", "2m"),
+        ] {
+            assert_eq!(Kind::Span.of_toml(&toml(given)).unwrap().wire(), SettingValue::Text(told.into()));
+        }
+        for (given, told) in
+            [("5368709120", "5GiB"), ("'5 gb'", "5GB"), ("'1000kb'", "1MB"), ("1025", "1025B")]
+        {
+            assert_eq!(Kind::Size.of_toml(&toml(given)).unwrap().wire(), SettingValue::Text(told.into()));
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_what_was_expected() {
+        let mut told = String::new();
+        for (kind, given) in [
+            (Kind::Flag, "'yes'"),
+            (Kind::Number(1, 19), "20"),
+            (Kind::Number(0, i64::MAX), "-1"),
+            (Kind::Span, "'soon'"),
+            (Kind::Span, "0"),
+            (Kind::Span, "-1.0"),
+            (Kind::Span, "9223372036854775807"),
+            (Kind::Span, "nan"),
+            (Kind::SpanOrNever, "'always'"),
+            (Kind::Size, "'5 potatoes'"),
+            (Kind::OneOf(&["auto", "poll"]), "'sometimes'"),
+            (Kind::Line, r#""a\nb""#),
+            (Kind::List, "['a', 1]"),
+            (Kind::List, "['a', ' ']"),
+            (Kind::List, "'a'"),
+            (Kind::SomeOf, "[]"),
+            (Kind::Hours, "['22-7']"),
+            (Kind::Hours, "['25:00-07:00']"),
+            (Kind::Hours, "['07:00-07:00']"),
+            (Kind::Flag, "{ a = 1 }"),
+            (Kind::Flag, "2026-11-20"),
+        ] {
+            let refused = kind.of_toml(&toml(given)).unwrap_err();
+            told.push_str(&format!("{given}: {refused}\n"));
+        }
+        insta::assert_snapshot!(told);
+    }
+
+    #[test]
+    fn hours_may_pass_midnight_and_end_with_the_day() {
+        assert_eq!(hours_text("22:00-07:00").as_deref(), Some("22:00-07:00"));
+        assert_eq!(hours_text(" 9:05 - 24:00 ").as_deref(), Some("09:05-24:00"));
+        assert_eq!(hours_text("07:00-07:00"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_told_is_taken_back(ms in 1..i64::MAX / 2, bytes in 1..u64::MAX) {
+            for (kind, value) in [(Kind::Span, Value::Span(Millis(ms))), (Kind::Size, Value::Size(bytes))] {
+                prop_assert_eq!(kind.of_wire(&value.wire()), Ok(value.clone()));
+                prop_assert_eq!(kind.of_toml(&value.toml(None)), Ok(value));
+            }
+        }
+
+        #[test]
+        fn nothing_makes_it_panic(text in ".{0,40}", number in any::<f64>()) {
+            for kind in [Kind::Span, Kind::SpanOrNever, Kind::Size, Kind::Hours, Kind::Line, Kind::List] {
+                let _ = kind.of_wire(&SettingValue::Text(text.clone()));
+                let _ = kind.of_wire(&SettingValue::List(vec![text.clone()]));
+                let _ = kind.of_toml(&Toml::from(number));
+            }
+        }
+    }
+}

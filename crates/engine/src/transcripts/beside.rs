@@ -1,0 +1,89 @@
+//! A file folded beside another reading of it: whoever reads the whole transcript anyway hands its records over, so
+//! that it is read and parsed once.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use watchbill_core::session::effect::Effect;
+use watchbill_core::session::state::Timeouts;
+use watchbill_core::transcript::line_splitter::LineSplitter;
+use watchbill_core::transcript::parse::LineReport;
+use watchbill_core::transcript::record::Record;
+use watchbill_watch::fs::Fs;
+use watchbill_watch::layout::Place;
+use watchbill_watch::tail::Tail;
+
+use super::{Loaded, ReadCount, Reading, TrackedFile};
+use crate::problems::Problems;
+
+/// A file on its way. It begins with the transcript's first byte.
+pub struct Beside {
+    path: PathBuf,
+    name: Arc<str>,
+    file: TrackedFile,
+    problems: Problems,
+    effects: Vec<Effect>,
+    count: ReadCount,
+}
+
+impl Beside {
+    /// Nothing of it was handed over yet. What is remembered of each record is noted, to be kept.
+    pub fn new(fs: &dyn Fs, path: &Path, place: Place, timeouts: Timeouts) -> Self {
+        let mut file = TrackedFile::new(place, timeouts, None);
+        file.note_new();
+        file.read_meta(fs, path);
+        Self {
+            path: path.to_path_buf(),
+            name: path.to_string_lossy().into(),
+            file,
+            problems: Problems::default(),
+            effects: Vec::new(),
+            count: ReadCount::default(),
+        }
+    }
+
+    fn reading(&mut self) -> Reading<'_> {
+        let Self { name, file, problems, effects, count, .. } = self;
+        Reading { file, name, problems, effects, count }
+    }
+
+    /// The past was rewritten: what was handed over is void.
+    pub fn begin_anew(&mut self) {
+        self.reading().begin_anew();
+    }
+
+    /// The next record.
+    pub fn record(&mut self, record: &Record<'_>) {
+        self.reading().record(record);
+        self.effects.clear();
+    }
+
+    /// A line is over.
+    pub fn line(&mut self, report: &LineReport) {
+        self.reading().line(report);
+    }
+
+    /// A line was too long to be held.
+    pub fn huge_line(&mut self) {
+        self.reading().huge_line();
+    }
+
+    /// So many bytes of an unfinished line wait for its end.
+    pub fn carried(&mut self, bytes: u64) {
+        self.reading().carried(bytes);
+    }
+
+    /// How far the other reading has come. The unfinished line is read again by whoever goes on, as after a restart.
+    pub fn stands(&mut self, tail: &Tail, line_start: u64) {
+        let behind = tail.cursor.is_some_and(|cursor| line_start < cursor.offset);
+        self.file.tail = Tail { cursor: tail.cursor, again_from: behind.then_some(line_start) };
+        self.file.splitter = LineSplitter::new(line_start);
+        self.count.bytes = tail.cursor.map_or(0, |cursor| cursor.offset);
+    }
+
+    /// The file, as if it had been loaded; `None` when nothing of it was read after all.
+    pub fn finish(self) -> Option<Loaded> {
+        let Self { path, file, problems, count, .. } = self;
+        (!file.is_unread()).then_some(Loaded { path, file: Some(file), problems, count })
+    }
+}

@@ -1,0 +1,87 @@
+//! Sessions that a start finds at rest: less is done for them at once, and nobody can tell otherwise.
+
+use watchbill_core::time::Millis;
+use watchbill_engine::clock::ManualClock;
+use watchbill_engine::cold::look_at_recent;
+use watchbill_engine::engine::Outlook;
+use watchbill_engine::input::{Input, Output};
+use watchbill_engine::publish::snapshot;
+use watchbill_engine::settings::Settings;
+use watchbill_protocol::roster::TrackedSession;
+
+use crate::house::{House, settings};
+use crate::records::{Author, session};
+
+/// A house that remembers four sessions, three of which are two days old, and has just been started again.
+fn started_again() -> (House, Vec<Author>) {
+    let mut house = House::new();
+    house.remember();
+    let authors: Vec<Author> = (1..=4).map(|n| Author::new(&session(n), "/repo")).collect();
+    for (n, author) in (0..).zip(&authors) {
+        if n == 3 {
+            house.wait(Millis::from_secs(2 * 24 * 3_600));
+        }
+        let at = house.now;
+        house.append(author, &(author.prompt(10 * n, at) + &author.answer(10 * n + 1, at)));
+        house.catch_up();
+    }
+    house.reboot();
+    (house, authors)
+}
+
+fn shown(house: &House) -> Vec<String> {
+    snapshot(&house.engine.current(false)).sessions.into_iter().map(|row| row.session_id).collect()
+}
+
+fn as_if_cold(house: &House) -> Vec<TrackedSession> {
+    snapshot(&house.cold().current(true)).sessions
+}
+
+#[test]
+fn rows_that_the_roster_does_not_show_are_put_together_when_the_first_look_is_over() {
+    let (mut house, authors) = started_again();
+    assert_eq!(shown(&house), [authors[3].session.clone()]);
+    assert_eq!((house.engine.work().rows, house.engine.count_all()), (1, 4));
+    let from = house.out.len();
+    house.step(Input::ScanEnded(Vec::new()));
+    assert_eq!(house.all().sessions, as_if_cold(&house));
+    assert_eq!((house.engine.work().rows, house.engine.count_all()), (4, 4));
+    let alarms = house.out[from..].iter().filter(|out| matches!(out, Output::Transition { .. })).count();
+    assert_eq!(alarms, 0, "nothing has happened to them");
+}
+
+#[test]
+fn whoever_asks_for_all_gets_all_and_nothing_is_stored_again() {
+    let (mut house, _) = started_again();
+    house.engine.take_changes();
+    house.engine.wake_all();
+    assert_eq!(house.all().sessions, as_if_cold(&house));
+    assert!(house.engine.take_changes().rows.is_empty());
+}
+
+#[test]
+fn what_happens_to_a_session_ends_its_rest_alone() {
+    let (mut house, authors) = started_again();
+    house.append(&authors[1], &authors[1].prompt(50, house.now));
+    house.catch_up();
+    assert_eq!(shown(&house).len(), 2);
+    assert!(house.engine.has_resting(), "the other two rest on");
+    house.step(Input::ScanEnded(Vec::new()));
+    house.look_again();
+    assert_eq!(house.all().sessions, as_if_cold(&house));
+}
+
+#[test]
+fn one_look_for_the_default_roster_shows_what_a_look_at_everything_shows() {
+    let (house, _) = started_again();
+    let data_dir = house.memory.as_ref().map(|memory| memory.folder.path().to_path_buf());
+    let clock = ManualClock::new(house.now);
+    let settings = Settings { data_dir, ..settings() };
+    let recent = look_at_recent(settings, house.stage.world(), Outlook::LIVE, &clock);
+    let whole = house.warm();
+    let (few, all) = (snapshot(&recent.current(false)), snapshot(&whole.current(false)));
+    assert_eq!((few.sessions, few.problems), (all.sessions, all.problems));
+    assert_eq!(recent.count_all(), whole.count_all());
+    assert_eq!((recent.work().rows, recent.work().bytes), (1, 0));
+    assert!(whole.work().rows >= 4);
+}

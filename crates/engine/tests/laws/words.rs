@@ -1,0 +1,171 @@
+//! What the person says survives every end of the program, is told at once, and hides nothing new.
+
+use proptest::prelude::*;
+use watchbill_core::ids::SessionId;
+use watchbill_core::person::Word;
+use watchbill_core::time::Millis;
+use watchbill_engine::input::Input;
+use watchbill_protocol::roster::{Group, TrackedSession};
+
+use crate::house::{House, registry_file};
+use crate::records::{Author, registry, session};
+
+fn id(author: &Author) -> SessionId {
+    SessionId::new(&author.session)
+}
+
+/// Two sessions that were at work one after the other, with everything kept.
+fn two() -> (House, Author, Author) {
+    let mut house = House::new();
+    house.remember();
+    let (a, b) = (Author::new(&session(1), "/home/dev/a"), Author::new(&session(2), "/home/dev/a"));
+    for author in [&a, &b] {
+        for part in 0..2 {
+            let n = house.number();
+            let text = if part == 0 { author.prompt(n, house.now) } else { author.answer(n, house.now) };
+            house.append(author, &text);
+            house.wait(Millis::from_secs(30));
+        }
+    }
+    house.catch_up();
+    (house, a, b)
+}
+
+impl House {
+    fn say(&mut self, word: Word) {
+        let out = self.engine.say(self.now, &word).expect("the word makes sense");
+        self.out.extend(out);
+        // Whoever says something waits until it is stored.
+        self.step(Input::Deadline);
+    }
+
+    fn shown(&self) -> Vec<String> {
+        self.engine.current(false).rows.iter().map(|row| row.id.to_string()).collect()
+    }
+}
+
+/// Everything that a person sees of their words.
+fn words_of(house: &House, authors: &[&Author]) -> Vec<Option<TrackedSession>> {
+    authors.iter().map(|author| house.row(author)).collect()
+}
+
+#[test]
+fn names_joins_and_what_is_set_aside_are_there_after_any_end() {
+    let (mut house, a, b) = two();
+    house.say(Word::Name { session: id(&a), name: Some("the leak".into()) });
+    house.say(Word::Join { session: id(&b), with: id(&a) });
+    house.say(Word::Snooze { session: id(&b), until: Some(house.now + Millis::from_secs(900)) });
+    let before = words_of(&house, &[&a, &b]);
+    assert_eq!(before[0].as_ref().unwrap().superseded_by.as_deref(), Some(&*b.session));
+    assert_eq!(before[1].as_ref().unwrap().work_chain_name.as_deref(), Some("the leak"));
+    assert_eq!(before[1].as_ref().unwrap().group, Group::Idle);
+    assert_eq!(
+        house.warm().row(&id(&b)),
+        house.engine.row(&id(&b)),
+        "whoever looks from beside sees the same"
+    );
+    house.reboot();
+    assert_eq!(words_of(&house, &[&a, &b]), before, "before anything is read");
+    house.step(Input::ScanEnded(Vec::new()));
+    house.look_again();
+    assert_eq!(words_of(&house, &[&a, &b]), before);
+    house.say(Word::Split { session: id(&b) });
+    house.reboot();
+    assert_eq!(house.row(&a).unwrap().superseded_by, None);
+    house.say(Word::Undo { session: id(&b) });
+    house.reboot();
+    assert_eq!(house.row(&a).unwrap().superseded_by.as_deref(), Some(&*b.session));
+}
+
+#[test]
+fn a_snooze_ends_by_itself_and_is_forgotten_when_something_new_happens() {
+    let (mut house, a, _) = two();
+    house.run(7, "1");
+    // The helper takes one status; the reason of a waiting one stands behind it.
+    house.stage.fs.write(
+        registry_file(7),
+        registry(7, "1", &a, "waiting\",\"waitingFor\":\"permission prompt", house.now, house.now).as_bytes(),
+    );
+    house.catch_up();
+    house.wait(Millis::from_secs(2));
+    assert_eq!(house.row(&a).unwrap().group, Group::NeedsYou);
+    assert_eq!(house.engine.needs().total(), 1);
+    let until = house.now + Millis::from_secs(900);
+    house.say(Word::Snooze { session: id(&a), until: Some(until) });
+    assert_eq!(house.row(&a).unwrap().group, Group::Idle);
+    assert_eq!(house.engine.needs().total(), 0);
+    house.wait(Millis::from_secs(899));
+    assert_eq!((house.row(&a).unwrap().group, house.engine.needs().total()), (Group::Idle, 0));
+    house.wait(Millis::from_secs(1));
+    assert_eq!(house.row(&a).unwrap().group, Group::NeedsYou, "no event was needed for that");
+    assert_eq!(house.engine.needs().total(), 0, "it counts anew, after the dwell");
+    house.wait(Millis::from_secs(1));
+    assert_eq!(house.engine.needs().total(), 1);
+}
+
+#[test]
+fn what_was_put_away_and_came_back_stays_back_over_a_restart() {
+    let (mut house, a, b) = two();
+    house.say(Word::PutAway { session: id(&a), away: true });
+    assert_eq!(house.shown(), [&*b.session]);
+    house.reboot();
+    house.step(Input::ScanEnded(Vec::new()));
+    assert_eq!(house.shown(), [&*b.session]);
+    house.wait(Millis::from_secs(3600));
+    assert_eq!(house.shown(), [&*b.session], "an hour of silence is nothing new");
+    let n = house.number();
+    house.append(&a, &a.prompt(n, house.now));
+    house.catch_up();
+    assert_eq!(house.shown().len(), 2);
+    house.wait(Millis::from_secs(3600));
+    house.reboot();
+    house.step(Input::ScanEnded(Vec::new()));
+    assert_eq!(house.shown().len(), 2, "the word has had its time");
+}
+
+#[test]
+fn a_word_that_makes_no_sense_changes_nothing() {
+    let (mut house, a, b) = two();
+    let before = house.all();
+    for word in [
+        Word::Join { session: id(&a), with: id(&a) },
+        Word::Split { session: id(&b) },
+        Word::Undo { session: id(&b) },
+        Word::Accept { session: id(&b) },
+        Word::Snooze { session: id(&b), until: Some(house.now) },
+        Word::Name { session: SessionId::new("nobody"), name: None },
+    ] {
+        assert!(house.engine.say(house.now, &word).is_err(), "{word:?}");
+    }
+    assert_eq!(house.all(), before);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// A program that ends anywhere between two words knows all that were said.
+    #[test]
+    fn no_word_is_lost(said in proptest::collection::vec((0..6usize, any::<bool>(), any::<bool>()), 1..10)) {
+        let (mut house, a, b) = two();
+        for (n, (what, first, ends)) in said.into_iter().enumerate() {
+            let (one, other) = if first { (&a, &b) } else { (&b, &a) };
+            let word = match what {
+                0 => Word::Name { session: id(one), name: (n % 3 > 0).then(|| format!("name {n}")) },
+                1 => Word::Join { session: id(one), with: id(other) },
+                2 => Word::Split { session: id(one) },
+                3 => Word::Undo { session: id(one) },
+                4 => Word::Snooze { session: id(one), until: (n % 2 > 0).then(|| house.now + Millis::from_secs(900)) },
+                _ => Word::PutAway { session: id(one), away: n % 3 > 0 },
+            };
+            if house.engine.say(house.now, &word).is_ok() {
+                house.step(Input::Deadline);
+            }
+            if ends {
+                let before = (words_of(&house, &[&a, &b]), house.shown());
+                house.reboot();
+                house.step(Input::ScanEnded(Vec::new()));
+                prop_assert_eq!((words_of(&house, &[&a, &b]), house.shown()), before);
+            }
+        }
+    }
+}

@@ -1,0 +1,338 @@
+//! The configuration file is followed, whichever way it is edited, and a running engine with it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+
+use watchbill_core::time::Millis;
+use watchbill_engine::handle::start;
+use watchbill_engine::settings::configuration::Changed;
+use watchbill_engine::settings::follow::{Following, follow};
+use watchbill_engine::settings::{Configuration, Given, Settings};
+use watchbill_protocol::error::ErrorCode;
+use watchbill_protocol::settings::{SettingChange, SettingKey, SettingSource, SettingValue, SettingsView};
+
+use crate::ear::{Ear, Folder, PATIENCE, now, row};
+
+/// A configuration in a home of its own, followed.
+struct House {
+    home: tempfile::TempDir,
+    configuration: Arc<Configuration>,
+    changes: Receiver<Changed>,
+    _following: Following,
+}
+
+impl House {
+    /// `prepare` puts something into the folder of the file before it is read.
+    fn new(prepare: impl FnOnce(&Path)) -> Self {
+        Self::with(prepare, |_| Vec::new())
+    }
+
+    fn with(prepare: impl FnOnce(&Path), vars: impl FnOnce(&Path) -> Vec<(&'static str, String)>) -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("config/config.toml");
+        prepare(&path);
+        let vars = vars(home.path());
+        let house = home.path().to_path_buf();
+        let env = move |name: &str| match name {
+            "HOME" => Some(house.clone().into_os_string()),
+            _ => vars.iter().find(|(var, _)| *var == name).map(|(_, value)| value.into()),
+        };
+        let named = path.exists().then(|| path.clone());
+        let configuration = Configuration::open(&Given { config: named, ..Given::default() }, &env).unwrap();
+        let configuration = Arc::new(configuration);
+        let (told, changes) = channel();
+        configuration.subscribe(Box::new(move |changed| told.send(changed.clone()).is_ok()));
+        let following = follow(&configuration);
+        Self { home, configuration, changes, _following: following }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.configuration.path().unwrap().to_path_buf()
+    }
+
+    /// Waits for a change after which it is so.
+    fn until(&self, what: &str, wanted: impl Fn(&Settings, &SettingsView) -> bool) {
+        let so = |settings: &Settings, view: &SettingsView| wanted(settings, view);
+        if so(&self.configuration.settings(), &self.configuration.view()) {
+            return;
+        }
+        loop {
+            let changed = self.changes.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("waited for {what}"));
+            if so(&changed.settings, &changed.view) {
+                return;
+            }
+        }
+    }
+
+    fn until_idle(&self, secs: i64) {
+        self.until(&format!("idle = {secs}"), |settings, _| {
+            settings.timeouts.idle == Millis::from_secs(secs)
+        });
+    }
+
+    fn change(
+        &self,
+        key: SettingKey,
+        value: SettingValue,
+    ) -> Result<SettingsView, watchbill_protocol::error::ApiError> {
+        self.configuration.change(&[SettingChange { key, value: Some(value) }])
+    }
+}
+
+fn write(path: &Path, text: &str) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}
+
+fn idle(secs: u32) -> String {
+    format!("[timeouts]\nidle = {secs}\n")
+}
+
+#[test]
+fn every_way_to_save_a_file_is_noticed() {
+    let house = House::new(|path| write(path, &idle(1)));
+    house.until_idle(1);
+    let path = house.path();
+    std::fs::write(&path, idle(2)).unwrap();
+    house.until_idle(2);
+    // As most editors do: another file takes its place.
+    let beside = path.with_extension("swp");
+    std::fs::write(&beside, idle(3)).unwrap();
+    std::fs::rename(&beside, &path).unwrap();
+    house.until_idle(3);
+    // As others do: the old one is put aside, and a new one is written.
+    std::fs::rename(&path, path.with_extension("bak")).unwrap();
+    std::fs::write(&path, idle(4)).unwrap();
+    house.until_idle(4);
+    std::fs::remove_file(&path).unwrap();
+    house.until("the defaults", |settings, view| {
+        settings.timeouts.idle == Millis::from_secs(600) && !view.exists
+    });
+    std::fs::remove_dir_all(path.parent().unwrap()).unwrap();
+    write(&path, &idle(5));
+    house.until_idle(5);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_is_followed_to_where_the_file_lies_and_is_kept() {
+    let house = House::new(|path| {
+        let dotfiles = path.parent().unwrap().with_file_name("dotfiles");
+        write(&dotfiles.join("watchbill.toml"), &idle(1));
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(dotfiles.join("watchbill.toml"), path).unwrap();
+    });
+    let real = house.home.path().join("dotfiles/watchbill.toml");
+    std::fs::write(&real, idle(2)).unwrap();
+    house.until_idle(2);
+    house.change(SettingKey::TimeoutsIdle, SettingValue::Text("3s".into())).unwrap();
+    assert_eq!(std::fs::read_to_string(&real).unwrap(), idle(3));
+    assert!(house.path().is_symlink());
+    // Turned elsewhere.
+    let other = house.home.path().join("elsewhere/w.toml");
+    write(&other, &idle(4));
+    std::fs::remove_file(house.path()).unwrap();
+    std::os::unix::fs::symlink(&other, house.path()).unwrap();
+    house.until_idle(4);
+    std::fs::write(&other, idle(5)).unwrap();
+    house.until_idle(5);
+}
+
+#[test]
+fn what_is_wrong_leaves_what_was_right_and_says_where() {
+    let house = House::new(|path| write(path, "[timeouts]\nidle = 7\nstale = 8\n"));
+    let path = house.path();
+    std::fs::write(&path, "[timeouts]\nidle = 'soon'\nstale = 9\n").unwrap();
+    house.until("the other key", |settings, _| settings.timeouts.stale == Millis::from_secs(9));
+    let settings = house.configuration.settings();
+    assert_eq!(settings.timeouts.idle, Millis::from_secs(7), "what was last right");
+    let view = house.configuration.view();
+    let problem = &view.problems[0];
+    assert_eq!(
+        (problem.key, problem.line, problem.column),
+        (Some(SettingKey::TimeoutsIdle), Some(2), Some(8))
+    );
+    assert!(settings.problems[0].detail.contains("line 2, column 8: timeouts.idle"));
+    assert_eq!(settings.doubt, None, "nothing that protects is in doubt");
+
+    std::fs::write(&path, b"[timeouts]\nstale = 10 # \xff\n").unwrap();
+    house.until("the byte", |_, view| view.problems.first().is_some_and(|p| p.message.contains("UTF-8")));
+    let view = house.configuration.view();
+    assert_eq!((view.problems[0].line, view.problems[0].column), (Some(2), Some(14)));
+    assert_eq!(house.configuration.settings().timeouts.stale, Millis::from_secs(9), "all of it as it was");
+
+    std::fs::write(&path, "[timeouts\n").unwrap();
+    house.until("the bracket", |_, view| view.problems.first().is_some_and(|p| p.line == Some(1)));
+    let refused = house.change(SettingKey::TimeoutsIdle, SettingValue::Text("1m".into())).unwrap_err();
+    assert_eq!(refused.code, ErrorCode::Invalid);
+    assert!(refused.message.contains("line 1"), "{}", refused.message);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "[timeouts\n", "left as it is");
+
+    std::fs::write(&path, idle(11)).unwrap();
+    house.until_idle(11);
+    assert_eq!(house.configuration.view().problems, []);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_or_may_not_be_read_is_told() {
+    let house = House::new(|path| write(path, &idle(1)));
+    let path = house.path();
+    std::fs::remove_file(&path).unwrap();
+    std::fs::create_dir(&path).unwrap();
+    house.until("the folder", |_, view| {
+        view.problems.first().is_some_and(|p| p.message.contains("no ordinary file"))
+    });
+    assert_eq!(house.configuration.settings().timeouts.idle, Millis::from_secs(1));
+    std::fs::remove_dir(&path).unwrap();
+    std::fs::write(&path, vec![b'#'; 2 << 20]).unwrap();
+    house
+        .until("the length", |_, view| view.problems.first().is_some_and(|p| p.message.contains("too long")));
+    std::fs::remove_file(&path).unwrap();
+    std::os::unix::fs::symlink(&path, &path).unwrap();
+    house.until("the loop", |_, view| {
+        view.problems.first().is_some_and(|p| p.message.contains("cannot be read"))
+    });
+    std::fs::remove_file(&path).unwrap();
+    write(&path, &idle(2));
+    house.until_idle(2);
+}
+
+#[test]
+fn where_it_never_was_known_what_may_be_stored_nothing_is() {
+    let house = House::new(|path| write(path, "[store]\nexclude = '~/secret'\n"));
+    let doubt = house.configuration.settings().doubt.clone().unwrap();
+    assert!(doubt.contains("line 2, column 11: store.exclude"), "{doubt}");
+    let folder = Folder::new();
+    let data_dir = house.home.path().join("data");
+    let engine = |settings: &Settings| Settings {
+        roots: vec![folder.root.clone()],
+        data_dir: Some(data_dir.clone()),
+        ..settings.clone()
+    };
+    let mut ear = Ear::on(engine(&house.configuration.settings()));
+    ear.handle.follow(&house.configuration);
+    let author = folder.author(1);
+    folder.append(&author, &author.prompt(1, now()));
+    ear.until_state(&author, "working");
+    ear.until("the problem", |copy| copy.problems.iter().any(|problem| problem.kind == "configuration"));
+    assert!(!data_dir.join("watchbill.db").exists());
+
+    std::fs::write(house.path(), "[store]\nexclude = ['~/secret']\n").unwrap();
+    house.until("certainty", |settings, _| settings.doubt.is_none());
+    ear.until("the problem to be over", |copy| copy.problems.is_empty());
+    let end = std::time::Instant::now() + PATIENCE;
+    let stored = || ear.handle.doctor().unwrap().store.is_some_and(|store| store.exists && store.texts > 0);
+    while !stored() {
+        assert!(std::time::Instant::now() < end, "it is stored by now");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn a_running_engine_takes_other_timeouts() {
+    let house = House::new(|path| write(path, "[timeouts]\nstale = \"1h\"\nidle = \"1h\"\n"));
+    let folder = Folder::new();
+    let settings = (*house.configuration.settings()).clone();
+    let mut ear =
+        Ear::of(start(Settings { roots: vec![folder.root.clone()], data_dir: None, ..settings }).unwrap());
+    ear.handle.follow(&house.configuration);
+    let author = folder.author(1);
+    folder.append(&author, &author.prompt(1, now()));
+    ear.until_state(&author, "working");
+    std::fs::write(house.path(), "[timeouts]\nstale = \"1s\"\n").unwrap();
+    ear.until("the turn to be taken for over", |copy| {
+        row(copy, &author).is_some_and(|row| row.state != "working")
+    });
+    assert_eq!(ear.handle.settings().timeouts.stale, Millis::from_secs(1));
+    assert_eq!(ear.handle.settings().roots, [folder.root.clone()], "the engine's own");
+}
+
+#[test]
+fn what_the_window_saves_is_in_the_file_with_its_comments() {
+    let text =
+        "# mine\n[timeouts]\nidle = 600 # minutes\n\n[store]\nexclude = [\n  '~/a', # one\n  '~/b',\n]\n";
+    let house = House::new(|path| write(path, text));
+    let read = || std::fs::read_to_string(house.path()).unwrap();
+    let view = house.change(SettingKey::TimeoutsIdle, SettingValue::Text("5m".into())).unwrap();
+    assert_eq!(read(), text.replace("600", "300"));
+    let setting = view.settings.iter().find(|setting| setting.key == SettingKey::TimeoutsIdle).unwrap();
+    assert_eq!((&setting.value, setting.source), (&SettingValue::Text("5m".into()), SettingSource::File));
+    assert_eq!(
+        house.changes.try_recv().unwrap().settings.timeouts.idle,
+        Millis::from_secs(300),
+        "told at once"
+    );
+
+    // A default takes the line out, and what was there comes back with every byte.
+    house.change(SettingKey::TimeoutsIdle, SettingValue::Text("10m".into())).unwrap();
+    assert_eq!(read(), text.replace("idle = 600 # minutes\n", ""));
+    house.change(SettingKey::TimeoutsIdle, SettingValue::Text("5m".into())).unwrap();
+    assert_eq!(read(), text.replace("600", "300"));
+    let list = |items: &[&str]| SettingValue::List(items.iter().map(|item| (*item).to_owned()).collect());
+    house.change(SettingKey::StoreExclude, list(&[])).unwrap();
+    house.change(SettingKey::StoreExclude, list(&["~/a", "~/b"])).unwrap();
+    assert_eq!(read(), text.replace("600", "300"));
+
+    let wrong = house.change(SettingKey::TimeoutsIdle, SettingValue::Text("soon".into())).unwrap_err();
+    assert_eq!(wrong.code, ErrorCode::Invalid);
+    assert!(wrong.message.contains("expected a time above zero"), "{}", wrong.message);
+    assert_eq!(read(), text.replace("600", "300"));
+}
+
+#[test]
+fn all_changes_or_none() {
+    let house = House::new(|path| write(path, "roots = ['~/x']\n[alerts]\nsound = true\n"));
+    let before = std::fs::read_to_string(house.path()).unwrap();
+    let changes = [
+        SettingChange { key: SettingKey::AlertsSound, value: None },
+        SettingChange { key: SettingKey::ArchiveLevel, value: Some(SettingValue::Number(40)) },
+    ];
+    assert!(house.configuration.change(&changes).is_err());
+    assert_eq!(std::fs::read_to_string(house.path()).unwrap(), before);
+}
+
+#[test]
+fn a_change_by_somebody_else_is_not_written_over() {
+    let house = House::new(|path| write(path, &idle(1)));
+    let theirs = "# theirs\n[timeouts]\nidle = 2\n";
+    // The change and theirs race for who is first; whoever is, nothing of theirs is lost.
+    std::fs::write(house.path(), theirs).unwrap();
+    let answer = house.change(SettingKey::AlertsSound, SettingValue::Flag(true));
+    let text = std::fs::read_to_string(house.path()).unwrap();
+    match answer {
+        Err(refused) => assert_eq!((refused.code, text.as_str()), (ErrorCode::Conflict, theirs)),
+        Ok(_) => assert!(text.starts_with(theirs)),
+    }
+    house.until_idle(2);
+    house.change(SettingKey::AlertsSound, SettingValue::Flag(true)).unwrap();
+    assert_eq!(std::fs::read_to_string(house.path()).unwrap(), format!("{theirs}\n[alerts]\nsound = true\n"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_keeps_its_mode() {
+    use std::os::unix::fs::PermissionsExt;
+    let house = House::new(|path| {
+        write(path, "");
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o640)).unwrap();
+    });
+    house.change(SettingKey::WindowTheme, SettingValue::Text("dark".into())).unwrap();
+    assert_eq!(std::fs::metadata(house.path()).unwrap().permissions().mode() & 0o777, 0o640);
+    assert_eq!(std::fs::read_to_string(house.path()).unwrap(), "[window]\ntheme = \"dark\"\n");
+}
+
+#[test]
+fn what_an_option_or_a_variable_decides_is_said_and_not_changed() {
+    let house = House::with(
+        |path| write(path, "roots = ['~/file']\n"),
+        |home| vec![("WATCHBILL_CLAUDE_DIR", home.join("variable").to_str().unwrap().to_owned())],
+    );
+    let view = house.configuration.view();
+    let roots = view.settings.iter().find(|setting| setting.key == SettingKey::Roots).unwrap();
+    assert_eq!(roots.source, SettingSource::Environment);
+    assert_eq!(roots.fixed_by.as_deref(), Some("WATCHBILL_CLAUDE_DIR"));
+    let refused = house.change(SettingKey::Roots, SettingValue::List(vec!["/x".into()])).unwrap_err();
+    assert!(refused.message.starts_with("WATCHBILL_CLAUDE_DIR decides this"), "{}", refused.message);
+}

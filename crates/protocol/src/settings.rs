@@ -1,0 +1,213 @@
+//! The settings as they are in force, where each comes from, and what is wrong with the configuration file.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+/// Declares the keys once: variant, name in the file, what it does.
+macro_rules! keys {
+    ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal),+ $(,)?) => {
+        /// Every setting that the configuration file knows, by table and name.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
+        pub enum SettingKey {
+            $($(#[doc = $doc])+ #[serde(rename = $name)] $variant,)+
+        }
+
+        impl SettingKey {
+            /// All of them, in the order of the documentation.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            /// The name in the file: `timeouts.idle` is `idle` under `[timeouts]`.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name),+ }
+            }
+        }
+    };
+}
+
+keys! {
+    /// The agent's folders, instead of --claude-dir.
+    Roots = "roots",
+    /// A tool call without a result, and nothing better known, is taken for a question after this time.
+    TimeoutsApproval = "timeouts.approval",
+    /// A turn without a word is taken for over after this time.
+    TimeoutsStale = "timeouts.stale",
+    /// A session without a word is idle after this time.
+    TimeoutsIdle = "timeouts.idle",
+    /// Sessions that don't run any more stay in the roster this long.
+    RosterRecent = "roster.recent",
+    /// How changes are noticed: auto, native or poll.
+    WatchMode = "watch.mode",
+    /// How often folders are looked at where mode is poll.
+    WatchPollInterval = "watch.poll_interval",
+    /// Bytes of a tool's input or output that can be searched; 0: none.
+    StoreCut = "store.cut",
+    /// Nothing is stored of sessions that work in these folders, or of what tools do to files there.
+    StoreExclude = "store.exclude",
+    /// Calls of these tools are no activities of a prompt; their texts are found all the same.
+    StoreSkipTools = "store.skip_tools",
+    /// Markdown files in these folders are plans, beside those in the agents' own plan folders.
+    StorePlanFolders = "store.plan_folders",
+    /// Keeps transcripts, compressed, that the agent's own clean-up will remove.
+    ArchiveEnabled = "archive.enabled",
+    /// The most that the archive may take.
+    ArchiveBudget = "archive.budget",
+    /// Archived transcripts older than this are given up; never: only the budget ends anything.
+    ArchiveKeep = "archive.keep",
+    /// A transcript is archived when it has been unchanged for this long.
+    ArchiveAfter = "archive.after",
+    /// How hard archived transcripts are compressed, 1 to 19.
+    ArchiveLevel = "archive.level",
+    /// Alerts for permissions that are asked for.
+    AlertsApproval = "alerts.approval",
+    /// Alerts for questions.
+    AlertsQuestion = "alerts.question",
+    /// Alerts for plans that want to be approved.
+    AlertsPlan = "alerts.plan",
+    /// Alerts for other dialogs that wait.
+    AlertsDialog = "alerts.dialog",
+    /// Alerts for sessions that failed.
+    AlertsError = "alerts.error",
+    /// Alerts for turns that ended.
+    AlertsFinished = "alerts.finished",
+    /// So long somebody must be needed before an alert comes.
+    AlertsDwell = "alerts.dwell",
+    /// No alerts in these hours of the day.
+    AlertsQuietHours = "alerts.quiet_hours",
+    /// No alerts for these projects: names, or folders.
+    AlertsMuted = "alerts.muted",
+    /// Alerts make a sound.
+    AlertsSound = "alerts.sound",
+    /// The window's colours: system, light or dark.
+    WindowTheme = "window.theme",
+    /// The window stays above all others.
+    WindowAlwaysOnTop = "window.always_on_top",
+    /// A key that opens the window from anywhere, such as Ctrl+Alt+W; empty: none.
+    WindowShortcut = "window.shortcut",
+    /// The window offers to install hooks where none are.
+    HooksOffer = "hooks.offer",
+}
+
+/// A setting's value. Spans of time are text such as `10m`, sizes such as `5GB`, hours such as `22:00-07:00`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(untagged)]
+pub enum SettingValue {
+    /// Yes or no.
+    Flag(bool),
+    /// A whole number.
+    Number(i64),
+    /// A word, a span of time, a size.
+    Text(String),
+    /// Folders, names, hours.
+    List(Vec<String>),
+}
+
+/// Who decides what a setting is; each goes before those after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum SettingSource {
+    /// An option of this start of the program.
+    Option,
+    /// An environment variable.
+    Environment,
+    /// The configuration file.
+    File,
+    /// Nobody: it is as the documentation says.
+    Default,
+}
+
+/// One setting as it is in force.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
+pub struct Setting {
+    /// Which.
+    pub key: SettingKey,
+    /// What it is.
+    pub value: SettingValue,
+    /// What it would be if nobody had said anything.
+    pub default: SettingValue,
+    /// Where the value comes from.
+    pub source: SettingSource,
+    /// The option or variable that decides. Then the file cannot, and the window does not try.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fixed_by: Option<String>,
+}
+
+/// Something in the configuration file that is not followed. What was last right counts instead.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
+pub struct SettingProblem {
+    /// The setting, where it is one that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<SettingKey>,
+    /// Counted from 1; absent where the file as a whole cannot be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
+    /// In characters, counted from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<u64>,
+    /// What was expected and what was found, or what the system said.
+    pub message: String,
+}
+
+impl std::fmt::Display for SettingProblem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let (Some(line), Some(column)) = (self.line, self.column) {
+            write!(f, "line {line}, column {column}: ")?;
+        }
+        if let Some(key) = self.key {
+            write!(f, "{}: ", key.name())?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+/// All settings, the file they stand in, and what is wrong with it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
+pub struct SettingsView {
+    /// The configuration file, whether it is there or not. Absent where no folder for it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// The file is there.
+    pub exists: bool,
+    /// Where Watchbill keeps its own files, if anywhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data_dir: Option<String>,
+    /// Every setting once, in the order of the documentation.
+    pub settings: Vec<Setting>,
+    /// What is not followed, in the order of the file.
+    pub problems: Vec<SettingProblem>,
+}
+
+/// One setting that the person wants otherwise.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct SettingChange {
+    /// Which.
+    pub key: SettingKey,
+    /// What it shall be; `null`: as if nobody had said anything.
+    pub value: Option<SettingValue>,
+}
+
+/// What archiving transcripts would take and save, for the person to decide.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
+pub struct ArchiveOffer {
+    /// Transcripts that would be archived.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// What they would take, estimated from some of them.
+    pub expected: u64,
+    /// After so many days the agent removes a transcript.
+    pub cleanup_days: i64,
+    /// Transcripts that the agent will remove within a week.
+    pub soon: u64,
+    /// When it may remove the first one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_at: Option<String>,
+}

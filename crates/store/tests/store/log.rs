@@ -1,0 +1,65 @@
+//! The write-ahead log: copied beside the writer, and by the commits themselves where nobody else does.
+
+use watchbill_store::{DATABASE, Mode, Store};
+
+use crate::rig::Rig;
+
+/// Half a megabyte of `content`: SQLite writes nothing where it would write the same once more.
+fn fill(store: &mut Store, name: &str, content: u8) {
+    let mut step = store.step().unwrap();
+    step.put_fact(name, &vec![content; 512 << 10]).unwrap();
+    step.commit().unwrap();
+}
+
+fn database_length(rig: &Rig) -> u64 {
+    std::fs::metadata(rig.folder.path().join(DATABASE)).unwrap().len()
+}
+
+#[test]
+fn the_log_is_copied_beside_the_writer() {
+    let rig = Rig::new();
+    let mut store = rig.open();
+    let mut copier = store.log_copier().unwrap().expect("the store is ours");
+    fill(&mut store, "first", 1);
+    assert!(!copier.is_due(), "little waits");
+    let before = database_length(&rig);
+    for n in 0..20 {
+        fill(&mut store, &format!("{n}"), 2);
+    }
+    assert_eq!(database_length(&rig), before, "ten megabytes are in the log alone");
+    assert!(copier.is_due());
+    // The writer is in the middle of a step: neither waits for the other, and the step is in neither place.
+    let mut step = store.step().unwrap();
+    step.put_fact("unfinished", b"x").unwrap();
+    let (log, copied) = copier.copy().unwrap();
+    assert!(log > 1_000 && copied == log, "{copied} of {log}");
+    drop(step);
+    assert!(database_length(&rig) > before + (10 << 20));
+    assert!(!copier.is_due(), "what is copied is not copied again");
+    // The log begins anew, and is not due before it is long again.
+    fill(&mut store, "another", 3);
+    assert!(!copier.is_due());
+    assert_eq!(store.fact("unfinished").unwrap(), None);
+    assert_eq!(store.fact("19").unwrap().map(|bytes| bytes.len()), Some(512 << 10));
+}
+
+#[test]
+fn where_nobody_copies_the_commits_do() {
+    let rig = Rig::new();
+    let mut store = rig.open();
+    let before = database_length(&rig);
+    for n in 0..150 {
+        fill(&mut store, "one", n);
+    }
+    assert!(database_length(&rig) > before);
+    let log = std::fs::metadata(rig.folder.path().join(format!("{DATABASE}-wal"))).unwrap().len();
+    assert!(log < 70 << 20, "{log}");
+}
+
+#[test]
+fn who_only_reads_copies_nothing() {
+    let rig = Rig::new();
+    let _writer = rig.open();
+    let reader = Store::open(rig.folder.path(), Mode::WriteOrRead).unwrap();
+    assert!(reader.log_copier().unwrap().is_none());
+}

@@ -1,0 +1,116 @@
+//! The settings between the configuration and the windows: what they ask and change, and what they are told by themselves.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tauri::ipc::Channel;
+use tauri::{AppHandle, Manager, State, WebviewWindow, async_runtime};
+use watchbill_engine::settings::Configuration;
+use watchbill_engine::settings::configuration::Changed;
+use watchbill_engine::settings::follow::{self, Following};
+use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_protocol::settings::{ArchiveOffer, SettingChange, SettingsView};
+
+use crate::desk::Desk;
+use crate::window;
+
+/// The lines to the windows. Tauri's managed state.
+#[derive(Default)]
+pub struct SettingsLine(Mutex<Vec<(String, Channel<SettingsView>)>>);
+
+/// A page has one line for its colours and one for what it shows; one that was loaded again never says that its old ones
+/// are void.
+const LINES_A_WINDOW: usize = 4;
+
+impl SettingsLine {
+    /// The window is gone.
+    pub fn window_closed(&self, label: &str) {
+        self.lock().retain(|(of, _)| of != label);
+    }
+
+    fn tell(&self, view: &SettingsView) {
+        self.lock().retain(|(_, channel)| channel.send(view.clone()).is_ok());
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<(String, Channel<SettingsView>)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// From now on edits by hand count, and so does what the windows change.
+pub fn follow(app: &AppHandle, configuration: &Arc<Configuration>) -> Following {
+    let app = app.clone();
+    configuration.subscribe(Box::new(move |changed| {
+        take(&app, changed);
+        true
+    }));
+    follow::follow(configuration)
+}
+
+/// Everything in the shell that depends on a setting is told here.
+fn take(app: &AppHandle, changed: &Changed) {
+    if let Some(desk) = app.try_state::<Desk>()
+        && let Err(error) = desk.apply(&changed.settings)
+    {
+        tracing::error!(%error, "other settings could not be applied; they count after a restart");
+    }
+    if changed.settings.window != changed.before.window {
+        window::apply(app, &changed.settings.window);
+        crate::take_key(app, changed.settings.window.shortcut.clone().unwrap_or_default());
+    }
+    app.state::<SettingsLine>().tell(&changed.view);
+}
+
+/// All settings as they are in force.
+#[tauri::command]
+pub async fn settings(configuration: State<'_, Arc<Configuration>>) -> Result<SettingsView, ApiError> {
+    Ok((*configuration.view()).clone())
+}
+
+/// The settings now, and again after every change, for the window that asks.
+#[tauri::command]
+pub async fn settings_subscribe(
+    window: WebviewWindow,
+    line: State<'_, SettingsLine>,
+    configuration: State<'_, Arc<Configuration>>,
+    channel: Channel<SettingsView>,
+) -> Result<(), ApiError> {
+    // Under the lock, so that no change falls between.
+    let mut lines = line.lock();
+    if channel.send((*configuration.view()).clone()).is_ok() {
+        let of_window = |(label, _): &(String, _)| label == window.label();
+        if lines.iter().filter(|line| of_window(line)).count() >= LINES_A_WINDOW
+            && let Some(oldest) = lines.iter().position(|line| of_window(line))
+        {
+            lines.remove(oldest);
+        }
+        lines.push((window.label().to_owned(), channel));
+    }
+    Ok(())
+}
+
+/// Changes settings in the configuration file, all of them or none.
+#[tauri::command]
+pub async fn change_settings(
+    configuration: State<'_, Arc<Configuration>>,
+    changes: Vec<SettingChange>,
+) -> Result<SettingsView, ApiError> {
+    let configuration = Arc::clone(&configuration);
+    let changed = async_runtime::spawn_blocking(move || configuration.change(&changes)).await;
+    changed.unwrap_or_else(|error| {
+        tracing::error!(%error, "a change of settings ended in a panic");
+        Err(ApiError::new(ErrorCode::Internal, "the settings could not be changed; the log says why"))
+    })
+}
+
+/// What archiving would take and save.
+#[tauri::command]
+pub async fn archive_offer(desk: State<'_, Desk>) -> Result<ArchiveOffer, ApiError> {
+    desk.ask(|engine| Ok(engine.archive_offer())).await
+}
+
+/// Shows the window of the settings, in front.
+#[tauri::command]
+pub async fn open_settings(app: AppHandle) -> Result<(), ApiError> {
+    window::open_settings(&app);
+    Ok(())
+}

@@ -1,0 +1,50 @@
+// What is measured inside the page, and how it is told. Each probe stands for itself: it is sent to the page as text.
+
+const nearest = (values, share) => values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))];
+export const shown = (values) => `median ${nearest(values, 0.5).toFixed(1)}, 95 of 100 ${nearest(values, 0.95).toFixed(1)}, 99 of 100 ${nearest(values, 0.99).toFixed(1)}, most ${Math.max(...values).toFixed(1)} ms (${values.length})`;
+
+export const say = (what, words) => process.stdout.write(`${what.padEnd(58)} ${words}\n`);
+
+/** Scrolls an element by so many pixels a frame, up and down, and gives the time between frames. */
+export const scrolling = ({ selector, by, frames }) =>
+  new Promise((done) => {
+    const view = document.querySelector(selector);
+    const gaps = [];
+    const began = performance.now();
+    let last = began;
+    let way = by;
+    const step = (now) => {
+      if (gaps.length > 0 || now > began) gaps.push(now - last);
+      last = now;
+      if (gaps.length > frames) return done(gaps.slice(1));
+      if (view.scrollTop + way < 0 || view.scrollTop + way > view.scrollHeight - view.clientHeight) way = -way;
+      view.scrollTop += way;
+      requestAnimationFrame(step);
+    };
+    requestAnimationFrame(step);
+  });
+
+/** From a key to the frame after the one that shows its work. */
+export const keys = ({ key, times }) =>
+  (async () => {
+    const spans = [];
+    const frame = () => new Promise((done) => requestAnimationFrame(done));
+    for (let i = 0; i < times; i += 1) {
+      // Keys come at any moment of a frame.
+      await new Promise((done) => setTimeout(done, 20 + ((i * 7) % 16)));
+      const began = performance.now();
+      (document.activeElement ?? document.body).dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+      await frame();
+      await new Promise((done) => setTimeout(done));
+      spans.push(performance.now() - began);
+    }
+    return spans;
+  })();
+
+/** From the click on the first row to the frame in which the newest of so many items is drawn. */
+export const opening = async (items) => {
+  const began = performance.now();
+  document.querySelector("[data-session]").click();
+  while (!document.querySelector(`[data-index='${items - 1}'] .entry`)) await new Promise((done) => requestAnimationFrame(done));
+  return performance.now() - began;
+};

@@ -1,0 +1,116 @@
+// @vitest-environment jsdom
+
+import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-library/svelte";
+import { afterEach, beforeAll, expect, test } from "vitest";
+
+import { MockHost, presetNamed } from "../../lib/host/mock/mock";
+import { applyTheme } from "../../lib/settings/theme";
+import HooksOffer from "../roster/HooksOffer.svelte";
+import SettingsWindow from "./SettingsWindow.svelte";
+
+beforeAll(() => {
+  // Not in jsdom.
+  HTMLDialogElement.prototype.showModal ??= function (this: HTMLDialogElement) {
+    this.open = true;
+  };
+  HTMLDialogElement.prototype.close ??= function (this: HTMLDialogElement) {
+    this.open = false;
+  };
+});
+afterEach(cleanup);
+
+async function show(preset = "") {
+  const host = new MockHost(presetNamed(preset));
+  render(SettingsWindow, { host });
+  await waitFor(() => expect((screen.getByLabelText("A silent session is idle after") as HTMLInputElement).value).toBe("10m"));
+  return host;
+}
+
+test("a change is saved at once and says so; a wrong one stays in its field with the reason", async () => {
+  const host = await show();
+  const field = screen.getByLabelText<HTMLInputElement>("A silent session is idle after");
+  await fireEvent.change(field, { target: { value: "30m" } });
+  await waitFor(() => expect(screen.getByText("Saved")).toBeTruthy());
+  expect(host.config.view().settings.find((setting) => setting.key === "timeouts.idle")).toMatchObject({ value: "30m", source: "file" });
+  await fireEvent.change(field, { target: { value: "soon" } });
+  const refusal = await screen.findByRole("alert");
+  expect(refusal.textContent).toContain("expected a time above zero");
+  expect(field.getAttribute("aria-invalid")).toBe("true");
+  expect(document.getElementById(field.getAttribute("aria-describedby")!)!.contains(refusal)).toBe(true);
+  expect(field.value).toBe("soon");
+  await fireEvent.change(field, { target: { value: "" } });
+  await waitFor(() => expect(field.value).toBe("10m"));
+});
+
+test("an edit by hand shows, and what is wrong in the file stands beside its setting", async () => {
+  const host = await show();
+  host.config.edit({ "timeouts.idle": "20m", "alerts.muted": ["scratch"] }, [
+    { key: "timeouts.stale", line: 4, column: 9, message: 'expected a time above zero; found "never"' },
+    { line: 7, column: 1, message: "`colour` is not known" },
+  ]);
+  await waitFor(() => expect(screen.getByLabelText<HTMLInputElement>("A silent session is idle after").value).toBe("20m"));
+  expect(screen.getByText("scratch")).toBeTruthy();
+  const about = document.getElementById("set-timeouts.stale-about")!;
+  expect(about.textContent).toContain("Line 4: expected a time above zero");
+  expect(screen.getByText("Line 7: `colour` is not known")).toBeTruthy();
+  expect(screen.getByText(/2 lines of the file are not followed/)).toBeTruthy();
+});
+
+test("what an option decides is said and cannot be changed", async () => {
+  const host = await show();
+  host.config.fix("roots", "--claude-dir");
+  await waitFor(() => expect(screen.getByText(/--claude-dir decides this/)).toBeTruthy());
+  expect(screen.getByLabelText<HTMLInputElement>("Folders of Claude Code", { selector: "input" }).disabled).toBe(true);
+});
+
+test("items of a list come and go", async () => {
+  const host = await show();
+  const field = screen.getByLabelText("Muted projects", { selector: "input" });
+  await fireEvent.input(field, { target: { value: "scratch" } });
+  await fireEvent.keyDown(field, { key: "Enter" });
+  await fireEvent.click(await screen.findByLabelText("Remove scratch"));
+  await waitFor(() => expect(screen.queryByText("scratch")).toBeNull());
+  expect(host.config.view().exists).toBe(false);
+});
+
+test("the archive is offered with its numbers", async () => {
+  await show();
+  const section = screen.getByRole("region", { name: "Archive" });
+  await waitFor(() => expect(section.textContent).toContain("310 MB"));
+  const text = section.textContent!.replace(/\s+/g, " ");
+  for (const part of ["after 30 days", "412 transcripts", "1.9 GB", "37 within a week"]) expect(text).toContain(part);
+  expect(within(section).getByLabelText<HTMLInputElement>("Keep transcripts").checked).toBe(false);
+});
+
+test("hooks are installed only after the exact change was shown", async () => {
+  const host = await show("unhooked");
+  await fireEvent.click(await screen.findByText("Install…"));
+  const diff = await screen.findByRole("region", { name: /^Change of/ });
+  expect(diff.textContent).toContain('"hooks": {');
+  expect(host.hooks.done).toEqual([]);
+  await fireEvent.click(screen.getByText("Install"));
+  await screen.findByText("Uninstall…");
+  expect(host.hooks.done).toEqual(["install"]);
+});
+
+test("hooks are offered once, and never again", async () => {
+  const host = new MockHost(presetNamed("unhooked"));
+  render(HooksOffer, { host, onsay: () => {} });
+  await fireEvent.click(await screen.findByText("Not now"));
+  await waitFor(() => expect(screen.queryByLabelText("Hooks")).toBeNull());
+  cleanup();
+  render(HooksOffer, { host, onsay: () => {} });
+  await Promise.resolve();
+  await new Promise((done) => setTimeout(done));
+  expect(screen.queryByLabelText("Hooks")).toBeNull();
+  expect(host.config.view().settings.find((setting) => setting.key === "hooks.offer")?.value).toBe(false);
+});
+
+test("the colours are those that the person wants", () => {
+  const host = new MockHost(presetNamed(""));
+  const root = document.createElement("html");
+  applyTheme(host.config.change([{ key: "window.theme", value: "dark" }]), root);
+  expect(root.dataset["theme"]).toBe("dark");
+  applyTheme(host.config.change([{ key: "window.theme", value: null }]), root);
+  expect(root.dataset["theme"]).toBeUndefined();
+});

@@ -1,0 +1,81 @@
+// What the person says of a session and its chain: asked of the host, told in words, and undone while they are read.
+
+import type { WorkChain } from "./bindings/WorkChain";
+import { type Host, reasonOf } from "./host/host";
+
+/** Tells the person what happened; with a way back where there is one. */
+export type Say = (words: string, undo?: () => void) => void;
+
+export class ChainWords {
+  #host: Host;
+  #session: () => string;
+  #say: Say;
+  #onchain: (chain: WorkChain) => void;
+
+  constructor(host: Host, session: () => string, say: Say, onchain: (chain: WorkChain) => void) {
+    this.#host = host;
+    this.#session = session;
+    this.#say = say;
+    this.#onchain = onchain;
+  }
+
+  readonly rename = (name: string): void => {
+    const said = name === "" ? "It has its own title again" : "Renamed";
+    void this.#ask(this.#host.renameChain(this.#session(), name === "" ? null : name), said);
+  };
+
+  readonly join = (withSessionId: string): void => {
+    void this.#ask(this.#host.joinChains(this.#session(), withSessionId), "Joined", this.undo);
+  };
+
+  readonly accept = (sessionId: string): void => {
+    void this.#ask(this.#host.acceptLink(sessionId), "Joined", this.undo);
+  };
+
+  readonly reject = (sessionId: string): void => {
+    void this.#ask(this.#host.rejectLink(sessionId), "Split", () => this.#undo(sessionId));
+  };
+
+  readonly split = (sessionId: string): void => {
+    void this.#ask(this.#host.splitChain(sessionId), "Split", () => this.#undo(sessionId));
+  };
+
+  readonly undo = (): void => this.#undo(this.#session());
+
+  readonly snooze = (until: string | null): void => {
+    const session = this.#session();
+    const back = until === null ? undefined : () => void this.#told(this.#host.snooze(session, null), "");
+    void this.#told(this.#host.snooze(session, until), until === null ? "The snooze is over" : "Snoozed", back);
+  };
+
+  /** Says whether it is done. */
+  readonly putAway = (away: boolean): Promise<boolean> => {
+    const session = this.#session();
+    const back = away ? () => void this.#told(this.#host.putAway(session, false), "") : undefined;
+    return this.#told(this.#host.putAway(session, away), away ? "Put away until something new happens" : "In the roster again", back);
+  };
+
+  #undo(sessionId: string): void {
+    void this.#ask(this.#host.undoChain(sessionId), "Undone");
+  }
+
+  async #ask(asked: Promise<WorkChain>, said: string, undo?: () => void): Promise<void> {
+    try {
+      this.#onchain(await asked);
+      this.#say(said, undo);
+    } catch (error) {
+      this.#say(reasonOf(error));
+    }
+  }
+
+  async #told(asked: Promise<void>, said: string, undo?: () => void): Promise<boolean> {
+    try {
+      await asked;
+      if (said !== "") this.#say(said, undo);
+      return true;
+    } catch (error) {
+      this.#say(reasonOf(error));
+      return false;
+    }
+  }
+}

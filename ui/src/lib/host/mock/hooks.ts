@@ -1,0 +1,47 @@
+// Hooks without an agent: a settings file of which only our own entries are known.
+
+import type { HookSettings } from "../../bindings/HookSettings";
+import type { HooksPreview } from "../../bindings/HooksPreview";
+import type { HooksStep } from "../../bindings/HooksStep";
+
+const PATH = "/home/dev/.claude/settings.json";
+export const MOCK_ROOT = "/home/dev/.claude";
+
+export class MockHooks {
+  /** What was done, for tests. */
+  readonly done: HooksStep[] = [];
+
+  #installed: boolean;
+
+  constructor(installed: boolean) {
+    this.#installed = installed;
+  }
+
+  status(): HookSettings[] {
+    const state = this.#installed ? "installed" : "absent";
+    return [{ path: PATH, state, missing: [], scope: "user", root: MOCK_ROOT }];
+  }
+
+  preview(step: HooksStep): HooksPreview {
+    const kind = step === "install" ? "added" : "removed";
+    const ours = ['  "hooks": {', '    "Stop": [{ "hooks": [{ "type": "command", "command": "watchbill hook" }] }]', "  }"];
+    const changes = (step === "install") !== this.#installed;
+    return {
+      path: PATH,
+      root: MOCK_ROOT,
+      step,
+      lines: changes
+        ? [{ kind: "same", text: "{" }, { kind: "same", text: '  "model": "opus",' }, ...ours.map((text) => ({ kind, text }) as const), { kind: "same", text: "}" }]
+        : [],
+      program: "/usr/bin/watchbill",
+      client: "2.1.329",
+      token: `${step}-${String(this.#installed)}`,
+    };
+  }
+
+  change(step: HooksStep, token: string): void {
+    if (token !== this.preview(step).token) throw { code: "conflict", message: `${PATH} has changed since this was shown; look at it again` };
+    this.#installed = step === "install";
+    this.done.push(step);
+  }
+}

@@ -1,0 +1,110 @@
+// Settings without an engine: what a change makes of them, as the engine would say it.
+
+import type { Setting } from "../../bindings/Setting";
+import type { SettingChange } from "../../bindings/SettingChange";
+import type { SettingKey } from "../../bindings/SettingKey";
+import type { SettingProblem } from "../../bindings/SettingProblem";
+import type { SettingsView } from "../../bindings/SettingsView";
+import type { SettingValue } from "../../bindings/SettingValue";
+
+const DEFAULTS: Record<SettingKey, SettingValue> = {
+  roots: ["/home/dev/.claude"],
+  "timeouts.approval": "5s",
+  "timeouts.stale": "1m",
+  "timeouts.idle": "10m",
+  "roster.recent": "24h",
+  "watch.mode": "auto",
+  "watch.poll_interval": "2s",
+  "store.cut": 4000,
+  "store.exclude": [],
+  "store.skip_tools": ["ListMcpResourcesTool", "SlashCommand", "Skill", "TodoWrite", "AskUserQuestion"],
+  "store.plan_folders": [],
+  "archive.enabled": false,
+  "archive.budget": "5GiB",
+  "archive.keep": "never",
+  "archive.after": "7d",
+  "archive.level": 6,
+  "alerts.approval": true,
+  "alerts.question": true,
+  "alerts.plan": true,
+  "alerts.dialog": true,
+  "alerts.error": true,
+  "alerts.finished": true,
+  "alerts.dwell": "2s",
+  "alerts.quiet_hours": [],
+  "alerts.muted": [],
+  "alerts.sound": false,
+  "window.theme": "system",
+  "window.always_on_top": false,
+  "window.shortcut": "",
+  "hooks.offer": true,
+};
+
+const SPAN = /^\d+\s*(ms|s|m|min|h|d)?$/;
+
+export class MockSettings {
+  #said = new Map<SettingKey, SettingValue>();
+  #problems: SettingProblem[] = [];
+  #fixed = new Map<SettingKey, string>();
+  #listeners = new Set<(view: SettingsView) => void>();
+
+  /** As if a person had edited the file. */
+  edit(said: Partial<Record<SettingKey, SettingValue>>, problems: SettingProblem[] = []): void {
+    this.#said = new Map(Object.entries(said) as [SettingKey, SettingValue][]);
+    this.#problems = problems;
+    this.#tell();
+  }
+
+  /** As if an option or a variable had been given. */
+  fix(key: SettingKey, by: string): void {
+    this.#fixed.set(key, by);
+    this.#tell();
+  }
+
+  view(): SettingsView {
+    const one = (key: SettingKey): Setting => {
+      const fixedBy = this.#fixed.get(key);
+      const said = this.#said.get(key);
+      return {
+        key,
+        value: said ?? DEFAULTS[key],
+        default: DEFAULTS[key],
+        source: fixedBy === undefined ? (said === undefined ? "default" : "file") : fixedBy.startsWith("-") ? "option" : "environment",
+        ...(fixedBy === undefined ? {} : { fixedBy }),
+      };
+    };
+    return {
+      path: "/home/dev/.config/watchbill/config.toml",
+      exists: this.#said.size > 0,
+      dataDir: "/home/dev/.local/share/watchbill",
+      settings: (Object.keys(DEFAULTS) as SettingKey[]).map(one),
+      problems: this.#problems,
+    };
+  }
+
+  change(changes: readonly SettingChange[]): SettingsView {
+    for (const { key, value } of changes) {
+      const isSpan = key.startsWith("timeouts.") || ["roster.recent", "alerts.dwell", "archive.after"].includes(key);
+      if (isSpan && value !== null && !SPAN.test(String(value))) {
+        const message = `expected a time above zero: seconds, or a number with a unit, such as "10m"; found ${JSON.stringify(value)}`;
+        throw { code: "invalid", message };
+      }
+    }
+    for (const { key, value } of changes) {
+      if (value === null || JSON.stringify(value) === JSON.stringify(DEFAULTS[key])) this.#said.delete(key);
+      else this.#said.set(key, value);
+    }
+    this.#tell();
+    return this.view();
+  }
+
+  subscribe(listener: (view: SettingsView) => void): () => void {
+    this.#listeners.add(listener);
+    listener(this.view());
+    return () => this.#listeners.delete(listener);
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener(this.view());
+  }
+}

@@ -1,0 +1,28 @@
+// The hooks' states in words.
+
+import type { HookSettings } from "../bindings/HookSettings";
+import { oneLine, plural } from "../text";
+
+export const SCOPE_WORDS: Record<string, string> = {
+  user: "All your sessions",
+  project: "Everybody in a project",
+  local: "Your sessions in a project",
+  managed: "Everybody on this machine",
+};
+
+export function hookWords(settings: HookSettings): string {
+  switch (settings.state) {
+    case "installed":
+      return settings.missing.length === 0 ? "Installed" : `Installed, without ${plural(settings.missing.length, "event")} that could be heard as well`;
+    case "absent":
+      return "Not installed";
+    case "disabled":
+      return "Claude Code runs no hooks: these settings forbid it";
+    case "program_missing":
+      return "Installed, but the program that they start is not there";
+    case "unreadable":
+      return settings.problem === undefined ? "Cannot be read" : oneLine(settings.problem);
+    default:
+      return settings.state;
+  }
+}

@@ -1,0 +1,93 @@
+// The settings as the engine tells them, and what became of the last change of each. Nothing is decided here.
+
+import type { Setting } from "../bindings/Setting";
+import type { SettingKey } from "../bindings/SettingKey";
+import type { SettingProblem } from "../bindings/SettingProblem";
+import type { SettingsView } from "../bindings/SettingsView";
+import type { SettingValue } from "../bindings/SettingValue";
+import { type Host, reasonOf } from "../host/host";
+
+type Said = { readonly saved: boolean; readonly words: string };
+
+/** "Saved" is read in this time. */
+const SAID_FOR_MS = 2500;
+
+export class SettingsModel {
+  view = $state.raw<SettingsView | undefined>(undefined);
+  /** Why there are no settings. */
+  failure = $state("");
+
+  #said = $state.raw<ReadonlyMap<SettingKey, Said>>(new Map());
+  #host: Host;
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  /** Follows the settings until the returned function is called. */
+  async connect(): Promise<() => void> {
+    try {
+      return await this.#host.subscribeSettings((view) => (this.view = view));
+    } catch (error) {
+      this.failure = reasonOf(error);
+      return () => {};
+    }
+  }
+
+  setting(key: SettingKey): Setting | undefined {
+    return this.view?.settings.find((setting) => setting.key === key);
+  }
+
+  text(key: SettingKey): string {
+    const value = this.setting(key)?.value;
+    return typeof value === "string" || typeof value === "number" ? String(value) : "";
+  }
+
+  list(key: SettingKey): readonly string[] {
+    const value = this.setting(key)?.value;
+    return Array.isArray(value) ? value : [];
+  }
+
+  is(key: SettingKey): boolean {
+    return this.setting(key)?.value === true;
+  }
+
+  /** What is wrong with it in the file. */
+  problem(key: SettingKey): SettingProblem | undefined {
+    return this.view?.problems.find((problem) => problem.key === key);
+  }
+
+  /** What became of the last change: "Saved", or why not. */
+  said(key: SettingKey): Said | undefined {
+    return this.#said.get(key);
+  }
+
+  /** Saves one setting; `null` makes it what it is by itself. Says whether it is saved. */
+  async change(key: SettingKey, value: SettingValue | null): Promise<boolean> {
+    try {
+      this.view = await this.#host.changeSettings([{ key, value }]);
+      this.#say(key, { saved: true, words: "Saved" });
+      return true;
+    } catch (error) {
+      this.#say(key, { saved: false, words: reasonOf(error) });
+      return false;
+    }
+  }
+
+  #say(key: SettingKey, said: Said): void {
+    this.#said = new Map(this.#said).set(key, said);
+    if (said.saved) setTimeout(() => this.#forget(key, said), SAID_FOR_MS);
+  }
+
+  #forget(key: SettingKey, said: Said): void {
+    if (this.#said.get(key) !== said) return;
+    const rest = new Map(this.#said);
+    rest.delete(key);
+    this.#said = rest;
+  }
+}
+
+/** A problem with its place in the file. */
+export function placed(problem: SettingProblem): string {
+  return problem.line === undefined ? problem.message : `Line ${problem.line}: ${problem.message}`;
+}
