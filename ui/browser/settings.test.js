@@ -1,0 +1,73 @@
+// The settings' window in a real browser: reachable by keyboard, nothing serious for axe, and colours as chosen.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import axe from "axe-core";
+
+import { becomes, startBrowser } from "./window.js";
+
+let browser;
+before(async () => (browser = await startBrowser()));
+after(() => browser.stop());
+
+const SETTINGS = "unhooked#settings";
+
+async function violations(page) {
+  await page.evaluate(axe.source);
+  const { violations: found } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+  return found.filter(({ impact }) => ["serious", "critical"].includes(impact)).map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 160)).join(" | ")}`);
+}
+
+for (const scheme of ["light", "dark"]) {
+  for (const width of [360, 640]) {
+    test(`nothing serious stands in the way, ${scheme}, ${width} px`, async () => {
+      await browser.withWindow({ mock: SETTINGS, width, scheme, motion: "reduce" }, async (page) => {
+        await page.getByText("Install…").click();
+        await page.getByRole("region", { name: /^Change of/ }).waitFor();
+        await page.evaluate(() =>
+          window.mockHost.config.edit({ "alerts.muted": ["scratch"] }, [{ key: "timeouts.idle", line: 3, column: 8, message: "expected a time" }]),
+        );
+        await page.getByText("Line 3: expected a time").waitFor();
+        assert.deepEqual(await violations(page), []);
+        assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), true, "nothing is cut off");
+      });
+    });
+  }
+}
+
+test("by keyboard alone: from the sections to a field, saved with Enter", async () => {
+  await browser.withWindow({ mock: SETTINGS, width: 640 }, async (page) => {
+    await page.getByRole("button", { name: "Timeouts" }).focus();
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Tab");
+    assert.equal(await page.evaluate(() => document.activeElement?.id), "set-timeouts.approval");
+    await page.keyboard.press("Control+a");
+    await page.keyboard.type("7s");
+    await page.keyboard.press("Enter");
+    await page.getByText("Saved").waitFor();
+    await becomes(page, () => window.mockHost.config.view().settings.find((s) => s.key === "timeouts.approval").value, "7s");
+  });
+});
+
+test("the colours are the chosen ones at once, whatever the desktop has", async () => {
+  await browser.withWindow({ mock: SETTINGS, scheme: "light" }, async (page) => {
+    const background = () => getComputedStyle(document.body).backgroundColor;
+    await becomes(page, background, "rgb(250, 250, 249)");
+    await page.getByLabel("Colours").selectOption("dark");
+    await becomes(page, background, "rgb(23, 24, 26)");
+    await page.getByLabel("Colours").selectOption("system");
+    await becomes(page, background, "rgb(250, 250, 249)");
+  });
+});
+
+test("first run: the hooks are offered with the exact change", async () => {
+  await browser.withWindow({ mock: "first" }, async (page) => {
+    await page.getByText("Show the change…").click();
+    await page.getByRole("region", { name: /^Change of/ }).waitFor();
+    assert.deepEqual(await violations(page), []);
+    await page.getByRole("button", { name: "Install", exact: true }).click();
+    await becomes(page, () => document.querySelector("aside[aria-label=Hooks]") === null, true);
+    assert.deepEqual(await page.evaluate(() => window.mockHost.hooks.done), ["install"]);
+  });
+});
