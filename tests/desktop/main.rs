@@ -6,6 +6,7 @@
 #![cfg(target_os = "linux")]
 
 mod agent;
+mod alerts;
 mod chains;
 mod harm;
 mod presence;
