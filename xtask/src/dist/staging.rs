@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use super::{FOLDER, notices, version};
+use super::{Build, FOLDER, notices, version};
 use crate::call::Call;
 use crate::tree::Tree;
 
@@ -29,7 +29,7 @@ const COPIED: [(&str, &str); 6] = [
 ];
 
 /// Makes the folder anew.
-pub fn stage(tree: &Tree, epoch: u64) -> Result<()> {
+pub fn stage(tree: &Tree, build: &Build) -> Result<()> {
     let share = tree.target(FOLDER).join(SHARE);
     if share.exists() {
         fs::remove_dir_all(&share).with_context(|| format!("could not empty {}", share.display()))?;
@@ -37,16 +37,16 @@ pub fn stage(tree: &Tree, epoch: u64) -> Result<()> {
     for (from, to) in COPIED {
         copy(&tree.path(from), &share.join(to))?;
     }
-    let watchbill = tree.program("release", "watchbill");
+    let watchbill = tree.program(build.profile, "watchbill");
     for (shell, to) in SHELLS {
         write(&share.join(to), printed(tree, &watchbill, &["completions", shell])?.as_bytes())?;
     }
     let pages = share.join("man/man1");
     Call::new(tree.root(), &watchbill).args(["man", "--folder"]).args([&pages]).run()?;
-    let desktop = tree.program("release", "watchbill-desktop");
+    let desktop = tree.program(build.profile, "watchbill-desktop");
     write(&pages.join("watchbill-desktop.1"), printed(tree, &desktop, &["--man"])?.as_bytes())?;
     let doc = share.join("doc/watchbill");
-    write(&doc.join("changelog"), changelog(tree, epoch)?.as_bytes())?;
+    write(&doc.join("changelog"), changelog(tree, build.epoch)?.as_bytes())?;
     write(&doc.join("third-party-licenses"), notices::collect(tree)?.as_bytes())?;
     let mut packed: Vec<PathBuf> = listed(&pages)?;
     packed.extend(["changelog", "third-party-licenses"].map(|name| doc.join(name)));
