@@ -22,6 +22,7 @@ use watchbill_store::{Access, Mode, Store, StoreError};
 use crate::engine::Engine;
 use changes::{Changes, FileChange};
 pub use shelf::Shelf;
+pub use write::facts_without;
 
 /// Longest wait for another program's lock: whoever looks on waits as long.
 const PATIENCE: Duration = Duration::from_millis(20);

@@ -3,6 +3,7 @@
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a broken expectation should fail loudly")]
 
 mod archived;
+mod forget;
 mod house;
 mod laws;
 mod people;
