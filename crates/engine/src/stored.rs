@@ -90,6 +90,7 @@ fn examine(
         archive_offer: Some(offer(settings, fs))
             .filter(|offer| !settings.archive.enabled && offer.files > 0)
             .map(|offer| offer.to_string()),
+        left_out: store.left_out_said()?,
         trouble: None,
     };
     Ok(())

@@ -6,6 +6,7 @@ mod archived;
 mod forget;
 mod house;
 mod laws;
+mod left_out;
 mod people;
 mod recovery;
 mod thread;

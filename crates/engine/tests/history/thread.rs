@@ -38,7 +38,7 @@ fn read(data: &Path) -> Option<Vec<String>> {
 
 /// Waits until the engine that was dropped has let go of the store: dropping it asks it to end, and does not wait.
 /// One that starts meanwhile reads, until something happens.
-fn released(data: &Path) {
+pub fn released(data: &Path) {
     let until = Instant::now() + Duration::from_secs(60);
     while Store::open(data, Mode::WriteOrRead).unwrap().access() != Access::Writer {
         assert!(Instant::now() < until, "the store is never let go of");
