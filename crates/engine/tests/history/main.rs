@@ -9,4 +9,5 @@ mod laws;
 mod left_out;
 mod people;
 mod recovery;
+mod schemas;
 mod thread;
