@@ -116,7 +116,7 @@ fn of_a_forgotten_session_only_its_id_stays_also_while_a_receiver_listens() {
 
     let report = forget(&settings, &ForgetWhat::Session(GONE.to_owned()), false, NOW).unwrap();
     assert_eq!((report.sessions.len(), report.wiped_later), (1, false));
-    assert_eq!(found(&data, "goneword"), [PathBuf::new(); 0]);
+    assert_eq!(found(&data, "goneword"), Vec::<PathBuf>::new());
     assert_eq!(found(&data, GONE), [data.join("watchbill.db")]);
     assert!(found(&data, "staysword").len() > 5, "{:?}", found(&data, "staysword"));
     let store = Store::open(&data, Mode::Read).unwrap();
