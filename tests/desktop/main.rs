@@ -6,10 +6,12 @@
 #![cfg(target_os = "linux")]
 
 mod agent;
+mod alerts;
 mod chains;
 mod harm;
 mod presence;
 mod roster;
+mod shell;
 
 use std::path::Path;
 use std::process::ExitStatus;

@@ -342,14 +342,6 @@ impl Engine {
         main_of(self.sessions.get(session)?, &self.files)
     }
 
-    fn retry(&mut self, path: &Path, due: Due, at: Option<Timestamp>) {
-        match at {
-            Some(at) => self.retries.insert(path.to_path_buf(), at),
-            None => self.retries.remove(path),
-        };
-        self.deadlines.set(due, at);
-    }
-
     fn work_off_deadlines(&mut self, out: &mut Vec<Output>) {
         for due in self.deadlines.pop_due(self.now) {
             match due {

@@ -59,6 +59,9 @@ pub fn render(doctor: &Doctor, paint: Paint) -> String {
     if let Some(health) = &doctor.hooks {
         hooks(&mut out, health, paint);
     }
+    if let Some(until) = &doctor.muted_until {
+        out.push_str(&format!("\nalerts are muted until {}\n", one_line(until)));
+    }
     if doctor.problems.is_empty() {
         out.push_str("\nNo problems.\n");
     } else {

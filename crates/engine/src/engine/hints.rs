@@ -5,12 +5,13 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use watchbill_core::problem::ProblemKind;
+use watchbill_core::time::Timestamp;
 use watchbill_watch::fs::FileKind;
 use watchbill_watch::hints::Hint;
 use watchbill_watch::layout::{self, Place};
 use watchbill_watch::scan::{Found, canonical_roots, scan, scan_path};
 
-use super::Engine;
+use super::{Due, Engine};
 use crate::files::ByWords;
 use crate::input::Output;
 
@@ -41,6 +42,15 @@ impl Engine {
                 }
             }
         }
+    }
+
+    /// A half-written file is to be read again then, or needs no more reading.
+    pub(super) fn retry(&mut self, path: &Path, due: Due, at: Option<Timestamp>) {
+        match at {
+            Some(at) => self.retries.insert(path.to_path_buf(), at),
+            None => self.retries.remove(path),
+        };
+        self.deadlines.set(due, at);
     }
 
     pub(super) fn place_of(&self, path: &Path) -> Option<(PathBuf, Place)> {
