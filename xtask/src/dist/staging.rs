@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(
             entry,
             format!(
-                "watchbill (0.1.0) unstable; urgency=medium\n\n  * One that is so long that it does not fit into the width of a terminal,\n    and so it is told in two lines.\n  * Two.\n\n -- {}  Sat, 21 Nov 2026 12:00:00 +0000\n",
+                "watchbill (0.1.0) unstable; urgency=medium\n\n  * One that is so long that it does not fit into the width of a terminal, and\n    so it is told in two lines.\n  * Two.\n\n -- {}  Sat, 21 Nov 2026 12:00:00 +0000\n",
                 super::super::deb::MAINTAINER
             )
         );
