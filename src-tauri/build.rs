@@ -19,6 +19,8 @@ const COMMANDS: &[&str] = &[
     "focus_terminal",
     "resume_command",
     "start_demo",
+    "mute",
+    "looking_at",
     "settings",
     "settings_subscribe",
     "change_settings",

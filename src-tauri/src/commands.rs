@@ -7,6 +7,7 @@ use std::path::Path;
 
 use tauri::State;
 use tauri::ipc::Channel;
+use watchbill_engine::Timestamp;
 use watchbill_engine::handle::Handle;
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::doctor::Doctor;
@@ -86,7 +87,25 @@ pub async fn search(desk: State<'_, Desk>, query: SearchQuery) -> Result<SearchA
 /// What is watched, and how well.
 #[tauri::command]
 pub async fn doctor(desk: State<'_, Desk>) -> Result<Doctor, ApiError> {
-    desk.ask(|engine| engine.doctor()).await
+    let doctor = desk.ask(|engine| engine.doctor()).await?;
+    Ok(Doctor { desktop: Some(desk.health().await), ..doctor })
+}
+
+/// No alerts until this time; without one, alerts again.
+#[tauri::command]
+pub async fn mute(desk: State<'_, Desk>, until: Option<String>) -> Result<(), ApiError> {
+    let until = until.map(|text| {
+        let wrong = || ApiError::new(ErrorCode::Invalid, format!("{text} is no time as RFC 3339 has it"));
+        Timestamp::parse(&text).ok_or_else(wrong)
+    });
+    desk.mute(until.transpose()?).await
+}
+
+/// The window shows this session in full; without one, the roster alone.
+#[tauri::command]
+pub async fn looking_at(desk: State<'_, Desk>, session_id: Option<String>) -> Result<(), ApiError> {
+    desk.window_shows(session_id);
+    Ok(())
 }
 
 /// Opens the folder in which a session works. The window names a session, never a path.

@@ -6,15 +6,18 @@ use std::sync::{Arc, PoisonError, RwLock};
 use tauri::AppHandle;
 use tauri::async_runtime;
 use tauri::ipc::Channel;
-use watchbill_engine::Millis;
 use watchbill_engine::handle::Handle;
-use watchbill_engine::publish::{Sink, Subscription};
+use watchbill_engine::publish::{AlertSink, Sink, Subscription};
 use watchbill_engine::settings::Settings;
+use watchbill_engine::{Millis, Timestamp};
+use watchbill_protocol::doctor::DesktopHealth;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::roster::RosterMessage;
 
+use crate::alerts::{self, Alerts};
 use crate::bridge::Bridge;
 use crate::engine;
+use crate::looking::Looking;
 use crate::tray::{self, Tray};
 
 /// A burst of records redraws the window no more than twenty times a second.
@@ -27,6 +30,8 @@ pub struct Desk {
     engine: Arc<RwLock<Handle>>,
     bridge: Arc<Bridge>,
     tray: Arc<Tray>,
+    alerts: Arc<Alerts>,
+    looking: Looking,
     /// Made-up sessions are shown, to which no settings apply.
     demo: AtomicBool,
 }
@@ -38,6 +43,8 @@ impl Desk {
             engine: Arc::new(RwLock::new(engine)),
             bridge: Arc::new(Bridge::default()),
             tray: Arc::new(Tray::new()),
+            alerts: Arc::new(Alerts::new()),
+            looking: Looking::default(),
             demo: AtomicBool::new(demo),
         }
     }
@@ -69,6 +76,41 @@ impl Desk {
     /// The window is gone.
     pub fn window_closed(&self) {
         self.bridge.disconnect();
+        self.look(|looking| looking.closed());
+    }
+
+    /// The person has turned to the window, or away from it.
+    pub fn window_focused(&self, focused: bool) {
+        self.look(|looking| looking.focused(focused));
+    }
+
+    /// The window shows this session, or the roster alone.
+    pub fn window_shows(&self, session: Option<String>) {
+        self.look(|looking| looking.shows(session));
+    }
+
+    fn look(&self, change: impl FnOnce(&Looking) -> Option<Option<String>>) {
+        if let Some(in_front) = change(&self.looking) {
+            current(&self.engine).set_in_front(in_front);
+        }
+    }
+
+    /// No alerts for so long from now on; without a span, alerts again.
+    ///
+    /// # Errors
+    /// When it is so now, but cannot be kept over a restart.
+    pub async fn mute(&self, until: Option<Timestamp>) -> Result<(), ApiError> {
+        self.ask(move |engine| engine.mute(until)).await
+    }
+
+    /// Whether alerts make a sound.
+    pub fn alerts_sound(&self) -> bool {
+        current(&self.engine).alerts_sound()
+    }
+
+    /// How the program reaches the person beside its window.
+    pub async fn health(&self) -> DesktopHealth {
+        alerts::health(self.tray.is_shown()).await
     }
 
     /// Selects a session in the window, once it is clear which one is meant.
@@ -114,6 +156,7 @@ impl Desk {
         let before =
             std::mem::replace(&mut *self.engine.write().unwrap_or_else(PoisonError::into_inner), engine);
         self.tray.engine_changed();
+        self.alerts.engine_changed();
         if let Some((all, sink)) = self.bridge.reconnect() {
             self.serve_window(all, sink);
         }
@@ -126,6 +169,19 @@ impl Desk {
         let wants = Subscription { pause: TRAY_PAUSE, ..Subscription::default() };
         let subscribe = move |sink: Sink| current(&engine).subscribe(wants, sink);
         async_runtime::spawn(tray::keep(app.clone(), Arc::clone(&self.tray), subscribe));
+    }
+
+    /// Shows alerts from now on.
+    pub fn keep_alerts(&self, app: &AppHandle) {
+        let engine = Arc::clone(&self.engine);
+        let listen = move |sink: AlertSink| {
+            let engine = current(&engine);
+            // Nobody is to be called to a session that is made up.
+            if !engine.is_made_up() {
+                engine.listen(sink);
+            }
+        };
+        async_runtime::spawn(alerts::keep(app.clone(), Arc::clone(&self.alerts), listen));
     }
 
     /// Without a window nobody could reach the program any more.

@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+mod alerts;
 mod autostart;
 mod bridge;
 mod commands;
@@ -12,11 +13,13 @@ mod desk;
 mod engine;
 mod hooks;
 mod link;
+mod looking;
 mod notes;
 mod options;
 mod roster_copy;
 mod settings;
 mod shortcut;
+mod text;
 mod tray;
 mod window;
 
@@ -72,14 +75,17 @@ fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
     let configuration = Arc::new(engine::configure(&options)?);
     let settings = (*configuration.settings()).clone();
     let instance = options.instance(&context.config().identifier, &settings, engine::usual().as_ref());
-    let app = tauri::Builder::default()
+    let builder = tauri::Builder::default()
         // First, so that a second start ends before it has opened anything.
         .plugin(
             tauri_plugin_single_instance::Builder::new()
                 .dbus_id(instance)
                 .callback(|app, argv, _| second_start(app, &Options::of_second_start(&argv)))
                 .build(),
-        )
+        );
+    #[cfg(not(target_os = "linux"))]
+    let builder = builder.plugin(tauri_plugin_notification::init());
+    let app = builder
         .invoke_handler(tauri::generate_handler![
             commands::roster_subscribe,
             commands::session_why,
@@ -93,6 +99,8 @@ fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
             commands::focus_terminal,
             commands::resume_command,
             commands::start_demo,
+            commands::mute,
+            commands::looking_at,
             settings::settings,
             settings::settings_subscribe,
             settings::change_settings,
@@ -209,6 +217,7 @@ fn on_event(app: &AppHandle, event: &RunEvent, options: &Options) {
     match event {
         RunEvent::Ready => {
             desk.keep_tray(app);
+            desk.keep_alerts(app);
             correct_autostart(app);
             let settings = app.state::<Arc<Configuration>>().settings();
             window::apply(app, &settings.window);
@@ -237,8 +246,12 @@ fn on_event(app: &AppHandle, event: &RunEvent, options: &Options) {
 
 fn on_window_event(app: &AppHandle, desk: &Desk, event: &WindowEvent) {
     match event {
-        WindowEvent::Focused(true) => desk.look_again(),
+        WindowEvent::Focused(true) => {
+            desk.window_focused(true);
+            desk.look_again();
+        }
         WindowEvent::Focused(false) => {
+            desk.window_focused(false);
             window::note_place(app);
             window::keep_place(app);
         }

@@ -10,6 +10,8 @@ pub struct RosterCopy {
     pub rows: Vec<TrackedSession>,
     /// `generatedAt` of the newest message: the engine's clock, from which ages are reckoned.
     pub generated_at: Option<jiff::Timestamp>,
+    /// Until when the person wants no alerts.
+    pub muted_until: Option<jiff::Timestamp>,
 }
 
 /// A delta does not follow on what we have; the rows stay as they were.
@@ -26,6 +28,7 @@ impl RosterCopy {
             RosterMessage::Snapshot(snapshot) => {
                 self.revision = snapshot.revision;
                 self.generated_at = snapshot.generated_at.parse().ok();
+                self.muted_until = snapshot.muted_until.and_then(|until| until.parse().ok());
                 self.rows = snapshot.sessions;
             }
             RosterMessage::Delta(delta) => self.apply_delta(delta)?,
@@ -40,6 +43,7 @@ impl RosterCopy {
         }
         self.revision = delta.revision;
         self.generated_at = delta.generated_at.parse().ok().or(self.generated_at);
+        self.muted_until = delta.muted_until.and_then(|until| until.parse().ok());
         self.rows.retain(|row| {
             !delta.removals.contains(&row.session_id)
                 && delta.upserts.iter().all(|upsert| upsert.session.session_id != row.session_id)

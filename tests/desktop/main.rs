@@ -6,10 +6,13 @@
 #![cfg(target_os = "linux")]
 
 mod agent;
+mod alerts;
 mod chains;
 mod harm;
 mod presence;
 mod roster;
+mod settings;
+mod shell;
 
 use std::path::Path;
 use std::process::ExitStatus;

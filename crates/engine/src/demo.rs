@@ -107,7 +107,7 @@ pub fn start() -> std::io::Result<Handle> {
         });
     };
     std::thread::Builder::new().name("watchbill-demo".into()).spawn(play)?;
-    Ok(handle)
+    Ok(handle.of_the_demo())
 }
 
 /// An operation of some recording, and when it happens.

@@ -15,6 +15,7 @@ use watchbill_protocol::roster::Problem;
 
 use crate::engine::Engine;
 use crate::hook_setup::every_scope;
+use crate::mute::MuteFile;
 use crate::source::Source;
 use crate::stored;
 
@@ -31,6 +32,8 @@ impl Engine {
         doctor.problems.sort_by(|a, b| (&a.path, &a.kind).cmp(&(&b.path, &b.kind)));
         doctor.problems.dedup();
         doctor.store = stored::health(&self.settings, self.fs());
+        let muted = self.settings.data_dir.as_deref().and_then(|folder| MuteFile::of(folder).read());
+        doctor.muted_until = muted.filter(|until| *until > self.now()).map(|until| until.to_string());
         if let Some(hooks) = &mut doctor.hooks {
             hooks.settings = scopes_in_time(&self.settings.roots, self.working_folders());
         }

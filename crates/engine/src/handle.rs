@@ -54,6 +54,7 @@ pub struct Handle {
     fs: Arc<dyn Fs>,
     timelines: Arc<Mutex<TimelineReader>>,
     searcher: Arc<Searcher>,
+    made_up: bool,
     settings: Arc<RwLock<Arc<Settings>>>,
     thread: Arc<Mutex<Option<std::thread::JoinHandle<()>>>>,
     _stopper: Arc<Stopper>,
@@ -102,6 +103,7 @@ pub fn start_in(
         fs,
         timelines: Arc::default(),
         searcher: Arc::new(Searcher::new(&kept)),
+        made_up: false,
         settings: Arc::new(RwLock::new(kept)),
         thread: Arc::new(Mutex::new(Some(thread))),
         _stopper: Arc::new(Stopper(sender)),
@@ -156,6 +158,21 @@ impl Handle {
     /// Other choices on what is told, from now on.
     pub fn set_alerts(&self, settings: AttentionSettings) {
         let _ = self.inbox.send(Message::Attention(AttentionInput::Settings(settings)));
+    }
+
+    /// Whether alerts are to make a sound.
+    pub fn alerts_sound(&self) -> bool {
+        self.settings().alerts.sound
+    }
+
+    /// The sessions are those of the demo.
+    pub(crate) fn of_the_demo(self) -> Self {
+        Self { made_up: true, ..self }
+    }
+
+    /// Whether the sessions are those of the demo, which nobody has to be called to.
+    pub fn is_made_up(&self) -> bool {
+        self.made_up
     }
 
     /// Asks every window to select a session.

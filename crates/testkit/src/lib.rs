@@ -1,4 +1,5 @@
-//! A private desktop for one test: an X server, a session bus, a window manager, a tray host, a WebDriver.
+//! A private desktop for one test: an X server, a session bus, a window manager, a tray host, a notification server, and a
+//! WebDriver.
 //!
 //! Each [`Desktop`] has its own display, bus and home, so tests run side by side and never touch the
 //! person's own. Everything ends when the values are dropped. Linux only.
@@ -8,12 +9,14 @@
 
 mod desktop;
 mod driver;
+mod notifications;
 mod program;
 mod tray;
 
 pub use desktop::Desktop;
 pub use driver::Driver;
 pub use fantoccini;
+pub use notifications::{Notification, NotificationServer};
 pub use tray::{MenuEntry, TrayHost, TrayItem};
 
 use std::time::{Duration, Instant};

@@ -1,7 +1,10 @@
 //! What the tray shows, as a pure function of the roster and the time.
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use watchbill_protocol::roster::{Group, TrackedSession};
+
+use crate::text::{cut, one_line};
 
 /// A title in the menu is cut to this many characters.
 const TITLE_LENGTH: usize = 40;
@@ -13,8 +16,12 @@ const LISTED: usize = 30;
 pub struct Face {
     /// Which icon.
     pub look: Look,
+    /// The number that the icon bears: how many need the person.
+    pub badge: usize,
     /// One line: the menu's first, and the tooltip.
     pub counts: String,
+    /// Until when there are no alerts, by the person's clock.
+    pub muted: Option<String>,
     /// Sessions that need the person, then those that work, in roster order.
     pub entries: Vec<Entry>,
     /// Sessions that found no place in the menu.
@@ -44,7 +51,12 @@ pub struct Entry {
 
 impl Face {
     /// The face for these rows at `now`, by the engine's clock.
-    pub fn of(rows: &[TrackedSession], now: Timestamp) -> Self {
+    pub fn of(
+        rows: &[TrackedSession],
+        muted_until: Option<Timestamp>,
+        zone: &TimeZone,
+        now: Timestamp,
+    ) -> Self {
         let count = |group| rows.iter().filter(|row| row.counted_as() == group).count();
         let (needs_you, working) = (count(Group::NeedsYou), count(Group::Working));
         let look = match (needs_you, working) {
@@ -54,6 +66,8 @@ impl Face {
         };
         Self {
             look,
+            badge: needs_you,
+            muted: muted_until.map(|until| clock_of(until, zone)),
             counts: counts(needs_you, working, count(Group::YourTurn)),
             entries: listed(rows).take(LISTED).map(|row| entry(row, now)).collect(),
             unlisted: (needs_you + working).saturating_sub(LISTED),
@@ -72,6 +86,12 @@ impl Face {
             })
             .min()
     }
+}
+
+/// Hours and minutes.
+fn clock_of(at: Timestamp, zone: &TimeZone) -> String {
+    let local = zone.to_datetime(at);
+    format!("{:02}:{:02}", local.hour(), local.minute())
 }
 
 fn listed(rows: &[TrackedSession]) -> impl Iterator<Item = &TrackedSession> {
@@ -111,19 +131,7 @@ fn title(row: &TrackedSession) -> String {
         .map(one_line)
         .find(|name| !name.is_empty())
         .unwrap_or_else(|| one_line(&row.session_id).chars().take(8).collect());
-    if name.chars().count() <= TITLE_LENGTH {
-        return name;
-    }
-    let cut: String = name.chars().take(TITLE_LENGTH - 1).collect();
-    format!("{}…", cut.trim_end())
-}
-
-fn one_line(text: &str) -> String {
-    // Direction overrides could make a title rewrite its neighbours; letters of any script stay.
-    let disturbs = |c: char| matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
-    let kept: String =
-        text.chars().filter(|c| !disturbs(*c)).map(|c| if c.is_control() { ' ' } else { c }).collect();
-    kept.split_whitespace().collect::<Vec<_>>().join(" ")
+    cut(name, TITLE_LENGTH)
 }
 
 /// The grain in which an age is told: coarser the older it is, never finer than a minute.
@@ -186,6 +194,10 @@ pub(crate) mod tests {
         TrackedSession { title: Some(title.into()), ..row(id, group) }
     }
 
+    fn face_of(rows: &[TrackedSession], now: Timestamp) -> Face {
+        Face::of(rows, None, &TimeZone::UTC, now)
+    }
+
     fn at(text: &str) -> Timestamp {
         text.parse().expect("a time")
     }
@@ -198,8 +210,8 @@ pub(crate) mod tests {
             titled("t", Group::YourTurn, "Done"),
             titled("i", Group::Idle, "Old"),
         ];
-        let face = Face::of(&rows, at("2026-11-20T12:03:59Z"));
-        assert_eq!(face.look, Look::NeedsYou);
+        let face = face_of(&rows, at("2026-11-20T12:03:59Z"));
+        assert_eq!((face.look, face.badge), (Look::NeedsYou, 1));
         assert_eq!(face.counts, "1 needs you · 1 working · 1 your turn");
         let labels: Vec<&str> = face.entries.iter().map(|entry| entry.label.as_str()).collect();
         assert_eq!(labels, ["▲ Deploy · 3 min", "● Build · 3 min"]);
@@ -209,7 +221,7 @@ pub(crate) mod tests {
     #[test]
     fn a_request_that_may_be_answered_by_itself_changes_nothing_yet() {
         let asks = TrackedSession { needs: None, ..titled("n", Group::NeedsYou, "Deploy") };
-        let face = Face::of(std::slice::from_ref(&asks), at("2026-11-20T12:03:59Z"));
+        let face = face_of(std::slice::from_ref(&asks), at("2026-11-20T12:03:59Z"));
         assert_eq!((face.look, face.counts.as_str()), (Look::Working, "1 working"));
         assert_eq!(face.entries[0].label, "● Deploy · 3 min");
     }
@@ -217,14 +229,14 @@ pub(crate) mod tests {
     #[test]
     fn the_other_looks() {
         let now = at(NOON);
-        assert_eq!(Face::of(&[], now).look, Look::Nothing);
-        assert_eq!(Face::of(&[], now).counts, "No agent is at work");
-        assert_eq!(Face::of(&[row("a", Group::YourTurn)], now).look, Look::Nothing);
+        assert_eq!(face_of(&[], now).look, Look::Nothing);
+        assert_eq!(face_of(&[], now).counts, "No agent is at work");
+        assert_eq!(face_of(&[row("a", Group::YourTurn)], now).look, Look::Nothing);
         let two = [row("a", Group::Working), row("b", Group::Working)];
-        assert_eq!(Face::of(&two, now).look, Look::Working);
-        assert_eq!(Face::of(&two, now).counts, "2 working");
+        assert_eq!(face_of(&two, now).look, Look::Working);
+        assert_eq!(face_of(&two, now).counts, "2 working");
         let two = [row("a", Group::NeedsYou), row("b", Group::NeedsYou)];
-        assert_eq!(Face::of(&two, now).counts, "2 need you");
+        assert_eq!(face_of(&two, now).counts, "2 need you");
     }
 
     #[test]
@@ -236,7 +248,7 @@ pub(crate) mod tests {
             (long.as_str(), &format!("{}…", "ä".repeat(39))),
             ("a & b_c", "a & b_c"),
         ] {
-            let face = Face::of(&[titled("a", Group::Working, title)], at(NOON));
+            let face = face_of(&[titled("a", Group::Working, title)], at(NOON));
             assert_eq!(face.entries[0].label, format!("● {label} · now"));
         }
     }
@@ -245,7 +257,7 @@ pub(crate) mod tests {
     fn the_best_name_is_taken() {
         let mut row = row("0123456789", Group::Working);
         let label =
-            |row: &TrackedSession| Face::of(std::slice::from_ref(row), at(NOON)).entries[0].label.clone();
+            |row: &TrackedSession| face_of(std::slice::from_ref(row), at(NOON)).entries[0].label.clone();
         assert_eq!(label(&row), "● 01234567 · now");
         row.session_id = "01\n\u{202e}23456789".into();
         assert_eq!(label(&row), "● 01 23456 · now", "an id is the name of a file, which may hold anything");
@@ -272,11 +284,19 @@ pub(crate) mod tests {
             ("2026-11-21T11:59:00Z", "23 h", "2026-11-21T12:00:00Z"),
             ("2026-11-23T13:00:00Z", "3 d", "2026-11-24T12:00:00Z"),
         ] {
-            let face = Face::of(&rows, at(now));
+            let face = face_of(&rows, at(now));
             assert_eq!(face.entries[0].label, format!("● a · {words}"), "{now}");
             assert_eq!(Face::changes_at(&rows, at(now)), Some(at(next)), "{now}");
-            assert_ne!(Face::of(&rows, at(next)), face, "{now}");
+            assert_ne!(face_of(&rows, at(next)), face, "{now}");
         }
+    }
+
+    #[test]
+    fn a_mute_says_until_when_by_the_persons_clock() {
+        let until = Some(at("2026-11-20T23:05:59Z"));
+        let zone = TimeZone::posix("CET-1").expect("a rule");
+        assert_eq!(Face::of(&[], until, &zone, at(NOON)).muted.as_deref(), Some("00:05"));
+        assert_eq!(Face::of(&[], None, &zone, at(NOON)).muted, None);
     }
 
     #[test]
@@ -287,7 +307,7 @@ pub(crate) mod tests {
     #[test]
     fn a_long_menu_is_cut_and_says_so() {
         let rows: Vec<_> = (0..35).map(|n| row(&n.to_string(), Group::Working)).collect();
-        let face = Face::of(&rows, at(NOON));
+        let face = face_of(&rows, at(NOON));
         assert_eq!((face.entries.len(), face.unlisted), (30, 5));
     }
 }

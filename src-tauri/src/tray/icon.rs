@@ -1,16 +1,24 @@
 //! The tray icon itself: everything here runs on the main thread.
 
+use tauri::async_runtime;
 use tauri::image::Image;
 use tauri::menu::{Menu, MenuBuilder, MenuItemBuilder};
 use tauri::tray::{MouseButton, MouseButtonState, TrayIconBuilder, TrayIconEvent};
-use tauri::{AppHandle, Wry};
+use tauri::{AppHandle, Manager, Wry};
+use watchbill_engine::{Millis, Timestamp};
 
+use super::badge;
 use super::face::{Entry, Face, Look};
+use crate::desk::Desk;
 use crate::window;
 
 const ID: &str = "watchbill";
 const SHOW: &str = "show";
+const MUTE: &str = "mute";
+const UNMUTE: &str = "unmute";
 const QUIT: &str = "quit";
+/// How long "Mute for an hour" mutes.
+const MUTE_SPAN: Millis = Millis::from_secs(3_600);
 /// What stands before the session's id in the id of its menu item.
 const SESSION: &str = "session:";
 
@@ -18,7 +26,7 @@ const SESSION: &str = "session:";
 pub fn build(app: &AppHandle) -> tauri::Result<()> {
     let face = Face::default();
     let builder = TrayIconBuilder::with_id(ID)
-        .icon(image(face.look))
+        .icon(image(&face))
         .tooltip(&face.counts)
         .menu(&menu(app, &face)?)
         .show_menu_on_left_click(false)
@@ -29,8 +37,7 @@ pub fn build(app: &AppHandle) -> tauri::Result<()> {
                 window::toggle(icon.app_handle());
             }
         });
-    // On macOS a title stands beside the icon in the bar; elsewhere it is the item's name.
-    let builder = if cfg!(target_os = "macos") { builder } else { builder.title("Watchbill") };
+    let builder = builder.title(title(&face));
     builder.build(app)?;
     Ok(())
 }
@@ -39,8 +46,9 @@ pub fn build(app: &AppHandle) -> tauri::Result<()> {
 pub fn redraw(app: &AppHandle, before: &Face, face: &Face) {
     let Some(icon) = app.tray_by_id(ID) else { return };
     let drawn = (|| {
-        if before.look != face.look {
-            icon.set_icon(Some(image(face.look)))?;
+        if (before.look, before.badge) != (face.look, face.badge) {
+            icon.set_icon(Some(image(face)))?;
+            icon.set_title(Some(title(face)))?;
         }
         if before.counts != face.counts {
             icon.set_tooltip(Some(&face.counts))?;
@@ -67,7 +75,12 @@ fn menu(app: &AppHandle, face: &Face) -> tauri::Result<Menu<Wry>> {
     if !face.entries.is_empty() {
         builder = builder.separator();
     }
-    builder.text(SHOW, "Show window").text(QUIT, "Quit").build()
+    builder = builder.text(SHOW, "Show window");
+    builder = match &face.muted {
+        None => builder.text(MUTE, "Mute for an hour"),
+        Some(until) => builder.text(UNMUTE, format!("Unmute (muted until {until})")),
+    };
+    builder.text(QUIT, "Quit").build()
 }
 
 /// An ampersand marks the next letter as the item's key; two of them are one ampersand.
@@ -78,6 +91,8 @@ fn escaped(label: &str) -> String {
 fn chosen(app: &AppHandle, id: &str) {
     match id {
         SHOW => window::open(app),
+        MUTE => mute(app, Some(Timestamp::from_millis(jiff::Timestamp::now().as_millisecond()) + MUTE_SPAN)),
+        UNMUTE => mute(app, None),
         QUIT => app.exit(0),
         _ => {
             if let Some(session) = id.strip_prefix(SESSION) {
@@ -87,10 +102,33 @@ fn chosen(app: &AppHandle, id: &str) {
     }
 }
 
-fn image(look: Look) -> Image<'static> {
-    match look {
+fn mute(app: &AppHandle, until: Option<Timestamp>) {
+    let app = app.clone();
+    async_runtime::spawn(async move {
+        if let Err(error) = app.state::<Desk>().mute(until).await {
+            tracing::warn!(%error, "alerts are muted, or no longer");
+        }
+    });
+}
+
+/// On macOS it stands beside the icon in the bar; elsewhere it is the item's name, which screen readers say.
+fn title(face: &Face) -> String {
+    match face.badge {
+        0 if cfg!(target_os = "macos") => String::new(),
+        count if cfg!(target_os = "macos") => count.to_string(),
+        0 => "Watchbill".to_owned(),
+        1 => "Watchbill: 1 needs you".to_owned(),
+        count => format!("Watchbill: {count} need you"),
+    }
+}
+
+fn image(face: &Face) -> Image<'static> {
+    let plain = match face.look {
         Look::Nothing => tauri::include_image!("icons/tray-nothing.png"),
         Look::Working => tauri::include_image!("icons/tray-working.png"),
         Look::NeedsYou => tauri::include_image!("icons/tray-needs-you.png"),
-    }
+    };
+    let mut pixels = plain.rgba().to_vec();
+    badge::draw(&mut pixels, plain.width(), plain.height(), face.badge);
+    Image::new_owned(pixels, plain.width(), plain.height())
 }

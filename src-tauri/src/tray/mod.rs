@@ -1,5 +1,6 @@
 //! The tray: an icon, a menu of who needs the person and who works, redrawn only when that changes.
 
+mod badge;
 pub mod face;
 mod icon;
 #[cfg(target_os = "linux")]
@@ -9,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
+use jiff::tz::TimeZone;
 use tauri::AppHandle;
 use tokio::sync::Notify;
 use watchbill_engine::publish::Sink;
@@ -23,6 +25,7 @@ pub struct Tray {
     roster: Mutex<Roster>,
     changed: Notify,
     unreachable: AtomicBool,
+    shown: AtomicBool,
 }
 
 #[derive(Default)]
@@ -45,6 +48,11 @@ impl Tray {
     pub fn engine_changed(&self) {
         self.lock().astray = true;
         self.changed.notify_one();
+    }
+
+    /// Whether a panel shows the icon, as far as we know.
+    pub fn is_shown(&self) -> bool {
+        self.shown.load(Ordering::Relaxed)
     }
 
     /// No tray will ever be shown, and no second start could reach us either: without its window
@@ -85,7 +93,7 @@ impl Tray {
     fn face(&self) -> (Face, Option<Duration>) {
         let roster = self.lock();
         let (Some(said), Some(heard)) = (roster.copy.generated_at, roster.heard) else {
-            return (Face::of(&[], jiff::Timestamp::UNIX_EPOCH), None);
+            return (Face::of(&[], None, &TimeZone::UTC, jiff::Timestamp::UNIX_EPOCH), None);
         };
         // The demo has a clock of its own, so ages are reckoned from the engine's word, not from ours.
         let now = said.saturating_add(jiff::SignedDuration::try_from(heard.elapsed()).unwrap_or_default());
@@ -94,7 +102,7 @@ impl Tray {
         let stays = Face::changes_at(rows, now).map(|at| {
             Duration::try_from(at.duration_since(now)).unwrap_or_default() + Duration::from_millis(10)
         });
-        (Face::of(rows, now), stays)
+        (Face::of(rows, roster.copy.muted_until, &TimeZone::system(), now), stays)
     }
 
     fn lock(&self) -> MutexGuard<'_, Roster> {
@@ -112,6 +120,7 @@ pub async fn keep(app: AppHandle, tray: Arc<Tray>, subscribe: impl Fn(Sink) + Se
         // The window may have been closed, or never opened, before this was known.
         return window::end_without(&app);
     }
+    tray.shown.store(true, Ordering::Relaxed);
     let mut shown = Face::default();
     loop {
         if let Some(sink) = tray.new_sink() {

@@ -6,6 +6,9 @@ import { afterEach, expect, test, vi } from "vitest";
 import { EngineClock } from "../lib/clock.svelte";
 import { ENGINE_START, everydayRows, iso, row } from "../lib/host/mock/rows";
 import Markdown from "./markdown/Markdown.svelte";
+import { MockHost } from "../lib/host/mock/mock";
+import { RosterModel } from "../lib/roster/roster.svelte";
+import Menu from "./roster/Menu.svelte";
 import Row from "./roster/Row.svelte";
 import Entry from "./timeline/Entry.svelte";
 
@@ -77,4 +80,22 @@ test("Markdown becomes elements, HTML stays text, and nothing is fetched or foll
 test.each([">".repeat(5000), "[".repeat(5000), "- ".repeat(2000) + "x", "*".repeat(10_000), "x".repeat(300_000)])("Markdown that means harm is shown all the same (%#)", (text) => {
   const { container } = render(Markdown, { text });
   expect(container.querySelector(".markdown")!.childElementCount).toBeGreaterThan(0);
+});
+
+test("the menu mutes for an hour, then says until when and takes it back", async () => {
+  const host = new MockHost({ rows: [] });
+  const model = new RosterModel(host);
+  await model.connect();
+  const none = () => undefined;
+  render(Menu, { model, onmute: (until: string | null) => void host.mute(until), ondoctor: none, onhelp: none, onpalette: none, onsettings: none, oncompact: none });
+  const choose = async (name: RegExp) => {
+    await fireEvent.click(screen.getByRole("button", { name: "Menu" }));
+    await fireEvent.click(screen.getByRole("menuitem", { name }));
+  };
+  await choose(/Mute alerts for an hour/);
+  const left = Date.parse(model.roster.mutedUntil!) - Date.now();
+  expect(left).toBeGreaterThan(3_590_000);
+  expect(left).toBeLessThanOrEqual(3_600_000);
+  await choose(/Unmute alerts \(muted until \d\d:\d\d\)/);
+  expect(model.roster.mutedUntil).toBeUndefined();
 });

@@ -59,6 +59,9 @@ pub fn render(doctor: &Doctor, paint: Paint) -> String {
     if let Some(health) = &doctor.hooks {
         hooks(&mut out, health, paint);
     }
+    if let Some(until) = &doctor.muted_until {
+        out.push_str(&format!("\nalerts are muted until {}\n", one_line(until)));
+    }
     if doctor.problems.is_empty() {
         out.push_str("\nNo problems.\n");
     } else {
@@ -101,6 +104,9 @@ fn store(out: &mut String, health: &StoreHealth, paint: Paint) {
     if health.archived > 0 {
         let archived = plural(count(health.archived), "transcript");
         out.push_str(&format!("  {archived} archived in {}\n", size(health.archive_bytes)));
+    }
+    if let Some(left_out) = &health.left_out {
+        out.push_str(&format!("  {}\n", one_line(left_out)));
     }
     if let Some(offer) = &health.archive_offer {
         out.push_str(&format!("  {offer}\n"));

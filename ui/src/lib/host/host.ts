@@ -55,6 +55,10 @@ export interface Host {
   focusTerminal(sessionId: string): Promise<FocusAnswer>;
   /** The line for a shell that takes the session up again. */
   resumeCommand(sessionId: string): Promise<string>;
+  /** No alerts until then (RFC 3339); `null` ends it. */
+  mute(until: string | null): Promise<void>;
+  /** The window shows this session in full, or the roster alone: nothing has to be told of what is looked at. */
+  lookingAt(sessionId: string | null): Promise<void>;
   copy(text: string): Promise<void>;
   startDemo(): Promise<void>;
   settings(): Promise<SettingsView>;

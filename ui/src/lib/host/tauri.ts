@@ -39,6 +39,8 @@ export function tauriHost(): Host {
     focusTerminal: (sessionId) => invoke("focus_terminal", { sessionId }),
     resumeCommand: (sessionId) => invoke("resume_command", { sessionId }),
     openFolder: (sessionId) => invoke("open_folder", { sessionId }),
+    mute: (until) => invoke("mute", { until }),
+    lookingAt: (sessionId) => invoke("looking_at", { sessionId }),
     copy: copyText,
     startDemo: () => invoke("start_demo"),
     settings: () => invoke("settings"),

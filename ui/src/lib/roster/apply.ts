@@ -11,6 +11,8 @@ export type Roster = {
   readonly sessions: readonly TrackedSession[];
   readonly problems: readonly Problem[];
   readonly reading: boolean;
+  /** No alerts until then. */
+  readonly mutedUntil?: string | undefined;
 };
 
 export const NO_ROSTER: Roster = { revision: -1, generatedAt: "", sessions: [], problems: [], reading: true };
@@ -22,6 +24,7 @@ export function fromSnapshot(snapshot: RosterSnapshot): Roster {
     sessions: snapshot.sessions,
     problems: snapshot.problems,
     reading: snapshot.reading ?? false,
+    mutedUntil: snapshot.mutedUntil,
   };
 }
 
@@ -34,6 +37,7 @@ export function applyDelta(roster: Roster, delta: RosterDelta): Roster | null {
     sessions: placed(roster.sessions, delta),
     problems: delta.problems ?? roster.problems,
     reading: delta.reading ?? false,
+    mutedUntil: delta.mutedUntil,
   };
 }
 

@@ -54,6 +54,9 @@ const UNWELL: Doctor = {
 export class MockHost implements Host {
   /** What was copied, opened and asked to the front, for tests. */
   readonly copied: string[] = [];
+  /** What the window said it shows, in order. */
+  readonly lookedAt: (string | null)[] = [];
+  #mutedUntil: string | undefined;
   readonly opened: string[] = [];
   readonly config = new MockSettings();
   readonly hooks: MockHooks;
@@ -124,7 +127,7 @@ export class MockHost implements Host {
       const removals = subscriber.shown.filter((session) => !ids.has(session.sessionId)).map((session) => session.sessionId);
       const upserts = shown.flatMap((session, index) => (gone.has(session.sessionId) ? [{ index, session }] : []));
       Object.assign(subscriber, { base: this.#revision, shown });
-      sink({ type: "delta", base, revision: this.#revision, generatedAt: this.#now(), upserts, removals, reading: false });
+      sink({ type: "delta", base, revision: this.#revision, generatedAt: this.#now(), upserts, removals, reading: false, ...this.#muted() });
     }
   }
 
@@ -178,6 +181,7 @@ export class MockHost implements Host {
       sessions: shown,
       problems: [],
       reading: this.#preset.reading ?? false,
+      ...this.#muted(),
     });
     return () => this.#sinks.delete(onMessage);
   }
@@ -275,6 +279,8 @@ export class MockHost implements Host {
       roots: [{ path: "/home/dev/.claude", exists: true, watch: "native" as const, sessions: this.#rows.length, files: 48, bytes: 98_400_000 }],
       registry: { readable: true, files: 7, live: 6 },
       limits: [{ name: "fs.inotify.max_user_watches", value: 65_536, needed: 412, enough: true }],
+      desktop: { tray: true, notifications: true, notificationServer: "dunst 1.9.0" },
+      ...this.#muted(),
       problems: [],
     };
   }
@@ -301,6 +307,15 @@ export class MockHost implements Host {
     this.opened.push(sessionId);
   }
 
+  async mute(until: string | null): Promise<void> {
+    this.#mutedUntil = until ?? undefined;
+    this.change({});
+  }
+
+  async lookingAt(sessionId: string | null): Promise<void> {
+    this.lookedAt.push(sessionId);
+  }
+
   async copy(text: string): Promise<void> {
     this.copied.push(text);
     await copyText(text).catch(() => undefined);
@@ -308,6 +323,10 @@ export class MockHost implements Host {
 
   async startDemo(): Promise<void> {
     this.change({ upserts: everydayRows() });
+  }
+
+  #muted(): { mutedUntil?: string } {
+    return this.#mutedUntil === undefined ? {} : { mutedUntil: this.#mutedUntil };
   }
 
   #timeline(session: TrackedSession): MockTimeline {

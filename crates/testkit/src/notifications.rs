@@ -1,0 +1,166 @@
+//! A notification server, played by the test: it notes what stands on the screen and clicks it.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use anyhow::Result;
+use zbus::object_server::SignalEmitter;
+use zbus::zvariant::OwnedValue;
+use zbus::{Connection, connection, interface};
+
+use crate::Desktop;
+
+const PATH: &str = "/org/freedesktop/Notifications";
+
+/// What a server says it can show when it can show everything.
+const ABILITIES: &[&str] = &["actions", "body", "body-markup", "persistence"];
+
+/// A notification as the program sent it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Notification {
+    /// The server's number of it.
+    pub id: u32,
+    /// The first line.
+    pub summary: String,
+    /// What stands below.
+    pub body: String,
+    /// What can be clicked: name and label of each.
+    pub actions: Vec<(String, String)>,
+    /// 0 low, 1 normal, 2 critical.
+    pub urgency: Option<u8>,
+    /// It shall make no sound.
+    pub silent: bool,
+}
+
+#[derive(Default)]
+struct Screen {
+    newest: u32,
+    standing: Vec<Notification>,
+    /// How many there were, replacements included.
+    shown: usize,
+}
+
+type Shared = Arc<Mutex<Screen>>;
+
+struct Server {
+    screen: Shared,
+    abilities: &'static [&'static str],
+}
+
+#[interface(name = "org.freedesktop.Notifications")]
+impl Server {
+    #[allow(clippy::too_many_arguments, reason = "the specification's own list")]
+    async fn notify(
+        &self,
+        _program: String,
+        replaces: u32,
+        _icon: String,
+        summary: String,
+        body: String,
+        actions: Vec<String>,
+        hints: HashMap<String, OwnedValue>,
+        _expires: i32,
+    ) -> u32 {
+        let mut screen = lock(&self.screen);
+        screen.shown += 1;
+        let stands = screen.standing.iter().position(|standing| standing.id == replaces);
+        if stands.is_none() {
+            screen.newest += 1;
+        }
+        let notification = Notification {
+            id: stands.map_or(screen.newest, |_| replaces),
+            summary,
+            body,
+            actions: actions.chunks_exact(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect(),
+            urgency: hints.get("urgency").and_then(|value| u8::try_from(value).ok()),
+            silent: hints.get("suppress-sound").and_then(|value| bool::try_from(value).ok()).unwrap_or(false),
+        };
+        let id = notification.id;
+        match stands {
+            Some(place) => screen.standing[place] = notification,
+            None => screen.standing.push(notification),
+        }
+        id
+    }
+
+    async fn close_notification(&self, id: u32, #[zbus(signal_emitter)] emitter: SignalEmitter<'_>) {
+        lock(&self.screen).standing.retain(|standing| standing.id != id);
+        // 3: closed by a call. A program that has gone does not hear it.
+        let _ = Self::notification_closed(&emitter, id, 3).await;
+    }
+
+    async fn get_capabilities(&self) -> Vec<String> {
+        self.abilities.iter().map(ToString::to_string).collect()
+    }
+
+    async fn get_server_information(&self) -> (String, String, String, String) {
+        ("testkit".into(), "Watchbill".into(), "1.0".into(), "1.2".into())
+    }
+
+    #[zbus(signal)]
+    async fn action_invoked(emitter: &SignalEmitter<'_>, id: u32, action: &str) -> zbus::Result<()>;
+
+    #[zbus(signal)]
+    async fn notification_closed(emitter: &SignalEmitter<'_>, id: u32, reason: u32) -> zbus::Result<()>;
+}
+
+/// A notification server. It leaves the bus when it is dropped.
+pub struct NotificationServer {
+    connection: Connection,
+    screen: Shared,
+}
+
+impl NotificationServer {
+    /// Puts a server that can show everything on the desktop's bus.
+    ///
+    /// # Errors
+    /// When the desktop has no bus, or has a server already.
+    pub async fn start(desktop: &Desktop) -> Result<Self> {
+        Self::with_abilities(desktop, ABILITIES).await
+    }
+
+    /// Puts a server on the desktop's bus that shows plain texts and nothing else.
+    ///
+    /// # Errors
+    /// When the desktop has no bus, or has a server already.
+    pub async fn start_plain(desktop: &Desktop) -> Result<Self> {
+        Self::with_abilities(desktop, &["body"]).await
+    }
+
+    async fn with_abilities(desktop: &Desktop, abilities: &'static [&'static str]) -> Result<Self> {
+        let screen = Shared::default();
+        let server = Server { screen: Arc::clone(&screen), abilities };
+        let connection = connection::Builder::address(desktop.bus()?)?
+            .serve_at(PATH, server)?
+            .name("org.freedesktop.Notifications")?
+            .build()
+            .await?;
+        Ok(Self { connection, screen })
+    }
+
+    /// What stands on the screen, the oldest first.
+    pub fn standing(&self) -> Vec<Notification> {
+        lock(&self.screen).standing.clone()
+    }
+
+    /// How many notifications came so far, replacements included.
+    pub fn shown(&self) -> usize {
+        lock(&self.screen).shown
+    }
+
+    /// Clicks a notification (`default`) or a button of it; as on most desktops, it goes with that.
+    ///
+    /// # Errors
+    /// When the bus has gone.
+    pub async fn choose(&self, id: u32, action: &str) -> Result<()> {
+        let emitter = SignalEmitter::new(&self.connection, PATH)?;
+        Server::action_invoked(&emitter, id, action).await?;
+        lock(&self.screen).standing.retain(|standing| standing.id != id);
+        // 2: by the person.
+        Ok(Server::notification_closed(&emitter, id, 2).await?)
+    }
+}
+
+fn lock(screen: &Shared) -> MutexGuard<'_, Screen> {
+    screen.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,219 @@
+//! What stands on the screen: which episodes share a notification, and when one has to go.
+
+use std::time::{Duration, Instant};
+
+use watchbill_protocol::alert::{Alert, Episode};
+
+use super::notice::Notice;
+
+/// Episodes that begin within this time are shown together.
+const GATHER: Duration = Duration::from_millis(400);
+/// An episode that begins so soon after a notification was shown joins it.
+const JOIN: Duration = Duration::from_secs(5);
+
+/// Names a notification for as long as it stands.
+pub type Card = u64;
+
+/// What has to be done on the screen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Act {
+    /// Shows a notification, in place of the one with the same name if there is one.
+    Show(Card, Notice),
+    /// Takes a notification away.
+    Close(Card),
+}
+
+/// The notifications that stand, and the episodes that will be shown in a moment.
+#[derive(Debug, Default)]
+pub struct Board {
+    cards: Vec<Standing>,
+    fresh: Vec<Episode>,
+    gathered_at: Option<Instant>,
+    newest: Card,
+}
+
+#[derive(Debug)]
+struct Standing {
+    card: Card,
+    episodes: Vec<Episode>,
+    shown_at: Instant,
+}
+
+impl Board {
+    /// Takes in what the policy tells. Counts are not its business.
+    pub fn hear(&mut self, alert: Alert, now: Instant) -> Vec<Act> {
+        match alert {
+            Alert::AlreadySo { episodes } => self.gather(episodes, now),
+            Alert::Raised { episode, silence: None } => self.gather(vec![episode], now),
+            Alert::Raised { .. } | Alert::Counted { .. } => {}
+            Alert::Cleared { session_id, need, since } => {
+                return self.end(|e| e.session_id == session_id && e.need == need && e.since == since);
+            }
+        }
+        Vec::new()
+    }
+
+    /// When [`Board::advance`] will have something to show.
+    pub fn due(&self) -> Option<Instant> {
+        self.gathered_at
+    }
+
+    /// Shows what has been gathered.
+    pub fn advance(&mut self, now: Instant) -> Vec<Act> {
+        if self.gathered_at.is_none_or(|at| at > now) {
+            return Vec::new();
+        }
+        self.gathered_at = None;
+        let fresh = std::mem::take(&mut self.fresh);
+        let joined = self.cards.iter().rposition(|standing| now < standing.shown_at + JOIN);
+        let standing = match joined {
+            Some(index) => {
+                let standing = &mut self.cards[index];
+                standing.episodes.extend(fresh);
+                standing.shown_at = now;
+                standing
+            }
+            None => {
+                self.newest += 1;
+                self.cards.push(Standing { card: self.newest, episodes: fresh, shown_at: now });
+                let Some(standing) = self.cards.last() else { return Vec::new() };
+                standing
+            }
+        };
+        let notice = Notice::of(&standing.episodes, false);
+        notice.map(|notice| Act::Show(standing.card, notice)).into_iter().collect()
+    }
+
+    /// The person, or the desktop, has taken a notification away.
+    pub fn gone(&mut self, card: Card) {
+        self.cards.retain(|standing| standing.card != card);
+    }
+
+    /// Whoever showed the notifications has gone, and they with it.
+    pub fn all_gone(&mut self) {
+        self.cards.clear();
+    }
+
+    /// Nothing of what stands is so any more.
+    pub fn clear(&mut self) -> Vec<Act> {
+        self.end(|_| true)
+    }
+
+    fn gather(&mut self, episodes: Vec<Episode>, now: Instant) {
+        if !episodes.is_empty() {
+            self.fresh.extend(episodes);
+            self.gathered_at.get_or_insert(now + GATHER);
+        }
+    }
+
+    fn end(&mut self, over: impl Fn(&Episode) -> bool) -> Vec<Act> {
+        self.fresh.retain(|episode| !over(episode));
+        if self.fresh.is_empty() {
+            self.gathered_at = None;
+        }
+        let mut acts = Vec::new();
+        self.cards.retain_mut(|standing| {
+            let before = standing.episodes.len();
+            standing.episodes.retain(|episode| !over(episode));
+            if standing.episodes.len() == before {
+                return true;
+            }
+            match Notice::of(&standing.episodes, true) {
+                Some(notice) => acts.push(Act::Show(standing.card, notice)),
+                None => acts.push(Act::Close(standing.card)),
+            }
+            !standing.episodes.is_empty()
+        });
+        acts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::alerts::notice::tests::episode;
+
+    fn raised(session: &str) -> Alert {
+        Alert::Raised { episode: episode(session, "approval", "wants to run `ls`"), silence: None }
+    }
+
+    fn cleared(session: &str) -> Alert {
+        let Alert::Raised { episode, .. } = raised(session) else { panic!("it is one") };
+        Alert::Cleared { session_id: episode.session_id, need: episode.need, since: episode.since }
+    }
+
+    /// Lets what was gathered be shown: its card and its first line.
+    fn shown(board: &mut Board) -> (Card, String) {
+        let due = board.due().expect("something is gathered");
+        assert_eq!(board.advance(due - Duration::from_millis(1)), [], "not before its time");
+        let acts = board.advance(due);
+        let [Act::Show(card, notice)] = &*acts else { panic!("{acts:?}") };
+        (*card, notice.summary.clone())
+    }
+
+    #[test]
+    fn what_begins_together_is_one_notification_and_what_follows_at_once_joins_it() {
+        let (mut board, start) = (Board::default(), Instant::now());
+        for session in ["a", "bb", "ccc"] {
+            assert_eq!(board.hear(raised(session), start), []);
+        }
+        assert_eq!(shown(&mut board), (1, "3 sessions need you".to_owned()));
+        board.hear(raised("dddd"), start + Duration::from_secs(3));
+        assert_eq!(shown(&mut board), (1, "4 sessions need you".to_owned()));
+        board.hear(raised("eeeee"), start + Duration::from_secs(60));
+        assert_eq!(
+            shown(&mut board),
+            (2, "eeeee wants to run `ls`".to_owned()),
+            "later it is one of its own"
+        );
+    }
+
+    #[test]
+    fn what_is_over_goes_and_the_rest_stays() {
+        let (mut board, start) = (Board::default(), Instant::now());
+        board.hear(raised("a"), start);
+        board.hear(raised("bb"), start);
+        shown(&mut board);
+        let acts = board.hear(cleared("a"), start + Duration::from_secs(9));
+        let [Act::Show(1, notice)] = &*acts else { panic!("{acts:?}") };
+        assert!(notice.quiet && notice.summary == "bb wants to run `ls`");
+        assert_eq!(board.hear(cleared("a"), start), [], "once is enough");
+        assert_eq!(board.hear(cleared("bb"), start), [Act::Close(1)]);
+        assert_eq!(board.clear(), []);
+    }
+
+    #[test]
+    fn what_is_over_before_it_was_shown_is_never_shown() {
+        let (mut board, start) = (Board::default(), Instant::now());
+        board.hear(raised("a"), start);
+        assert_eq!(board.hear(cleared("a"), start), []);
+        assert_eq!((board.due(), board.advance(start + JOIN)), (None, vec![]));
+    }
+
+    #[test]
+    fn what_was_taken_away_is_neither_changed_nor_joined_nor_closed() {
+        let (mut board, start) = (Board::default(), Instant::now());
+        board.hear(raised("a"), start);
+        board.hear(raised("bb"), start);
+        let (card, _) = shown(&mut board);
+        board.gone(card);
+        assert_eq!(board.hear(cleared("a"), start), []);
+        board.hear(raised("ccc"), start + Duration::from_secs(1));
+        assert_eq!(shown(&mut board).0, 2);
+        board.all_gone();
+        assert_eq!(board.clear(), []);
+    }
+
+    #[test]
+    fn silence_and_counts_show_nothing_and_the_past_is_one_summary() {
+        let (mut board, start) = (Board::default(), Instant::now());
+        let silent = Alert::Raised { episode: episode("a", "approval", "x"), silence: Some("muted".into()) };
+        board.hear(silent, start);
+        board.hear(Alert::Counted { needs: [("approval".to_owned(), 1)].into() }, start);
+        assert_eq!(board.due(), None);
+        let episodes = ["a", "bb"].map(|session| episode(session, "plan", "has a plan")).into();
+        board.hear(Alert::AlreadySo { episodes }, start);
+        assert_eq!(shown(&mut board).1, "2 sessions need you");
+        assert_eq!(board.clear(), [Act::Close(1)]);
+    }
+}

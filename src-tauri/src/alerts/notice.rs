@@ -1,0 +1,165 @@
+//! What stands in one notification, in words: who wants what, whom a click leads to, how urgent it is.
+
+use watchbill_protocol::alert::Episode;
+
+use crate::text::{cut, one_line};
+
+/// Desktops show about one line of a summary.
+const SUMMARY: usize = 120;
+/// A command may be long; more of it than this nobody reads in a notification.
+const BODY: usize = 400;
+/// So many sessions are named by a notification of several.
+const NAMED: usize = 5;
+/// And this much of what each wants.
+const LINE: usize = 90;
+
+/// A notification, whoever will show it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notice {
+    /// The first line. Plain text.
+    pub summary: String,
+    /// What stands below, line by line. Plain text.
+    pub body: Vec<String>,
+    /// Whom a click opens: the first that needs the person.
+    pub session_id: String,
+    /// It is of one session alone, so that buttons make sense.
+    pub single: bool,
+    /// A session stands still until the person answers.
+    pub urgent: bool,
+    /// It says less than what stood there before, so that it is no news.
+    pub quiet: bool,
+}
+
+impl Notice {
+    /// The notification for these episodes; `None` when there are none.
+    pub fn of(episodes: &[Episode], quiet: bool) -> Option<Self> {
+        let mut sorted: Vec<&Episode> = episodes.iter().collect();
+        // RFC 3339 of one precision sorts as time does.
+        sorted.sort_by_key(|episode| (!needs_person(episode), &episode.since));
+        let first = *sorted.first()?;
+        let (summary, body) = if let [one] = *sorted { words_of_one(one) } else { words_of(&sorted) };
+        Some(Self {
+            summary,
+            body,
+            session_id: first.session_id.clone(),
+            single: sorted.len() == 1,
+            urgent: sorted.iter().any(|episode| is_urgent(episode)),
+            quiet,
+        })
+    }
+}
+
+fn text_of(episode: &Episode) -> String {
+    one_line(&format!("{} {}", episode.name, episode.wants))
+}
+
+fn words_of_one(episode: &Episode) -> (String, Vec<String>) {
+    let text = text_of(episode);
+    let summary = cut(text.clone(), SUMMARY);
+    let title = episode.title.as_deref().map(one_line).filter(|title| !title.is_empty());
+    let title = title.filter(|title| *title != one_line(&episode.name));
+    let whole = (summary != text).then(|| cut(text, BODY));
+    (summary, title.map(|title| cut(title, LINE)).into_iter().chain(whole).collect())
+}
+
+fn words_of(episodes: &[&Episode]) -> (String, Vec<String>) {
+    let needs = episodes.iter().filter(|episode| needs_person(episode)).count();
+    let finished = episodes.len() - needs;
+    let summary = match (needs, finished) {
+        (0, finished) => format!("{finished} sessions have finished"),
+        (1, 0) => "1 session needs you".to_owned(),
+        (needs, 0) => format!("{needs} sessions need you"),
+        (needs, finished) => {
+            let need = if needs == 1 { "1 session needs you" } else { &format!("{needs} sessions need you") };
+            let have = if finished == 1 { "has" } else { "have" };
+            format!("{need}, {finished} {have} finished")
+        }
+    };
+    let mut lines: Vec<String> =
+        episodes.iter().take(NAMED).map(|episode| cut(text_of(episode), LINE)).collect();
+    if episodes.len() > NAMED {
+        lines.push(format!("and {} more", episodes.len() - NAMED));
+    }
+    (summary, lines)
+}
+
+fn needs_person(episode: &Episode) -> bool {
+    episode.need != "finished"
+}
+
+/// A session that stopped at an error waits for nobody's yes: it is worth saying, and worth no more.
+fn is_urgent(episode: &Episode) -> bool {
+    matches!(episode.need.as_str(), "approval" | "question" | "plan" | "dialog")
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    pub(in crate::alerts) fn episode(session: &str, need: &str, wants: &str) -> Episode {
+        Episode {
+            session_id: session.into(),
+            need: need.into(),
+            since: format!("2026-11-20T12:00:{:02}.000Z", session.len()),
+            name: session.into(),
+            wants: wants.into(),
+            title: None,
+        }
+    }
+
+    fn approval(session: &str) -> Episode {
+        episode(session, "approval", "wants to run `npm publish`")
+    }
+
+    #[test]
+    fn one_session_says_what_it_wants() {
+        let one = Episode { title: Some("Publish it".into()), ..approval("api-server") };
+        let notice = Notice::of(&[one], false).expect("there is one");
+        assert_eq!(notice.summary, "api-server wants to run `npm publish`");
+        assert_eq!(notice.body, ["Publish it"]);
+        assert!(notice.single && notice.urgent && notice.session_id == "api-server");
+        let same = Episode { title: Some("api-server".into()), ..approval("api-server") };
+        assert!(Notice::of(&[same], false).expect("there is one").body.is_empty());
+    }
+
+    #[test]
+    fn a_long_command_is_cut_above_and_longer_below_and_stays_text() {
+        let one = episode("api", "approval", &format!("wants to run `{}\n<b>\u{202e}`", "x".repeat(600)));
+        let notice = Notice::of(&[one], false).expect("there is one");
+        assert_eq!((notice.summary.chars().count(), notice.body[0].chars().count()), (SUMMARY, BODY));
+        let one = episode("api", "question", "asks: <b>a\nb</b>\u{202e}?");
+        assert_eq!(Notice::of(&[one], false).expect("there is one").summary, "api asks: <b>a b</b>?");
+    }
+
+    #[test]
+    fn several_are_one_list_those_that_need_the_person_first() {
+        let mut all: Vec<Episode> = ["f", "ee", "ddd", "cccc", "bbbbb", "aaaaaa"].map(approval).into();
+        all.insert(0, episode("done", "finished", "has finished"));
+        all.insert(0, episode("over", "finished", "has finished"));
+        let notice = Notice::of(&all, true).expect("there are some");
+        assert_eq!(notice.summary, "6 sessions need you, 2 have finished");
+        assert_eq!(notice.body.len(), 6);
+        assert_eq!(notice.body[0], "f wants to run `npm publish`");
+        assert_eq!(notice.body[5], "and 3 more");
+        assert_eq!((notice.session_id.as_str(), notice.single, notice.quiet), ("f", false, true));
+    }
+
+    #[test]
+    fn the_summary_counts_in_whole_words() {
+        let done = |session| episode(session, "finished", "has finished");
+        for (episodes, words, urgent) in [
+            (vec![approval("a"), approval("bb")], "2 sessions need you", true),
+            (vec![done("a"), done("bb")], "2 sessions have finished", false),
+            (vec![done("a"), approval("bb")], "1 session needs you, 1 has finished", true),
+            (
+                vec![done("a"), episode("bb", "error", "stopped")],
+                "1 session needs you, 1 has finished",
+                false,
+            ),
+        ] {
+            let notice = Notice::of(&episodes, false).expect("there are some");
+            assert_eq!((notice.summary.as_str(), notice.urgent), (words, urgent));
+        }
+        assert_eq!(Notice::of(&[], false), None);
+    }
+}

@@ -1,0 +1,39 @@
+//! Texts of others on a line of ours: titles, commands and names may hold anything.
+
+/// On one line, without characters that would disturb the line around it.
+pub fn one_line(text: &str) -> String {
+    // Direction overrides could make a title rewrite its neighbours; letters of any script stay.
+    let disturbs = |c: char| matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
+    let kept: String =
+        text.chars().filter(|c| !disturbs(*c)).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    kept.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// At most so many characters, the last one an ellipsis where something was left out.
+pub fn cut(text: String, length: usize) -> String {
+    if text.chars().count() <= length {
+        return text;
+    }
+    let cut: String = text.chars().take(length.saturating_sub(1)).collect();
+    format!("{}…", cut.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_line_holds_no_other_line_and_turns_nothing_round() {
+        assert_eq!(one_line(" two\nlines\t and\u{7} a bell "), "two lines and a bell");
+        assert_eq!(one_line("over\u{202e}ride\u{200f} שלום"), "override שלום");
+        assert_eq!(one_line("\u{1b}[31m\0"), "[31m");
+    }
+
+    #[test]
+    fn a_cut_counts_characters_not_bytes() {
+        assert_eq!(cut("äöü".into(), 3), "äöü");
+        assert_eq!(cut("äöüß".into(), 3), "äö…");
+        assert_eq!(cut("a bc".into(), 3), "a…");
+        assert_eq!(cut("ab".into(), 0), "…");
+    }
+}

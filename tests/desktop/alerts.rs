@@ -1,0 +1,319 @@
+//! Alerts as a person meets them: notifications on a real bus, where they lead to, and when they go or never come.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use watchbill_testkit::fantoccini::Locator;
+use watchbill_testkit::{Desktop, Driver, Notification, NotificationServer, TrayHost, TrayItem, until};
+
+use crate::agent::Agent;
+use crate::roster::shows;
+use crate::{PROGRAM, start, window};
+
+const API: &str = "11111111-1111-4111-8111-111111111111";
+const WEB: &str = "22222222-2222-4222-8222-222222222222";
+const WANTS: &str = "api-server wants to run `npm publish`";
+
+/// Longer than the dwell and the time in which alerts are gathered, with room for a busy machine.
+const ALERT_WOULD_HAVE_COME: Duration = Duration::from_secs(5);
+
+/// A desktop with a panel, a notification server, and the program in the tray without a window.
+struct Stage {
+    screen: NotificationServer,
+    item: TrayItem,
+    _panel: TrayHost,
+    _program: tokio::process::Child,
+    desktop: Desktop,
+}
+
+impl Stage {
+    async fn set(args: &[&str]) -> Result<Self> {
+        let desktop = Desktop::start().await?;
+        let screen = NotificationServer::start(&desktop).await?;
+        let panel = TrayHost::start(&desktop).await?;
+        let mut all = vec!["--hidden"];
+        all.extend(args);
+        let program = start(&desktop, &all)?;
+        let item = panel.item().await?;
+        let stage = Self { screen, item, _panel: panel, _program: program, desktop };
+        stage.menu("No agent is at work").await?;
+        Ok(stage)
+    }
+
+    /// An agent at work, which the program has seen.
+    async fn agent(&self, name: &str, session: &str) -> Result<Agent> {
+        let mut agent = Agent::start(self.desktop.home(), name, session)?;
+        agent.is_asked(&format!("Work on {name}"))?;
+        self.menu(&format!("● Work on {name}")).await?;
+        Ok(agent)
+    }
+
+    async fn menu(&self, text: &str) -> Result<()> {
+        menu(&self.item, text).await
+    }
+
+    async fn standing(&self, summary: &str) -> Result<Notification> {
+        standing(&self.screen, summary).await
+    }
+
+    /// The need counts, and yet nothing was shown.
+    async fn stays_silent(&self) -> Result<()> {
+        self.menu("1 needs you").await?;
+        tokio::time::sleep(ALERT_WOULD_HAVE_COME).await;
+        assert_eq!((self.screen.standing(), self.screen.shown()), (vec![], 0));
+        Ok(())
+    }
+}
+
+async fn menu(item: &TrayItem, text: &str) -> Result<()> {
+    until(&format!("{text:?} in the tray's menu"), 30, async || {
+        item.menu().await.ok()?.find(text).map(|_| ())
+    })
+    .await
+}
+
+async fn choose(item: &TrayItem, text: &str) -> Result<()> {
+    menu(item, text).await?;
+    if let Some(entry) = item.menu().await?.find(text) {
+        item.choose(entry).await?;
+    }
+    Ok(())
+}
+
+async fn standing(screen: &NotificationServer, summary: &str) -> Result<Notification> {
+    until(&format!("the notification {summary:?}"), 30, async || {
+        screen.standing().into_iter().find(|standing| standing.summary == summary)
+    })
+    .await
+}
+
+async fn nothing_stands(screen: &NotificationServer) -> Result<()> {
+    until("the notification to go", 30, async || screen.standing().is_empty().then_some(())).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_approval_is_announced_leads_to_its_session_and_goes_when_it_is_answered() -> Result<()> {
+    let stage = Stage::set(&[]).await?;
+    let mut api = stage.agent("api-server", API).await?;
+    api.wants_to_run("npm publish")?;
+    let shown = stage.standing(WANTS).await?;
+    assert_eq!((shown.urgency, shown.silent), (Some(2), true));
+    assert_eq!(shown.body, "Work on api-server");
+    let labels: Vec<&str> = shown.actions.iter().map(|(_, label)| label.as_str()).collect();
+    assert_eq!(labels, ["Open", "Focus terminal", "Snooze 15 min"]);
+
+    // Answered in the terminal: what stands would be a lie.
+    api.answers("Published.")?;
+    until("the notification to change", 30, async || {
+        let standing = stage.screen.standing();
+        standing.iter().all(|standing| standing.summary != WANTS).then_some(())
+    })
+    .await?;
+
+    api.is_asked("Once more")?;
+    nothing_stands(&stage.screen).await?;
+    api.wants_to_run("npm publish")?;
+    let shown = stage.standing(WANTS).await?;
+    assert!(
+        stage.desktop.windows(crate::TITLE).await?.is_empty(),
+        "an alert never raises the window by itself"
+    );
+    stage.screen.choose(shown.id, "default").await?;
+    window(&stage.desktop).await?;
+    until("the focus", 20, async || stage.desktop.focused().await.ok()?.filter(|name| name == crate::TITLE))
+        .await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_click_selects_the_session_and_a_session_in_front_is_not_announced() -> Result<()> {
+    let desktop = Desktop::start().await?;
+    let screen = NotificationServer::start(&desktop).await?;
+    let mut api = Agent::start(desktop.home(), "api-server", API)?;
+    api.is_asked("Publish it")?;
+    let mut web = Agent::start(desktop.home(), "web-app", WEB)?;
+    web.is_asked("Paint the button")?;
+    let opened = Driver::start(&desktop, std::path::Path::new(PROGRAM), &[]).await?;
+    for session in [API, WEB] {
+        let row = format!("[data-session='{session}']");
+        until("the row", 30, async || opened.page.find(Locator::Css(&row)).await.ok()).await?;
+    }
+
+    api.wants_to_run("npm publish")?;
+    let shown = standing(&screen, WANTS).await?;
+    screen.choose(shown.id, "default").await?;
+    let selected = format!("[data-session='{API}'][aria-current='true']");
+    until("the session to be selected", 30, async || opened.page.find(Locator::Css(&selected)).await.ok())
+        .await?;
+    until("the focus", 20, async || desktop.focused().await.ok()?.filter(|name| name == crate::TITLE))
+        .await?;
+
+    // The window shows it, in front: the person sees for themselves. Of the other one they are told.
+    api.is_asked("Never mind")?;
+    desktop.resize_window(&window(&desktop).await?, 1200, 760).await?;
+    let row = format!("[data-session='{API}']");
+    // A row may be drawn anew between being found and being clicked.
+    until("the row to be clicked", 20, async || {
+        opened.page.find(Locator::Css(&row)).await.ok()?.click().await.ok()
+    })
+    .await?;
+    shows(&opened.page, "Focus terminal").await?;
+    let before = screen.shown();
+    api.wants_to_run("npm publish --tag next")?;
+    web.wants_to_run("make")?;
+    standing(&screen, "web-app wants to run `make`").await?;
+    tokio::time::sleep(ALERT_WOULD_HAVE_COME).await;
+    assert_eq!(screen.shown(), before + 1, "{:?}", screen.standing());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn five_at_once_are_one_notification_that_names_them() -> Result<()> {
+    let stage = Stage::set(&[]).await?;
+    let mut agents = Vec::new();
+    for n in 1..=6_u32 {
+        let session = format!("{n}{n}{n}{n}{n}{n}{n}{n}-1111-4111-8111-111111111111");
+        agents.push(stage.agent(&format!("project-{n}"), &session).await?);
+    }
+    for agent in &mut agents {
+        agent.wants_to_run("make")?;
+    }
+    let shown = stage.standing("6 sessions need you").await?;
+    assert_eq!(stage.screen.standing().len(), 1);
+    assert_eq!(shown.body.lines().count(), 6, "{}", shown.body);
+    assert!(
+        shown.body.contains("wants to run `make`") && shown.body.ends_with("and 1 more"),
+        "{}",
+        shown.body
+    );
+    assert_eq!(shown.actions.len(), 1, "a button would not know whom it is about");
+
+    for agent in &mut agents[1..] {
+        agent.is_asked("never mind")?;
+    }
+    let last = stage.standing("project-1 wants to run `make`").await?;
+    assert_eq!(last.id, shown.id, "it is the same notification, with who is left");
+    agents[0].is_asked("never mind")?;
+    nothing_stands(&stage.screen).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_already_so_at_the_start_is_one_summary() -> Result<()> {
+    let desktop = Desktop::start().await?;
+    let screen = NotificationServer::start(&desktop).await?;
+    let panel = TrayHost::start(&desktop).await?;
+    let mut agents = Vec::new();
+    for (name, session) in [("api-server", API), ("web-app", WEB)] {
+        let mut agent = Agent::start(desktop.home(), name, session)?;
+        agent.is_asked("Build it")?;
+        agent.wants_to_run("make")?;
+        agents.push(agent);
+    }
+    // So that it was so before the program began, by any clock.
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    let _program = start(&desktop, &["--hidden"])?;
+    let item = panel.item().await?;
+    menu(&item, "2 need you").await?;
+    standing(&screen, "2 sessions need you").await?;
+    tokio::time::sleep(ALERT_WOULD_HAVE_COME).await;
+    assert_eq!(screen.shown(), 1, "{:?}", screen.standing());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_persons_choices_keep_it_silent() -> Result<()> {
+    for (name, choice) in [
+        ("hours", "quiet_hours = ['00:00-24:00']"),
+        ("kind", "approval = false"),
+        ("project", "muted = ['api-server']"),
+    ] {
+        let folder = tempfile::tempdir()?;
+        let config = folder.path().join("config.toml");
+        std::fs::write(&config, format!("[alerts]\n{choice}\n"))?;
+        let stage = Stage::set(&["--config", &config.display().to_string()]).await?;
+        let mut api = stage.agent("api-server", API).await?;
+        api.wants_to_run("npm publish")?;
+        stage.stays_silent().await.map_err(|error| error.context(name))?;
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_mute_from_the_tray_outlives_the_program_until_it_is_taken_back() -> Result<()> {
+    let desktop = Desktop::start().await?;
+    let screen = NotificationServer::start(&desktop).await?;
+    let panel = TrayHost::start(&desktop).await?;
+    let mut program = start(&desktop, &["--hidden"])?;
+    let item = panel.item().await?;
+    choose(&item, "Mute for an hour").await?;
+    menu(&item, "Unmute (muted until ").await?;
+    program.kill().await?;
+    drop((item, panel));
+
+    let panel = TrayHost::start(&desktop).await?;
+    let _program = start(&desktop, &["--hidden"])?;
+    let item = panel.item().await?;
+    menu(&item, "Unmute (muted until ").await?;
+    let mut api = Agent::start(desktop.home(), "api-server", API)?;
+    api.is_asked("Publish it")?;
+    menu(&item, "● Publish it").await?;
+    api.wants_to_run("npm publish")?;
+    menu(&item, "1 needs you").await?;
+    tokio::time::sleep(ALERT_WOULD_HAVE_COME).await;
+    assert_eq!(screen.shown(), 0, "{:?}", screen.standing());
+
+    choose(&item, "Unmute").await?;
+    menu(&item, "Mute for an hour").await?;
+    api.is_asked("Once more")?;
+    menu(&item, "● Publish it").await?;
+    api.wants_to_run("npm publish")?;
+    standing(&screen, WANTS).await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_comes_back_is_used_even_if_it_can_do_little() -> Result<()> {
+    let Stage { screen, item, _panel, _program, desktop } = Stage::set(&[]).await?;
+    let agent = async |name: &str, session| -> Result<Agent> {
+        let mut agent = Agent::start(desktop.home(), name, session)?;
+        agent.is_asked(&format!("Work on {name}"))?;
+        menu(&item, &format!("● Work on {name}")).await?;
+        Ok(agent)
+    };
+    let (mut api, mut web) = (agent("api-server", API).await?, agent("web-app", WEB).await?);
+    api.wants_to_run("npm publish")?;
+    standing(&screen, WANTS).await?;
+
+    drop(screen);
+    web.wants_to_run("make")?;
+    let log = desktop.home().join("program.log");
+    let complaint = "no program of this desktop shows notifications";
+    until("a word in the log", 30, async || {
+        std::fs::read_to_string(&log).ok().filter(|log| log.contains(complaint))
+    })
+    .await?;
+
+    let screen = NotificationServer::start_plain(&desktop).await?;
+    web.is_asked("never mind")?;
+    menu(&item, "● Work on web-app").await?;
+    web.wants_to_run("a && b < c")?;
+    let shown = standing(&screen, "web-app wants to run `a && b < c`").await?;
+    assert_eq!((shown.actions, shown.body.as_str()), (vec![], "Work on web-app"));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_snooze_from_the_notification_takes_it_off_the_screen_and_out_of_the_counts() -> Result<()> {
+    let stage = Stage::set(&[]).await?;
+    let mut api = stage.agent("api-server", API).await?;
+    api.wants_to_run("npm publish")?;
+    let shown = stage.standing(WANTS).await?;
+    stage.menu("1 needs you").await?;
+    stage.screen.choose(shown.id, "snooze").await?;
+    until("nobody to be needed", 30, async || {
+        stage.item.menu().await.ok()?.find("needs you").is_none().then_some(())
+    })
+    .await?;
+    assert_eq!(stage.screen.shown(), 1);
+    Ok(())
+}
