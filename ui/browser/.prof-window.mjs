@@ -1,0 +1,100 @@
+// A real browser on the built window, with the content security policy of the shell.
+
+import assert from "node:assert/strict";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { chromium } from "playwright-core";
+import { preview } from "vite";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const POLICY =
+  "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome", "/snap/bin/chromium"];
+
+function browserProgram() {
+  const found = process.env.CHROMIUM ?? PLACES.find((path) => existsSync(path));
+  if (found === undefined) throw new Error("Chromium is needed: install the package `chromium`, or name the program in CHROMIUM.");
+  return found;
+}
+
+export async function startBrowser() {
+  if (!existsSync(join(ROOT, "dist/index.html"))) throw new Error("The window is not built: run `npm run build` in ui/ first.");
+  const server = await preview({
+    root: ROOT, build: { outDir: process.env.DIST ?? 'dist' },
+    logLevel: "error",
+    preview: { host: "127.0.0.1", port: 0, headers: { "Content-Security-Policy": POLICY } },
+  });
+  const base = server.resolvedUrls.local[0];
+  const profile = mkdtempSync(join(tmpdir(), "watchbill-ui-"));
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath: browserProgram(),
+    viewport: null,
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  });
+  context.setDefaultTimeout(10_000);
+
+  return {
+    /** Opens the window with a preset; `check` runs on it, and then nothing may have gone wrong in its console. */
+    async withWindow({ mock, width = 420, height = 720, scheme = "light", motion = "no-preference", forced = "none" }, check) {
+      const page = await context.newPage();
+      const wrongs = [];
+      page.on("console", (message) => {
+        if (["error", "warning"].includes(message.type())) wrongs.push(message.text());
+      });
+      page.on("pageerror", (error) => wrongs.push(String(error.stack ?? error)));
+      page.on("request", (request) => {
+        const url = request.url();
+        if (!url.startsWith(base) && !url.startsWith("data:")) wrongs.push(`asked for ${url}`);
+      });
+      try {
+        await page.setViewportSize({ width, height });
+        await page.emulateMedia({ colorScheme: scheme, reducedMotion: motion, forcedColors: forced });
+        await page.addInitScript(() => {
+          window.violations = [];
+          document.addEventListener("securitypolicyviolation", (event) => window.violations.push(`${event.violatedDirective} ${event.blockedURI}`));
+        });
+        await page.goto(`${base}?mock=${mock}`);
+        await page.locator("main").waitFor();
+        await check(page);
+        assert.deepEqual(await page.evaluate(() => window.violations), [], "nothing is tried that the policy forbids");
+        assert.deepEqual(wrongs, [], "nothing goes wrong in the console");
+      } finally {
+        await page.close();
+      }
+    },
+    async stop() {
+      await context.close();
+      await server.close();
+      rmSync(profile, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Waits until the probe, run in the page, gives what is wanted. */
+export async function becomes(page, probe, wanted, why) {
+  const deadline = Date.now() + 8000;
+  let got;
+  for (;;) {
+    got = await page.evaluate(probe);
+    try {
+      assert.deepEqual(got, wanted, why);
+      return;
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+    }
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(done)));
+  }
+}
+
+export const title = (page) => page.locator("section.detail h1").textContent();
