@@ -5,7 +5,7 @@ import { after, before, test } from "node:test";
 
 import axe from "axe-core";
 
-import { startBrowser } from "./window.js";
+import { perform, startBrowser } from "./window.js";
 
 let browser;
 before(async () => (browser = await startBrowser()));
@@ -44,11 +44,7 @@ for (const scheme of ["light", "dark"]) {
     test(`${name}, ${scheme}`, async () => {
       await browser.withWindow({ mock, width, scheme, motion: "reduce" }, async (page) => {
         await page.locator("[data-session], .empty button, .empty h2").first().waitFor();
-        for (const step of steps) {
-          if (step.startsWith("type:")) await page.keyboard.type(step.slice(5));
-          else if (step.startsWith("click:")) await page.locator(step.slice(6)).first().click();
-          else await page.keyboard.press(step);
-        }
+        await perform(page, steps);
         if (steps.includes("Enter")) await page.locator("[role=listitem][data-index]").first().waitFor();
         assert.deepEqual(await violations(page), []);
       });

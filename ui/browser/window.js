@@ -20,7 +20,11 @@ function browserProgram() {
   return found;
 }
 
-export async function startBrowser() {
+/**
+ * Starts the browser and a server for the built window. More than a plain browser is asked for by arguments, a whole
+ * environment, options of the context, and what is done to each page before it loads.
+ */
+export async function startBrowser({ args = [], env, context: options = {}, prepare = async () => {} } = {}) {
   if (!existsSync(join(ROOT, "dist/index.html"))) throw new Error("The window is not built: run `npm run build` in ui/ first.");
   const server = await preview({
     root: ROOT,
@@ -32,6 +36,8 @@ export async function startBrowser() {
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: browserProgram(),
     viewport: null,
+    ...options,
+    ...(env === undefined ? {} : { env }),
     args: [
       "--no-sandbox",
       "--disable-gpu",
@@ -40,13 +46,14 @@ export async function startBrowser() {
       "--disable-background-networking",
       "--disable-component-update",
       "--disable-sync",
+      ...args,
     ],
   });
   context.setDefaultTimeout(10_000);
 
   return {
     /** Opens the window with a preset; `check` runs on it, and then nothing may have gone wrong in its console. */
-    async withWindow({ mock, width = 420, height = 720, scheme = "light", motion = "no-preference", forced = "none" }, check) {
+    async withWindow({ mock, width = 420, height = 720, scheme = "light", motion = "no-preference", forced = "none", place = "" }, check) {
       const page = await context.newPage();
       const wrongs = [];
       page.on("console", (message) => {
@@ -64,7 +71,8 @@ export async function startBrowser() {
           window.violations = [];
           document.addEventListener("securitypolicyviolation", (event) => window.violations.push(`${event.violatedDirective} ${event.blockedURI}`));
         });
-        await page.goto(`${base}?mock=${mock}`);
+        await prepare(page);
+        await page.goto(`${base}?mock=${mock}${place}`);
         await page.locator("main").waitFor();
         await check(page);
         assert.deepEqual(await page.evaluate(() => window.violations), [], "nothing is tried that the policy forbids");
@@ -79,6 +87,16 @@ export async function startBrowser() {
       rmSync(profile, { recursive: true, force: true });
     },
   };
+}
+
+/** Presses, types and clicks: `j`, `type:words`, `click:selector`, `hover:selector`. */
+export async function perform(page, steps) {
+  for (const step of steps) {
+    if (step.startsWith("type:")) await page.keyboard.type(step.slice(5));
+    else if (step.startsWith("click:")) await page.locator(step.slice(6)).first().click();
+    else if (step.startsWith("hover:")) await page.locator(step.slice(6)).first().hover();
+    else await page.keyboard.press(step);
+  }
 }
 
 /** Waits until the probe, run in the page, gives what is wanted. */

@@ -40,6 +40,8 @@ const TERMINALS: &[&str] = &[
     "libglib2.0-bin",
     "util-linux",
 ];
+/// The browser, and the fonts of the pictures.
+const BROWSER: &[&str] = &["chromium", "fonts-dejavu-core"];
 const NODE: &[&str] = &["nodejs", "npm"];
 const RIG: &[&str] = &["python3", "iproute2", "util-linux"];
 const BENCH: &[&str] = &["python3", "ripgrep"];
@@ -108,8 +110,9 @@ fn missing(tree: &Tree, needs: &BTreeSet<Need>) -> Vec<String> {
             // Node may have come another way than by apt, and then apt's must not be put beside it.
             Need::Node if node::is_new_enough(tree) || node::has_npm(tree) => {}
             Need::Node => wanted.extend(NODE),
-            Need::Browser if chromium().is_some() || !offers_chromium() => {}
-            Need::Browser => wanted.push("chromium"),
+            Need::Browser if chromium().is_some() => wanted.extend(&BROWSER[1..]),
+            Need::Browser if !offers_chromium() => {}
+            Need::Browser => wanted.extend(BROWSER),
             Need::Rig => wanted.extend(RIG.iter().filter(|name| !is_there_anyway(name))),
             Need::Packages => wanted.extend(PACKAGES),
             Need::CleanRoot => wanted.extend(CLEAN_ROOT),

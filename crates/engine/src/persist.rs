@@ -22,13 +22,15 @@ use watchbill_store::{Access, Mode, Store, StoreError};
 use crate::engine::Engine;
 use changes::{Changes, FileChange};
 pub use shelf::Shelf;
+pub use write::facts_without;
 
 /// Longest wait for another program's lock: whoever looks on waits as long.
 const PATIENCE: Duration = Duration::from_millis(20);
 /// After a failure the store is tried again when so much time has passed.
 const AGAIN: Millis = Millis::from_secs(2);
-/// Where another process writes, it is asked so often, when there is something to write, whether it still does.
-const TAKE_OVER: Millis = Millis::from_secs(10);
+/// Where another process writes, it is asked so often whether it still does, also when there is nothing to write: what
+/// agents do next is to be kept by somebody.
+const TAKE_OVER: Millis = Millis::from_secs(5);
 /// Name of the fact that holds what no file will tell again.
 const FACTS: &str = "facts";
 
@@ -64,16 +66,25 @@ impl Persist {
 
     fn try_open(&mut self, mode: Mode) {
         match Store::open(&self.folder, mode).and_then(|store| store.wait_at_most(PATIENCE).map(|()| store)) {
-            Ok(store) => {
-                self.writes = store.access() == Access::Writer;
-                self.forgotten = write::Forgotten::of(&store);
-                self.trouble = None;
-                *self.shelf.at_once("open") = Some(store);
-            }
+            Ok(store) => self.opened(store),
             // To one who only reads, no history is no trouble.
             Err(StoreError::Absent { .. }) => {}
             Err(error) => self.trouble = Some(self.problem(&error)),
         }
+    }
+
+    fn try_take_over(&mut self) -> Result<bool, StoreError> {
+        let Some(store) = Store::take_over(&self.folder)? else { return Ok(false) };
+        store.wait_at_most(PATIENCE)?;
+        self.opened(store);
+        Ok(true)
+    }
+
+    fn opened(&mut self, store: Store) {
+        self.writes = store.access() == Access::Writer;
+        self.forgotten = write::Forgotten::of(&store);
+        self.trouble = None;
+        *self.shelf.at_once("open") = Some(store);
     }
 
     /// The store, for other threads.
@@ -93,7 +104,7 @@ impl Persist {
 
     /// When [`Persist::save`] is to be called again, if nothing happens before.
     pub fn again_at(&self) -> Option<Timestamp> {
-        self.again_at.filter(|_| !self.owed.is_empty())
+        self.again_at.filter(|_| !self.owed.is_empty() || !self.writes)
     }
 
     /// Gives the engine what was kept, and has it note what changes from now on. Says how many files were known.
@@ -177,7 +188,14 @@ impl Persist {
             return false;
         }
         self.again_at = Some(now + TAKE_OVER);
-        self.try_open(Mode::WriteOrRead);
+        let reads = self.trouble.is_none() && self.shelf.at_once("take over").is_some();
+        // Nothing is opened anew while the other one still writes.
+        if reads && matches!(self.try_take_over(), Ok(false)) {
+            return false;
+        }
+        if !self.writes {
+            self.try_open(Mode::WriteOrRead);
+        }
         if self.writes {
             // What the other one has kept lately is not ours: everything is kept anew.
             engine.keep_everything();

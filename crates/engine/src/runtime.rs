@@ -149,7 +149,9 @@ impl Loop {
         self.watch_problems = self.problems();
         self.step(Input::Watching(self.watch_problems.clone()));
         loop {
-            let owed = self.persist.as_ref().and_then(Persist::again_at);
+            // While it is not known what may be stored nothing is, however late it is.
+            let certain = self.engine.settings.doubt.is_none();
+            let owed = self.persist.as_ref().filter(|_| certain).and_then(Persist::again_at);
             let next = self.engine.next_deadline().into_iter().chain(self.serve_at).chain(owed).min();
             let sleep = async {
                 match next {

@@ -32,6 +32,7 @@ test("what begins in the future is looked at when its first second is over", () 
 });
 
 test.each([
+  [40, "40 ms"],
   [100, "0.1 s"],
   [48_000, "48 s"],
   [72_000, "1 min 12 s"],

@@ -23,8 +23,9 @@ export function untilNextWord(ms: number): number {
   return unit - (ms % unit);
 }
 
-/** "0.1 s", "48 s", "1 min 12 s", "2 h 5 min". */
+/** "40 ms", "0.1 s", "48 s", "1 min 12 s", "2 h 5 min". */
 export function durationWords(ms: number): string {
+  if (ms < 100) return `${Math.round(ms)} ms`;
   if (ms < 10 * SECOND) return `${(ms / SECOND).toFixed(1)} s`;
   if (ms < MINUTE) return `${Math.round(ms / SECOND)} s`;
   if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min ${Math.floor((ms % MINUTE) / SECOND)} s`;

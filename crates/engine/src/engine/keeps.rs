@@ -183,7 +183,8 @@ impl Engine {
         let rows = || changes.rows.values().chain(&changes.transitions);
         let in_folder = rows().filter(|row| row.cwd.as_deref().is_some_and(|cwd| exclude.leaves_out(cwd)));
         let of_rows = rows().map(|row| row.session_id.clone());
-        let named: BTreeSet<_> = of_files.chain(of_links).chain(of_rows).collect();
+        let of_facts = changes.facts.iter().flat_map(Facts::sessions).cloned();
+        let named: BTreeSet<_> = of_files.chain(of_links).chain(of_rows).chain(of_facts).collect();
         let named = named.into_iter().filter(is_left_out);
         changes.left_out = in_folder.map(|row| row.session_id.clone()).chain(named).collect();
     }

@@ -56,6 +56,26 @@ pub struct Facts {
     pub markers: Vec<(String, Vec<Marker>)>,
 }
 
+impl Facts {
+    /// The sessions that these facts name.
+    pub fn sessions(&self) -> impl Iterator<Item = &SessionId> {
+        let moved = self.moves.iter().flat_map(|seen| [&seen.from, &seen.to]);
+        moved.chain(self.markers.iter().flat_map(|(_, markers)| markers).map(|marker| &marker.session))
+    }
+
+    /// The same without what names a session of which nothing is to be stored.
+    #[must_use]
+    pub fn without(&self, untold: &dyn Fn(&str) -> bool) -> Self {
+        let told = |id: &SessionId| !untold(id.as_str());
+        let moves = self.moves.iter().filter(|seen| told(&seen.from) && told(&seen.to)).cloned().collect();
+        let markers = self.markers.iter().map(|(path, markers)| {
+            (path.clone(), markers.iter().filter(|marker| told(&marker.session)).cloned().collect::<Vec<_>>())
+        });
+        // The name of a marker's file holds the id.
+        Self { moves, markers: markers.filter(|(_, markers)| !markers.is_empty()).collect() }
+    }
+}
+
 impl Changes {
     /// Whether there is nothing to store.
     pub fn is_empty(&self) -> bool {

@@ -1,0 +1,136 @@
+// Every state of the window, as a picture. VISUAL=write makes the pictures anew: look at each before it is checked in.
+
+import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+import { check, compared, startPainter, taken } from "./picture.js";
+import { perform } from "./window.js";
+
+// Other systems have other fonts and draw them in other ways.
+const skip = process.platform === "linux" ? false : "the pictures are Linux's";
+
+let painter;
+before(async () => {
+  if (!skip) painter = await startPainter();
+});
+after(() => painter?.stop());
+
+const OPEN = ["j", "Enter"];
+const TIMELINE = "[role=region][aria-label=Timeline]";
+
+/** A settings file in which two lines cannot be followed. */
+const WRONG = () =>
+  window.mockHost.config.edit({ "window.theme": "dark" }, [
+    { key: "timeouts.approval", line: 4, column: 12, message: 'expected a time above zero: seconds, or a number with a unit, such as "10m"; found "soon"' },
+    { line: 9, column: 1, message: "unknown setting `colour`" },
+  ]);
+
+/** Name, size, and what is done before the picture is taken. Both schemes, unless one is named. */
+const PICTURES = {
+  "roster-320": { width: 320, height: 560 },
+  "roster-420": {},
+  "roster-1200": { width: 1200 },
+  "roster-0": { mock: "empty", height: 420, scheme: "light" },
+  "roster-0-wide": { mock: "empty", width: 1200, height: 420, scheme: "dark" },
+  "roster-1": { mock: "1", height: 240, scheme: "light" },
+  "roster-reading": { mock: "reading", height: 300, scheme: "light" },
+  "roster-2000": { mock: "2000", scheme: "light" },
+  "roster-2000-end": { mock: "2000", width: 320, height: 560, scheme: "dark", steps: ["End"] },
+  "long-320": { mock: "long", width: 320, height: 560, scheme: "light" },
+  "long-420": { mock: "long", scheme: "dark" },
+  "long-detail": { mock: "long", width: 1200, scheme: "light", steps: OPEN },
+  "writing-320": { mock: "writing", width: 320, height: 480, scheme: "dark" },
+  "writing-detail": { mock: "writing", width: 1200, scheme: "light", steps: OPEN },
+  "hostile-detail": { mock: "hostile", width: 1200, scheme: "dark", steps: OPEN },
+  "row-hover": { height: 260, scheme: "light", steps: ["hover:[data-session] >> nth=2"] },
+  "row-focus": { height: 260, scheme: "dark", steps: ["j", "j"] },
+  folded: { height: 360, scheme: "light", steps: ["click:.list button[aria-expanded] >> nth=0"] },
+  "chip-pressed": { height: 300, scheme: "light", steps: ["click:.chip"] },
+  "filter-nothing": { height: 300, scheme: "dark", steps: ["/", "type:zzzz"] },
+  menu: { height: 320, steps: ["click:[aria-label=Menu]"] },
+  failing: { mock: "failing", height: 420 },
+  unwell: { mock: "unwell", height: 240, scheme: "light" },
+  compact: { mock: "compact", width: 320, height: 220 },
+  detail: { width: 1200, steps: OPEN },
+  "detail-narrow": { scheme: "light", steps: OPEN },
+  "detail-320": { width: 320, height: 560, scheme: "dark", steps: OPEN },
+  "detail-why": { width: 900, height: 480, scheme: "light", steps: [...OPEN, "click:text=Why?"] },
+  "detail-menu": { width: 1200, height: 560, scheme: "dark", steps: [...OPEN, "click:button[aria-label=More]"] },
+  "detail-rename": { width: 900, height: 300, scheme: "light", steps: [...OPEN, "click:button[aria-label=More]", "click:[role=menuitem]:has-text('Rename')"] },
+  "detail-terminal": { width: 900, height: 480, scheme: "light", steps: [...OPEN, "f"] },
+  timeline: { width: 900, height: 1000, steps: [...OPEN, "top", "click:.tool .line:has-text('CHANGELOG.md')", "click:.run:has-text('Subagent')"] },
+  "timeline-end": { width: 900, height: 900, scheme: "light", steps: [...OPEN, "click:.tool .line:has-text('npm test') >> nth=0"] },
+  join: { height: 480, scheme: "light", steps: [...OPEN, "click:button[aria-label=More]", "click:[role=menuitem]:has-text('Join with another')"] },
+  palette: { height: 480, scheme: "light", steps: ["Control+k"] },
+  "palette-found": { width: 1200, steps: ["Control+k", "type:publish"] },
+  help: { height: 640, scheme: "light", steps: ["?"] },
+  doctor: { height: 560, scheme: "light", steps: ["click:[aria-label^=Health]"] },
+  "doctor-unwell": { mock: "unwell", height: 640, scheme: "dark", steps: ["click:[aria-label^=Health]"] },
+  "first-run": { mock: "first", height: 520 },
+  "hooks-offer": { mock: "unhooked", height: 320, scheme: "dark" },
+  "hooks-change": { mock: "unhooked", height: 560, scheme: "light", steps: ["click:text=Show the change"] },
+  settings: { place: "#settings", width: 640, height: 2200 },
+  "settings-narrow": { place: "#settings", width: 320, height: 640, scheme: "light" },
+  "settings-wrong": { place: "#settings", width: 640, height: 480, scheme: "dark", steps: ["wrong"] },
+  "system-colours": { height: 300, scheme: "dark", forced: "active", steps: ["j", "click:.chip"] },
+};
+
+for (const [name, picture] of Object.entries(PICTURES)) {
+  for (const scheme of picture.scheme ? [picture.scheme] : ["light", "dark"]) {
+    const file = picture.scheme ? name : `${name}-${scheme}`;
+    test(file, { skip }, () => shown({ ...picture, scheme }, async (page) => check(file, await taken(page))));
+  }
+}
+
+async function shown({ mock = "30", width = 420, height = 720, scheme, forced, place, steps = [] }, then) {
+  await painter.withWindow({ mock, width, height, scheme, forced, place, motion: "reduce" }, async (page) => {
+    await page.locator("[data-session], .empty :is(button, h2, p), .strip li, [aria-labelledby=h-timeouts] input").first().waitFor();
+    for (const step of steps) {
+      if (step === "top") await page.evaluate((view) => (document.querySelector(view).scrollTop = 0), TIMELINE);
+      else if (step === "wrong") await page.evaluate(WRONG);
+      else await perform(page, [step]);
+      if (step === "Enter") await page.locator("[role=listitem][data-index]").first().waitFor();
+    }
+    await then(page);
+  });
+}
+
+test("no picture is left over from a state that is gone", { skip }, () => {
+  const wanted = Object.entries(PICTURES).flatMap(([name, { scheme }]) => (scheme ? [name] : [`${name}-light`, `${name}-dark`]));
+  const there = readdirSync(fileURLToPath(new URL("pictures", import.meta.url))).filter((file) => file.endsWith(".png"));
+  assert.deepEqual(there.sort(), wanted.map((name) => `${name}.png`).sort());
+});
+
+test("the same page gives the same picture", { skip }, async () => {
+  const pictures = [];
+  for (let time = 0; time < 2; time += 1) await shown({ scheme: "light" }, async (page) => pictures.push(await taken(page)));
+  assert.equal(compared(...pictures).off, 0);
+});
+
+/** The least that may go wrong, each by itself. */
+const HARMS = {
+  "a badge is gone": () => document.querySelector("[data-session] .badges > *").remove(),
+  "one figure is another": () => {
+    const count = document.querySelector(".chip b");
+    count.textContent = String(Number(count.textContent) + 1);
+  },
+  "a glyph has another colour": () => (document.querySelector("[data-session] .glyph .glyph").style.color = "var(--work)"),
+  "a line is one grey fainter": () => (document.querySelector("[data-session] .now").style.color = "var(--faint)"),
+  "a row stands a pixel lower": () => (document.querySelector("[data-session]").style.marginTop = "1px"),
+  "the mark of the chosen row is gone": () => document.querySelector("[aria-current=true]").classList.remove("selected"),
+  "the health dot is gone": () => document.querySelector("[aria-label^=Health] .dot").remove(),
+};
+
+for (const [name, harm] of Object.entries(HARMS)) {
+  for (const scheme of ["light", "dark"]) {
+    test(`it is noticed when ${name}, ${scheme}`, { skip }, () =>
+      shown({ scheme, steps: ["j"] }, async (page) => {
+        const before = await taken(page);
+        await page.evaluate(harm);
+        const found = compared(before, await taken(page));
+        assert.equal(found.same, false, `only ${found.off} pixels are off`);
+      }));
+  }
+}
