@@ -65,11 +65,8 @@ impl State {
                 "“{wanted}” alone is a key that you type with. Add Ctrl, Alt or Super, as in Ctrl+Alt+W."
             ));
         }
-        if is_wayland() {
-            return Err(WAYLAND.to_owned());
-        }
         if !self.plugged {
-            plug(app).map_err(|error| format!("Keys cannot be taken here: {error}"))?;
+            plug(app)?;
             self.plugged = true;
         }
         let pressed = app.global_shortcut().on_shortcut(key, |app, _, event| {
@@ -81,16 +78,22 @@ impl State {
     }
 }
 
-/// Windows and macOS give keys to the main thread alone.
+/// Windows and macOS give keys to the main thread alone, and GDK says to it alone what display this is.
 fn plug(app: &AppHandle) -> Result<(), String> {
     let (sender, receiver) = std::sync::mpsc::channel();
     let app_ = app.clone();
+    let here = |error: &dyn std::fmt::Display| format!("Keys cannot be taken here: {error}");
     app.run_on_main_thread(move || {
+        let plugged = if is_wayland() {
+            Err(WAYLAND.to_owned())
+        } else {
+            app_.plugin(Builder::new().build()).map_err(|error| here(&error))
+        };
         // Nobody waits any more only when the program is ending.
-        let _ = sender.send(app_.plugin(Builder::new().build()).map_err(|error| error.to_string()));
+        let _ = sender.send(plugged);
     })
-    .map_err(|error| error.to_string())?;
-    receiver.recv().map_err(|error| error.to_string())?
+    .map_err(|error| here(&error))?;
+    receiver.recv().map_err(|error| here(&error))?
 }
 
 /// The plugin hands the system's words on; that another program has the key is the usual reason.

@@ -157,7 +157,7 @@ async fn a_click_selects_the_session_and_a_session_in_front_is_not_announced() -
         opened.page.find(Locator::Css(&row)).await.ok()?.click().await.ok()
     })
     .await?;
-    shows(&opened.page, "Copy resume command").await?;
+    shows(&opened.page, "Focus terminal").await?;
     let before = screen.shown();
     api.wants_to_run("npm publish --tag next")?;
     web.wants_to_run("make")?;

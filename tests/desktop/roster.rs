@@ -101,7 +101,7 @@ async fn the_demo_makes_the_readmes_picture() -> Result<()> {
             break;
         }
     }
-    shows(&window.page, "Copy resume command").await?;
+    shows(&window.page, "Focus terminal").await?;
     for group in ["Needs you", "Working", "Your turn", "Idle"] {
         shows(&window.page, group).await?;
     }

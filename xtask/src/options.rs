@@ -12,9 +12,9 @@ cargo xtask bench [--only PART]... [--rounds N] [--small] [--rivals]
                                            programs that are installed for it from PyPI
 cargo xtask truth [--scenario NAME]... [--runs N] [--out FILE] [--debug] [--list]
                                            drive the real client, write how often the state is right
-cargo xtask dist [--check] [--check-only] [--bundles KIND]...
+cargo xtask dist [--check] [--check-only] [--debug] [--bundles KIND]...
                                            make the packages of this platform; with --check, install and try the
-                                           .deb on a clean Debian made for it (as root)
+                                           .deb on a clean Debian made for it (as root); with --debug, built quickly
 cargo xtask setup [run|test|bench]         only install what is missing (default: run)
 cargo xtask fixtures FOLDER                refresh tests/fixtures from a folder of recordings
 cargo xtask demo                           derive the bundled demo anew from tests/fixtures
@@ -97,6 +97,8 @@ pub struct DistOptions {
     pub check: bool,
     /// The same with the .deb that is there, without making one.
     pub check_only: bool,
+    /// Build quickly, to try the packaging rather than to hand the packages on.
+    pub debug: bool,
     /// Kinds of packages, by the bundler's names; those that this platform can make without the web, if empty.
     pub bundles: Vec<String>,
 }
@@ -223,6 +225,7 @@ fn dist(arguments: &[String]) -> Result<DistOptions, String> {
         match word.as_str() {
             "--check" => options.check = true,
             "--check-only" => options.check_only = true,
+            "--debug" => options.debug = true,
             "--bundles" => {
                 let kinds = words.next().ok_or("`--bundles` wants a kind, such as deb or appimage")?;
                 options.bundles.extend(kinds.split(',').map(str::to_owned));
@@ -290,6 +293,7 @@ mod tests {
             Ok(Task::Dist(DistOptions {
                 check: true,
                 check_only: false,
+                debug: false,
                 bundles: vec!["deb".into(), "appimage".into()]
             }))
         );

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::json;
 
 use super::staging::SHARE;
-use super::{FOLDER, deb};
+use super::{Build, FOLDER, deb};
 use crate::call::Call;
 use crate::node;
 use crate::tree::Tree;
@@ -16,10 +16,11 @@ use crate::tree::Tree;
 const CLI: &str = "@tauri-apps/cli@2.12.3";
 
 /// Makes every package of this platform and returns where each lies.
-pub fn make(tree: &Tree, asked: &[String], epoch: u64) -> Result<Vec<PathBuf>> {
+pub fn make(tree: &Tree, asked: &[String], build: &Build) -> Result<Vec<PathBuf>> {
     let folder = tree.target(FOLDER);
     let config = folder.join("tauri.bundle.json");
-    let text = serde_json::to_string_pretty(&config_for(tree)?).context("the bundler's configuration")?;
+    let text =
+        serde_json::to_string_pretty(&config_for(tree, build)?).context("the bundler's configuration")?;
     fs::create_dir_all(&folder)
         .and_then(|()| fs::write(&config, text))
         .with_context(|| format!("could not write {}", config.display()))?;
@@ -31,11 +32,12 @@ pub fn make(tree: &Tree, asked: &[String], epoch: u64) -> Result<Vec<PathBuf>> {
         Call::new(tree.root(), &bundler)
             .args(["bundle", "--ci", "--no-binary-patching", "--bundles", kind, "--config"])
             .args([&config])
-            .env("SOURCE_DATE_EPOCH", epoch.to_string())
+            .args((build.profile == "debug").then_some("--debug"))
+            .env("SOURCE_DATE_EPOCH", build.epoch.to_string())
             .env("PATH", tree.search_path())
             .run()?;
     }
-    collect(tree, &kinds, epoch)
+    collect(tree, &kinds, build)
 }
 
 /// An AppImage needs programs that the bundler fetches from the web, so it is made only when it is asked for.
@@ -48,13 +50,13 @@ fn usual_kinds() -> &'static [&'static str] {
 }
 
 /// What differs from `tauri.conf.json`: files that are there only once everything is built.
-fn config_for(tree: &Tree) -> Result<serde_json::Value> {
+fn config_for(tree: &Tree, build: &Build) -> Result<serde_json::Value> {
     let host = Call::new(tree.root(), "rustc").args(["-vV"]).quiet_output().context("`rustc -vV` failed")?;
     let host =
         host.lines().find_map(|line| line.strip_prefix("host: ")).context("`rustc -vV` names no host")?;
     // The bundler wants a program beside the main one under a name with the platform in it.
     let beside = tree.target(FOLDER).join(format!("watchbill-{host}{}", std::env::consts::EXE_SUFFIX));
-    let own = tree.program("release", "watchbill");
+    let own = tree.program(build.profile, "watchbill");
     fs::create_dir_all(tree.target(FOLDER))
         .and_then(|()| fs::copy(&own, &beside))
         .with_context(|| format!("could not copy {}", own.display()))?;
@@ -98,15 +100,15 @@ fn bundler(tree: &Tree) -> Result<PathBuf> {
 }
 
 /// Takes the packages out of the bundler's folders; the .deb is made whole on the way.
-fn collect(tree: &Tree, kinds: &[&str], epoch: u64) -> Result<Vec<PathBuf>> {
-    let bundles = tree.target("release/bundle");
+fn collect(tree: &Tree, kinds: &[&str], build: &Build) -> Result<Vec<PathBuf>> {
+    let bundles = tree.target(build.profile).join("bundle");
     let mut made = Vec::new();
     for kind in kinds {
         for path in newest_in(&bundles.join(if *kind == "app" { "macos" } else { kind }), kind)? {
             let name = path.file_name().context("a package has a name")?;
             let to = tree.target(FOLDER).join(name);
             match *kind {
-                "deb" => made.push(deb::finish(tree, &path, epoch)?),
+                "deb" => made.push(deb::finish(tree, &path, build.epoch)?),
                 // A bundle for macOS is a folder; the disk image holds it.
                 "app" => made.push(path),
                 _ => {

@@ -22,6 +22,14 @@ use crate::tree::Tree;
 /// Everything `dist` makes lies here, below the build folder.
 const FOLDER: &str = "dist";
 
+/// What goes into the packages.
+struct Build {
+    /// Which of cargo's folders the programs lie in.
+    profile: &'static str,
+    /// The time that everything bears, in seconds since 1970.
+    epoch: u64,
+}
+
 /// Builds the packages and says what they are; with `check`, puts the .deb on a clean system and tries it.
 pub fn dist(tree: &Tree, options: &DistOptions) -> Result<()> {
     let start = Instant::now();
@@ -29,11 +37,11 @@ pub fn dist(tree: &Tree, options: &DistOptions) -> Result<()> {
         packages::provide(tree, &[Need::Compile, Need::Node, Need::Packages])?;
         test::ui_install(tree)?;
         node::npm(tree).args(["--prefix", "ui", "run", "build"]).run()?;
-        programs(tree)?;
+        let build = Build { profile: if options.debug { "debug" } else { "release" }, epoch: epoch(tree)? };
+        programs(tree, options.debug)?;
         println!("== programs: {:.0} s", start.elapsed().as_secs_f64());
-        let epoch = epoch(tree)?;
-        staging::stage(tree, epoch)?;
-        let made = bundles::make(tree, &options.bundles, epoch)?;
+        staging::stage(tree, &build)?;
+        let made = bundles::make(tree, &options.bundles, &build)?;
         report(&made)?;
     }
     if options.check || options.check_only {
@@ -45,9 +53,13 @@ pub fn dist(tree: &Tree, options: &DistOptions) -> Result<()> {
 }
 
 /// Both programs, in one call of cargo, so that what they share is built once.
-fn programs(tree: &Tree) -> Result<()> {
-    Call::new(tree.root(), "cargo")
-        .args(["build", "--locked", "--release", "--package", "watchbill", "--package", "watchbill-desktop"])
+fn programs(tree: &Tree, debug: bool) -> Result<()> {
+    let call = Call::new(tree.root(), "cargo").args(["build", "--locked"]);
+    if debug {
+        // As the tests build, so that little is built twice.
+        return call.args(["--workspace", "--bins"]).run();
+    }
+    call.args(["--release", "--package", "watchbill", "--package", "watchbill-desktop"])
         .args(["--features", "watchbill-desktop/packaged"])
         .run()
 }

@@ -1,0 +1,161 @@
+//! The shell around the page: links, where the window goes, the strip, the desktop's start, the key from anywhere.
+
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+use watchbill_testkit::fantoccini::Client;
+use watchbill_testkit::{Desktop, TrayHost, until};
+
+use crate::agent::Agent;
+use crate::roster::{open, row_with, shows};
+use crate::{TITLE, ended, no_window, start, window};
+
+const API: &str = "11111111-1111-4111-8111-111111111111";
+const WEB: &str = "22222222-2222-4222-8222-222222222222";
+
+/// Asks the shell as the page does.
+async fn ask(page: &Client, command: &str, arguments: Value) -> Result<Value> {
+    let script = "const [command, args, done] = arguments; \
+        window.__TAURI_INTERNALS__.invoke(command, args).then((it) => done({ it }), (error) => done({ error }))";
+    let mut answer = page.execute_async(script, vec![json!(command), arguments]).await?;
+    anyhow::ensure!(answer.get("error").is_none(), "{command}: {answer}");
+    Ok(answer["it"].take())
+}
+
+/// A program of the desktop, run to its end; what it printed.
+async fn say(desktop: &Desktop, program: &str, args: &[&str]) -> Result<String> {
+    let output = desktop.command(program).args(args).output().await?;
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Left and upper edge of the window's content, its width and its height, in pixels.
+async fn place(desktop: &Desktop) -> Option<[i64; 4]> {
+    let id = desktop.windows(TITLE).await.ok()?.pop()?;
+    let text = say(desktop, "xwininfo", &["-id", &id]).await.ok()?;
+    let number =
+        |name: &str| text.lines().find_map(|line| line.trim().strip_prefix(name)?.trim().parse().ok());
+    let edges = ["Absolute upper-left X:", "Absolute upper-left Y:", "Width:", "Height:"];
+    let [x, y, width, height] = edges.map(number);
+    Some([x?, y?, width?, height?])
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_link_opens_its_session_and_a_wrong_one_says_so() -> Result<()> {
+    let desktop = Desktop::start().await?;
+    let _panel = TrayHost::start(&desktop).await?;
+    let mut api = Agent::start(desktop.home(), "api-server", API)?;
+    api.is_asked("Publish the package")?;
+    let mut web = Agent::start(desktop.home(), "web-app", WEB)?;
+    web.is_asked("Paint the button")?;
+    let window = open(&desktop, &[&format!("watchbill://session/{API}")]).await?;
+    shows(&window.page, "Copy resume command").await?;
+    row_with(&window.page, &["Paint the button"]).await?;
+
+    for (link, words) in [
+        ("watchbill://session/22222222", "Paint the button"),
+        ("watchbill://elsewhere", "leads nowhere"),
+        ("watchbill://session/..%2f..%2fetc", "cannot be an id"),
+        ("watchbill://session/ffffffff", "not known here"),
+    ] {
+        assert!(ended(start(&desktop, &[link])?).await?.success(), "{link}");
+        shows(&window.page, words).await.with_context(|| link.to_owned())?;
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_desktops_start_is_a_switch_that_is_off() -> Result<()> {
+    let desktop = Desktop::start().await?;
+    let entry = desktop.home().join("config/autostart/watchbill-desktop.desktop");
+    let window = open(&desktop, &[]).await?;
+    assert_eq!(ask(&window.page, "autostart", json!({})).await?, json!(false));
+    assert!(!entry.exists());
+    assert_eq!(ask(&window.page, "set_autostart", json!({ "on": true })).await?, json!(true));
+    let text = std::fs::read_to_string(&entry)?;
+    assert!(text.contains(&format!("{} --hidden\n", crate::PROGRAM)), "{text}");
+    window.page.close().await?;
+
+    // As an update that put the program elsewhere leaves it.
+    std::fs::write(&entry, text.replace(crate::PROGRAM, "/opt/gone/watchbill-desktop"))?;
+    let window = open(&desktop, &[]).await?;
+    until("the entry to be corrected", 20, async || {
+        (std::fs::read_to_string(&entry).ok()? == text).then_some(())
+    })
+    .await?;
+    assert_eq!(ask(&window.page, "set_autostart", json!({ "on": false })).await?, json!(false));
+    assert!(!entry.exists());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_window_comes_back_to_the_pixel_and_never_off_the_screen() -> Result<()> {
+    let desktop = Desktop::start().await?;
+    let mut program = start(&desktop, &[])?;
+    let id = window(&desktop).await?;
+    say(&desktop, "xdotool", &["windowmove", &id, "333", "111", "windowsize", &id, "500", "400"]).await?;
+    let size = async || place(&desktop).await.filter(|place| place[2..] == [500, 400] && place[0] > 300);
+    let was = until("the window to be moved", 20, size).await?;
+    desktop.close_window(&id).await?;
+    no_window(&desktop).await?;
+    program.kill().await?;
+    let mut program = start(&desktop, &[])?;
+    until("the window where it was", 20, async || (place(&desktop).await? == was).then_some(())).await?;
+    program.kill().await?;
+
+    // The screen that it was on is gone, and it was larger.
+    let file = desktop.home().join("config/org.watchbill.desktop/window.json");
+    let memory = json!({ "full": { "x": 9000, "y": -5000, "width": 4000, "height": 3000, "scale": 1.0 } });
+    std::fs::write(&file, memory.to_string())?;
+    let _program = start(&desktop, &[])?;
+    until("the window on the screen", 20, async || {
+        let [x, y, width, height] = place(&desktop).await?;
+        (x >= 0 && y >= 0 && width > 1000 && x + width <= 1280 && y + height <= 900).then_some(())
+    })
+    .await
+    .with_context(|| format!("{:?}", std::fs::read_to_string(&file)))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_strip_stays_above_and_the_window_comes_back_as_it_was() -> Result<()> {
+    let desktop = Desktop::start().await?;
+    let mut api = Agent::start(desktop.home(), "api-server", API)?;
+    api.is_asked("Publish the package")?;
+    api.wants_to_run("npm publish")?;
+    let driven = open(&desktop, &[]).await?;
+    let id = window(&desktop).await?;
+    row_with(&driven.page, &["npm publish"]).await?;
+    let before = until("the window's place", 20, async || place(&desktop).await).await?;
+
+    ask(&driven.page, "set_compact", json!({ "on": true })).await?;
+    let small = async || place(&desktop).await.filter(|place| place[2] < before[2] && place[3] < before[3]);
+    until("a small window", 20, small).await?;
+    shows(&driven.page, "1 needs you").await?;
+    shows(&driven.page, "npm publish").await?;
+    let above = async || say(&desktop, "xprop", &["-id", &id, "_NET_WM_STATE"]).await.unwrap_or_default();
+    until("the strip above all", 20, async || above().await.contains("_ABOVE").then_some(())).await?;
+
+    ask(&driven.page, "set_compact", json!({ "on": false })).await?;
+    until("the window as it was", 20, async || (place(&desktop).await? == before).then_some(())).await?;
+    until("the strip's layer to be left", 20, async || (!above().await.contains("_ABOVE")).then_some(()))
+        .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_opens_the_window_from_anywhere_unless_another_program_has_it() -> Result<()> {
+    let desktop = Desktop::start().await?;
+    let panel = TrayHost::start(&desktop).await?;
+    let _program = start(&desktop, &["--hidden", "--shortcut", "Ctrl+Alt+W"])?;
+    panel.item().await?;
+    // The key is taken while the tray appears, before or after.
+    until("the window to open by the key", 30, async || {
+        say(&desktop, "xdotool", &["key", "ctrl+alt+w"]).await.ok()?;
+        tokio::time::timeout(std::time::Duration::from_secs(2), window(&desktop)).await.ok()?.ok()
+    })
+    .await?;
+
+    let other = desktop.home().join("other").display().to_string();
+    let second = open(&desktop, &["--claude-dir", &other, "--shortcut", "Ctrl+Alt+W"]).await?;
+    shows(&second.page, "belongs to another program").await?;
+    let state = ask(&second.page, "shortcut", json!({})).await?;
+    assert_eq!((&state["wanted"], &state["active"]), (&json!("Ctrl+Alt+W"), &json!(false)));
+    Ok(())
+}
