@@ -79,7 +79,7 @@ pub async fn settings_subscribe(
     if channel.send((*configuration.view()).clone()).is_ok() {
         let of_window = |(label, _): &(String, _)| label == window.label();
         if lines.iter().filter(|line| of_window(line)).count() >= LINES_A_WINDOW
-            && let Some(oldest) = lines.iter().position(|line| of_window(line))
+            && let Some(oldest) = lines.iter().position(of_window)
         {
             lines.remove(oldest);
         }

@@ -4,6 +4,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use watchbill_core::history::Exclude;
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_core::transcript::line_splitter::{LineSplitter, Split};
 use watchbill_core::transcript::parse::parse_line;
@@ -17,6 +18,7 @@ use watchbill_watch::layout::Place;
 use watchbill_watch::scan::{Found, scan};
 
 use crate::engine::World;
+use crate::left_out::is_told_of;
 use crate::settings::Settings;
 
 /// Files that are packed for an estimate.
@@ -273,7 +275,7 @@ impl Due {
         self.plan.pack.is_empty() && self.plan.prune.is_empty()
     }
 
-    /// Gives one up, or packs one. The store is locked by `with_store` for as long as it is written only.
+    /// Gives one up, or packs one, unless it tells of what `exclude` leaves out. The store is locked by `with_store` for as long as it is written only.
     ///
     /// # Errors
     /// When the store or the archive cannot be written. A transcript that cannot be read is left out.
@@ -281,6 +283,7 @@ impl Due {
         &mut self,
         fs: &dyn Fs,
         data_dir: &Path,
+        exclude: &Exclude,
         now: Timestamp,
         with_store: &mut dyn FnMut(Use<'_>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
@@ -301,6 +304,9 @@ impl Due {
         };
         let path = found.path.to_string_lossy();
         let Some((session, subagent)) = owner(fs, found) else { return Ok(()) };
+        if is_told_of(fs, &found.path, exclude) {
+            return Ok(());
+        }
         let mut known = None;
         with_store(&mut |store| {
             known = store.archived(&path)?;

@@ -10,10 +10,11 @@ use watchbill_store::tables::files::FileCursor;
 use watchbill_store::{Access, FileKey, Mode, Store, StoreError};
 use watchbill_watch::scan::{Found, scan};
 
-use crate::clock::SystemClock;
+use crate::clock::{Clock, SystemClock};
 use crate::cold::look_and_keep;
 use crate::engine::{Outlook, World};
 use crate::history::{HistoryIndex, IndexError};
+use crate::left_out;
 use crate::settings::Settings;
 use crate::stored::refusal;
 use crate::transcripts::Loaded;
@@ -97,6 +98,7 @@ fn update(
     options: Options,
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<(IndexReport, Vec<Loaded>), StoreError> {
+    left_out::carry_out(store, &settings.history, &settings.roots, SystemClock.now())?;
     let before: Option<usize> = store.meta(CUT)?.and_then(|cut| cut.parse().ok());
     let cut = options.cut.or(before).unwrap_or(settings.history.cut);
     // Another cut makes other texts of every file.

@@ -28,6 +28,7 @@ pub mod hook_setup;
 pub mod hooks_in;
 pub mod index;
 pub mod input;
+pub mod left_out;
 mod listeners;
 pub mod markers;
 mod message;

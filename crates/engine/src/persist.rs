@@ -9,6 +9,7 @@ mod shelf;
 mod words;
 mod write;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,15 +23,19 @@ use watchbill_store::{Access, Mode, Store, StoreError};
 use crate::engine::Engine;
 use changes::{Changes, FileChange};
 pub use shelf::Shelf;
+pub use write::facts_without;
 
 /// Longest wait for another program's lock: whoever looks on waits as long.
 const PATIENCE: Duration = Duration::from_millis(20);
 /// After a failure the store is tried again when so much time has passed.
 const AGAIN: Millis = Millis::from_secs(2);
-/// Where another process writes, it is asked so often, when there is something to write, whether it still does.
-const TAKE_OVER: Millis = Millis::from_secs(10);
+/// Where another process writes, it is asked so often whether it still does, also when there is nothing to write: what
+/// agents do next is to be kept by somebody.
+const TAKE_OVER: Millis = Millis::from_secs(5);
 /// Name of the fact that holds what no file will tell again.
 const FACTS: &str = "facts";
+/// Name of the fact that says which wishes are fulfilled: a kill may come before their files are taken away.
+const WISHES: &str = "wishes";
 
 /// The engine's hold on the store.
 pub struct Persist {
@@ -44,6 +49,8 @@ pub struct Persist {
     /// This process may write.
     writes: bool,
     forgotten: write::Forgotten,
+    /// Wishes that are fulfilled, by their names, as far as their files may still be there.
+    fulfilled: BTreeSet<String>,
 }
 
 impl Persist {
@@ -57,6 +64,7 @@ impl Persist {
             again_at: None,
             writes: false,
             forgotten: write::Forgotten::default(),
+            fulfilled: BTreeSet::new(),
         };
         persist.try_open(mode);
         persist
@@ -64,16 +72,27 @@ impl Persist {
 
     fn try_open(&mut self, mode: Mode) {
         match Store::open(&self.folder, mode).and_then(|store| store.wait_at_most(PATIENCE).map(|()| store)) {
-            Ok(store) => {
-                self.writes = store.access() == Access::Writer;
-                self.forgotten = write::Forgotten::of(&store);
-                self.trouble = None;
-                *self.shelf.at_once("open") = Some(store);
-            }
+            Ok(store) => self.opened(store),
             // To one who only reads, no history is no trouble.
             Err(StoreError::Absent { .. }) => {}
             Err(error) => self.trouble = Some(self.problem(&error)),
         }
+    }
+
+    fn try_take_over(&mut self) -> Result<bool, StoreError> {
+        let Some(store) = Store::take_over(&self.folder)? else { return Ok(false) };
+        store.wait_at_most(PATIENCE)?;
+        self.opened(store);
+        Ok(true)
+    }
+
+    fn opened(&mut self, store: Store) {
+        self.writes = store.access() == Access::Writer;
+        self.forgotten = write::Forgotten::of(&store);
+        let fulfilled = store.fact(WISHES).ok().flatten();
+        self.fulfilled = fulfilled.and_then(|bytes| from_bytes(&bytes).ok()).unwrap_or_default();
+        self.trouble = None;
+        *self.shelf.at_once("open") = Some(store);
     }
 
     /// The store, for other threads.
@@ -93,7 +112,7 @@ impl Persist {
 
     /// When [`Persist::save`] is to be called again, if nothing happens before.
     pub fn again_at(&self) -> Option<Timestamp> {
-        self.again_at.filter(|_| !self.owed.is_empty())
+        self.again_at.filter(|_| !self.owed.is_empty() || !self.writes)
     }
 
     /// Gives the engine what was kept, and has it note what changes from now on. Says how many files were known.
@@ -131,6 +150,27 @@ impl Persist {
     pub fn words(&mut self) -> Option<Words> {
         let read = self.shelf.at_once("words").as_ref().map(words::read)?;
         read.map_err(|error| self.trouble = Some(self.problem(&error))).ok()
+    }
+
+    /// Whether something waits for the store to be writable again.
+    pub fn owes(&self) -> bool {
+        !self.owed.is_empty()
+    }
+
+    /// Whether a wish was fulfilled already, by this program or by one before it.
+    pub fn has_fulfilled(&self, wish: &str) -> bool {
+        self.fulfilled.contains(wish)
+    }
+
+    /// These wishes are fulfilled by what is stored next, and with it, whole or not at all. `waiting` are all that
+    /// there are: of others nobody needs to know any more.
+    pub fn fulfil(&mut self, wishes: Vec<String>, waiting: &BTreeSet<String>) {
+        if wishes.is_empty() {
+            return;
+        }
+        self.fulfilled.retain(|wish| waiting.contains(wish));
+        self.fulfilled.extend(wishes);
+        self.owed.wishes = Some(self.fulfilled.clone());
     }
 
     /// Stores everything that has changed, in one transaction: before it is published. What cannot be stored now
@@ -177,7 +217,14 @@ impl Persist {
             return false;
         }
         self.again_at = Some(now + TAKE_OVER);
-        self.try_open(Mode::WriteOrRead);
+        let reads = self.trouble.is_none() && self.shelf.at_once("take over").is_some();
+        // Nothing is opened anew while the other one still writes.
+        if reads && matches!(self.try_take_over(), Ok(false)) {
+            return false;
+        }
+        if !self.writes {
+            self.try_open(Mode::WriteOrRead);
+        }
         if self.writes {
             // What the other one has kept lately is not ours: everything is kept anew.
             engine.keep_everything();

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
 use watchbill_core::transcript::record::Usage;
+use watchbill_hooks::places::Places;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::roster::Tokens;
 use watchbill_protocol::store::{ForgetReport, Stats, StatsRow, StoreHealth};
@@ -16,6 +17,7 @@ use watchbill_watch::fs::Fs;
 use watchbill_watch::scan::scan;
 
 use crate::archive::offer;
+use crate::persist::facts_without;
 use crate::settings::Settings;
 
 /// What is there and not stored yet.
@@ -88,6 +90,7 @@ fn examine(
         archive_offer: Some(offer(settings, fs))
             .filter(|offer| !settings.archive.enabled && offer.files > 0)
             .map(|offer| offer.to_string()),
+        left_out: store.left_out_said()?,
         trouble: None,
     };
     Ok(())
@@ -247,9 +250,38 @@ pub fn forget(
     }
     let bytes = |store: &Store| store.totals().map_or(0, |totals| totals.bytes);
     let before = bytes(&store);
-    let gone = store.forget(&what, now).map_err(|error| refusal(&error))?;
+    let gone = forget_all_of(&mut store, data_dir, &what, now)?;
     let freed = before.saturating_sub(bytes(&store));
     Ok(report(gone, freed, false))
+}
+
+/// Also what no file would tell again, and what hooks have told lately. Those first: when this is cut short, the session
+/// is still stored, and can be named again.
+fn forget_all_of(
+    store: &mut Store,
+    data_dir: &Path,
+    what: &Forget,
+    now: Timestamp,
+) -> Result<Forgotten, ApiError> {
+    let sessions = store.would_forget(what).map_err(|error| refusal(&error))?.sessions;
+    let ids: Vec<SessionId> = sessions.iter().map(|id| SessionId::new(id)).collect();
+    let places = Places::new(data_dir);
+    watchbill_hooks::forget::forget(&places, &ids).map_err(|error| {
+        let folder = places.root().display();
+        let message =
+            format!("the hook events in {folder} cannot be rewritten, so nothing is forgotten: {error}");
+        ApiError::new(ErrorCode::Unreadable, message)
+    })?;
+    let rest = facts_without(store, &|id| sessions.iter().any(|gone| gone == id));
+    let forgotten = rest.and_then(|rest| {
+        if let Some((name, bytes)) = rest {
+            let mut step = store.step()?;
+            step.put_fact(name, &bytes)?;
+            step.commit()?;
+        }
+        store.forget(what, now)
+    });
+    forgotten.map_err(|error| refusal(&error))
 }
 
 /// Lets a session that was forgotten be stored again. Gives its id.

@@ -202,6 +202,8 @@ fn each(bytes: &[u8], event: &mut dyn FnMut(Box<Envelope>, &[u8])) -> usize {
             Decoded::Incomplete => break,
             Decoded::Malformed => match next_begin(rest) {
                 Some(next) => at += next,
+                // What was forgotten has left blanks.
+                None if rest.iter().all(u8::is_ascii_whitespace) => at = bytes.len(),
                 None => break,
             },
         }

@@ -2,7 +2,7 @@
 //!
 //! An agent starts `watchbill hook` at each of its events. [`sender`] wraps the payload into an [`envelope`] and hands
 //! it to every program that listens at an [`ear`]; where nobody keeps it, the [`spool`] does. A [`receiver`]
-//! hears, keeps a [`journal`], and tells each event once.
+//! hears, keeps a [`journal`], and tells each event once. What is to be forgotten leaves both: [`forget`](mod@forget).
 
 #![forbid(unsafe_code)]
 
@@ -13,6 +13,7 @@ pub mod deliver;
 #[cfg(unix)]
 pub mod ear;
 pub mod envelope;
+pub mod forget;
 pub mod health;
 pub mod install;
 pub mod journal;

@@ -129,6 +129,9 @@ pub struct StoreHealth {
     /// While the archive is off: what it would do, with numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub archive_offer: Option<String>,
+    /// What was removed the last time because the person had excluded what was stored before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<String>,
     /// Why the store cannot be used, and what to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trouble: Option<String>,

@@ -1,6 +1,6 @@
 //! Forgetting: what the person wants gone is gone, also from the bytes of the file.
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension};
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
 
@@ -43,18 +43,30 @@ impl Store {
     /// When the database cannot be read.
     pub fn would_forget(&self, what: &Forget) -> Result<Forgotten, StoreError> {
         let meant = self.asked(|sql| meant(sql, what))?;
+        self.removal_of(&meant)
+    }
+
+    /// What removing these sessions takes with it.
+    pub(crate) fn removal_of<'s>(
+        &self,
+        sessions: impl IntoIterator<Item = &'s String>,
+    ) -> Result<Forgotten, StoreError> {
         self.asked(|sql| {
             let mut gone = Forgotten::default();
-            for (id, key) in meant {
+            for id in sessions {
+                let key: Option<SessionKey> = sql
+                    .prepare_cached("SELECT id FROM sessions WHERE session_id = ?1")?
+                    .query_row([id], |row| row.get(0))
+                    .optional()?;
                 if let Some(key) = key {
                     count(sql, key, &mut gone)?;
                 }
                 let archived = sql
                     .prepare_cached("SELECT file FROM archive WHERE session_id = ?1 ORDER BY file")?
-                    .query_map([&id], |row| row.get(0))?
+                    .query_map([id], |row| row.get(0))?
                     .collect::<rusqlite::Result<Vec<String>>>()?;
                 gone.archived.extend(archived);
-                gone.sessions.push(id);
+                gone.sessions.push(id.clone());
             }
             Ok(gone)
         })
@@ -83,12 +95,17 @@ impl Store {
         }
         step.set_meta(CLEANING_DUE, "1")?;
         step.commit()?;
-        gone.wiped_later = match self.wipe() {
-            Ok(()) => false,
-            Err(StoreError::Locked { .. }) => true,
-            Err(other) => return Err(other),
-        };
+        gone.wiped_later = self.wipe_or_later()?;
         Ok(gone)
+    }
+
+    /// Wipes now, or says that the next start will, since another process reads the database.
+    pub(crate) fn wipe_or_later(&mut self) -> Result<bool, StoreError> {
+        match self.wipe() {
+            Ok(()) => Ok(false),
+            Err(StoreError::Locked { .. }) => Ok(true),
+            Err(other) => Err(other),
+        }
     }
 
     /// Takes the bytes of removed rows out of the files. Whether that is due stands in the database, so that a kill
@@ -113,7 +130,7 @@ impl Store {
         if busy { Err(StoreError::Locked { path: self.path().to_owned() }) } else { Ok(()) }
     }
 
-    fn remove_archived_file(&self, name: &str) -> Result<(), StoreError> {
+    pub(crate) fn remove_archived_file(&self, name: &str) -> Result<(), StoreError> {
         let path = self.archive_folder().join(name);
         match std::fs::remove_file(&path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(StoreError::io(&path, error)),
@@ -124,7 +141,7 @@ impl Store {
 
 impl Step<'_> {
     /// Removes a session and everything that names it.
-    fn remove_session(&mut self, session: &str) -> Result<(), StoreError> {
+    pub(crate) fn remove_session(&mut self, session: &str) -> Result<(), StoreError> {
         self.index_all()?;
         self.run(
             "DELETE FROM texts WHERE file IN
@@ -153,23 +170,23 @@ impl Step<'_> {
 }
 
 /// The sessions that are meant, also those of which only an archived transcript is left.
-fn meant(sql: &Connection, what: &Forget) -> rusqlite::Result<Vec<(String, Option<SessionKey>)>> {
-    let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+fn meant(sql: &Connection, what: &Forget) -> rusqlite::Result<Vec<String>> {
+    let read = |row: &rusqlite::Row<'_>| row.get(0);
     match what {
         Forget::Session(id) => sql
             .prepare_cached(
-                "SELECT session_id, id FROM sessions WHERE session_id = ?1
-                 UNION SELECT a.session_id, NULL FROM archive a
+                "SELECT session_id FROM sessions WHERE session_id = ?1
+                 UNION SELECT a.session_id FROM archive a
                     WHERE a.session_id = ?1 AND a.session_id NOT IN (SELECT session_id FROM sessions)",
             )?
             .query_map([id.as_str()], read)?
             .collect(),
         Forget::Before(at) => sql
             .prepare_cached(
-                "SELECT session_id, id FROM sessions s
+                "SELECT session_id FROM sessions s
                  WHERE max(coalesce(active_at, created_at, 0), coalesce(created_at, 0),
                     coalesce((SELECT max(text_at) FROM files f WHERE f.session = s.id), 0)) BETWEEN 1 AND ?1 - 1
-                 UNION SELECT a.session_id, NULL FROM archive a
+                 UNION SELECT a.session_id FROM archive a
                     WHERE a.session_id NOT IN (SELECT session_id FROM sessions)
                     GROUP BY a.session_id HAVING max(a.mtime) < ?1
                  ORDER BY 1",

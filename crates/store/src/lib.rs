@@ -12,6 +12,7 @@ pub mod error;
 mod folder;
 pub mod forget;
 mod index;
+pub mod left_out;
 mod lock;
 mod log;
 mod open;

@@ -96,6 +96,18 @@ impl Store {
         }
     }
 
+    /// Opens the store to write, if no other process does; `None` where one does. For whoever reads until then: asking
+    /// costs one look at a lock.
+    ///
+    /// # Errors
+    /// As for [`open`](Self::open).
+    pub fn take_over(data_dir: &Path) -> Result<Option<Self>, StoreError> {
+        match lock::ask(&data_dir.join(LOCK))? {
+            Asked::Ours(lock) => Self::open_writer(data_dir, lock).map(Some),
+            Asked::Theirs(_) => Ok(None),
+        }
+    }
+
     fn open_writer(data_dir: &Path, lock: WriterLock) -> Result<Self, StoreError> {
         let path = data_dir.join(DATABASE);
         let suspect = Suspicion::of(&path);

@@ -35,11 +35,14 @@ pub fn finish(tree: &Tree, bundled: &Path, epoch: u64) -> Result<PathBuf> {
     touch.args([format!("@{epoch}"), "{}".into(), "+".into()]).run()?;
     let name = bundled.file_name().context("a package has a name")?.to_string_lossy().to_lowercase();
     let package = tree.target(FOLDER).join(name);
+    // Packing takes a minute; one that was broken off must not be taken for a package.
+    let fresh = package.with_extension("fresh");
     Call::new(tree.root(), "dpkg-deb")
         .args(["--root-owner-group", "-Zxz", "--build"])
-        .args([&root, &package])
+        .args([&root, &fresh])
         .env("SOURCE_DATE_EPOCH", epoch.to_string())
         .run()?;
+    fs::rename(&fresh, &package).with_context(|| format!("could not write {}", package.display()))?;
     look_at(tree, &package)?;
     Ok(package)
 }
@@ -116,7 +119,7 @@ fn set_mode(_: &Path, _: u32) -> Result<()> {
 /// Debian's own critic, where it is installed. What it says is shown; only errors end the task.
 fn look_at(tree: &Tree, package: &Path) -> Result<()> {
     Call::new(tree.root(), "lintian")
-        .args(["--allow-root", "--no-tag-display-limit", "--fail-on", "error"])
+        .args(["--allow-root", "--tag-display-limit", "0", "--fail-on", "error"])
         .args([package])
         .run()
 }

@@ -28,6 +28,9 @@ const COPIED: [(&str, &str); 6] = [
     ("dist/claude-plugin/.claude-plugin/plugin.json", "watchbill/claude-plugin/.claude-plugin/plugin.json"),
 ];
 
+/// Debian's change logs keep to a terminal's width.
+const CHANGELOG_WIDTH: usize = 78;
+
 /// Makes the folder anew.
 pub fn stage(tree: &Tree, build: &Build) -> Result<()> {
     let share = tree.target(FOLDER).join(SHARE);
@@ -73,16 +76,28 @@ fn changelog(tree: &Tree, epoch: u64) -> Result<String> {
 fn debian_changelog(version: &str, markdown: &str, date: &str) -> String {
     let mut entry = format!("watchbill ({version}) unstable; urgency=medium\n\n");
     let newest = markdown.split("\n## ").nth(1).unwrap_or_default();
+    let mut items: Vec<String> = Vec::new();
     let mut in_item = false;
     for line in newest.lines().skip(1) {
         if let Some(item) = line.strip_prefix("- ") {
-            entry.push_str(&format!("  * {item}\n"));
+            items.push(item.to_owned());
             in_item = true;
-        } else if in_item && line.starts_with("  ") {
-            entry.push_str(&format!("    {}\n", line.trim()));
+        } else if let (true, true, Some(item)) = (in_item, line.starts_with("  "), items.last_mut()) {
+            item.push_str(&format!(" {}", line.trim()));
         } else {
             in_item = false;
         }
+    }
+    for item in items {
+        let mut line = String::from("  *");
+        for word in item.split_whitespace() {
+            if line.chars().count() + 1 + word.chars().count() > CHANGELOG_WIDTH {
+                entry.push_str(&format!("{line}\n"));
+                line = String::from("   ");
+            }
+            line.push_str(&format!(" {word}"));
+        }
+        entry.push_str(&format!("{line}\n"));
     }
     entry.push_str(&format!("\n -- {}  {date}\n", super::deb::MAINTAINER));
     entry
@@ -110,12 +125,12 @@ mod tests {
 
     #[test]
     fn the_change_log_is_debians() {
-        let markdown = "# Changelog\n\nWords.\n\n## Unreleased\n\n### Added\n\n- One\n  goes on.\n- Two.\n\n## 0.0.1\n\n- Old.\n";
+        let markdown = "# Changelog\n\nWords.\n\n## Unreleased\n\n### Added\n\n- One that is so long that it does not fit into the width of\n  a terminal, and so it is told in two lines.\n- Two.\n\n## 0.0.1\n\n- Old.\n";
         let entry = debian_changelog("0.1.0", markdown, "Sat, 21 Nov 2026 12:00:00 +0000");
         assert_eq!(
             entry,
             format!(
-                "watchbill (0.1.0) unstable; urgency=medium\n\n  * One\n    goes on.\n  * Two.\n\n -- {}  Sat, 21 Nov 2026 12:00:00 +0000\n",
+                "watchbill (0.1.0) unstable; urgency=medium\n\n  * One that is so long that it does not fit into the width of a terminal, and\n    so it is told in two lines.\n  * Two.\n\n -- {}  Sat, 21 Nov 2026 12:00:00 +0000\n",
                 super::super::deb::MAINTAINER
             )
         );

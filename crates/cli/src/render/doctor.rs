@@ -105,6 +105,9 @@ fn store(out: &mut String, health: &StoreHealth, paint: Paint) {
         let archived = plural(count(health.archived), "transcript");
         out.push_str(&format!("  {archived} archived in {}\n", size(health.archive_bytes)));
     }
+    if let Some(left_out) = &health.left_out {
+        out.push_str(&format!("  {}\n", one_line(left_out)));
+    }
     if let Some(offer) = &health.archive_offer {
         out.push_str(&format!("  {offer}\n"));
     }

@@ -19,6 +19,11 @@ impl Exclude {
         self.patterns.is_empty()
     }
 
+    /// The patterns, as they count.
+    pub fn patterns(&self) -> &[String] {
+        &self.patterns
+    }
+
     /// Whether the path is left out: it, or a folder that it lies in, fits a pattern.
     pub fn leaves_out(&self, path: &str) -> bool {
         if self.patterns.is_empty() || path.is_empty() {

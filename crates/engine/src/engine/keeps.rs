@@ -124,14 +124,6 @@ impl Engine {
         self.dirty.extend(self.sessions.keys().cloned());
     }
 
-    /// What is wrong with the store, to be published with the other problems.
-    pub fn note_store(&mut self, trouble: Option<watchbill_core::problem::Problem>) {
-        if self.store_problem != trouble {
-            self.store_problem = trouble;
-            self.problems_dirty = true;
-        }
-    }
-
     /// Whether anybody keeps what changes.
     pub fn keeps(&self) -> bool {
         self.keeping.on
@@ -153,6 +145,7 @@ impl Engine {
                 links.filter(|link| link.from != link.to).cloned().collect()
             }),
             words: std::mem::take(&mut self.keeping.words),
+            wishes: None,
             facts: facts
                 .then(|| Facts { moves: self.registry.moves().to_vec(), markers: self.markers.kept() }),
             left_out: BTreeSet::new(),
@@ -183,7 +176,8 @@ impl Engine {
         let rows = || changes.rows.values().chain(&changes.transitions);
         let in_folder = rows().filter(|row| row.cwd.as_deref().is_some_and(|cwd| exclude.leaves_out(cwd)));
         let of_rows = rows().map(|row| row.session_id.clone());
-        let named: BTreeSet<_> = of_files.chain(of_links).chain(of_rows).collect();
+        let of_facts = changes.facts.iter().flat_map(Facts::sessions).cloned();
+        let named: BTreeSet<_> = of_files.chain(of_links).chain(of_rows).chain(of_facts).collect();
         let named = named.into_iter().filter(is_left_out);
         changes.left_out = in_folder.map(|row| row.session_id.clone()).chain(named).collect();
     }

@@ -19,6 +19,7 @@ use super::pace::Pace;
 use super::{HistoryIndex, IndexError, recoverer};
 use crate::archive::{Due, due, owner};
 use crate::hooks_in::HookMessage;
+use crate::left_out;
 
 /// Within a slice it is asked so often, by bytes, whether somebody waits for the store who must not be kept waiting.
 const PIECE: u64 = 256 << 10;
@@ -131,6 +132,7 @@ impl Worker {
         let clock = &self.parts.clock;
         let work = self.everything
             || self.untidy
+            || self.archiving.is_some()
             || !(self.heard.is_empty() && self.grown.is_empty() && self.behind.is_empty());
         match (work, self.paused_until) {
             (true, Some(until)) => Some(clock.until(until)),
@@ -208,7 +210,7 @@ impl Worker {
             self.archiving = None;
             return Ok(());
         };
-        let done = due.do_one(&*parts.fs, &parts.data_dir, now, &mut |write| {
+        let done = due.do_one(&*parts.fs, &parts.data_dir, &parts.settings.exclude, now, &mut |write| {
             let mut shelf = parts.shelf.in_turn("history: archive");
             // Where another process has become the writer, the archive is its own.
             shelf.as_mut().map_or(Ok(()), write)
@@ -324,6 +326,8 @@ impl Worker {
         let mut known = std::collections::HashMap::new();
         let mut shelf = self.parts.shelf.in_turn("history: what is behind");
         let store = writer(&mut shelf)?;
+        // Before anything is read: what the person has excluded since is not there any more.
+        left_out::carry_out(store, &self.parts.settings, &self.parts.roots, now)?;
         store.files(&mut |_, file| {
             known.insert(file.path, file.cursor);
         })?;

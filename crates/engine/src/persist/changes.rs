@@ -23,6 +23,8 @@ pub struct Changes {
     pub links: Option<Vec<Link>>,
     /// What the person has said, in order.
     pub words: Vec<Change>,
+    /// The wishes that these words fulfil, with all that were fulfilled before and may still lie there.
+    pub wishes: Option<BTreeSet<String>>,
     /// What no file will tell again, if it has changed.
     pub facts: Option<Facts>,
     /// Sessions among these that work in folders of which nothing is to be stored.
@@ -56,6 +58,26 @@ pub struct Facts {
     pub markers: Vec<(String, Vec<Marker>)>,
 }
 
+impl Facts {
+    /// The sessions that these facts name.
+    pub fn sessions(&self) -> impl Iterator<Item = &SessionId> {
+        let moved = self.moves.iter().flat_map(|seen| [&seen.from, &seen.to]);
+        moved.chain(self.markers.iter().flat_map(|(_, markers)| markers).map(|marker| &marker.session))
+    }
+
+    /// The same without what names a session of which nothing is to be stored.
+    #[must_use]
+    pub fn without(&self, untold: &dyn Fn(&str) -> bool) -> Self {
+        let told = |id: &SessionId| !untold(id.as_str());
+        let moves = self.moves.iter().filter(|seen| told(&seen.from) && told(&seen.to)).cloned().collect();
+        let markers = self.markers.iter().map(|(path, markers)| {
+            (path.clone(), markers.iter().filter(|marker| told(&marker.session)).cloned().collect::<Vec<_>>())
+        });
+        // The name of a marker's file holds the id.
+        Self { moves, markers: markers.filter(|(_, markers)| !markers.is_empty()).collect() }
+    }
+}
+
 impl Changes {
     /// Whether there is nothing to store.
     pub fn is_empty(&self) -> bool {
@@ -64,6 +86,7 @@ impl Changes {
             && self.transitions.is_empty()
             && self.links.is_none()
             && self.words.is_empty()
+            && self.wishes.is_none()
             && self.facts.is_none()
     }
 
@@ -96,6 +119,7 @@ impl Changes {
         self.transitions.extend(later.transitions);
         self.links = later.links.or(self.links.take());
         self.words.extend(later.words);
+        self.wishes = later.wishes.or(self.wishes.take());
         self.facts = later.facts.or(self.facts.take());
         self.left_out.extend(later.left_out);
     }

@@ -5,15 +5,15 @@ use std::collections::{BTreeSet, HashSet};
 use watchbill_core::chain::link::Link;
 use watchbill_core::ids::SessionId;
 use watchbill_core::roster::row::Row;
-use watchbill_core::session::snapshot::to_bytes;
+use watchbill_core::session::snapshot::{from_bytes, to_bytes};
 use watchbill_store::tables::links::LinkRow;
 use watchbill_store::tables::sessions::SessionRow;
 use watchbill_store::tables::transitions::TransitionRow;
 use watchbill_store::{Step, Store, StoreError};
 
-use super::FACTS;
-use super::changes::{Changes, FileChange};
+use super::changes::{Changes, Facts, FileChange};
 use super::words::{self, MANUAL};
+use super::{FACTS, WISHES};
 
 /// Sessions that the person had removed: nothing of them is stored, though their transcripts are still there.
 #[derive(Debug, Default)]
@@ -56,10 +56,28 @@ pub fn write(store: &mut Store, changes: &Changes, forgotten: &Forgotten) -> Res
         write_links(&mut step, &known, links, &untold)?;
     }
     words::write(&mut step, &changes.words)?;
+    if let Some(wishes) = &changes.wishes {
+        step.put_fact(WISHES, &to_bytes(wishes))?;
+    }
     if let Some(facts) = &changes.facts {
-        step.put_fact(FACTS, &to_bytes(facts))?;
+        step.put_fact(FACTS, &to_bytes(&facts.without(&untold)))?;
     }
     step.commit()
+}
+
+/// The facts of the store without those that name one of these sessions, under their name; `None` where none does.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn facts_without(
+    store: &Store,
+    untold: &dyn Fn(&str) -> bool,
+) -> Result<Option<(&'static str, Vec<u8>)>, StoreError> {
+    let Some(bytes) = store.fact(FACTS)? else { return Ok(None) };
+    // In another form they are of no use to anybody, and may name whomever.
+    let facts: Facts = from_bytes(&bytes).unwrap_or_default();
+    let rest = facts.without(untold);
+    Ok((rest != facts || to_bytes(&facts) != bytes).then(|| (FACTS, to_bytes(&rest))))
 }
 
 /// Links that are new or say something else by now. What links to a transcript that is gone stays: no file tells it

@@ -257,7 +257,7 @@ fn parse_size(text: &str) -> Option<u64> {
 }
 
 fn size_text(bytes: u64) -> String {
-    let unit = SIZES.iter().find(|(_, unit)| bytes % unit == 0);
+    let unit = SIZES.iter().find(|(_, unit)| bytes.is_multiple_of(*unit));
     unit.map_or_else(
         || bytes.to_string(),
         |(name, unit)| format!("{}{}", bytes / unit, name.replace('I', "i")),

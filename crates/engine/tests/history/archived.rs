@@ -27,7 +27,7 @@ fn settings(folder: &Path, enabled: bool) -> Settings {
     settings
 }
 
-fn archived(data: &Path, count: usize) -> usize {
+pub fn archived(data: &Path, count: usize) -> usize {
     let until = Instant::now() + Duration::from_secs(60);
     loop {
         let found =
@@ -39,7 +39,7 @@ fn archived(data: &Path, count: usize) -> usize {
     }
 }
 
-fn age(path: &Path, days: u64) {
+pub fn age(path: &Path, days: u64) {
     let file = std::fs::File::options().write(true).open(path).unwrap();
     file.set_modified(SystemTime::now() - Duration::from_secs(days * 86_400)).unwrap();
 }

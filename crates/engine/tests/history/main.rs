@@ -3,8 +3,11 @@
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a broken expectation should fail loudly")]
 
 mod archived;
+mod forget;
 mod house;
 mod laws;
+mod left_out;
 mod people;
 mod recovery;
+mod schemas;
 mod thread;

@@ -38,7 +38,7 @@ fn read(data: &Path) -> Option<Vec<String>> {
 
 /// Waits until the engine that was dropped has let go of the store: dropping it asks it to end, and does not wait.
 /// One that starts meanwhile reads, until something happens.
-fn released(data: &Path) {
+pub fn released(data: &Path) {
     let until = Instant::now() + Duration::from_secs(60);
     while Store::open(data, Mode::WriteOrRead).unwrap().access() != Access::Writer {
         assert!(Instant::now() < until, "the store is never let go of");
@@ -76,4 +76,35 @@ fn what_was_there_and_what_is_appended_is_stored_while_the_engine_runs_and_over_
     let engine = start(settings(folder.path())).unwrap();
     assert_eq!(texts(&data, 3), ["was there", "came live", "came while nobody looked"]);
     drop(engine);
+}
+
+/// Whether somebody has the right to write.
+fn is_written(data: &Path) -> bool {
+    let lock = std::fs::File::open(data.join("writer.lock")).unwrap();
+    matches!(lock.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock))
+}
+
+#[test]
+fn whoever_reads_takes_over_when_the_writer_has_ended_also_when_nothing_happens() {
+    let folder = tempfile::tempdir().unwrap();
+    let project = folder.path().join("claude/projects/p");
+    std::fs::create_dir_all(&project).unwrap();
+    let (file, data) = (project.join("s.jsonl"), folder.path().join("data"));
+    std::fs::write(&file, line("1", "was there")).unwrap();
+    let first = start(settings(folder.path())).unwrap();
+    assert_eq!(texts(&data, 1), ["was there"]);
+    let second = start(settings(folder.path())).unwrap();
+    // It has looked at everything, and found somebody who writes.
+    second.roster(true).unwrap();
+    first.stop();
+    drop(first);
+    released(&data);
+    let until = Instant::now() + Duration::from_secs(60);
+    while !is_written(&data) {
+        assert!(Instant::now() < until, "nobody takes over");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    std::fs::write(&file, line("1", "was there") + &line("2", "came later")).unwrap();
+    assert_eq!(texts(&data, 2), ["was there", "came later"]);
+    drop(second);
 }

@@ -246,7 +246,7 @@ fn a_running_engine_takes_other_timeouts() {
         row(copy, &author).is_some_and(|row| row.state != "working")
     });
     assert_eq!(ear.handle.settings().timeouts.stale, Millis::from_secs(1));
-    assert_eq!(ear.handle.settings().roots, [folder.root.clone()], "the engine's own");
+    assert_eq!(ear.handle.settings().roots, std::slice::from_ref(&folder.root), "the engine's own");
 }
 
 #[test]

@@ -16,6 +16,10 @@ CREATE TABLE meta (
 pub const TEXT_CUT: &str = "text_cut";
 /// Removed rows have left their bytes in the file: see `forget`.
 pub(crate) const CLEANING_DUE: &str = "cleaning_due";
+/// Which rules of what is left out were carried out on what was stored before: a hash.
+pub(crate) const LEFT_OUT: &str = "left_out";
+/// What that removed, for people.
+pub(crate) const LEFT_OUT_SAID: &str = "left_out_said";
 /// From which text on the index is behind.
 pub(crate) const UNINDEXED: &str = "unindexed";
 /// With which version of the program's functions the index was made.

@@ -53,6 +53,10 @@ archiveBytes: number,
  */
 archiveOffer?: string, 
 /**
+ * What was removed the last time because the person had excluded what was stored before.
+ */
+leftOut?: string, 
+/**
  * Why the store cannot be used, and what to do about it.
  */
 trouble?: string, };

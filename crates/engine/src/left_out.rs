@@ -1,0 +1,121 @@
+//! What the person excludes after it was stored: it is removed at the next start, when the configuration changes, or
+//! by `index`, once for each change of the rules.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use watchbill_core::history::{Exclude, HistorySettings};
+use watchbill_core::session::state::Timeouts;
+use watchbill_core::time::Timestamp;
+use watchbill_core::transcript::line_splitter::{LineSplitter, Split};
+use watchbill_store::forget::Forgotten;
+use watchbill_store::{Store, StoreError};
+use watchbill_watch::fs::Fs;
+use watchbill_watch::layout::{Place, classify};
+
+use crate::persist::facts_without;
+use crate::persist::kept::KeptFile;
+use crate::transcripts::{Fold, TrackedFile};
+
+/// Bytes that are read at once.
+const READ: usize = 256 << 10;
+
+/// Removes from the store what the rules leave out, if these rules were not carried out yet.
+///
+/// # Errors
+/// When the store cannot be written. It is tried again the next time.
+pub fn carry_out(
+    store: &mut Store,
+    settings: &HistorySettings,
+    roots: &[PathBuf],
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let exclude = &settings.exclude;
+    if store.is_left_out_by(exclude.patterns())? {
+        return Ok(());
+    }
+    let sessions = if exclude.is_empty() { BTreeSet::new() } else { sessions(store, exclude, roots)? };
+    let rule = |path: &str| exclude.leaves_out(path);
+    let rest =
+        |store: &Store, sessions: &BTreeSet<String>| facts_without(store, &|id: &str| sessions.contains(id));
+    let gone = store.leave_out(exclude.patterns(), sessions, &rule, &rest, &|gone| said(gone, now))?;
+    if gone != Forgotten::default() {
+        tracing::info!("{}", said(&gone, now));
+    }
+    Ok(())
+}
+
+/// The sessions that have ever worked in a folder of which nothing is to be stored: the store's own rows know only
+/// where a session was last.
+fn sessions(store: &Store, exclude: &Exclude, roots: &[PathBuf]) -> Result<BTreeSet<String>, StoreError> {
+    let mut sessions = BTreeSet::new();
+    store.states(&mut |path, head| {
+        // What is kept in another form is read anew from its transcript, and left out then.
+        let Some(place) = place(roots, Path::new(path)) else { return };
+        let Ok(kept) = KeptFile::from_bytes(head) else { return };
+        let Ok(file) = TrackedFile::restore(place, &kept, Timeouts::default()) else { return };
+        if let Fold::Main(fold) = file.fold()
+            && fold.lineage().cwds.iter().any(|cwd| exclude.leaves_out(cwd))
+        {
+            sessions.insert(fold.lineage().session.to_string());
+        }
+    })?;
+    Ok(sessions)
+}
+
+fn place(roots: &[PathBuf], path: &Path) -> Option<Place> {
+    let relative = roots.iter().find_map(|root| path.strip_prefix(root).ok())?;
+    classify(relative).filter(Place::is_transcript)
+}
+
+/// Whether a transcript tells of work in a folder, or on a file, of which nothing is to be stored: then it is not archived
+/// either, since the archive keeps it whole. One that cannot be read now is not archived now.
+pub fn is_told_of(fs: &dyn Fs, path: &Path, exclude: &Exclude) -> bool {
+    if exclude.is_empty() {
+        return false;
+    }
+    let Ok(file) = fs.open(path) else { return true };
+    let mut splitter = LineSplitter::default();
+    let (mut buffer, mut at, mut told) = (vec![0; READ], 0, false);
+    loop {
+        match file.read_at(&mut buffer, at) {
+            Ok(0) => return told,
+            Ok(count) => {
+                splitter.push(&buffer[..count], &mut |split| {
+                    if let Split::Line(line) = split {
+                        told = told || names(&String::from_utf8_lossy(line.bytes), exclude);
+                    }
+                });
+                at += count as u64;
+            }
+            Err(_) => return true,
+        }
+        if told {
+            return true;
+        }
+    }
+}
+
+/// Whether one of the fields of a record that hold paths names a path that is left out. Quotes within strings have a
+/// sign before them, so that what somebody has only said is none of these.
+fn names(record: &str, exclude: &Exclude) -> bool {
+    let pieces: Vec<&str> = record.split('"').collect();
+    pieces.windows(3).any(|piece| {
+        matches!(piece[0], "cwd" | "file_path" | "notebook_path" | "path")
+            && piece[1].trim() == ":"
+            && exclude.leaves_out(&piece[2].replace("\\\\", "/"))
+    })
+}
+
+fn said(gone: &Forgotten, now: Timestamp) -> String {
+    format!(
+        "removed from the store on {now}, since `exclude` names them now: {} sessions, {} transcripts, {} prompts, \
+         {} tool calls, {} texts, {} archived transcripts",
+        gone.sessions.len(),
+        gone.files,
+        gone.prompts,
+        gone.activities,
+        gone.texts,
+        gone.archived.len()
+    )
+}

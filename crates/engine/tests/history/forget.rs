@@ -1,0 +1,127 @@
+//! What is forgotten is in no byte of the data folder: of a session only its id stays, once, in the list of what is not to
+//! be stored again.
+
+use std::path::{Path, PathBuf};
+
+use watchbill_core::chain::lineage::Marker;
+use watchbill_core::ids::SessionId;
+use watchbill_core::session::snapshot::to_bytes;
+use watchbill_core::time::Timestamp;
+use watchbill_engine::handle::real_world;
+use watchbill_engine::index::{Options, run};
+use watchbill_engine::persist::changes::Facts;
+use watchbill_engine::settings::Settings;
+use watchbill_engine::stored::{ForgetWhat, forget};
+use watchbill_hooks::envelope::Envelope;
+use watchbill_hooks::places::Places;
+use watchbill_hooks::{Options as Hearing, Receiver, spool};
+use watchbill_store::tables::set_aside::AsideRow;
+use watchbill_store::{Mode, Store};
+
+const GONE: &str = "0a0a0a0a-0000-4000-8000-000000000001";
+const STAYS: &str = "0b0b0b0b-0000-4000-8000-000000000002";
+const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_000);
+
+fn write(root: &Path, session: &str, word: &str) {
+    let project = root.join("claude/projects").join(word);
+    std::fs::create_dir_all(&project).unwrap();
+    let line = format!(
+        r#"{{"type":"user","uuid":"{session}","sessionId":"{session}","cwd":"/home/dev/{word}","timestamp":"2026-10-01T15:00:00.000Z","message":{{"content":"{word} words"}}}}"#
+    );
+    let title = format!(r#"{{"type":"custom-title","customTitle":"{word} title","sessionId":"{session}"}}"#);
+    std::fs::write(project.join(format!("{session}.jsonl")), format!("{line}\n{title}\n")).unwrap();
+}
+
+/// A name, a snooze and a hook event of one session.
+fn fill(data: &Path, session: &str, word: &str) {
+    let mut store = Store::open(data, Mode::WriteOrRead).unwrap();
+    let key = store.session_key(&SessionId::new(session)).unwrap().unwrap();
+    let mut chain = None;
+    store
+        .sessions(&mut |other, row| {
+            if other == key {
+                chain = row.chain_id;
+            }
+        })
+        .unwrap();
+    let mut step = store.step().unwrap();
+    step.name_chain(&chain.unwrap(), Some(&format!("{word} name"))).unwrap();
+    step.set_aside(&AsideRow { session_id: session.into(), snoozed_until: Some(NOW), away: None }).unwrap();
+    step.commit().unwrap();
+    let payload = format!(
+        r#"{{"session_id":"{session}","hook_event_name":"UserPromptSubmit","prompt":"{word} prompt"}}"#
+    );
+    let id = u128::from(session.as_bytes()[1]);
+    let at = watchbill_hooks::clock::wall();
+    let (agent, ancestors, terminal) = (None, Vec::new(), None);
+    let event = Envelope { id, at, order: 1, boot: None, agent, ancestors, terminal, cut: false };
+    spool::write(&Places::new(data).spool(), &event, &event.encode(payload.as_bytes())).unwrap();
+}
+
+/// How often a word stands in the bytes of the files below a folder, and in which of them.
+fn found(folder: &Path, word: &str) -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        if path.is_dir() {
+            all.extend(found(&path, word));
+        } else if let Ok(bytes) = std::fs::read(&path) {
+            let times = bytes.windows(word.len()).filter(|piece| *piece == word.as_bytes()).count();
+            all.extend(std::iter::repeat_n(path, times));
+        }
+    }
+    all
+}
+
+#[test]
+fn of_a_forgotten_session_only_its_id_stays_also_while_a_receiver_listens() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    let mut settings = Settings::for_roots(vec![root.join("claude")]);
+    let data = root.join("data");
+    settings.data_dir = Some(data.clone());
+    let sessions = [(GONE, "goneword"), (STAYS, "staysword")];
+    sessions.iter().for_each(|(session, word)| write(&root, session, word));
+    run(&settings, &real_world(), Options::default(), &mut |_| true).unwrap();
+    sessions.iter().for_each(|(session, word)| fill(&data, session, word));
+    let marker = |session: &str, word: &str| {
+        let marker = Marker {
+            session: SessionId::new(session),
+            cwd: format!("/home/dev/{word}").into(),
+            compacted_at: NOW,
+        };
+        (format!("/home/dev/{word}/compacted.{session}.marker"), vec![marker])
+    };
+    let facts =
+        Facts { moves: Vec::new(), markers: vec![marker(GONE, "goneword"), marker(STAYS, "staysword")] };
+    let mut store = Store::open(&data, Mode::WriteOrRead).unwrap();
+    let mut step = store.step().unwrap();
+    step.put_fact("facts", &to_bytes(&facts)).unwrap();
+    step.commit().unwrap();
+    drop(store);
+    // Moves what is in the spool into the journal, and goes on listening.
+    let (told, heard) = std::sync::mpsc::channel();
+    let receiver = Receiver::open_at(Places::without_spares(&data), Hearing::default(), move |event| {
+        let _ = told.send(event.origin.id);
+    })
+    .unwrap();
+    for _ in 0..2 {
+        heard.recv_timeout(std::time::Duration::from_secs(60)).unwrap();
+    }
+    assert!(found(&data, "goneword").len() > 5, "{:?}", found(&data, "goneword"));
+    assert!(
+        found(&data, GONE).iter().any(|path| path.ends_with("hooks/journal")),
+        "{:?}",
+        found(&data, GONE)
+    );
+
+    let report = forget(&settings, &ForgetWhat::Session(GONE.to_owned()), false, NOW).unwrap();
+    assert_eq!((report.sessions.len(), report.wiped_later), (1, false));
+    assert_eq!(found(&data, "goneword"), Vec::<PathBuf>::new());
+    assert_eq!(found(&data, GONE), [data.join("watchbill.db")]);
+    assert!(found(&data, "staysword").len() > 5, "{:?}", found(&data, "staysword"));
+    let store = Store::open(&data, Mode::Read).unwrap();
+    let kept: Facts =
+        watchbill_core::session::snapshot::from_bytes(&store.fact("facts").unwrap().unwrap()).unwrap();
+    assert_eq!(kept.markers, [marker(STAYS, "staysword")]);
+    drop(receiver);
+}

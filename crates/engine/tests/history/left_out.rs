@@ -1,0 +1,155 @@
+//! What is excluded after it was stored is removed: rows, index, archive, bytes; and what is left is what a fresh
+//! index would hold.
+
+use std::path::{Path, PathBuf};
+
+use watchbill_core::history::Exclude;
+use watchbill_engine::handle::{real_world, start};
+use watchbill_engine::index::{Indexed, Options, run};
+use watchbill_engine::settings::Settings;
+use watchbill_engine::stored::health;
+use watchbill_store::archive::plan::ArchiveSettings;
+use watchbill_store::search::Query;
+use watchbill_store::{Access, Mode, Store};
+
+use crate::archived::{age, archived};
+use crate::thread::released;
+
+fn line(session: &str, id: &str, cwd: &str, content: &str) -> String {
+    let kind = if content.contains("tool_use\"") { "assistant" } else { "user" };
+    format!(
+        r#"{{"type":"{kind}","uuid":"{session}{id}","sessionId":"{session}","cwd":"{cwd}","timestamp":"2026-10-01T15:00:0{id}.000Z","message":{{"id":"m{session}{id}","content":{content}}}}}"#
+    ) + "\n"
+}
+
+/// One session in a folder that will be excluded, one that has only been there, one that has read a file of it, one
+/// that has nothing to do with it.
+fn house(folder: &Path) -> (Settings, PathBuf) {
+    let root = folder.canonicalize().unwrap();
+    let project = root.join("claude/projects/p");
+    std::fs::create_dir_all(&project).unwrap();
+    let call =
+        r#"[{"type":"tool_use","id":"t","name":"Read","input":{"file_path":"/home/dev/secret/HIDDEN-key"}}]"#;
+    let result = r#"[{"type":"tool_result","tool_use_id":"t","content":"HIDDEN content"}]"#;
+    let secret = "/home/dev/secret/app";
+    let files = [
+        ("in", line("in", "1", secret, r#""HIDDEN words""#)),
+        (
+            "was",
+            line("was", "1", "/home/dev/work", r#""open at first""#)
+                + &line("was", "2", secret, r#""HIDDEN later""#)
+                + &line("was", "3", "/home/dev/work", r#""open again""#),
+        ),
+        (
+            "read",
+            line("read", "1", "/home/dev/work", r#""open reader""#)
+                + &line("read", "2", "/home/dev/work", call)
+                + &line("read", "3", "/home/dev/work", result),
+        ),
+        ("out", line("out", "1", "/home/dev/work", r#""open elsewhere""#)),
+    ];
+    for (name, text) in files {
+        let path = project.join(format!("{name}.jsonl"));
+        std::fs::write(&path, text).unwrap();
+        age(&path, 20);
+    }
+    let mut settings = Settings::for_roots(vec![root.join("claude")]);
+    settings.data_dir = Some(root.join("data"));
+    (settings, project)
+}
+
+fn excluding(settings: &Settings) -> Settings {
+    let mut settings = settings.clone();
+    settings.history.exclude = Exclude::new(["/home/dev/secret/**".to_owned()]);
+    settings
+}
+
+fn indexed(settings: &Settings) {
+    let done = run(settings, &real_world(), Options::default(), &mut |_| true).unwrap();
+    assert!(matches!(done, Indexed::Here(_)), "{done:?}");
+}
+
+/// Whether the word stands in any file of the folder, or in its name.
+fn in_bytes(folder: &Path, word: &str) -> Option<PathBuf> {
+    std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).find_map(|path| {
+        if path.is_dir() {
+            return in_bytes(&path, word);
+        }
+        // A socket is no file, and a file may go meanwhile.
+        let bytes = std::fs::read(&path).unwrap_or_default();
+        bytes.windows(word.len()).any(|piece| piece == word.as_bytes()).then_some(path)
+    })
+}
+
+/// What can be found, and all that is known of prompts and calls.
+fn held(data: &Path) -> Vec<String> {
+    let store = Store::open(data, Mode::Read).unwrap();
+    let mut held = vec![format!("{} found", store.search(&Query::new("open", 50)).unwrap().hits.len())];
+    let mut keys = Vec::new();
+    store.sessions(&mut |key, row| keys.push((key, row.session_id))).unwrap();
+    for (key, id) in keys {
+        for (file, _) in store.files_of(key).unwrap() {
+            held.extend(store.texts(file, 0, 1_000).unwrap().into_iter().map(|text| text.text));
+        }
+        held.extend(store.batches(key).unwrap().iter().map(|row| format!("{id} {:?}", row.batch.prompt)));
+        held.extend(store.activities(key).unwrap().iter().map(|row| format!("{id} {:?}", row.activity)));
+    }
+    held.sort();
+    held
+}
+
+#[test]
+fn what_is_excluded_later_is_removed_by_index_as_if_it_had_never_been_stored() {
+    let folder = tempfile::tempdir().unwrap();
+    let (settings, _) = house(folder.path());
+    let data = settings.data_dir.clone().unwrap();
+    indexed(&settings);
+    assert!(in_bytes(&data, "HIDDEN").is_some(), "the looking finds what is there");
+
+    let excluding = excluding(&settings);
+    indexed(&excluding);
+    assert_eq!(in_bytes(&data, "HIDDEN"), None);
+    let said = health(&excluding, &*real_world().fs).unwrap().left_out.unwrap();
+    assert!(said.contains("2 sessions, 2 transcripts, 4 prompts, 1 tool calls"), "{said}");
+    let mut fresh = excluding.clone();
+    fresh.data_dir = Some(data.with_file_name("fresh"));
+    indexed(&fresh);
+    assert_eq!(held(&data), held(fresh.data_dir.as_deref().unwrap()));
+    assert!(held(&data).iter().any(|text| text == "open again"), "{:#?}", held(&data));
+
+    // Nothing more is to be removed, and what is allowed again is read again.
+    indexed(&excluding);
+    assert_eq!(health(&excluding, &*real_world().fs).unwrap().left_out.unwrap(), said);
+}
+
+#[test]
+fn what_is_excluded_later_leaves_the_archive_at_the_next_start_also_when_its_transcript_is_gone() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut settings, project) = house(folder.path());
+    settings.archive = ArchiveSettings { enabled: true, ..ArchiveSettings::default() };
+    let data = settings.data_dir.clone().unwrap();
+    let engine = start(settings.clone()).unwrap();
+    assert_eq!(archived(&data, 4), 4);
+    engine.stop();
+    drop(engine);
+    released(&data);
+    std::fs::remove_file(project.join("in.jsonl")).unwrap();
+
+    let engine = start(excluding(&settings)).unwrap();
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while health(&settings, &*real_world().fs).unwrap().left_out.is_none()
+        || in_bytes(&data, "HIDDEN").is_some()
+    {
+        assert!(std::time::Instant::now() < until, "still there: {:?}", in_bytes(&data, "HIDDEN"));
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    engine.stop();
+    drop(engine);
+    released(&data);
+    let store = Store::open(&data, Mode::WriteOrRead).unwrap();
+    assert_eq!(store.access(), Access::Writer);
+    let ids: Vec<_> = store.all_archived().unwrap().into_iter().map(|row| row.session_id).collect();
+    assert_eq!(ids, ["out"], "nor is any of them archived again");
+    let files = std::fs::read_dir(data.join("archive")).unwrap().count();
+    assert_eq!(files, ids.len());
+}

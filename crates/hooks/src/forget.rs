@@ -1,0 +1,202 @@
+//! Forgetting: the events of a session leave the journal and the spool, also while programs listen.
+//!
+//! Their bytes are overwritten where they stand. Whoever writes the journal only appends, and whoever reads it skips what
+//! is no event, so neither has to stop for it, and nothing of any other event moves.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use watchbill_core::hook::parse_payload;
+use watchbill_core::ids::SessionId;
+
+use crate::envelope::{Decoded, decode, next_begin};
+use crate::places::{Places, is_private};
+
+/// Ids of at least this length are not met by chance: an event that only names one goes too.
+const TELLING: usize = 16;
+
+/// Removes every event that is of one of the sessions, or names it. Says how many those were.
+///
+/// # Errors
+/// When a file is there and cannot be read or written. What was removed until then is.
+pub fn forget(places: &Places, sessions: &[SessionId]) -> io::Result<u64> {
+    let mut gone = 0;
+    // What a receiver takes from the spool at this moment is in the journal a moment later.
+    for _ in 0..2 {
+        for folder in places.spools() {
+            gone += from_spool(&folder, sessions)?;
+        }
+        for journal in [places.old_journal(), places.journal()] {
+            gone += from_journal(&journal, sessions)?;
+        }
+    }
+    Ok(gone)
+}
+
+fn from_spool(folder: &Path, sessions: &[SessionId]) -> io::Result<u64> {
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
+        Err(error) => return Err(error),
+    };
+    let mut gone = 0;
+    if !is_private(folder) {
+        return Ok(gone);
+    }
+    for entry in entries {
+        let path = entry?.path();
+        let bytes = match std::fs::read(&path) {
+            Ok(bytes) => bytes,
+            // A receiver has taken it meanwhile.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(error),
+        };
+        let is_meant = match decode(&bytes) {
+            Decoded::Whole { payload, .. } => names(&bytes[payload], sessions),
+            // Damaged, or half written: it may hold the person's words all the same.
+            _ => names(&bytes, sessions),
+        };
+        if is_meant {
+            match std::fs::remove_file(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => gone += 1,
+            }
+        }
+    }
+    Ok(gone)
+}
+
+fn from_journal(path: &Path, sessions: &[SessionId]) -> io::Result<u64> {
+    let mut file = match OpenOptions::new().read(true).write(true).open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
+        Err(error) => return Err(error),
+    };
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    let (mut at, mut gone) = (0, 0);
+    while at < bytes.len() {
+        let rest = &bytes[at..];
+        at += match decode(rest) {
+            Decoded::Whole { payload, used, .. } => {
+                if names(&rest[payload], sessions) {
+                    blank(&mut file, at, used)?;
+                    gone += 1;
+                }
+                used
+            }
+            // A writer is at it now, or was killed.
+            Decoded::Incomplete => break,
+            Decoded::Malformed => {
+                let damaged = next_begin(rest).unwrap_or(rest.len());
+                if names(&rest[..damaged], sessions) {
+                    blank(&mut file, at, damaged)?;
+                    gone += 1;
+                }
+                damaged
+            }
+        };
+    }
+    if gone > 0 {
+        file.sync_data()?;
+    }
+    Ok(gone)
+}
+
+/// Blanks, with the end of a line behind them: the next event is found after that.
+fn blank(file: &mut File, at: usize, length: usize) -> io::Result<()> {
+    let mut blanks = vec![b' '; length];
+    if let Some(last) = blanks.last_mut() {
+        *last = b'\n';
+    }
+    file.seek(SeekFrom::Start(at as u64))?;
+    file.write_all(&blanks)
+}
+
+fn names(bytes: &[u8], sessions: &[SessionId]) -> bool {
+    let of = parse_payload(bytes).ok().map(|payload| payload.session);
+    sessions.iter().any(|session| {
+        let id = session.as_str().as_bytes();
+        of.as_ref() == Some(session)
+            || (id.len() >= TELLING && bytes.windows(id.len()).any(|piece| piece == id))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock;
+    use crate::envelope::Envelope;
+    use crate::journal::{Journal, JournalReader};
+    use crate::places::private_dir;
+    use crate::spool;
+
+    fn event(id: u128, session: &str) -> (Envelope, Vec<u8>) {
+        let (agent, ancestors, terminal) = (None, Vec::new(), None);
+        let at = clock::wall();
+        let envelope = Envelope { id, at, order: 1, boot: None, agent, ancestors, terminal, cut: false };
+        let payload = format!(
+            r#"{{"session_id":"{session}","hook_event_name":"UserPromptSubmit","prompt":"words of {session}"}}"#
+        );
+        let frame = envelope.encode(payload.as_bytes());
+        (envelope, frame)
+    }
+
+    fn heard(reader: &mut JournalReader, places: &Places) -> Vec<u128> {
+        let mut ids = Vec::new();
+        reader.read(places, &mut |envelope, _| ids.push(envelope.id)).expect("it can be read");
+        ids
+    }
+
+    #[test]
+    fn events_of_a_forgotten_session_leave_the_journal_and_the_spool_under_a_running_writer() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let places = Places::without_spares(dir.path());
+        private_dir(places.root()).expect("a folder");
+        std::fs::write(places.old_journal(), event(1, "gone").1).expect("written");
+        let mut journal = Journal::claim(&places).expect("it opens").expect("it is ours");
+        for (id, session) in [(2, "stays"), (3, "gone"), (4, "stays"), (5, "gone")] {
+            journal.append(&event(id, session).1).expect("written");
+        }
+        for (id, session) in [(6, "gone"), (7, "stays")] {
+            let (envelope, frame) = event(id, session);
+            spool::write(&places.spool(), &envelope, &frame).expect("written");
+        }
+        let mut early = JournalReader::default();
+        assert_eq!(heard(&mut early, &places), [1, 2, 3, 4, 5]);
+
+        assert_eq!(forget(&places, &[SessionId::new("gone")]).expect("forgotten"), 4);
+        assert_eq!(heard(&mut JournalReader::default(), &places), [2, 4]);
+        let spooled = spool::list(&places.spool()).expect("it can be read");
+        assert_eq!(spooled.iter().map(|file| file.id).collect::<Vec<_>>(), [7]);
+        for path in [places.journal(), places.old_journal()] {
+            let bytes = std::fs::read(path).expect("it can be read");
+            assert!(!bytes.windows(4).any(|piece| piece == b"gone"));
+        }
+
+        journal.append(&event(8, "stays").1).expect("written");
+        assert_eq!(heard(&mut early, &places), [8], "who reads on misses nothing");
+        drop(journal);
+        let mut journal = Journal::claim(&places).expect("it opens").expect("it is ours");
+        journal.append(&event(9, "stays").1).expect("written");
+        assert_eq!(heard(&mut JournalReader::default(), &places), [2, 4, 8, 9]);
+        assert_eq!(forget(&places, &[SessionId::new("gone")]).expect("forgotten"), 0);
+    }
+
+    #[test]
+    fn a_journal_that_ends_with_a_forgotten_event_is_written_on() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let places = Places::without_spares(dir.path());
+        private_dir(places.root()).expect("a folder");
+        let mut journal = Journal::claim(&places).expect("it opens").expect("it is ours");
+        journal.append(&event(1, "stays").1).expect("written");
+        journal.append(&event(2, "0a0a0a0a-0000-4000-8000-000000000001").1).expect("written");
+        drop(journal);
+        let gone = SessionId::new("0a0a0a0a-0000-4000-8000-000000000001");
+        assert_eq!(forget(&places, &[gone]).expect("forgotten"), 1);
+        let mut journal = Journal::claim(&places).expect("it opens").expect("it is ours");
+        journal.append(&event(3, "stays").1).expect("written");
+        assert_eq!(heard(&mut JournalReader::default(), &places), [1, 3]);
+    }
+}

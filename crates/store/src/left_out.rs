@@ -1,0 +1,227 @@
+//! Leaving out later: what was stored before the person excluded it is removed, also from the bytes of the file.
+
+use std::collections::BTreeSet;
+
+use sha2::{Digest, Sha256};
+
+use crate::forget::Forgotten;
+use crate::tables::meta::{CLEANING_DUE, LEFT_OUT, LEFT_OUT_SAID};
+use crate::tables::snapshots::SnapshotKind;
+use crate::tables::{FileKey, SessionKey};
+use crate::{Step, Store, StoreError};
+
+/// The rule of the person: whether nothing of a path is to be stored.
+pub type Rule<'r> = &'r dyn Fn(&str) -> bool;
+
+/// What the engine knows without the sessions that are named, if that is less than it knew: the name of a fact, and its
+/// bytes.
+pub type Rest<'r> =
+    &'r dyn Fn(&Store, &BTreeSet<String>) -> Result<Option<(&'static str, Vec<u8>)>, StoreError>;
+
+/// What is to go.
+#[derive(Debug, Default)]
+struct Due {
+    /// Sessions as a whole.
+    sessions: BTreeSet<String>,
+    /// Single transcripts of other sessions.
+    files: Vec<(FileKey, String)>,
+    /// Single archived transcripts: path, and name of the file.
+    archived: Vec<(String, String)>,
+    /// Tool calls of other sessions.
+    calls: Vec<Call>,
+}
+
+#[derive(Debug)]
+struct Call {
+    session: SessionKey,
+    call: String,
+    file: Option<FileKey>,
+    /// Where its texts begin.
+    bytes: [Option<i64>; 2],
+}
+
+impl Store {
+    /// Whether the store holds what these rules leave out, as far as is known: they are others than those that were
+    /// carried out the last time.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn is_left_out_by(&self, rules: &[String]) -> Result<bool, StoreError> {
+        let done = self.meta(LEFT_OUT)?;
+        Ok(if rules.is_empty() { done.is_none() } else { done.is_some_and(|done| done == mark(rules)) })
+    }
+
+    /// What was removed the last time that rules were carried out, for people.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn left_out_said(&self) -> Result<Option<String>, StoreError> {
+        self.meta(LEFT_OUT_SAID)
+    }
+
+    /// Removes everything that is stored of `sessions`, of what `rule` leaves out, and of tool calls on files that it
+    /// leaves out: rows, index entries, archived files, bytes. What of it is to be stored all the same (tokens; the
+    /// rest of a session that has worked elsewhere too) is read again from transcripts that are still there. `rest` says
+    /// what stays of the engine's facts, `say` what is told of it all.
+    ///
+    /// # Errors
+    /// When the database or the archive cannot be written; then it is to be done again.
+    pub fn leave_out(
+        &mut self,
+        rules: &[String],
+        sessions: BTreeSet<String>,
+        rule: Rule<'_>,
+        rest: Rest<'_>,
+        say: &dyn Fn(&Forgotten) -> String,
+    ) -> Result<Forgotten, StoreError> {
+        self.writer()?;
+        let due = self.due(sessions, rule)?;
+        let mut gone = self.removal_of(&due.sessions)?;
+        let facts = rest(self, &due.sessions)?;
+        gone.archived.extend(due.archived.iter().map(|(_, file)| file.clone()));
+        gone.files += due.files.len() as u64;
+        // Files first, as in `forget`.
+        for file in &gone.archived {
+            self.remove_archived_file(file)?;
+        }
+        let mut step = self.step()?;
+        for session in &due.sessions {
+            step.remove_session(session)?;
+        }
+        if let Some((name, bytes)) = &facts {
+            step.put_fact(name, bytes)?;
+        }
+        for (file, path) in &due.files {
+            gone.texts += step.texts_of(*file)?;
+            step.remove_file(*file)?;
+            step.remove_state(path)?;
+        }
+        for (path, _) in &due.archived {
+            step.remove_archived(path)?;
+        }
+        for call in &due.calls {
+            gone.activities += 1;
+            gone.texts += step.remove_call(call)?;
+        }
+        let nothing = gone == Forgotten::default();
+        if !nothing {
+            step.set_meta(LEFT_OUT_SAID, &say(&gone))?;
+            step.set_meta(CLEANING_DUE, "1")?;
+        }
+        match rules {
+            [] => drop(step.run("DELETE FROM meta WHERE name = ?1", [LEFT_OUT])?),
+            rules => step.set_meta(LEFT_OUT, &mark(rules))?,
+        }
+        step.commit()?;
+        if !nothing {
+            gone.wiped_later = self.wipe_or_later()?;
+        }
+        Ok(gone)
+    }
+
+    fn due(&self, sessions: BTreeSet<String>, rule: Rule<'_>) -> Result<Due, StoreError> {
+        let mut due = Due { sessions, ..Due::default() };
+        self.sessions(&mut |_, row| {
+            if row.cwd.as_deref().is_some_and(rule) {
+                due.sessions.insert(row.session_id);
+            }
+        })?;
+        let mut ids = std::collections::HashMap::new();
+        self.sessions(&mut |key, row| {
+            ids.insert(key, row.session_id);
+        })?;
+        let mut files = Vec::new();
+        self.files(&mut |key, file| {
+            if rule(&file.path) {
+                files.push((key, file));
+            }
+        })?;
+        for (key, file) in files {
+            match (file.subagent, ids.get(&file.session)) {
+                (None, Some(id)) => drop(due.sessions.insert(id.clone())),
+                _ => due.files.push((key, file.path)),
+            }
+        }
+        for row in self.all_archived()?.into_iter().filter(|row| rule(&row.path)) {
+            match row.subagent {
+                None => drop(due.sessions.insert(row.session_id)),
+                Some(_) => due.archived.push((row.path, row.file)),
+            }
+        }
+        let whole: BTreeSet<SessionKey> =
+            ids.iter().filter(|(_, id)| due.sessions.contains(*id)).map(|(key, _)| *key).collect();
+        due.calls = self.calls_on(rule)?;
+        due.calls.retain(|call| !whole.contains(&call.session));
+        // The archive keeps a transcript whole, with what such a call has read.
+        let files: BTreeSet<FileKey> = due.calls.iter().filter_map(|call| call.file).collect();
+        let mut paths = BTreeSet::new();
+        self.files(&mut |key, file| {
+            if files.contains(&key) {
+                paths.insert(file.path);
+            }
+        })?;
+        let archived = self.all_archived()?.into_iter().filter(|row| paths.contains(&row.path));
+        due.archived.extend(archived.map(|row| (row.path, row.file)));
+        Ok(due)
+    }
+
+    fn calls_on(&self, rule: Rule<'_>) -> Result<Vec<Call>, StoreError> {
+        self.asked(|sql| {
+            let mut statement = sql.prepare_cached(
+                "SELECT session, call, file, byte, result_byte, path, input FROM activities",
+            )?;
+            let mut rows = statement.query([])?;
+            let mut calls = Vec::new();
+            while let Some(row) = rows.next()? {
+                let [path, input]: [Option<String>; 2] = [row.get(5)?, row.get(6)?];
+                if path.as_deref().is_some_and(rule) || input.is_some_and(|input| names(&input, rule)) {
+                    calls.push(Call {
+                        session: row.get(0)?,
+                        call: row.get(1)?,
+                        file: row.get(2)?,
+                        bytes: [row.get(3)?, row.get(4)?],
+                    });
+                }
+            }
+            Ok(calls)
+        })
+    }
+}
+
+impl Step<'_> {
+    fn texts_of(&mut self, file: FileKey) -> Result<u64, StoreError> {
+        let texts: i64 = self.one("SELECT count(*) FROM texts WHERE file = ?1", [file])?;
+        Ok(texts.unsigned_abs())
+    }
+
+    /// Removes one tool call with its texts and says how many those were. Its transcript, where there still is one, is
+    /// read anew with the rules of now: a plan that it wrote, or its own end, may be elsewhere in the rows.
+    fn remove_call(&mut self, call: &Call) -> Result<u64, StoreError> {
+        self.index_all()?;
+        let mut texts = 0;
+        self.run("DELETE FROM activities WHERE session = ?1 AND call = ?2", (call.session, &call.call))?;
+        let Some(file) = call.file else { return Ok(0) };
+        for byte in call.bytes.into_iter().flatten() {
+            texts += self.run(
+                "DELETE FROM texts WHERE file = ?1 AND byte = ?2 AND role IN ('tool_input', 'tool_result')",
+                (file, byte),
+            )?;
+        }
+        self.cut_snapshot(file, SnapshotKind::History, 0)?;
+        self.run("UPDATE files SET size = 0, mtime = 0 WHERE id = ?1", [file])?;
+        Ok(texts as u64)
+    }
+}
+
+/// Whether the input of a call, which is JSON cut somewhere, names a path that the rule leaves out.
+fn names(input: &str, rule: Rule<'_>) -> bool {
+    let pieces: Vec<&str> = input.split('"').collect();
+    pieces.windows(3).any(|piece| {
+        matches!(piece[0], "file_path" | "notebook_path" | "path") && piece[1].trim() == ":" && rule(piece[2])
+    })
+}
+
+/// The rules themselves are nobody's business: what is left out is private.
+fn mark(rules: &[String]) -> String {
+    Sha256::digest(rules.join("\n")).iter().map(|byte| format!("{byte:02x}")).collect()
+}
