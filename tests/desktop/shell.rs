@@ -47,7 +47,7 @@ async fn a_link_opens_its_session_and_a_wrong_one_says_so() -> Result<()> {
     let mut web = Agent::start(desktop.home(), "web-app", WEB)?;
     web.is_asked("Paint the button")?;
     let window = open(&desktop, &[&format!("watchbill://session/{API}")]).await?;
-    shows(&window.page, "Copy resume command").await?;
+    shows(&window.page, "Copy resume").await?;
     row_with(&window.page, &["Paint the button"]).await?;
 
     for (link, words) in [

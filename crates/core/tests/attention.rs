@@ -119,11 +119,13 @@ fn what_ends_in_the_moment_in_which_watching_begins_is_told() {
 
 /// Whom summaries name.
 fn summed_up(outcomes: &[Outcome]) -> Vec<Vec<&str>> {
-    let of = |outcome| match outcome {
-        &Outcome::AlreadySo(ref episodes) => Some(episodes.iter().map(|one| one.session.as_str()).collect()),
-        _ => None,
-    };
-    outcomes.iter().filter_map(of).collect()
+    let mut all = Vec::new();
+    for outcome in outcomes {
+        if let Outcome::AlreadySo(episodes) = outcome {
+            all.push(episodes.iter().map(|one| one.session.as_str()).collect());
+        }
+    }
+    all
 }
 
 /// Three needs that a mute or quiet hours keep silent; one of them is over before these are.
