@@ -11,3 +11,4 @@ mod people;
 mod recovery;
 mod schemas;
 mod thread;
+mod trouble;
