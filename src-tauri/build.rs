@@ -10,6 +10,7 @@ const COMMANDS: &[&str] = &[
     "roster_subscribe",
     "session_why",
     "session_chain",
+    "session_head",
     "session_timeline",
     "agent_timeline",
     "timeline_place",

@@ -22,6 +22,19 @@ struct State {
     wanted: Option<String>,
 }
 
+/// Goes with the sink. An engine drops its sinks when it ends, however it ends: that is how the window learns it.
+struct End {
+    bridge: Arc<Bridge>,
+    era: u64,
+}
+
+impl Drop for End {
+    fn drop(&mut self) {
+        // Of an earlier era nothing is delivered: that sink has been exchanged, or its window is gone.
+        self.bridge.deliver(self.era, RosterMessage::Stopped);
+    }
+}
+
 struct Line {
     channel: Channel<RosterMessage>,
     all: bool,
@@ -38,8 +51,8 @@ impl Bridge {
             state.line = Some(Line { channel, all, greeted: false });
             state.era
         };
-        let bridge = Arc::clone(self);
-        Box::new(move |message| bridge.deliver(era, message))
+        let end = End { bridge: Arc::clone(self), era };
+        Box::new(move |message| end.bridge.deliver(era, message))
     }
 
     /// For another engine: the live channel gets a new sink, which begins with a snapshot again.
@@ -190,6 +203,30 @@ mod tests {
         seen.lock().expect("not poisoned").1 = false;
         assert!(!sink(snapshot()));
         assert!(bridge.reconnect().is_none(), "nobody is left to be connected to another engine");
+    }
+
+    #[test]
+    fn a_window_learns_that_its_engine_has_ended() {
+        let bridge = Arc::new(Bridge::default());
+        let (channel, seen) = channel();
+        let mut sink = bridge.connect(channel, false);
+        assert!(sink(snapshot()));
+        drop(sink);
+        assert_eq!(notes(&seen), ["snapshot", "stopped"]);
+        let (_, mut new) = bridge.reconnect().expect("the window is still there");
+        assert!(new(snapshot()));
+        assert_eq!(notes(&seen), ["snapshot", "stopped", "snapshot"], "and another engine may serve it");
+    }
+
+    #[test]
+    fn an_exchanged_engine_that_ends_later_is_nothing_to_speak_of() {
+        let bridge = Arc::new(Bridge::default());
+        let (channel, seen) = channel();
+        let old = bridge.connect(channel, false);
+        let (_, mut new) = bridge.reconnect().expect("a window is there");
+        drop(old);
+        assert!(new(snapshot()));
+        assert_eq!(notes(&seen), ["snapshot"]);
     }
 
     #[test]

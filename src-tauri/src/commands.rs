@@ -13,7 +13,7 @@ use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::doctor::Doctor;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::focus::FocusAnswer;
-use watchbill_protocol::roster::RosterMessage;
+use watchbill_protocol::roster::{RosterMessage, TrackedSession};
 use watchbill_protocol::search::{SearchAnswer, SearchQuery};
 use watchbill_protocol::timeline::{Timeline, TimelinePlace};
 use watchbill_protocol::why::Why;
@@ -28,8 +28,15 @@ pub async fn roster_subscribe(
     channel: Channel<RosterMessage>,
     all: bool,
 ) -> Result<(), ApiError> {
-    desk.show_roster(channel, all);
-    Ok(())
+    desk.show_roster(channel, all).map_err(|error| {
+        ApiError::new(ErrorCode::Internal, format!("Watchbill cannot watch the sessions: {error}"))
+    })
+}
+
+/// The row of the session in which the work of this one goes on, also where the roster leaves it out.
+#[tauri::command]
+pub async fn session_head(desk: State<'_, Desk>, session_id: String) -> Result<TrackedSession, ApiError> {
+    desk.ask(move |engine| row_of(engine, &engine.chain(&session_id)?.head)).await
 }
 
 /// The witnesses of a state.
@@ -111,14 +118,7 @@ pub async fn looking_at(desk: State<'_, Desk>, session_id: Option<String>) -> Re
 /// Opens the folder in which a session works. The window names a session, never a path.
 #[tauri::command]
 pub async fn open_folder(desk: State<'_, Desk>, session_id: String) -> Result<(), ApiError> {
-    let cwd = move |engine: &Handle| {
-        let rows = engine.roster(true)?.sessions;
-        let row = rows.into_iter().find(|row| row.session_id == session_id);
-        let gone =
-            || ApiError::new(ErrorCode::NotFound, format!("there is no session {session_id} any more"));
-        show_folder(row.ok_or_else(gone)?.cwd.as_deref())
-    };
-    desk.ask(cwd).await
+    desk.ask(move |engine| show_folder(row_of(engine, &session_id)?.cwd.as_deref())).await
 }
 
 /// Brings the terminal of a session to the front.
@@ -143,6 +143,12 @@ pub async fn start_demo(desk: State<'_, Desk>) -> Result<(), ApiError> {
     });
     desk.show_demo(demo.await?);
     Ok(())
+}
+
+fn row_of(engine: &Handle, session_id: &str) -> Result<TrackedSession, ApiError> {
+    let rows = engine.roster(true)?.sessions;
+    let gone = || ApiError::new(ErrorCode::NotFound, format!("there is no session {session_id} any more"));
+    rows.into_iter().find(|row| row.session_id == session_id).ok_or_else(gone)
 }
 
 fn show_folder(cwd: Option<&str>) -> Result<(), ApiError> {

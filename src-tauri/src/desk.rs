@@ -61,10 +61,21 @@ impl Desk {
         })
     }
 
-    /// From now on the window gets the roster through this channel, and through no other.
-    pub fn show_roster(&self, channel: Channel<RosterMessage>, all: bool) {
+    /// From now on the window gets the roster through this channel, and through no other. An engine that has ended is
+    /// started again: the window was told of its end, and the person tries once more.
+    ///
+    /// # Errors
+    /// When it cannot be started again.
+    pub fn show_roster(&self, channel: Channel<RosterMessage>, all: bool) -> std::io::Result<()> {
+        let before = current(&self.engine);
+        if before.stopped()() {
+            let again =
+                if self.is_demo() { engine::demo() } else { engine::open((*before.settings()).clone()) };
+            self.exchange(again?);
+        }
         let sink = self.bridge.connect(channel, all);
         self.serve_window(all, sink);
+        Ok(())
     }
 
     /// The person has turned to the window. After a suspend the clock that deadlines sleep by is behind, and a

@@ -89,6 +89,7 @@ fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
         .invoke_handler(tauri::generate_handler![
             commands::roster_subscribe,
             commands::session_why,
+            commands::session_head,
             commands::session_chain,
             commands::session_timeline,
             commands::agent_timeline,

@@ -32,7 +32,7 @@ impl RosterCopy {
                 self.rows = snapshot.sessions;
             }
             RosterMessage::Delta(delta) => self.apply_delta(delta)?,
-            RosterMessage::Select { .. } => {}
+            RosterMessage::Select { .. } | RosterMessage::Stopped => {}
         }
         Ok(())
     }

@@ -11,6 +11,7 @@ mod chains;
 mod harm;
 mod presence;
 mod roster;
+mod settings;
 mod shell;
 
 use std::path::Path;

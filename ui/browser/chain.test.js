@@ -61,6 +61,11 @@ test("a suggested link is joined, or split for good, and either can be undone", 
     await becomes(page, strip, [false, false], "what came before is another chain");
     await page.click(".said >> text=Undo");
     await becomes(page, strip, [false, true, false]);
+    await page.click(".column.suggested >> text=Split");
+    await becomes(page, strip, [false, false]);
+    await page.locator(".said").waitFor({ state: "detached" });
+    await more(page, "Undo the last split");
+    await becomes(page, strip, [false, true, false], "also when the word at the lower edge is gone");
   });
 });
 

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use watchbill_core::chain::ManualLink;
 use watchbill_core::ids::SessionId;
 use watchbill_protocol::chain::{Link, Segment, WorkChain};
 use watchbill_protocol::error::{ApiError, ErrorCode};
@@ -116,6 +117,7 @@ impl Engine {
                 head: id.to_string(),
                 segments: Vec::new(),
                 links: Vec::new(),
+                undoable: None,
             });
         };
         // The resolver ran when a fact of lineage last changed; the ends of segments move with each record.
@@ -137,6 +139,10 @@ impl Engine {
             head: chain.head.to_string(),
             segments,
             links: chain.links.iter().map(Link::from).collect(),
+            undoable: self.words().newest_of(&chain.sessions).map(|link| match link {
+                ManualLink::Join { .. } => "join".to_owned(),
+                ManualLink::Split { .. } => "split".to_owned(),
+            }),
         })
     }
 

@@ -16,6 +16,9 @@ pub struct WorkChain {
     pub head: String,
     pub segments: Vec<Segment>,
     pub links: Vec<Link>,
+    /// `join` or `split`: what the person did last in this chain, and can take back. A split leaves no link that tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undoable: Option<String>,
 }
 
 /// One segment.

@@ -300,4 +300,6 @@ pub enum RosterMessage {
         #[serde(rename = "sessionId")]
         session_id: String,
     },
+    /// Nothing more will come: the engine has ended, and what was told before is no longer followed.
+    Stopped,
 }

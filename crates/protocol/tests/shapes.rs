@@ -200,6 +200,7 @@ fn a_chain() {
             confidence: LinkConfidence::Proven,
             at: Some(at(9_000)),
         })],
+        undoable: None,
     };
     assert_json_snapshot!(chain);
 }

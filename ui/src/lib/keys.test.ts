@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { KeyReader, type KeyPress } from "./keys";
+import { KEY_HELP, KeyReader, type KeyPress, MODIFIER } from "./keys";
 
 const press = (key: string, more: Partial<KeyPress> = {}): KeyPress => ({ key, ctrlKey: false, metaKey: false, altKey: false, ...more });
 
@@ -32,4 +32,22 @@ test("only K has a meaning with a modifier, so that the system's own keys stay",
   expect(keys.read(press("K", { metaKey: true }))).toEqual({ do: "palette" });
   expect(keys.read(press("c", { ctrlKey: true }))).toBeUndefined();
   expect(keys.read(press("j", { altKey: true }))).toBeUndefined();
+});
+
+test("the help names every key that means something, and no other", () => {
+  const names: Record<string, string> = { ArrowDown: "↓", ArrowUp: "↑", Escape: "Esc" };
+  const known = [..."abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ/?,.-+ ", "Enter", "Escape", "Home", "End", "ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "PageUp", "PageDown", "Tab", "Delete"];
+  const means = (...keys: KeyPress[]): boolean => {
+    const reader = new KeyReader();
+    return keys.map((key) => reader.read(key)).at(-1) !== undefined;
+  };
+  const named = (key: string): string => names[key] ?? key;
+  const read = [
+    ...known.filter((key) => means(press(key))).map(named),
+    ...known.filter((key) => means(press("g"), press(key))).map((key) => `g ${named(key)}`),
+    ...known.filter((key) => key === key.toLowerCase() && means(press(key, { ctrlKey: true }))).map((key) => `${MODIFIER} ${key.toUpperCase()}`),
+  ];
+  // Three spaces stand between keys with the same meaning, but single keys that all mean a move need only two.
+  const told = KEY_HELP.flatMap(([keys]) => (/^\S {2}\S/.test(keys) ? keys.split("  ") : keys.split("   ")));
+  expect(told.toSorted()).toEqual(read.toSorted());
 });

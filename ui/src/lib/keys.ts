@@ -64,10 +64,10 @@ export class KeyReader {
 export const KEY_HELP: readonly (readonly [keys: string, what: string])[] = [
   ["j  k  ↓  ↑", "Move in the roster"],
   ["Enter", "Open the session"],
-  ["Esc", "Back"],
+  ["Esc", "Back; in the roster, end the filter"],
   ["n", "Next session that needs you"],
   ["g n   g w   g t   g i", "Go to Needs you, Working, Your turn, Idle"],
-  ["g g   G", "First, last session"],
+  ["g g   Home   G   End", "First, last session; in a timeline its beginning, its end"],
   ["/", "Filter"],
   ["f", "Focus the session's terminal"],
   ["c", "Copy the resume command"],

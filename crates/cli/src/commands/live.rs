@@ -162,7 +162,7 @@ impl Printer {
                     }
                     text
                 }
-                RosterMessage::Select { .. } => String::new(),
+                RosterMessage::Select { .. } | RosterMessage::Stopped => String::new(),
             }),
         }
     }

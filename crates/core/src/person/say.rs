@@ -149,13 +149,7 @@ impl Known<'_> {
     }
 
     fn undo(&self, session: &SessionId) -> Result<Vec<Change>, Refusal> {
-        let chain = self.chain(session)?;
-        let in_chain = |id: &SessionId| chain.sessions.contains(id);
-        let concerns = |link: &&ManualLink| match link {
-            ManualLink::Join { from, to, .. } => in_chain(from) || in_chain(to),
-            ManualLink::Split { session, .. } => in_chain(session),
-        };
-        let newest = self.words.links().iter().filter(concerns).max_by_key(|link| (link.at(), *link));
+        let newest = self.words.newest_of(&self.chain(session)?.sessions);
         let newest = newest.ok_or_else(|| Refusal::NothingToUndo(session.clone()))?;
         Ok(vec![Change::Unsaid(newest.clone())])
     }

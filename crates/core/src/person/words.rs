@@ -150,6 +150,15 @@ impl Words {
         &self.links
     }
 
+    /// What was said last of the links of a chain with these sessions: what an undo takes back.
+    pub fn newest_of(&self, sessions: &[SessionId]) -> Option<&ManualLink> {
+        let concerns = |link: &&ManualLink| match link {
+            ManualLink::Join { from, to, .. } => sessions.contains(from) || sessions.contains(to),
+            ManualLink::Split { session, .. } => sessions.contains(session),
+        };
+        self.links.iter().filter(concerns).max_by_key(|link| (link.at(), *link))
+    }
+
     /// How a session is set aside.
     pub fn aside(&self, session: &SessionId) -> Option<&Aside> {
         self.asides.get(session)

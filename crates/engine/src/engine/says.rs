@@ -14,6 +14,11 @@ use super::Engine;
 use crate::input::Output;
 
 impl Engine {
+    /// What the person has said and not taken back.
+    pub fn words(&self) -> &Words {
+        &self.words
+    }
+
     /// Takes a word in. Sessions may be named as for [`Engine::find`].
     ///
     /// # Errors

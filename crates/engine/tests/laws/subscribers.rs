@@ -76,7 +76,7 @@ impl Told {
                 events.iter().for_each(|event| replay(replayed, event));
                 apply(self.copy.as_mut().unwrap(), delta);
             }
-            RosterMessage::Select { .. } => {}
+            RosterMessage::Select { .. } | RosterMessage::Stopped => {}
         }
     }
 }

@@ -69,9 +69,12 @@ fn names_joins_and_what_is_set_aside_are_there_after_any_end() {
     house.step(Input::ScanEnded(Vec::new()));
     house.look_again();
     assert_eq!(words_of(&house, &[&a, &b]), before);
+    let undoable = |house: &House| house.engine.chain(&b.session).unwrap().undoable;
+    assert_eq!(undoable(&house).as_deref(), Some("join"));
     house.say(Word::Split { session: id(&b) });
     house.reboot();
     assert_eq!(house.row(&a).unwrap().superseded_by, None);
+    assert_eq!(undoable(&house).as_deref(), Some("split"), "no link is left that could tell");
     house.say(Word::Undo { session: id(&b) });
     house.reboot();
     assert_eq!(house.row(&a).unwrap().superseded_by.as_deref(), Some(&*b.session));

@@ -102,7 +102,7 @@ impl Ear {
             match self.messages.recv_timeout(end.saturating_duration_since(Instant::now())) {
                 Ok(RosterMessage::Delta(delta)) => self.apply(delta),
                 Ok(RosterMessage::Snapshot(snapshot)) => self.copy = snapshot,
-                Ok(RosterMessage::Select { .. }) => {}
+                Ok(RosterMessage::Select { .. } | RosterMessage::Stopped) => {}
                 Err(_) => panic!("waited in vain for {what}; there is {:#?}", self.copy),
             }
         }

@@ -69,7 +69,7 @@ fn a_huge_file_of_nothing_delays_nobody_and_a_stop_leaves_no_thread() {
                 snapshot.sessions.iter().any(|row| row.session_id == "small")
             }
             RosterMessage::Delta(delta) => delta.upserts.iter().any(|row| row.session.session_id == "small"),
-            RosterMessage::Select { .. } => false,
+            RosterMessage::Select { .. } | RosterMessage::Stopped => false,
         };
     }
     handle.stop();

@@ -9,4 +9,4 @@ export type RosterMessage = { "type": "snapshot" } & RosterSnapshot | { "type": 
 /**
  * The session.
  */
-sessionId: string, };
+sessionId: string, } | { "type": "stopped" };

@@ -9,4 +9,8 @@ export type WorkChain = { workChainId: string, name?: string,
 /**
  * The session in which the work goes on.
  */
-head: string, segments: Array<Segment>, links: Array<Link>, };
+head: string, segments: Array<Segment>, links: Array<Link>, 
+/**
+ * `join` or `split`: what the person did last in this chain, and can take back. A split leaves no link that tells.
+ */
+undoable?: string, };

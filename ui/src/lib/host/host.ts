@@ -15,6 +15,7 @@ import type { ShellMessage } from "../bindings/ShellMessage";
 import type { ShortcutState } from "../bindings/ShortcutState";
 import type { Timeline } from "../bindings/Timeline";
 import type { TimelinePlace } from "../bindings/TimelinePlace";
+import type { TrackedSession } from "../bindings/TrackedSession";
 import type { Why } from "../bindings/Why";
 import type { WorkChain } from "../bindings/WorkChain";
 
@@ -26,6 +27,8 @@ export interface Host {
   subscribe(all: boolean, onMessage: (message: RosterMessage) => void): Promise<() => void>;
   why(sessionId: string): Promise<Why>;
   chain(sessionId: string): Promise<WorkChain>;
+  /** The row of the session in which the work of this one goes on, also where the roster leaves it out. */
+  head(sessionId: string): Promise<TrackedSession>;
   /** A stretch of the timeline of the session's whole work chain; without `from` the newest items. */
   timeline(sessionId: string, from: number | undefined, limit: number): Promise<Timeline>;
   /** A stretch of the timeline of one subagent of the chain. */

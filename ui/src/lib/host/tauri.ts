@@ -22,6 +22,7 @@ export function tauriHost(): Host {
       };
     },
     why: (sessionId) => invoke("session_why", { sessionId }),
+    head: (sessionId) => invoke("session_head", { sessionId }),
     chain: (sessionId) => invoke("session_chain", { sessionId }),
     timeline: (sessionId, from, limit) => invoke("session_timeline", { sessionId, from, limit }),
     agentTimeline: (sessionId, agentId, from, limit) => invoke("agent_timeline", { sessionId, agentId, from, limit }),

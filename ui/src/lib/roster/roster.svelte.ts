@@ -12,6 +12,8 @@ import { nowOf, titleOf } from "./words";
 /** Where in a session something was found. */
 export type WantedPlace = { readonly sessionId: string; readonly agentId: string | undefined; readonly offset: number };
 
+type Awaited = { readonly id: string; readonly place: WantedPlace | undefined };
+
 export type Phase = "connecting" | "live" | "failed";
 
 function unseenIn(held: readonly Section[], sessions: readonly TrackedSession[]): number {
@@ -45,6 +47,7 @@ export class RosterModel {
   /** Another pane begins with another number; a successor goes on in the same one. */
   pane = $state(0);
 
+  #outside = $state.raw<string | undefined>();
   #held = $state.raw<{ sections: readonly Section[]; rows: ReadonlyMap<string, TrackedSession> } | undefined>();
   #byId = $derived(new Map(this.roster.sessions.map((session) => [session.sessionId, session])));
   #layout = $derived(layoutOf(this.roster.sessions, { groups: this.groups, text: this.text }));
@@ -60,7 +63,11 @@ export class RosterModel {
   /** Something is left out by the person's own wish. */
   filtered = $derived(this.text.trim() !== "" || this.groups.size > 0);
   /** The selected session is no longer in the roster: what is known of it is from before. */
-  vanished = $derived(this.selected !== undefined && !this.roster.reading && !this.#byId.has(this.selected.sessionId));
+  vanished = $derived(this.selected !== undefined && !this.roster.reading && !this.#byId.has(this.selected.sessionId) && !this.isOutside);
+  /** The selected session is one that the roster leaves out: it was asked for by a link or a search. */
+  get isOutside(): boolean {
+    return this.selected !== undefined && this.#outside === this.selected.sessionId && !this.#byId.has(this.#outside);
+  }
 
   #host: Host;
   #unsubscribe: (() => void) | undefined;
@@ -68,7 +75,8 @@ export class RosterModel {
   /** The next snapshot is of another roster, so that nothing in it is news. */
   #afresh = true;
   /** Asked for, and not in the roster yet. */
-  #awaited: { readonly id: string; readonly place: WantedPlace | undefined } | undefined;
+  #awaited: Awaited | undefined;
+  #request = 0;
 
   constructor(host: Host) {
     this.#host = host;
@@ -137,8 +145,10 @@ export class RosterModel {
   /** Selects a session; one that is superseded leads to the head of its chain. */
   select(id: string, open = this.opened, place?: WantedPlace): void {
     const row = this.row(id);
-    if (row === undefined) return;
-    const head = headOf(this.roster.sessions, row) ?? row;
+    if (row !== undefined) this.#take(id, headOf(this.roster.sessions, row) ?? row, open, place);
+  }
+
+  #take(id: string, head: TrackedSession, open: boolean, place?: WantedPlace): void {
     if (head.workChainId !== this.selected?.workChainId) this.pane += 1;
     this.selected = head;
     this.wantedPlace = place;
@@ -146,14 +156,12 @@ export class RosterModel {
     this.opened = open;
   }
 
-  /** Opens a session that may be hidden by the filter, or too old to be in the roster. */
+  /** Opens a session that may be hidden by the filter, or too old to be in the roster, which stays as it is. */
   ask(id: string, place?: WantedPlace): void {
     this.clearFilter();
-    if (this.row(id) !== undefined) this.#answer(id, place);
-    else {
-      this.#awaited = { id, place };
-      this.setShowAll(true);
-    }
+    this.#awaited = { id, place };
+    // While transcripts are read for the first time nobody knows what there is.
+    if (this.phase === "live" && !this.roster.reading) void this.#answer(this.#awaited);
   }
 
   /** Opens a session at a place in its timeline, or in that of its subagent. */
@@ -186,6 +194,10 @@ export class RosterModel {
       case "select":
         this.ask(message.sessionId);
         break;
+      case "stopped":
+        this.phase = "failed";
+        this.failure = "Watchbill has stopped watching the sessions; its log says why.";
+        break;
     }
   }
 
@@ -198,13 +210,26 @@ export class RosterModel {
     this.#follow(after);
     if (!this.#afresh && !before.reading) this.#announce(newlyNeeding(before, after));
     this.#afresh = false;
-    if (this.#awaited !== undefined && !after.reading) this.#answer(this.#awaited.id, this.#awaited.place);
+    if (this.#awaited !== undefined && !after.reading) void this.#answer(this.#awaited);
   }
 
-  #answer(id: string, place?: WantedPlace): void {
+  async #answer({ id, place }: Awaited): Promise<void> {
     this.#awaited = undefined;
-    this.select(id, true, place);
-    this.asked = { sessionId: id, found: this.row(id) !== undefined };
+    const request = ++this.#request;
+    if (this.row(id) !== undefined) {
+      this.select(id, true, place);
+      this.asked = { sessionId: id, found: true };
+      return;
+    }
+    const head = await this.#host.head(id).catch(() => undefined);
+    // Meanwhile another one may have been asked for.
+    if (request !== this.#request) return;
+    if (head !== undefined) {
+      const known = this.row(head.sessionId);
+      if (known === undefined) this.#outside = head.sessionId;
+      this.#take(id, known ?? head, true, place);
+    }
+    this.asked = { sessionId: id, found: head !== undefined };
   }
 
   /** When the selected session is superseded, the selection moves to its successor. */

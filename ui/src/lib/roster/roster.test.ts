@@ -120,14 +120,45 @@ test("the demo fills an empty roster", async () => {
   expect(shown()).toHaveLength(everydayRows().length);
 });
 
-test("a session too old for the roster is asked for with all of them", async () => {
-  await start([works("old", { superseded: true, supersededBy: "n", workChainId: "w" }), works("n", { workChainId: "w" })]);
+test("a session that the roster leaves out is opened, and the roster stays as it is", async () => {
+  const gone = works("gone", { superseded: true, workChainId: "g" });
+  await start([works("old", { superseded: true, supersededBy: "n", workChainId: "w" }), works("n", { workChainId: "w" }), gone]);
   host.send({ type: "select", sessionId: "old" });
   await vi.waitFor(() => expect(model.selected?.sessionId).toBe("n"));
+  expect(model.wantedSegment).toEqual({ sessionId: "old" });
   expect(model.asked).toEqual({ sessionId: "old", found: true });
+  model.openAt({ sessionId: "gone", agentId: undefined, offset: 7 });
+  await vi.waitFor(() => expect(model.selected?.sessionId).toBe("gone"));
+  expect([model.isOutside, model.vanished, model.opened, model.showAll]).toEqual([true, false, true, false]);
+  expect(model.wantedPlace?.offset).toBe(7);
+  expect(shown(), "no other old session comes with it").toEqual(["n"]);
   host.send({ type: "select", sessionId: "nobody" });
   await vi.waitFor(() => expect(model.asked).toEqual({ sessionId: "nobody", found: false }));
-  expect(model.selected?.sessionId).toBe("n");
+  expect(model.selected?.sessionId).toBe("gone");
+});
+
+test("of two sessions asked for the later one is opened, also when the earlier is found later", async () => {
+  await start([works("a"), works("gone", { superseded: true, workChainId: "g" })]);
+  let found: () => void = () => {};
+  const head = host.head.bind(host);
+  host.head = async (id) => {
+    await new Promise<void>((done) => (found = done));
+    return head(id);
+  };
+  model.ask("gone");
+  model.ask("a");
+  found();
+  await new Promise((done) => setTimeout(done));
+  expect(model.selected?.sessionId).toBe("a");
+});
+
+test("an engine that ends is told at once, and a second try may find it again", async () => {
+  host.send({ type: "stopped" });
+  expect(model.phase).toBe("failed");
+  expect(model.failure).toContain("stopped");
+  expect(shown(), "what was known stays to be read").toEqual(["a", "b"]);
+  await model.connect();
+  expect([model.phase, model.failure]).toEqual(["live", ""]);
 });
 
 test("what only the switch brought into sight is no news", async () => {

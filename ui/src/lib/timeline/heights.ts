@@ -26,7 +26,11 @@ export class Heights {
     if (length > before) this.#heights.fill(this.estimate, before, length);
     else this.#heights.fill(0, length, before);
     const blocks = Math.ceil(Math.max(before, length) / BLOCK);
-    for (let block = Math.floor(Math.min(before, length) / BLOCK); block < blocks; block += 1) this.#sums[block] = this.#sumOfBlock(block);
+    for (let block = Math.floor(Math.min(before, length) / BLOCK); block < blocks; block += 1) {
+      // Of what has just come nothing is measured, and a long timeline comes as a whole.
+      const isNew = block * BLOCK >= before && (block + 1) * BLOCK <= length;
+      this.#sums[block] = isNew ? BLOCK * this.estimate : this.#sumOfBlock(block);
+    }
   }
 
   get(index: number): number {

@@ -206,6 +206,11 @@ export class MockHost implements Host {
     };
   }
 
+  async head(sessionId: string): Promise<TrackedSession> {
+    const session = this.#find(sessionId);
+    return this.#rows.find((row) => row.workChainId === session.workChainId && row.superseded !== true) ?? session;
+  }
+
   async chain(sessionId: string): Promise<WorkChain> {
     const session = this.#find(sessionId);
     const said = this.#words.chain(session.workChainId);

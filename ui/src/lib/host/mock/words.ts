@@ -13,12 +13,14 @@ function without(session: TrackedSession, ...fields: (keyof TrackedSession)[]): 
 
 export class MockWords {
   #chains = new Map<string, WorkChain>();
-  #before: { chain: string; was: WorkChain }[] = [];
+  #before: { chain: string; was: WorkChain; did: string }[] = [];
   #groups = new Map<string, TrackedSession["group"]>();
 
   /** The chain as it was changed by hand, if it was. */
   chain(workChainId: string): WorkChain | undefined {
-    return this.#chains.get(workChainId);
+    const chain = this.#chains.get(workChainId);
+    const last = this.#before.findLast((known) => known.chain === workChainId);
+    return chain === undefined || last === undefined ? chain : { ...chain, undoable: last.did };
   }
 
   rename(chain: WorkChain, name: string | null, rows: readonly TrackedSession[]): Changed {
@@ -34,7 +36,7 @@ export class MockWords {
     const suggested = chain.links.some((link) => link.to === sessionId && link.confidence === "suggested");
     if (!suggested) throw { code: "invalid", message: `no suggested link leads to ${sessionId}` };
     const links = chain.links.map((link) => (link.to === sessionId && link.confidence === "suggested" ? { ...link, reason: "manual", confidence: "proven" } : link));
-    this.#change(chain, { ...chain, links });
+    this.#change("join", chain, { ...chain, links });
   }
 
   /** What came before the session is no part of its chain any more. */
@@ -42,7 +44,7 @@ export class MockWords {
     const first = chain.segments.findIndex((segment) => segment.sessionId === sessionId);
     if (first <= 0) throw { code: "invalid", message: `${sessionId} begins its chain, so there is nothing to split it from` };
     const segments = chain.segments.slice(first).map((segment, index) => ({ ...segment, index }));
-    this.#change(chain, { ...chain, segments, links: chain.links.filter((link) => link.to !== sessionId) });
+    this.#change("split", chain, { ...chain, segments, links: chain.links.filter((link) => link.to !== sessionId) });
   }
 
   join(chain: WorkChain, other: WorkChain): void {
@@ -51,7 +53,7 @@ export class MockWords {
     const segments = [...earlier, ...chain.segments].map((segment, index) => ({ ...segment, index }));
     const to = chain.segments[0]?.sessionId ?? chain.head;
     const links = [...other.links, ...chain.links, { from: other.head, to, reason: "manual", confidence: "proven" }];
-    this.#change(chain, { ...chain, segments, links });
+    this.#change("join", chain, { ...chain, segments, links });
   }
 
   undo(chain: WorkChain): void {
@@ -74,8 +76,8 @@ export class MockWords {
     return [away ? { ...session, putAway: true } : without(session, "putAway")];
   }
 
-  #change(was: WorkChain, is: WorkChain): void {
-    this.#before.push({ chain: was.workChainId, was });
+  #change(did: string, { undoable: _, ...was }: WorkChain, is: WorkChain): void {
+    this.#before.push({ chain: was.workChainId, was, did });
     this.#chains.set(is.workChainId, is);
   }
 }
