@@ -62,6 +62,8 @@ pub enum ProblemKind {
     Store,
     /// The configuration file says something that is not followed.
     Configuration,
+    /// What another program of ours left for the one that stores cannot be read.
+    MalformedWish,
 }
 
 impl ProblemKind {
@@ -89,6 +91,7 @@ impl ProblemKind {
             Self::Io => "io",
             Self::Store => "store",
             Self::Configuration => "configuration",
+            Self::MalformedWish => "malformed_wish",
         }
     }
 }

@@ -260,7 +260,8 @@ impl Handle {
     /// or left for the program that stores.
     ///
     /// # Errors
-    /// When a session is not known, the word makes no sense as things are, or the engine has stopped.
+    /// When a session is not known, the word makes no sense as things are, or the engine has stopped. When it cannot be
+    /// stored, too: then it is in force, and stored as soon as that is possible.
     pub fn say(&self, word: Word) -> Result<(), ApiError> {
         let (sender, receiver) = mpsc::sync_channel(1);
         let told = Box::new(move |said| {

@@ -9,6 +9,7 @@ mod shelf;
 mod words;
 mod write;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,6 +34,8 @@ const AGAIN: Millis = Millis::from_secs(2);
 const TAKE_OVER: Millis = Millis::from_secs(5);
 /// Name of the fact that holds what no file will tell again.
 const FACTS: &str = "facts";
+/// Name of the fact that says which wishes are fulfilled: a kill may come before their files are taken away.
+const WISHES: &str = "wishes";
 
 /// The engine's hold on the store.
 pub struct Persist {
@@ -46,6 +49,8 @@ pub struct Persist {
     /// This process may write.
     writes: bool,
     forgotten: write::Forgotten,
+    /// Wishes that are fulfilled, by their names, as far as their files may still be there.
+    fulfilled: BTreeSet<String>,
 }
 
 impl Persist {
@@ -59,6 +64,7 @@ impl Persist {
             again_at: None,
             writes: false,
             forgotten: write::Forgotten::default(),
+            fulfilled: BTreeSet::new(),
         };
         persist.try_open(mode);
         persist
@@ -83,6 +89,8 @@ impl Persist {
     fn opened(&mut self, store: Store) {
         self.writes = store.access() == Access::Writer;
         self.forgotten = write::Forgotten::of(&store);
+        let fulfilled = store.fact(WISHES).ok().flatten();
+        self.fulfilled = fulfilled.and_then(|bytes| from_bytes(&bytes).ok()).unwrap_or_default();
         self.trouble = None;
         *self.shelf.at_once("open") = Some(store);
     }
@@ -142,6 +150,27 @@ impl Persist {
     pub fn words(&mut self) -> Option<Words> {
         let read = self.shelf.at_once("words").as_ref().map(words::read)?;
         read.map_err(|error| self.trouble = Some(self.problem(&error))).ok()
+    }
+
+    /// Whether something waits for the store to be writable again.
+    pub fn owes(&self) -> bool {
+        !self.owed.is_empty()
+    }
+
+    /// Whether a wish was fulfilled already, by this program or by one before it.
+    pub fn has_fulfilled(&self, wish: &str) -> bool {
+        self.fulfilled.contains(wish)
+    }
+
+    /// These wishes are fulfilled by what is stored next, and with it, whole or not at all. `waiting` are all that
+    /// there are: of others nobody needs to know any more.
+    pub fn fulfil(&mut self, wishes: Vec<String>, waiting: &BTreeSet<String>) {
+        if wishes.is_empty() {
+            return;
+        }
+        self.fulfilled.retain(|wish| waiting.contains(wish));
+        self.fulfilled.extend(wishes);
+        self.owed.wishes = Some(self.fulfilled.clone());
     }
 
     /// Stores everything that has changed, in one transaction: before it is published. What cannot be stored now

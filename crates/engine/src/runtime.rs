@@ -31,6 +31,7 @@ use crate::settings::Settings;
 use crate::source::{self, Source};
 use crate::stall::Watched;
 use crate::wishes::Wishes;
+use words::Answered;
 
 /// Where it is not known what may be stored, nothing is.
 fn mode_for(settings: &Settings) -> Mode {
@@ -63,6 +64,8 @@ pub(crate) struct Loop {
     watch_problems: Vec<Problem>,
     /// What other programs ask of this one, and it of them.
     wishes: Option<Wishes>,
+    /// What came of wishes, to be told when it is stored.
+    answers: Vec<Answered>,
     stopped: bool,
 }
 
@@ -134,6 +137,7 @@ impl Loop {
             recent_limit: 0,
             watch_problems: Vec::new(),
             wishes: None,
+            answers: Vec::new(),
             stopped: false,
         }
     }
@@ -225,6 +229,7 @@ impl Loop {
         if told {
             self.step(Input::Deadline);
         }
+        self.answer_wishes(now);
         if began {
             self.begin_history();
             self.take_wishes();

@@ -41,6 +41,9 @@ pub fn say_once(
     clock: &dyn Clock,
     word: &Word,
 ) -> Result<(Engine, Fate), ApiError> {
+    if let Some(doubt) = &settings.doubt {
+        return Err(ApiError::new(ErrorCode::Invalid, &**doubt));
+    }
     let folder = settings.data_dir.clone().ok_or_else(|| {
         ApiError::new(ErrorCode::Unsupported, "no data folder is known; name one with --data-dir")
     })?;
@@ -84,13 +87,18 @@ fn store(
     clock: &dyn Clock,
 ) -> Result<(), ApiError> {
     let waiting = wishes.waiting();
-    let answers: Vec<_> = waiting
-        .into_iter()
-        .map(|wish| {
-            let answer = wish.word.and_then(|word| engine.say(clock.now(), &word).map(drop));
-            (wish.path, answer)
-        })
-        .collect();
+    let names = waiting.iter().map(|wish| wish.name.clone()).collect();
+    let mut fulfilled = Vec::new();
+    let mut answers = Vec::new();
+    for wish in waiting {
+        let is_stored = persist.has_fulfilled(&wish.name);
+        let answer = match wish.word {
+            _ if is_stored => Ok(()),
+            word => word.and_then(|word| engine.say(clock.now(), &word)).map(|_| fulfilled.push(wish.name)),
+        };
+        answers.push((wish.path, answer));
+    }
+    persist.fulfil(fulfilled, &names);
     persist.save(engine, clock.now());
     if let Some(trouble) = persist.trouble() {
         return Err(ApiError::new(ErrorCode::Unreadable, trouble.detail.to_string()));

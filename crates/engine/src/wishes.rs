@@ -1,8 +1,8 @@
 //! How a word reaches the one program that writes the store, from another one: a folder of small files beside it.
 //!
 //! Whoever may not write leaves a wish, `<time>-<process>-<n>.wish`, which is there as a whole or not at all. Whoever writes
-//! fulfils it, writes what came of it beside it (`.answer`) and takes the wish away, in this order: a wish that nobody has
-//! fulfilled stays, over the end of any program. Then, and after each word of its own, it touches `heard`, and every program
+//! fulfils it, stores that with its name, writes what came of it beside it (`.answer`) and takes the wish away, in this
+//! order: a wish that nobody has stored stays, over the end of any program, and none is fulfilled twice. Then, and after each word of its own, it touches `heard`, and every program
 //! that watches the folder reads from the store what the person has said.
 
 use std::fs;
@@ -35,6 +35,8 @@ pub struct Wishes {
 pub struct Wish {
     /// Its file.
     pub path: PathBuf,
+    /// The name of the file, by which the store knows it once it is fulfilled.
+    pub name: String,
     /// What is wished; an error where the file makes no sense, with the reason for the person.
     pub word: Result<Word, ApiError>,
 }
@@ -86,15 +88,23 @@ impl Wishes {
         paths.retain(|path| path.extension().is_some_and(|extension| extension == WISH));
         paths.sort();
         // Another one may have fulfilled it between two looks.
-        paths.into_iter().filter_map(|path| Some(Wish { word: read(&path)?, path })).collect()
+        let named = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        paths
+            .into_iter()
+            .filter_map(|path| Some(Wish { word: read(&path)?, name: named(&path), path }))
+            .collect()
     }
 
-    /// Notes what came of a wish, and takes it away. Nobody may have waited for the answer.
+    /// Notes what came of a wish, and takes it away. Nobody may have waited for the answer, and where there is no room
+    /// for it whoever waits gives up: what was wished is stored all the same.
     pub fn answer(&self, wish: &Path, answer: Result<(), ApiError>) {
         let answer = answer.map_or_else(Answer::Refused, |()| Answer::Done);
         let written = serde_json::to_vec(&answer).map_err(io::Error::from);
         let written = written.and_then(|bytes| self.put(&wish.with_extension(ANSWER), &bytes));
-        if let Err(error) = written.and_then(|()| fs::remove_file(wish)) {
+        if let Err(error) = written {
+            tracing::warn!(wish = %wish.display(), %error, "what came of a wish cannot be told");
+        }
+        if let Err(error) = fs::remove_file(wish) {
             tracing::warn!(wish = %wish.display(), %error, "a wish was fulfilled, but cannot be taken away");
         }
     }
@@ -146,18 +156,21 @@ impl Wishes {
     }
 }
 
-/// Reads one wish; `None` when it is gone.
+/// Reads one wish; `None` when it is gone, or is no file: to open a pipe would mean to wait for its other end.
 fn read(path: &Path) -> Option<Result<Word, ApiError>> {
     let invalid = |why: String| {
         let message = format!("the wish {} makes no sense: {why}", path.display());
         ApiError::new(ErrorCode::Invalid, message)
     };
-    let length = fs::metadata(path).ok()?.len();
-    if length > LONGEST {
-        return Some(Err(invalid(format!("it has {length} bytes"))));
+    let is = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file)?;
+    if is.len() > LONGEST {
+        return Some(Err(invalid(format!("it has {} bytes", is.len()))));
     }
-    let bytes = fs::read(path).ok()?;
-    Some(serde_json::from_slice(&bytes).map_err(|error| invalid(error.to_string())))
+    match fs::read(path) {
+        Ok(bytes) => Some(serde_json::from_slice(&bytes).map_err(|error| invalid(error.to_string()))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => Some(Err(invalid(error.to_string()))),
+    }
 }
 
 #[cfg(test)]

@@ -150,7 +150,7 @@ mod tests {
         let small = Screen { width: 640, height: 480, ..LAPTOP };
         assert_eq!(fitted(place(100, 50, 1200, 900, 1.0), &[small]), (40, 0, 600, 440));
         let tiny = Screen { width: 200, height: 100, ..LAPTOP };
-        assert_eq!(fitted(place(100, 50, 420, 720, 1.0), &[tiny]), (0, 0, 160, 60));
+        assert_eq!(fitted(place(100, 50, 420, 720, 1.0), &[tiny]), (40, 0, 160, 60));
     }
 
     #[test]

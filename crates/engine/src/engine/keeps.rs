@@ -124,14 +124,6 @@ impl Engine {
         self.dirty.extend(self.sessions.keys().cloned());
     }
 
-    /// What is wrong with the store, to be published with the other problems.
-    pub fn note_store(&mut self, trouble: Option<watchbill_core::problem::Problem>) {
-        if self.store_problem != trouble {
-            self.store_problem = trouble;
-            self.problems_dirty = true;
-        }
-    }
-
     /// Whether anybody keeps what changes.
     pub fn keeps(&self) -> bool {
         self.keeping.on
@@ -153,6 +145,7 @@ impl Engine {
                 links.filter(|link| link.from != link.to).cloned().collect()
             }),
             words: std::mem::take(&mut self.keeping.words),
+            wishes: None,
             facts: facts
                 .then(|| Facts { moves: self.registry.moves().to_vec(), markers: self.markers.kept() }),
             left_out: BTreeSet::new(),

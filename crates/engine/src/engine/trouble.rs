@@ -1,14 +1,29 @@
 //! Problems as they are published.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::sync::Arc;
 
 use watchbill_core::ids::SessionId;
-use watchbill_core::problem::ProblemKind;
+use watchbill_core::problem::{Problem, ProblemKind};
 
 use super::Engine;
 
 impl Engine {
+    /// What is wrong with the store, to be published with the other problems.
+    pub fn note_store(&mut self, trouble: Option<Problem>) {
+        if self.store_problem != trouble {
+            self.store_problem = trouble;
+            self.problems_dirty = true;
+        }
+    }
+
+    /// A wish in this folder makes no sense.
+    pub fn note_wish(&mut self, folder: &Path, why: &str) {
+        self.problems.add(&folder.to_string_lossy().into(), ProblemKind::MalformedWish, 1, why);
+        self.problems_dirty = true;
+    }
+
     pub(super) fn rebuild_problems(&mut self) -> bool {
         self.problems_dirty = false;
         self.note_double_processes();

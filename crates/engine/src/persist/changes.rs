@@ -23,6 +23,8 @@ pub struct Changes {
     pub links: Option<Vec<Link>>,
     /// What the person has said, in order.
     pub words: Vec<Change>,
+    /// The wishes that these words fulfil, with all that were fulfilled before and may still lie there.
+    pub wishes: Option<BTreeSet<String>>,
     /// What no file will tell again, if it has changed.
     pub facts: Option<Facts>,
     /// Sessions among these that work in folders of which nothing is to be stored.
@@ -84,6 +86,7 @@ impl Changes {
             && self.transitions.is_empty()
             && self.links.is_none()
             && self.words.is_empty()
+            && self.wishes.is_none()
             && self.facts.is_none()
     }
 
@@ -116,6 +119,7 @@ impl Changes {
         self.transitions.extend(later.transitions);
         self.links = later.links.or(self.links.take());
         self.words.extend(later.words);
+        self.wishes = later.wishes.or(self.wishes.take());
         self.facts = later.facts.or(self.facts.take());
         self.left_out.extend(later.left_out);
     }

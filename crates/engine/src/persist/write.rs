@@ -11,9 +11,9 @@ use watchbill_store::tables::sessions::SessionRow;
 use watchbill_store::tables::transitions::TransitionRow;
 use watchbill_store::{Step, Store, StoreError};
 
-use super::FACTS;
 use super::changes::{Changes, Facts, FileChange};
 use super::words::{self, MANUAL};
+use super::{FACTS, WISHES};
 
 /// Sessions that the person had removed: nothing of them is stored, though their transcripts are still there.
 #[derive(Debug, Default)]
@@ -56,6 +56,9 @@ pub fn write(store: &mut Store, changes: &Changes, forgotten: &Forgotten) -> Res
         write_links(&mut step, &known, links, &untold)?;
     }
     words::write(&mut step, &changes.words)?;
+    if let Some(wishes) = &changes.wishes {
+        step.put_fact(WISHES, &to_bytes(wishes))?;
+    }
     if let Some(facts) = &changes.facts {
         step.put_fact(FACTS, &to_bytes(&facts.without(&untold)))?;
     }

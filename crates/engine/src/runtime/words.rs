@@ -2,14 +2,19 @@
 
 use std::collections::BTreeSet;
 use std::io;
+use std::path::PathBuf;
 
 use watchbill_core::person::Word;
+use watchbill_core::time::Timestamp;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_watch::hints::Hint;
 
 use super::Loop;
 use crate::input::Input;
 use crate::wishes::Wishes;
+
+/// What came of a wish, and of which.
+pub(super) type Answered = (PathBuf, Result<(), ApiError>);
 
 impl Loop {
     /// Opens the folder of wishes and watches it.
@@ -32,6 +37,9 @@ impl Loop {
         self.carry_out(out);
         if self.persist.as_ref().is_some_and(|persist| persist.writes()) {
             self.save(now);
+            if !self.is_stored() {
+                return Err(self.unstored());
+            }
         } else if let (Some(_), Some(wishes)) = (&self.persist, &self.wishes) {
             let left = wishes.leave(&word, now);
             return left.map(drop).map_err(|error| unsaid(&error));
@@ -67,19 +75,63 @@ impl Loop {
             return;
         }
         let now = self.clock.now();
-        let mut answers = Vec::new();
+        let names: BTreeSet<String> = waiting.iter().map(|wish| wish.name.clone()).collect();
+        let mut fulfilled = Vec::new();
         for wish in waiting {
-            let said = wish.word.and_then(|word| self.engine.say(now, &word));
-            answers.push((wish.path, said.map(|out| self.carry_out(out))));
-        }
-        if writes {
-            // What cannot be stored now is owed, as everything is; a kill until then loses it with the wish's answer.
-            self.save(now);
-            for (wish, answer) in answers {
-                wishes.answer(&wish, answer);
+            if self.answers.iter().any(|(path, _)| *path == wish.path) {
+                // It is in force, and waits for the store.
+                continue;
             }
-            wishes.tell(now);
+            let is_stored = self.persist.as_ref().is_some_and(|persist| persist.has_fulfilled(&wish.name));
+            let answer = match wish.word {
+                _ if is_stored => Ok(()),
+                Ok(word) => self.engine.say(now, &word).map(|out| {
+                    fulfilled.push(wish.name);
+                    self.carry_out(out);
+                }),
+                Err(senseless) => {
+                    if writes {
+                        self.engine.note_wish(wishes.folder(), &senseless.message);
+                    }
+                    Err(senseless)
+                }
+            };
+            if writes {
+                self.answers.push((wish.path, answer));
+            }
         }
+        if let Some(persist) = self.persist.as_mut().filter(|_| writes) {
+            persist.fulfil(fulfilled, &names);
+            self.save(now);
+            // Wishes that make no sense are a problem, to be published.
+            self.step(Input::Deadline);
+        }
+    }
+
+    /// Tells what came of wishes, once it is stored: to be told that it is done means that it stays.
+    pub(super) fn answer_wishes(&mut self, now: Timestamp) {
+        if self.answers.is_empty() || !self.is_stored() {
+            return;
+        }
+        let Some(wishes) = &self.wishes else { return };
+        for (wish, answer) in self.answers.drain(..) {
+            wishes.answer(&wish, answer);
+        }
+        wishes.tell(now);
+    }
+
+    /// Whether everything that was said is in the store.
+    fn is_stored(&self) -> bool {
+        self.persist.as_ref().is_some_and(|persist| persist.writes() && !persist.owes())
+            && self.engine.settings.doubt.is_none()
+    }
+
+    fn unstored(&self) -> ApiError {
+        let trouble = self.persist.as_ref().and_then(|persist| persist.trouble());
+        let why = trouble.map_or("it is not known why", |trouble| &trouble.detail);
+        let message =
+            format!("that counts now, but is not stored yet, and would be lost with this program: {why}");
+        ApiError::new(ErrorCode::Unreadable, message)
     }
 }
 

@@ -13,3 +13,4 @@ mod processes;
 mod records;
 mod running;
 mod settings;
+mod words;

@@ -92,10 +92,13 @@ pub fn choose(place: &Place, hint: &Hint, windows: &[Window]) -> Option<(u32, Ra
             continue;
         }
         let by_id = named.filter(|named| named.pid == Some(*pid));
+        // Two windows with these words say as little as none: `api` is in the title of `api-docs`, too.
         let by_title = || {
-            let holding =
-                |words: &String| its.iter().rev().find(|window| window.title.contains(words.as_str()));
-            hint.titles.iter().find_map(holding).copied()
+            let the_one = |words: &String| {
+                let mut holding = its.iter().filter(|window| window.title.contains(words.as_str()));
+                holding.next().filter(|_| holding.next().is_none())
+            };
+            hint.titles.iter().find_map(the_one).copied()
         };
         let alone = || (its.len() == 1).then(|| its[0]);
         return match by_id.or_else(alone).or_else(by_title) {
@@ -156,6 +159,9 @@ mod tests {
         let at = place(&[9, 5]);
         assert_eq!(choose(&at, &hint(&["crates", "api-server"]), &all), Some((1, Raised::Right)));
         assert_eq!(choose(&at, &hint(&["elsewhere"]), &all), Some((2, Raised::Guessed)));
+        let alike = windows(&[(1, Some(5), "x - api"), (2, Some(5), "y - api-docs"), (3, None, "panel")]);
+        assert_eq!(choose(&at, &hint(&["api"]), &alike), Some((2, Raised::Guessed)), "which of both?");
+        assert_eq!(choose(&at, &hint(&["api", "api-docs"]), &alike), Some((2, Raised::Right)));
         assert_eq!(choose(&place(&[4]), &hint(&["api-server"]), &all), None);
     }
 
