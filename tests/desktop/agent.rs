@@ -7,12 +7,15 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
+use watchbill_testkit::{Desktop, until};
 
 /// An agent that works in a folder of its own. Its process ends when it is dropped.
 pub struct Agent {
     claude_dir: PathBuf,
     cwd: PathBuf,
     process: Child,
+    /// Of the process that the registry names.
+    pid: u32,
     /// When the process started, by the wall clock: the real client writes the same in every rewrite.
     started_at: i64,
     session: String,
@@ -22,12 +25,33 @@ pub struct Agent {
 impl Agent {
     /// Starts an agent whose client keeps its files below `home`, in a working folder called `name`.
     pub fn start(home: &Path, name: &str, session: &str) -> Result<Self> {
+        // Without an environment: the terminal of whoever runs the test must not be found, asked or raised.
+        let process = Command::new("sleep").arg("600").stdin(Stdio::null()).env_clear().spawn()?;
+        let pid = process.id();
+        Self::of(home, name, session, process, pid)
+    }
+
+    /// Starts an agent in a terminal of its own on this desktop, whose window bears the agent's name.
+    pub async fn start_in_terminal(desktop: &Desktop, name: &str, session: &str) -> Result<Self> {
+        let told = desktop.home().join(format!("{name}.pid"));
+        let mut xterm = desktop.command("xterm").into_std();
+        xterm.args(["-T", name, "-e", "sh", "-c", "echo $$ >\"$1\"; exec sleep 600", "sh"]).arg(&told);
+        let process =
+            xterm.spawn().context("xterm is missing; on Debian and Ubuntu: apt-get install xterm")?;
+        let pid = until("the agent in its terminal", 30, async || {
+            // A line that is not whole yet is no number with its end.
+            std::fs::read_to_string(&told).ok()?.strip_suffix('\n')?.parse().ok()
+        })
+        .await?;
+        Self::of(desktop.home(), name, session, process, pid)
+    }
+
+    fn of(home: &Path, name: &str, session: &str, process: Child, pid: u32) -> Result<Self> {
         let cwd = home.join(name);
         std::fs::create_dir_all(&cwd)?;
-        let process = Command::new("sleep").arg("600").stdin(Stdio::null()).spawn()?;
         let claude_dir = home.join(".claude");
         let started_at = jiff::Timestamp::now().as_millisecond();
-        let agent = Self { claude_dir, cwd, process, started_at, session: session.into(), records: 0 };
+        let agent = Self { claude_dir, cwd, process, pid, started_at, session: session.into(), records: 0 };
         agent.is("idle", None)?;
         Ok(agent)
     }
@@ -104,7 +128,7 @@ impl Agent {
     /// Rewrites the registry file.
     fn is(&self, status: &str, waiting_for: Option<&str>) -> Result<()> {
         let now = jiff::Timestamp::now().as_millisecond();
-        let pid = self.process.id();
+        let pid = self.pid;
         let mut entry = json!({
             "pid": pid, "sessionId": self.session, "cwd": self.cwd, "startedAt": self.started_at,
             "procStart": process_start(pid)?, "version": "2.1.329", "kind": "interactive", "entrypoint": "cli",

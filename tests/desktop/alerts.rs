@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use anyhow::Result;
 use watchbill_testkit::fantoccini::Locator;
-use watchbill_testkit::{Desktop, Driver, Notification, NotificationServer, TrayHost, TrayItem, until};
+use watchbill_testkit::{
+    Count, Desktop, Driver, Launcher, Notification, NotificationServer, TrayHost, TrayItem, until,
+};
 
 use crate::agent::Agent;
 use crate::roster::shows;
@@ -24,6 +26,8 @@ struct Stage {
     _panel: TrayHost,
     _program: tokio::process::Child,
     desktop: Desktop,
+    /// The folder of the settings file, which the program goes on to watch.
+    _config: Option<tempfile::TempDir>,
 }
 
 impl Stage {
@@ -35,9 +39,36 @@ impl Stage {
         all.extend(args);
         let program = start(&desktop, &all)?;
         let item = panel.item().await?;
-        let stage = Self { screen, item, _panel: panel, _program: program, desktop };
+        let stage = Self { screen, item, _panel: panel, _program: program, desktop, _config: None };
         stage.menu("No agent is at work").await?;
         Ok(stage)
+    }
+
+    /// The same, with choices of the person in the settings file.
+    async fn set_with(choices: &str) -> Result<Self> {
+        let folder = tempfile::tempdir()?;
+        let config = folder.path().join("config.toml");
+        std::fs::write(&config, choices)?;
+        let mut stage = Self::set(&["--config", &config.display().to_string()]).await?;
+        stage._config = Some(folder);
+        Ok(stage)
+    }
+
+    /// An agent at work in a terminal of its own, which is in front.
+    async fn agent_in_terminal(&self, name: &str, session: &str) -> Result<Agent> {
+        let mut agent = Agent::start_in_terminal(&self.desktop, name, session).await?;
+        agent.is_asked(&format!("Work on {name}"))?;
+        self.menu(&format!("● Work on {name}")).await?;
+        self.in_front(name).await?;
+        Ok(agent)
+    }
+
+    async fn in_front(&self, window: &str) -> Result<()> {
+        until(&format!("{window} to be in front"), 20, async || {
+            self.desktop.focused().await.ok()?.filter(|name| name == window)
+        })
+        .await
+        .map(drop)
     }
 
     /// An agent at work, which the program has seen.
@@ -227,10 +258,7 @@ async fn the_persons_choices_keep_it_silent() -> Result<()> {
         ("kind", "approval = false"),
         ("project", "muted = ['api-server']"),
     ] {
-        let folder = tempfile::tempdir()?;
-        let config = folder.path().join("config.toml");
-        std::fs::write(&config, format!("[alerts]\n{choice}\n"))?;
-        let stage = Stage::set(&["--config", &config.display().to_string()]).await?;
+        let stage = Stage::set_with(&format!("[alerts]\n{choice}\n")).await?;
         let mut api = stage.agent("api-server", API).await?;
         api.wants_to_run("npm publish")?;
         stage.stays_silent().await.map_err(|error| error.context(name))?;
@@ -264,16 +292,74 @@ async fn a_mute_from_the_tray_outlives_the_program_until_it_is_taken_back() -> R
 
     choose(&item, "Unmute").await?;
     menu(&item, "Mute for an hour").await?;
+    standing(&screen, WANTS).await?;
+    assert_eq!(screen.shown(), 1, "what still waits is told once the mute is over");
     api.is_asked("Once more")?;
-    menu(&item, "● Publish it").await?;
+    nothing_stands(&screen).await?;
     api.wants_to_run("npm publish")?;
     standing(&screen, WANTS).await?;
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_session_whose_terminal_is_in_front_is_not_announced_and_a_button_brings_it_there() -> Result<()> {
+    let stage = Stage::set(&[]).await?;
+    let mut api = stage.agent_in_terminal("api-server", API).await?;
+    api.wants_to_run("npm publish")?;
+    stage.stays_silent().await?;
+
+    // Another terminal comes in front of it: now the person would not see.
+    api.is_asked("Never mind")?;
+    let _web = stage.agent_in_terminal("web-app", WEB).await?;
+    stage.menu("● Work on api-server").await?;
+    api.wants_to_run("npm publish")?;
+    let shown = stage.standing(WANTS).await?;
+    stage.screen.choose(shown.id, "focus-terminal").await?;
+    stage.in_front("api-server").await?;
+    assert!(stage.desktop.windows(crate::TITLE).await?.is_empty(), "the terminal is enough");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn alerts_make_a_sound_for_who_wants_one() -> Result<()> {
+    let stage = Stage::set_with("[alerts]\nsound = true\n").await?;
+    let mut api = stage.agent("api-server", API).await?;
+    api.wants_to_run("npm publish")?;
+    let shown = stage.standing(WANTS).await?;
+    assert_eq!((shown.silent, shown.sound.as_deref()), (false, Some("message-new-instant")));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_launcher_bears_the_number_of_sessions_that_need_the_person() -> Result<()> {
+    let desktop = Desktop::start().await?;
+    let launcher = Launcher::start(&desktop).await?;
+    let mut api = Agent::start(desktop.home(), "api-server", API)?;
+    let mut web = Agent::start(desktop.home(), "web-app", WEB)?;
+    let _panel = TrayHost::start(&desktop).await?;
+    let _program = start(&desktop, &["--hidden"])?;
+    let bears = async |count: i64| {
+        let entry = "application://watchbill-desktop.desktop".to_owned();
+        let wanted = Some(Count { entry, count, visible: count > 0 });
+        until(&format!("{count} on the launcher"), 30, async || (launcher.count() == wanted).then_some(()))
+            .await
+    };
+    bears(0).await?;
+    for (agent, count) in [(&mut api, 1), (&mut web, 2)] {
+        agent.is_asked("Build it")?;
+        agent.wants_to_run("make")?;
+        bears(count).await?;
+    }
+    for (agent, count) in [(&mut api, 1), (&mut web, 0)] {
+        agent.is_asked("Never mind")?;
+        bears(count).await?;
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_comes_back_is_used_even_if_it_can_do_little() -> Result<()> {
-    let Stage { screen, item, _panel, _program, desktop } = Stage::set(&[]).await?;
+    let Stage { screen, item, _panel, _program, desktop, .. } = Stage::set(&[]).await?;
     let agent = async |name: &str, session| -> Result<Agent> {
         let mut agent = Agent::start(desktop.home(), name, session)?;
         agent.is_asked(&format!("Work on {name}"))?;

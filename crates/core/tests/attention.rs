@@ -97,6 +97,123 @@ fn what_is_seen_a_little_late_is_told_whatever_else_was_looked_at_meanwhile() {
 }
 
 #[test]
+fn what_ends_in_the_moment_in_which_watching_begins_is_told() {
+    // In the same millisecond, and a moment before it by a witness that was heard late.
+    for since in [0, -1_500] {
+        let mut attention = watching();
+        attention.see(at(5), seen(Some(Need::Finished), since));
+        assert_eq!(raised(&attention.advance(at(9_000))).len(), 1, "{since}");
+    }
+    // Seen at work before: that it needs the person is news, however late its file was read.
+    let mut attention = Attention::new(AttentionSettings::default());
+    attention.see(at(-20_000), seen(None, -20_000));
+    attention.begin(at(0));
+    attention.see(at(5), seen(Some(Need::Approval), -9_000));
+    assert_eq!(raised(&attention.advance(at(9_000))).len(), 1);
+    // A session that went and came back is as one that is found late.
+    attention.see(at(10_000), seen(None, 10_000));
+    attention.lose(at(11_000), &SessionId::new("a"));
+    attention.see(at(12_000), seen(Some(Need::Approval), -9_000));
+    assert_eq!(raised(&attention.advance(at(20_000))), []);
+}
+
+/// Whom summaries name.
+fn summed_up(outcomes: &[Outcome]) -> Vec<Vec<&str>> {
+    let of = |outcome| match outcome {
+        &Outcome::AlreadySo(ref episodes) => Some(episodes.iter().map(|one| one.session.as_str()).collect()),
+        _ => None,
+    };
+    outcomes.iter().filter_map(of).collect()
+}
+
+/// Three needs that a mute or quiet hours keep silent; one of them is over before these are.
+fn kept_silent(attention: &mut Attention) {
+    let of = |id, need, since| Sighting { session: SessionId::new(id), ..seen(Some(need), since) };
+    attention.see(at(2_000), of("b", Need::Plan, 2_000));
+    attention.see(at(3_000), of("a", Need::Approval, 3_000));
+    attention.see(at(3_000), of("over", Need::Question, 3_000));
+    attention.see(at(3_000), of("done", Need::Finished, 3_000));
+    let out = attention.advance(at(10_000));
+    let silent = raised(&out).iter().filter(|(.., silence)| silence.is_some()).count();
+    assert_eq!((silent, summed_up(&out).len()), (4, 0), "{out:?}");
+    attention.lose(at(20_000), &SessionId::new("over"));
+    attention.advance(at(20_000));
+}
+
+#[test]
+fn what_still_waits_when_a_mute_ends_is_told_once_in_one_summary() {
+    for taken_back in [false, true] {
+        let mut attention = watching();
+        attention.set_muted_until(Some(at(60_000)));
+        kept_silent(&mut attention);
+        assert_eq!(attention.deadline(at(20_000)), Some(at(60_000)));
+        assert_eq!(attention.advance(at(59_999)), []);
+        if taken_back {
+            attention.set_muted_until(None);
+        }
+        let now = if taken_back { at(30_000) } else { at(60_000) };
+        assert_eq!(attention.deadline(now), Some(now));
+        assert_eq!(summed_up(&attention.advance(now)), [["b", "a"]]);
+        assert_eq!((attention.deadline(now), attention.advance(at(90_000))), (None, vec![]), "once");
+        attention.lose(at(91_000), &SessionId::new("a"));
+        assert!(matches!(attention.advance(at(91_000))[0], Outcome::Cleared { .. }));
+    }
+}
+
+#[test]
+fn what_still_waits_when_quiet_hours_end_is_told_and_a_mute_goes_on() {
+    let start = at(0).as_millis() / 60_000 % 1_440;
+    let minute = |later: i64| u16::try_from((start + later) % 1_440).expect("a minute of the day");
+    // The second begins before the first has ended.
+    let quiet = [(0, 10), (8, 20)].map(|(from, to)| QuietHours { from: minute(from), to: minute(to) });
+    let mut attention =
+        Attention::new(AttentionSettings { quiet: quiet.into(), ..AttentionSettings::default() });
+    attention.begin(at(0));
+    kept_silent(&mut attention);
+    let over = Timestamp::from_millis(at(0).as_millis() / 60_000 * 60_000 + 20 * 60_000);
+    assert_eq!(attention.deadline(at(20_000)), Some(over));
+    attention.set_muted_until(Some(over + Millis(5_000)));
+    assert_eq!(attention.advance(over), []);
+    attention.set_in_front(BTreeSet::from([SessionId::new("b")]));
+    assert_eq!(summed_up(&attention.advance(over + Millis(5_000))), [["a"]], "the other one is looked at");
+}
+
+#[test]
+fn what_was_already_so_at_a_muted_start_is_told_when_the_mute_ends() {
+    let mut attention = Attention::new(AttentionSettings::default());
+    attention.see(at(-50_000), seen(Some(Need::Approval), -60_000));
+    attention.set_muted_until(Some(at(60_000)));
+    attention.begin(at(0));
+    assert_eq!(summed_up(&attention.advance(at(10))), Vec::<Vec<&str>>::new());
+    assert_eq!(attention.deadline(at(10)), Some(at(60_000)));
+    assert_eq!(summed_up(&attention.advance(at(60_000))), [["a"]]);
+    assert_eq!(attention.advance(at(90_000)), []);
+}
+
+#[test]
+fn quiet_hours_end_when_the_persons_own_clock_says_so() {
+    let berlin = "CET-1CEST,M3.5.0,M10.5.0/3";
+    for (hours, zone, from, want) in [
+        (&["22:00-07:00"][..], berlin, "2026-01-11T20:59:59Z", Some("2026-01-11T20:59:59Z")),
+        (&["22:00-07:00"], berlin, "2026-01-11T21:00:30Z", Some("2026-01-12T06:00:00Z")),
+        (&["22:00-24:00", "00:00-07:00"], berlin, "2026-01-11T21:00:30Z", Some("2026-01-12T06:00:00Z")),
+        // The night in which the clock is set forward, the one in which it is set back, and an end in the hour that is not.
+        (&["22:00-07:00"], berlin, "2026-03-28T22:00:00Z", Some("2026-03-29T05:00:00Z")),
+        (&["22:00-07:00"], berlin, "2026-10-24T22:00:00Z", Some("2026-10-25T06:00:00Z")),
+        (&["22:00-02:30"], berlin, "2026-03-28T22:00:00Z", Some("2026-03-29T01:00:00Z")),
+        (&["00:00-24:00"], berlin, "2026-01-11T21:00:30Z", None),
+    ] {
+        let settings = AttentionSettings {
+            quiet: hours.iter().filter_map(|hours| QuietHours::parse(hours)).collect(),
+            zone: TimeZone::posix(zone).expect("a rule"),
+            ..AttentionSettings::default()
+        };
+        let until = settings.quiet_until(Timestamp::parse(from).expect("a time"));
+        assert_eq!(until, want.and_then(Timestamp::parse), "{hours:?} {from}");
+    }
+}
+
+#[test]
 fn an_episode_is_told_once_whatever_its_witnesses_say_of_its_time() {
     let mut attention = watching();
     let mut out = Vec::new();

@@ -9,7 +9,8 @@ use watchbill_core::attention::{self, Counts, Need, Outcome, Silence};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum Alert {
-    /// These needed the person before anybody listened, the oldest first: one summary at most.
+    /// These needed the person before anybody listened, or while a mute or quiet hours kept them silent, the oldest first:
+    /// one summary at most.
     AlreadySo {
         /// The episodes, none of which is to be silent.
         episodes: Vec<Episode>,

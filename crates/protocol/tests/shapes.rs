@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use insta::assert_json_snapshot;
+use watchbill_core::attention::{self, Counts, Need, Outcome, Silence};
 use watchbill_core::chain::lineage;
 use watchbill_core::chain::link::{self, LinkConfidence, LinkReason};
 use watchbill_core::evidence::{self, Verdict};
@@ -13,6 +14,7 @@ use watchbill_core::roster::Roster;
 use watchbill_core::roster::row::{Reason, Source};
 use watchbill_core::session::state::{Confidence, State, StateKind};
 use watchbill_core::transcript::record::{CompactBoundary, CompactTrigger};
+use watchbill_protocol::alert::Alert;
 use watchbill_protocol::chain::{Link, Segment, WorkChain};
 use watchbill_protocol::doctor::{
     ConfigFile, DesktopHealth, Doctor, HookSettings, HooksHealth, Limit, Registry, Root, Versions, WatchMode,
@@ -313,4 +315,40 @@ fn what_is_told_of_the_store() {
     let forgotten =
         ForgetReport { sessions: vec!["s".into()], texts: 40, prompts: 9, ..ForgetReport::default() };
     assert_json_snapshot!((IndexReport::default(), stats, forgotten));
+}
+
+#[test]
+fn alerts() {
+    let episode = |need, title: Option<&str>| attention::Episode {
+        session: SessionId::new("3f6a1c52-8d1e-4c8e-9a51-0f6b2d7c4e11"),
+        need,
+        since: at(0),
+        at: at(2_000),
+        name: Arc::from("api-server"),
+        wants: Arc::from("wants to run `npm publish`"),
+        title: title.map(Arc::from),
+    };
+    let aloud = Outcome::Raised { episode: episode(Need::Approval, Some("Publish it")), silence: None };
+    let silences =
+        [Silence::Kind, Silence::Muted, Silence::MutedForNow, Silence::QuietHours, Silence::InFront].map(
+            |silence| Outcome::Raised { episode: episode(Need::Finished, Some("")), silence: Some(silence) },
+        );
+    let session = SessionId::new("3f6a1c52-8d1e-4c8e-9a51-0f6b2d7c4e11");
+    let others = [
+        Outcome::AlreadySo(vec![episode(Need::Plan, None)]),
+        Outcome::Cleared { session, need: Need::Approval, since: at(0), at: at(9_000) },
+        Outcome::Counted(Counts::default()),
+        Outcome::Counted(watchbill_core::attention::counts_of([&waiting()], at(60_000))),
+    ];
+    let all: Vec<Alert> = [aloud].into_iter().chain(silences).chain(others).map(Alert::from).collect();
+    assert_json_snapshot!(all);
+    let text = serde_json::to_string(&all).unwrap();
+    assert_eq!(serde_json::from_str::<Vec<Alert>>(&text).unwrap(), all);
+}
+
+fn waiting() -> watchbill_core::roster::row::Row {
+    let mut row = bare("s");
+    row.state = State::WaitingForApproval;
+    row.state_kind = Some(StateKind::Question);
+    row
 }

@@ -50,9 +50,8 @@ fn is_window_in_front(place: &Place, world: &dyn World) -> Option<bool> {
         return None;
     }
     let front = windows::in_front(place, world)?;
-    if Some(front.id) == place.number("WINDOWID") {
-        return Some(true);
-    }
+    // Which window is the session's is decided as for bringing it to the front: a terminal that was started from another
+    // one may have inherited that one's WINDOWID, and who looks at the other one does not see the session.
     let all = world.windows(&windows::display(place, world)?)?;
     let hint = windows::Hint { id: place.number("WINDOWID"), ..Default::default() };
     match windows::choose(place, &hint, &all) {

@@ -252,6 +252,18 @@ fn compositors_of_wayland_are_asked_by_process() {
 }
 
 #[test]
+fn a_window_whose_id_was_inherited_is_not_the_sessions() {
+    let mut world = made(Platform::Linux, &["zsh", "alacritty", "zsh", "xterm"]);
+    let window = |id, pid, title: &str| Window { id, pid: Some(pid), title: title.into() };
+    let (inner, outer) = (window(7, AGENT - 2, "inner"), window(9, AGENT - 4, "outer"));
+    let inherited = seat("", &[("WINDOWID", "9"), ("DISPLAY", ":0")]);
+    world.windows = vec![inner.clone(), outer.clone()];
+    assert_eq!(in_front(&inherited, &world), Some(false), "the person looks at the outer one");
+    world.windows = vec![outer, inner];
+    assert_eq!(in_front(&inherited, &world), Some(true));
+}
+
+#[test]
 fn where_no_terminal_can_be_it_is_said_and_nobody_is_asked() {
     let world = made(Platform::Linux, &["zsh", "xterm"]);
     for presence in [Presence::Ended, Presence::Background, Presence::Elsewhere, Presence::MadeUp] {

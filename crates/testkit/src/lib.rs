@@ -1,5 +1,5 @@
-//! A private desktop for one test: an X server, a session bus, a window manager, a tray host, a notification server, and a
-//! WebDriver.
+//! A private desktop for one test: an X server, a session bus, a window manager, a tray host, a notification server, a
+//! launcher, and a WebDriver.
 //!
 //! Each [`Desktop`] has its own display, bus and home, so tests run side by side and never touch the
 //! person's own. Everything ends when the values are dropped. Linux only.
@@ -9,6 +9,7 @@
 
 mod desktop;
 mod driver;
+mod launcher;
 mod notifications;
 mod program;
 mod tray;
@@ -16,6 +17,7 @@ mod tray;
 pub use desktop::Desktop;
 pub use driver::Driver;
 pub use fantoccini;
+pub use launcher::{Count, Launcher};
 pub use notifications::{Notification, NotificationServer};
 pub use tray::{MenuEntry, TrayHost, TrayItem};
 

@@ -30,6 +30,8 @@ pub struct Notification {
     pub urgency: Option<u8>,
     /// It shall make no sound.
     pub silent: bool,
+    /// The sound that it shall make, by its name in the desktop's theme.
+    pub sound: Option<String>,
 }
 
 #[derive(Default)]
@@ -74,6 +76,7 @@ impl Server {
             actions: actions.chunks_exact(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect(),
             urgency: hints.get("urgency").and_then(|value| u8::try_from(value).ok()),
             silent: hints.get("suppress-sound").and_then(|value| bool::try_from(value).ok()).unwrap_or(false),
+            sound: hints.get("sound-name").and_then(|value| <&str>::try_from(value).ok()).map(str::to_owned),
         };
         let id = notification.id;
         match stands {

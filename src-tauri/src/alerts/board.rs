@@ -99,11 +99,20 @@ impl Board {
         self.end(|_| true)
     }
 
-    fn gather(&mut self, episodes: Vec<Episode>, now: Instant) {
+    fn gather(&mut self, mut episodes: Vec<Episode>, now: Instant) {
+        // Whoever listens again, or hears a summary at the end of a mute, may be told of what stands already.
+        episodes.retain(|new| !self.holds(new));
         if !episodes.is_empty() {
             self.fresh.extend(episodes);
             self.gathered_at.get_or_insert(now + GATHER);
         }
+    }
+
+    fn holds(&self, new: &Episode) -> bool {
+        let stand = self.cards.iter().flat_map(|standing| &standing.episodes);
+        stand
+            .chain(&self.fresh)
+            .any(|old| (&old.session_id, &old.need, &old.since) == (&new.session_id, &new.need, &new.since))
     }
 
     fn end(&mut self, over: impl Fn(&Episode) -> bool) -> Vec<Act> {
@@ -214,6 +223,9 @@ mod tests {
         let episodes = ["a", "bb"].map(|session| episode(session, "plan", "has a plan")).into();
         board.hear(Alert::AlreadySo { episodes }, start);
         assert_eq!(shown(&mut board).1, "2 sessions need you");
+        let so = ["a", "bb"].map(|session| episode(session, "plan", "has a plan")).into();
+        board.hear(Alert::AlreadySo { episodes: so }, start);
+        assert_eq!(board.due(), None, "they stand already");
         assert_eq!(board.clear(), [Act::Close(1)]);
     }
 }

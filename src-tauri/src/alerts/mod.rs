@@ -162,15 +162,17 @@ impl Showing {
     /// What is left of an alert when the person looks at the terminal already. Only the moment counts, so it is asked
     /// now; whatever comes meanwhile waits, so that nothing overtakes.
     async fn unseen(&self, alert: Alert) -> Alert {
+        // One patience for all of a summary: thirty terminals that hang must not keep it off the screen for minutes.
+        let until = tokio::time::Instant::now() + TERMINAL_PATIENCE;
         match alert {
             Alert::Raised { episode, silence: None } => {
-                let seen = self.is_seen(&episode).await;
+                let seen = self.is_seen(&episode, until).await;
                 Alert::Raised { episode, silence: seen.then(|| "in_front".to_owned()) }
             }
             Alert::AlreadySo { episodes } => {
                 let mut unseen = Vec::new();
                 for episode in episodes {
-                    if !self.is_seen(&episode).await {
+                    if !self.is_seen(&episode, until).await {
                         unseen.push(episode);
                     }
                 }
@@ -180,11 +182,11 @@ impl Showing {
         }
     }
 
-    async fn is_seen(&self, episode: &Episode) -> bool {
+    async fn is_seen(&self, episode: &Episode, until: tokio::time::Instant) -> bool {
         let session = episode.session_id.clone();
         let desk = self.app.state::<Desk>();
         let asked = desk.ask(move |engine| engine.is_terminal_in_front(&session));
-        matches!(tokio::time::timeout(TERMINAL_PATIENCE, asked).await, Ok(Ok(Some(true))))
+        matches!(tokio::time::timeout_at(until, asked).await, Ok(Ok(Some(true))))
     }
 
     async fn act(&mut self, screen: &mut Screen, acts: Vec<Act>) {

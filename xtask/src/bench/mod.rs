@@ -10,6 +10,7 @@ mod measure;
 mod rivals;
 mod warm;
 mod watching;
+mod window;
 
 use std::path::PathBuf;
 
@@ -60,6 +61,7 @@ const PARTS: &[(&str, &str)] = &[
     ("latency-indexing", "the same while 1 GB is read into the store"),
     ("hooks", "what a hook costs the agent, start to end"),
     ("idle", "thirty seconds over 2,000 sessions in which nothing happens"),
+    ("window", "the real window: start, frames and keys under a flood, 100,000 items, rest"),
 ];
 
 /// What every part needs to know.
@@ -117,9 +119,12 @@ pub fn bench(tree: &Tree, options: &BenchOptions) -> Result<()> {
         }
     }
     packages::provide(tree, &[Need::Bench, Need::Node])?;
-    Call::new(tree.root(), "cargo")
-        .args(["build", "--release", "--locked", "--package", "watchbill"])
-        .run()?;
+    // The window has a program of its own, and its part builds that.
+    if options.only.iter().any(|part| part != "window") || options.only.is_empty() {
+        Call::new(tree.root(), "cargo")
+            .args(["build", "--release", "--locked", "--package", "watchbill"])
+            .run()?;
+    }
     let bench = Bench {
         tree,
         rounds: options.rounds,
@@ -145,6 +150,7 @@ pub fn bench(tree: &Tree, options: &BenchOptions) -> Result<()> {
             "append" => latency::append_to_huge(&bench),
             "latency-indexing" => latency::while_indexing(&bench),
             "hooks" => hooks::hooks(&bench),
+            "window" => window::window(&bench),
             _ => idle::idle(&bench),
         };
         match part {

@@ -134,6 +134,13 @@ pub enum Silence {
     InFront,
 }
 
+impl Silence {
+    /// It is about the time and not about the session: what still waits when that time is over is told then.
+    pub const fn passes(self) -> bool {
+        matches!(self, Self::MutedForNow | Self::QuietHours)
+    }
+}
+
 /// What the policy tells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
@@ -155,7 +162,8 @@ pub enum Outcome {
         /// When.
         at: Timestamp,
     },
-    /// What was already so when watching began, and may be told, the oldest first: told once, and only if there is any.
+    /// What was already so when watching began, or was kept silent until now by a mute or by quiet hours, and may be told,
+    /// the oldest first: told once, and only if there is any.
     AlreadySo(Vec<Episode>),
     /// Different sessions, or as many of other kinds, need the person now.
     Counted(Counts),

@@ -26,6 +26,8 @@ pub struct Attention {
     settings: AttentionSettings,
     began: Option<Timestamp>,
     sessions: BTreeMap<SessionId, Watched>,
+    /// Those that were seen to need nobody: when one of them comes to need the person, that is news whatever its time.
+    at_ease: BTreeSet<SessionId>,
     in_front: BTreeSet<SessionId>,
     muted_until: Option<Timestamp>,
     told: Counts,
@@ -43,6 +45,8 @@ struct Watched {
     old: bool,
     /// It was raised, so that its end has to be told.
     raised: bool,
+    /// It was kept silent for a while only, so that it is told when that while is over.
+    owed: bool,
 }
 
 impl Attention {
@@ -92,14 +96,45 @@ impl Attention {
         for watched in self.sessions.values_mut() {
             let told = watched.old && watched.need != Need::Finished;
             let observed = self.settings.inferred || !watched.seen.inferred;
-            let silent = silence(&self.settings, &self.in_front, self.muted_until, watched, now).is_some();
-            if told && observed && !silent {
+            if !(told && observed) {
+                continue;
+            }
+            match silence(&self.settings, &self.in_front, self.muted_until, watched, now) {
+                None => {
+                    watched.raised = true;
+                    episodes.push(watched.episode(now));
+                }
+                // What was raised aloud before is known to whoever listened then.
+                Some(silence) => watched.owed |= silence.passes() && !watched.raised,
+            }
+        }
+        summary(episodes)
+    }
+
+    /// What was kept silent for a while that is over, and still waits.
+    fn owed(&mut self, now: Timestamp) -> Option<Outcome> {
+        let mut episodes = Vec::new();
+        if self.is_silenced(now) {
+            return None;
+        }
+        for watched in self.sessions.values_mut().filter(|watched| watched.owed) {
+            watched.owed = false;
+            if silence(&self.settings, &self.in_front, self.muted_until, watched, now).is_none() {
                 watched.raised = true;
                 episodes.push(watched.episode(now));
             }
         }
-        episodes.sort_by_key(|episode| episode.since);
-        (!episodes.is_empty()).then_some(Outcome::AlreadySo(episodes))
+        summary(episodes)
+    }
+
+    /// Nothing at all may be told now.
+    fn is_silenced(&self, now: Timestamp) -> bool {
+        self.muted_until.is_some_and(|until| now < until) || self.settings.is_quiet(now)
+    }
+
+    /// When something may be told again; `None` when the whole day is quiet.
+    fn loud_at(&self, now: Timestamp) -> Option<Timestamp> {
+        self.settings.quiet_until(self.muted_until.map_or(now, |until| until.max(now)))
     }
 
     /// Takes in what a session looks like now.
@@ -107,9 +142,11 @@ impl Attention {
         let session = seen.session.clone();
         let need = seen.need.filter(|_| !seen.superseded);
         let Some(need) = need else {
-            self.lose(now, &session);
+            self.end(now, &session);
+            self.at_ease.insert(session);
             return;
         };
+        let was_at_ease = self.at_ease.remove(&session);
         let since = seen.since.min(now);
         // A clock that was ahead has been set right: what it said of the future was of now.
         self.began = self.began.map(|began| began.min(now));
@@ -122,14 +159,22 @@ impl Attention {
                 watched.seen = seen;
                 return;
             }
-            self.lose(now, &session);
+            self.end(now, &session);
         }
-        let old = self.began.is_none_or(|began| since <= began);
-        self.sessions.insert(session, Watched { seen, need, since, old, raised: false });
+        // What is seen for the first time may have waited for long, and is no news. But witnesses of one event differ, and
+        // the last moment before watching began may be seen only after it: an alert too many is better than one too few.
+        let began = self.began.filter(|began| was_at_ease || since + SAME_EVENT >= *began);
+        self.sessions
+            .insert(session, Watched { seen, need, since, old: began.is_none(), raised: false, owed: false });
     }
 
     /// A session is no longer there.
     pub fn lose(&mut self, now: Timestamp, session: &SessionId) {
+        self.at_ease.remove(session);
+        self.end(now, session);
+    }
+
+    fn end(&mut self, now: Timestamp, session: &SessionId) {
         let Some(watched) = self.sessions.remove(session) else { return };
         if watched.raised {
             self.unsaid.push(Outcome::Cleared {
@@ -144,6 +189,7 @@ impl Attention {
     /// Lets the dwell of every need pass, and tells what there is to tell.
     pub fn advance(&mut self, now: Timestamp) -> Vec<Outcome> {
         let mut out = std::mem::take(&mut self.unsaid);
+        out.extend(self.owed(now));
         for watched in self.sessions.values_mut() {
             if !watched.can_be_told(&self.settings) || watched.since + self.settings.dwell > now {
                 continue;
@@ -151,6 +197,7 @@ impl Attention {
             watched.old = true;
             watched.raised = true;
             let silence = silence(&self.settings, &self.in_front, self.muted_until, watched, now);
+            watched.owed = watched.need != Need::Finished && silence.is_some_and(Silence::passes);
             out.push(Outcome::Raised { episode: watched.episode(now), silence });
         }
         let counts = self.counts(now);
@@ -189,7 +236,9 @@ impl Attention {
             let tells = watched.can_be_told(&self.settings).then_some(watched.since + self.settings.dwell);
             [counts, tells].into_iter().flatten().min()
         };
-        self.sessions.values().filter_map(due).min().map(|at| at.max(now))
+        let owes = self.sessions.values().any(|watched| watched.owed);
+        let loud = owes.then(|| self.loud_at(now)).flatten();
+        self.sessions.values().filter_map(due).chain(loud).min().map(|at| at.max(now))
     }
 }
 
@@ -211,6 +260,12 @@ impl Watched {
             title: seen.title.clone(),
         }
     }
+}
+
+/// One summary, the oldest first.
+fn summary(mut episodes: Vec<Episode>) -> Option<Outcome> {
+    episodes.sort_by_key(|episode| episode.since);
+    (!episodes.is_empty()).then_some(Outcome::AlreadySo(episodes))
 }
 
 fn silence(

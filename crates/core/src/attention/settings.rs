@@ -11,6 +11,11 @@ use crate::attention::policy::ALERT_DWELL;
 use crate::ids::SessionId;
 use crate::time::{Millis, Timestamp};
 
+/// Minutes of a day.
+const DAY: u16 = 24 * 60;
+/// So many spans one after another are taken for a quiet that never ends.
+const STEPS: usize = 32;
+
 /// The person's choices. The defaults tell of everything that was observed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AttentionSettings {
@@ -51,9 +56,37 @@ impl AttentionSettings {
             return false;
         }
         let Ok(time) = jiff::Timestamp::from_millisecond(at.as_millis()) else { return false };
-        let local = self.zone.to_datetime(time);
-        let minute = u16::from(local.hour().unsigned_abs()) * 60 + u16::from(local.minute().unsigned_abs());
+        let minute = self.minute_of_day(time);
         self.quiet.iter().any(|hours| hours.holds(minute))
+    }
+
+    /// The first time from then on that is not quiet; `None` when the whole day is.
+    pub fn quiet_until(&self, from: Timestamp) -> Option<Timestamp> {
+        let mut at = from;
+        // Spans may meet or overlap, and a change of the clock may lie within: each step ends one of these.
+        for _ in 0..STEPS {
+            if !self.is_quiet(at) {
+                return Some(at);
+            }
+            let time = jiff::Timestamp::from_millisecond(at.as_millis()).ok()?;
+            let minute = self.minute_of_day(time);
+            let lasts = self
+                .quiet
+                .iter()
+                .filter(|hours| hours.holds(minute))
+                .map(|hours| hours.lasts(minute))
+                .max()?;
+            let minute_began = at.as_millis() - at.as_millis().rem_euclid(60_000);
+            let end = minute_began + i64::from(lasts) * 60_000;
+            let change = self.zone.following(time).next().map(|change| change.timestamp().as_millisecond());
+            at = Timestamp::from_millis(change.map_or(end, |change| end.min(change)));
+        }
+        None
+    }
+
+    fn minute_of_day(&self, time: jiff::Timestamp) -> u16 {
+        let local = self.zone.to_datetime(time);
+        u16::from(local.hour().unsigned_abs()) * 60 + u16::from(local.minute().unsigned_abs())
     }
 
     /// Whether a project is never told of, by its name or by a folder that holds it.
@@ -98,5 +131,10 @@ impl QuietHours {
         } else {
             minute >= self.from || minute < self.to
         }
+    }
+
+    /// How many minutes are left of it at a minute that it holds.
+    const fn lasts(self, minute: u16) -> u16 {
+        if minute < self.to { self.to - minute } else { self.to + DAY - minute }
     }
 }

@@ -117,11 +117,14 @@ fn muted_for_a_while_nothing_is_told_and_everybody_knows_until_when() {
     let silences: Vec<_> = told(&mut desk, 60.0).into_iter().filter_map(silence_of).collect();
     assert_eq!((silences, counted(&desk)), (vec![Some(Silence::MutedForNow)], (1, 1)));
 
-    desk.at(3_700.0);
+    let outcomes = told(&mut desk, 3_700.0);
+    let [Outcome::AlreadySo(waiting)] = &*outcomes else { panic!("who still waits, once: {outcomes:?}") };
+    assert_eq!(waiting.iter().map(|one| one.session.as_str()).collect::<Vec<_>>(), [A]);
     assert_eq!(desk.engine.current(false).muted_until, None, "it ends by itself");
     assert!(desk.engine.current(false).revision > revision, "and everybody is told");
     desk.step(Input::Attention(AttentionInput::Mute(Some(desk.now))));
     assert_eq!(desk.engine.current(false).muted_until, None, "a time that has passed mutes nothing");
+    assert_eq!(told(&mut desk, 3_800.0), []);
 }
 
 #[test]

@@ -1,0 +1,87 @@
+//! Made-up sessions on disk, and one line after the other appended to them.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use serde_json::{Value, json};
+
+/// Sessions below a home.
+pub struct History {
+    folders: Vec<PathBuf>,
+    told: u64,
+}
+
+impl History {
+    /// Writes so many sessions of a few records each, over forty projects.
+    pub fn write(home: &Path, sessions: usize) -> Result<Self> {
+        let mut folders = Vec::new();
+        for number in 0..sessions {
+            let project = format!("-home-dev-project-{}", number % 40);
+            let folder = home.join(".claude/projects").join(project);
+            fs::create_dir_all(&folder)?;
+            folders.push(folder);
+            let mut file = BufWriter::new(File::create(path_of(&folders[number], number))?);
+            for record in 0..8 {
+                writeln!(
+                    file,
+                    "{}",
+                    record_of(number, record, &format!("Work on part {number}, step {record}"))
+                )?;
+            }
+        }
+        Ok(Self { folders, told: 8 })
+    }
+
+    /// Appends a record to one of the sessions, each time another one, and says which and what.
+    pub fn append(&mut self) -> Result<()> {
+        self.told += 1;
+        // A stride without a common divisor: neighbours in time are not neighbours in the roster.
+        let number = (self.told as usize * 7919) % self.folders.len();
+        let mut file = OpenOptions::new().append(true).open(path_of(&self.folders[number], number))?;
+        writeln!(file, "{}", record_of(number, self.told, &format!("Change {}", self.told)))?;
+        Ok(())
+    }
+}
+
+/// One session of so many items, prompts and answers by turns; gives its id.
+pub fn write_long(home: &Path, items: usize) -> Result<String> {
+    let folder = home.join(".claude/projects/-home-dev-project-0");
+    fs::create_dir_all(&folder)?;
+    let mut file = BufWriter::new(File::create(path_of(&folder, 0))?);
+    for item in 0..items as u64 {
+        let text =
+            format!("Item {item}. {}", "Words that wrap over lines. ".repeat((item as usize * 7) % 23));
+        writeln!(file, "{}", record_of(0, item, &text))?;
+    }
+    file.flush()?;
+    Ok(id_of(0))
+}
+
+fn id_of(number: usize) -> String {
+    format!("{number:08x}-0000-4000-8000-000000000001")
+}
+
+fn path_of(folder: &Path, number: usize) -> PathBuf {
+    folder.join(format!("{}.jsonl", id_of(number)))
+}
+
+/// Even records are prompts, odd ones answers that end the turn.
+fn record_of(number: usize, record: u64, text: &str) -> Value {
+    let uuid = |record: u64| format!("{number:08x}-0000-4000-8000-{record:012}");
+    let message = if record.is_multiple_of(2) {
+        json!({ "role": "user", "content": text })
+    } else {
+        json!({ "id": format!("msg_{record}"), "type": "message", "role": "assistant", "model": "claude-opus-5-5",
+                "content": [{ "type": "text", "text": text }], "stop_reason": "end_turn",
+                "usage": { "input_tokens": 12, "output_tokens": 40 } })
+    };
+    json!({
+        "parentUuid": record.checked_sub(1).map(uuid), "isSidechain": false, "uuid": uuid(record),
+        "type": if record.is_multiple_of(2) { "user" } else { "assistant" }, "message": message,
+        "timestamp": format!("{:.3}", jiff::Timestamp::now()), "userType": "external", "entrypoint": "cli",
+        "cwd": format!("/home/dev/project-{}", number % 40), "sessionId": id_of(number), "version": "2.1.329",
+        "gitBranch": "main",
+    })
+}

@@ -1,0 +1,93 @@
+//! A process and all that it has started, as the kernel counts them.
+
+use std::collections::HashMap;
+use std::fs;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+
+/// What a tree of processes has used.
+#[derive(Default)]
+pub struct Used {
+    /// Time on processors.
+    pub running: Duration,
+    /// Times that a thread went to sleep by itself, which is how often one was woken.
+    pub wake_ups: u64,
+    /// Megabytes, pages that several share counted once.
+    pub memory: f64,
+}
+
+/// The process whose program is this and that has the least id: the first that was started.
+pub fn find(program: &std::path::Path, home: &std::path::Path) -> Result<u32> {
+    let program = program.canonicalize()?;
+    let of_home = |pid: u32| {
+        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        let wanted = format!("HOME={}", home.display());
+        environment.split(|byte| *byte == 0).any(|entry| entry == wanted.as_bytes())
+    };
+    let is_it = |pid: &u32| {
+        fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|exe| exe == program) && of_home(*pid)
+    };
+    pids().filter(is_it).min().with_context(|| format!("{} does not run", program.display()))
+}
+
+/// Looks at a process and its descendants.
+pub fn used(root: u32) -> Used {
+    let parents: HashMap<u32, u32> = pids().filter_map(|pid| Some((pid, parent(pid)?))).collect();
+    let belongs = |mut pid: u32| {
+        while let Some(parent) = parents.get(&pid) {
+            if pid == root {
+                return true;
+            }
+            pid = *parent;
+        }
+        false
+    };
+    let mut sum = Used::default();
+    for pid in parents.keys().copied().filter(|pid| belongs(*pid)) {
+        for thread in fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten() {
+            let text = |name| fs::read_to_string(thread.path().join(name)).unwrap_or_default();
+            sum.running += Duration::from_nanos(number(&text("schedstat")));
+            sum.wake_ups += field(&text("status"), "voluntary_ctxt_switches:");
+        }
+        let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap_or_default();
+        sum.memory += field(&rollup, "Pss:") as f64 * 1024.0 / 1e6;
+    }
+    sum
+}
+
+/// When a process was started, in seconds since 1970; right to about 20 ms.
+pub fn started(pid: u32) -> Result<f64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
+    let (_, fields) = stat.rsplit_once(") ").context("a line of fields")?;
+    let ticks: f64 = fields.split(' ').nth(19).context("a start time")?.parse()?;
+    let uptime = fs::read_to_string("/proc/uptime")?;
+    let uptime: f64 = uptime.split(' ').next().context("an uptime")?.parse()?;
+    let now = jiff::Timestamp::now().as_millisecond() as f64 / 1000.0;
+    // The kernel tells ticks by the hundred a second, whatever it counts with.
+    Ok(now - uptime + ticks / 100.0)
+}
+
+/// How many programs wanted the processors in the last minute.
+pub fn load() -> String {
+    let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    text.split(' ').next().unwrap_or_default().to_owned()
+}
+
+fn pids() -> impl Iterator<Item = u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+fn parent(pid: u32) -> Option<u32> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(") ")?.1.split(' ').nth(1)?.parse().ok()
+}
+
+fn field(text: &str, name: &str) -> u64 {
+    text.lines().find_map(|line| line.strip_prefix(name)).map_or(0, number)
+}
+
+fn number(text: &str) -> u64 {
+    text.split_whitespace().next().and_then(|word| word.parse().ok()).unwrap_or(0)
+}

@@ -1,0 +1,38 @@
+//! One session of very many items: opened, and scrolled.
+
+use anyhow::Result;
+use watchbill_testkit::Desktop;
+
+use crate::{Figure, Wish, figure, history, page};
+
+pub async fn measure(wish: &Wish) -> Result<Vec<Figure>> {
+    let desktop = Desktop::start().await?;
+    let id = history::write_long(desktop.home(), wish.items)?;
+    let window = page::open(&desktop, wish, &[]).await?;
+    page::there(&window.page, &format!("[data-session='{id}']")).await?;
+    let mut opened = Vec::new();
+    for time in 0..6 {
+        let span = page::probe(&window.page, &format!("opening({})", wish.items)).await?;
+        // The first one reads the file from end to end if the store has not; it is told by itself.
+        opened.extend(span);
+        page::probe(&window.page, "(document.querySelector('[aria-label=Close], .back').click(), 0)").await?;
+        page::there(&window.page, "[data-session]").await?;
+        if time == 0 {
+            tokio::time::sleep(std::time::Duration::from_secs(3)).await;
+        }
+    }
+    let items = wish.items;
+    let mut figures = vec![
+        figure(format!("window, {items} items opened for the first time"), opened[0], "ms", None),
+        figure(format!("window, {items} items opened"), page::quantile(&opened[1..], 0.5), "ms", Some(100.0)),
+    ];
+    page::probe(&window.page, &format!("opening({items})")).await?;
+    for by in [40, 2000] {
+        let call = format!(
+            "scrolling({{ selector: '[role=region][aria-label=Timeline]', by: -{by}, frames: 300 }})"
+        );
+        let gaps = page::probe(&window.page, &call).await?;
+        figures.extend(page::frames(&format!("window, {items} items scrolled by {by} px"), &gaps));
+    }
+    Ok(figures)
+}

@@ -1,0 +1,64 @@
+//! A launcher, played by the test: it notes the number that a program wants on its icon.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::Result;
+use futures_util::StreamExt;
+use zbus::message::Type;
+use zbus::zvariant::OwnedValue;
+use zbus::{MatchRule, MessageStream, connection};
+
+use crate::Desktop;
+
+/// What a program last said of its icon.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Count {
+    /// The desktop entry whose icon is meant.
+    pub entry: String,
+    /// The number.
+    pub count: i64,
+    /// It is to be shown.
+    pub visible: bool,
+}
+
+/// A launcher. It listens for as long as the test runs.
+pub struct Launcher {
+    told: Arc<Mutex<Option<Count>>>,
+}
+
+impl Launcher {
+    /// Listens on the desktop's bus for what launchers are told there.
+    ///
+    /// # Errors
+    /// When the desktop has no bus.
+    pub async fn start(desktop: &Desktop) -> Result<Self> {
+        let connection = connection::Builder::address(desktop.bus()?)?.build().await?;
+        let rule = MatchRule::builder()
+            .msg_type(Type::Signal)
+            .interface("com.canonical.Unity.LauncherEntry")?
+            .member("Update")?
+            .build();
+        let mut signals = MessageStream::for_match_rule(rule, &connection, None).await?;
+        let told = Arc::new(Mutex::default());
+        let noted = Arc::clone(&told);
+        tokio::spawn(async move {
+            while let Some(Ok(signal)) = signals.next().await {
+                let body = signal.body();
+                let Ok((entry, said)) = body.deserialize::<(String, HashMap<String, OwnedValue>)>() else {
+                    continue;
+                };
+                let count = said.get("count").and_then(|value| i64::try_from(value).ok()).unwrap_or(-1);
+                let visible = said.get("count-visible").and_then(|value| bool::try_from(value).ok());
+                let visible = visible.unwrap_or(false);
+                *noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(Count { entry, count, visible });
+            }
+        });
+        Ok(Self { told })
+    }
+
+    /// What was said last.
+    pub fn count(&self) -> Option<Count> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
