@@ -191,7 +191,9 @@ mod tests {
         assert!(!sink(snapshot()));
         assert_eq!(notes(&seen), ["snapshot"]);
         let (again, seen) = channel();
-        assert!(bridge.connect(again, false)(snapshot()));
+        // Held until the end: a sink that is dropped tells the window that its engine has ended.
+        let mut sink = bridge.connect(again, false);
+        assert!(sink(snapshot()));
         assert_eq!(notes(&seen), ["snapshot", "select a"]);
     }
 

@@ -71,7 +71,7 @@ const PICTURES = {
   "first-run": { mock: "first", height: 520 },
   "hooks-offer": { mock: "unhooked", height: 320, scheme: "dark" },
   "hooks-change": { mock: "unhooked", height: 560, scheme: "light", steps: ["click:text=Show the change"] },
-  settings: { place: "#settings", width: 640, height: 2200 },
+  settings: { place: "#settings", width: 640, height: 2640 },
   "settings-narrow": { place: "#settings", width: 320, height: 640, scheme: "light" },
   "settings-wrong": { place: "#settings", width: 640, height: 480, scheme: "dark", steps: ["wrong"] },
   "system-colours": { height: 300, scheme: "dark", forced: "active", steps: ["j", "click:.chip"] },

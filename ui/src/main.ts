@@ -9,7 +9,8 @@ import { followTheme } from "./lib/settings/theme";
 /** Inside the shell the real engine answers; a plain browser gets the mock, chosen by `?mock=NAME`. */
 async function chooseHost(): Promise<Host> {
   if ("__TAURI_INTERNALS__" in window) return (await import("./lib/host/tauri")).tauriHost();
-  const { MockHost, presetNamed } = await import("./lib/host/mock/mock");
+  const { MockHost } = await import("./lib/host/mock/mock");
+  const { presetNamed } = await import("./lib/host/mock/presets");
   const host = new MockHost(presetNamed(new URLSearchParams(location.search).get("mock") ?? ""));
   Object.assign(window, { mockHost: host });
   return host;

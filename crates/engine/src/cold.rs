@@ -94,7 +94,10 @@ fn look_beside(
         listed.join().unwrap_or_else(|_| watchbill_watch::scan::scan(&*world.fs, &roots))
     });
     // What is kept stands for more than one reading.
-    engine.take_first(loaded.into_iter().filter(|loaded| !engine.files.contains(&loaded.path)).collect());
+    let loaded: Vec<Loaded> =
+        loaded.into_iter().filter(|loaded| !engine.files.contains(&loaded.path)).collect();
+    let mut reads = !loaded.is_empty();
+    engine.take_first(loaded);
     let recent_since = now - engine.settings.recent;
     let known = |path: &Path| engine.files.contains(path);
     let scan = FirstScan::of(found, recent_since, &known);
@@ -110,9 +113,13 @@ fn look_beside(
             });
         });
         // Rows are put together once, when everything is there.
-        let batch = receiver.into_iter().collect();
+        let batch: Vec<Loaded> = receiver.into_iter().collect();
+        reads |= !batch.is_empty();
         engine.take_first(batch);
     });
+    if reads {
+        engine.rows_may_differ();
+    }
     let mut out = Vec::new();
     engine.read_registries(&mut out);
     if let Some(data_dir) = engine.settings.data_dir.clone().filter(|_| outlook.live) {

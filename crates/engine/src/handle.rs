@@ -29,7 +29,7 @@ use crate::doctor::scopes_in_time;
 use crate::engine::{Engine, World};
 use crate::focus;
 use crate::input::AttentionInput;
-use crate::message::Message;
+use crate::message::{Message, apply};
 use crate::mute::MuteFile;
 use crate::publish::{AlertSink, Sink, Subscription, snapshot};
 use crate::runtime::{Loop, Parts};
@@ -108,15 +108,6 @@ pub fn start_in(
         thread: Arc::new(Mutex::new(Some(thread))),
         _stopper: Arc::new(Stopper(sender)),
     })
-}
-
-fn apply(kept: &RwLock<Arc<Settings>>, inbox: &UnboundedSender<Message>, settings: &Settings) {
-    let mut kept = kept.write().unwrap_or_else(PoisonError::into_inner);
-    let Settings { roots, watch, data_dir, .. } = (**kept).clone();
-    let settings = Settings { roots, watch, data_dir, ..settings.clone() };
-    *kept = Arc::new(settings.clone());
-    // Sent under the lock: of two that change something the later one counts. Without a loop nothing counts.
-    let _ = inbox.send(Message::Settings(Box::new(settings)));
 }
 
 impl Handle {

@@ -1,5 +1,8 @@
 //! What reaches the loop from other threads.
 
+use std::sync::{Arc, PoisonError, RwLock};
+
+use tokio::sync::mpsc::UnboundedSender;
 use watchbill_core::person::Word;
 use watchbill_protocol::error::ApiError;
 use watchbill_protocol::roster::RosterMessage;
@@ -43,4 +46,14 @@ pub(crate) enum Message {
     /// The person wants it otherwise from now on.
     Settings(Box<Settings>),
     Stop,
+}
+
+/// Has a running engine take on other settings, but for those of its folders and how they are watched.
+pub(crate) fn apply(kept: &RwLock<Arc<Settings>>, inbox: &UnboundedSender<Message>, settings: &Settings) {
+    let mut kept = kept.write().unwrap_or_else(PoisonError::into_inner);
+    let Settings { roots, watch, data_dir, .. } = (**kept).clone();
+    let settings = Settings { roots, watch, data_dir, ..settings.clone() };
+    *kept = Arc::new(settings.clone());
+    // Sent under the lock: of two that change something the later one counts. Without a loop nothing counts.
+    let _ = inbox.send(Message::Settings(Box::new(settings)));
 }

@@ -65,7 +65,7 @@ impl Keeping {
         self.just_restored = true;
     }
 
-    /// The rows of what was restored have been put together.
+    /// The rows of what was restored have been put together, or will be together with others.
     pub(super) fn rows_are_known(&mut self) {
         self.just_restored = false;
     }
@@ -127,6 +127,12 @@ impl Engine {
     /// Whether anybody keeps what changes.
     pub fn keeps(&self) -> bool {
         self.keeping.on
+    }
+
+    /// Transcripts were read before the rows of what was restored have been put together: then all rows to come are kept,
+    /// since a new session may also have moved one that nobody has read.
+    pub(crate) fn rows_may_differ(&mut self) {
+        self.keeping.rows_are_known();
     }
 
     /// What has changed since the last call.

@@ -10,4 +10,6 @@ mod left_out;
 mod people;
 mod recovery;
 mod schemas;
+mod second_index;
 mod thread;
+mod trouble;

@@ -17,15 +17,15 @@ use watchbill_store::stats::By;
 use watchbill_store::{Mode, Origin, Store};
 use watchbill_watch::mem::MemFs;
 
-const SESSION: &str = "0a000000-0000-4000-8000-000000000001";
-const TRANSCRIPT: &str = include_str!("schema-1/transcript.jsonl");
+pub(crate) const SESSION: &str = "0a000000-0000-4000-8000-000000000001";
+pub(crate) const TRANSCRIPT: &str = include_str!("schema-1/transcript.jsonl");
 
 fn path() -> PathBuf {
     Path::new("/home/dev/.claude/projects/-home-dev-work").join(format!("{SESSION}.jsonl"))
 }
 
 /// The agent's folder as it was then, and a data folder.
-fn house(data: &Path) -> (Settings, World, MemFs) {
+pub(crate) fn house(data: &Path) -> (Settings, World, MemFs) {
     let fs = MemFs::new();
     fs.append(path(), TRANSCRIPT.as_bytes());
     let mut settings = Settings::for_roots(vec!["/home/dev/.claude".into()]);
@@ -34,7 +34,7 @@ fn house(data: &Path) -> (Settings, World, MemFs) {
 }
 
 /// All that was read from transcripts, as text; what a session is doing depends on when one looks.
-fn rows(store: &Store) -> Vec<String> {
+pub(crate) fn rows(store: &Store) -> Vec<String> {
     let mut rows = Vec::new();
     let mut sessions = Vec::new();
     store

@@ -8,14 +8,14 @@ use watchbill_engine::handle::start;
 use watchbill_engine::settings::{Settings, WatchSetting};
 use watchbill_store::{Access, Mode, Store};
 
-fn line(id: &str, text: &str) -> String {
+pub fn line(id: &str, text: &str) -> String {
     format!(
         r#"{{"type":"user","uuid":"{id}","sessionId":"s","cwd":"/home/dev/work","timestamp":"2026-11-20T15:00:00.000Z","message":{{"content":"{text}"}}}}"#
     ) + "\n"
 }
 
 /// Waits until the store holds so many texts of the session; a minute at most.
-fn texts(data: &Path, count: usize) -> Vec<String> {
+pub fn texts(data: &Path, count: usize) -> Vec<String> {
     let until = Instant::now() + Duration::from_secs(60);
     loop {
         let found = read(data).unwrap_or_default();
@@ -46,7 +46,7 @@ pub fn released(data: &Path) {
     }
 }
 
-fn settings(folder: &Path) -> Settings {
+pub fn settings(folder: &Path) -> Settings {
     let mut settings = Settings::for_roots(vec![folder.join("claude")]);
     settings.data_dir = Some(folder.join("data"));
     settings.watch = WatchSetting::Auto;

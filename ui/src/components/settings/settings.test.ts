@@ -3,7 +3,8 @@
 import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-library/svelte";
 import { afterEach, beforeAll, expect, test } from "vitest";
 
-import { MockHost, presetNamed } from "../../lib/host/mock/mock";
+import { MockHost } from "../../lib/host/mock/mock";
+import { presetNamed } from "../../lib/host/mock/presets";
 import { applyTheme } from "../../lib/settings/theme";
 import HooksOffer from "../roster/HooksOffer.svelte";
 import SettingsWindow from "./SettingsWindow.svelte";

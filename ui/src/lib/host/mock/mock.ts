@@ -14,42 +14,12 @@ import { copyText } from "../clipboard";
 import type { Host } from "../host";
 import { Flood } from "./flood";
 import { MockHooks } from "./hooks";
-import { ENGINE_START, everydayRows, hostileRows, inRosterOrder, iso, longRows, manyRows, row, writingRows } from "./rows";
+import { ENGINE_START, everydayRows, inRosterOrder, iso } from "./rows";
 import { callIn, searchMock } from "./search";
 import { MockSettings } from "./settings";
-import { agentTimeline, endlessTimeline, hostileTimeline, type MockTimeline, singleChain, storyChain, storyTimeline } from "./timelines";
+import { type Preset, type Step, UNWELL } from "./presets";
+import { agentTimeline, type MockTimeline, singleChain, storyChain, storyTimeline } from "./timelines";
 import { MockWords } from "./words";
-
-/** One step of a script: after so many milliseconds these rows changed and those went. */
-export type Step = { readonly afterMs: number; readonly upserts?: readonly TrackedSession[]; readonly removals?: readonly string[] };
-
-export type Preset = {
-  readonly rows: readonly TrackedSession[];
-  readonly script?: readonly Step[];
-  readonly timelines?: (session: TrackedSession) => MockTimeline;
-  readonly chains?: (session: TrackedSession) => WorkChain;
-  readonly fails?: string;
-  readonly reading?: boolean;
-  /** Whether hooks are installed; without a word they are. */
-  readonly hooks?: boolean;
-  /** A folder is not there, the hooks are missing, and a file could not be read. */
-  readonly unwell?: boolean;
-  /** Begins as a strip. */
-  readonly compact?: boolean;
-  /** Very many rows with so many changes a second, instead of `rows`. */
-  readonly flood?: { readonly sessions: number; readonly perSecond: number };
-};
-
-const UNWELL: Doctor = {
-  versions: { watchbill: "0.1.0", agents: ["2.1.329"] },
-  roots: [
-    { path: "/home/dev/.claude", exists: true, watch: "poll", sessions: 10, files: 12, bytes: 4_000_000 },
-    { path: "/mnt/gone/.claude", exists: false, watch: "none", sessions: 0, files: 0, bytes: 0 },
-  ],
-  registry: { readable: false, files: 0, live: 0 },
-  limits: [{ name: "fs.inotify.max_user_watches", value: 128, needed: 412, enough: false }],
-  problems: [],
-};
 
 export class MockHost implements Host {
   /** What was copied, opened and asked to the front, for tests. */
@@ -392,60 +362,4 @@ function stretch({ total, at }: MockTimeline, from: number, limit: number) {
   const end = Math.min(total, from + limit);
   const items = Array.from({ length: Math.max(0, end - from) }, (_, i) => at(from + i));
   return { from, total, items };
-}
-
-export function presetNamed(name: string): Preset {
-  if (/^\d+$/.test(name)) return { rows: manyRows(Number(name)) };
-  switch (name) {
-    case "empty":
-      return { rows: [] };
-    case "first":
-      return { rows: [], hooks: false };
-    case "unhooked":
-      return { rows: everydayRows(), hooks: false };
-    case "reading":
-      return { rows: [], reading: true };
-    case "failing":
-      return { rows: [], fails: "The folder /home/dev/.claude could not be read: permission denied. Check who owns it." };
-    case "unwell":
-      return { rows: everydayRows(), unwell: true };
-    case "long":
-      return { rows: longRows() };
-    case "writing":
-      return { rows: writingRows() };
-    case "hostile":
-      return { rows: hostileRows(), timelines: (session) => hostileTimeline(session.sessionId) };
-    case "endless":
-      return { rows: everydayRows(), timelines: (session) => endlessTimeline(session.sessionId, 100_000) };
-    case "flood":
-      return { rows: [], flood: { sessions: 2000, perSecond: 50 }, timelines: (session) => endlessTimeline(session.sessionId, 100_000) };
-    case "compact":
-      return { rows: everydayRows(), compact: true };
-    case "lively":
-      return { rows: everydayRows(), script: livelyScript() };
-    default:
-      return { rows: everydayRows() };
-  }
-}
-
-/** A minute of ordinary life: a tool ends, somebody asks, a session is superseded. */
-function livelyScript(): Step[] {
-  const rows = everydayRows();
-  const [publishing] = rows;
-  const testing = rows.find((session) => session.title === "Fix flaky scheduler tests");
-  if (publishing === undefined || testing === undefined) return [];
-  const { pendingTool: _, stateKind: __, ...rest } = publishing;
-  const after = "5a4b3c2d-1e0f-4a9b-8c7d-6e5f4a3b2c1d";
-  return [
-    { afterMs: 3000, upserts: [{ ...testing, pendingTool: { tool: "Edit", target: "src/scheduler.rs" }, stateSince: iso(ENGINE_START + 3000) }] },
-    { afterMs: 6000, upserts: [row({ ...rest, state: "working", group: "working", status: "working", hasPendingToolUse: false, stateSince: iso(ENGINE_START + 6000) })] },
-    { afterMs: 9000, upserts: [{ ...testing, state: "waiting_for_approval", group: "needs_you", needs: "approval", stateKind: "permission", pendingTool: { tool: "Bash", target: "rm -rf target" }, stateSince: iso(ENGINE_START + 9000) }] },
-    {
-      afterMs: 12_000,
-      upserts: [
-        { ...publishing, superseded: true, supersededBy: after, group: "idle", state: "idle", hasPendingToolUse: false },
-        row({ ...rest, sessionId: after, workChainId: publishing.workChainId, state: "working", group: "working", status: "working", compactionCount: 3, segmentCount: 4, stateSince: iso(ENGINE_START + 12_000) }),
-      ],
-    },
-  ];
 }
