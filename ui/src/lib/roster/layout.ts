@@ -2,6 +2,7 @@
 
 import type { Group } from "../bindings/Group";
 import type { TrackedSession } from "../bindings/TrackedSession";
+import { needsPerson } from "./apply";
 import { nowOf, placeOf, titleOf } from "./words";
 
 export const GROUPS: readonly Group[] = ["needs_you", "working", "your_turn", "idle"];
@@ -62,4 +63,10 @@ export function sameLayout(a: readonly Section[], b: readonly Section[]): boolea
     if (section.group !== other.group || section.ids.length !== other.ids.length) return false;
     return section.ids.every((id, k) => id === other.ids[k]);
   });
+}
+
+/** How many sessions need the person and do not stand where such sessions stand, while an order is held. */
+export function unseenIn(held: readonly Section[], sessions: readonly TrackedSession[]): number {
+  const seen = new Set(held.find((section) => section.group === "needs_you")?.ids);
+  return sessions.filter((session) => needsPerson(session) && !seen.has(session.sessionId)).length;
 }

@@ -5,9 +5,9 @@ import type { Group } from "../bindings/Group";
 import type { RosterMessage } from "../bindings/RosterMessage";
 import type { TrackedSession } from "../bindings/TrackedSession";
 import { type Host, reasonOf } from "../host/host";
-import { applyDelta, fromSnapshot, headOf, needsPerson, newlyNeeding, NO_ROSTER, type Roster } from "./apply";
-import { countsOf, layoutOf, sameLayout, type Section } from "./layout";
-import { nowOf, titleOf } from "./words";
+import { applyDelta, fromSnapshot, headOf, newlyNeeding, NO_ROSTER, type Roster } from "./apply";
+import { countsOf, layoutOf, sameLayout, type Section, unseenIn } from "./layout";
+import { announcementOf } from "./words";
 
 /** Where in a session something was found. */
 export type WantedPlace = { readonly sessionId: string; readonly agentId: string | undefined; readonly offset: number };
@@ -15,11 +15,6 @@ export type WantedPlace = { readonly sessionId: string; readonly agentId: string
 type Awaited = { readonly id: string; readonly place: WantedPlace | undefined };
 
 export type Phase = "connecting" | "live" | "failed";
-
-function unseenIn(held: readonly Section[], sessions: readonly TrackedSession[]): number {
-  const seen = new Set(held.find((section) => section.group === "needs_you")?.ids);
-  return sessions.filter((session) => needsPerson(session) && !seen.has(session.sessionId)).length;
-}
 
 export class RosterModel {
   readonly clock = new EngineClock();
@@ -213,7 +208,7 @@ export class RosterModel {
     this.failure = "";
     this.clock.sync(after.generatedAt);
     this.#follow(after);
-    if (!this.#afresh && !before.reading) this.#announce(newlyNeeding(before, after));
+    if (!this.#afresh && !before.reading) this.announcement = announcementOf(newlyNeeding(before, after)) ?? this.announcement;
     this.#afresh = false;
     if (this.#awaited !== undefined && !after.reading) void this.#answer(this.#awaited);
   }
@@ -242,16 +237,5 @@ export class RosterModel {
     if (this.selected === undefined) return;
     const head = headOf(after.sessions, this.selected);
     if (head !== undefined) this.selected = head;
-  }
-
-  #announce(sessions: readonly TrackedSession[]): void {
-    if (sessions.length === 0) return;
-    const [first] = sessions;
-    if (sessions.length > 1 || first === undefined) {
-      this.announcement = `${sessions.length} sessions need you.`;
-      return;
-    }
-    const now = nowOf(first);
-    this.announcement = `${titleOf(first)} needs you: ${[now.lead, now.code].filter(Boolean).join(" ")}.`;
   }
 }

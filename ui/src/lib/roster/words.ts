@@ -201,3 +201,12 @@ const SOURCE_WORDS: ReadonlyMap<string, string> = new Map([
   ["pty", "Terminal"],
   ["timeout", "Timeout"],
 ]);
+
+/** What a screen reader is told when sessions have come to need the person; nothing where none has. */
+export function announcementOf(sessions: readonly TrackedSession[]): string | undefined {
+  const [first] = sessions;
+  if (first === undefined) return undefined;
+  if (sessions.length > 1) return `${sessions.length} sessions need you.`;
+  const now = nowOf(first);
+  return `${titleOf(first)} needs you: ${[now.lead, now.code].filter(Boolean).join(" ")}.`;
+}
