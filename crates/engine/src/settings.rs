@@ -1,6 +1,6 @@
 //! What the engine can be told, and how it is put together: options, environment, configuration file, defaults, in this order.
 //!
-//! [`configuration`] owns the file while a program runs: reads it, follows it, changes it. [`table`] is the one list of
+//! [`configuration`] owns the file while a program runs: reads it, follows it, changes it. `table.rs` is the one list of
 //! what can stand in it.
 
 mod alerts;

@@ -1,6 +1,6 @@
 //! Takes the person to the tab or pane in which a session runs.
 //!
-//! What is known of an agent's surroundings is a [`Seat`]. [`focus`] goes from the innermost program outwards: a
+//! What is known of an agent's surroundings is a [`Seat`]. [`focus()`] goes from the innermost program outwards: a
 //! multiplexer's pane, the client that shows it, that client's terminal, the terminal's window. What each program
 //! is asked is a plan, made of facts alone ([`terminals`]); a [`World`] carries it out. So plans for programs
 //! that are not here are tested by the command lines they come to.
