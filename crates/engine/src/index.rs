@@ -199,6 +199,7 @@ impl Run<'_> {
             }
             self.batch(store, index, batch)?;
             rest = &rest[batch.len()..];
+            tracing::debug!(files = batch.len(), left = rest.len(), "a step is stored");
         }
         Ok(())
     }

@@ -6,11 +6,10 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use watchbill_hooks::{Options, Receiver};
 
-use crate::agent::{hook, payload, run, until};
+use crate::agent::{hook, payload, run, spooled, until};
 
 /// Where the receiver's process writes what it is told; set only for that process.
 const TOLD: &str = "WATCHBILL_TEST_TOLD";
@@ -44,23 +43,29 @@ fn start_receiver(folder: &Path) -> Child {
     child
 }
 
-/// Starts, stops and kills receivers until it is told to end; the last one is left running.
-fn trouble(folder: &Path, over: &AtomicBool) -> Child {
+/// Starts, stops and kills receivers until it is told to end; the last one is left running. Each has told of some bytes
+/// of events before it goes, and each gap lasts until an agent has met nobody: the storm itself sets the pace.
+fn trouble(folder: &Path, over: &AtomicBool, bytes: u64) -> Child {
+    let is_over = || over.load(Ordering::Acquire);
+    let told = || std::fs::metadata(folder.join("told")).map_or(0, |told| told.len());
     let mut receiver = start_receiver(folder);
     let mut round = 0;
-    while !over.load(Ordering::Acquire) {
-        std::thread::sleep(Duration::from_millis(300));
+    loop {
+        let before = told();
+        until("it tells something, or the storm is over", || is_over() || told() >= before + bytes);
+        if is_over() {
+            return receiver;
+        }
         if round % 2 == 0 {
             receiver.kill().unwrap();
         } else {
             std::fs::write(folder.join("end"), "").unwrap();
         }
         receiver.wait().unwrap();
-        std::thread::sleep(Duration::from_millis(150));
+        until("an agent has met nobody, or the storm is over", || is_over() || !spooled(folder).is_empty());
         receiver = start_receiver(folder);
         round += 1;
     }
-    receiver
 }
 
 /// Every event arrives, once, and those of a session in their order.
@@ -68,8 +73,10 @@ fn storm(sessions: usize, each: usize) {
     let dir = tempfile::tempdir().unwrap();
     let folder = dir.path();
     let over = AtomicBool::new(false);
+    // About a dozen receivers, however many events there are.
+    let bytes = (sessions * each / 12 * payload("s00", 0).len()) as u64;
     let mut last = std::thread::scope(|scope| {
-        let troubled = scope.spawn(|| trouble(folder, &over));
+        let troubled = scope.spawn(|| trouble(folder, &over, bytes));
         let agents: Vec<_> = (0..sessions)
             .map(|session| {
                 scope.spawn(move || {
