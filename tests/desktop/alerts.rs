@@ -403,3 +403,21 @@ async fn a_snooze_from_the_notification_takes_it_off_the_screen_and_out_of_the_c
     assert_eq!(stage.screen.shown(), 1);
     Ok(())
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_hangs_costs_its_own_alert_and_no_other() -> Result<()> {
+    let stage = Stage::set(&[]).await?;
+    let mut api = stage.agent("api-server", API).await?;
+    let mut web = stage.agent("web-app", WEB).await?;
+    stage.screen.hang(true);
+    api.wants_to_run("npm publish")?;
+    let log = stage.desktop.home().join("program.log");
+    until("a word in the log", 30, async || {
+        std::fs::read_to_string(&log).ok().filter(|log| log.contains("notification"))
+    })
+    .await?;
+    stage.screen.hang(false);
+    web.wants_to_run("make")?;
+    stage.standing("web-app wants to run `make`").await?;
+    Ok(())
+}

@@ -202,8 +202,12 @@ impl Persist {
                 (self.again_at, self.trouble) = (None, None);
             }
             Err(error) => {
-                tracing::warn!(%error, "the store cannot be written");
-                self.trouble = Some(self.problem(&error));
+                let trouble = Some(self.problem(&error));
+                // Once, however long it lasts.
+                if trouble != self.trouble {
+                    tracing::warn!(%error, "the store cannot be written");
+                }
+                self.trouble = trouble;
                 self.again_at = Some(now + AGAIN);
             }
         }

@@ -40,6 +40,8 @@ struct Screen {
     standing: Vec<Notification>,
     /// How many there were, replacements included.
     shown: usize,
+    /// It takes calls and answers none.
+    hangs: bool,
 }
 
 type Shared = Arc<Mutex<Screen>>;
@@ -63,6 +65,10 @@ impl Server {
         hints: HashMap<String, OwnedValue>,
         _expires: i32,
     ) -> u32 {
+        let hangs = lock(&self.screen).hangs;
+        if hangs {
+            std::future::pending::<()>().await;
+        }
         let mut screen = lock(&self.screen);
         screen.shown += 1;
         let stands = screen.standing.iter().position(|standing| standing.id == replaces);
@@ -139,6 +145,11 @@ impl NotificationServer {
             .build()
             .await?;
         Ok(Self { connection, screen })
+    }
+
+    /// From now on it answers no program that wants to show something; or does so again.
+    pub fn hang(&self, on: bool) {
+        lock(&self.screen).hangs = on;
     }
 
     /// What stands on the screen, the oldest first.

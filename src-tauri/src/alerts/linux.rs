@@ -3,6 +3,7 @@
 //! Directly on the bus, because urgency, replacing, closing and "was it shown?" are what a stale or a lost alert hangs on.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use futures_util::StreamExt;
 use watchbill_protocol::doctor::DesktopHealth;
@@ -18,6 +19,8 @@ use super::{Button, Heard, OPEN};
 
 const NAME: &str = "org.freedesktop.Notifications";
 const PATH: &str = "/org/freedesktop/Notifications";
+/// A server that has not answered by now hangs.
+const PATIENCE: Duration = Duration::from_secs(5);
 /// The desktop entry that packages install, by which a desktop finds our name and icon.
 const ENTRY: &str = "watchbill-desktop";
 
@@ -46,7 +49,7 @@ impl Screen {
     /// # Errors
     /// When there is none.
     pub async fn find(_: &tauri::AppHandle) -> zbus::Result<Self> {
-        let connection = Connection::session().await?;
+        let connection = session_bus().await?;
         let signals = MessageStream::from(&connection);
         let bus = DBusProxy::new(&connection).await?;
         let of_server = MatchRule::builder().msg_type(Type::Signal).sender(NAME)?.interface(NAME)?.build();
@@ -186,7 +189,7 @@ pub async fn health(tray: bool) -> DesktopHealth {
         notification_server: None,
         notification_problem: Some(problem.to_owned()),
     };
-    let Ok(connection) = Connection::session().await else { return unable("there is no session bus") };
+    let Ok(connection) = session_bus().await else { return unable("there is no session bus") };
     let Ok(bus) = DBusProxy::new(&connection).await else { return unable("the session bus does not answer") };
     let Ok(name) = BusName::try_from(NAME) else { return unable("the session bus does not answer") };
     if !bus.name_has_owner(name).await.unwrap_or(false) {
@@ -203,14 +206,19 @@ pub async fn health(tray: bool) -> DesktopHealth {
         return unable("no program of this desktop shows them; a notification daemon such as dunst would");
     }
     let asked = connection.call_method(Some(NAME), PATH, Some(NAME), "GetServerInformation", &()).await;
-    let told =
-        asked.ok().and_then(|reply| reply.body().deserialize::<(String, String, String, String)>().ok());
+    let Ok(reply) = asked else { return unable("the program that shows them does not answer") };
+    let told = reply.body().deserialize::<(String, String, String, String)>().ok();
     DesktopHealth {
         tray,
         notifications: true,
         notification_server: told.map(|(name, _vendor, version, _specification)| format!("{name} {version}")),
         notification_problem: None,
     }
+}
+
+/// The person's bus. A server that hangs must not keep the next alert, and the end of this one, waiting for ever.
+async fn session_bus() -> zbus::Result<Connection> {
+    zbus::connection::Builder::session()?.method_timeout(PATIENCE).build().await
 }
 
 async fn abilities(connection: &Connection) -> zbus::Result<Abilities> {

@@ -44,6 +44,8 @@ pub(super) struct Worker {
     heard: Vec<HookMessage>,
     /// The store has refused; until then it is left alone.
     paused_until: Option<Timestamp>,
+    /// Why it has refused, as it was last logged: once, however often it refuses.
+    logged: Option<String>,
     /// Everything is to be looked at, as soon as the store can be written.
     everything: bool,
     recover_at: Option<Timestamp>,
@@ -82,6 +84,7 @@ impl Worker {
             behind: VecDeque::new(),
             heard: Vec::new(),
             paused_until: None,
+            logged: None,
             everything: false,
             recover_at: None,
             archive_at,
@@ -106,8 +109,10 @@ impl Worker {
             while let Ok(task) = told.try_recv() {
                 self.take(task);
             }
-            if let Err(refusal) = self.slice() {
-                self.refused(refusal);
+            match self.slice() {
+                Err(refusal) => self.refused(refusal),
+                Ok(()) if self.paused_until.is_none() => self.logged = None,
+                Ok(()) => {}
             }
             self.log.copy(&self.parts.shelf);
         }
@@ -154,7 +159,11 @@ impl Worker {
                 self.waiting.clear();
             }
             Refusal::Store(error) => {
-                tracing::warn!(%error, "the history waits for the store");
+                let error = error.to_string();
+                if self.logged.as_ref() != Some(&error) {
+                    tracing::warn!(%error, "the history waits for the store");
+                }
+                self.logged = Some(error);
                 self.paused_until = Some(self.parts.clock.now() + AGAIN);
                 self.everything = true;
             }
