@@ -12,7 +12,7 @@ const STARTS: usize = 5;
 pub async fn measure(wish: &Wish) -> Result<Vec<Figure>> {
     let desktop = Desktop::start().await?;
     History::write(desktop.home(), wish.sessions)?;
-    let mut spans = Vec::new();
+    let (mut spans, mut pages) = (Vec::new(), Vec::new());
     for start in 0..=STARTS {
         let window = page::open(&desktop, wish, &[]).await?;
         page::there(&window.page, "[data-session]").await?;
@@ -26,10 +26,15 @@ pub async fn measure(wish: &Wish) -> Result<Vec<Figure>> {
             // The store is written a moment after it was read.
             tokio::time::sleep(std::time::Duration::from_secs(5)).await;
         } else {
-            spans.push(drawn - processes::started(pid)? * 1000.0);
+            let started = processes::started(pid)? * 1000.0;
+            spans.push(drawn - started);
+            pages.push(page::begun(&window.page).await? - started);
         }
         window.page.close().await?;
         tokio::time::sleep(std::time::Duration::from_secs(1)).await;
     }
-    Ok(vec![figure("window, start to first painted roster", page::quantile(&spans, 0.5), "ms", Some(500.0))])
+    Ok(vec![
+        figure("window, start to first painted roster", page::quantile(&spans, 0.5), "ms", Some(500.0)),
+        figure("window, start to the page's first byte", page::quantile(&pages, 0.5), "ms", None),
+    ])
 }
