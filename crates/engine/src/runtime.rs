@@ -27,6 +27,7 @@ use crate::message::Message;
 use crate::mute::MuteFile;
 use crate::persist::Persist;
 use crate::publish::{Served, Subscriber};
+use crate::rescans::Rescans;
 use crate::settings::Settings;
 use crate::source::{self, Source};
 use crate::stall::Watched;
@@ -52,6 +53,7 @@ pub(crate) struct Loop {
     serve_at: Option<Timestamp>,
     exits: Exits,
     folder_looks: FolderLooks,
+    rescans: Rescans,
     ear: Result<Option<Ear>, Problem>,
     /// Until when the first snapshot waits for looks at working folders.
     folders_until: Option<Timestamp>,
@@ -105,6 +107,7 @@ impl Loop {
         let folder_looks = FolderLooks::new(Arc::clone(&world.fs), move |look| {
             looked.send(Message::Folder(Box::new(look))).is_ok()
         });
+        let rescans = Rescans::new(Arc::clone(&world.fs), sender.clone());
         first_look.go_on(&engine);
         let ended = sender.clone();
         // A failed send means that the loop has stopped; then nobody wants to know.
@@ -127,6 +130,7 @@ impl Loop {
             serve_at: None,
             exits,
             folder_looks,
+            rescans,
             ear,
             folders_until: None,
             again: BTreeSet::new(),
@@ -148,6 +152,7 @@ impl Loop {
         self.engine.read_registries(&mut out);
         self.carry_out(out);
         self.hear_wishes();
+        self.begin_history();
         let muted = self.engine.settings.data_dir.as_deref().and_then(|folder| MuteFile::of(folder).read());
         self.step(Input::Attention(AttentionInput::Mute(muted)));
         self.watch_problems = self.problems();
@@ -188,9 +193,9 @@ impl Loop {
         }
     }
 
-    /// The roster comes first; who was asked for it by nobody can wait.
+    /// The roster comes first; until it is there the history's thread only copies the store's log.
     fn begin_history(&mut self) {
-        let writes = self.persist.as_ref().filter(|persist| persist.writes() && !self.engine.reading);
+        let writes = self.persist.as_ref().filter(|persist| persist.writes());
         if let (Some(persist), None) = (writes, &self.historian) {
             self.historian = Some(Historian::start(HistorianParts {
                 fs: Arc::clone(&self.engine.world.fs),
@@ -202,6 +207,9 @@ impl Loop {
                 data_dir: self.engine.settings.data_dir.clone().unwrap_or_default(),
                 clock: Arc::clone(&self.clock),
             }));
+        }
+        if let Some(historian) = self.historian.as_ref().filter(|_| !self.engine.reading) {
+            historian.begin();
         }
     }
 
@@ -223,8 +231,10 @@ impl Loop {
         let read = persist.save(&mut self.engine, now);
         let told = persist.trouble() != trouble.as_ref();
         let began = persist.writes() && !wrote;
-        if let Some(historian) = &self.historian {
-            historian.grown(read);
+        match &self.historian {
+            Some(historian) if self.engine.reading && !read.is_empty() => historian.stored(),
+            Some(historian) => historian.grown(read),
+            None => {}
         }
         if told {
             self.step(Input::Deadline);
@@ -241,6 +251,13 @@ impl Loop {
         let out = self.engine.step(self.clock.now(), input);
         drop(watched);
         self.carry_out(out);
+    }
+
+    /// Has everything scanned on another thread; where there is none, here.
+    fn rescan(&mut self) {
+        if let Some(found) = self.rescans.ask(&self.engine.settings.roots) {
+            self.step(Input::Rescanned(found));
+        }
     }
 
     fn carry_out(&mut self, out: Vec<Output>) {
@@ -263,6 +280,7 @@ impl Loop {
                 Output::ForgetProcess(pid) => self.exits.forget(pid),
                 Output::WatchFolder(folder) => self.source.watch_folder(&folder),
                 Output::UnwatchFolder(folder) => self.source.unwatch_folder(&folder),
+                Output::Rescan => self.rescan(),
                 Output::LookAtFolder(folder) => self.folder_looks.ask(folder),
                 Output::Again(paths) => self.again.extend(paths.into_iter().map(Hint::File)),
             }

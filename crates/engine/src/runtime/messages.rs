@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use jiff::tz::TimeZone;
 use watchbill_core::time::Millis;
 use watchbill_watch::hints::Hint;
+use watchbill_watch::scan::scan;
 
 use super::Loop;
 use crate::input::{AttentionInput, Input};
@@ -76,6 +77,11 @@ impl Loop {
         }
     }
 
+    /// The machine may have travelled.
+    fn look_at_the_zone(&mut self) {
+        self.step(Input::Attention(AttentionInput::Zone(TimeZone::system())));
+    }
+
     /// Somebody wants to know of all sessions.
     fn wake_all(&mut self) {
         let out = self.engine.wake_all();
@@ -89,6 +95,12 @@ impl Loop {
                 if self.recent_left.is_none() {
                     self.recent_left = Some(recent);
                     self.recent_limit = recent;
+                }
+            }
+            Message::Rescanned(found) => {
+                self.step(Input::Rescanned(*found));
+                if self.rescans.ended() {
+                    self.rescan();
                 }
             }
             Message::ProcessEnded(pid) => {
@@ -119,10 +131,14 @@ impl Loop {
             }
             // While the machine slept deadlines have passed, processes have ended and polled folders have changed; all of
             // that is looked at before anybody is told anything.
-            Message::ClockJumped | Message::LookAgain => {
-                // It may have travelled.
-                self.step(Input::Attention(AttentionInput::Zone(TimeZone::system())));
-                self.step(Input::Hints(BTreeSet::from([Hint::Everything])))
+            Message::ClockJumped => {
+                self.look_at_the_zone();
+                let found = scan(self.engine.fs(), &self.engine.settings.roots);
+                self.step(Input::Rescanned(found));
+            }
+            Message::LookAgain => {
+                self.look_at_the_zone();
+                self.step(Input::Hints(BTreeSet::from([Hint::Everything])));
             }
             Message::Loaded(..) | Message::Folder(_) | Message::ScanEnded(_) | Message::Stop => {}
         }
