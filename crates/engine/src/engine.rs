@@ -140,6 +140,8 @@ pub struct Engine {
     scratch: Vec<u8>,
     revision: u64,
     pub(crate) reading: bool,
+    /// Files that were hinted at before the first scan handed them over.
+    put_off: BTreeSet<PathBuf>,
     /// The first look at everything is over: what changes from now on has just happened.
     awake: bool,
     work: Work,
@@ -218,6 +220,7 @@ impl Engine {
             scratch: Vec::new(),
             revision: 0,
             reading: true,
+            put_off: BTreeSet::new(),
             awake: false,
             work: Work::default(),
             keeping: keeps::Keeping::default(),

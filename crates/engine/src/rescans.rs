@@ -9,6 +9,16 @@ use watchbill_watch::scan::{Scan, scan};
 
 use crate::message::Message;
 
+/// What came of asking for a scan.
+pub(crate) enum Asked {
+    /// It has begun, and its result will come.
+    Begun,
+    /// One is under way; another one is to follow it.
+    Later,
+    /// The system gives no thread, so that it was taken here.
+    Here(Scan),
+}
+
 /// One scan at a time.
 pub(crate) struct Rescans {
     fs: Arc<dyn Fs>,
@@ -24,11 +34,11 @@ impl Rescans {
         Self { fs, inbox, under_way: false, again: false }
     }
 
-    /// Begins a scan, or notes that another one is to follow. Where the system gives no thread, the scan is taken here.
-    pub fn ask(&mut self, roots: &[PathBuf]) -> Option<Scan> {
+    /// Begins a scan, or notes that another one is to follow.
+    pub fn ask(&mut self, roots: &[PathBuf]) -> Asked {
         if self.under_way {
             self.again = true;
-            return None;
+            return Asked::Later;
         }
         let (fs, roots_there, inbox) = (Arc::clone(&self.fs), roots.to_vec(), self.inbox.clone());
         let look = move || {
@@ -38,11 +48,11 @@ impl Rescans {
         match std::thread::Builder::new().name("watchbill-rescan".into()).spawn(look) {
             Ok(_) => {
                 self.under_way = true;
-                None
+                Asked::Begun
             }
             Err(error) => {
                 tracing::error!(%error, "the system gives no thread; the loop scans everything itself");
-                Some(scan(&*self.fs, roots))
+                Asked::Here(scan(&*self.fs, roots))
             }
         }
     }

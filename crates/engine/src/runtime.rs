@@ -27,7 +27,7 @@ use crate::message::Message;
 use crate::mute::MuteFile;
 use crate::persist::Persist;
 use crate::publish::{Served, Subscriber};
-use crate::rescans::Rescans;
+use crate::rescans::{Asked, Rescans};
 use crate::settings::Settings;
 use crate::source::{self, Source};
 use crate::stall::Watched;
@@ -57,12 +57,18 @@ pub(crate) struct Loop {
     ear: Result<Option<Ear>, Problem>,
     /// Until when the first snapshot waits for looks at working folders.
     folders_until: Option<Timestamp>,
+    /// When everything was looked at last; nothing while the first scan runs, whose end is such a look.
+    looked: Option<Timestamp>,
     again: BTreeSet<Hint>,
     persist: Option<Persist>,
     /// Keeps texts and prompts, once the first look is over.
     historian: Option<Historian>,
     recent_left: Option<usize>,
     recent_limit: usize,
+    /// The first scan has read all its files; a look at everything ends it.
+    read_all: bool,
+    /// It had when the look began that is under way.
+    had_read_all: bool,
     watch_problems: Vec<Problem>,
     /// What other programs ask of this one, and it of them.
     wishes: Option<Wishes>,
@@ -133,12 +139,15 @@ impl Loop {
             rescans,
             ear,
             folders_until: None,
+            looked: None,
             again: BTreeSet::new(),
             // Where the store knew of sessions, there is something to show before anything is read.
             recent_left: (known > 0).then_some(0),
             persist,
             historian: None,
             recent_limit: 0,
+            read_all: false,
+            had_read_all: false,
             watch_problems: Vec::new(),
             wishes: None,
             answers: Vec::new(),
@@ -255,8 +264,11 @@ impl Loop {
 
     /// Has everything scanned on another thread; where there is none, here.
     fn rescan(&mut self) {
-        if let Some(found) = self.rescans.ask(&self.engine.settings.roots) {
-            self.step(Input::Rescanned(found));
+        match self.rescans.ask(&self.engine.settings.roots) {
+            Asked::Begun => self.had_read_all = self.read_all,
+            // What the one under way has passed already may have changed.
+            Asked::Later => {}
+            Asked::Here(found) => self.take_rescan(found, true),
         }
     }
 

@@ -82,7 +82,8 @@ impl Engine {
         let (timeouts, until) = (self.settings.timeouts, self.outlook.until);
         let new = !self.files.contains(path);
         if new && self.reading {
-            // The first scan reads it, and one look at everything follows the scan.
+            // The first scan reads it, unless that has been there already.
+            self.put_off.insert(path.to_path_buf());
             return;
         }
         if let Some(twin) = new.then(|| self.twin_of(path, &place)).flatten() {
@@ -161,6 +162,10 @@ impl Engine {
         self.reading = false;
         self.revision += 1;
         out.push(Output::Changed);
+        let put_off = std::mem::take(&mut self.put_off);
+        if !put_off.is_empty() {
+            out.push(Output::Again(put_off.into_iter().collect()));
+        }
     }
 
     pub(super) fn take_loaded(&mut self, loaded: Loaded) {
