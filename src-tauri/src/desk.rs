@@ -8,7 +8,7 @@ use tauri::async_runtime;
 use tauri::ipc::Channel;
 use watchbill_engine::handle::Handle;
 use watchbill_engine::publish::{AlertSink, Sink, Subscription};
-use watchbill_engine::settings::Settings;
+use watchbill_engine::settings::{Settings, TrayColours};
 use watchbill_engine::{Millis, Timestamp};
 use watchbill_protocol::doctor::DesktopHealth;
 use watchbill_protocol::error::{ApiError, ErrorCode};
@@ -193,6 +193,11 @@ impl Desk {
             }
         };
         async_runtime::spawn(alerts::keep(app.clone(), Arc::clone(&self.alerts), listen));
+    }
+
+    /// The tray's icon has these colours from now on.
+    pub fn colour_tray(&self, colours: TrayColours) {
+        self.tray.colour(colours);
     }
 
     /// Without a window nobody could reach the program any more.
