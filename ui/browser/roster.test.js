@@ -53,7 +53,7 @@ test("a failure says what happened and offers another try", async () => {
 });
 
 test("an engine that ends is told above what was known, and another try finds it again", async () => {
-  await browser.withWindow({ mock: 30 }, async (page) => {
+  await browser.withWindow({ mock: 30, height: 2200 }, async (page) => {
     await becomes(page, rows, 30);
     await page.evaluate(() => window.mockHost.send({ type: "stopped" }));
     const told = page.locator("[role=alert]", { hasText: "has stopped watching" });
