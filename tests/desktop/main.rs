@@ -13,6 +13,7 @@ mod presence;
 mod roster;
 mod settings;
 mod shell;
+mod spoken;
 mod trouble;
 
 use std::path::Path;
