@@ -124,6 +124,11 @@ impl Loop {
                 self.step(Input::Attention(AttentionInput::Zone(TimeZone::system())));
                 self.step(Input::Hints(BTreeSet::from([Hint::Everything])))
             }
+            Message::IndexDamaged => {
+                if let Some(historian) = &self.historian {
+                    historian.mend_index();
+                }
+            }
             Message::Loaded(..) | Message::Folder(_) | Message::ScanEnded(_) | Message::Stop => {}
         }
     }
