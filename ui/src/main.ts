@@ -4,11 +4,12 @@ import App from "./App.svelte";
 import "./app.css";
 import SettingsWindow from "./components/settings/SettingsWindow.svelte";
 import type { Host } from "./lib/host/host";
+import { tauriHost } from "./lib/host/tauri";
 import { followTheme } from "./lib/settings/theme";
 
 /** Inside the shell the real engine answers; a plain browser gets the mock, chosen by `?mock=NAME`. */
 async function chooseHost(): Promise<Host> {
-  if ("__TAURI_INTERNALS__" in window) return (await import("./lib/host/tauri")).tauriHost();
+  if ("__TAURI_INTERNALS__" in window) return tauriHost();
   const { MockHost } = await import("./lib/host/mock/mock");
   const { presetNamed } = await import("./lib/host/mock/presets");
   const host = new MockHost(presetNamed(new URLSearchParams(location.search).get("mock") ?? ""));

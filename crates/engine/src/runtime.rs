@@ -69,6 +69,8 @@ pub(crate) struct Loop {
     ear: Result<Option<Ear>, Problem>,
     /// Until when the first snapshot waits for looks at working folders.
     folders_until: Option<Timestamp>,
+    /// When everything was looked at last; nothing while the first scan runs, whose end is such a look.
+    looked: Option<Timestamp>,
     again: BTreeSet<Hint>,
     persist: Option<Persist>,
     /// Keeps texts and prompts, once the first look is over.
@@ -142,6 +144,7 @@ impl Loop {
             folder_looks,
             ear,
             folders_until: None,
+            looked: None,
             again: BTreeSet::new(),
             // Where the store knew of sessions, there is something to show before anything is read.
             recent_left: (known > 0).then_some(0),

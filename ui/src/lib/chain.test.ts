@@ -15,8 +15,17 @@ test("a link is shown where another session begins, not inside one file", () => 
   expect(stripOf(storyChain("s", "w"), ENGINE_START).map((part) => part.link?.confidence)).toEqual([undefined, "suggested", undefined]);
 });
 
-test("forks to sessions outside are branches", () => {
-  expect(branchesOf(storyChain("s", "w"))).toEqual([{ sessionId: "9e8d7c6b-branch", into: true }]);
+test("forks to sessions outside branch off where their segment is", () => {
+  const chain = storyChain("s", "w");
+  const branches = (): unknown => branchesOf(chain, stripOf(chain, ENGINE_START)).map((branch) => ({ ...branch, at: Number(branch.at.toFixed(2)) }));
+  // The last of the two segments that `s` has in the strip goes from 0.76 to 1.
+  expect(branches()).toEqual([{ sessionId: "9e8d7c6b-branch", into: true, at: 0.88 }]);
+  chain.links.push({ from: "before", to: chain.segments[0]?.sessionId ?? "", reason: "forked_from", confidence: "proven" });
+  chain.links.push({ from: "elsewhere", to: "nowhere", reason: "forked_from", confidence: "proven" });
+  expect(branches()).toEqual([
+    { sessionId: "before", into: false, at: 0 },
+    { sessionId: "9e8d7c6b-branch", into: true, at: 0.88 },
+  ]);
 });
 
 test("times that are missing or mad still give a strip", () => {

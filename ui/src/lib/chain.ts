@@ -16,7 +16,13 @@ export type StripPart = {
   readonly link?: Link;
 };
 
-export type Branch = { readonly sessionId: string; readonly into: boolean };
+/** A fork to or from a session outside the chain. */
+export type Branch = {
+  readonly sessionId: string;
+  readonly into: boolean;
+  /** Where in the strip it leaves or comes in, from 0 to 1. When a fork was made nobody writes down: it leaves in the middle of its segment. */
+  readonly at: number;
+};
 
 export function stripOf(chain: WorkChain, now: number): StripPart[] {
   const last = chain.segments.length - 1;
@@ -45,12 +51,21 @@ function durationOf(segment: Segment, next: Segment | undefined, now: number): n
   return Number.isFinite(duration) ? Math.max(0, duration) : 0;
 }
 
-/** Forks to and from sessions outside the chain. */
-export function branchesOf(chain: WorkChain): Branch[] {
-  const inside = new Set(chain.segments.map((segment) => segment.sessionId));
-  return chain.links.flatMap((link) => {
-    if (inside.has(link.from) === inside.has(link.to)) return [];
-    const into = inside.has(link.from);
-    return [{ sessionId: into ? link.to : link.from, into }];
+/** Forks to and from sessions outside the chain, in the order of the strip. */
+export function branchesOf(chain: WorkChain, parts: readonly StripPart[]): Branch[] {
+  const sum = parts.reduce((total, part) => total + part.grow, 0) || 1;
+  let edge = 0;
+  const places = parts.map(({ segment, grow }) => {
+    const start = edge / sum;
+    edge += grow;
+    return { sessionId: segment.sessionId, start, middle: (start + edge / sum) / 2 };
   });
+  const branches = chain.links.flatMap((link) => {
+    const from = places.findLast((place) => place.sessionId === link.from);
+    const to = places.find((place) => place.sessionId === link.to);
+    if (from !== undefined && to === undefined) return [{ sessionId: link.to, into: true, at: from.middle }];
+    if (to !== undefined && from === undefined) return [{ sessionId: link.from, into: false, at: to.start }];
+    return [];
+  });
+  return branches.toSorted((a, b) => a.at - b.at);
 }

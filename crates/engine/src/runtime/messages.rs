@@ -17,6 +17,9 @@ const BATCH: usize = 48;
 /// A dead mount keeps the first snapshot waiting for this long and no longer.
 const FOLDERS_PATIENCE: Millis = Millis::from_secs(1);
 
+/// A person who turns to the window sees nothing older than this.
+const FRESH: Millis = Millis::from_secs(1);
+
 impl Loop {
     pub(super) fn receive(&mut self, first: Message) {
         let mut loaded = Vec::new();
@@ -70,10 +73,30 @@ impl Loop {
             self.source.ready();
             // A file that was appended to while it was read for the first time has told us so by a
             // hint before we knew it; one look at everything makes up for all of them.
-            self.step(Input::Hints(BTreeSet::from([Hint::Everything])));
+            self.look_at_everything();
             self.begin_history();
             self.take_wishes();
         }
+    }
+
+    /// While the machine slept deadlines have passed, processes have ended and polled folders have changed; all of
+    /// that is looked at before anybody is told anything.
+    fn look_again(&mut self) {
+        // It may have travelled.
+        self.step(Input::Attention(AttentionInput::Zone(TimeZone::system())));
+        self.look_at_everything();
+    }
+
+    fn look_at_everything(&mut self) {
+        self.looked = Some(self.clock.now());
+        self.step(Input::Hints(BTreeSet::from([Hint::Everything])));
+    }
+
+    /// Whether another look at everything would find what the last one found, or what the first scan is about to find.
+    /// A clock that went back makes nothing fresh.
+    fn is_fresh(&self) -> bool {
+        let now = self.clock.now();
+        self.looked.is_none_or(|looked| looked <= now && now < looked + FRESH)
     }
 
     /// Somebody wants to know of all sessions.
@@ -117,13 +140,10 @@ impl Loop {
                 self.wake_all();
                 told(self.say(&word));
             }
-            // While the machine slept deadlines have passed, processes have ended and polled folders have changed; all of
-            // that is looked at before anybody is told anything.
-            Message::ClockJumped | Message::LookAgain => {
-                // It may have travelled.
-                self.step(Input::Attention(AttentionInput::Zone(TimeZone::system())));
-                self.step(Input::Hints(BTreeSet::from([Hint::Everything])))
-            }
+            Message::ClockJumped => self.look_again(),
+            // The window gets the focus as it opens, while the first scan runs or is just over.
+            Message::LookAgain if self.is_fresh() => {}
+            Message::LookAgain => self.look_again(),
             Message::IndexDamaged => {
                 if let Some(historian) = &self.historian {
                     historian.mend_index();

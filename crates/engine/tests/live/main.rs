@@ -7,6 +7,7 @@ mod alerts;
 mod ear;
 mod files;
 mod hooks;
+mod looking;
 mod processes;
 #[path = "../laws/records.rs"]
 #[allow(dead_code, reason = "shared with the laws, which need more of it")]

@@ -10,6 +10,8 @@ use crate::{Figure, Wish, figure, processes};
 
 /// How long each is measured, at most.
 const SPAN: u64 = 60;
+/// Ages below a minute tick by the second, which is no rest; the sessions are written just before.
+const YOUNG: Duration = Duration::from_secs(65);
 
 pub async fn measure(wish: &Wish) -> Result<Vec<Figure>> {
     let desktop = Desktop::start().await?;
@@ -19,6 +21,7 @@ pub async fn measure(wish: &Wish) -> Result<Vec<Figure>> {
     let pid = program.id().context("the program has ended")?;
     let id = until("the window", 60, async || desktop.windows("Watchbill").await.ok()?.pop()).await?;
     panel.item().await?;
+    tokio::time::sleep(YOUNG).await;
     let mut figures = rest("in sight", pid, wish.seconds.min(SPAN)).await?;
     desktop.close_window(&id).await?;
     until("the window to hide", 30, async || {

@@ -53,6 +53,12 @@ pub async fn marks(page: &Client, name: &str) -> Result<(u64, f64)> {
     Ok((found[0].as_u64().unwrap_or(0), found[1].as_f64().context("a time")?))
 }
 
+/// When the page began to be loaded: milliseconds since 1970.
+pub async fn begun(page: &Client) -> Result<f64> {
+    let begun = page.execute("return performance.timeOrigin", Vec::new()).await?;
+    begun.as_f64().context("a time")
+}
+
 /// Frames a second and the time that 95 of 100 frames kept within.
 pub fn frames(what: &str, gaps: &[f64]) -> Vec<Figure> {
     let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;

@@ -9,10 +9,13 @@ use crate::{Figure, Wish, figure, page, processes};
 /// Starts that are counted, after one that fills the store.
 const STARTS: usize = 5;
 
+/// Where the time of a start goes: up to which moment, in milliseconds since the program began.
+const MOMENTS: [&str; 4] = ["the page's first byte", "roster asked", "roster come", "roster drawn"];
+
 pub async fn measure(wish: &Wish) -> Result<Vec<Figure>> {
     let desktop = Desktop::start().await?;
     History::write(desktop.home(), wish.sessions)?;
-    let mut spans = Vec::new();
+    let mut spans: [Vec<f64>; MOMENTS.len()] = Default::default();
     for start in 0..=STARTS {
         let window = page::open(&desktop, wish, &[]).await?;
         page::there(&window.page, "[data-session]").await?;
@@ -21,15 +24,22 @@ pub async fn measure(wish: &Wish) -> Result<Vec<Figure>> {
             (page::marks(&window.page, "roster drawn").await.ok()?.0 > 0).then_some(())
         })
         .await?;
-        let (_, drawn) = page::marks(&window.page, "roster drawn").await?;
         if start == 0 {
             // The store is written a moment after it was read.
             tokio::time::sleep(std::time::Duration::from_secs(5)).await;
         } else {
-            spans.push(drawn - processes::started(pid)? * 1000.0);
+            let began = processes::started(pid)? * 1000.0;
+            spans[0].push(page::begun(&window.page).await? - began);
+            for (moment, span) in MOMENTS.iter().zip(&mut spans).skip(1) {
+                span.push(page::marks(&window.page, moment).await?.1 - began);
+            }
         }
         window.page.close().await?;
         tokio::time::sleep(std::time::Duration::from_secs(1)).await;
     }
-    Ok(vec![figure("window, start to first painted roster", page::quantile(&spans, 0.5), "ms", Some(500.0))])
+    let figures = MOMENTS.iter().zip(&spans).map(|(moment, span)| {
+        let target = (*moment == "roster drawn").then_some(500.0);
+        figure(format!("window, start to {moment}"), page::quantile(span, 0.5), "ms", target)
+    });
+    Ok(figures.collect())
 }
