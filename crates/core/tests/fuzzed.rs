@@ -1,6 +1,7 @@
 //! What the fuzzer has found worth keeping is tried again with each run of the tests.
 #![allow(missing_docs)]
 #![allow(clippy::unwrap_used, reason = "a broken expectation should fail loudly")]
+#![allow(clippy::disallowed_methods, reason = "inputs lie in files")]
 
 use std::path::Path;
 
