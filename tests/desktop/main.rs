@@ -13,6 +13,7 @@ mod presence;
 mod roster;
 mod settings;
 mod shell;
+mod spoken;
 
 use std::path::Path;
 use std::process::ExitStatus;

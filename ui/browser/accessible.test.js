@@ -34,9 +34,9 @@ const places = {
   "a filter that finds nothing": { mock: "30", steps: ["/", "type:zzzz"] },
   "a chip pressed": { mock: "30", steps: ["click:.chip"] },
   "a filter in the palette": { mock: "30", steps: ["Control+k", "type:publish role:t"] },
-  "what is not watched": { mock: "unwell", steps: ["click:[aria-label^=Health]"] },
+  "what is not watched": { mock: "unwell", steps: ["click:[title^=Health]"] },
   "2,000 sessions": { mock: "2000", width: 760, steps: ["End"] },
-  doctor: { mock: "30", steps: ["click:[aria-label^=Health]"] },
+  doctor: { mock: "30", steps: ["click:[title^=Health]"] },
 };
 
 for (const scheme of ["light", "dark"]) {

@@ -66,8 +66,8 @@ const PICTURES = {
   palette: { height: 480, scheme: "light", steps: ["Control+k"] },
   "palette-found": { width: 1200, steps: ["Control+k", "type:publish"] },
   help: { height: 640, scheme: "light", steps: ["?"] },
-  doctor: { height: 560, scheme: "light", steps: ["click:[aria-label^=Health]"] },
-  "doctor-unwell": { mock: "unwell", height: 640, scheme: "dark", steps: ["click:[aria-label^=Health]"] },
+  doctor: { height: 560, scheme: "light", steps: ["click:[title^=Health]"] },
+  "doctor-unwell": { mock: "unwell", height: 640, scheme: "dark", steps: ["click:[title^=Health]"] },
   "first-run": { mock: "first", height: 520 },
   "hooks-offer": { mock: "unhooked", height: 320, scheme: "dark" },
   "hooks-change": { mock: "unhooked", height: 560, scheme: "light", steps: ["click:text=Show the change"] },
@@ -120,7 +120,7 @@ const HARMS = {
   "a line is one grey fainter": () => (document.querySelector("[data-session] .now").style.color = "var(--faint)"),
   "a row stands a pixel lower": () => (document.querySelector("[data-session]").style.marginTop = "1px"),
   "the mark of the chosen row is gone": () => document.querySelector("[aria-current=true]").classList.remove("selected"),
-  "the health dot is gone": () => document.querySelector("[aria-label^=Health] .dot").remove(),
+  "the health dot is gone": () => document.querySelector("[title^=Health] .dot").remove(),
 };
 
 for (const [name, harm] of Object.entries(HARMS)) {

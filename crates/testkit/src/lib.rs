@@ -1,5 +1,5 @@
 //! A private desktop for one test: an X server, a session bus, a window manager, a tray host, a notification server, a
-//! launcher, and a WebDriver.
+//! launcher, a screen reader, and a WebDriver.
 //!
 //! Each [`Desktop`] has its own display, bus and home, so tests run side by side and never touch the
 //! person's own. Everything ends when the values are dropped. Linux only.
@@ -7,18 +7,22 @@
 #![forbid(unsafe_code)]
 #![cfg(target_os = "linux")]
 
+mod accessible;
 mod desktop;
 mod driver;
 mod launcher;
 mod notifications;
 mod program;
+mod screen_reader;
 mod tray;
 
+pub use accessible::Accessible;
 pub use desktop::Desktop;
 pub use driver::Driver;
 pub use fantoccini;
 pub use launcher::{Count, Launcher};
 pub use notifications::{Notification, NotificationServer};
+pub use screen_reader::ScreenReader;
 pub use tray::{MenuEntry, TrayHost, TrayItem};
 
 use std::time::{Duration, Instant};

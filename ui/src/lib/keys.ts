@@ -39,6 +39,9 @@ const AFTER_G: Record<string, Intent> = {
 /** How this system calls the key for commands. */
 export const MODIFIER = typeof navigator === "object" && /Mac/.test(navigator.userAgent) ? "⌘" : "Ctrl";
 
+/** The same key as `aria-keyshortcuts` calls it. */
+export const COMMAND = MODIFIER === "⌘" ? "Meta" : "Control";
+
 export class KeyReader {
   #afterG = false;
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import type { Hit } from "./bindings/Hit";
 import { manyRows } from "./host/mock/rows";
-import { choicesFor, projectName, speakerOf } from "./palette";
+import { choicesFor, hitWords, projectName, speakerOf } from "./palette";
 
 const commands = [{ name: "Keyboard", run: () => undefined }];
 const hit: Hit = { sessionId: "s", workChainId: "w", role: "tool_result", tool: "Bash", snippet: "x", snippetParts: [], project: "/home/dev/api", score: 1, offset: 0 };
@@ -52,4 +52,9 @@ test("who said it, and where", () => {
   expect(speakerOf({ ...hit, role: "answer", agentId: "a7c1" })).toBe("Answer, subagent");
   expect(speakerOf({ ...hit, role: "something new" })).toBe("something new");
   expect([projectName("/home/dev/api/"), projectName("-home-dev-api"), projectName("")]).toEqual(["api", "-home-dev-api", ""]);
+});
+
+test("a place in the history is said in one breath, with what cannot be seen shown", () => {
+  const parts = [{ text: "run the ", found: false }, { text: "release\u202e", found: true }];
+  expect(hitWords({ ...hit, snippetParts: parts, title: "Ship it" }, 0)).toBe("run the release⟨202E⟩, Output of Bash, Ship it, api");
 });

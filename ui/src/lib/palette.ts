@@ -1,9 +1,11 @@
 // What the palette offers for what was typed.
 
+import { timeWords } from "./age";
 import type { Hit } from "./bindings/Hit";
 import type { TrackedSession } from "./bindings/TrackedSession";
 import type { Completion } from "./query";
 import { placeOf, titleOf } from "./roster/words";
+import { oneLine, revealed } from "./text";
 
 export type Command = { readonly name: string; readonly key?: string; readonly run: () => void };
 
@@ -101,6 +103,13 @@ export function speakerOf(hit: Hit): string {
   const tool = hit.tool ?? "a tool";
   const words = hit.role === "tool_result" ? `Output of ${tool}` : hit.role === "tool_input" ? tool : (ROLES.get(hit.role) ?? hit.role);
   return hit.agentId === undefined ? words : `${words}, subagent`;
+}
+
+/** A place in the history in one breath, as screen readers say it: what, who, where, when. */
+export function hitWords(hit: Hit, now: number): string {
+  const snippet = revealed(hit.snippetParts.map((part) => part.text).join(""));
+  const parts = [snippet, speakerOf(hit), oneLine(hit.title ?? ""), projectName(hit.project), hit.at === undefined ? "" : timeWords(hit.at, now)];
+  return parts.filter(Boolean).join(", ");
 }
 
 /** The last part of a path, as the roster names projects. */

@@ -30,6 +30,8 @@ fn a_full_disk_is_said_and_everything_is_stored_when_there_is_room_again() {
         house.says(2, &"words that fill a disk ".repeat(10_000));
     }
     insta::assert_snapshot!("full_disk", house.until_trouble());
+    assert!(!house.hears(&"a long prompt ".repeat(10_000)), "there is no room for it");
+    house.until_said("hook events cannot be kept here");
     // Whoever looks on sees what happens now, and finds what was stored before.
     house.works(1);
     house.works(3);
@@ -44,6 +46,7 @@ fn a_full_disk_is_said_and_everything_is_stored_when_there_is_room_again() {
     house.until_stored(2, 8);
     house.until_stored(3, 2);
     assert_eq!(house.doctor(), "well");
+    assert!(house.hears("a prompt"));
     house.restart_after(|_| {});
     assert_eq!(house.troubles(), [""; 0]);
     house.ends_with_everything_stored();

@@ -8,6 +8,9 @@ use watchbill_engine::handle::{real_world, start};
 use watchbill_engine::index;
 use watchbill_engine::settings::Settings;
 use watchbill_engine::stored;
+use watchbill_hooks::deliver::deliver;
+use watchbill_hooks::envelope::Envelope;
+use watchbill_hooks::places::Places;
 use watchbill_protocol::search::SearchQuery;
 use watchbill_store::{Access, Mode, Store};
 
@@ -87,6 +90,25 @@ impl House {
         let line = author.prompt(self.next, now());
         self.next += 1;
         self.folder.append(&author, &line.replace("prompt", words));
+    }
+
+    /// A hook tells of a prompt; says whether the event was kept.
+    pub fn hears(&mut self, prompt: &str) -> bool {
+        let (id, order) = (u128::from(self.next), self.next);
+        self.next += 1;
+        let (agent, ancestors, terminal) = (None, Vec::new(), None);
+        let event = Envelope { id, at: now(), order, boot: None, agent, ancestors, terminal, cut: false };
+        let payload =
+            format!(r#"{{"session_id":"by-hook","hook_event_name":"UserPromptSubmit","prompt":"{prompt}"}}"#);
+        deliver(&Places::new(&self.data()), &event.encode(payload.as_bytes()), PATIENCE).kept
+    }
+
+    /// Waits for something to be said of the data folder.
+    pub fn until_said(&mut self, words: &str) {
+        self.ear
+            .as_mut()
+            .unwrap()
+            .until(words, |copy| copy.problems.iter().any(|problem| problem.detail.contains(words)));
     }
 
     /// What is said of the store, in the words of the roster.
@@ -179,6 +201,10 @@ fn rows(store: &Store) -> Vec<String> {
     store.sessions(&mut |key, row| sessions.push((key, row.session_id, row.chain_id))).unwrap();
     let mut all = Vec::new();
     for (key, id, chain) in sessions {
+        // What hooks alone have told stands in no transcript.
+        if store.files_of(key).unwrap().is_empty() {
+            continue;
+        }
         all.push(format!("{id} {chain:?}"));
         all.extend(store.batches(key).unwrap().iter().map(|stored| format!("{id} {:?}", stored.batch)));
         all.extend(store.activities(key).unwrap().iter().map(|stored| format!("{id} {:?}", stored.activity)));

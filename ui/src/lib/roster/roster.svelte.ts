@@ -22,7 +22,8 @@ export class RosterModel {
   phase = $state<Phase>("connecting");
   failure = $state("");
   showAll = $state(false);
-  announcement = $state("");
+  /** The same words may be news again: then their time is another. */
+  announcement = $state.raw({ words: "", time: 0 });
 
   text = $state("");
   groups = $state.raw<ReadonlySet<Group>>(new Set());
@@ -211,7 +212,8 @@ export class RosterModel {
     this.failure = "";
     this.clock.sync(after.generatedAt);
     this.#follow(after);
-    if (!this.#afresh && !before.reading) this.announcement = announcementOf(newlyNeeding(before, after)) ?? this.announcement;
+    const news = this.#afresh || before.reading ? undefined : announcementOf(newlyNeeding(before, after));
+    if (news !== undefined) this.announcement = { words: news, time: this.announcement.time + 1 };
     this.#afresh = false;
     if (this.#awaited !== undefined && !after.reading) void this.#answer(this.#awaited);
   }

@@ -24,19 +24,19 @@ const shown = (): string[] => model.sections.flatMap((section) => section.ids);
 
 test("what was so at the start is not announced", async () => {
   await start([asks("a")]);
-  expect(model.announcement).toBe("");
+  expect(model.announcement.words).toBe("");
   host.change({ upserts: [works("b")] });
-  expect(model.announcement).toBe("");
+  expect(model.announcement.words).toBe("");
 });
 
 test("only a session that newly needs the person is announced, with what it wants", () => {
   host.change({ upserts: [asks("b", "Fix it")] });
-  expect(model.announcement).toBe("Fix it needs you: wants to run: ls.");
+  expect(model.announcement.words).toBe("Fix it needs you: wants to run: ls.");
 });
 
 test("several at once are one announcement", () => {
   host.change({ upserts: [asks("a"), asks("b")] });
-  expect(model.announcement).toBe("2 sessions need you.");
+  expect(model.announcement.words).toBe("2 sessions need you.");
 });
 
 test("a delta for another revision brings a new snapshot", async () => {
@@ -165,7 +165,7 @@ test("what only the switch brought into sight is no news", async () => {
   await start([{ ...asks("old"), superseded: true, supersededBy: "n" }, works("n")]);
   model.setShowAll(true);
   await vi.waitFor(() => expect(shown()).toHaveLength(2));
-  expect(model.announcement).toBe("");
+  expect(model.announcement.words).toBe("");
 });
 
 test("the pane goes on with a successor, and begins anew with another chain", () => {

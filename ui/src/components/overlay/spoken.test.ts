@@ -1,0 +1,31 @@
+// @vitest-environment jsdom
+
+// Words for those who do not see them come as another element each time.
+
+import { cleanup, render, screen } from "@testing-library/svelte";
+import { afterEach, expect, test } from "vitest";
+
+import Notice from "./Notice.svelte";
+import Spoken from "./Spoken.svelte";
+
+afterEach(cleanup);
+
+test("new words, and the same words once more, are another element in the same region", async () => {
+  const { rerender } = render(Spoken, { words: "One needs you.", time: 1 });
+  const region = screen.getByRole("status");
+  const first = region.firstElementChild;
+  expect(first?.textContent).toBe("One needs you.");
+  await rerender({ words: "One needs you.", time: 2 });
+  expect(screen.getByRole("status")).toBe(region);
+  expect(region.firstElementChild).not.toBe(first);
+  await rerender({ words: "", time: 2 });
+  expect(region.childElementCount).toBe(0);
+});
+
+test("what was done is put into a region that was there before", async () => {
+  const { rerender } = render(Notice, { words: "", undo: undefined, onundo: () => undefined });
+  const region = screen.getByRole("status");
+  await rerender({ words: "Renamed" });
+  expect(screen.getByRole("status")).toBe(region);
+  expect(region.textContent).toContain("Renamed");
+});
