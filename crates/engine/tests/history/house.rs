@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 
 use watchbill_core::history::{HistorySettings, Role};
 use watchbill_core::ids::SessionId;
+use watchbill_core::time::Timestamp;
 use watchbill_engine::history::{HistoryIndex, IndexError, Indexed};
 use watchbill_store::search::{Hit, Query};
 use watchbill_store::stats::By;
+use watchbill_store::tables::files::FileCursor;
 use watchbill_store::{Mode, Store};
 use watchbill_watch::layout::classify;
 use watchbill_watch::mem::MemFs;
@@ -117,7 +119,9 @@ impl House {
             all.extend(store.executions(key).unwrap().iter().map(|done| format!("{id} {done:?}")));
             for (file, row) in store.files_of(key).unwrap() {
                 // Whatever was read at once: the same bytes, the same file, the same place in it.
-                all.push(format!("{id} {} {:?} {:?}", row.path, row.subagent, row.cursor));
+                // A file that was only touched since is not looked at again.
+                let cursor = FileCursor { mtime: Timestamp::default(), ..row.cursor };
+                all.push(format!("{id} {} {:?} {cursor:?}", row.path, row.subagent));
                 all.extend(store.segments(file).unwrap().iter().map(|row| format!("{id} {row:?}")));
                 let texts = store.texts(file, 0, u32::MAX >> 1).unwrap();
                 words.extend(
