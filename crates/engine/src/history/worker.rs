@@ -110,7 +110,8 @@ impl Worker {
             }
             match self.slice() {
                 Err(refusal) => self.refused(refusal),
-                Ok(()) if self.paused_until.is_none() => self.note_trouble(None),
+                // What only looks whether there is anything to write says nothing of the store.
+                Ok(()) if self.paused_until.is_none() && !self.has_work() => self.note_trouble(None),
                 Ok(()) => {}
             }
             self.log.copy(&self.parts.shelf);
@@ -136,15 +137,18 @@ impl Worker {
         }
     }
 
-    /// How long nothing is to be done; `None`: until something is told.
-    fn patience(&self) -> Option<Duration> {
-        let clock = &self.parts.clock;
-        let work = self.everything
+    fn has_work(&self) -> bool {
+        self.everything
             || self.untidy
             || self.damage.is_some()
             || self.archiving.is_some()
-            || !(self.heard.is_empty() && self.grown.is_empty() && self.behind.is_empty());
-        match (work, self.paused_until) {
+            || !(self.heard.is_empty() && self.grown.is_empty() && self.behind.is_empty())
+    }
+
+    /// How long nothing is to be done; `None`: until something is told.
+    fn patience(&self) -> Option<Duration> {
+        let clock = &self.parts.clock;
+        match (self.has_work(), self.paused_until) {
             (true, Some(until)) => Some(clock.until(until)),
             (true, None) => Some(Duration::ZERO),
             (false, _) => self.recover_at.into_iter().chain(self.archive_at).min().map(|at| clock.until(at)),
