@@ -32,7 +32,7 @@ impl Engine {
                 continue;
             };
             let Some(fold) = main.1.main() else { continue };
-            let recent = fold.facts().last_activity_at.is_some_and(|at| at >= oldest);
+            let recent = fold.last_activity_at().is_some_and(|at| at >= oldest);
             let in_use = recent || self.registry.all().any(|witness| witness.entry.session == *id);
             for cwd in &fold.lineage().cwds {
                 if !added_already.insert((cwd, in_use)) {

@@ -275,7 +275,7 @@ impl Engine {
                 let session = self.sessions.entry(fold.lineage().session.clone()).or_default();
                 session.mains.insert(path.clone());
                 session.root = root;
-                session.requests = fold.ledger().len();
+                session.requests = fold.requests();
                 (session.inherited, session.shared) = (*inherited, shared.clone());
             }
             (Fold::Agent(fold), Counted::Agent { with, tokens }) => {

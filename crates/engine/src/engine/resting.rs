@@ -32,9 +32,8 @@ impl Engine {
         let oldest = self.now - self.settings.recent;
         // A session that has begun has a row in any case; of another one only making the row tells.
         let is_old = |id: &SessionId| {
-            let facts = self.fold(id).map(|fold| fold.facts());
-            facts.is_some_and(|facts| {
-                facts.created_at.is_some() && facts.last_activity_at.is_some_and(|at| at < oldest)
+            self.fold(id).is_some_and(|fold| {
+                fold.created_at().is_some() && fold.last_activity_at().is_some_and(|at| at < oldest)
             })
         };
         let (old, others): (BTreeSet<_>, BTreeSet<_>) = self.sessions.keys().cloned().partition(is_old);
