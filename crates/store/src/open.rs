@@ -233,6 +233,8 @@ impl Store {
     /// When this process only reads, or the database cannot be opened.
     pub fn second_writer(&self) -> Result<Self, StoreError> {
         self.writer()?;
+        // Beside a writer that goes past the log there is no other.
+        self.return_to_log()?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut sql = Connection::open_with_flags(&self.path, flags).map_err(|e| self.fault(&e))?;
         prepare(&sql).map_err(|e| self.fault(&e))?;
@@ -245,6 +247,8 @@ impl Store {
             care: Cell::new(self.care.get()),
             lag: Cell::new(self.lag.get()),
             log: self.log.clone(),
+            unlogged: Cell::default(),
+            met_damage: Cell::new(self.met_damage.get()),
             _lock: None,
         })
     }
@@ -253,6 +257,7 @@ impl Store {
     pub fn was_written_beside(&self, second: &Self) {
         self.care.set(second.care.get());
         self.lag.set(second.lag.get());
+        self.met_damage.set(second.met_damage.get());
     }
 
     /// Waits at most so long for another program's lock: a loop that serves people must not wait for seconds.
