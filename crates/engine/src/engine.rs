@@ -4,6 +4,7 @@
 //! chains, rows. A step takes the input in, works off what became dirty by it, and says what it needs.
 
 mod attention;
+mod compares;
 mod hints;
 mod in_folders;
 mod keeps;
