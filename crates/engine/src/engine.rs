@@ -4,6 +4,7 @@
 //! chains, rows. A step takes the input in, works off what became dirty by it, and says what it needs.
 
 mod attention;
+mod compares;
 mod hints;
 mod in_folders;
 mod keeps;
@@ -234,7 +235,7 @@ impl Engine {
         self.tell_time(now);
         match input {
             Input::Hints(hints) => self.take_hints(hints, &mut out),
-            Input::Loaded(batch) => self.take_batch(batch),
+            Input::Loaded(batch) => self.take_batch(batch, &mut out),
             Input::Found(found) => self.reconcile(found, &mut out),
             Input::ScanEnded(problems) => self.end_first_scan(problems, &mut out),
             Input::Rescanned(found) => self.take_rescan(found, &mut out),

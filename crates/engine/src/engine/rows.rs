@@ -8,6 +8,7 @@ use watchbill_core::chain::chains::Chains;
 use watchbill_core::chain::link::{Link, LinkReason};
 use watchbill_core::ids::SessionId;
 use watchbill_core::roster::row::Row;
+use watchbill_core::session::resting::RestingFold;
 use watchbill_core::time::Timestamp;
 
 use super::{Due, Engine, View};
@@ -36,6 +37,16 @@ impl Engine {
         self.chains = chains;
         self.origins = origins;
         self.keeping.links();
+    }
+
+    /// The folds of all sessions, in no order. Where each has one transcript they are taken as they lie there: to look
+    /// each of thousands up takes longer than what is done with it.
+    pub(super) fn folds(&self) -> Vec<&RestingFold> {
+        if self.sessions.values().any(|session| session.mains.len() > 1) {
+            self.sessions.keys().filter_map(|id| self.fold(id)).collect()
+        } else {
+            self.files.values().filter_map(TrackedFile::main).collect()
+        }
     }
 
     pub(super) fn makings<'a>(&'a self, id: &'a SessionId) -> Makings<'a> {
