@@ -32,6 +32,11 @@ impl Looking {
         self.change(|state| state.shows = session)
     }
 
+    /// The session that is open in the window, in front or not.
+    pub fn shown(&self) -> Option<String> {
+        self.lock().shows.clone()
+    }
+
     /// The window is gone.
     pub fn closed(&self) -> Option<Option<String>> {
         self.change(|state| *state = State::default())
@@ -64,6 +69,7 @@ mod tests {
         assert_eq!(looking.shows(None), Some(None));
         assert_eq!(looking.shows(a()), Some(a()));
         assert_eq!(looking.focused(false), Some(None));
+        assert_eq!(looking.shown(), a(), "behind others it is open all the same");
         assert_eq!(looking.focused(true), Some(a()));
         assert_eq!(looking.closed(), Some(None));
         assert_eq!(looking.focused(true), None, "a window that opens again shows nothing yet");

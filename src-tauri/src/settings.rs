@@ -55,6 +55,7 @@ fn take(app: &AppHandle, changed: &Changed) {
     }
     if changed.settings.window != changed.before.window {
         window::apply(app, &changed.settings.window);
+        app.state::<Desk>().colour_tray(changed.settings.window.tray);
         crate::take_key(app, changed.settings.window.shortcut.clone().unwrap_or_default());
     }
     app.state::<SettingsLine>().tell(&changed.view);

@@ -10,7 +10,7 @@ use crate::windows::{self, Hint, Raised};
 use crate::world::World;
 
 /// A multiplexer in a multiplexer in a terminal: nobody nests deeper.
-const DEEPEST: usize = 5;
+pub(crate) const DEEPEST: usize = 5;
 
 /// Brings the terminal of a session to the front.
 ///

@@ -1,13 +1,11 @@
 //! Whether the terminal of a session is what the person looks at.
 
+use crate::focus::DEEPEST;
 use crate::place::Place;
 use crate::seat::Seat;
 use crate::terminals::Role;
 use crate::windows;
 use crate::world::{Platform, World};
-
-/// A multiplexer in a multiplexer in a terminal: nobody nests deeper.
-const DEEPEST: usize = 5;
 
 /// Whether the tab or pane of a session shows in the window that is in front. `None` when it cannot be told: who asks in
 /// order to be silent must not be, then.

@@ -13,7 +13,8 @@ pub fn resume_command(session: &str, cwd: Option<&str>) -> String {
 /// mode and run what follows. `$'…'` is in POSIX since 2024, and long before in bash, zsh and ksh.
 pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-".contains(c);
-    if !word.is_empty() && word.chars().all(plain) && !word.starts_with('-') {
+    // zsh takes `=word` for the path of a command.
+    if !word.is_empty() && word.chars().all(plain) && !word.starts_with(['-', '=']) {
         return word.to_owned();
     }
     // C1 control characters too: some terminals obey them.
@@ -47,6 +48,11 @@ mod tests {
             resume_command("-x; rm", Some("/home/dev/it's here")),
             r"cd '/home/dev/it'\''s here' && claude --resume '-x; rm'"
         );
+    }
+
+    #[test]
+    fn no_shell_takes_a_plain_word_for_anything_else() {
+        assert_eq!(["a=b", "=b", "-b", "", "~"].map(quoted), ["a=b", "'=b'", "'-b'", "''", "'~'"]);
     }
 
     #[test]

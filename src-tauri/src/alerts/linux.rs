@@ -30,10 +30,18 @@ pub struct Screen {
     signals: MessageStream,
     /// What the server can show; asked for once, and again when another server has come.
     abilities: Option<Abilities>,
-    /// The server's numbers of what stands.
-    shown: HashMap<Card, u32>,
+    /// What stands on the screen.
+    shown: HashMap<Card, Shown>,
     /// Nobody showed the last one, which has been said.
     complained: bool,
+}
+
+/// A notification as a server knows it.
+struct Shown {
+    /// The server's number of it.
+    id: u32,
+    /// The server, by its own name on the bus: it takes what it shows along when it goes.
+    by: String,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -67,8 +75,8 @@ impl Screen {
     /// Shows a notification, in place of what the card showed before.
     pub async fn show(&mut self, card: Card, notice: &Notice, buttons: &[Button], sound: bool) {
         match self.notify(card, notice, buttons, sound).await {
-            Ok(id) => {
-                self.shown.insert(card, id);
+            Ok(shown) => {
+                self.shown.insert(card, shown);
                 self.complained = false;
             }
             Err(error) if !self.complained => {
@@ -81,10 +89,15 @@ impl Screen {
 
     /// Takes a notification away.
     pub async fn close(&mut self, card: Card) {
-        let Some(id) = self.shown.remove(&card) else { return };
+        let Some(Shown { id, .. }) = self.shown.remove(&card) else { return };
         if let Err(error) = self.call("CloseNotification", &(id,)).await {
             tracing::debug!(%error, "a notification could not be taken away");
         }
+    }
+
+    /// Whether it stands on the screen.
+    pub fn has(&self, card: Card) -> bool {
+        self.shown.contains_key(&card)
     }
 
     /// Sets the number on the launcher's icon; desktops that have none do not listen.
@@ -123,9 +136,12 @@ impl Screen {
                     card.map(Heard::Gone)
                 }
                 Some("NameOwnerChanged") => {
+                    let (_, old, new) = body.deserialize::<(&str, &str, &str)>().unwrap_or_default();
                     self.abilities = None;
-                    self.shown.clear();
-                    Some(Heard::AllGone)
+                    self.complained = false;
+                    // Our own call may have started the one that comes, and it has been shown something already.
+                    self.shown.retain(|_, shown| shown.by != old);
+                    (!new.is_empty()).then_some(Heard::Came)
                 }
                 _ => None,
             };
@@ -141,7 +157,7 @@ impl Screen {
         notice: &Notice,
         buttons: &[Button],
         sound: bool,
-    ) -> zbus::Result<u32> {
+    ) -> zbus::Result<Shown> {
         let can = match self.abilities {
             Some(can) => can,
             None => *self.abilities.insert(abilities(&self.connection).await?),
@@ -162,15 +178,17 @@ impl Screen {
         } else {
             hints.insert("suppress-sound", Value::from(true));
         }
-        let replaced = self.shown.get(&card).copied().unwrap_or(0);
+        let replaced = self.shown.get(&card).map_or(0, |shown| shown.id);
         // The server's own time: what is urgent stays, the rest goes.
         let expires = -1_i32;
         let arguments = ("Watchbill", replaced, ENTRY, &notice.summary, body, actions, hints, expires);
-        self.call("Notify", &arguments).await?.body().deserialize()
+        let reply = self.call("Notify", &arguments).await?;
+        let by = reply.header().sender().map(ToString::to_string).unwrap_or_default();
+        Ok(Shown { id: reply.body().deserialize()?, by })
     }
 
     fn card(&self, id: u32) -> Option<Card> {
-        self.shown.iter().find(|(_, shown)| **shown == id).map(|(card, _)| *card)
+        self.shown.iter().find(|(_, shown)| shown.id == id).map(|(card, _)| *card)
     }
 
     async fn call<B>(&self, method: &str, arguments: &B) -> zbus::Result<zbus::Message>

@@ -12,8 +12,8 @@ test("each outcome has its words, and the line that helps", () => {
   expect(saidOf(answer({ outcome: "windowOnly", by: "VS Code", reason: "Editors keep their tabs." })).words).toBe(
     "Its window is in front, by VS Code. Editors keep their tabs.",
   );
-  const detached = answer({ reason: "Shown nowhere.", attachCommand: "tmux attach -t =w", resumeCommand: "claude --resume a" });
-  expect(saidOf(detached)).toEqual({ words: "Shown nowhere.", command: "tmux attach -t =w", commandIs: "attach" });
+  const detached = answer({ reason: "Shown nowhere.", attachCommand: "tmux attach -t '=w'", resumeCommand: "claude --resume a" });
+  expect(saidOf(detached)).toEqual({ words: "Shown nowhere.", command: "tmux attach -t '=w'", commandIs: "attach" });
   expect(saidOf(answer({ reason: "It has ended.", resumeCommand: "claude --resume a" })).commandIs).toBe("resume");
 });
 

@@ -114,7 +114,7 @@ async fn a_client_of_another_session_is_switched_and_none_at_all_is_said() -> Re
     assert_eq!(answer["outcome"], "notPossible", "{answer}");
     assert!(answer["reason"].as_str().is_some_and(|why| why.contains("`one`")), "{answer}");
     let attach = answer["attachCommand"].as_str().unwrap_or_default();
-    assert!(attach.starts_with("tmux -S ") && attach.ends_with("attach -t =one"), "{attach}");
+    assert!(attach.starts_with("tmux -S ") && attach.ends_with("attach -t '=one'"), "{attach}");
     assert_eq!(tmux.shown("one").await?, one.pid, "whoever attaches finds it");
     let _client = tmux.client("one", "first").await?;
     let _decoy = decoy(&desktop).await?;
