@@ -247,7 +247,6 @@ impl Store {
             lag: Cell::new(self.lag.get()),
             log: self.log.clone(),
             unlogged: Cell::default(),
-            met_damage: Cell::new(self.met_damage.get()),
             _lock: None,
         })
     }
@@ -256,7 +255,6 @@ impl Store {
     pub fn was_written_beside(&self, second: &Self) {
         self.care.set(second.care.get());
         self.lag.set(second.lag.get());
-        self.met_damage.set(second.met_damage.get());
     }
 
     /// Waits at most so long for another program's lock: a loop that serves people must not wait for seconds.
