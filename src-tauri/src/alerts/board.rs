@@ -84,14 +84,9 @@ impl Board {
         notice.map(|notice| Act::Show(standing.card, notice)).into_iter().collect()
     }
 
-    /// The person, or the desktop, has taken a notification away.
+    /// The person, or the desktop, has taken a notification away, or whoever showed it has gone.
     pub fn gone(&mut self, card: Card) {
         self.cards.retain(|standing| standing.card != card);
-    }
-
-    /// Whoever showed the notifications has gone, and they with it.
-    pub fn all_gone(&mut self) {
-        self.cards.clear();
     }
 
     /// Nothing of what stands is so any more.
@@ -209,7 +204,7 @@ mod tests {
         assert_eq!(board.hear(cleared("a"), start), []);
         board.hear(raised("ccc"), start + Duration::from_secs(1));
         assert_eq!(shown(&mut board).0, 2);
-        board.all_gone();
+        board.gone(2);
         assert_eq!(board.clear(), []);
     }
 

@@ -60,10 +60,8 @@ const BUTTONS: &[Button] =
 enum Heard {
     /// The notification, or a button of it, was clicked.
     Chosen(Card, String),
-    /// It was taken away.
-    Gone(Card),
-    /// Whoever showed them has gone, or has come.
-    AllGone,
+    /// They were taken away, or whoever showed them has gone.
+    Gone(Vec<Card>),
 }
 
 /// What the desk tells the task that shows alerts.
@@ -217,13 +215,11 @@ impl Showing {
                     other => tracing::debug!(other, "a desktop sent an action that was not offered"),
                 }
             }
-            Heard::Gone(card) => {
-                self.leads_to.remove(&card);
-                self.board.gone(card);
-            }
-            Heard::AllGone => {
-                self.leads_to.clear();
-                self.board.all_gone();
+            Heard::Gone(cards) => {
+                for card in cards {
+                    self.leads_to.remove(&card);
+                    self.board.gone(card);
+                }
             }
         }
     }
