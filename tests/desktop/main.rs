@@ -9,6 +9,8 @@ mod agent;
 mod alerts;
 mod chains;
 mod harm;
+mod keyboard;
+mod pictures;
 mod presence;
 mod roster;
 mod settings;

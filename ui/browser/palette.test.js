@@ -163,6 +163,25 @@ test("what was chosen lately is offered first", async () => {
   });
 });
 
+test("a command that opens a dialog leaves it open, and the focus comes back after it", async () => {
+  await browser.withWindow(WIDE, async (page) => {
+    await page.locator("[data-session]").first().waitFor();
+    await page.keyboard.press("j");
+    const before = await page.evaluate(() => document.activeElement?.dataset?.session);
+    await openPalette(page, "keyboard");
+    await page.locator("[role=option][aria-selected=true]:has-text('Keyboard')").waitFor();
+    await page.keyboard.press("Enter");
+    await page.locator("dialog[aria-label=Keyboard]").waitFor();
+    // What the palette has left behind has come by then.
+    await page.evaluate(() => new Promise((done) => setTimeout(done, 200)));
+    assert.equal(await page.locator("dialog[aria-label=Keyboard]").count(), 1);
+    await page.keyboard.press("Escape");
+    await becomes(page, () => document.activeElement?.dataset?.session, before);
+    // What was chosen lately is remembered.
+    await page.evaluate(() => localStorage.clear());
+  });
+});
+
 test("Escape closes it and gives the focus back", async () => {
   await browser.withWindow(WIDE, async (page) => {
     await page.locator("[data-session]").first().waitFor();

@@ -4,6 +4,7 @@
 //! chains, rows. A step takes the input in, works off what became dirty by it, and says what it needs.
 
 mod attention;
+mod compares;
 mod hints;
 mod in_folders;
 mod keeps;
@@ -33,7 +34,7 @@ use watchbill_core::person::Words;
 use watchbill_core::roster::delta::Roster;
 use watchbill_core::roster::row::Row;
 use watchbill_core::roster::visible::Filter;
-use watchbill_core::session::fold::SessionFold;
+use watchbill_core::session::resting::RestingFold;
 use watchbill_core::session::state::{State, StateKind};
 use watchbill_core::time::Timestamp;
 use watchbill_protocol::roster::Problem;
@@ -117,6 +118,10 @@ pub struct Engine {
     /// What the person has said.
     words: Words,
     chains_dirty: bool,
+    /// How many sessions there were when the chains were last resolved.
+    chained: usize,
+    /// Files of the first scan have come since, which do not make it worth while yet.
+    chains_behind: bool,
     /// For each session with copied history, the one it was copied from.
     origins: HashMap<SessionId, SessionId>,
     dirty: BTreeSet<SessionId>,
@@ -128,12 +133,16 @@ pub struct Engine {
     states: HashMap<SessionId, (State, Option<StateKind>)>,
     problems: Problems,
     scan_problems: Vec<watchbill_core::problem::Problem>,
+    /// They were looked at again since a scan of everything was asked for, which may have been before.
+    scan_problems_renewed: bool,
     watch_problems: Vec<watchbill_core::problem::Problem>,
     published_problems: Arc<[Problem]>,
     problems_dirty: bool,
     scratch: Vec<u8>,
     revision: u64,
     pub(crate) reading: bool,
+    /// Files that were hinted at before the first scan handed them over.
+    put_off: BTreeSet<PathBuf>,
     /// The first look at everything is over: what changes from now on has just happened.
     awake: bool,
     work: Work,
@@ -195,6 +204,8 @@ impl Engine {
             chains: Chains::default(),
             words: Words::default(),
             chains_dirty: false,
+            chained: 0,
+            chains_behind: false,
             origins: HashMap::new(),
             dirty: BTreeSet::new(),
             resting: resting::Resting::default(),
@@ -203,12 +214,14 @@ impl Engine {
             states: HashMap::new(),
             problems: Problems::default(),
             scan_problems: Vec::new(),
+            scan_problems_renewed: false,
             watch_problems: Vec::new(),
             published_problems: Arc::from([]),
             problems_dirty: true,
             scratch: Vec::new(),
             revision: 0,
             reading: true,
+            put_off: BTreeSet::new(),
             awake: false,
             work: Work::default(),
             keeping: keeps::Keeping::default(),
@@ -222,20 +235,10 @@ impl Engine {
         self.tell_time(now);
         match input {
             Input::Hints(hints) => self.take_hints(hints, &mut out),
-            Input::Loaded(batch) => {
-                for loaded in batch {
-                    self.take_loaded(loaded);
-                }
-            }
+            Input::Loaded(batch) => self.take_batch(batch),
             Input::Found(found) => self.reconcile(found, &mut out),
-            Input::ScanEnded(problems) => {
-                self.wake(&mut out);
-                self.scan_problems = problems;
-                self.problems_dirty = true;
-                self.reading = false;
-                self.revision += 1;
-                out.push(Output::Changed);
-            }
+            Input::ScanEnded(problems) => self.end_first_scan(problems, &mut out),
+            Input::Rescanned(found) => self.take_rescan(found, &mut out),
             Input::ProcessEnded(pid) => {
                 let change = self.registry.recheck(pid, &*self.world.processes);
                 self.take_registry_change(None, change, &mut out);
@@ -376,7 +379,7 @@ impl Engine {
         self.tell_attention(out);
     }
 
-    pub(crate) fn fold(&self, id: &SessionId) -> Option<&SessionFold> {
+    pub(crate) fn fold(&self, id: &SessionId) -> Option<&RestingFold> {
         self.main_file(id).and_then(|(_, file)| file.main())
     }
 }
@@ -388,7 +391,7 @@ fn main_of<'a>(session: &'a Session, files: &'a Files) -> Option<(&'a Path, &'a 
         return session.mains.first().and_then(known);
     }
     let by_activity = |(path, file): &(&'a Path, &TrackedFile)| {
-        (file.main().and_then(|fold| fold.facts().last_activity_at), *path)
+        (file.main().and_then(RestingFold::last_activity_at), *path)
     };
     session.mains.iter().filter_map(known).max_by_key(by_activity)
 }

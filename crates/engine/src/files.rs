@@ -15,7 +15,8 @@ use crate::transcripts::TrackedFile;
 /// Tracked files by their paths.
 #[derive(Default)]
 pub struct Files {
-    by_path: HashMap<OsString, TrackedFile, ByWords>,
+    /// Boxed, so that the table is small: it is looked at from all sides.
+    by_path: HashMap<OsString, Box<TrackedFile>, ByWords>,
 }
 
 /// Paths alone.
@@ -27,12 +28,12 @@ pub type ByWords = BuildHasherDefault<Words>;
 impl Files {
     /// The file at `path`.
     pub fn get(&self, path: &Path) -> Option<&TrackedFile> {
-        self.by_path.get(path.as_os_str())
+        self.by_path.get(path.as_os_str()).map(|file| &**file)
     }
 
     /// The same, to be changed.
     pub fn get_mut(&mut self, path: &Path) -> Option<&mut TrackedFile> {
-        self.by_path.get_mut(path.as_os_str())
+        self.by_path.get_mut(path.as_os_str()).map(|file| &mut **file)
     }
 
     /// Whether a file at `path` is known.
@@ -42,20 +43,20 @@ impl Files {
 
     /// Takes a file in, in place of what was known at `path`.
     pub fn insert(&mut self, path: PathBuf, file: TrackedFile) {
-        self.by_path.insert(path.into_os_string(), file);
+        self.by_path.insert(path.into_os_string(), Box::new(file));
     }
 
     /// The file at `path`, which is made if it is new.
     pub fn get_or_make(&mut self, path: &Path, make: impl FnOnce() -> TrackedFile) -> &mut TrackedFile {
         match self.by_path.entry(path.as_os_str().to_owned()) {
             Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(free) => free.insert(make()),
+            Entry::Vacant(free) => free.insert(Box::new(make())),
         }
     }
 
     /// Forgets the file at `path` and gives it away.
     pub fn remove(&mut self, path: &Path) -> Option<TrackedFile> {
-        self.by_path.remove(path.as_os_str())
+        self.by_path.remove(path.as_os_str()).map(|file| *file)
     }
 
     /// Room for so many more, so that taking them in does not hash the earlier ones again.
@@ -80,22 +81,22 @@ impl Files {
 
     /// All files, in no order.
     pub fn values(&self) -> impl Iterator<Item = &TrackedFile> {
-        self.by_path.values()
+        self.by_path.values().map(|file| &**file)
     }
 
     /// The same, to be changed.
     pub fn values_mut(&mut self) -> impl Iterator<Item = &mut TrackedFile> {
-        self.by_path.values_mut()
+        self.by_path.values_mut().map(|file| &mut **file)
     }
 
     /// All paths and files, in no order.
     pub fn iter(&self) -> impl Iterator<Item = (&Path, &TrackedFile)> {
-        self.by_path.iter().map(|(path, file)| (Path::new(path), file))
+        self.by_path.iter().map(|(path, file)| (Path::new(path), &**file))
     }
 
     /// The same, to be changed.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (&Path, &mut TrackedFile)> {
-        self.by_path.iter_mut().map(|(path, file)| (Path::new(path), file))
+        self.by_path.iter_mut().map(|(path, file)| (Path::new(path), &mut **file))
     }
 }
 

@@ -9,7 +9,7 @@ use watchbill_core::ids::SessionId;
 use watchbill_core::problem::Problem;
 use watchbill_core::time::Timestamp;
 use watchbill_watch::hints::Hint;
-use watchbill_watch::scan::Found;
+use watchbill_watch::scan::{Found, Scan};
 
 use crate::folders::FolderLook;
 use crate::hooks_in::HookMessage;
@@ -26,6 +26,8 @@ pub enum Input {
     Found(Vec<Found>),
     /// The first scan has ended, with what it could not look at.
     ScanEnded(Vec<Problem>),
+    /// A scan of everything that was asked for by [`Output::Rescan`].
+    Rescanned(Scan),
     /// A process has ended; without an id, any may have.
     ProcessEnded(Option<u32>),
     /// A deadline has come.
@@ -61,6 +63,7 @@ impl Input {
             Self::Loaded(_) => "loaded files",
             Self::Found(_) => "found files",
             Self::ScanEnded(_) => "end of the scan",
+            Self::Rescanned(_) => "scan of everything",
             Self::ProcessEnded(_) => "end of a process",
             Self::Deadline => "deadline",
             Self::Folders(_) => "working folders",
@@ -93,6 +96,8 @@ pub enum Output {
     WatchFolder(PathBuf),
     /// This folder needs no watching any more.
     UnwatchFolder(PathBuf),
+    /// Scan everything, wherever that does not stop the loop, after this moment.
+    Rescan,
     /// Look at this working folder, wherever that does not stop the loop.
     LookAtFolder(PathBuf),
     /// These files hold more than one step reads: send the hint again.

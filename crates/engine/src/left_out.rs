@@ -11,7 +11,7 @@ use watchbill_core::transcript::line_splitter::{LineSplitter, Split};
 use watchbill_store::forget::Forgotten;
 use watchbill_store::{Store, StoreError};
 use watchbill_watch::fs::Fs;
-use watchbill_watch::layout::{Place, classify};
+use watchbill_watch::layout::{Place, below, classify};
 
 use crate::persist::facts_without;
 use crate::persist::kept::KeptFile;
@@ -64,7 +64,7 @@ fn sessions(store: &Store, exclude: &Exclude, roots: &[PathBuf]) -> Result<BTree
 }
 
 fn place(roots: &[PathBuf], path: &Path) -> Option<Place> {
-    let relative = roots.iter().find_map(|root| path.strip_prefix(root).ok())?;
+    let relative = roots.iter().find_map(|root| below(root, path))?;
     classify(relative).filter(Place::is_transcript)
 }
 

@@ -38,6 +38,7 @@ pub mod problems;
 pub mod publish;
 pub mod registry;
 pub mod replay;
+mod rescans;
 mod runtime;
 pub mod said;
 pub mod search;

@@ -15,6 +15,7 @@ use crate::publish::{AlertSink, Sink, Subscription};
 use crate::settings::Settings;
 use crate::source::Source;
 use crate::transcripts::Loaded;
+use watchbill_watch::scan::Scan;
 
 /// A question that the loop answers between two steps.
 pub(crate) type Question = Box<dyn FnOnce(&Engine, &dyn Source) + Send>;
@@ -29,6 +30,8 @@ pub(crate) enum Message {
     ScanBegan {
         recent: usize,
     },
+    /// A scan of everything that was asked for.
+    Rescanned(Box<Scan>),
     ProcessEnded(u32),
     Folder(Box<FolderLook>),
     /// The machine slept, or its clock was set.

@@ -82,6 +82,11 @@ impl Problems {
         was
     }
 
+    /// Whether anything could not be read.
+    pub fn any_unreadable(&self) -> bool {
+        self.by_place.values().any(|kinds| kinds.keys().any(|kind| UNREADABLE.contains(kind)))
+    }
+
     /// Files that could not be read and that `gone` says are there no more need not be spoken of.
     pub fn forget_unreadable(&mut self, gone: &dyn Fn(&Path) -> bool) {
         self.by_place.retain(|path, kinds| {

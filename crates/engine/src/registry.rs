@@ -277,6 +277,16 @@ impl Registry {
         self.all().any(|witness| witness.entry.instance.pid == pid && witness.liveness == Liveness::Alive)
     }
 
+    /// How many files were read.
+    pub fn count(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Whether a file was read.
+    pub fn contains(&self, path: &Path) -> bool {
+        self.slots.contains_key(path)
+    }
+
     /// The paths of all files that were read, for a rescan.
     pub fn paths(&self) -> Vec<PathBuf> {
         self.slots.keys().cloned().collect()

@@ -27,6 +27,7 @@ use crate::message::Message;
 use crate::mute::MuteFile;
 use crate::persist::Persist;
 use crate::publish::{Served, Subscriber};
+use crate::rescans::{Asked, Rescans};
 use crate::settings::Settings;
 use crate::source::{self, Source};
 use crate::stall::Watched;
@@ -52,6 +53,7 @@ pub(crate) struct Loop {
     serve_at: Option<Timestamp>,
     exits: Exits,
     folder_looks: FolderLooks,
+    rescans: Rescans,
     ear: Result<Option<Ear>, Problem>,
     /// Until when the first snapshot waits for looks at working folders.
     folders_until: Option<Timestamp>,
@@ -63,6 +65,10 @@ pub(crate) struct Loop {
     historian: Option<Historian>,
     recent_left: Option<usize>,
     recent_limit: usize,
+    /// The first scan has read all its files; a look at everything ends it.
+    read_all: bool,
+    /// It had when the look began that is under way.
+    had_read_all: bool,
     watch_problems: Vec<Problem>,
     /// What other programs ask of this one, and it of them.
     wishes: Option<Wishes>,
@@ -107,6 +113,7 @@ impl Loop {
         let folder_looks = FolderLooks::new(Arc::clone(&world.fs), move |look| {
             looked.send(Message::Folder(Box::new(look))).is_ok()
         });
+        let rescans = Rescans::new(Arc::clone(&world.fs), sender.clone());
         first_look.go_on(&engine);
         let ended = sender.clone();
         // A failed send means that the loop has stopped; then nobody wants to know.
@@ -129,6 +136,7 @@ impl Loop {
             serve_at: None,
             exits,
             folder_looks,
+            rescans,
             ear,
             folders_until: None,
             looked: None,
@@ -138,6 +146,8 @@ impl Loop {
             persist,
             historian: None,
             recent_limit: 0,
+            read_all: false,
+            had_read_all: false,
             watch_problems: Vec::new(),
             wishes: None,
             answers: Vec::new(),
@@ -151,6 +161,7 @@ impl Loop {
         self.engine.read_registries(&mut out);
         self.carry_out(out);
         self.hear_wishes();
+        self.begin_history();
         let muted = self.engine.settings.data_dir.as_deref().and_then(|folder| MuteFile::of(folder).read());
         self.step(Input::Attention(AttentionInput::Mute(muted)));
         self.watch_problems = self.problems();
@@ -191,9 +202,9 @@ impl Loop {
         }
     }
 
-    /// The roster comes first; who was asked for it by nobody can wait.
+    /// The roster comes first; until it is there the history's thread only copies the store's log.
     fn begin_history(&mut self) {
-        let writes = self.persist.as_ref().filter(|persist| persist.writes() && !self.engine.reading);
+        let writes = self.persist.as_ref().filter(|persist| persist.writes());
         if let (Some(persist), None) = (writes, &self.historian) {
             self.historian = Some(Historian::start(HistorianParts {
                 fs: Arc::clone(&self.engine.world.fs),
@@ -205,6 +216,9 @@ impl Loop {
                 data_dir: self.engine.settings.data_dir.clone().unwrap_or_default(),
                 clock: Arc::clone(&self.clock),
             }));
+        }
+        if let Some(historian) = self.historian.as_ref().filter(|_| !self.engine.reading) {
+            historian.begin();
         }
     }
 
@@ -226,8 +240,10 @@ impl Loop {
         let read = persist.save(&mut self.engine, now);
         let told = persist.trouble() != trouble.as_ref();
         let began = persist.writes() && !wrote;
-        if let Some(historian) = &self.historian {
-            historian.grown(read);
+        match &self.historian {
+            Some(historian) if self.engine.reading && !read.is_empty() => historian.stored(),
+            Some(historian) => historian.grown(read),
+            None => {}
         }
         if told {
             self.step(Input::Deadline);
@@ -244,6 +260,16 @@ impl Loop {
         let out = self.engine.step(self.clock.now(), input);
         drop(watched);
         self.carry_out(out);
+    }
+
+    /// Has everything scanned on another thread; where there is none, here.
+    fn rescan(&mut self) {
+        match self.rescans.ask(&self.engine.settings.roots) {
+            Asked::Begun => self.had_read_all = self.read_all,
+            // What the one under way has passed already may have changed.
+            Asked::Later => {}
+            Asked::Here(found) => self.take_rescan(found, true),
+        }
     }
 
     fn carry_out(&mut self, out: Vec<Output>) {
@@ -266,6 +292,7 @@ impl Loop {
                 Output::ForgetProcess(pid) => self.exits.forget(pid),
                 Output::WatchFolder(folder) => self.source.watch_folder(&folder),
                 Output::UnwatchFolder(folder) => self.source.unwatch_folder(&folder),
+                Output::Rescan => self.rescan(),
                 Output::LookAtFolder(folder) => self.folder_looks.ask(folder),
                 Output::Again(paths) => self.again.extend(paths.into_iter().map(Hint::File)),
             }

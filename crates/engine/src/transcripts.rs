@@ -10,6 +10,7 @@ use watchbill_core::ids::SessionId;
 use watchbill_core::problem::ProblemKind;
 use watchbill_core::session::effect::Effect;
 use watchbill_core::session::fold::SessionFold;
+use watchbill_core::session::resting::RestingFold;
 use watchbill_core::session::state::Timeouts;
 use watchbill_core::session::subagent::SubagentFold;
 use watchbill_core::time::Timestamp;
@@ -51,7 +52,7 @@ pub struct TrackedFile {
 /// What is folded from the file.
 pub enum Fold {
     /// A session's own transcript.
-    Main(Box<SessionFold>),
+    Main(RestingFold),
     /// A subagent's.
     Agent(Box<SubagentFold>),
 }
@@ -121,10 +122,10 @@ impl TrackedFile {
                 Fold::Agent(Box::new(SubagentFold::new(agent)))
             }
             Place::Transcript { session, .. } => {
-                Fold::Main(Box::new(SessionFold::new(session.clone(), timeouts)))
+                Fold::Main(SessionFold::new(session.clone(), timeouts).into())
             }
             // No other place is a file of records; an empty session keeps the type total.
-            _ => Fold::Main(Box::new(SessionFold::new(SessionId::new(""), timeouts))),
+            _ => Fold::Main(SessionFold::new(SessionId::new(""), timeouts).into()),
         }
     }
 
@@ -134,7 +135,7 @@ impl TrackedFile {
     }
 
     /// The session's fold, when the file is a session's own transcript.
-    pub fn main(&self) -> Option<&SessionFold> {
+    pub fn main(&self) -> Option<&RestingFold> {
         match &self.fold {
             Fold::Main(fold) => Some(fold),
             Fold::Agent(_) => None,

@@ -50,6 +50,11 @@ pub(crate) fn size(file: &Path) -> u64 {
     fs::metadata(file).map_or(0, |meta| meta.len())
 }
 
+/// Waits until the file is on the disk.
+pub(crate) fn sync(file: &Path) -> Result<(), StoreError> {
+    fs::File::open(file).and_then(|file| file.sync_all()).map_err(|e| StoreError::io(file, e))
+}
+
 /// Moves a file, saying nothing about one that is not there.
 pub(crate) fn rename_if_there(from: &Path, to: &Path) -> Result<(), StoreError> {
     match fs::rename(from, to) {

@@ -12,6 +12,7 @@ pub mod error;
 mod folder;
 pub mod forget;
 mod index;
+mod journal;
 pub mod left_out;
 mod lock;
 mod log;

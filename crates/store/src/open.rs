@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub enum Mode {
     /// Write, if no other process does; read otherwise.
     WriteOrRead,
-    /// Read alone: nothing is made and nothing changed.
+    /// Read alone: nothing is made and nothing changed, but that what a killed first index has left is put right.
     Read,
 }
 
@@ -75,6 +75,10 @@ pub struct Store {
     pub(crate) care: Cell<Care>,
     pub(crate) lag: Cell<Option<Lag>>,
     pub(crate) log: LogPages,
+    /// What is written goes into the database itself.
+    pub(crate) unlogged: Cell<bool>,
+    /// Something was met that the next start has to look into.
+    pub(crate) met_damage: Cell<bool>,
     /// Held as long as the store is open. Dropped after the connection, since fields drop in order.
     _lock: Option<WriterLock>,
 }
@@ -87,6 +91,10 @@ impl Store {
     /// the writer: it is set aside, as [`origin`](Self::origin) says.
     pub fn open(data_dir: &Path, mode: Mode) -> Result<Self, StoreError> {
         if mode == Mode::Read {
+            if is_half_written(&data_dir.join(DATABASE)) {
+                // Only a writer may take the half step back. Where one is at it, there is nothing to put right.
+                drop(Self::take_over(data_dir)?);
+            }
             return Self::open_reader(data_dir, None);
         }
         folder::make(data_dir)?;
@@ -129,6 +137,8 @@ impl Store {
             care: Cell::default(),
             lag: Cell::default(),
             log: LogPages::default(),
+            unlogged: Cell::default(),
+            met_damage: Cell::default(),
             _lock: Some(lock),
         };
         note_length(&mut store.sql, &store.log).map_err(|e| StoreError::of(&store.path, &e))?;
@@ -182,7 +192,7 @@ impl Store {
             // In a folder that may not be written the log's companion cannot be made. Without a log to read, the
             // file alone is everything.
             Err(StoreError::ReadOnly { .. } | StoreError::Io { .. })
-                if folder::size(&damage::beside(&path, "-wal")) == 0 =>
+                if folder::size(&damage::beside(&path, "-wal")) == 0 && !is_half_written(&path) =>
             {
                 connect_reader(&path, true)?
             }
@@ -201,6 +211,8 @@ impl Store {
             care: Cell::default(),
             lag: Cell::default(),
             log: LogPages::default(),
+            unlogged: Cell::default(),
+            met_damage: Cell::default(),
             _lock: None,
         })
     }
@@ -263,9 +275,15 @@ impl Store {
         // A statement that is refused may be a damaged schema.
         if let StoreError::Damaged { .. } | StoreError::IndexDamaged { .. } | StoreError::Sql { .. } = fault {
             Suspicion::of(&self.path).raise();
+            self.met_damage.set(true);
         }
         fault
     }
+}
+
+/// Whether a step is on its way into the database itself, or was left so by a kill.
+fn is_half_written(path: &Path) -> bool {
+    folder::size(&damage::beside(path, "-journal")) > 0
 }
 
 /// Opens the database to read; says its schema. `alone`: nobody writes it, and nothing beside it is looked at.

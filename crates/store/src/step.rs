@@ -23,9 +23,9 @@ pub struct Step<'a> {
     unindexed: Option<Lag>,
 }
 
-/// So many bytes of texts are indexed at once while very many are stored: the index gets as few pieces as the memory
-/// allows.
-const INDEX_AT: usize = 32 << 20;
+/// So many bytes of texts are indexed at once while very many are stored: as many as give one piece of the index, and
+/// as are still among the pages in memory.
+const INDEX_AT: usize = 8 << 20;
 
 /// What a step has stored of a file's texts.
 #[derive(Debug, Clone, Copy, Default)]

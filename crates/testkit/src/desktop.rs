@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
 
-use crate::{program, until};
+use crate::{Picture, program, until};
 
 /// A bus without service files: nothing of the real machine can be started by asking for it.
 const BUS: &str = r#"<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
@@ -174,6 +174,29 @@ impl Desktop {
     pub async fn screenshot(&self, to: &Path) -> Result<()> {
         let output = program::output(self.command("import").args(["-window", "root"]).arg(to)).await?;
         ensure!(output.status.success(), "import: {}", String::from_utf8_lossy(&output.stderr));
+        Ok(())
+    }
+
+    /// What a window shows, without its frame.
+    ///
+    /// # Errors
+    /// When ImageMagick fails, or the window is not there.
+    pub async fn picture(&self, id: &str) -> Result<Picture> {
+        let file = self.home().join(format!("window-{id}.png"));
+        let to = format!("PNG24:{}", file.display());
+        let output = program::output(self.command("import").args(["-window", id, &to])).await?;
+        ensure!(output.status.success(), "import: {}", String::from_utf8_lossy(&output.stderr));
+        Picture::read(&file)
+    }
+
+    /// Puts the pointer somewhere on the screen.
+    ///
+    /// # Errors
+    /// When xdotool is missing.
+    pub async fn point_at(&self, x: u32, y: u32) -> Result<()> {
+        let mut xdotool = self.command("xdotool");
+        let output = program::output(xdotool.args(["mousemove", &x.to_string(), &y.to_string()])).await?;
+        ensure!(output.status.success(), "xdotool: {}", String::from_utf8_lossy(&output.stderr));
         Ok(())
     }
 

@@ -12,6 +12,7 @@ mod desktop;
 mod driver;
 mod launcher;
 mod notifications;
+mod picture;
 mod program;
 mod screen_reader;
 mod tray;
@@ -22,6 +23,7 @@ pub use driver::Driver;
 pub use fantoccini;
 pub use launcher::{Count, Launcher};
 pub use notifications::{Notification, NotificationServer};
+pub use picture::{Difference, Picture};
 pub use screen_reader::ScreenReader;
 pub use tray::{MenuEntry, TrayHost, TrayItem};
 

@@ -73,62 +73,140 @@ pub const SESSIONS: &str = "sessions";
 /// What a path relative to the agent's folder, or to a working folder, is. `None` for everything that is not
 /// ours to read, above all the key files beside the registry.
 pub fn classify(relative: &Path) -> Option<Place> {
-    let mut names = Vec::with_capacity(6);
-    for component in relative.components() {
-        match component {
-            Component::Normal(name) => names.push(name),
-            _ => return None,
+    recognize(relative).map(Recognized::place)
+}
+
+/// Whether [`classify`] knows the path: without putting anything together for it.
+pub fn is_known(relative: &Path) -> bool {
+    recognize(relative).is_some()
+}
+
+/// The path below a root; `None` for one that is not there. What is spelled alike is compared as it is spelled: to take
+/// paths apart was a sixth of a start that finds everything unchanged.
+pub fn below<'p>(root: &Path, path: &'p Path) -> Option<&'p Path> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::ffi::OsStrExt;
+        let rest = path.as_os_str().as_bytes().strip_prefix(root.as_os_str().as_bytes());
+        if let Some([b'/', rest @ ..]) = rest
+            && !rest.starts_with(b"/")
+        {
+            return Some(Path::new(OsStr::from_bytes(rest)));
         }
     }
+    path.strip_prefix(root).ok()
+}
+
+/// A place that borrows its names from the path.
+enum Recognized<'p> {
+    Transcript { project: &'p OsStr, session: &'p [u8] },
+    Subagent { project: &'p OsStr, session: &'p OsStr, agent: &'p [u8], meta: bool },
+    FlatSubagent { project: &'p OsStr, agent: &'p [u8] },
+    Registry { pid: u32 },
+    Marker { session: &'p [u8] },
+    StatusFile { session: &'p [u8] },
+}
+
+impl Recognized<'_> {
+    fn place(self) -> Place {
+        let id = |name: &[u8]| SessionId::new(&String::from_utf8_lossy(name));
+        let text = |name: &[u8]| Arc::from(String::from_utf8_lossy(name));
+        match self {
+            Self::Transcript { project, session } => {
+                Place::Transcript { project: project.to_owned(), session: id(session) }
+            }
+            Self::Subagent { project, session, agent, meta } => {
+                let project = project.to_owned();
+                let (session, agent) = (SessionId::new(&session.to_string_lossy()), text(agent));
+                match meta {
+                    true => Place::SubagentMeta { project, session, agent },
+                    false => Place::Subagent { project, session, agent },
+                }
+            }
+            Self::FlatSubagent { project, agent } => {
+                Place::FlatSubagent { project: project.to_owned(), agent: text(agent) }
+            }
+            Self::Registry { pid } => Place::Registry { pid },
+            Self::Marker { session } => Place::Marker { session: id(session) },
+            Self::StatusFile { session } => Place::StatusFile { session: id(session) },
+        }
+    }
+}
+
+fn recognize(relative: &Path) -> Option<Recognized<'_>> {
+    let names = split(relative)?;
     match names.as_slice() {
-        [first, project, rest @ ..] if *first == PROJECTS => classify_in_project(project, rest),
-        [first, name] if *first == SESSIONS => registry_pid(name).map(|pid| Place::Registry { pid }),
+        [first, project, rest @ ..] if *first == PROJECTS => in_project(project, rest),
+        [first, name] if *first == SESSIONS => registry_pid(name).map(|pid| Recognized::Registry { pid }),
         [name] => in_working_folder(name),
         [folder, name] if *folder == ".claude" => in_working_folder(name),
         _ => None,
     }
 }
 
+/// The names in a path; `None` where it leads upwards or begins at the top.
+fn split(relative: &Path) -> Option<Vec<&OsStr>> {
+    // The deepest place of ours has seven names in all but made-up trees.
+    let mut names = Vec::with_capacity(8);
+    #[cfg(unix)]
+    {
+        use std::os::unix::ffi::OsStrExt;
+        let bytes = relative.as_os_str().as_bytes();
+        names.extend(bytes.split(|byte| *byte == b'/').map(OsStr::from_bytes));
+        // Nearly every path is spelled plainly; what is not is taken apart with all care.
+        if names.iter().all(|name| !matches!(name.as_bytes(), b"" | b"." | b"..")) {
+            return Some(names);
+        }
+        names.clear();
+    }
+    for component in relative.components() {
+        match component {
+            Component::Normal(name) => names.push(name),
+            _ => return None,
+        }
+    }
+    Some(names)
+}
+
 /// The session that a marker's file name tells of: `compacted.<session>.marker`.
 pub fn marker_session(name: &OsStr) -> Option<SessionId> {
-    let id = name.as_encoded_bytes().strip_prefix(b"compacted.")?.strip_suffix(b".marker")?;
-    (!id.is_empty()).then(|| SessionId::new(&String::from_utf8_lossy(id)))
+    Some(SessionId::new(&String::from_utf8_lossy(between(name, b"compacted.", b".marker")?)))
 }
 
 /// The session that a status file speaks of: `status.<session>.md`.
 pub fn status_session(name: &OsStr) -> Option<SessionId> {
-    let id = name.as_encoded_bytes().strip_prefix(b"status.")?.strip_suffix(b".md")?;
-    (!id.is_empty()).then(|| SessionId::new(&String::from_utf8_lossy(id)))
+    Some(SessionId::new(&String::from_utf8_lossy(between(name, b"status.", b".md")?)))
 }
 
-fn in_working_folder(name: &OsStr) -> Option<Place> {
-    let marker = marker_session(name).map(|session| Place::Marker { session });
-    marker.or_else(|| status_session(name).map(|session| Place::StatusFile { session }))
+fn between<'p>(name: &'p OsStr, before: &[u8], after: &[u8]) -> Option<&'p [u8]> {
+    let id = name.as_encoded_bytes().strip_prefix(before)?.strip_suffix(after)?;
+    (!id.is_empty()).then_some(id)
 }
 
-fn classify_in_project(project: &OsStr, rest: &[&OsStr]) -> Option<Place> {
+fn in_working_folder(name: &OsStr) -> Option<Recognized<'_>> {
+    let marker = between(name, b"compacted.", b".marker").map(|session| Recognized::Marker { session });
+    marker.or_else(|| between(name, b"status.", b".md").map(|session| Recognized::StatusFile { session }))
+}
+
+fn in_project<'p>(project: &'p OsStr, rest: &[&'p OsStr]) -> Option<Recognized<'p>> {
     match rest {
         [name] => {
             let stem = stem(name, b".jsonl")?;
             Some(match agent_of(stem) {
-                Some(agent) => Place::FlatSubagent { project: project.to_owned(), agent },
-                None => Place::Transcript {
-                    project: project.to_owned(),
-                    session: SessionId::new(&String::from_utf8_lossy(stem)),
-                },
+                Some(agent) => Recognized::FlatSubagent { project, agent },
+                None => Recognized::Transcript { project, session: stem },
             })
         }
         [session, folder, middle @ .., name] if *folder == "subagents" => {
             if middle.first().is_some_and(|first| *first != "workflows") {
                 return None;
             }
-            let project = project.to_owned();
-            let session = SessionId::new(&session.to_string_lossy());
-            if let Some(stem) = stem(name, b".jsonl") {
-                agent_of(stem).map(|agent| Place::Subagent { project, session, agent })
-            } else {
-                let agent = agent_of(stem(name, b".meta.json")?)?;
-                Some(Place::SubagentMeta { project, session, agent })
+            let of_agent = |stem, meta| {
+                agent_of(stem).map(|agent| Recognized::Subagent { project, session, agent, meta })
+            };
+            match stem(name, b".jsonl") {
+                Some(stem) => of_agent(stem, false),
+                None => of_agent(stem(name, b".meta.json")?, true),
             }
         }
         _ => None,
@@ -138,13 +216,14 @@ fn classify_in_project(project: &OsStr, rest: &[&OsStr]) -> Option<Place> {
 /// The name without its ending; `None` for hidden files and those that the client has set aside.
 fn stem<'a>(name: &'a OsStr, ending: &[u8]) -> Option<&'a [u8]> {
     let stem = name.as_encoded_bytes().strip_suffix(ending)?;
-    let set_aside = stem.windows(b".orphaned-".len()).any(|part| part == b".orphaned-");
+    // Names of the client's own hold no dot.
+    let set_aside =
+        stem.contains(&b'.') && stem.windows(b".orphaned-".len()).any(|part| part == b".orphaned-");
     (!stem.is_empty() && !stem.starts_with(b".") && !set_aside).then_some(stem)
 }
 
-fn agent_of(stem: &[u8]) -> Option<Arc<str>> {
-    let id = stem.strip_prefix(b"agent-")?;
-    (!id.is_empty()).then(|| String::from_utf8_lossy(id).into())
+fn agent_of(stem: &[u8]) -> Option<&[u8]> {
+    stem.strip_prefix(b"agent-").filter(|id| !id.is_empty())
 }
 
 /// Digits alone, as the client writes them: neither `pid-7.json` of old clients nor `007.json`.
@@ -195,6 +274,28 @@ mod tests {
         ];
         for (path, expected) in table {
             assert_eq!(classify(Path::new(path)), *expected, "{path}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_path_is_what_it_is_taken_apart_in_haste_or_with_care(
+            names in proptest::collection::vec(
+                proptest::sample::select(vec!["", ".", "..", "home", "dev", "projects", "p", "s.jsonl"]),
+                0..7,
+            ),
+            above in 0usize..7,
+        ) {
+            let (path, root) = (names.join("/"), names[..above.min(names.len())].join("/"));
+            let (path, root) = (Path::new(&path), Path::new(&root));
+            let normal = |component| match component {
+                Component::Normal(name) => Some(name),
+                _ => None,
+            };
+            proptest::prop_assert_eq!(split(path), path.components().map(normal).collect::<Option<Vec<_>>>());
+            for root in [root, Path::new("/home/dev"), Path::new("/")] {
+                proptest::prop_assert_eq!(below(root, path), path.strip_prefix(root).ok());
+            }
         }
     }
 

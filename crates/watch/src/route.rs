@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use notify::event::{EventKind, ModifyKind, RemoveKind, RenameMode};
 
 use crate::hints::{Hint, hints_from_notify};
-use crate::layout::classify;
+use crate::layout::{below, classify, is_known};
 use crate::plan::{Plan, Reach};
 
 /// What the callback does with an event.
@@ -88,7 +88,7 @@ impl Routes {
             steps.extend(self.known_as(&path).into_iter().map(|name| Step::Hint(Hint::Tree(name))));
         }
         if let Some((tree, root)) = self.trees.iter().find(|(tree, _)| path.starts_with(tree)) {
-            let place = path.strip_prefix(root).ok().and_then(classify);
+            let place = below(root, &path).and_then(classify);
             let is_file = matches!(hint(PathBuf::new()), Hint::File(_));
             if place.is_none() && path != *tree && may_be_new_folder(kind) {
                 // A link to a folder comes as a new file, and a folder made readable as a changed one.
@@ -105,7 +105,7 @@ impl Routes {
         }
         let Some((dir, name)) = path.parent().zip(path.file_name()) else { return };
         if let Some(root) = self.flats.get(dir)
-            && path.strip_prefix(root).ok().and_then(classify).is_some()
+            && below(root, &path).is_some_and(is_known)
         {
             steps.insert(Step::Hint(hint(path.clone())));
         }

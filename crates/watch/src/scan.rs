@@ -7,7 +7,7 @@ use std::sync::Arc;
 use watchbill_core::problem::{Problem, ProblemKind};
 
 use crate::fs::{FileId, FileKind, FileStat, Fs, NotRegular, problem, problem_of};
-use crate::layout::{self, Place, classify};
+use crate::layout::{self, Place, below, classify, is_known};
 
 /// A file that is ours to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,16 +104,17 @@ pub fn scan_path(fs: &dyn Fs, roots: &[PathBuf], path: &Path) -> Scan {
 }
 
 fn walk(fs: &dyn Fs, root: &Path, top: &Path, scan: &mut Scan) {
-    let place_of = |path: &Path| path.strip_prefix(root).ok().and_then(classify);
+    let place_of = |path: &Path| below(root, path).and_then(classify);
+    let is_ours = |path: &Path| below(root, path).is_some_and(is_known);
     let mut wrong = Vec::new();
     // The walk does not ask about the place that it begins with.
-    if place_of(top).is_some() && fs.stat(top).is_ok_and(|stat| stat.kind == FileKind::Dir) {
+    if is_ours(top) && fs.stat(top).is_ok_and(|stat| stat.kind == FileKind::Dir) {
         wrong.push(top.to_owned());
     }
     let walk = fs.walk(top, &mut |path, kind| match kind {
-        FileKind::File | FileKind::Other => place_of(path).is_some(),
+        FileKind::File | FileKind::Other => is_ours(path),
         FileKind::Dir => {
-            if place_of(path).is_some() {
+            if is_ours(path) {
                 wrong.push(path.to_owned());
             }
             worth_entering(root, path)
@@ -136,7 +137,7 @@ fn walk(fs: &dyn Fs, root: &Path, top: &Path, scan: &mut Scan) {
 
 /// Whether anything of ours can be below a folder; results of tools can be many thousand files.
 fn worth_entering(root: &Path, dir: &Path) -> bool {
-    let Ok(relative) = dir.strip_prefix(root) else { return true };
+    let Some(relative) = below(root, dir) else { return true };
     let names: Vec<_> = relative.iter().collect();
     match names.as_slice() {
         [top, ..] if *top == layout::SESSIONS => names.len() == 1,
@@ -147,8 +148,10 @@ fn worth_entering(root: &Path, dir: &Path) -> bool {
 }
 
 fn finish(scan: &mut Scan) {
-    // Then by path, so that equal times give one order.
-    scan.found.sort_by(|a, b| b.stat.mtime.cmp(&a.stat.mtime).then_with(|| a.path.cmp(&b.path)));
+    // Then by path as it is spelled, so that equal times give one order.
+    scan.found.sort_by(|a, b| {
+        b.stat.mtime.cmp(&a.stat.mtime).then_with(|| a.path.as_os_str().cmp(b.path.as_os_str()))
+    });
     scan.problems.sort();
     scan.problems.dedup();
     let mut ids: Vec<FileId> = scan.found.iter().map(|found| found.stat.id).collect();

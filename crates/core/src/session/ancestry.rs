@@ -18,7 +18,10 @@ const SESSION_LIMIT: usize = 64;
 /// The lineage of one session while its records come in.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Ancestry {
+    /// Kept by itself: whoever starts needs it of every session (see [`crate::session::resting`]).
+    #[serde(skip, default = "unknown")]
     lineage: Lineage,
+    #[serde(skip)]
     revision: u64,
     /// A boundary was met and its summary has yet to come.
     summary_expected: bool,
@@ -30,32 +33,46 @@ pub struct Ancestry {
     own_part_at: Option<Timestamp>,
 }
 
+fn unknown() -> Lineage {
+    lineage_of(SessionId::new(""))
+}
+
+/// Of a session of which no record is known yet.
+fn lineage_of(session: SessionId) -> Lineage {
+    Lineage {
+        session,
+        first_record: None,
+        boundaries: Vec::new(),
+        process_sessions: Vec::new(),
+        own_process_session: false,
+        forked_from: None,
+        foreign_sessions: Vec::new(),
+        began_by: None,
+        started_at: None,
+        own_started_at: None,
+        spans: Vec::new(),
+        segments: vec![Segment { started_at: None, ended_at: None, boundary: None }],
+        cwds: Vec::new(),
+        custom_title: None,
+    }
+}
+
 impl Ancestry {
     /// Of a session of which no record is known yet.
     pub fn new(session: SessionId) -> Self {
         Self {
-            lineage: Lineage {
-                session,
-                first_record: None,
-                boundaries: Vec::new(),
-                process_sessions: Vec::new(),
-                own_process_session: false,
-                forked_from: None,
-                foreign_sessions: Vec::new(),
-                began_by: None,
-                started_at: None,
-                own_started_at: None,
-                spans: Vec::new(),
-                segments: vec![Segment { started_at: None, ended_at: None, boundary: None }],
-                cwds: Vec::new(),
-                custom_title: None,
-            },
+            lineage: lineage_of(session),
             revision: 0,
             summary_expected: false,
             turn_seen: false,
             segment_used: false,
             own_part_at: None,
         }
+    }
+
+    /// Takes up the facts that were kept by themselves.
+    pub fn restore(&mut self, lineage: Lineage, revision: u64) {
+        (self.lineage, self.revision) = (lineage, revision);
     }
 
     /// The facts as they are now.

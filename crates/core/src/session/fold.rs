@@ -192,6 +192,11 @@ impl SessionFold {
         self.ancestry.lineage()
     }
 
+    /// Takes up the lineage, which is kept by itself.
+    pub(crate) fn restore_lineage(&mut self, lineage: Lineage, revision: u64) {
+        self.ancestry.restore(lineage, revision);
+    }
+
     /// Rises when a fact of lineage other than spans and the end of the last segment has changed.
     pub fn lineage_revision(&self) -> u64 {
         self.ancestry.revision()

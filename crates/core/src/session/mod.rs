@@ -3,7 +3,8 @@
 //! [`SessionFold`] is the way in. Behind it `machine` holds the document's four states and `words` says why they
 //! hold, `pending` the tool calls without a result, `background` what goes on after a turn, [`facts`] what a row
 //! shows and `ancestry` what the chain resolver needs. [`subagent`] folds a subagent's own file, [`usage`] counts
-//! tokens, `id_set` knows which records have been applied, [`snapshot`] carries a fold over a restart.
+//! tokens, `id_set` knows which records have been applied, [`snapshot`] carries a fold over a restart, and [`resting`]
+//! puts off taking it apart.
 
 mod ancestry;
 mod background;
@@ -13,6 +14,7 @@ pub mod fold;
 pub(crate) mod id_set;
 mod machine;
 mod pending;
+pub mod resting;
 pub mod snapshot;
 pub mod state;
 pub mod subagent;
@@ -23,5 +25,6 @@ pub use effect::{Effect, Reading};
 pub use facts::Facts;
 pub use fold::SessionFold;
 pub use id_set::IdSet;
+pub use resting::RestingFold;
 pub use subagent::SubagentFold;
 pub use usage::{RequestKey, RequestLedger};

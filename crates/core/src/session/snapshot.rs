@@ -11,19 +11,23 @@
 mod pieces;
 mod seal;
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
+use crate::chain::lineage::Lineage;
 use crate::ids::SessionId;
 use crate::session::fold::SessionFold;
 use crate::session::id_set::IdSet;
 use crate::session::state::Timeouts;
 use crate::session::subagent::SubagentFold;
 use crate::session::usage::RequestLedger;
+use crate::time::Timestamp;
 
 /// Version of the form, and of what the folds make of records. Raise it when a field of a fold is added, removed or
 /// moved, or when the same records give another state: the test `the_form_is_the_one_of_this_version` notices the
 /// first, nobody but you the second.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// Why bytes are no snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -42,7 +46,10 @@ pub enum SnapshotError {
 impl SessionFold {
     /// The head, without what is remembered of each record.
     pub fn snapshot(&self) -> Vec<u8> {
-        to_bytes(self)
+        let sealed = postcard::to_extend(&Front::of(self), seal::begin());
+        let whole = sealed.and_then(|bytes| postcard::to_extend(self, bytes));
+        // Nothing in a fold can fail to be written: should it, the empty bytes are refused when they are read.
+        whole.map(|bytes| seal::finish(bytes, 0)).unwrap_or_default()
     }
 
     /// The fold of the session `id` from the bytes of its head. What is remembered of each record is aside.
@@ -50,10 +57,47 @@ impl SessionFold {
     /// # Errors
     /// When the bytes are of another version, damaged, or of another session.
     pub fn restore(bytes: &[u8], id: &SessionId, timeouts: Timeouts) -> Result<Self, SnapshotError> {
-        let mut fold: Self = from_bytes(bytes)?;
-        if fold.lineage().session != *id || fold.lineage().segments.is_empty() {
-            return Err(SnapshotError::Damaged);
+        let (front, rest) = Front::read(bytes, id)?;
+        front.unfold(rest, timeouts)
+    }
+}
+
+/// The front of a session's head: what a start asks of every session. It is kept before the rest of the head and can
+/// be read alone.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Front<'a> {
+    pub lineage: Cow<'a, Lineage>,
+    pub revision: u64,
+    pub requests: usize,
+    pub created_at: Option<Timestamp>,
+    pub last_activity_at: Option<Timestamp>,
+}
+
+impl<'a> Front<'a> {
+    fn of(fold: &'a SessionFold) -> Self {
+        Self {
+            lineage: Cow::Borrowed(fold.lineage()),
+            revision: fold.lineage_revision(),
+            requests: fold.ledger().len(),
+            created_at: fold.facts().created_at,
+            last_activity_at: fold.facts().last_activity_at,
         }
+    }
+}
+
+impl Front<'static> {
+    /// From the head of the session `id`; what follows the front is given too.
+    pub fn read<'b>(bytes: &'b [u8], id: &SessionId) -> Result<(Self, &'b [u8]), SnapshotError> {
+        let (content, rest) = seal::open(bytes)?;
+        let (front, body) = postcard::take_from_bytes::<Self>(content).map_err(|_| SnapshotError::Damaged)?;
+        let ours = front.lineage.session == *id && !front.lineage.segments.is_empty();
+        if ours && rest.is_empty() { Ok((front, body)) } else { Err(SnapshotError::Damaged) }
+    }
+
+    /// The whole fold.
+    pub fn unfold(self, body: &[u8], timeouts: Timeouts) -> Result<SessionFold, SnapshotError> {
+        let mut fold: SessionFold = postcard::from_bytes(body).map_err(|_| SnapshotError::Damaged)?;
+        fold.restore_lineage(self.lineage.into_owned(), self.revision);
         fold.set_timeouts(timeouts);
         Ok(fold)
     }
@@ -147,9 +191,17 @@ pub fn to_bytes(value: &impl Serialize) -> Vec<u8> {
 /// # Errors
 /// When the bytes are of another version or damaged.
 pub fn from_bytes<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, SnapshotError> {
-    let (content, rest) = seal::open(bytes)?;
-    if !rest.is_empty() {
-        return Err(SnapshotError::Damaged);
+    match from_first_bytes(bytes)? {
+        (value, []) => Ok(value),
+        _ => Err(SnapshotError::Damaged),
     }
-    postcard::from_bytes(content).map_err(|_| SnapshotError::Damaged)
+}
+
+/// A value from the sealed bytes that are the first of these, and the others.
+///
+/// # Errors
+/// When the bytes are of another version or damaged.
+pub fn from_first_bytes<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<(T, &'a [u8]), SnapshotError> {
+    let (content, rest) = seal::open(bytes)?;
+    Ok((postcard::from_bytes(content).map_err(|_| SnapshotError::Damaged)?, rest))
 }

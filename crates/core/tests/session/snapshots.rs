@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use watchbill_core::ids::SessionId;
 use watchbill_core::session::snapshot::SnapshotError;
 use watchbill_core::session::state::Timeouts;
-use watchbill_core::session::{SessionFold, SubagentFold};
+use watchbill_core::session::{RestingFold, SessionFold, SubagentFold};
 use watchbill_core::transcript::parse::parse_line;
 
 use crate::properties::a_transcript;
@@ -102,6 +102,47 @@ proptest! {
             prop_assert_eq!(all_of(&kept.fold), all_of(&plain.fold));
         }
         prop_assert_eq!(out, plain.out);
+    }
+
+    /// Whatever is asked of a fold that rests, and in whatever order, it says what one says that does not.
+    #[test]
+    fn nobody_can_tell_that_a_fold_rests(
+        records in a_transcript(),
+        asked in prop::collection::vec((0u8..7, 0u32..400), 0..8),
+    ) {
+        let mut kept = Kept::new(&SessionId::new(SESSION));
+        for record in &records {
+            kept.fold.apply(record, &mut Vec::new());
+        }
+        let (id, bytes) = (SessionId::new(SESSION), kept.fold.snapshot());
+        let mut plain = SessionFold::restore(&bytes, &id, Timeouts::default()).expect("ours");
+        let mut rests = RestingFold::restore(&bytes, &id, Timeouts::default()).expect("ours");
+        for (what, secs) in asked {
+            let (when, mut out) = (at(f64::from(secs)), Vec::new());
+            match what {
+                0 => (plain.note_new(), rests.note_new()),
+                1 => (plain.subagent_active(when, &mut out), rests.subagent_active(when, &mut out)),
+                2 => (plain.turn_back(when), rests.turn_back(when)),
+                3 => {
+                    let idle = watchbill_core::time::Millis::from_secs(i64::from(secs));
+                    let timeouts = Timeouts { idle, ..Timeouts::default() };
+                    (plain.set_timeouts(timeouts), rests.set_timeouts(timeouts))
+                }
+                4 => (plain.advance(when, &mut out), rests.advance(when, &mut out)),
+                5 => (drop(all_of(&plain)), drop(all_of(&rests))),
+                _ => ((), ()),
+            };
+            prop_assert_eq!(plain.lineage(), rests.lineage());
+            prop_assert_eq!(plain.lineage_revision(), rests.lineage_revision());
+            prop_assert_eq!((plain.cwd(), plain.ledger().len()), (rests.cwd(), rests.requests()));
+            prop_assert_eq!(plain.facts().created_at, rests.created_at());
+            prop_assert_eq!(plain.facts().last_activity_at, rests.last_activity_at());
+        }
+        prop_assert_eq!(all_of(&plain), all_of(&rests));
+        if plain.is_aside() {
+            plain.take_up(&kept.fold.take_new().unwrap_or_default()).expect("ours");
+        }
+        prop_assert_eq!(plain.snapshot(), rests.snapshot());
     }
 
     #[test]
@@ -212,8 +253,12 @@ fn what_the_real_client_wrote_survives_a_restart_after_any_line() {
 fn a_snapshot_belongs_to_one_session_and_one_version() {
     let play = Play::of([prompt(0.0, "go")]);
     let bytes = play.fold.snapshot();
-    let restore =
-        |bytes: &[u8], id: &str| SessionFold::restore(bytes, &SessionId::new(id), Timeouts::default());
+    let restore = |bytes: &[u8], id: &str| {
+        let id = SessionId::new(id);
+        let rests = RestingFold::restore(bytes, &id, Timeouts::default()).map(drop);
+        assert_eq!(rests, SessionFold::restore(bytes, &id, Timeouts::default()).map(drop));
+        rests
+    };
     assert!(restore(&bytes, SESSION).is_ok());
     assert_eq!(restore(&bytes, "another").err(), Some(SnapshotError::Damaged));
     let mut other = bytes;

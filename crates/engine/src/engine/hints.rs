@@ -1,6 +1,6 @@
 //! From a hint to the files that have to be looked at.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use watchbill_core::time::Timestamp;
 use watchbill_watch::fs::FileKind;
 use watchbill_watch::hints::Hint;
 use watchbill_watch::layout::{self, Place};
-use watchbill_watch::scan::{Found, canonical_roots, scan, scan_path};
+use watchbill_watch::scan::{Found, Scan, canonical_roots, scan, scan_path};
 
 use super::{Due, Engine};
 use crate::files::ByWords;
@@ -54,12 +54,10 @@ impl Engine {
     }
 
     pub(super) fn place_of(&self, path: &Path) -> Option<(PathBuf, Place)> {
-        let root = self
-            .roots
-            .iter()
-            .filter(|root| path.starts_with(root))
-            .max_by_key(|root| root.as_os_str().len())?;
-        Some((root.clone(), layout::classify(path.strip_prefix(root).ok()?)?))
+        let below = self.roots.iter().filter_map(|root| Some((root, layout::below(root, path)?)));
+        // The innermost root, should one lie in another.
+        let (root, relative) = below.max_by_key(|(root, _)| root.as_os_str().len())?;
+        Some((root.clone(), layout::classify(relative)?))
     }
 
     pub(super) fn look_at_file(&mut self, path: &Path, out: &mut Vec<Output>) {
@@ -111,6 +109,7 @@ impl Engine {
 
     /// What a look at `path` could not look at, in place of what an earlier look could not.
     pub(super) fn renew_scan_problems(&mut self, path: &Path, now: Vec<watchbill_core::problem::Problem>) {
+        self.scan_problems_renewed = true;
         let before = self.scan_problems.len();
         let over = |problem: &watchbill_core::problem::Problem| {
             let place = Path::new(&*problem.path);
@@ -122,11 +121,26 @@ impl Engine {
         self.scan_problems.sort();
     }
 
-    /// Lost events, a new root, a long sleep: compares everything with what is known.
+    /// Lost events, a new root, a long sleep: everything is to be compared with what is known.
     pub(super) fn rescan(&mut self, out: &mut Vec<Output>) {
+        self.scan_problems_renewed = false;
+        if self.looks_elsewhere {
+            out.push(Output::Rescan);
+        } else {
+            let found = scan(&*self.world.fs, &self.settings.roots);
+            self.take_rescan(found, out);
+        }
+    }
+
+    /// Compares everything that a scan has found with what is known. Hints may have told of more since the scan was
+    /// taken: what it says of a file is only a reason to look at it.
+    pub(super) fn take_rescan(&mut self, found: Scan, out: &mut Vec<Output>) {
         self.wake(out);
         self.roots = canonical_roots(&*self.world.fs, &self.settings.roots);
-        let found = scan(&*self.world.fs, &self.settings.roots);
+        if self.scan_problems_renewed && self.scan_problems != found.problems {
+            // What was wrong then may be right by now, and nobody would tell: only another scan does.
+            return self.rescan(out);
+        }
         self.problems_dirty |= self.scan_problems != found.problems;
         self.scan_problems = found.problems;
         self.note_registry_folders();
@@ -144,10 +158,13 @@ impl Engine {
         if missing.is_empty() {
             return;
         }
-        let ids: HashSet<_> = found.iter().map(|found| (found.stat.id, found.path.file_name())).collect();
+        let ids: HashMap<_, _> =
+            found.iter().map(|found| ((found.stat.id, found.path.file_name()), &found.path)).collect();
+        let id = |path: &Path| self.world.fs.stat(path).ok().map(|stat| stat.id);
         let is_twin = |path: &&PathBuf| {
-            self.files.contains(path)
-                && self.world.fs.stat(path).is_ok_and(|stat| ids.contains(&(stat.id, path.file_name())))
+            let Some(id_now) = id(path).filter(|_| self.files.contains(path)) else { return false };
+            // A file that was moved since the scan is where it is now, and nowhere else.
+            ids.get(&(id_now, path.file_name())).is_some_and(|other| id(other) == Some(id_now))
         };
         let twins: Vec<PathBuf> = missing.iter().filter(is_twin).cloned().collect();
         for path in twins {
@@ -186,9 +203,12 @@ impl Engine {
         missing: BTreeSet<PathBuf>,
         out: &mut Vec<Output>,
     ) {
+        let any_unreadable = self.problems.any_unreadable();
         for found in found {
             if self.is_unchanged(&found) {
-                self.problems_dirty |= self.problems.can_be_read(&found.path.to_string_lossy());
+                if any_unreadable {
+                    self.problems_dirty |= self.problems.can_be_read(&found.path.to_string_lossy());
+                }
                 continue;
             }
             let Found { path, place, .. } = found;

@@ -23,16 +23,14 @@ impl Engine {
         let oldest = self.now - self.settings.recent;
         let mut looks = Vec::new();
         let dirty = std::mem::take(&mut self.dirty);
-        let due = std::mem::take(&mut self.resting.folders_due);
-        let resting = self.resting.sessions.iter().take(if due { usize::MAX } else { 0 });
         // Many sessions work in one folder, and a folder takes longer to find than its name.
         let mut added_already: HashSet<(&str, bool)> = HashSet::new();
-        for id in dirty.iter().chain(resting) {
+        for id in &dirty {
             let Some(main) = self.sessions.get(id).and_then(|session| main_of(session, &self.files)) else {
                 continue;
             };
             let Some(fold) = main.1.main() else { continue };
-            let recent = fold.facts().last_activity_at.is_some_and(|at| at >= oldest);
+            let recent = fold.last_activity_at().is_some_and(|at| at >= oldest);
             let in_use = recent || self.registry.all().any(|witness| witness.entry.session == *id);
             for cwd in &fold.lineage().cwds {
                 if !added_already.insert((cwd, in_use)) {
@@ -43,6 +41,10 @@ impl Engine {
                 out.extend(added.watch.map(Output::WatchFolder));
                 looks.extend(added.look);
             }
+        }
+        // Nobody works where all sessions are at rest.
+        for cwd in std::mem::take(&mut self.resting.cwds_due) {
+            looks.extend(self.folders.add(&cwd, false, self.now).look);
         }
         self.dirty = dirty;
         for folder in looks {

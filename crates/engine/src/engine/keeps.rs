@@ -1,6 +1,6 @@
 //! What the engine gives out to be kept, and how it takes that up again when the program starts.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,14 +9,11 @@ use watchbill_core::ids::SessionId;
 use watchbill_core::person::Change;
 use watchbill_core::roster::row::Row;
 use watchbill_store::tables::states::StateRow;
-use watchbill_watch::layout::Place;
-use watchbill_watch::scan::Found;
 
 use super::Engine;
 use crate::files::Paths;
-use crate::input::Output;
 use crate::persist::changes::{Changes, Facts, FileChange};
-use crate::persist::kept::{Counted, KeptFile, MetaStamp};
+use crate::persist::kept::{Counted, KeptFile};
 use crate::session::Session;
 use crate::transcripts::{Fold, TrackedFile};
 
@@ -257,7 +254,9 @@ impl Engine {
             self.registry.restore_moves(moves);
             self.markers.restore(markers);
         }
-        for id in self.sessions.keys().cloned().collect::<Vec<_>>() {
+        let simple = |session: &Session| session.mains.len() == 1 && session.agents.is_empty();
+        let others = self.sessions.iter().filter(|(_, session)| !simple(session));
+        for id in others.map(|(id, _)| id.clone()).collect::<Vec<_>>() {
             self.after_restore(&id);
         }
         self.lay_to_rest();
@@ -275,7 +274,8 @@ impl Engine {
                 let session = self.sessions.entry(fold.lineage().session.clone()).or_default();
                 session.mains.insert(path.clone());
                 session.root = root;
-                session.requests = fold.ledger().len();
+                session.requests = fold.requests();
+                session.lineage = Some((path.clone(), fold.lineage_revision()));
                 (session.inherited, session.shared) = (*inherited, shared.clone());
             }
             (Fold::Agent(fold), Counted::Agent { with, tokens }) => {
@@ -307,37 +307,6 @@ impl Engine {
         let active =
             session.agents.keys().filter_map(|path| self.files.get(path)?.agent()?.last_activity()).max();
         self.stir(id, active);
-    }
-
-    /// Compares what a scan found with what is known: what is unchanged costs nothing more.
-    pub(super) fn reconcile(&mut self, found: Vec<Found>, out: &mut Vec<Output>) {
-        let mut missing = self.missing(&found, &|_| true);
-        self.forget_twins(&found, &mut missing);
-        let metas: HashSet<PathBuf> = found
-            .iter()
-            .filter(|found| matches!(found.place, Place::SubagentMeta { .. }))
-            .map(|found| found.path.with_extension("").with_extension("jsonl"))
-            .collect();
-        let vanished: Vec<PathBuf> = self
-            .files
-            .iter()
-            .filter(|(path, file)| file.meta().is_some() && !metas.contains(*path))
-            .map(|(path, _)| path.with_extension("meta.json"))
-            .collect();
-        self.look_at_found(found, missing, out);
-        for meta in vanished {
-            self.read_meta(&meta);
-        }
-    }
-
-    /// Whether a found file is as it was when it was read, or its companion is.
-    pub(super) fn is_unchanged(&mut self, found: &Found) -> bool {
-        if let Place::SubagentMeta { .. } = found.place {
-            let transcript = found.path.with_extension("").with_extension("jsonl");
-            let stamp = MetaStamp { mtime: found.stat.mtime, len: found.stat.len };
-            return self.files.get(&transcript).is_some_and(|file| file.meta() == Some(stamp));
-        }
-        self.files.get_mut(&found.path).is_some_and(|file| file.is_as(&found.stat))
     }
 
     /// The transcripts that are known.

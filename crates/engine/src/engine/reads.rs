@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use watchbill_core::problem::Problem;
 use watchbill_watch::layout::{self, Place};
 use watchbill_watch::tail::TailError;
 
@@ -81,7 +82,8 @@ impl Engine {
         let (timeouts, until) = (self.settings.timeouts, self.outlook.until);
         let new = !self.files.contains(path);
         if new && self.reading {
-            // The first scan reads it, and one look at everything follows the scan.
+            // The first scan reads it, unless that has been there already.
+            self.put_off.insert(path.to_path_buf());
             return;
         }
         if let Some(twin) = new.then(|| self.twin_of(path, &place)).flatten() {
@@ -134,6 +136,36 @@ impl Engine {
     pub(super) fn count(&mut self, count: ReadCount) {
         self.work.bytes += count.bytes;
         self.work.records += count.records;
+    }
+
+    /// Takes in files that the first scan has read. To tie sessions takes longer the more there are, however few are new:
+    /// so the chains wait until there are half as many again, or the scan ends, or something else needs them.
+    pub(super) fn take_batch(&mut self, batch: Vec<Loaded>) {
+        let needed = self.chains_dirty;
+        for loaded in batch {
+            self.take_loaded(loaded);
+        }
+        let few = self.sessions.len() < self.chained + self.chained / 2;
+        if self.reading && few && !needed {
+            self.chains_behind |= std::mem::take(&mut self.chains_dirty);
+        }
+    }
+
+    /// Everything was read once: what rests wakes up, and what changes from now on is news.
+    pub(super) fn end_first_scan(&mut self, problems: Vec<Problem>, out: &mut Vec<Output>) {
+        if std::mem::take(&mut self.chains_behind) {
+            self.resolve_chains();
+        }
+        self.wake(out);
+        self.scan_problems = problems;
+        self.problems_dirty = true;
+        self.reading = false;
+        self.revision += 1;
+        out.push(Output::Changed);
+        let put_off = std::mem::take(&mut self.put_off);
+        if !put_off.is_empty() {
+            out.push(Output::Again(put_off.into_iter().collect()));
+        }
     }
 
     pub(super) fn take_loaded(&mut self, loaded: Loaded) {

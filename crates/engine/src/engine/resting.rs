@@ -4,19 +4,22 @@
 //! Everything else is known of them as of any other: their lineage, which the chains are made of, their files, their
 //! folders. What happens to one of them ends its rest. So nobody can tell, but by the time that it takes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
 
 use watchbill_core::ids::SessionId;
+use watchbill_core::session::resting::RestingFold;
 
 use super::Engine;
+use crate::files::ByWords;
 use crate::input::Output;
 
 /// The sessions whose rows nobody has asked for yet.
 #[derive(Default)]
 pub(super) struct Resting {
-    pub sessions: BTreeSet<SessionId>,
-    /// Their folders have not been looked at.
-    pub folders_due: bool,
+    pub sessions: HashSet<SessionId, ByWords>,
+    /// Their folders, which have not been looked at.
+    pub cwds_due: BTreeSet<Arc<str>>,
     /// Nobody will ever ask.
     for_good: bool,
 }
@@ -31,16 +34,15 @@ impl Engine {
     pub(super) fn lay_to_rest(&mut self) {
         let oldest = self.now - self.settings.recent;
         // A session that has begun has a row in any case; of another one only making the row tells.
-        let is_old = |id: &SessionId| {
-            let facts = self.fold(id).map(|fold| fold.facts());
-            facts.is_some_and(|facts| {
-                facts.created_at.is_some() && facts.last_activity_at.is_some_and(|at| at < oldest)
-            })
+        let is_old = |fold: &RestingFold| {
+            fold.created_at().is_some() && fold.last_activity_at().is_some_and(|at| at < oldest)
         };
-        let (old, others): (BTreeSet<_>, BTreeSet<_>) = self.sessions.keys().cloned().partition(is_old);
-        self.resting.folders_due = !old.is_empty();
-        self.resting.sessions = old;
-        self.dirty.extend(others);
+        let old: Vec<&RestingFold> = self.folds().into_iter().filter(|fold| is_old(fold)).collect();
+        let sessions: HashSet<_, _> = old.iter().map(|fold| fold.lineage().session.clone()).collect();
+        let cwds = old.iter().flat_map(|fold| &fold.lineage().cwds);
+        let cwds = cwds.collect::<HashSet<_, ByWords>>().into_iter().cloned().collect();
+        self.dirty.extend(self.sessions.keys().filter(|id| !sessions.contains(*id)).cloned());
+        (self.resting.sessions, self.resting.cwds_due) = (sessions, cwds);
     }
 
     /// Puts the rows of sessions at rest together, so that [`Engine::current`] gives all of them.
@@ -57,7 +59,8 @@ impl Engine {
             return;
         }
         // What has changed by itself is kept; what only wakes up was kept by an earlier run.
-        let changed_since = std::mem::replace(&mut self.dirty, std::mem::take(&mut self.resting.sessions));
+        let resting = std::mem::take(&mut self.resting.sessions).into_iter().collect();
+        let changed_since = std::mem::replace(&mut self.dirty, resting);
         self.keeping.rows_were_kept();
         if self.rebuild_rows(out) {
             self.revision += 1;

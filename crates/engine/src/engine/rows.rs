@@ -8,7 +8,7 @@ use watchbill_core::chain::chains::Chains;
 use watchbill_core::chain::link::{Link, LinkReason};
 use watchbill_core::ids::SessionId;
 use watchbill_core::roster::row::Row;
-use watchbill_core::session::fold::SessionFold;
+use watchbill_core::session::resting::RestingFold;
 use watchbill_core::time::Timestamp;
 
 use super::{Due, Engine, View};
@@ -20,7 +20,8 @@ use crate::verdict::Makings;
 
 impl Engine {
     pub(super) fn resolve_chains(&mut self) {
-        self.chains_dirty = false;
+        (self.chains_dirty, self.chains_behind) = (false, false);
+        self.chained = self.sessions.len();
         self.work.chains += 1;
         let chains = self.resolved(&self.words);
         let origins: HashMap<SessionId, SessionId> =
@@ -38,11 +39,21 @@ impl Engine {
         self.keeping.links();
     }
 
+    /// The folds of all sessions, in no order. Where each has one transcript they are taken as they lie there: to look
+    /// each of thousands up takes longer than what is done with it.
+    pub(super) fn folds(&self) -> Vec<&RestingFold> {
+        if self.sessions.values().any(|session| session.mains.len() > 1) {
+            self.sessions.keys().filter_map(|id| self.fold(id)).collect()
+        } else {
+            self.files.values().filter_map(TrackedFile::main).collect()
+        }
+    }
+
     pub(super) fn makings<'a>(&'a self, id: &'a SessionId) -> Makings<'a> {
         Makings {
             id,
             session: self.sessions.get(id),
-            fold: self.main_file(id).and_then(|(path, file)| Some((path, file.main()?))),
+            fold: self.main_file(id).and_then(|(path, file)| Some((path, &**file.main()?))),
             registry: &self.registry,
             hooks: self.hooks.of(id),
             status_file: self.status_file(id),
@@ -86,7 +97,7 @@ impl Engine {
                 self.keeping.transition(&row);
                 out.push(Output::Transition { session: id.clone() });
             }
-            let fold_next = self.fold(id).and_then(SessionFold::deadline);
+            let fold_next = self.fold(id).and_then(|fold| fold.deadline());
             let hides = self.views[0].filter.hides_at(&row, self.now);
             let counts = if self.views[0].filter.shows(&row, self.now) {
                 self.attend(&mut row)

@@ -7,6 +7,7 @@ use watchbill_core::chain::resolve::{Facts, resolve};
 use watchbill_core::ids::SessionId;
 use watchbill_core::person::{Aside, Change, Known, Refusal, Word, Words, say};
 use watchbill_core::roster::row::Row;
+use watchbill_core::session::resting::RestingFold;
 use watchbill_core::time::Timestamp;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 
@@ -63,7 +64,7 @@ impl Engine {
 
     /// All chains, if the person had said this.
     pub(super) fn resolved(&self, words: &Words) -> Chains {
-        let lineages: Vec<_> = self.sessions.keys().filter_map(|id| Some(self.fold(id)?.lineage())).collect();
+        let lineages: Vec<_> = self.folds().into_iter().map(RestingFold::lineage).collect();
         let mut markers = self.markers.all(lineages.iter().flat_map(|lineage| &lineage.cwds));
         markers.retain(|marker| self.outlook.until.is_none_or(|until| marker.compacted_at <= until));
         let live = self.live_sessions();

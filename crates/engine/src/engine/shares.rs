@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use watchbill_core::ids::SessionId;
-use watchbill_core::session::fold::SessionFold;
+use watchbill_core::session::resting::RestingFold;
 use watchbill_core::session::usage::RequestLedger;
 
 use super::Engine;
@@ -22,7 +22,7 @@ impl Engine {
             self.take_up(&path);
         }
         let Some(session) = self.sessions.get(id) else { return };
-        let own = self.fold(id).map(SessionFold::ledger);
+        let own = self.fold(id).map(|fold| fold.ledger());
         let origin = self.origins.get(id).and_then(|from| Some(self.fold(from)?.ledger()));
         let inherited = match (own, origin) {
             (Some(own), Some(origin)) => minus(own.total(), own.total_without(origin)),
@@ -44,7 +44,7 @@ impl Engine {
 
     /// The numbers that sharing out depends on.
     fn shared(&self, id: &SessionId, session: &Session) -> Shared {
-        let requests = |id: &SessionId| self.fold(id).map(|fold| fold.ledger().len());
+        let requests = |id: &SessionId| self.fold(id).map(RestingFold::requests);
         Shared {
             own: requests(id).unwrap_or(0),
             origin: self.origins.get(id).and_then(|from| Some((from.clone(), requests(from)?))),

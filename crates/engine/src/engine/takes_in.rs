@@ -41,7 +41,7 @@ impl Engine {
         let Some((path, file)) = self.main_file(id) else { return };
         let Some(fold) = file.main() else { return };
         let lineage = Some((path.to_path_buf(), fold.lineage_revision()));
-        let requests = fold.ledger().len();
+        let requests = fold.requests();
         let root = self.place_of(path).map(|(root, _)| root);
         let Some(session) = self.sessions.get_mut(id) else { return };
         session.root = root.unwrap_or_default();

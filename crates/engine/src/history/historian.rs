@@ -40,9 +40,12 @@ pub struct HistorianParts {
 
 /// What the thread is told.
 pub(super) enum Task {
+    /// The first look is over: now the history is brought up to date.
+    Begin,
+    /// Something was stored by others.
+    Stored,
     Grown(Vec<PathBuf>),
     Heard(Vec<HookMessage>),
-    Everything,
 }
 
 /// The thread. Dropping it ends it after the slice that it is at.
@@ -52,8 +55,8 @@ pub struct Historian {
 }
 
 impl Historian {
-    /// Starts the thread, which begins with all that is behind. Without a thread there is no history, and everything
-    /// else goes on.
+    /// Starts the thread. Until it is told to [begin](Self::begin) it only copies the store's log. Without a thread there
+    /// is no history, and everything else goes on.
     pub fn start(parts: HistorianParts) -> Self {
         let (tasks, told) = channel();
         let worker = move || Worker::new(parts).run(&told);
@@ -61,9 +64,17 @@ impl Historian {
         if let Err(error) = &thread {
             tracing::warn!(%error, "no thread for the history; `watchbill index` stores it");
         }
-        let historian = Self { tasks: Some(tasks), thread: thread.ok() };
-        historian.tell(Task::Everything);
-        historian
+        Self { tasks: Some(tasks), thread: thread.ok() }
+    }
+
+    /// The roster is there: the history begins with all that is behind.
+    pub fn begin(&self) {
+        self.tell(Task::Begin);
+    }
+
+    /// Something was stored, whose log may be due to be copied.
+    pub fn stored(&self) {
+        self.tell(Task::Stored);
     }
 
     /// These files have changed.

@@ -10,7 +10,7 @@ use watchbill_core::hook::{HookTexts, parse_payload, payload_text};
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_store::archive::Archive;
 use watchbill_store::{Access, Store, StoreError};
-use watchbill_watch::layout::{Place, classify};
+use watchbill_watch::layout::{Place, below, classify};
 use watchbill_watch::scan::{Found, scan};
 
 use super::historian::{HistorianParts, Task};
@@ -75,7 +75,6 @@ impl From<StoreError> for Refusal {
 
 impl Worker {
     pub fn new(parts: HistorianParts) -> Self {
-        let archive_at = parts.archive.enabled.then(|| parts.clock.now());
         Self {
             parts,
             index: None,
@@ -87,9 +86,9 @@ impl Worker {
             logged: None,
             everything: false,
             recover_at: None,
-            archive_at,
+            archive_at: None,
             archiving: None,
-            untidy: true,
+            untidy: false,
             log: Log::default(),
             pace: Pace::default(),
         }
@@ -128,7 +127,11 @@ impl Worker {
                 }
             }
             Task::Heard(messages) => self.heard.extend(messages),
-            Task::Everything => (self.everything, self.untidy) = (true, true),
+            Task::Stored => {}
+            Task::Begin => {
+                (self.everything, self.untidy) = (true, true);
+                self.archive_at = self.parts.archive.enabled.then(|| self.parts.clock.now());
+            }
         }
     }
 
@@ -391,6 +394,6 @@ fn ready<'i>(
 }
 
 fn place(roots: &[PathBuf], path: &Path) -> Option<Place> {
-    let relative = roots.iter().find_map(|root| path.strip_prefix(root).ok())?;
+    let relative = roots.iter().find_map(|root| below(root, path))?;
     classify(relative).filter(Place::is_transcript)
 }

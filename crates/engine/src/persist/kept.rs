@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use watchbill_core::ids::SessionId;
 use watchbill_core::problem::{Problem, ProblemKind};
-use watchbill_core::session::snapshot::{SnapshotError, from_bytes, to_bytes};
+use watchbill_core::session::snapshot::{SnapshotError, from_first_bytes, to_bytes};
 use watchbill_core::time::Timestamp;
 use watchbill_core::transcript::record::Usage;
 use watchbill_watch::fs::FileId;
@@ -30,8 +30,8 @@ pub struct KeptFile<'a> {
     /// Tokens, as they were shared out between this file and others.
     pub counted: Counted,
     problems: Vec<(ProblemKind, u64, Arc<str>)>,
-    /// The head of the fold.
-    #[serde(borrow)]
+    /// The head of the fold, which has a seal of its own.
+    #[serde(skip)]
     pub fold: Cow<'a, [u8]>,
 }
 
@@ -93,7 +93,9 @@ impl<'a> KeptFile<'a> {
 
     /// As bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
-        to_bytes(self)
+        let mut bytes = to_bytes(self);
+        bytes.extend_from_slice(&self.fold);
+        bytes
     }
 
     /// From bytes.
@@ -101,7 +103,9 @@ impl<'a> KeptFile<'a> {
     /// # Errors
     /// When they are of another version or damaged.
     pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, SnapshotError> {
-        from_bytes(bytes)
+        let (mut kept, fold) = from_first_bytes::<Self>(bytes)?;
+        kept.fold = Cow::Borrowed(fold);
+        Ok(kept)
     }
 
     /// Where reading stopped.

@@ -1,10 +1,8 @@
 //! What reaches the loop from outside: files of the first scan many at a time, everything else one by one.
 
-use std::collections::BTreeSet;
-
 use jiff::tz::TimeZone;
 use watchbill_core::time::Millis;
-use watchbill_watch::hints::Hint;
+use watchbill_watch::scan::{Scan, scan};
 
 use super::Loop;
 use crate::input::{AttentionInput, Input};
@@ -67,29 +65,38 @@ impl Loop {
             self.recent_left = Some(0);
             self.folders_until = Some(self.clock.now() + FOLDERS_PATIENCE);
             self.step(Input::Found(scan.found));
-            self.step(Input::ScanEnded(scan.problems));
             // The watches were installed while the scan ran. Once they stand nothing can be missed any more,
             // and what was missed before is made up for by the look that follows.
             self.source.ready();
             // A file that was appended to while it was read for the first time has told us so by a
             // hint before we knew it; one look at everything makes up for all of them.
-            self.look_at_everything();
-            self.begin_history();
-            self.take_wishes();
+            self.read_all = true;
+            self.rescan();
         }
     }
 
     /// While the machine slept deadlines have passed, processes have ended and polled folders have changed; all of
-    /// that is looked at before anybody is told anything.
+    /// that is looked at before anybody is told anything, and so is everything for a person who turns to the window.
     fn look_again(&mut self) {
         // It may have travelled.
         self.step(Input::Attention(AttentionInput::Zone(TimeZone::system())));
-        self.look_at_everything();
+        let found = scan(self.engine.fs(), &self.engine.settings.roots);
+        self.take_rescan(found, true);
     }
 
-    fn look_at_everything(&mut self) {
-        self.looked = Some(self.clock.now());
-        self.step(Input::Hints(BTreeSet::from([Hint::Everything])));
+    /// Compares everything with what is known. The first scan ends with this, when all its files had been read before
+    /// the look was begun.
+    pub(super) fn take_rescan(&mut self, found: Scan, had_read_all: bool) {
+        let ends = had_read_all && std::mem::take(&mut self.read_all);
+        if ends {
+            self.step(Input::ScanEnded(Vec::new()));
+        }
+        self.looked = Some(self.clock.now()).filter(|_| !self.engine.reading);
+        self.step(Input::Rescanned(found));
+        if ends {
+            self.begin_history();
+            self.take_wishes();
+        }
     }
 
     /// Whether another look at everything would find what the last one found, or what the first scan is about to find.
@@ -112,6 +119,13 @@ impl Loop {
                 if self.recent_left.is_none() {
                     self.recent_left = Some(recent);
                     self.recent_limit = recent;
+                }
+            }
+            Message::Rescanned(found) => {
+                let again = self.rescans.ended();
+                self.take_rescan(*found, self.had_read_all);
+                if again {
+                    self.rescan();
                 }
             }
             Message::ProcessEnded(pid) => {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use watchbill_core::session::fold::SessionFold;
+use watchbill_core::session::resting::RestingFold;
 use watchbill_core::session::snapshot::SnapshotError;
 use watchbill_core::session::state::Timeouts;
 use watchbill_core::session::subagent::SubagentFold;
@@ -27,7 +27,7 @@ impl TrackedFile {
                 Fold::Agent(Box::new(SubagentFold::restore(&kept.fold, agent)?))
             }
             Place::Transcript { session, .. } => {
-                Fold::Main(Box::new(SessionFold::restore(&kept.fold, session, timeouts)?))
+                Fold::Main(RestingFold::restore(&kept.fold, session, timeouts)?)
             }
             _ => return Err(SnapshotError::Damaged),
         };

@@ -8,6 +8,7 @@ use watchbill_core::ids::{Instance, SessionId};
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_engine::clock::ManualClock;
 use watchbill_engine::engine::{Engine, Outlook};
+use watchbill_engine::folders::look;
 use watchbill_engine::input::{Input, Output};
 use watchbill_engine::persist::Persist;
 use watchbill_engine::publish::snapshot;
@@ -16,6 +17,7 @@ use watchbill_engine::stage::Stage;
 use watchbill_protocol::roster::{Problem, RosterSnapshot, TrackedSession};
 use watchbill_store::Mode;
 use watchbill_watch::hints::Hint;
+use watchbill_watch::scan::{Scan, scan};
 
 use crate::records::Author;
 
@@ -30,6 +32,12 @@ pub struct House {
     pub out: Vec<Output>,
     /// Where everything is kept after each step.
     pub memory: Option<Memory>,
+    /// Scans of everything and looks at working folders are taken beside the loop, as a running program has them taken.
+    elsewhere: bool,
+    /// A scan under way, and whether another one is to follow.
+    scan: Option<(Scan, bool)>,
+    /// Scans take as long as they like.
+    pub slow_scans: bool,
     next: u64,
 }
 
@@ -61,7 +69,17 @@ impl House {
         let now = Timestamp::from_millis(1_795_000_000_000);
         stage.fs.set_now(now);
         let engine = Engine::new(settings(), stage.world(), Outlook::LIVE, now);
-        let mut house = Self { stage, engine, now, out: Vec::new(), memory: None, next: 1 };
+        let mut house = Self {
+            stage,
+            engine,
+            now,
+            out: Vec::new(),
+            memory: None,
+            elsewhere: false,
+            scan: None,
+            slow_scans: false,
+            next: 1,
+        };
         house.engine.read_registries(&mut house.out);
         house
     }
@@ -74,10 +92,46 @@ impl House {
 
     pub fn step(&mut self, input: Input) {
         let out = self.engine.step(self.now, input);
+        let looks = out.iter().filter(|out| matches!(out, Output::LookAtFolder(_) | Output::Rescan));
+        let looks: Vec<Output> = looks.cloned().collect();
         self.out.extend(out);
         if let Some(memory) = self.memory.as_mut().filter(|memory| !memory.stopped) {
             memory.persist.save(&mut self.engine, self.now);
             assert_eq!(memory.persist.trouble(), None);
+        }
+        for asked in looks {
+            match asked {
+                Output::LookAtFolder(folder) => {
+                    self.step(Input::Folders(vec![look(&self.stage.fs, &folder)]));
+                }
+                _ => self.begin_scan(),
+            }
+        }
+    }
+
+    /// From now on scans and looks are taken beside the loop.
+    pub fn look_elsewhere(&mut self) {
+        self.elsewhere = true;
+        self.engine.look_elsewhere();
+    }
+
+    fn begin_scan(&mut self) {
+        match &mut self.scan {
+            Some((_, again)) => *again = true,
+            None => self.scan = Some((scan(&self.stage.fs, &settings().roots), false)),
+        }
+        if !self.slow_scans {
+            self.end_scan();
+        }
+    }
+
+    /// A scan that is under way comes to its end.
+    pub fn end_scan(&mut self) {
+        if let Some((found, again)) = self.scan.take() {
+            self.step(Input::Rescanned(found));
+            if again {
+                self.begin_scan();
+            }
         }
     }
 
@@ -94,6 +148,10 @@ impl House {
         let Memory { folder, persist, .. } = self.memory.take()?;
         // Whoever holds the store keeps others from writing, and the engine holds it too.
         self.engine = Engine::new(settings(), self.stage.world(), Outlook::LIVE, self.now);
+        self.scan = None;
+        if self.elsewhere {
+            self.engine.look_elsewhere();
+        }
         drop(persist);
         Some(folder)
     }

@@ -14,6 +14,7 @@ mod order_of_reading;
 mod records;
 mod registry;
 mod resting;
+mod siblings;
 mod subscribers;
 mod words;
 mod work;

@@ -2,7 +2,7 @@
 
 use rusqlite::{OptionalExtension, params};
 
-use super::count;
+use super::uncount;
 use crate::{Step, Store, StoreError};
 
 pub(crate) const V1: &str = "
@@ -85,17 +85,25 @@ impl Step<'_> {
             self.run("DELETE FROM state_pieces WHERE state = ?1", [state])?;
         }
         let Some(piece) = piece else { return Ok(()) };
-        let grown = self.run(
-            "UPDATE state_pieces SET bytes = CAST(bytes || ?2 AS BLOB)
-             WHERE state = ?1 AND part = (SELECT max(part) FROM state_pieces WHERE state = ?1)
-               AND length(bytes) + length(?2) <= ?3",
-            params![state, piece, count(PART)],
-        )?;
-        if grown == 0 {
+        // In statements that name the part: one that looks for it is prepared anew each time, since SQLite plans it by the
+        // piece's bytes.
+        let last = self.read(|sql| {
+            sql.prepare_cached(
+                "SELECT part, length(bytes) FROM state_pieces WHERE state = ?1 ORDER BY part DESC LIMIT 1",
+            )?
+            .query_row([state], |row| Ok((row.get::<_, i64>(0)?, row.get(1).map(uncount)?)))
+            .optional()
+        })?;
+        let (part, length) = last.unwrap_or((0, PART));
+        if length + piece.len() as u64 <= PART {
             self.run(
-                "INSERT INTO state_pieces (state, part, bytes)
-                 VALUES (?1, (SELECT coalesce(max(part), 0) + 1 FROM state_pieces WHERE state = ?1), ?2)",
-                params![state, piece],
+                "UPDATE state_pieces SET bytes = CAST(bytes || ?3 AS BLOB) WHERE state = ?1 AND part = ?2",
+                params![state, part, piece],
+            )?;
+        } else {
+            self.run(
+                "INSERT INTO state_pieces (state, part, bytes) VALUES (?1, ?2, ?3)",
+                params![state, part + 1, piece],
             )?;
         }
         Ok(())

@@ -53,16 +53,25 @@ pub fn add(text: &str, parts: &mut String) {
 
 /// The next capital or byte beyond ASCII.
 fn next_telling(bytes: &[u8], from: usize) -> Option<usize> {
-    let tells = |byte: &u8| byte.is_ascii_uppercase() | (*byte >= 0x80);
-    let mut at = from;
-    // Without an early end the compiler looks at all bytes of a chunk at once.
-    for chunk in bytes.get(from..)?.chunks_exact(32) {
-        if chunk.iter().fold(false, |any, byte| any | tells(byte)) {
-            break;
+    let (words, rest) = bytes.get(from..)?.as_chunks::<8>();
+    for (n, word) in words.iter().enumerate() {
+        let telling = telling(u64::from_le_bytes(*word));
+        if telling != 0 {
+            return Some(from + n * 8 + telling.trailing_zeros() as usize / 8);
         }
-        at += 32;
     }
-    bytes[at..].iter().position(tells).map(|found| at + found)
+    let tells = |byte: &u8| byte.is_ascii_uppercase() | (*byte >= 0x80);
+    rest.iter().position(tells).map(|found| from + words.len() * 8 + found)
+}
+
+/// Looks at eight bytes at once: the highest bit of each one that tells is set, and no other bit.
+fn telling(word: u64) -> u64 {
+    let all = |byte: u8| u64::from_ne_bytes([byte; 8]);
+    let low = word & all(0x7f);
+    // No sum goes beyond its byte, and its highest bit says that the sign is not before A, or is behind Z.
+    let from_a = low + all(0x80 - b'A');
+    let behind_z = low + all(0x80 - b'Z' - 1);
+    (word | (from_a & !behind_z)) & all(0x80)
 }
 
 /// Where the run of letters and digits begins that reaches up to `at`, not before `floor`.
@@ -141,6 +150,21 @@ mod tests {
             assert_eq!(of(text), None, "{text}");
         }
         assert_eq!(of(&"aB".repeat(40)), None, "a key, not a name");
+    }
+
+    #[test]
+    fn eight_bytes_at_once_tell_what_each_of_them_tells() {
+        let all: Vec<u8> = (0..=255).chain((0..=255).rev()).collect();
+        for from in 0..all.len() {
+            let one_by_one = (from..all.len()).find(|at| all[*at].is_ascii_uppercase() || all[*at] >= 0x80);
+            assert_eq!(next_telling(&all, from), one_by_one, "from {from}");
+            // Whatever stands beside it, and at each place of eight.
+            let mut word = [all[from]; 8];
+            word[from % 8] = b'a';
+            let tells = |byte: u8| byte.is_ascii_uppercase() || byte >= 0x80;
+            let expected: [u8; 8] = word.map(|byte| if tells(byte) { 0x80 } else { 0 });
+            assert_eq!(telling(u64::from_le_bytes(word)).to_le_bytes(), expected);
+        }
     }
 
     #[test]

@@ -95,6 +95,57 @@ fn a_killed_writer_leaves_whole_steps() {
     assert!(reached > 0);
 }
 
+/// Writes into an empty store as the first index does, past the log, until it is killed.
+#[test]
+fn child_writes_first() {
+    let Some(folder) = child_folder() else { return };
+    let mut store = Store::open(&folder, Mode::WriteOrRead).unwrap();
+    store.begin_many().unwrap();
+    for step_number in 0.. {
+        let mut step = store.step().unwrap();
+        let (key, file) = session(&mut step, "a");
+        for n in step_number * STEP..(step_number + 1) * STEP {
+            step.add_text(file, key, &prompt(n, &text(n))).unwrap();
+            // Pages that were there before change too, so that there is something to take back.
+            step.put_fact(&format!("{}", n % 50), &vec![b'x'; 20_000 + n as usize % 7]).unwrap();
+        }
+        step.set_cursor(file, &FileCursor { offset: (step_number + 1) * STEP, ..FileCursor::default() })
+            .unwrap();
+        step.commit().unwrap();
+        println!("stored {}", (step_number + 1) * STEP);
+    }
+}
+
+#[test]
+fn a_first_index_that_is_killed_leaves_whole_steps_to_readers_too() {
+    let mut left_open = 0;
+    for kill in 0..KILLS {
+        let rig = Rig::new();
+        let mut writer = child("kill::child_writes_first");
+        writer.env("STORE_TEST_FOLDER", rig.folder.path()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut writer = writer.spawn().unwrap();
+        let lines = BufReader::new(writer.stdout.take().unwrap()).lines().map(Result::unwrap);
+        let mut said = lines.filter_map(|line| Some(line.split_once("stored ")?.1.parse::<u64>().unwrap()));
+        let stored = said.nth(kill as usize % 9).unwrap();
+        std::thread::sleep(Duration::from_micros(u64::from(kill) * 977 % 5_000));
+        writer.kill().unwrap();
+        writer.wait().unwrap();
+        let stored = said.last().unwrap_or(stored);
+        let journal = rig.folder.path().join("watchbill.db-journal");
+        left_open += u32::from(journal.metadata().is_ok_and(|journal| journal.len() > 0));
+        let reader = Store::open(rig.folder.path(), Mode::Read).unwrap();
+        let (cursor, texts, _) = counts(&reader);
+        assert_eq!(texts, cursor, "kill {kill}");
+        assert!(cursor >= stored && cursor % STEP == 0, "kill {kill}: {cursor}, {stored} were told");
+        drop(reader);
+        let mut store = rig.open();
+        assert_eq!(counts(&store), (cursor, cursor, cursor as usize), "kill {kill}");
+        assert!(store.index_is_sound().unwrap());
+        assert!(!rig.folder.path().join("watchbill.db.suspect").exists(), "it was looked through");
+    }
+    assert!(left_open > 0, "no kill fell into a step");
+}
+
 /// The helper processes run this very program; that it can be started is part of the test.
 #[test]
 fn the_program_of_the_tests_can_be_started_again() {

@@ -2,7 +2,7 @@
 
 use watchbill_store::{DATABASE, Mode, Store};
 
-use crate::rig::Rig;
+use crate::rig::{Rig, prompt, session};
 
 /// Half a megabyte of `content`: SQLite writes nothing where it would write the same once more.
 fn fill(store: &mut Store, name: &str, content: u8) {
@@ -62,4 +62,72 @@ fn who_only_reads_copies_nothing() {
     let _writer = rig.open();
     let reader = Store::open(rig.folder.path(), Mode::WriteOrRead).unwrap();
     assert!(reader.log_copier().unwrap().is_none());
+}
+
+fn beside(rig: &Rig, suffix: &str) -> bool {
+    let path = rig.folder.path().join(format!("{DATABASE}{suffix}"));
+    std::fs::metadata(path).is_ok_and(|file| file.len() > 0 || suffix == ".suspect")
+}
+
+fn one_text(store: &mut Store, n: u64) {
+    let mut step = store.step().unwrap();
+    let (key, file) = session(&mut step, "a");
+    step.add_text(file, key, &prompt(n, "said")).unwrap();
+    step.commit().unwrap();
+}
+
+#[test]
+fn the_first_texts_go_past_the_log() {
+    let rig = Rig::new();
+    let mut store = rig.open();
+    store.begin_many().unwrap();
+    assert!(beside(&rig, ".suspect"), "should the power fail now, the next start looks through everything");
+    let before = database_length(&rig);
+    fill(&mut store, "first", 1);
+    one_text(&mut store, 0);
+    assert!(database_length(&rig) >= before + (512 << 10) && !beside(&rig, "-wal"));
+    store.end_many().unwrap();
+    assert!(!beside(&rig, ".suspect") && !beside(&rig, "-journal"));
+    // The log is back, and others read beside a step.
+    let mut step = store.step().unwrap();
+    step.put_fact("unfinished", b"x").unwrap();
+    let reader = Store::open(rig.folder.path(), Mode::Read).unwrap();
+    assert_eq!(reader.fact("first").unwrap().map(|bytes| bytes.len()), Some(512 << 10));
+    step.commit().unwrap();
+    assert!(beside(&rig, "-wal"));
+    // Whoever reads already shall not have to wait, once there is something to read.
+    drop(reader);
+    store.begin_many().unwrap();
+    one_text(&mut store, 1);
+    assert!(beside(&rig, "-wal") && !beside(&rig, ".suspect"));
+}
+
+#[test]
+fn where_others_read_the_first_texts_go_through_the_log() {
+    let rig = Rig::new();
+    let mut store = rig.open();
+    let reader = Store::open(rig.folder.path(), Mode::Read).unwrap();
+    store.begin_many().unwrap();
+    let mut step = store.step().unwrap();
+    step.put_fact("unfinished", b"x").unwrap();
+    assert_eq!(reader.fact("unfinished").unwrap(), None, "and nobody waits");
+    step.commit().unwrap();
+    assert_eq!(reader.fact("unfinished").unwrap().as_deref(), Some(&b"x"[..]));
+    assert!(!beside(&rig, ".suspect"));
+    store.end_many().unwrap();
+}
+
+#[test]
+fn damage_that_was_met_meanwhile_is_still_looked_for() {
+    let rig = Rig::new();
+    let mut store = rig.open();
+    store.begin_many().unwrap();
+    one_text(&mut store, 0);
+    // No statement of ours is refused by a sound schema.
+    let sql = rusqlite::Connection::open(rig.folder.path().join(DATABASE)).unwrap();
+    sql.execute_batch("DROP TABLE recoveries").unwrap();
+    assert!(store.recoveries(1).is_err());
+    drop(sql);
+    store.end_many().unwrap();
+    assert!(beside(&rig, ".suspect"));
 }

@@ -1,0 +1,185 @@
+//! A session's fold that is taken apart no further than somebody looks.
+//!
+//! A start takes up thousands of sessions, and shows a few. Of the others the chains need the lineage, and the roster
+//! when they were last active: that is the front of what was kept, and is read at once. The rest stays the bytes that
+//! it is until somebody asks for it. Nobody can tell, but by the time and the memory that it takes.
+
+use std::cell::OnceCell;
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+
+use crate::chain::lineage::Lineage;
+use crate::ids::SessionId;
+use crate::session::effect::Effect;
+use crate::session::fold::SessionFold;
+use crate::session::snapshot::{Front, SnapshotError};
+use crate::session::state::Timeouts;
+use crate::time::Timestamp;
+
+/// A fold, or what it will be made of. It is a [`SessionFold`] to whoever looks further than its front.
+#[derive(Debug, Clone)]
+pub enum RestingFold {
+    /// As it was kept.
+    Kept(Box<Kept>),
+    /// Changed since, or never kept.
+    Whole(Box<SessionFold>),
+}
+
+/// What was kept, and what has been asked of it since.
+#[derive(Debug, Clone)]
+pub struct Kept {
+    front: Front<'static>,
+    body: Box<[u8]>,
+    timeouts: Timeouts,
+    noting: bool,
+    stirred_at: Option<Timestamp>,
+    /// Somebody has looked further.
+    fold: OnceCell<Box<SessionFold>>,
+}
+
+impl Kept {
+    fn unfold(&self) -> Box<SessionFold> {
+        let fold = self.front.clone().unfold(&self.body, self.timeouts);
+        // The seal was whole and of this version: only a program that broke its own form comes here.
+        let mut fold =
+            fold.unwrap_or_else(|_| SessionFold::new(self.front.lineage.session.clone(), self.timeouts));
+        if self.noting {
+            fold.note_new();
+        }
+        if let Some(at) = self.stirred_at {
+            fold.subagent_active(at, &mut Vec::new());
+        }
+        Box::new(fold)
+    }
+
+    fn is_resting(&self) -> bool {
+        self.fold.get().is_none()
+    }
+}
+
+impl RestingFold {
+    /// The fold of the session `id` from the bytes of [`SessionFold::snapshot`].
+    ///
+    /// # Errors
+    /// As for [`SessionFold::restore`].
+    pub fn restore(bytes: &[u8], id: &SessionId, timeouts: Timeouts) -> Result<Self, SnapshotError> {
+        let (front, body) = Front::read(bytes, id)?;
+        let fold = OnceCell::new();
+        let kept = Kept { front, body: body.into(), timeouts, noting: false, stirred_at: None, fold };
+        Ok(Self::Kept(Box::new(kept)))
+    }
+
+    /// Whether nobody has looked further than the front.
+    pub fn is_resting(&self) -> bool {
+        matches!(self, Self::Kept(kept) if kept.is_resting())
+    }
+
+    /// [`SessionFold::lineage`].
+    pub fn lineage(&self) -> &Lineage {
+        match self {
+            Self::Kept(kept) => &kept.front.lineage,
+            Self::Whole(fold) => fold.lineage(),
+        }
+    }
+
+    /// [`SessionFold::lineage_revision`].
+    pub fn lineage_revision(&self) -> u64 {
+        match self {
+            Self::Kept(kept) => kept.front.revision,
+            Self::Whole(fold) => fold.lineage_revision(),
+        }
+    }
+
+    /// [`SessionFold::cwd`].
+    pub fn cwd(&self) -> Option<&Arc<str>> {
+        self.lineage().cwds.first()
+    }
+
+    /// How many requests its transcript holds.
+    pub fn requests(&self) -> usize {
+        match self {
+            Self::Kept(kept) => kept.front.requests,
+            Self::Whole(fold) => fold.ledger().len(),
+        }
+    }
+
+    /// [`Facts::created_at`](crate::session::Facts::created_at).
+    pub fn created_at(&self) -> Option<Timestamp> {
+        match self {
+            Self::Kept(kept) => kept.front.created_at,
+            Self::Whole(fold) => fold.facts().created_at,
+        }
+    }
+
+    /// [`Facts::last_activity_at`](crate::session::Facts::last_activity_at).
+    pub fn last_activity_at(&self) -> Option<Timestamp> {
+        match self {
+            Self::Kept(kept) => kept.front.last_activity_at,
+            Self::Whole(fold) => fold.facts().last_activity_at,
+        }
+    }
+
+    /// [`SessionFold::note_new`].
+    pub fn note_new(&mut self) {
+        match self {
+            Self::Kept(kept) if kept.is_resting() => kept.noting = true,
+            _ => self.whole_mut().note_new(),
+        }
+    }
+
+    /// [`SessionFold::set_timeouts`].
+    pub fn set_timeouts(&mut self, timeouts: Timeouts) {
+        match self {
+            Self::Kept(kept) if kept.is_resting() => kept.timeouts = timeouts,
+            _ => self.whole_mut().set_timeouts(timeouts),
+        }
+    }
+
+    /// [`SessionFold::subagent_active`].
+    pub fn subagent_active(&mut self, at: Timestamp, out: &mut Vec<Effect>) {
+        match self {
+            Self::Kept(kept) if kept.is_resting() => kept.stirred_at = kept.stirred_at.max(Some(at)),
+            _ => self.whole_mut().subagent_active(at, out),
+        }
+    }
+
+    /// [`SessionFold::turn_back`]: the clock has not moved what rests.
+    pub fn turn_back(&mut self, now: Timestamp) {
+        if !self.is_resting() {
+            self.whole_mut().turn_back(now);
+        }
+    }
+
+    fn whole_mut(&mut self) -> &mut SessionFold {
+        match self {
+            Self::Whole(fold) => fold,
+            Self::Kept(kept) => {
+                let fold = kept.fold.take().unwrap_or_else(|| kept.unfold());
+                *self = Self::Whole(fold);
+                self.whole_mut()
+            }
+        }
+    }
+}
+
+impl From<SessionFold> for RestingFold {
+    fn from(fold: SessionFold) -> Self {
+        Self::Whole(Box::new(fold))
+    }
+}
+
+impl Deref for RestingFold {
+    type Target = SessionFold;
+    fn deref(&self) -> &SessionFold {
+        match self {
+            Self::Kept(kept) => kept.fold.get_or_init(|| kept.unfold()),
+            Self::Whole(fold) => fold,
+        }
+    }
+}
+
+impl DerefMut for RestingFold {
+    fn deref_mut(&mut self) -> &mut SessionFold {
+        self.whole_mut()
+    }
+}

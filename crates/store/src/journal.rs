@@ -1,0 +1,64 @@
+//! Which journal the database has: a log, beside which others read while we write; for the very first texts none.
+//!
+//! What goes through the log is written twice, and summed up on the way. The first index writes hundreds of megabytes,
+//! nearly all of them new pages, of which a rollback journal has to hold nothing: they go straight into the database.
+//! That is a tenth of its work. A kill leaves whole steps all the same. The disk is waited for only once, at the end;
+//! that a lost power supply may leave anything until then is what the note about damage is for.
+
+use crate::damage::Suspicion;
+use crate::{Store, StoreError, folder};
+
+impl Store {
+    /// Writes without the log from now on, where nothing is stored that anybody would want to read meanwhile: others
+    /// have to wait for the end of a step.
+    pub(crate) fn leave_log(&self) -> Result<(), StoreError> {
+        if self.unlogged.get() || self.has_texts()? {
+            return Ok(());
+        }
+        let suspicion = Suspicion::of(self.path());
+        suspicion.raise();
+        match self.set_journal("DELETE") {
+            Ok(true) => {}
+            // Somebody has it open to read, and the log stays.
+            Ok(false) | Err(StoreError::Locked { .. }) => {
+                suspicion.allay();
+                return Ok(());
+            }
+            Err(other) => return Err(other),
+        }
+        self.unlogged.set(true);
+        self.asked(|sql| sql.pragma_update(None, "synchronous", "OFF"))
+    }
+
+    /// Back to the log, as soon as everything is on the disk.
+    pub(crate) fn return_to_log(&self) -> Result<(), StoreError> {
+        if !self.unlogged.get() {
+            return Ok(());
+        }
+        self.asked(|sql| sql.pragma_update(None, "synchronous", "NORMAL"))?;
+        folder::sync(self.path())?;
+        match self.set_journal("WAL") {
+            // Where somebody reads at this moment, it goes on without until the next start.
+            Ok(_) | Err(StoreError::Locked { .. }) => {}
+            Err(other) => return Err(other),
+        }
+        self.unlogged.set(false);
+        if !self.met_damage.get() {
+            Suspicion::of(self.path()).allay();
+        }
+        Ok(())
+    }
+
+    /// Says whether it is this one now.
+    fn set_journal(&self, mode: &str) -> Result<bool, StoreError> {
+        self.asked(|sql| {
+            sql.pragma_update_and_check(None, "journal_mode", mode, |row| {
+                Ok(row.get_ref(0)?.as_str()?.eq_ignore_ascii_case(mode))
+            })
+        })
+    }
+
+    fn has_texts(&self) -> Result<bool, StoreError> {
+        self.asked(|sql| sql.query_row("SELECT EXISTS (SELECT 1 FROM texts)", [], |row| row.get(0)))
+    }
+}
