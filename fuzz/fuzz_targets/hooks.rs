@@ -3,27 +3,7 @@
 
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use watchbill_hooks::envelope::{Decoded, decode};
-use watchbill_hooks::install::{EVENTS, HookCommand, find_ours, install, uninstall};
+#[path = "../bodies/hooks.rs"]
+mod body;
 
-fuzz_target!(|data: &[u8]| {
-    if let Decoded::Whole { envelope, payload, used } = decode(data) {
-        let payload = &data[payload];
-        let again = envelope.encode(payload);
-        let Decoded::Whole { envelope: second, .. } = decode(&again) else {
-            panic!("what was read cannot be read again");
-        };
-        assert_eq!(second, envelope);
-        assert!(used <= data.len());
-    }
-    let Ok(text) = std::str::from_utf8(data) else { return };
-    let command = HookCommand { program: "/usr/bin/watchbill".into(), data_dir: None, markers: false };
-    let events: Vec<_> = EVENTS.iter().take(3).collect();
-    // Our own handlers in the text, of another version perhaps, are not there any more afterwards.
-    if find_ours(text).is_ok_and(|ours| ours.is_empty())
-        && let Ok(installed) = install(Some(text), &command, &events)
-    {
-        assert_eq!(uninstall(&installed).as_ref().map(Option::as_deref), Ok(Some(text)));
-    }
-});
+libfuzzer_sys::fuzz_target!(|data: &[u8]| body::check(data));

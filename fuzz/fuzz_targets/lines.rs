@@ -4,34 +4,7 @@
 
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use watchbill_core::transcript::line_splitter::{LineSplitter, Split};
-use watchbill_core::transcript::parse::parse_line;
+#[path = "../bodies/lines.rs"]
+mod body;
 
-/// Lines with offset and bytes, huge ones with their length in place of bytes.
-fn lines(bytes: &[u8], chunk: usize, cap: usize) -> Vec<(u64, Result<Vec<u8>, u64>)> {
-    let mut splitter = LineSplitter::with_cap(0, cap);
-    let mut lines = Vec::new();
-    for chunk in bytes.chunks(chunk) {
-        splitter.push(chunk, &mut |split| {
-            lines.push(match split {
-                Split::Line(line) => (line.offset, Ok(line.bytes.to_vec())),
-                Split::Huge { offset, len } => (offset, Err(len)),
-            });
-        });
-    }
-    lines
-}
-
-fuzz_target!(|data: &[u8]| {
-    let [chunk, cap, bytes @ ..] = data else { return };
-    let cap = usize::from(*cap) + 1;
-    let whole = lines(bytes, bytes.len().max(1), cap);
-    assert_eq!(lines(bytes, usize::from(*chunk) + 1, cap), whole);
-
-    for line in bytes.split(|b| *b == b'\n') {
-        let mut records = 0;
-        let report = parse_line(line, &mut |_| records += 1);
-        assert_eq!(report.records, records);
-    }
-});
+libfuzzer_sys::fuzz_target!(|data: &[u8]| body::check(data));

@@ -2,17 +2,7 @@
 
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use watchbill_core::transcript::timeline::TimelineBuilder;
+#[path = "../bodies/timeline.rs"]
+mod body;
 
-fuzz_target!(|data: &[u8]| {
-    let mut builder = TimelineBuilder::new();
-    let mut push_all = || {
-        for (offset, line) in (0..).zip(data.split(|b| *b == b'\n')) {
-            builder.push_line(offset, line);
-        }
-        builder.entries().iter().filter(|entry| entry.uuid.is_some()).count()
-    };
-    let once = push_all();
-    assert_eq!(push_all(), once);
-});
+libfuzzer_sys::fuzz_target!(|data: &[u8]| body::check(data));

@@ -8,7 +8,7 @@ use tauri::async_runtime;
 use tauri::ipc::Channel;
 use watchbill_engine::handle::Handle;
 use watchbill_engine::publish::{AlertSink, Sink, Subscription};
-use watchbill_engine::settings::Settings;
+use watchbill_engine::settings::{Settings, TrayColours};
 use watchbill_engine::{Millis, Timestamp};
 use watchbill_protocol::doctor::DesktopHealth;
 use watchbill_protocol::error::{ApiError, ErrorCode};
@@ -88,6 +88,16 @@ impl Desk {
     pub fn window_closed(&self) {
         self.bridge.disconnect();
         self.look(|looking| looking.closed());
+    }
+
+    /// The window's page has ended and another will be loaded, which shall show the same session if `as_it_was`.
+    pub fn page_lost(&self, as_it_was: bool) {
+        self.bridge.disconnect();
+        let shown = self.looking.shown();
+        self.look(|looking| looking.shows(None));
+        if let Some(session) = shown.filter(|_| as_it_was) {
+            self.bridge.select(session);
+        }
     }
 
     /// The person has turned to the window, or away from it.
@@ -206,6 +216,11 @@ impl Desk {
         async_runtime::spawn(alerts::keep(app.clone(), Arc::clone(&self.alerts), listen));
     }
 
+    /// The tray's icon has these colours from now on.
+    pub fn colour_tray(&self, colours: TrayColours) {
+        self.tray.colour(colours);
+    }
+
     /// Without a window nobody could reach the program any more.
     pub fn is_unreachable(&self) -> bool {
         self.tray.is_unreachable()
@@ -219,4 +234,68 @@ impl Desk {
 
 fn current(engine: &RwLock<Handle>) -> Handle {
     engine.read().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{Receiver, channel};
+    use std::time::Duration;
+
+    use tauri::ipc::InvokeResponseBody;
+    use watchbill_engine::settings::{Given, settle};
+
+    use super::*;
+
+    /// A window's line, and the `type` of each message that comes through it.
+    fn window() -> (Channel<RosterMessage>, Receiver<String>) {
+        let (sender, seen) = channel();
+        let line = Channel::new(move |body| {
+            let InvokeResponseBody::Json(text) = body else { panic!("a roster message is JSON") };
+            let value: serde_json::Value = serde_json::from_str(&text)?;
+            // The test may have seen enough.
+            let _ = sender.send(value["type"].as_str().unwrap_or_default().to_owned());
+            Ok(())
+        });
+        (line, seen)
+    }
+
+    fn hears(seen: &Receiver<String>, wanted: &str) {
+        // A real engine on a busy machine; what comes before is of no interest.
+        while let Ok(kind) = seen.recv_timeout(Duration::from_secs(30)) {
+            if kind == wanted {
+                return;
+            }
+        }
+        panic!("no {wanted} came");
+    }
+
+    #[test]
+    fn an_engine_that_has_ended_is_started_again_by_a_window_that_asks() {
+        let home = tempfile::tempdir().expect("a folder");
+        let given = Given {
+            claude_dirs: vec![home.path().join("claude")],
+            data_dir: Some(home.path().join("data")),
+            config: None,
+        };
+        let settings =
+            settle(&given, &|name| (name == "HOME").then(|| home.path().into())).expect("settings");
+        let engine = engine::open(settings.clone()).expect("a thread");
+        let desk = Desk::new(engine.clone(), false);
+        let (line, seen) = window();
+        desk.show_roster(line, false).expect("an engine");
+        hears(&seen, "snapshot");
+
+        engine.stop();
+        hears(&seen, "stopped");
+
+        // "Try again": the page asks for the roster as it did at first.
+        let (line, seen) = window();
+        desk.show_roster(line, false).expect("another engine");
+        hears(&seen, "snapshot");
+        let again = current(&desk.engine);
+        assert!(!again.stopped()(), "it is another one, and it runs");
+        assert_eq!(*again.settings(), settings, "with the settings that were in force");
+        assert!(again.roster(true).is_ok());
+        again.stop();
+    }
 }

@@ -227,6 +227,7 @@ fn on_event(app: &AppHandle, event: &RunEvent, options: &Options) {
             correct_autostart(app);
             let settings = app.state::<Arc<Configuration>>().settings();
             window::apply(app, &settings.window);
+            desk.colour_tray(settings.window.tray);
             if let Some(key) = app.state::<GlobalKey>().wanted(&settings.window) {
                 take_key(app, key);
             }

@@ -24,6 +24,11 @@ impl Looking {
         self.change(|looking| looking.shows = session)
     }
 
+    /// The session that is open in the window, in front or not.
+    pub fn shown(&self) -> Option<String> {
+        self.lock().shows.clone()
+    }
+
     /// The window is gone.
     pub fn closed(&mut self) -> Option<Option<String>> {
         self.change(|looking| *looking = Self::default())
@@ -52,6 +57,7 @@ mod tests {
         assert_eq!(looking.shows(None), Some(None));
         assert_eq!(looking.shows(a()), Some(a()));
         assert_eq!(looking.focused(false), Some(None));
+        assert_eq!(looking.shown(), a(), "behind others it is open all the same");
         assert_eq!(looking.focused(true), Some(a()));
         assert_eq!(looking.closed(), Some(None));
         assert_eq!(looking.focused(true), None, "a window that opens again shows nothing yet");

@@ -56,6 +56,7 @@ fn take(app: &AppHandle, changed: &Changed) {
     }
     if changed.settings.window != changed.before.window {
         window::apply(app, &changed.settings.window);
+        app.state::<Desk>().colour_tray(changed.settings.window.tray);
     }
     let wanted = app.state::<GlobalKey>().wanted_after(&changed.before.window, &changed.settings.window);
     if let Some(key) = wanted {

@@ -379,9 +379,13 @@ async fn a_server_that_comes_back_is_used_even_if_it_can_do_little() -> Result<(
     })
     .await?;
 
+    // What was lost with the first server, and what nobody was there to show, still waits: it is told at once, as one.
     let screen = NotificationServer::start_plain(&desktop).await?;
+    let shown = standing(&screen, "2 sessions need you").await?;
+    assert!(shown.silent && shown.body.contains("wants to run `npm publish`"), "{shown:?}");
     web.is_asked("never mind")?;
     menu(&item, "● Work on web-app").await?;
+    standing(&screen, WANTS).await?;
     web.wants_to_run("a && b < c")?;
     let shown = standing(&screen, "web-app wants to run `a && b < c`").await?;
     assert_eq!((shown.actions, shown.body.as_str()), (vec![], "Work on web-app"));

@@ -16,6 +16,7 @@ mod roster;
 mod settings;
 mod shell;
 mod spoken;
+mod trouble;
 
 use std::path::Path;
 use std::process::ExitStatus;

@@ -52,6 +52,19 @@ test("a failure says what happened and offers another try", async () => {
   });
 });
 
+test("an engine that ends is told above what was known, and another try finds it again", async () => {
+  await browser.withWindow({ mock: 30, height: 2200 }, async (page) => {
+    await becomes(page, rows, 30);
+    await page.evaluate(() => window.mockHost.send({ type: "stopped" }));
+    const told = page.locator("[role=alert]", { hasText: "has stopped watching" });
+    await told.waitFor();
+    assert.equal(await page.evaluate(rows), 30, "what was known stays to be read");
+    await told.locator("text=Try again").click();
+    await told.waitFor({ state: "detached" });
+    await becomes(page, rows, 30);
+  });
+});
+
 test("where nothing is going on the older sessions are one click away", async () => {
   await browser.withWindow({ mock: "empty" }, async (page) => {
     const older = page.locator("text=Show older sessions");

@@ -13,8 +13,9 @@ cargo xtask bench [--only PART]... [--rounds N] [--small] [--rivals]
 cargo xtask truth [--scenario NAME]... [--runs N] [--out FILE] [--debug] [--list]
                                            drive the real client, write how often the state is right
 cargo xtask dist [--check] [--check-only] [--debug] [--bundles KIND]...
-                                           make the packages of this platform; with --check, install and try the
-                                           .deb on a clean Debian made for it (as root); with --debug, built quickly
+                                           make the packages of this platform; with --check (as root) pack them
+                                           twice, verify the RPM in an empty root, install and try the .deb on a
+                                           clean Debian made for it; with --debug, built quickly
 cargo xtask setup [run|test|bench]         only install what is missing (default: run)
 cargo xtask fixtures FOLDER                refresh tests/fixtures from a folder of recordings
 cargo xtask demo                           derive the bundled demo anew from tests/fixtures
@@ -93,9 +94,9 @@ pub struct TruthOptions {
 /// Options of `dist`.
 #[derive(Debug, PartialEq, Default)]
 pub struct DistOptions {
-    /// Try the .deb on a clean system.
+    /// Pack twice, verify the RPM, try the .deb on a clean system.
     pub check: bool,
-    /// The same with the .deb that is there, without making one.
+    /// The last two with the packages that are there, without making any.
     pub check_only: bool,
     /// Build quickly, to try the packaging rather than to hand the packages on.
     pub debug: bool,

@@ -45,8 +45,8 @@ const BROWSER: &[&str] = &["chromium", "fonts-dejavu-core"];
 const NODE: &[&str] = &["nodejs", "npm"];
 const RIG: &[&str] = &["python3", "iproute2", "util-linux"];
 const BENCH: &[&str] = &["python3", "ripgrep"];
-const PACKAGES: &[&str] = &["dpkg-dev", "lintian"];
-const CLEAN_ROOT: &[&str] = &["mmdebstrap"];
+const PACKAGES: &[&str] = &["dpkg-dev", "lintian", "rpm"];
+const CLEAN_ROOT: &[&str] = &["mmdebstrap", "desktop-file-utils", "appstream"];
 
 /// Only installs: `cargo xtask setup`.
 pub fn setup(tree: &Tree, purpose: &SetupOptions) -> Result<()> {

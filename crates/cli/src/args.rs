@@ -66,7 +66,7 @@ pub enum Command {
         /// Show superseded, ended and long idle sessions too
         #[arg(long)]
         all: bool,
-        /// Show the roster as it would have been at this time (RFC 3339); from files alone
+        /// Show the roster of that time (a date, a time, a span such as 36h); from files alone
         #[arg(long, value_name = "TIME", value_parser = parse_time)]
         at: Option<watchbill_engine::Timestamp>,
         /// Use files alone: no registry, no processes
@@ -351,6 +351,5 @@ pub enum StatusFormat {
 }
 
 fn parse_time(text: &str) -> Result<watchbill_engine::Timestamp, String> {
-    watchbill_engine::Timestamp::parse(text)
-        .ok_or_else(|| "expected a time such as 2026-11-20T15:30:00Z".to_owned())
+    crate::when::parse(text).map_err(|error| error.to_string())
 }

@@ -31,13 +31,10 @@ const AGENT_SETTINGS_LIMIT: u64 = 1 << 20;
 const CLEANUP_DAYS: i64 = 30;
 const DAY: i64 = 86_400_000;
 
-/// The world with archived transcripts in the places of those that are gone. Without an archive the world as it is.
+/// The world with archived transcripts in the places of those that are gone, also of those that are archived from now on.
+/// Without a data folder the world as it is.
 pub fn with_archive(world: World, settings: &Settings) -> World {
-    match settings
-        .data_dir
-        .as_deref()
-        .filter(|data_dir| data_dir.join(ARCHIVE).is_dir() || settings.archive.enabled)
-    {
+    match settings.data_dir.as_deref() {
         Some(data_dir) => World { fs: Arc::new(ArchivedFs::over(world.fs, data_dir)), ..world },
         None => world,
     }
@@ -48,6 +45,8 @@ pub struct ArchivedFs {
     real: Arc<dyn Fs>,
     archive: Archive,
     data_dir: PathBuf,
+    /// Where the archive lies, once there is one.
+    folder: PathBuf,
     /// Opened when it is first needed, and again after it failed.
     store: Mutex<Option<Store>>,
 }
@@ -56,11 +55,16 @@ impl ArchivedFs {
     /// Over another file system.
     pub fn over(real: Arc<dyn Fs>, data_dir: &Path) -> Self {
         let archive = Archive::new(data_dir);
-        Self { real, archive, data_dir: data_dir.to_path_buf(), store: Mutex::new(None) }
+        let folder = data_dir.join(ARCHIVE);
+        Self { real, archive, data_dir: data_dir.to_path_buf(), folder, store: Mutex::new(None) }
     }
 
-    /// Asks the store. What it does not know or cannot say is not archived.
+    /// Asks the store. What it does not know or cannot say is not archived. Most people archive nothing: to them every
+    /// missing file costs one look at a folder more.
     fn ask<T: Default>(&self, ask: impl FnOnce(&Store) -> Result<T, StoreError>) -> T {
+        if !self.folder.is_dir() {
+            return T::default();
+        }
         let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
         if store.is_none() {
             *store = Store::open(&self.data_dir, Mode::Read).ok();

@@ -93,6 +93,7 @@ impl Engine {
             waiting: found.waiting as u64,
             damaged: found.damaged as u64,
             dropped: found.dropped,
+            dropped_at: found.dropped_at,
             journal_bytes: found.journal_bytes,
             sessions: count(self.hooks().sessions().count()),
             // Looked at by whoever asks: a project may lie on a mount that has died.

@@ -235,7 +235,7 @@ impl Engine {
         self.tell_time(now);
         match input {
             Input::Hints(hints) => self.take_hints(hints, &mut out),
-            Input::Loaded(batch) => self.take_batch(batch),
+            Input::Loaded(batch) => self.take_batch(batch, &mut out),
             Input::Found(found) => self.reconcile(found, &mut out),
             Input::ScanEnded(problems) => self.end_first_scan(problems, &mut out),
             Input::Rescanned(found) => self.take_rescan(found, &mut out),

@@ -343,7 +343,11 @@ impl Handle {
     /// # Errors
     /// When a filter makes no sense, or the store cannot be read.
     pub fn search(&self, asked: &SearchQuery) -> Result<SearchAnswer, ApiError> {
-        self.searcher.search(&*self.fs, asked)
+        let answer = self.searcher.search(&*self.fs, asked);
+        if self.searcher.has_met_damage() {
+            let _ = self.inbox.send(Message::IndexDamaged);
+        }
+        answer
     }
 
     /// Looks at everything again: after a long sleep, or because the person asked.

@@ -1,15 +1,16 @@
 //! The engine's ear for hook events: opened while the loop runs, and a look into what was kept for whoever looks once.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
 
+use watchbill_core::history::Exclude;
 use watchbill_core::problem::{Problem, ProblemKind};
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_hooks::envelope::{Decoded, Envelope, decode};
 use watchbill_hooks::places::Places;
-use watchbill_hooks::{Heard, Options, ReceiverError, journal, spool};
+use watchbill_hooks::{Heard, Listener, Options, ReceiverError, journal, spool};
 
 use crate::hooks_in::HookMessage;
 
@@ -30,23 +31,54 @@ pub struct Ear {
     events: Receiver<HookMessage>,
     receiver: watchbill_hooks::Receiver,
     folder: Arc<str>,
+    spool: PathBuf,
 }
 
 impl Ear {
-    /// Listens at a data folder; `wake` is called when an event has come, and must not wait for anything.
+    /// Listens at a data folder; `wake` is called when an event has come or trouble begins or ends, and must not wait for
+    /// anything. What tells of what `exclude` names is heard, and not kept.
     ///
     /// # Errors
     /// When the folder cannot be used, or the system gives no thread.
-    pub fn open(data_dir: &Path, wake: impl Fn() + Send + 'static) -> Result<Self, ReceiverError> {
+    pub fn open(
+        data_dir: &Path,
+        exclude: Exclude,
+        wake: impl Fn() + Send + Sync + 'static,
+    ) -> Result<Self, ReceiverError> {
         let (sender, events) = sync_channel(BACKLOG);
         let options = Options { recent: Duration::from_millis(RECENT.0.unsigned_abs()) };
+        let wake = Arc::new(wake);
+        let woken = Arc::clone(&wake);
         let hear = move |heard: Heard| {
             // The loop may have stopped: then nobody wants to know, and the journal has it.
             let _ = sender.send(message(heard));
             wake();
         };
-        let folder = Arc::from(Places::new(data_dir).root().to_string_lossy());
-        Ok(Self { events, receiver: watchbill_hooks::Receiver::open(data_dir, options, hear)?, folder })
+        let (on_event, on_trouble) = (Box::new(hear), Box::new(move || woken()));
+        let places = Places::new(data_dir);
+        let folder = Arc::from(places.root().to_string_lossy());
+        let (root, spool) = (places.root().to_path_buf(), places.spool());
+        let listener = Listener { options, exclude, on_event, on_trouble };
+        let receiver = watchbill_hooks::Receiver::open_for(places, listener)?;
+        // Hints name the folder by its real name.
+        let root = root.canonicalize().unwrap_or(root);
+        let spool = root.join(spool.file_name().unwrap_or_default());
+        Ok(Self { events, receiver, folder, spool })
+    }
+
+    /// Where events wait whose senders found nobody who listens, and do not say so: to be watched.
+    pub fn spool(&self) -> &Path {
+        &self.spool
+    }
+
+    /// Something has come into the spool.
+    pub fn look_into_spool(&self) {
+        self.receiver.sweep();
+    }
+
+    /// Other paths are left out from now on.
+    pub fn leave_out(&self, exclude: Exclude) {
+        self.receiver.leave_out(exclude);
     }
 
     /// The next events, in the order of hearing; at most so many that a step stays short. More may be waiting when it
@@ -66,11 +98,12 @@ impl Ear {
                 ProblemKind::MalformedHook,
                 "hook events that were no whole events; they were passed over",
             ),
+            // What is so now: when it is over nobody has to do anything any more.
             (
-                tally.unkept,
+                u64::from(tally.in_trouble),
                 ProblemKind::Io,
-                "the journal or the spool of hook events could not be written or read; check that the folder is \
-                 writable and the disk not full",
+                "hook events cannot be kept here; check that the folder is writable and the disk not full: what is \
+                 heard meanwhile counts, and what waits elsewhere is kept later",
             ),
         ];
         let path = &self.folder;

@@ -4,20 +4,25 @@
 //! the caller commits; a failed step makes it forget what it thinks is stored ([`HistoryIndex::void`]). What it keeps
 //! of a file over a restart lies in the store beside the rows, in the same transaction.
 
+mod apart;
+mod archiving;
 mod file;
 pub mod historian;
 mod kept;
 mod log;
 mod pace;
 mod recoverer;
+mod set_clock;
 mod worker;
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use watchbill_core::history::{Heard, HistoryFold, HistorySettings, Item};
+use watchbill_core::history::{Heard, HistoryFold, HistorySettings, Item, Segment};
 use watchbill_core::ids::SessionId;
+use watchbill_core::transcript::record::CompactTrigger;
 use watchbill_store::tables::hook_events::HookEventRow;
+use watchbill_store::tables::segments::SegmentRow;
 use watchbill_store::{FileKey, SessionKey, Step, Store, StoreError};
 use watchbill_watch::fs::Fs;
 use watchbill_watch::layout::Place;
@@ -158,6 +163,9 @@ impl HistoryIndex {
         }
         let session = step.session_key(id)?;
         step.add_hook_event(session, &hook_event(heard))?;
+        if let Some(cwd) = heard.payload.cwd.as_deref() {
+            step.note_folder(session, cwd)?;
+        }
         // The fold of its transcript knows which prompts both tell; without one each is told by the hook alone.
         let known = self.ready.values_mut().find_map(|file| file.own_of(id));
         let mut lonely = None;
@@ -228,6 +236,26 @@ impl Rows<'_, '_> {
             Item::Plan(plan) => self.step.merge_plan(session, file, &plan),
             Item::Execution(execution) => self.step.merge_execution(session, file, &execution),
             Item::Request(request) => file.map_or(Ok(()), |file| self.step.merge_request(file, &request)),
+            Item::Segment(segment) => {
+                file.map_or(Ok(()), |file| self.step.put_segment(file, &segment_row(&segment)))
+            }
         }
+    }
+}
+
+fn segment_row(segment: &Segment) -> SegmentRow {
+    let boundary = segment.boundary.as_ref();
+    SegmentRow {
+        number: segment.number,
+        started_at: segment.started_at,
+        ended_at: segment.ended_at,
+        offset: segment.offset,
+        trigger: boundary.and_then(|boundary| match boundary.trigger {
+            CompactTrigger::Auto => Some("auto".to_owned()),
+            CompactTrigger::Manual => Some("manual".to_owned()),
+            CompactTrigger::Unknown => None,
+        }),
+        pre_tokens: boundary.and_then(|boundary| boundary.pre_tokens),
+        post_tokens: boundary.and_then(|boundary| boundary.post_tokens),
     }
 }

@@ -5,9 +5,11 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use watchbill_core::history::{Exclude, HistorySettings};
+use watchbill_core::ids::SessionId;
 use watchbill_core::session::state::Timeouts;
 use watchbill_core::time::Timestamp;
 use watchbill_core::transcript::line_splitter::{LineSplitter, Split};
+use watchbill_hooks::places::Places;
 use watchbill_store::forget::Forgotten;
 use watchbill_store::{Store, StoreError};
 use watchbill_watch::fs::Fs;
@@ -20,6 +22,14 @@ use crate::transcripts::{Fold, TrackedFile};
 /// Bytes that are read at once.
 const READ: usize = 256 << 10;
 
+/// Whether these rules were not carried out yet.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn is_due(store: &Store, settings: &HistorySettings) -> Result<bool, StoreError> {
+    store.is_left_out_by(settings.exclude.patterns()).map(|done| !done)
+}
+
 /// Removes from the store what the rules leave out, if these rules were not carried out yet.
 ///
 /// # Errors
@@ -31,16 +41,35 @@ pub fn carry_out(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let exclude = &settings.exclude;
-    if store.is_left_out_by(exclude.patterns())? {
+    if !is_due(store, settings)? {
         return Ok(());
     }
     let sessions = if exclude.is_empty() { BTreeSet::new() } else { sessions(store, exclude, roots)? };
+    leave_out_of_hooks(store, exclude, &sessions)?;
     let rule = |path: &str| exclude.leaves_out(path);
     let rest =
         |store: &Store, sessions: &BTreeSet<String>| facts_without(store, &|id: &str| sessions.contains(id));
     let gone = store.leave_out(exclude.patterns(), sessions, &rule, &rest, &|gone| said(gone, now))?;
     if gone != Forgotten::default() {
         tracing::info!("{}", said(&gone, now));
+    }
+    Ok(())
+}
+
+/// What hooks have told lately lies in files of its own. Those first: when this is cut short, the rules count as not
+/// carried out.
+fn leave_out_of_hooks(
+    store: &Store,
+    exclude: &Exclude,
+    sessions: &BTreeSet<String>,
+) -> Result<(), StoreError> {
+    let Some(data_dir) = store.path().parent().filter(|_| !exclude.is_empty()) else { return Ok(()) };
+    let places = Places::new(data_dir);
+    let ids: Vec<SessionId> = sessions.iter().map(|id| SessionId::new(id)).collect();
+    let gone = watchbill_hooks::forget::leave_out(&places, exclude, &ids)
+        .map_err(|source| StoreError::Io { path: places.root().to_path_buf(), source })?;
+    if gone > 0 {
+        tracing::info!(gone, "events of hooks were removed, since `exclude` names them now");
     }
     Ok(())
 }
@@ -83,7 +112,7 @@ pub fn is_told_of(fs: &dyn Fs, path: &Path, exclude: &Exclude) -> bool {
             Ok(count) => {
                 splitter.push(&buffer[..count], &mut |split| {
                     if let Split::Line(line) = split {
-                        told = told || names(&String::from_utf8_lossy(line.bytes), exclude);
+                        told = told || exclude.is_named_in(&String::from_utf8_lossy(line.bytes));
                     }
                 });
                 at += count as u64;
@@ -94,17 +123,6 @@ pub fn is_told_of(fs: &dyn Fs, path: &Path, exclude: &Exclude) -> bool {
             return true;
         }
     }
-}
-
-/// Whether one of the fields of a record that hold paths names a path that is left out. Quotes within strings have a
-/// sign before them, so that what somebody has only said is none of these.
-fn names(record: &str, exclude: &Exclude) -> bool {
-    let pieces: Vec<&str> = record.split('"').collect();
-    pieces.windows(3).any(|piece| {
-        matches!(piece[0], "cwd" | "file_path" | "notebook_path" | "path")
-            && piece[1].trim() == ":"
-            && exclude.leaves_out(&piece[2].replace("\\\\", "/"))
-    })
 }
 
 fn said(gone: &Forgotten, now: Timestamp) -> String {

@@ -46,6 +46,8 @@ pub(crate) enum Message {
     /// What the person says, and who is told what came of it.
     Say(Word, Told),
     LookAgain,
+    /// Whoever looked for words has met damage in the index.
+    IndexDamaged,
     /// The person wants it otherwise from now on.
     Settings(Box<Settings>),
     Stop,

@@ -29,6 +29,8 @@ pub use write::facts_without;
 const PATIENCE: Duration = Duration::from_millis(20);
 /// After a failure the store is tried again when so much time has passed.
 const AGAIN: Millis = Millis::from_secs(2);
+/// While another thread writes apart, so often is asked whether it still does.
+const APART: Millis = Millis(100);
 /// Where another process writes, it is asked so often whether it still does, also when there is nothing to write: what
 /// agents do next is to be kept by somebody.
 const TAKE_OVER: Millis = Millis::from_secs(5);
@@ -72,10 +74,21 @@ impl Persist {
 
     fn try_open(&mut self, mode: Mode) {
         match Store::open(&self.folder, mode).and_then(|store| store.wait_at_most(PATIENCE).map(|()| store)) {
-            Ok(store) => self.opened(store),
+            Ok(store) => {
+                self.opened(store);
+                // Whoever only looks does not meet what keeps others from writing.
+                let obstacle = watchbill_store::obstacle(&self.folder).filter(|_| mode == Mode::Read);
+                self.trouble = obstacle.map(|error| self.problem(&error));
+            }
             // To one who only reads, no history is no trouble.
             Err(StoreError::Absent { .. }) => {}
-            Err(error) => self.trouble = Some(self.problem(&error)),
+            Err(error) => {
+                let readable = Some(Mode::Read).filter(|_| mode == Mode::WriteOrRead && error.passes());
+                if let Some(Ok(store)) = readable.map(|mode| Store::open(&self.folder, mode)) {
+                    self.opened(store);
+                }
+                self.trouble = Some(self.problem(&error));
+            }
         }
     }
 
@@ -105,9 +118,10 @@ impl Persist {
         self.writes
     }
 
-    /// What is wrong with the store.
-    pub fn trouble(&self) -> Option<&Problem> {
-        self.trouble.as_ref()
+    /// What is wrong with the store: for the engine, or else for the history.
+    pub fn trouble(&self) -> Option<Problem> {
+        let of_history = || self.shelf.trouble().map(|detail| self.problem_of(detail));
+        self.trouble.clone().or_else(of_history)
     }
 
     /// When [`Persist::save`] is to be called again, if nothing happens before.
@@ -142,7 +156,7 @@ impl Persist {
         if self.writes {
             engine.keep();
         }
-        engine.note_store(self.trouble.clone());
+        engine.note_store(self.trouble());
         engine.files.len()
     }
 
@@ -150,6 +164,16 @@ impl Persist {
     pub fn words(&mut self) -> Option<Words> {
         let read = self.shelf.at_once("words").as_ref().map(words::read)?;
         read.map_err(|error| self.trouble = Some(self.problem(&error))).ok()
+    }
+
+    /// Whatever was refused is tried again with the next [`Persist::save`].
+    pub fn try_now(&mut self) {
+        self.again_at = None;
+    }
+
+    /// Whether another thread has much to do in the store, so that what is said waits.
+    pub fn waits_for_another_thread(&self) -> bool {
+        self.shelf.is_written_apart()
     }
 
     /// Whether something waits for the store to be writable again.
@@ -181,18 +205,25 @@ impl Persist {
             return read;
         }
         let changes = engine.take_changes();
-        if changes.is_empty() && (self.owed.is_empty() || self.again_at.is_some_and(|at| now < at)) {
+        // A failed attempt may have taken its time: not at every step. A clock that went back keeps nobody waiting.
+        let later = self.again_at.is_some_and(|at| now < at && at.since(now) <= AGAIN);
+        if changes.is_empty() && (self.owed.is_empty() || later) {
             return read;
         }
         self.owed.merge(changes);
-        // A failed attempt may have taken its time: not at every step.
-        if self.again_at.is_some_and(|at| now < at && at.since(now) <= AGAIN) {
+        if later {
             return read;
         }
-        let stored = match &mut *self.shelf.at_once("save") {
+        let mut held = self.shelf.at_once("save");
+        if self.shelf.is_written_apart() {
+            self.again_at = Some(now + APART);
+            return read;
+        }
+        let stored = match &mut *held {
             Some(store) => write::write(store, &self.owed, &self.forgotten),
             None => return read,
         };
+        drop(held);
         match stored {
             Ok(()) => {
                 let owed = std::mem::take(&mut self.owed);
@@ -211,7 +242,7 @@ impl Persist {
                 self.again_at = Some(now + AGAIN);
             }
         }
-        engine.note_store(self.trouble.clone());
+        engine.note_store(self.trouble());
         read
     }
 
@@ -237,17 +268,16 @@ impl Persist {
             }
             self.again_at = None;
         }
-        engine.note_store(self.trouble.clone());
+        engine.note_store(self.trouble());
         self.writes
     }
 
     fn problem(&self, error: &StoreError) -> Problem {
+        self.problem_of(error.to_string().into())
+    }
+
+    fn problem_of(&self, detail: Arc<str>) -> Problem {
         let path = self.folder.join("watchbill.db");
-        Problem {
-            path: path.to_string_lossy().into(),
-            kind: ProblemKind::Store,
-            count: 1,
-            detail: error.to_string().into(),
-        }
+        Problem { path: path.to_string_lossy().into(), kind: ProblemKind::Store, count: 1, detail }
     }
 }

@@ -39,6 +39,20 @@ fn mode_for(settings: &Settings) -> Mode {
     if settings.doubt.is_some() { Mode::Read } else { Mode::WriteOrRead }
 }
 
+/// Listens for hooks, if there is a folder for what they say.
+fn open_ear(
+    settings: &Settings,
+    source: &mut dyn Source,
+    woken: &Arc<Notify>,
+) -> Result<Option<Ear>, Problem> {
+    let Some(data_dir) = settings.data_dir.as_deref() else { return Ok(None) };
+    let rung = Arc::clone(woken);
+    let ear = Ear::open(data_dir, settings.history.exclude.clone(), move || rung.notify_one())
+        .map_err(|error| deaf(data_dir, &error))?;
+    source.watch_beside(ear.spool());
+    Ok(Some(ear))
+}
+
 /// The loop's state beside the engine.
 pub(crate) struct Loop {
     pub engine: Engine,
@@ -70,6 +84,8 @@ pub(crate) struct Loop {
     /// It had when the look began that is under way.
     had_read_all: bool,
     watch_problems: Vec<Problem>,
+    /// What was last said of the store.
+    store_trouble: Option<Problem>,
     /// What other programs ask of this one, and it of them.
     wishes: Option<Wishes>,
     /// What came of wishes, to be told when it is stored.
@@ -94,16 +110,13 @@ impl Loop {
     /// falls between.
     pub fn begin(parts: Parts) -> Self {
         let Parts { settings, world, clock, inbox, sender, source, woken } = parts;
-        let source = source.unwrap_or_else(|| {
+        let mut source = source.unwrap_or_else(|| {
             let woken = Arc::clone(&woken);
             Box::new(source::watch(&settings, move || woken.notify_one()))
         });
         let mut engine = Engine::new(settings, world.clone(), Outlook::LIVE, clock.now());
         engine.look_elsewhere();
-        let rung = Arc::clone(&woken);
-        let ear = engine.settings.data_dir.as_deref().map_or(Ok(None), |data_dir| {
-            Ear::open(data_dir, move || rung.notify_one()).map(Some).map_err(|error| deaf(data_dir, &error))
-        });
+        let ear = open_ear(&engine.settings, &mut *source, &woken);
         let first_look = crate::first_scan_thread::spawn(&engine, &world, &sender);
         // A file system in memory is nobody's: only the real one's facts are worth keeping.
         let mut persist =
@@ -149,6 +162,7 @@ impl Loop {
             read_all: false,
             had_read_all: false,
             watch_problems: Vec::new(),
+            store_trouble: None,
             wishes: None,
             answers: Vec::new(),
             stopped: false,
@@ -181,11 +195,11 @@ impl Loop {
             tokio::select! {
                 biased;
                 message = self.inbox.recv() => match message {
-                    None => return,
+                    None => return self.end(),
                     Some(message) => {
                         self.receive(message);
                         if self.stopped {
-                            return;
+                            return self.end();
                         }
                         if self.engine.reading {
                             // While there is always another file of the first scan, whoever works meanwhile would wait
@@ -202,10 +216,22 @@ impl Loop {
         }
     }
 
+    /// What is still owed to the store is stored, if that is possible by now.
+    fn end(mut self) {
+        // It may write apart, and ends when that is done.
+        self.historian = None;
+        let certain = self.engine.settings.doubt.is_none();
+        if let Some(persist) = self.persist.as_mut().filter(|persist| certain && persist.owes()) {
+            persist.try_now();
+            persist.save(&mut self.engine, self.clock.now());
+        }
+    }
+
     /// The roster comes first; until it is there the history's thread only copies the store's log.
     fn begin_history(&mut self) {
         let writes = self.persist.as_ref().filter(|persist| persist.writes());
         if let (Some(persist), None) = (writes, &self.historian) {
+            let woken = Arc::clone(&self.woken);
             self.historian = Some(Historian::start(HistorianParts {
                 fs: Arc::clone(&self.engine.world.fs),
                 shelf: persist.shelf(),
@@ -215,6 +241,7 @@ impl Loop {
                 archive: self.engine.settings.archive,
                 data_dir: self.engine.settings.data_dir.clone().unwrap_or_default(),
                 clock: Arc::clone(&self.clock),
+                on_trouble: Box::new(move || woken.notify_one()),
             }));
         }
         if let Some(historian) = self.historian.as_ref().filter(|_| !self.engine.reading) {
@@ -226,6 +253,10 @@ impl Loop {
     fn take_settings(&mut self, settings: Settings) {
         let told = |settings: &Settings| (settings.history.clone(), settings.recovery, settings.archive);
         let other_history = told(&settings) != told(&self.engine.settings);
+        // Before the journal is gone through for what is to be left out, so that no more of it comes.
+        if let Ok(Some(ear)) = &self.ear {
+            ear.leave_out(settings.history.exclude.clone());
+        }
         self.step(Input::Settings(Box::new(settings)));
         if other_history && self.historian.take().is_some() {
             self.begin_history();
@@ -235,10 +266,15 @@ impl Loop {
     fn save(&mut self, now: Timestamp) {
         let certain = self.engine.settings.doubt.is_none();
         let Some(persist) = self.persist.as_mut().filter(|_| certain) else { return };
-        let trouble = persist.trouble().cloned();
         let wrote = persist.writes();
         let read = persist.save(&mut self.engine, now);
-        let told = persist.trouble() != trouble.as_ref();
+        // The history may have met it, on its own thread.
+        let trouble = persist.trouble();
+        let told = trouble != self.store_trouble;
+        if told {
+            self.engine.note_store(trouble.clone());
+            self.store_trouble = trouble;
+        }
         let began = persist.writes() && !wrote;
         match &self.historian {
             Some(historian) if self.engine.reading && !read.is_empty() => historian.stored(),
@@ -250,8 +286,21 @@ impl Loop {
         }
         self.answer_wishes(now);
         if began {
+            self.open_again();
             self.begin_history();
             self.take_wishes();
+        }
+    }
+
+    /// The data folder can be written by now: what could not be opened in it is tried again.
+    fn open_again(&mut self) {
+        if self.ear.is_err() {
+            self.ear = open_ear(&self.engine.settings, &mut *self.source, &self.woken);
+            // What is wrong with hearing is looked at with the hints.
+            self.woken.notify_one();
+        }
+        if self.wishes.is_none() {
+            self.hear_wishes();
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
@@ -30,6 +31,7 @@ pub struct Searcher {
     data_dir: Option<PathBuf>,
     roots: Vec<PathBuf>,
     kept: Mutex<Kept>,
+    damaged: AtomicBool,
 }
 
 #[derive(Default)]
@@ -42,7 +44,12 @@ struct Kept {
 impl Searcher {
     /// For the store and the transcripts that the settings name. Nothing is opened before somebody asks.
     pub fn new(settings: &Settings) -> Self {
-        Self { data_dir: settings.data_dir.clone(), roots: settings.roots.clone(), kept: Mutex::default() }
+        Self {
+            data_dir: settings.data_dir.clone(),
+            roots: settings.roots.clone(),
+            kept: Mutex::default(),
+            damaged: AtomicBool::new(false),
+        }
     }
 
     /// Answers a question. Nothing that is typed is an error; that nothing is stored yet is an answer.
@@ -62,13 +69,21 @@ impl Searcher {
             Ok(found) => found,
             Err(StoreError::Absent { .. }) => return Ok(nothing(asked)),
             // The connection is not kept: the file may have been set aside, and the next question finds the new one.
-            Err(error) => return Err(refusal(&error)),
+            Err(error) => {
+                self.damaged.fetch_or(matches!(error, StoreError::IndexDamaged { .. }), Ordering::Relaxed);
+                return Err(refusal(&error));
+            }
         };
         let (hits, more) = found?;
         let took_ms = (begun.elapsed().as_secs_f64() * 1e6).round() / 1e3;
         let index = kept.state(&store, fs, &self.roots)?;
         kept.store = Some(store);
         Ok(SearchAnswer { query: asked.query.clone(), hits, more, index, took_ms })
+    }
+
+    /// Whether damage was met in the index since this was asked last.
+    pub fn has_met_damage(&self) -> bool {
+        self.damaged.swap(false, Ordering::Relaxed)
     }
 
     fn data_dir(&self) -> Result<&Path, ApiError> {

@@ -69,6 +69,8 @@ pub struct WindowSettings {
     pub theme: Theme,
     /// It stays above all others.
     pub always_on_top: bool,
+    /// The colours of the icon in the tray.
+    pub tray: TrayColours,
     /// A key that opens it from anywhere.
     pub shortcut: Option<String>,
 }
@@ -83,6 +85,18 @@ pub enum Theme {
     Light,
     /// Dark, always.
     Dark,
+}
+
+/// The colours of the icon in the tray.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum TrayColours {
+    /// Its own.
+    #[default]
+    Own,
+    /// One dark colour, for light panels.
+    Dark,
+    /// One light colour, for dark panels.
+    Light,
 }
 
 /// How changes of files are noticed.

@@ -91,7 +91,7 @@ fn examine(
             .filter(|offer| !settings.archive.enabled && offer.files > 0)
             .map(|offer| offer.to_string()),
         left_out: store.left_out_said()?,
-        trouble: None,
+        trouble: watchbill_store::obstacle(data_dir).map(|error| error.to_string()),
     };
     Ok(())
 }

@@ -7,6 +7,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
+use watchbill_core::history::Exclude;
 use watchbill_core::hook::parse_payload;
 use watchbill_core::ids::SessionId;
 
@@ -21,20 +22,35 @@ const TELLING: usize = 16;
 /// # Errors
 /// When a file is there and cannot be read or written. What was removed until then is.
 pub fn forget(places: &Places, sessions: &[SessionId]) -> io::Result<u64> {
+    remove(places, &|bytes| names(bytes, sessions))
+}
+
+/// Removes every event that names a path that is left out, or that [`forget`] would remove. Says how many those were.
+///
+/// # Errors
+/// As for [`forget`].
+pub fn leave_out(places: &Places, exclude: &Exclude, sessions: &[SessionId]) -> io::Result<u64> {
+    remove(places, &|bytes| names(bytes, sessions) || exclude.is_named_in(&String::from_utf8_lossy(bytes)))
+}
+
+/// Whether the payload of an event, or what is left of one, is to go.
+type Meant<'m> = &'m dyn Fn(&[u8]) -> bool;
+
+fn remove(places: &Places, is_meant: Meant<'_>) -> io::Result<u64> {
     let mut gone = 0;
     // What a receiver takes from the spool at this moment is in the journal a moment later.
     for _ in 0..2 {
         for folder in places.spools() {
-            gone += from_spool(&folder, sessions)?;
+            gone += from_spool(&folder, is_meant)?;
         }
         for journal in [places.old_journal(), places.journal()] {
-            gone += from_journal(&journal, sessions)?;
+            gone += from_journal(&journal, is_meant)?;
         }
     }
     Ok(gone)
 }
 
-fn from_spool(folder: &Path, sessions: &[SessionId]) -> io::Result<u64> {
+fn from_spool(folder: &Path, is_meant: Meant<'_>) -> io::Result<u64> {
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
@@ -52,12 +68,12 @@ fn from_spool(folder: &Path, sessions: &[SessionId]) -> io::Result<u64> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(error) => return Err(error),
         };
-        let is_meant = match decode(&bytes) {
-            Decoded::Whole { payload, .. } => names(&bytes[payload], sessions),
+        let goes = match decode(&bytes) {
+            Decoded::Whole { payload, .. } => is_meant(&bytes[payload]),
             // Damaged, or half written: it may hold the person's words all the same.
-            _ => names(&bytes, sessions),
+            _ => is_meant(&bytes),
         };
-        if is_meant {
+        if goes {
             match std::fs::remove_file(&path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => gone += 1,
@@ -67,7 +83,7 @@ fn from_spool(folder: &Path, sessions: &[SessionId]) -> io::Result<u64> {
     Ok(gone)
 }
 
-fn from_journal(path: &Path, sessions: &[SessionId]) -> io::Result<u64> {
+fn from_journal(path: &Path, is_meant: Meant<'_>) -> io::Result<u64> {
     let mut file = match OpenOptions::new().read(true).write(true).open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
@@ -80,7 +96,7 @@ fn from_journal(path: &Path, sessions: &[SessionId]) -> io::Result<u64> {
         let rest = &bytes[at..];
         at += match decode(rest) {
             Decoded::Whole { payload, used, .. } => {
-                if names(&rest[payload], sessions) {
+                if is_meant(&rest[payload]) {
                     blank(&mut file, at, used)?;
                     gone += 1;
                 }
@@ -90,7 +106,7 @@ fn from_journal(path: &Path, sessions: &[SessionId]) -> io::Result<u64> {
             Decoded::Incomplete => break,
             Decoded::Malformed => {
                 let damaged = next_begin(rest).unwrap_or(rest.len());
-                if names(&rest[..damaged], sessions) {
+                if is_meant(&rest[..damaged]) {
                     blank(&mut file, at, damaged)?;
                     gone += 1;
                 }
@@ -182,6 +198,41 @@ mod tests {
         journal.append(&event(9, "stays").1).expect("written");
         assert_eq!(heard(&mut JournalReader::default(), &places), [2, 4, 8, 9]);
         assert_eq!(forget(&places, &[SessionId::new("gone")]).expect("forgotten"), 0);
+    }
+
+    #[test]
+    fn events_that_name_an_excluded_path_leave_the_journal_and_the_spool() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let places = Places::without_spares(dir.path());
+        private_dir(places.root()).expect("a folder");
+        let mut journal = Journal::claim(&places).expect("it opens").expect("it is ours");
+        let (agent, ancestors, terminal, at) = (None, Vec::new(), None, clock::wall());
+        let in_folder = |id: u128, cwd: &str| {
+            let (ancestors, terminal) = (Vec::clone(&ancestors), Option::clone(&terminal));
+            let envelope = Envelope {
+                id,
+                at,
+                order: 1,
+                boot: None,
+                agent: Option::clone(&agent),
+                ancestors,
+                terminal,
+                cut: false,
+            };
+            let payload = format!(r#"{{"session_id":"s{id}","hook_event_name":"Stop","cwd":"{cwd}"}}"#);
+            let frame = envelope.encode(payload.as_bytes());
+            (envelope, frame)
+        };
+        journal.append(&in_folder(1, "/home/dev/secret").1).expect("written");
+        journal.append(&in_folder(2, "/home/dev/open").1).expect("written");
+        journal.append(&in_folder(3, "/home/dev/open").1).expect("written");
+        let (envelope, frame) = in_folder(4, "/home/dev/secret/app");
+        spool::write(&places.spool(), &envelope, &frame).expect("written");
+        let exclude = Exclude::new(["/home/dev/secret".to_owned()]);
+        // Of a session that has worked there, everything.
+        assert_eq!(leave_out(&places, &exclude, &[SessionId::new("s3")]).expect("removed"), 3);
+        assert_eq!(heard(&mut JournalReader::default(), &places), [2]);
+        assert_eq!(spool::list(&places.spool()).expect("it can be read"), []);
     }
 
     #[test]

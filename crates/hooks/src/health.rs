@@ -1,12 +1,18 @@
 //! How the hooks of a data folder are doing, for `doctor` and `hooks status`: looked at from outside, nothing changed.
 
+use std::time::{Duration, SystemTime};
+
 use serde::{Deserialize, Serialize};
+use watchbill_core::time::Timestamp;
 
 use crate::places::Places;
 use crate::spool;
 
 /// Files of a spool that are counted at most.
 const COUNTED: usize = 100_000;
+
+/// Events that were dropped so long ago are nobody's business any more: their sessions are over.
+const OLD: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// What lies in the places of the hooks.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,7 +29,12 @@ pub struct Health {
     /// Files that could not be read as events and were put aside.
     pub damaged: usize,
     /// Events that were dropped, because nobody had come for tens of thousands of others or nothing could be written.
+    ///
+    /// Counted since the last time that a week passed without one, as far as a program listened then.
     pub dropped: u64,
+    /// When the last of these was dropped, as RFC 3339.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dropped_at: Option<String>,
     /// Whether events are being dropped now.
     pub overfull: bool,
     /// Bytes of both journals.
@@ -35,6 +46,7 @@ pub fn health(places: &Places) -> Health {
     let length = |path| std::fs::metadata(path).map_or(0, |found| found.len());
     let mut health = Health {
         dropped: length(places.dropped()),
+        dropped_at: last_loss(places).map(|at| wall(at).to_string()),
         overfull: places.overfull().exists(),
         journal_bytes: length(places.journal()) + length(places.old_journal()),
         ..Health::default()
@@ -52,4 +64,51 @@ pub fn health(places: &Places) -> Health {
         }
     }
     health
+}
+
+/// When an event was dropped last.
+fn last_loss(places: &Places) -> Option<SystemTime> {
+    let found = std::fs::metadata(places.dropped()).ok().filter(|found| found.len() > 0)?;
+    found.modified().ok()
+}
+
+fn wall(at: SystemTime) -> Timestamp {
+    let since = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// Begins to count anew when nothing was dropped for a week. For whoever writes the journal.
+pub(crate) fn forget_old_losses(places: &Places, now: SystemTime) {
+    let is_old = |at: SystemTime| now.duration_since(at).is_ok_and(|age| age > OLD);
+    if last_loss(places).is_some_and(is_old)
+        && let Err(error) = std::fs::remove_file(places.dropped())
+    {
+        tracing::warn!(%error, "events that were dropped long ago are still counted");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::places::private_dir;
+
+    #[test]
+    fn losses_are_counted_with_the_time_of_the_last_one_until_a_week_has_passed() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let places = Places::without_spares(dir.path());
+        private_dir(places.root()).expect("a folder");
+        assert_eq!((health(&places).dropped, health(&places).dropped_at), (0, None));
+        std::fs::write(places.dropped(), "...").expect("written");
+        let at = SystemTime::UNIX_EPOCH + Duration::from_millis(1_795_000_000_123);
+        let file = std::fs::OpenOptions::new().append(true).open(places.dropped()).expect("it opens");
+        file.set_modified(at).expect("its time can be set");
+        let of_now = || (health(&places).dropped, health(&places).dropped_at);
+        let counted = (3, Some(Timestamp::from_millis(1_795_000_000_123).to_string()));
+        assert_eq!(of_now(), counted);
+        forget_old_losses(&places, at + OLD);
+        forget_old_losses(&places, at - OLD);
+        assert_eq!(of_now(), counted, "nor does a clock that went back make it old");
+        forget_old_losses(&places, at + OLD + Duration::from_secs(1));
+        assert_eq!(of_now(), (0, None));
+    }
 }

@@ -25,4 +25,4 @@ pub mod sender;
 pub mod spool;
 mod stdin;
 
-pub use receiver::{Heard, Options, Receiver, ReceiverError, Tally};
+pub use receiver::{Heard, Listener, Options, Receiver, ReceiverError, Tally};

@@ -68,6 +68,7 @@ pub struct ConfigFile {
 /// How the places of hook events are doing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
 pub struct HooksHealth {
     /// The folder.
     pub path: String,
@@ -77,8 +78,12 @@ pub struct HooksHealth {
     pub waiting: u64,
     /// Files that could not be read as events and were put aside.
     pub damaged: u64,
-    /// Events that were dropped, because nothing could be written or far too many waited.
+    /// Events that were dropped, because nothing could be written or far too many waited. Those of long ago are not
+    /// counted any more.
     pub dropped: u64,
+    /// When the last of these was dropped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dropped_at: Option<String>,
     /// Bytes of the journal.
     pub journal_bytes: u64,
     /// Sessions of which a hook was heard, now or within the last hour.

@@ -81,6 +81,8 @@ keys! {
     WindowTheme = "window.theme",
     /// The window stays above all others.
     WindowAlwaysOnTop = "window.always_on_top",
+    /// The icon in the tray: colour, or one colour that is dark or light.
+    WindowTray = "window.tray",
     /// A key that opens the window from anywhere, such as Ctrl+Alt+W; empty: none.
     WindowShortcut = "window.shortcut",
     /// The window offers to install hooks where none are.

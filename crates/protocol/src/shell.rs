@@ -12,24 +12,11 @@ pub enum ShellMessage {
         /// A sentence.
         text: String,
     },
-    /// Open this: a link or the desktop's menu asked for it.
-    Opens {
-        /// Which.
-        page: Page,
-    },
     /// The window has become a strip, or is none any more. Told first, and at each change.
     Compact {
         /// It is a strip.
         on: bool,
     },
-}
-
-/// What can be opened in the window from outside, beside sessions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[serde(rename_all = "snake_case")]
-pub enum Page {
-    /// The settings.
-    Settings,
 }
 
 /// The key that opens the window from anywhere, and whether it does.

@@ -10,6 +10,7 @@ use crate::roster::{Group, RosterSnapshot};
 /// Counts by group. Superseded sessions do not count: their work is counted where it goes on.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
 #[allow(missing_docs)] // The names are those of the groups.
 pub struct Status {
     pub needs_you: u32,
@@ -19,11 +20,15 @@ pub struct Status {
     /// Of those that need the person, how many for what: `approval`, `question`, `plan`, `dialog`, `error`.
     #[serde(default)]
     pub needs: BTreeMap<String, u32>,
+    /// Why the history is not kept at the moment, in words for the person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trouble: Option<String>,
 }
 
 impl From<&RosterSnapshot> for Status {
     fn from(snapshot: &RosterSnapshot) -> Self {
-        let mut counts = Self::default();
+        let trouble = snapshot.problems.iter().find(|problem| problem.kind == "store");
+        let mut counts = Self { trouble: trouble.map(|problem| problem.detail.clone()), ..Self::default() };
         for session in snapshot.sessions.iter().filter(|s| s.superseded != Some(true)) {
             match session.counted_as() {
                 Group::NeedsYou => counts.needs_you += 1,

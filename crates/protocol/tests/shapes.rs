@@ -240,7 +240,8 @@ fn the_doctor() {
             ears: 1,
             waiting: 0,
             damaged: 0,
-            dropped: 0,
+            dropped: 2,
+            dropped_at: Some("2026-11-20T15:30:52.694Z".into()),
             journal_bytes: 40_960,
             sessions: 2,
             settings: vec![HookSettings {

@@ -18,6 +18,7 @@ use watchbill_core::transcript::parse::parse_line_in_full;
 use watchbill_store::search::Query;
 use watchbill_store::stats::By;
 use watchbill_store::tables::files::FileCursor;
+use watchbill_store::tables::segments::SegmentRow;
 use watchbill_store::{FileKey, Mode, SessionKey, Step, Store};
 
 /// A step is over after so many bytes of transcripts.
@@ -120,6 +121,10 @@ fn put(step: &mut Step<'_>, session: SessionKey, file: FileKey, item: &Item<'_>)
         Item::Plan(plan) => step.merge_plan(session, Some(file), plan).unwrap(),
         Item::Execution(execution) => step.merge_execution(session, Some(file), execution).unwrap(),
         Item::Request(request) => step.merge_request(file, request).unwrap(),
+        Item::Segment(segment) => {
+            let row = SegmentRow { number: segment.number, offset: segment.offset, ..SegmentRow::default() };
+            step.put_segment(file, &row).unwrap();
+        }
     }
 }
 

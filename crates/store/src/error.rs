@@ -64,13 +64,16 @@ pub enum StoreError {
         detail: String,
     },
     /// The full-text index contradicts itself or the texts; everything else is whole.
-    #[error("the search index in {} is damaged; `watchbill index` makes it anew from what is stored", .path.display())]
+    #[error(
+        "the search index in {} is damaged; a running Watchbill makes it anew from what is stored, or `watchbill index` does",
+        .path.display()
+    )]
     IndexDamaged {
         /// The database.
         path: PathBuf,
     },
-    /// The system refused something else.
-    #[error("{}: {source}", .path.display())]
+    /// The system refused something else: the disk fails, a quota is used up, the file may not grow.
+    #[error("{} cannot be used ({source}); check its disk, and what limits its size", .path.display())]
     Io {
         /// The file or folder.
         path: PathBuf,
@@ -112,8 +115,10 @@ impl StoreError {
             Some(ErrorCode::DiskFull) => Self::Full { path },
             Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Self::ReadOnly { path },
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged { path, detail },
+            // Of some files SQLite does not say why the system refuses them: the log's companion on a full disk.
             Some(ErrorCode::CannotOpen | ErrorCode::SystemIoFailure) => {
-                Self::Io { path, source: std::io::Error::other(detail) }
+                let obstacle = path.parent().and_then(crate::folder::obstacle);
+                obstacle.unwrap_or_else(|| Self::Io { path, source: std::io::Error::other(detail) })
             }
             _ => Self::Sql { path, detail },
         }

@@ -55,6 +55,34 @@ pub(crate) fn sync(file: &Path) -> Result<(), StoreError> {
     fs::File::open(file).and_then(|file| file.sync_all()).map_err(|e| StoreError::io(file, e))
 }
 
+/// With less room than this, in bytes, a step may not fit.
+#[cfg(unix)]
+const ROOM: u64 = 64 << 10;
+
+/// What would keep a program from writing the database in `data_dir` now, as far as that can be told without writing;
+/// `None` where nothing would. For whoever only looks, and is asked why nothing new is stored.
+pub fn obstacle(data_dir: &Path) -> Option<StoreError> {
+    let database = data_dir.join(crate::open::DATABASE);
+    if size(&database) == 0 {
+        return None;
+    }
+    #[cfg(unix)]
+    {
+        use rustix::fs::{Access, access, statvfs};
+        let denied = [&database, data_dir].into_iter().find(|path| access(*path, Access::WRITE_OK).is_err());
+        if let Some(path) = denied {
+            return Some(StoreError::ReadOnly { path: path.to_owned() });
+        }
+        let room = statvfs(data_dir).ok().map(|found| found.f_bavail.saturating_mul(found.f_frsize));
+        room.filter(|room| *room < ROOM).map(|_| StoreError::Full { path: database })
+    }
+    #[cfg(not(unix))]
+    {
+        let locked = fs::metadata(&database).is_ok_and(|found| found.permissions().readonly());
+        locked.then_some(StoreError::ReadOnly { path: database })
+    }
+}
+
 /// Moves a file, saying nothing about one that is not there.
 pub(crate) fn rename_if_there(from: &Path, to: &Path) -> Result<(), StoreError> {
     match fs::rename(from, to) {

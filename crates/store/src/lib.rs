@@ -27,6 +27,7 @@ pub mod tables;
 pub mod text;
 
 pub use error::StoreError;
+pub use folder::obstacle;
 pub use lock::last_writer;
 pub use log::LogCopier;
 pub use open::{Access, DATABASE, Mode, Origin, Store};

@@ -189,9 +189,9 @@ impl Store {
             return Err(StoreError::Absent { path });
         }
         let (sql, found) = match connect_reader(&path, false) {
-            // In a folder that may not be written the log's companion cannot be made. Without a log to read, the
-            // file alone is everything.
-            Err(StoreError::ReadOnly { .. } | StoreError::Io { .. })
+            // In a folder that may not be written, or without room, the log's companion cannot be made. Without a log to
+            // read, the file alone is everything.
+            Err(StoreError::ReadOnly { .. } | StoreError::Full { .. } | StoreError::Io { .. })
                 if folder::size(&damage::beside(&path, "-wal")) == 0 && !is_half_written(&path) =>
             {
                 connect_reader(&path, true)?
@@ -224,6 +224,40 @@ impl Store {
     pub fn reader(&self) -> Result<Self, StoreError> {
         let folder = self.path.parent().unwrap_or(Path::new("."));
         Self::open_reader(folder, Some(std::process::id()).filter(|_| self.access == Access::Writer))
+    }
+
+    /// Another connection that writes, for work that takes its time: another thread of this process may go on reading by
+    /// this one meanwhile, and is not to write. Said to be over by [`was_written_beside`](Self::was_written_beside).
+    ///
+    /// # Errors
+    /// When this process only reads, or the database cannot be opened.
+    pub fn second_writer(&self) -> Result<Self, StoreError> {
+        self.writer()?;
+        // Beside a writer that goes past the log there is no other.
+        self.return_to_log()?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let mut sql = Connection::open_with_flags(&self.path, flags).map_err(|e| self.fault(&e))?;
+        prepare(&sql).map_err(|e| self.fault(&e))?;
+        note_length(&mut sql, &self.log).map_err(|e| self.fault(&e))?;
+        Ok(Self {
+            sql,
+            path: self.path.clone(),
+            access: Access::Writer,
+            origin: self.origin.clone(),
+            care: Cell::new(self.care.get()),
+            lag: Cell::new(self.lag.get()),
+            log: self.log.clone(),
+            unlogged: Cell::default(),
+            met_damage: Cell::new(self.met_damage.get()),
+            _lock: None,
+        })
+    }
+
+    /// The second writer has ended: what it left of the index to be cared for is ours.
+    pub fn was_written_beside(&self, second: &Self) {
+        self.care.set(second.care.get());
+        self.lag.set(second.lag.get());
+        self.met_damage.set(second.met_damage.get());
     }
 
     /// Waits at most so long for another program's lock: a loop that serves people must not wait for seconds.

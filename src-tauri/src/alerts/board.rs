@@ -10,6 +10,8 @@ use super::notice::Notice;
 const GATHER: Duration = Duration::from_millis(400);
 /// An episode that begins so soon after a notification was shown joins it.
 const JOIN: Duration = Duration::from_secs(5);
+/// What was lost is not shown again more often than this: a server may fall over just what it is shown.
+const AGAIN: Duration = Duration::from_secs(30);
 
 /// Names a notification for as long as it stands.
 pub type Card = u64;
@@ -30,13 +32,14 @@ pub struct Board {
     fresh: Vec<Episode>,
     gathered_at: Option<Instant>,
     newest: Card,
+    brought_back_at: Option<Instant>,
 }
 
 #[derive(Debug)]
 struct Standing {
     card: Card,
     episodes: Vec<Episode>,
-    shown_at: Instant,
+    joined_until: Instant,
 }
 
 impl Board {
@@ -65,26 +68,43 @@ impl Board {
         }
         self.gathered_at = None;
         let fresh = std::mem::take(&mut self.fresh);
-        let joined = self.cards.iter().rposition(|standing| now < standing.shown_at + JOIN);
-        let standing = match joined {
-            Some(index) => {
-                let standing = &mut self.cards[index];
+        let joined = self.cards.iter_mut().rfind(|standing| now < standing.joined_until);
+        let act = match joined {
+            Some(standing) => {
                 standing.episodes.extend(fresh);
-                standing.shown_at = now;
-                standing
+                standing.joined_until = now + JOIN;
+                standing.show(false)
             }
-            None => {
-                self.newest += 1;
-                self.cards.push(Standing { card: self.newest, episodes: fresh, shown_at: now });
-                let Some(standing) = self.cards.last() else { return Vec::new() };
-                standing
-            }
+            None => self.put_up(fresh, now + JOIN, false),
         };
-        let notice = Notice::of(&standing.episodes, false);
-        notice.map(|notice| Act::Show(standing.card, notice)).into_iter().collect()
+        act.into_iter().collect()
     }
 
-    /// The person, or the desktop, has taken a notification away, or whoever showed it has gone.
+    /// Somebody shows notifications again. What still waits, and whoever showed it has gone with it, is shown once more: as
+    /// one, and quietly, since it is no news.
+    pub fn bring_back(&mut self, on_screen: impl Fn(Card) -> bool, now: Instant) -> Vec<Act> {
+        if self.brought_back_at.is_some_and(|at| now < at + AGAIN) {
+            return Vec::new();
+        }
+        let mut lost = Vec::new();
+        let mut acts = Vec::new();
+        self.cards.retain_mut(|standing| {
+            let stays = on_screen(standing.card);
+            if !stays {
+                lost.append(&mut standing.episodes);
+                acts.push(Act::Close(standing.card));
+            }
+            stays
+        });
+        if !lost.is_empty() {
+            self.brought_back_at = Some(now);
+            // What begins now is news and no part of it.
+            acts.extend(self.put_up(lost, now, true));
+        }
+        acts
+    }
+
+    /// The person, or the desktop, has taken a notification away.
     pub fn gone(&mut self, card: Card) {
         self.cards.retain(|standing| standing.card != card);
     }
@@ -92,6 +112,14 @@ impl Board {
     /// Nothing of what stands is so any more.
     pub fn clear(&mut self) -> Vec<Act> {
         self.end(|_| true)
+    }
+
+    fn put_up(&mut self, episodes: Vec<Episode>, joined_until: Instant, quiet: bool) -> Option<Act> {
+        self.newest += 1;
+        let standing = Standing { card: self.newest, episodes, joined_until };
+        let act = standing.show(quiet);
+        self.cards.push(standing);
+        act
     }
 
     fn gather(&mut self, mut episodes: Vec<Episode>, now: Instant) {
@@ -122,13 +150,17 @@ impl Board {
             if standing.episodes.len() == before {
                 return true;
             }
-            match Notice::of(&standing.episodes, true) {
-                Some(notice) => acts.push(Act::Show(standing.card, notice)),
-                None => acts.push(Act::Close(standing.card)),
-            }
+            acts.push(standing.show(true).unwrap_or(Act::Close(standing.card)));
             !standing.episodes.is_empty()
         });
         acts
+    }
+}
+
+impl Standing {
+    /// Nothing when nothing is left to be shown.
+    fn show(&self, quiet: bool) -> Option<Act> {
+        Notice::of(&self.episodes, quiet).map(|notice| Act::Show(self.card, notice))
     }
 }
 
@@ -204,8 +236,32 @@ mod tests {
         assert_eq!(board.hear(cleared("a"), start), []);
         board.hear(raised("ccc"), start + Duration::from_secs(1));
         assert_eq!(shown(&mut board).0, 2);
-        board.gone(2);
-        assert_eq!(board.clear(), []);
+    }
+
+    #[test]
+    fn what_still_waits_is_shown_again_by_whoever_comes_as_one_and_quietly() {
+        let (mut board, start) = (Board::default(), Instant::now());
+        for (session, later) in [("a", 0), ("bb", 60), ("ccc", 120)] {
+            board.hear(raised(session), start + Duration::from_secs(later));
+            shown(&mut board);
+        }
+        // The second was shown by the server that has come; of the others nothing is on the screen.
+        let acts = board.bring_back(|card| card == 2, start);
+        let [Act::Close(1), Act::Close(3), Act::Show(4, notice)] = &*acts else { panic!("{acts:?}") };
+        assert_eq!((notice.summary.as_str(), notice.quiet), ("2 sessions need you", true));
+        assert_eq!(board.bring_back(|card| card != 1, start + AGAIN), [], "all of it is on the screen");
+
+        // A server that falls over it comes again and again.
+        assert_eq!(board.bring_back(|_| false, start + JOIN), []);
+        assert_eq!(board.bring_back(|_| false, start + AGAIN).len(), 3);
+
+        // What begins now makes a notification, and a sound, of its own.
+        board.hear(raised("dddd"), start + AGAIN);
+        assert_eq!(shown(&mut board), (6, "dddd wants to run `ls`".to_owned()));
+        for session in ["a", "bb", "ccc", "dddd"] {
+            board.hear(cleared(session), start + AGAIN);
+        }
+        assert_eq!(board.bring_back(|_| false, start + AGAIN * 2), [], "nobody waits any more");
     }
 
     #[test]

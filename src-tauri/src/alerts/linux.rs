@@ -32,30 +32,18 @@ pub struct Screen {
     signals: MessageStream,
     /// What the server can show; asked for once, and again when another server has come.
     abilities: Option<Abilities>,
-    shown: Shown,
+    /// What stands on the screen.
+    shown: HashMap<Card, Shown>,
     /// Nobody showed the last one, which has been said.
     complained: bool,
 }
 
-/// What stands, or should: the server's number for each, and the server's own name on the bus; 0 and no name where nobody
-/// showed it.
-#[derive(Debug, Default)]
-struct Shown(HashMap<Card, (u32, String)>);
-
-impl Shown {
-    fn card(&self, id: u32) -> Option<Card> {
-        self.0.iter().find(|(_, (shown, _))| id != 0 && *shown == id).map(|(card, _)| *card)
-    }
-
-    fn number(&self, card: Card) -> u32 {
-        self.0.get(&card).map_or(0, |(id, _)| *id)
-    }
-
-    /// A server has left, and what it showed with it; without a name the first one has come, and what nobody showed is void.
-    /// What one showed that was started by that very notification stays: the bus tells only afterwards that it has come.
-    fn left(&mut self, server: &str) -> Vec<Card> {
-        self.0.extract_if(|_, (_, of)| of == server).map(|(card, _)| card).collect()
-    }
+/// A notification as a server knows it.
+struct Shown {
+    /// The server's number of it.
+    id: u32,
+    /// The server, by its own name on the bus: it takes what it shows along when it goes.
+    by: String,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -83,33 +71,35 @@ impl Screen {
             .build();
         bus.add_match_rule(of_server).await?;
         bus.add_match_rule(owner).await?;
-        Ok(Self { connection, signals, abilities: None, shown: Shown::default(), complained: false })
+        Ok(Self { connection, signals, abilities: None, shown: HashMap::new(), complained: false })
     }
 
     /// Shows a notification, in place of what the card showed before.
     pub async fn show(&mut self, card: Card, notice: &Notice, buttons: &[Button], sound: bool) {
         match self.notify(card, notice, buttons, sound).await {
             Ok(shown) => {
-                self.shown.0.insert(card, shown);
+                self.shown.insert(card, shown);
                 self.complained = false;
             }
-            Err(error) => {
-                self.shown.0.entry(card).or_default();
-                if self.complained {
-                    return tracing::debug!(%error, "a notification was not shown");
-                }
+            Err(error) if !self.complained => {
                 self.complained = true;
                 tracing::warn!(%error, "no program of this desktop shows notifications; the tray and the window go on");
             }
+            Err(error) => tracing::debug!(%error, "a notification was not shown"),
         }
     }
 
     /// Takes a notification away.
     pub async fn close(&mut self, card: Card) {
-        let Some((id, _)) = self.shown.0.remove(&card).filter(|(id, _)| *id != 0) else { return };
+        let Some(Shown { id, .. }) = self.shown.remove(&card) else { return };
         if let Err(error) = self.call("CloseNotification", &(id,)).await {
             tracing::debug!(%error, "a notification could not be taken away");
         }
+    }
+
+    /// Whether it stands on the screen.
+    pub fn has(&self, card: Card) -> bool {
+        self.shown.contains_key(&card)
     }
 
     /// Sets the number on the launcher's icon; desktops that have none do not listen.
@@ -137,20 +127,23 @@ impl Screen {
             let heard = match header.member().map(|member| member.as_str()) {
                 Some("ActionInvoked") => {
                     let (id, action) = body.deserialize::<(u32, &str)>().unwrap_or_default();
-                    self.shown.card(id).map(|card| Heard::Chosen(card, action.to_owned()))
+                    self.card(id).map(|card| Heard::Chosen(card, action.to_owned()))
                 }
                 Some("NotificationClosed") => {
                     let (id, _reason) = body.deserialize::<(u32, u32)>().unwrap_or_default();
-                    let card = self.shown.card(id);
+                    let card = self.card(id);
                     if let Some(card) = card {
-                        self.shown.0.remove(&card);
+                        self.shown.remove(&card);
                     }
-                    card.map(|card| Heard::Gone(vec![card]))
+                    card.map(Heard::Gone)
                 }
                 Some("NameOwnerChanged") => {
+                    let (_, old, new) = body.deserialize::<(&str, &str, &str)>().unwrap_or_default();
                     self.abilities = None;
-                    let (_, before, _) = body.deserialize::<(&str, &str, &str)>().unwrap_or_default();
-                    Some(self.shown.left(before)).filter(|cards| !cards.is_empty()).map(Heard::Gone)
+                    self.complained = false;
+                    // Our own call may have started the one that comes, and it has been shown something already.
+                    self.shown.retain(|_, shown| shown.by != old);
+                    (!new.is_empty()).then_some(Heard::Came)
                 }
                 _ => None,
             };
@@ -166,7 +159,7 @@ impl Screen {
         notice: &Notice,
         buttons: &[Button],
         sound: bool,
-    ) -> zbus::Result<(u32, String)> {
+    ) -> zbus::Result<Shown> {
         let can = match self.abilities {
             Some(can) => can,
             None => *self.abilities.insert(abilities(&self.connection).await?),
@@ -187,13 +180,17 @@ impl Screen {
         } else {
             hints.insert("suppress-sound", Value::from(true));
         }
-        let replaced = self.shown.number(card);
+        let replaced = self.shown.get(&card).map_or(0, |shown| shown.id);
         // The server's own time: what is urgent stays, the rest goes.
         let expires = -1_i32;
         let arguments = ("Watchbill", replaced, ICON, &notice.summary, body, actions, hints, expires);
         let reply = self.call("Notify", &arguments).await?;
-        let server = reply.header().sender().map(ToString::to_string);
-        Ok((reply.body().deserialize()?, server.unwrap_or_default()))
+        let by = reply.header().sender().map(ToString::to_string).unwrap_or_default();
+        Ok(Shown { id: reply.body().deserialize()?, by })
+    }
+
+    fn card(&self, id: u32) -> Option<Card> {
+        self.shown.iter().find(|(_, shown)| shown.id == id).map(|(card, _)| *card)
     }
 
     async fn call<B>(&self, method: &str, arguments: &B) -> zbus::Result<zbus::Message>
@@ -263,22 +260,6 @@ fn body(lines: &[String], markup: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_a_server_showed_goes_with_it_and_with_no_other() {
-        let mut shown = Shown::default();
-        shown.0.extend([
-            (1, (7, ":1.20".to_owned())),
-            (2, (8, ":1.20".to_owned())),
-            (3, (1, ":1.31".to_owned())),
-        ]);
-        shown.0.entry(4).or_default();
-        assert_eq!(shown.left(""), [4], "the first server has come");
-        let mut gone = shown.left(":1.20");
-        gone.sort_unstable();
-        assert_eq!(gone, [1, 2]);
-        assert_eq!((shown.card(7), shown.card(1), shown.card(0)), (None, Some(3), None));
-    }
 
     #[test]
     fn the_entry_is_the_one_that_packages_install() {

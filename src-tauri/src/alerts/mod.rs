@@ -60,8 +60,10 @@ const BUTTONS: &[Button] =
 enum Heard {
     /// The notification, or a button of it, was clicked.
     Chosen(Card, String),
-    /// They were taken away, or whoever showed them has gone.
-    Gone(Vec<Card>),
+    /// It was taken away.
+    Gone(Card),
+    /// Somebody shows notifications from now on, who has none of those that stood before.
+    Came,
 }
 
 /// What the desk tells the task that shows alerts.
@@ -121,7 +123,12 @@ pub async fn keep(app: AppHandle, alerts: Arc<Alerts>, listen: impl Fn(AlertSink
                 None => inbox = None,
             },
             heard = screen.next() => match heard {
-                Some(heard) => showing.hear(heard),
+                Some(Heard::Came) => {
+                    let acts = showing.board.bring_back(|card| screen.has(card), Instant::now());
+                    showing.act(&mut screen, acts).await;
+                }
+                Some(Heard::Chosen(card, action)) => showing.choose(card, &action),
+                Some(Heard::Gone(card)) => showing.gone(card),
                 None => {
                     tracing::warn!("the session bus has gone, and alerts with it");
                     return;
@@ -204,24 +211,19 @@ impl Showing {
         }
     }
 
-    fn hear(&mut self, heard: Heard) {
-        match heard {
-            Heard::Chosen(card, action) => {
-                let Some(notice) = self.leads_to.get(&card) else { return };
-                match action.as_str() {
-                    OPEN => window::open_on(&self.app, notice.session_id.clone()),
-                    FOCUS => focus(self.app.clone(), notice.session_id.clone()),
-                    SNOOZE => snooze(self.app.clone(), notice.session_id.clone()),
-                    other => tracing::debug!(other, "a desktop sent an action that was not offered"),
-                }
-            }
-            Heard::Gone(cards) => {
-                for card in cards {
-                    self.leads_to.remove(&card);
-                    self.board.gone(card);
-                }
-            }
+    fn choose(&self, card: Card, action: &str) {
+        let Some(notice) = self.leads_to.get(&card) else { return };
+        match action {
+            OPEN => window::open_on(&self.app, notice.session_id.clone()),
+            FOCUS => focus(self.app.clone(), notice.session_id.clone()),
+            SNOOZE => snooze(self.app.clone(), notice.session_id.clone()),
+            other => tracing::debug!(other, "a desktop sent an action that was not offered"),
         }
+    }
+
+    fn gone(&mut self, card: Card) {
+        self.leads_to.remove(&card);
+        self.board.gone(card);
     }
 }
 

@@ -26,7 +26,7 @@ pub struct Notice {
     pub single: bool,
     /// A session stands still until the person answers.
     pub urgent: bool,
-    /// It says less than what stood there before, so that it is no news.
+    /// It says no more than what stood there before, so that it is no news.
     pub quiet: bool,
 }
 

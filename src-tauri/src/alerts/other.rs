@@ -43,6 +43,11 @@ impl Screen {
     /// The plugin takes nothing away.
     pub async fn close(&mut self, _: Card) {}
 
+    /// Whether it still stands is not known; nothing is lost while the program runs.
+    pub fn has(&self, _: Card) -> bool {
+        true
+    }
+
     /// The number is in the tray; a badge would need a window.
     pub async fn count(&self, _: u32) {}
 

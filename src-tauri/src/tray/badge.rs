@@ -14,12 +14,26 @@ const DIGITS: [[u8; 5]; 10] = [
     [0b111, 0b101, 0b111, 0b001, 0b111],
 ];
 const PLUS: [u8; 5] = [0b000, 0b010, 0b111, 0b010, 0b000];
-/// Dark on amber has contrast on light panels and on dark ones.
-const INK: [u8; 4] = [0x1c, 0x14, 0x04, 0xff];
-const PAPER: [u8; 4] = [0xff, 0xb0, 0x2e, 0xff];
+
+/// The two colours of a number, red, green, blue, alpha.
+pub struct Paint {
+    ink: [u8; 4],
+    paper: [u8; 4],
+}
+
+impl Paint {
+    /// On an icon of one colour the number has that colour and stands in a corner cut out of the icon.
+    pub fn of(one_colour: Option<[u8; 3]>) -> Self {
+        match one_colour {
+            // Dark on amber has contrast on light panels and on dark ones.
+            None => Self { ink: [0x1c, 0x14, 0x04, 0xff], paper: [0xff, 0xb0, 0x2e, 0xff] },
+            Some([r, g, b]) => Self { ink: [r, g, b, 0xff], paper: [r, g, b, 0] },
+        }
+    }
+}
 
 /// Draws the number into the lower right of an RGBA picture; nothing for none, `9+` for more than nine.
-pub fn draw(pixels: &mut [u8], width: u32, height: u32, count: usize) {
+pub fn draw(pixels: &mut [u8], width: u32, height: u32, count: usize, paint: &Paint) {
     let signs: &[[u8; 5]] = match count {
         0 => return,
         1..=9 => &[DIGITS[count]],
@@ -41,7 +55,7 @@ pub fn draw(pixels: &mut [u8], width: u32, height: u32, count: usize) {
             }
             let place = ((height - high + y) * width + width - wide + x) as usize * 4;
             if let Some(pixel) = pixels.get_mut(place..place + 4) {
-                pixel.copy_from_slice(if is_ink(signs, column, row) { &INK } else { &PAPER });
+                pixel.copy_from_slice(if is_ink(signs, column, row) { &paint.ink } else { &paint.paper });
             }
         }
     }
@@ -61,10 +75,11 @@ mod tests {
     /// The picture as letters: `#` ink, `o` paper, `.` what was there before.
     fn drawn(width: u32, height: u32, count: usize) -> Vec<String> {
         let mut pixels = vec![0; (width * height * 4) as usize];
-        draw(&mut pixels, width, height, count);
+        let paint = Paint::of(None);
+        draw(&mut pixels, width, height, count, &paint);
         let letter = |pixel: &[u8]| match pixel {
-            pixel if pixel == INK => '#',
-            pixel if pixel == PAPER => 'o',
+            pixel if pixel == paint.ink => '#',
+            pixel if pixel == paint.paper => 'o',
             _ => '.',
         };
         pixels.chunks((width * 4) as usize).map(|row| row.chunks(4).map(letter).collect()).collect()
@@ -95,6 +110,6 @@ mod tests {
         assert!(drawn(44, 44, 0).iter().all(|row| row.chars().all(|letter| letter == '.')));
         assert!(drawn(4, 6, 12).iter().all(|row| row.chars().all(|letter| letter == '.')));
         assert!(drawn(44, 44, 3).iter().any(|row| row.contains('#')));
-        draw(&mut [0; 3], 12, 12, 3);
+        draw(&mut [0; 3], 12, 12, 3, &Paint::of(None));
     }
 }

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use watchbill_engine::settings::TrayColours;
 use watchbill_protocol::roster::{Group, TrackedSession};
 
 use crate::text::{cut, one_line};
@@ -18,6 +19,8 @@ pub struct Face {
     pub look: Look,
     /// The number that the icon bears: how many need the person.
     pub badge: usize,
+    /// As the person wants the icon.
+    pub colours: TrayColours,
     /// One line: the menu's first, and the tooltip.
     pub counts: String,
     /// Until when there are no alerts, by the person's clock.
@@ -67,6 +70,7 @@ impl Face {
         Self {
             look,
             badge: needs_you,
+            colours: TrayColours::default(),
             muted: muted_until.map(|until| clock_of(until, zone)),
             counts: counts(needs_you, working, count(Group::YourTurn)),
             entries: listed(rows).take(LISTED).map(|row| entry(row, now)).collect(),

@@ -5,6 +5,7 @@ use tauri::image::Image;
 use tauri::menu::{Menu, MenuBuilder, MenuItemBuilder};
 use tauri::tray::{MouseButton, MouseButtonState, TrayIconBuilder, TrayIconEvent};
 use tauri::{AppHandle, Manager, Wry};
+use watchbill_engine::settings::TrayColours;
 use watchbill_engine::{Millis, Timestamp};
 
 use super::badge;
@@ -46,7 +47,7 @@ pub fn build(app: &AppHandle) -> tauri::Result<()> {
 pub fn redraw(app: &AppHandle, before: &Face, face: &Face) {
     let Some(icon) = app.tray_by_id(ID) else { return };
     let drawn = (|| {
-        if (before.look, before.badge) != (face.look, face.badge) {
+        if (before.look, before.badge, before.colours) != (face.look, face.badge, face.colours) {
             icon.set_icon(Some(image(face)))?;
             icon.set_title(Some(title(face)))?;
         }
@@ -122,13 +123,56 @@ fn title(face: &Face) -> String {
     }
 }
 
+/// Light enough for a dark panel, and dark enough for a light one.
+const ONE_DARK: [u8; 3] = [0x24, 0x24, 0x24];
+const ONE_LIGHT: [u8; 3] = [0xf4, 0xf4, 0xf4];
+
 fn image(face: &Face) -> Image<'static> {
-    let plain = match face.look {
-        Look::Nothing => tauri::include_image!("icons/tray-nothing.png"),
-        Look::Working => tauri::include_image!("icons/tray-working.png"),
-        Look::NeedsYou => tauri::include_image!("icons/tray-needs-you.png"),
+    let one_colour = match face.colours {
+        TrayColours::Own => None,
+        TrayColours::Dark => Some(ONE_DARK),
+        TrayColours::Light => Some(ONE_LIGHT),
+    };
+    let plain = match (face.look, one_colour.is_some()) {
+        (Look::Nothing, false) => tauri::include_image!("icons/tray-nothing.png"),
+        (Look::Working, false) => tauri::include_image!("icons/tray-working.png"),
+        (Look::NeedsYou, false) => tauri::include_image!("icons/tray-needs-you.png"),
+        (Look::Nothing, true) => tauri::include_image!("icons/tray-nothing-mono.png"),
+        (Look::Working, true) => tauri::include_image!("icons/tray-working-mono.png"),
+        (Look::NeedsYou, true) => tauri::include_image!("icons/tray-needs-you-mono.png"),
     };
     let mut pixels = plain.rgba().to_vec();
-    badge::draw(&mut pixels, plain.width(), plain.height(), face.badge);
+    if let Some(colour) = one_colour {
+        for pixel in pixels.chunks_exact_mut(4) {
+            pixel[..3].copy_from_slice(&colour);
+        }
+    }
+    badge::draw(&mut pixels, plain.width(), plain.height(), face.badge, &badge::Paint::of(one_colour));
     Image::new_owned(pixels, plain.width(), plain.height())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_icon_of_one_colour_has_no_other_and_differs_from_look_to_look() {
+        for (colours, only) in [(TrayColours::Dark, ONE_DARK), (TrayColours::Light, ONE_LIGHT)] {
+            let mut seen = Vec::new();
+            for (look, badge) in
+                [(Look::Nothing, 0), (Look::Working, 0), (Look::NeedsYou, 3), (Look::NeedsYou, 4)]
+            {
+                let image = image(&Face { look, badge, colours, ..Face::default() });
+                let painted = image.rgba().chunks(4).filter(|pixel| pixel[3] > 0);
+                assert!(painted.clone().all(|pixel| pixel[..3] == only), "{look:?} {colours:?}");
+                assert!(painted.count() > 100, "{look:?} {colours:?}: something is to be seen");
+                assert!(!seen.contains(&image.rgba().to_vec()), "{look:?} {badge} looks like another");
+                seen.push(image.rgba().to_vec());
+            }
+        }
+        let own = image(&Face { look: Look::NeedsYou, badge: 3, ..Face::default() });
+        let colours: std::collections::HashSet<&[u8]> =
+            own.rgba().chunks(4).map(|pixel| &pixel[..3]).collect();
+        assert!(colours.len() > 2, "its own colours are several");
+    }
 }

@@ -14,6 +14,7 @@ use jiff::tz::TimeZone;
 use tauri::AppHandle;
 use tokio::sync::Notify;
 use watchbill_engine::publish::Sink;
+use watchbill_engine::settings::TrayColours;
 
 use crate::roster_copy::RosterCopy;
 use crate::window;
@@ -32,6 +33,7 @@ pub struct Tray {
 struct Roster {
     era: u64,
     copy: RosterCopy,
+    colours: TrayColours,
     /// When the newest message came, so that ages go on while the engine has nothing to say.
     heard: Option<Instant>,
     /// Another subscription is needed: none yet, another engine, or a delta that did not fit.
@@ -47,6 +49,12 @@ impl Tray {
     /// The engine has been exchanged; another subscription begins at once.
     pub fn engine_changed(&self) {
         self.lock().astray = true;
+        self.changed.notify_one();
+    }
+
+    /// The icon has these colours from now on.
+    pub fn colour(&self, colours: TrayColours) {
+        self.lock().colours = colours;
         self.changed.notify_one();
     }
 
@@ -93,7 +101,8 @@ impl Tray {
     fn face(&self) -> (Face, Option<Duration>) {
         let roster = self.lock();
         let (Some(said), Some(heard)) = (roster.copy.generated_at, roster.heard) else {
-            return (Face::of(&[], None, &TimeZone::UTC, jiff::Timestamp::UNIX_EPOCH), None);
+            let face = Face::of(&[], None, &TimeZone::UTC, jiff::Timestamp::UNIX_EPOCH);
+            return (Face { colours: roster.colours, ..face }, None);
         };
         // The demo has a clock of its own, so ages are reckoned from the engine's word, not from ours.
         let now = said.saturating_add(jiff::SignedDuration::try_from(heard.elapsed()).unwrap_or_default());
@@ -102,7 +111,8 @@ impl Tray {
         let stays = Face::changes_at(rows, now).map(|at| {
             Duration::try_from(at.duration_since(now)).unwrap_or_default() + Duration::from_millis(10)
         });
-        (Face::of(rows, roster.copy.muted_until, &TimeZone::system(), now), stays)
+        let face = Face::of(rows, roster.copy.muted_until, &TimeZone::system(), now);
+        (Face { colours: roster.colours, ..face }, stays)
     }
 
     fn lock(&self) -> MutexGuard<'_, Roster> {

@@ -2,6 +2,8 @@
 //!
 //! It is never raised but when the person asks: by a second start, a link, the tray, an alert that was clicked, or the key.
 
+#[cfg(target_os = "linux")]
+mod lost_page;
 pub mod memory;
 mod place;
 
@@ -171,13 +173,16 @@ fn build(app: &AppHandle, label: &str) -> tauri::Result<WebviewWindow> {
     let window = config.app.windows.iter().find(|window| window.label == label);
     let window = window.ok_or(tauri::Error::WindowNotFound)?;
     let dev = config.build.dev_url.clone().filter(|_| tauri::is_dev());
-    WebviewWindowBuilder::from_config(app, window)?
+    let window = WebviewWindowBuilder::from_config(app, window)?
         // Put in its place before anybody sees it.
         .visible(false)
         // Transcripts hold links and the page shows them: it must never become another page.
         .on_navigation(move |url| is_ours(url, dev.as_ref()))
         .on_new_window(|_, _| NewWindowResponse::Deny)
-        .build()
+        .build()?;
+    #[cfg(target_os = "linux")]
+    lost_page::bring_back(&window)?;
+    Ok(window)
 }
 
 /// What is seen until the page has been drawn: white would flash in a dark room.

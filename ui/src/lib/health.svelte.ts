@@ -1,6 +1,7 @@
 // How well everything is watched, for the dot in the header: asked when there is a reason to, never by a clock.
 
 import type { Doctor } from "./bindings/Doctor";
+import type { Problem } from "./bindings/Problem";
 import type { Host } from "./host/host";
 import type { RosterModel } from "./roster/roster.svelte";
 import { plural } from "./text";
@@ -9,12 +10,17 @@ export type Level = "good" | "note" | "reading" | "warn" | "bad";
 
 export type Health = { readonly level: Level; readonly words: string };
 
+const UNKEPT = "The history is not kept at the moment";
+
+/** A full disk, a folder that may not be written, a locked or damaged database: what is shown is right all the same. */
+const isOfStore = (problem: Problem): boolean => problem.kind === "store";
+
 /** What the doctor's answer comes to, the gravest thing first. */
 export function healthOf(doctor: Doctor): Health {
   const unwatched = doctor.roots.filter((root) => !root.exists || root.watch === "none");
   if (unwatched.length > 0 && unwatched.length === doctor.roots.length) return { level: "warn", words: "No folder of sessions is there to be watched" };
   if (unwatched.length > 0) return { level: "warn", words: `${plural(unwatched.length, "folder")} not watched` };
-  if (doctor.store?.trouble !== undefined) return { level: "warn", words: "The history cannot be written" };
+  if (doctor.store?.trouble !== undefined || doctor.problems.some(isOfStore)) return { level: "warn", words: UNKEPT };
   if (doctor.problems.length > 0) return { level: "warn", words: `${plural(doctor.problems.length, "problem")} while reading` };
   if (doctor.limits.some((limit) => !limit.enough)) return { level: "warn", words: "A limit of the system is too low to watch everything" };
   if (doctor.roots.some((root) => root.watch === "poll")) return { level: "note", words: "Looked at now and then: changes come late" };
@@ -40,6 +46,7 @@ export class HealthModel {
     if (phase === "failed") return { level: "bad", words: failure === "" ? "The engine does not answer" : failure };
     if (phase === "connecting" || roster.reading) return { level: "reading", words: "Reading transcripts" };
     const count = roster.problems.length;
+    if (roster.problems.some(isOfStore)) return { level: "warn", words: UNKEPT };
     if (count > 0) return { level: "warn", words: `${plural(count, "problem")} while reading` };
     return this.#doctor === undefined ? { level: "good", words: "All is watched" } : healthOf({ ...this.#doctor, problems: [] });
   });

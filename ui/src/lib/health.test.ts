@@ -27,6 +27,8 @@ test.each<[string, Partial<Doctor>, string, RegExp]>([
   ["one folder of two gone", { roots: [root, { ...root, exists: false }] }, "warn", /1 folder not watched/],
   ["the only folder gone", { roots: [{ ...root, exists: false }] }, "warn", /No folder/],
   ["polled", { roots: [{ ...root, watch: "poll" }] }, "note", /now and then/],
+  ["a full disk", { problems: [{ path: "/home/dev/watchbill.db", kind: "store", count: 1, detail: "no space left" }] }, "warn", /not kept/],
+  ["a broken line", { problems: [{ path: "/home/dev/s.jsonl", kind: "malformed_line", count: 1, detail: "no JSON" }] }, "warn", /1 problem/],
   ["a limit too low", { limits: [{ name: "watches", value: 1, needed: 2, enough: false }] }, "warn", /limit/],
 ])("%s", (_, more, level, words) => {
   const health = healthOf(doctor(more));

@@ -1,10 +1,9 @@
 // What the window knows of the shell around it: whether it is a strip, whether it starts with the desktop.
 
-import type { Page } from "./bindings/Page";
 import { type Host, reasonOf } from "./host/host";
 import type { Command } from "./palette";
 
-type Ears = { readonly says: (text: string) => void; readonly opens: (page: Page) => void };
+type Ears = { readonly says: (text: string) => void };
 
 export class ShellModel {
   /** The window is a strip above all others. */
@@ -25,12 +24,7 @@ export class ShellModel {
     try {
       await this.#host.listen((message) => {
         if (message.type === "compact") this.compact = message.on;
-        else if (message.type === "says") this.#ears.says(message.text);
-        else {
-          // A strip has no room for pages.
-          if (this.compact) this.toggleCompact();
-          this.#ears.opens(message.page);
-        }
+        else this.#ears.says(message.text);
       });
       this.autostart = await this.#host.autostart();
     } catch {

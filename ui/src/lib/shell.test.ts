@@ -6,7 +6,7 @@ import { linkTo, ShellModel } from "./shell.svelte";
 async function model() {
   const host = new MockHost({ rows: [] });
   const heard: string[] = [];
-  const shell = new ShellModel(host, { says: (text) => heard.push(text), opens: (page) => heard.push(page) });
+  const shell = new ShellModel(host, { says: (text) => heard.push(text) });
   await shell.connect();
   return { host, shell, heard };
 }
@@ -20,11 +20,10 @@ test("the window becomes a strip when the shell has made it one", async () => {
   expect(shell.compact).toBe(false);
 });
 
-test("what the shell says and opens arrives", async () => {
+test("what the shell says arrives", async () => {
   const { host, heard } = await model();
   host.tell({ type: "says", text: "This link leads nowhere." });
-  host.tell({ type: "opens", page: "settings" });
-  expect(heard).toEqual(["This link leads nowhere.", "settings"]);
+  expect(heard).toEqual(["This link leads nowhere."]);
 });
 
 test("the start with the desktop is off until it is turned on", async () => {

@@ -1,4 +1,6 @@
 //! Tauri's bundler, fetched once from the npm registry into the build folder, and what it makes on this platform.
+//!
+//! On Linux it only lays the files out, as a .deb; `deb` and `rpm` pack them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::json;
 
 use super::staging::SHARE;
-use super::{Build, FOLDER, deb};
+use super::{Build, FOLDER, deb, rpm};
 use crate::call::Call;
 use crate::node;
 use crate::tree::Tree;
@@ -28,7 +30,7 @@ pub fn make(tree: &Tree, asked: &[String], build: &Build) -> Result<Vec<PathBuf>
     // The bundler writes the kind of package into the program; what cargo made stays as it is.
     let kinds: Vec<&str> =
         if asked.is_empty() { usual_kinds().to_vec() } else { asked.iter().map(String::as_str).collect() };
-    for kind in &kinds {
+    for kind in bundled(&kinds) {
         Call::new(tree.root(), &bundler)
             .args(["bundle", "--ci", "--no-binary-patching", "--bundles", kind, "--config"])
             .args([&config])
@@ -38,6 +40,18 @@ pub fn make(tree: &Tree, asked: &[String], build: &Build) -> Result<Vec<PathBuf>
             .run()?;
     }
     collect(tree, &kinds, build)
+}
+
+/// What the bundler itself is asked for.
+fn bundled<'a>(kinds: &[&'a str]) -> Vec<&'a str> {
+    let mut bundled: Vec<&str> = Vec::new();
+    for kind in kinds {
+        let kind = if *kind == "rpm" { "deb" } else { kind };
+        if !bundled.contains(&kind) {
+            bundled.push(kind);
+        }
+    }
+    bundled
 }
 
 /// An AppImage needs programs that the bundler fetches from the web, so it is made only when it is asked for.
@@ -63,15 +77,11 @@ fn config_for(tree: &Tree, build: &Build) -> Result<serde_json::Value> {
     let share = tree.target(FOLDER).join(SHARE);
     let template = tree.path("dist/linux/watchbill.desktop.hbs");
     let deb = json!({ "files": { "/usr/share": share }, "desktopTemplate": template });
-    let mut rpm = deb.clone();
-    // Where zsh looks for completions is not the same everywhere.
-    let zsh = share.join("zsh/vendor-completions/_watchbill");
-    rpm["files"]["/usr/share/zsh/site-functions/_watchbill"] = json!(zsh);
     let appimage = json!({ "files": { "/usr/share/metainfo": share.join("metainfo") } });
     Ok(json!({
         "bundle": {
             "externalBin": [tree.target(FOLDER).join("watchbill")],
-            "linux": { "deb": deb, "rpm": rpm, "appimage": appimage },
+            "linux": { "deb": deb, "appimage": appimage },
         }
     }))
 }
@@ -99,16 +109,24 @@ fn bundler(tree: &Tree) -> Result<PathBuf> {
     Ok(program)
 }
 
-/// Takes the packages out of the bundler's folders; the .deb is made whole on the way.
+/// Takes the packages out of the bundler's folders; those of Linux are made on the way.
 fn collect(tree: &Tree, kinds: &[&str], build: &Build) -> Result<Vec<PathBuf>> {
     let bundles = tree.target(build.profile).join("bundle");
     let mut made = Vec::new();
-    for kind in kinds {
-        for path in newest_in(&bundles.join(if *kind == "app" { "macos" } else { kind }), kind)? {
+    for kind in bundled(kinds) {
+        for path in newest_in(&bundles.join(if kind == "app" { "macos" } else { kind }), kind)? {
             let name = path.file_name().context("a package has a name")?;
             let to = tree.target(FOLDER).join(name);
-            match *kind {
-                "deb" => made.push(deb::finish(tree, &path, build.epoch)?),
+            match kind {
+                "deb" => {
+                    let root = deb::lay_out(tree, &path, build.epoch)?;
+                    if kinds.contains(&"rpm") {
+                        made.push(rpm::pack(tree, &root, build.epoch)?);
+                    }
+                    if kinds.contains(&"deb") {
+                        made.push(deb::pack(tree, &root, build.epoch)?);
+                    }
+                }
                 // A bundle for macOS is a folder; the disk image holds it.
                 "app" => made.push(path),
                 _ => {
@@ -138,4 +156,16 @@ fn newest_in(folder: &Path, kind: &str) -> Result<Vec<PathBuf>> {
         .max_by_key(|path| fs::metadata(path).and_then(|metadata| metadata.modified()).ok())
         .into_iter()
         .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_files_of_an_rpm_are_laid_out_as_a_deb_and_once() {
+        assert_eq!(bundled(&["deb", "rpm"]), ["deb"]);
+        assert_eq!(bundled(&["rpm", "appimage"]), ["deb", "appimage"]);
+        assert_eq!(bundled(&["app", "dmg"]), ["app", "dmg"]);
+    }
 }

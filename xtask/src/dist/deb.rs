@@ -1,4 +1,5 @@
-//! From the bundler's .deb to one as Debian wants it: true dependencies, owners, times and checksums, the same bytes each time.
+//! From the bundler's .deb to a tree of files that any package can hold, and to a .deb as Debian wants it: true dependencies,
+//! owners, times and checksums, the same bytes each time.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,37 +15,47 @@ pub const MAINTAINER: &str = "Watchbill contributors <watchbill@example.invalid>
 
 const PROGRAMS: [&str; 2] = ["usr/bin/watchbill", "usr/bin/watchbill-desktop"];
 
-/// Unpacks, puts right and packs again; returns the new package.
-pub fn finish(tree: &Tree, bundled: &Path, epoch: u64) -> Result<PathBuf> {
+/// Unpacks what the bundler made, and gives every file and folder its mode and its time; returns where it lies.
+pub fn lay_out(tree: &Tree, bundled: &Path, epoch: u64) -> Result<PathBuf> {
     let root = tree.target(FOLDER).join("deb-root");
     if root.exists() {
         fs::remove_dir_all(&root).with_context(|| format!("could not empty {}", root.display()))?;
     }
     Call::new(tree.root(), "dpkg-deb").args(["--raw-extract"]).args([bundled, &root]).run()?;
-    let files = files_below(&root, &root)?;
-    for file in &files {
-        set_mode(&root.join(file), if file.starts_with("usr/bin") { 0o755 } else { 0o644 })?;
+    for file in files_below(&root, &root)? {
+        set_mode(&root.join(&file), if file.starts_with("usr/bin") { 0o755 } else { 0o644 })?;
     }
+    set_times(&root, epoch)?;
+    Ok(root)
+}
+
+/// Packs what was laid out; returns the package.
+pub fn pack(tree: &Tree, root: &Path, epoch: u64) -> Result<PathBuf> {
+    let files = files_below(root, root)?;
     let control = root.join("DEBIAN/control");
-    let architecture = quiet(tree, "dpkg", &["--print-architecture"])?;
-    let depends = depends(tree, &root)?;
-    fs::write(&control, control_text(&version(tree)?, architecture.trim(), size(&root, &files)?, &depends))?;
-    fs::write(root.join("DEBIAN/md5sums"), md5sums(&root, &files)?)?;
-    // Every file and folder, also those that the lines above have written.
-    let touch = Call::new(&root, "find").args([".", "-exec", "touch", "--no-dereference", "--date"]);
-    touch.args([format!("@{epoch}"), "{}".into(), "+".into()]).run()?;
-    let name = bundled.file_name().context("a package has a name")?.to_string_lossy().to_lowercase();
-    let package = tree.target(FOLDER).join(name);
+    let (version, architecture) = (version(tree)?, quiet(tree, "dpkg", &["--print-architecture"])?);
+    let architecture = architecture.trim();
+    let depends = depends(tree, root)?;
+    fs::write(&control, control_text(&version, architecture, size(root, &files)?, &depends))?;
+    fs::write(root.join("DEBIAN/md5sums"), md5sums(root, &files)?)?;
+    set_times(root, epoch)?;
+    let package = tree.target(FOLDER).join(format!("watchbill_{version}_{architecture}.deb"));
     // Packing takes a minute; one that was broken off must not be taken for a package.
     let fresh = package.with_extension("fresh");
     Call::new(tree.root(), "dpkg-deb")
         .args(["--root-owner-group", "-Zxz", "--build"])
-        .args([&root, &fresh])
+        .args([root, &fresh])
         .env("SOURCE_DATE_EPOCH", epoch.to_string())
         .run()?;
     fs::rename(&fresh, &package).with_context(|| format!("could not write {}", package.display()))?;
     look_at(tree, &package)?;
     Ok(package)
+}
+
+/// Every file and folder bears this time.
+fn set_times(root: &Path, epoch: u64) -> Result<()> {
+    let touch = Call::new(root, "find").args([".", "-exec", "touch", "--no-dereference", "--date"]);
+    touch.args([format!("@{epoch}"), "{}".into(), "+".into()]).run()
 }
 
 /// What the programs are linked with, in the versions they need: `dpkg-shlibdeps` reads it off them.
@@ -88,7 +99,7 @@ fn md5sums(root: &Path, files: &[PathBuf]) -> Result<String> {
 }
 
 /// Files of the package, relative to its root, sorted; control files are not among them.
-fn files_below(folder: &Path, root: &Path) -> Result<Vec<PathBuf>> {
+pub fn files_below(folder: &Path, root: &Path) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).with_context(|| format!("could not list {}", folder.display()))? {
         let path = entry?.path();

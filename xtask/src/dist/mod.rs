@@ -4,6 +4,7 @@ mod bundles;
 mod clean_root;
 mod deb;
 mod notices;
+mod rpm;
 mod staging;
 
 use std::path::{Path, PathBuf};
@@ -30,7 +31,7 @@ struct Build {
     epoch: u64,
 }
 
-/// Builds the packages and says what they are; with `check`, puts the .deb on a clean system and tries it.
+/// Builds the packages and says what they are; with `check`, packs them twice and tries them.
 pub fn dist(tree: &Tree, options: &DistOptions) -> Result<()> {
     let start = Instant::now();
     if !options.check_only {
@@ -43,12 +44,31 @@ pub fn dist(tree: &Tree, options: &DistOptions) -> Result<()> {
         staging::stage(tree, &build)?;
         let made = bundles::make(tree, &options.bundles, &build)?;
         report(&made)?;
+        if options.check {
+            pack_again(tree, options, &build, &made)?;
+        }
     }
     if options.check || options.check_only {
         packages::provide(tree, &[Need::CleanRoot])?;
-        clean_root::check(tree, &newest_deb(tree)?)?;
+        if let Ok(rpm) = newest(tree, "rpm") {
+            rpm::check(tree, &rpm)?;
+        }
+        clean_root::check(tree, &newest(tree, "deb")?)?;
     }
     println!("== all: {:.0} s", start.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// The same programs, packed once more, must give the same bytes.
+fn pack_again(tree: &Tree, options: &DistOptions, build: &Build, made: &[PathBuf]) -> Result<()> {
+    let before: Vec<Option<String>> = made.iter().map(|path| sha256(path)).collect();
+    staging::stage(tree, build)?;
+    for (path, before) in bundles::make(tree, &options.bundles, build)?.iter().zip(before) {
+        if before.is_none() || sha256(path) != before {
+            bail!("{} has other bytes when it is packed a second time", path.display());
+        }
+    }
+    println!("ok   packed a second time: the same bytes");
     Ok(())
 }
 
@@ -87,17 +107,18 @@ fn version(tree: &Tree) -> Result<String> {
     config["version"].as_str().map(str::to_owned).context("tauri.conf.json names no version")
 }
 
-fn newest_deb(tree: &Tree) -> Result<PathBuf> {
+fn newest(tree: &Tree, kind: &str) -> Result<PathBuf> {
     let folder = tree.target(FOLDER);
     let entries = std::fs::read_dir(&folder)
         .with_context(|| format!("there is no {}; run `cargo xtask dist` first", folder.display()))?;
-    let debs = entries
+    let packages = entries
         .flatten()
         .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|e| e == "deb"));
+        .filter(|path| path.extension().is_some_and(|e| e == kind));
     let newest =
-        debs.max_by_key(|path| std::fs::metadata(path).and_then(|metadata| metadata.modified()).ok());
-    newest.with_context(|| format!("there is no .deb in {}; run `cargo xtask dist` first", folder.display()))
+        packages.max_by_key(|path| std::fs::metadata(path).and_then(|metadata| metadata.modified()).ok());
+    newest
+        .with_context(|| format!("there is no .{kind} in {}; run `cargo xtask dist` first", folder.display()))
 }
 
 /// Name, size and checksum of each package.

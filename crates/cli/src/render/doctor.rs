@@ -83,10 +83,11 @@ fn store(out: &mut String, health: &StoreHealth, paint: Paint) {
     out.push_str(&format!("\n{}\n", paint.tone(Tone::Bold, &one_line(&health.path))));
     if let Some(trouble) = &health.trouble {
         out.push_str(&paint.tone(Tone::Error, &format!("  {}\n", one_line(trouble))));
-        return;
     }
     let Some(schema) = health.schema_version else {
-        out.push_str("  no history is stored yet; `watchbill index` makes it\n");
+        if health.trouble.is_none() {
+            out.push_str("  no history is stored yet; `watchbill index` makes it\n");
+        }
         return;
     };
     let (sessions, texts) = (plural(count(health.sessions), "session"), plural(count(health.texts), "text"));
@@ -143,7 +144,8 @@ fn hooks(out: &mut String, health: &HooksHealth, paint: Paint) {
     if health.damaged + health.dropped > 0 {
         let (dropped, damaged) =
             (plural(count(health.dropped), "event"), plural(count(health.damaged), "file"));
-        out.push_str(&paint.tone(Tone::Error, &format!("  {dropped} dropped, {damaged} damaged\n")));
+        let last = super::hooks::last(health.dropped_at.as_deref());
+        out.push_str(&paint.tone(Tone::Error, &format!("  {dropped} dropped{last}; {damaged} damaged\n")));
     }
 }
 

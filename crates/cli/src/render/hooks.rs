@@ -6,7 +6,7 @@ use watchbill_hooks::install::file::SettingsFile;
 use watchbill_hooks::install::status::{State, Status};
 use watchbill_hooks::install::{EVENTS, Event, Scope, Version};
 
-use super::plural;
+use super::{local_date_time, plural};
 use crate::commands::hooks::Report;
 use crate::paint::{Paint, Tone, lines, one_line};
 
@@ -87,11 +87,17 @@ pub fn render(report: &Report, paint: Paint) -> String {
     }
     if health.overfull || health.dropped > 0 {
         warn(format!(
-            "{} dropped, because nobody came for the others; start Watchbill, or uninstall the hooks",
-            plural(usize::try_from(health.dropped).unwrap_or(usize::MAX), "event")
+            "{} dropped{}, because nobody came for the others; start Watchbill, or uninstall the hooks",
+            plural(usize::try_from(health.dropped).unwrap_or(usize::MAX), "event"),
+            last(health.dropped_at.as_deref())
         ));
     }
     out
+}
+
+/// When the last event was dropped, where that is known: whether it still happens is what a person wants to know.
+pub fn last(dropped_at: Option<&str>) -> String {
+    dropped_at.map_or_else(String::new, |at| format!(", the last one {}", local_date_time(at)))
 }
 
 fn one_scope(scope: Scope, status: &Status, paint: Paint) -> String {

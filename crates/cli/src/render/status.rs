@@ -14,7 +14,12 @@ pub fn render(roster: &RosterSnapshot, format: StatusFormat) -> String {
     match format {
         StatusFormat::Plain => {
             let verb = if needs == 1 { "needs" } else { "need" };
-            format!("{needs} {verb} you, {working} working, {turn} your turn, {idle} idle")
+            let trouble = if counts.trouble.is_some() {
+                "; the history is not kept, see `watchbill doctor`"
+            } else {
+                ""
+            };
+            format!("{needs} {verb} you, {working} working, {turn} your turn, {idle} idle{trouble}")
         }
         StatusFormat::Json => json!(counts).to_string(),
         StatusFormat::Waybar => {
@@ -30,6 +35,7 @@ pub fn render(roster: &RosterSnapshot, format: StatusFormat) -> String {
                 .iter()
                 .filter(|session| matches!(session.group, Group::NeedsYou | Group::Working))
                 .map(|session| escape(&format!("{}: {}", name(session), doing(session))))
+                .chain(counts.trouble.as_deref().map(escape))
                 .collect();
             json!({ "text": format!("▲{needs} ●{working}"), "class": class, "alt": class, "tooltip": tooltip.join("\n") })
                 .to_string()

@@ -4,11 +4,20 @@
 
 mod demo;
 mod errors;
+mod faults;
 mod history;
 mod hostile;
 mod interrupt;
 mod pages;
 mod past;
+#[cfg(target_os = "linux")]
+#[path = "../../../engine/tests/faults/process.rs"]
+#[allow(
+    dead_code,
+    clippy::print_stderr,
+    reason = "shared with the tests of the engine, which need more of it"
+)]
+mod process;
 mod program;
 mod settings;
 mod tree;

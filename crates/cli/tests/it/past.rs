@@ -106,4 +106,6 @@ fn a_marker_that_was_written_later_is_not_known_yet() {
     };
     assert_eq!(superseded("2026-11-20T10:20:00Z"), ["before"]);
     assert_eq!(superseded("2026-11-20T10:05:00Z"), [""; 0]);
+    assert_eq!(superseded("0m"), ["before"], "a span is counted back from now");
+    assert_eq!(superseded("5000w"), [""; 0]);
 }

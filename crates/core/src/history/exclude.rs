@@ -38,7 +38,26 @@ impl Exclude {
             fits(folder, &names)
         })
     }
+
+    /// Whether one of the fields of a record, or of a hook's payload, that hold paths names a path that is left out. Quotes
+    /// within strings have a sign before them, so that what somebody has only said is none of these. The JSON may
+    /// be cut anywhere.
+    pub fn is_named_in(&self, json: &str) -> bool {
+        if self.patterns.is_empty() {
+            return false;
+        }
+        let pieces: Vec<&str> = json.split('"').collect();
+        pieces.windows(3).any(|piece| {
+            FIELDS.contains(&piece[0])
+                && piece[1].trim() == ":"
+                && self.leaves_out(&piece[2].replace("\\\\", "/"))
+        })
+    }
 }
+
+/// The fields of the agent's records and of its hooks' payloads that hold paths.
+const FIELDS: [&str; 6] =
+    ["cwd", "file_path", "notebook_path", "path", "transcript_path", "agent_transcript_path"];
 
 /// Whether the names, or the first some of them, fit the pattern.
 fn fits(pattern: &[&str], names: &[&str]) -> bool {
@@ -113,6 +132,24 @@ mod tests {
             assert_eq!(exclude(pattern).leaves_out(path), out, "{pattern} {path}");
         }
         assert!(!exclude("**").leaves_out(""), "no path is no path");
+    }
+
+    #[test]
+    fn a_field_that_holds_a_path_names_it_and_what_is_only_said_does_not() {
+        let exclude = Exclude::new(["/home/dev/secret".to_owned(), "C:/secret".to_owned()]);
+        for (json, named) in [
+            (r#"{"cwd":"/home/dev/secret/app"}"#, true),
+            (r#"{"tool_input":{"file_path" : "/home/dev/secret/key"}}"#, true),
+            (r#"{"transcript_path":"C:\\secret\\s.jsonl"}"#, true),
+            (r#"{"cwd":"/home/dev/secret/ap"#, true),
+            (r#"{"cwd":"/home/dev/open","prompt":"look at /home/dev/secret"}"#, false),
+            (r#"{"prompt":"\"cwd\":\"/home/dev/secret\""}"#, false),
+            (r#"{"cwd":"/home/dev/secrets"}"#, false),
+            ("", false),
+        ] {
+            assert_eq!(exclude.is_named_in(json), named, "{json}");
+        }
+        assert!(!Exclude::default().is_named_in(r#"{"cwd":"/home/dev/secret"}"#));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 mod calls;
 pub(super) mod plans;
+mod segments;
 mod texts;
 pub(super) mod turns;
 
@@ -22,6 +23,7 @@ use crate::transcript::record::{Attachment, Body, Envelope, Record, System};
 
 pub use calls::CALL_LIMIT;
 use calls::Calls;
+use segments::Segments;
 use texts::Part;
 use turns::{Joins, Turn};
 
@@ -47,6 +49,7 @@ pub struct HistoryFold {
     /// The working folder of the newest record that names one, where folders can be left out.
     folder: Option<Arc<str>>,
     left_out: bool,
+    segments: Segments,
     /// The tokens of the newest request, which the next record may tell anew.
     #[serde(skip)]
     request: Option<Request>,
@@ -91,6 +94,7 @@ impl HistoryFold {
             plan: None,
             folder: None,
             left_out: false,
+            segments: Segments::default(),
             request: None,
             news: None,
             part: Part::default(),
@@ -130,6 +134,9 @@ impl HistoryFold {
                 self.note_request(answer, &mut step);
             }
             return;
+        }
+        if self.agent.is_none() && !envelope.sidechain {
+            self.segments.see(offset, record, step.sink);
         }
         self.dispatch(&record.body, full, &mut step);
     }
@@ -210,7 +217,7 @@ impl HistoryFold {
 fn says_something(body: &Body<'_>) -> bool {
     match body {
         Body::System(system) => match system {
-            System::TurnDuration { .. } | System::AwaySummary => true,
+            System::TurnDuration { .. } | System::AwaySummary | System::CompactBoundary(_) => true,
             System::Other(subtype) => subtype == "local_command",
             _ => false,
         },

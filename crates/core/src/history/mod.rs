@@ -22,6 +22,6 @@ pub use private::{keep_public, strip_private};
 pub use recovery::{Recovered, Recovery, RecoverySettings, SessionView, recover};
 pub use rows::{
     Activity, Batch, BatchId, BatchOrigin, BatchStatus, Ended, Execution, Item, Outcome, PlanVersion,
-    PlanWord, Request, Role, Text,
+    PlanWord, Request, Role, Segment, Text,
 };
 pub use settings::HistorySettings;

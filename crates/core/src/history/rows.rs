@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::ids::RecordId;
 use crate::session::usage::RequestKey;
 use crate::time::{Millis, Timestamp};
-use crate::transcript::record::Usage;
+use crate::transcript::record::{CompactBoundary, Usage};
 
 pub use super::words::{BatchOrigin, BatchStatus, Outcome, PlanWord, Role};
 
@@ -24,6 +26,23 @@ pub enum Item<'a> {
     Execution(Execution),
     /// The tokens of one request.
     Request(Request),
+    /// A stretch of the transcript between two compactions, in place of what was told under its number.
+    Segment(Segment),
+}
+
+/// A stretch of a session's own transcript, from one compaction to the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Segment {
+    /// Its number in the file, from zero.
+    pub number: u32,
+    /// Where it begins in the file.
+    pub offset: u64,
+    /// Time of its first record that tells something.
+    pub started_at: Option<Timestamp>,
+    /// Time of its last one, when another segment follows.
+    pub ended_at: Option<Timestamp>,
+    /// The compaction before it.
+    pub boundary: Option<CompactBoundary>,
 }
 
 /// A text to be found by search. Its place is the file that was read, at `offset`.

@@ -22,10 +22,13 @@ use crate::session::machine::{Machine, Turn};
 use crate::session::snapshot::Memory;
 use crate::session::state::{Confidence, State, StateKind, Timeouts};
 use crate::session::usage::RequestLedger;
-use crate::time::Timestamp;
-use crate::transcript::record::{Attachment, Body, Record};
+use crate::time::{Millis, Timestamp};
+use crate::transcript::record::{Attachment, Body, Prompt, PromptOrigin, Record};
 
 pub(crate) use records::{SYNTHETIC, ends_turn, is_limit};
+
+/// No client writes records that are further out of order than this, minutes at most.
+const SET_BACK: Millis = Millis::from_secs(600);
 
 /// One session, folded record by record.
 ///
@@ -33,7 +36,7 @@ pub(crate) use records::{SYNTHETIC, ends_turn, is_limit};
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct SessionFold {
     seen: IdSet,
-    /// The running maximum of the records' times.
+    /// The running maximum of the records' times since the clock was last set back.
     clock: Option<Timestamp>,
     /// The newest time that [`SessionFold::advance`] was given.
     #[serde(skip)]
@@ -97,7 +100,10 @@ impl SessionFold {
             _ if record.envelope.uuid.is_some_and(|id| !self.seen.insert(id)) => return,
             _ => {}
         }
-        self.clock = self.clock.max(record.envelope.at);
+        match self.set_back_to(record) {
+            Some(at) => self.set_back(at),
+            None => self.clock = self.clock.max(record.envelope.at),
+        }
         let now = self.clock.unwrap_or_default();
 
         let behind = self.advanced_to.is_some_and(|advanced| advanced > now);
@@ -119,6 +125,24 @@ impl SessionFold {
         self.fold(record, now, &mut scratch);
         self.fire_ahead(&mut scratch);
         self.tell_difference(before, scratch, out);
+    }
+
+    /// The time of a prompt that the person has given after the clock was set back: one that is so far behind the records
+    /// before it. Copied history is older than what it is copied into, and sets nothing back.
+    fn set_back_to(&self, record: &Record<'_>) -> Option<Timestamp> {
+        let Body::Prompt(Prompt { origin: PromptOrigin::Human, .. }) = &record.body else { return None };
+        let envelope = &record.envelope;
+        let (at, clock) = (envelope.at?, self.clock?);
+        let own = !envelope.sidechain && envelope.forked_from.is_none();
+        (own && clock.since(at) > SET_BACK).then_some(at)
+    }
+
+    /// From here on the time is another one. What happened before says nothing about how long anything lasts now:
+    /// without this every deadline would wait until the clock has caught up.
+    fn set_back(&mut self, at: Timestamp) {
+        self.clock = Some(at);
+        self.turn.last_activity = self.turn.last_activity.min(Some(at));
+        self.turn.stirred_at = self.turn.stirred_at.min(Some(at));
     }
 
     /// Fires the deadlines up to `now`. A time before an earlier one is ignored: clocks that go back take
@@ -217,7 +241,8 @@ impl SessionFold {
         self.seen.len()
     }
 
-    /// The running maximum of the records' times: the time that a record without one takes.
+    /// The running maximum of the records' times, as far as the clock was not set back: the time that a record without one
+    /// takes.
     pub fn clock(&self) -> Option<Timestamp> {
         self.clock
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use watchbill_core::history::{
     Activity, Batch, Execution, Heard, HistoryFold, HistorySettings, Item, PlanVersion, Request, Role,
+    Segment,
 };
 use watchbill_core::hook::{HookOrigin, HookTexts, parse_payload, payload_text};
 use watchbill_core::ids::SessionId;
@@ -31,6 +32,7 @@ pub struct Model {
     pub plans: Vec<PlanVersion>,
     pub executions: Vec<Execution>,
     pub requests: BTreeMap<u64, Request>,
+    pub segments: BTreeMap<u32, Segment>,
 }
 
 impl Model {
@@ -69,6 +71,7 @@ impl Model {
                 let known = self.requests.entry(request.key.0);
                 known.or_insert_with(|| request.clone()).merge(&request);
             }
+            Item::Segment(segment) => drop(self.segments.insert(segment.number, segment)),
         }
     }
 

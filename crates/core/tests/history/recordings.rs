@@ -55,6 +55,20 @@ fn outline(model: &Model) -> String {
         let agent = text.agent.as_deref().map_or(String::new(), |agent| format!("({agent}) "));
         writeln!(out, "text {agent}{} {tool}: {}", text.role.word(), short(&text.text)).expect("grows");
     }
+    for segment in model.segments.values().filter(|_| model.segments.len() > 1) {
+        let boundary = segment.boundary.map(|boundary| (boundary.trigger, boundary.pre_tokens));
+        let (from, to) = (segment.started_at, segment.ended_at);
+        let time = |at: Option<watchbill_core::time::Timestamp>| at.map(|at| at.to_string());
+        writeln!(
+            out,
+            "segment {} at byte {}, {:?} to {:?}, after {boundary:?}",
+            segment.number,
+            segment.offset,
+            time(from),
+            time(to)
+        )
+        .expect("grows");
+    }
     let tokens = model.requests.values().map(|request| request.usage.output).sum::<u64>();
     writeln!(out, "{} requests, {tokens} tokens out", model.requests.len()).expect("grows");
     out

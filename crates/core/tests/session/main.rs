@@ -1,6 +1,7 @@
 //! The fold of one transcript, through its public face: states, edge cases, lineage, tokens, properties.
 
 mod background;
+mod clock;
 mod edge_cases;
 mod facts;
 mod lineage;

@@ -1,6 +1,6 @@
 //! Reading one file: registry, transcript, companion.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use watchbill_core::problem::Problem;
@@ -140,8 +140,14 @@ impl Engine {
 
     /// Takes in files that the first scan has read. To tie sessions takes longer the more there are, however few are new:
     /// so the chains wait until there are half as many again, or the scan ends, or something else needs them.
-    pub(super) fn take_batch(&mut self, batch: Vec<Loaded>) {
+    pub(super) fn take_batch(&mut self, batch: Vec<Loaded>, out: &mut Vec<Output>) {
         let needed = self.chains_dirty;
+        // What was written while they were read need not wait for the next line.
+        let hinted = batch.iter().map(|loaded| &loaded.path).filter(|path| self.put_off.remove(*path));
+        let hinted: Vec<PathBuf> = hinted.cloned().collect();
+        if !hinted.is_empty() {
+            out.push(Output::Again(hinted));
+        }
         for loaded in batch {
             self.take_loaded(loaded);
         }

@@ -10,7 +10,7 @@ use watchbill_core::problem::{Problem, ProblemKind};
 use super::Engine;
 
 impl Engine {
-    /// What is wrong with the store, to be published with the other problems.
+    /// What is wrong with the store, to be published with the other problems by the next step.
     pub fn note_store(&mut self, trouble: Option<Problem>) {
         if self.store_problem != trouble {
             self.store_problem = trouble;

@@ -36,6 +36,8 @@ pub struct HistorianParts {
     pub data_dir: PathBuf,
     /// The time.
     pub clock: Arc<dyn Clock>,
+    /// Is called when [`Shelf::trouble`] has changed.
+    pub on_trouble: Box<dyn Fn() + Send>,
 }
 
 /// What the thread is told.
@@ -46,6 +48,8 @@ pub(super) enum Task {
     Stored,
     Grown(Vec<PathBuf>),
     Heard(Vec<HookMessage>),
+    /// Somebody has met damage in the index.
+    Damaged,
 }
 
 /// The thread. Dropping it ends it after the slice that it is at.
@@ -89,6 +93,11 @@ impl Historian {
         if !messages.is_empty() {
             self.tell(Task::Heard(messages));
         }
+    }
+
+    /// The index is to be looked through, and made anew if it is damaged.
+    pub fn mend_index(&self) {
+        self.tell(Task::Damaged);
     }
 
     fn tell(&self, task: Task) {

@@ -8,18 +8,17 @@ use std::time::{Duration, Instant};
 use watchbill_core::history::{Heard, HistorySettings};
 use watchbill_core::hook::{HookTexts, parse_payload, payload_text};
 use watchbill_core::time::{Millis, Timestamp};
-use watchbill_store::archive::Archive;
 use watchbill_store::{Access, Store, StoreError};
 use watchbill_watch::layout::{Place, below, classify};
-use watchbill_watch::scan::{Found, scan};
+use watchbill_watch::scan::scan;
 
+use super::apart::Damage;
 use super::historian::{HistorianParts, Task};
 use super::log::Log;
 use super::pace::Pace;
 use super::{HistoryIndex, IndexError, recoverer};
-use crate::archive::{Due, due, owner};
+use crate::archive::Due;
 use crate::hooks_in::HookMessage;
-use crate::left_out;
 
 /// Within a slice it is asked so often, by bytes, whether somebody waits for the store who must not be kept waiting.
 const PIECE: u64 = 256 << 10;
@@ -27,15 +26,13 @@ const PIECE: u64 = 256 << 10;
 const SLICE_FILES: usize = 16;
 /// Pages of the index that are merged in one slice: some milliseconds of work.
 const TIDY_PAGES: u32 = 100;
-/// So often is looked at what is to be archived: days decide about it.
-const ARCHIVE_EVERY: Millis = Millis::from_secs(6 * 3600);
 /// After a refusal of the store it is left alone for so long.
 const AGAIN: Millis = Millis::from_secs(2);
 
 /// What is to be done, and with what.
 pub(super) struct Worker {
-    parts: HistorianParts,
-    index: Option<HistoryIndex>,
+    pub(super) parts: HistorianParts,
+    pub(super) index: Option<HistoryIndex>,
     grown: VecDeque<PathBuf>,
     /// What `grown` holds.
     waiting: HashSet<PathBuf>,
@@ -44,21 +41,23 @@ pub(super) struct Worker {
     heard: Vec<HookMessage>,
     /// The store has refused; until then it is left alone.
     paused_until: Option<Timestamp>,
-    /// Why it has refused, as it was last logged: once, however often it refuses.
-    logged: Option<String>,
+    /// The index is, or may be, damaged.
+    damage: Option<Damage>,
     /// Everything is to be looked at, as soon as the store can be written.
-    everything: bool,
-    recover_at: Option<Timestamp>,
-    archive_at: Option<Timestamp>,
-    archiving: Option<Due>,
+    pub(super) everything: bool,
+    /// When it was last looked at the clock.
+    pub(super) looked_at: Option<Timestamp>,
+    pub(super) recover_at: Option<Timestamp>,
+    pub(super) archive_at: Option<Timestamp>,
+    pub(super) archiving: Option<Due>,
     /// Large pieces of the index may wait to be merged.
-    untidy: bool,
+    pub(super) untidy: bool,
     log: Log,
     pace: Pace,
 }
 
 /// Why a slice came to nothing.
-enum Refusal {
+pub(super) enum Refusal {
     /// Another process writes, or there is no store.
     NotOurs,
     Store(StoreError),
@@ -83,8 +82,9 @@ impl Worker {
             behind: VecDeque::new(),
             heard: Vec::new(),
             paused_until: None,
-            logged: None,
+            damage: None,
             everything: false,
+            looked_at: None,
             recover_at: None,
             archive_at: None,
             archiving: None,
@@ -110,7 +110,8 @@ impl Worker {
             }
             match self.slice() {
                 Err(refusal) => self.refused(refusal),
-                Ok(()) if self.paused_until.is_none() => self.logged = None,
+                // What only looks whether there is anything to write says nothing of the store.
+                Ok(()) if self.paused_until.is_none() && !self.has_work() => self.note_trouble(None),
                 Ok(()) => {}
             }
             self.log.copy(&self.parts.shelf);
@@ -127,6 +128,7 @@ impl Worker {
                 }
             }
             Task::Heard(messages) => self.heard.extend(messages),
+            Task::Damaged => self.damage = self.damage.or(Some(Damage::Suspected)),
             Task::Stored => {}
             Task::Begin => {
                 (self.everything, self.untidy) = (true, true);
@@ -135,14 +137,18 @@ impl Worker {
         }
     }
 
+    fn has_work(&self) -> bool {
+        self.everything
+            || self.untidy
+            || self.damage.is_some()
+            || self.archiving.is_some()
+            || !(self.heard.is_empty() && self.grown.is_empty() && self.behind.is_empty())
+    }
+
     /// How long nothing is to be done; `None`: until something is told.
     fn patience(&self) -> Option<Duration> {
         let clock = &self.parts.clock;
-        let work = self.everything
-            || self.untidy
-            || self.archiving.is_some()
-            || !(self.heard.is_empty() && self.grown.is_empty() && self.behind.is_empty());
-        match (work, self.paused_until) {
+        match (self.has_work(), self.paused_until) {
             (true, Some(until)) => Some(clock.until(until)),
             (true, None) => Some(Duration::ZERO),
             (false, _) => self.recover_at.into_iter().chain(self.archive_at).min().map(|at| clock.until(at)),
@@ -160,13 +166,14 @@ impl Worker {
                 self.log = Log::default();
                 (self.grown, self.behind, self.heard) = Default::default();
                 self.waiting.clear();
+                self.damage = None;
+                self.note_trouble(None);
             }
             Refusal::Store(error) => {
-                let error = error.to_string();
-                if self.logged.as_ref() != Some(&error) {
-                    tracing::warn!(%error, "the history waits for the store");
+                if let StoreError::IndexDamaged { .. } = error {
+                    self.damage = Some(Damage::Met);
                 }
-                self.logged = Some(error);
+                self.note_trouble(Some(&error.to_string()));
                 self.paused_until = Some(self.parts.clock.now() + AGAIN);
                 self.everything = true;
             }
@@ -176,11 +183,15 @@ impl Worker {
     /// One piece of work, the most urgent first.
     fn slice(&mut self) -> Result<(), Refusal> {
         let now = self.parts.clock.now();
+        self.follow_clock(now);
         // A clock that went back must not keep the history waiting.
         if self.paused_until.is_some_and(|until| now < until && until.since(now) <= AGAIN) {
             return Ok(());
         }
         self.paused_until = None;
+        if let Some(damage) = self.damage.take() {
+            return self.mend(damage);
+        }
         if !self.heard.is_empty() {
             return self.hear(now);
         }
@@ -209,48 +220,6 @@ impl Worker {
             return self.recover(now);
         }
         self.archive(now)
-    }
-
-    /// One transcript into the archive, or out of it; nothing else waits.
-    fn archive(&mut self, now: Timestamp) -> Result<(), Refusal> {
-        if self.archive_at.is_some_and(|at| at <= now) {
-            self.archive_at = Some(now + ARCHIVE_EVERY);
-            self.archiving = Some(self.what_to_archive(now)?);
-        }
-        let parts = &self.parts;
-        let Some(due) = self.archiving.as_mut().filter(|due| !due.is_done()) else {
-            self.archiving = None;
-            return Ok(());
-        };
-        let done = due.do_one(&*parts.fs, &parts.data_dir, &parts.settings.exclude, now, &mut |write| {
-            let mut shelf = parts.shelf.in_turn("history: archive");
-            // Where another process has become the writer, the archive is its own.
-            shelf.as_mut().map_or(Ok(()), write)
-        });
-        if let Err(error) = done {
-            tracing::warn!(%error, "not archived; it is tried again later");
-        }
-        Ok(())
-    }
-
-    fn what_to_archive(&mut self, now: Timestamp) -> Result<Due, Refusal> {
-        let parts = &self.parts;
-        let mut shelf = parts.shelf.in_turn("history: what to archive");
-        let store = writer(&mut shelf)?;
-        let rows = store.all_archived()?;
-        let mut left_out: HashSet<String> = store.forgotten()?.iter().map(ToString::to_string).collect();
-        store.sessions(&mut |_, row| {
-            if row.cwd.as_deref().is_some_and(|cwd| parts.settings.exclude.leaves_out(cwd)) {
-                left_out.insert(row.session_id);
-            }
-        })?;
-        drop(shelf);
-        Archive::new(&parts.data_dir).tidy(&rows);
-        let is_left_out = |found: &Found| {
-            parts.settings.exclude.leaves_out(&found.path.to_string_lossy())
-                || owner(&*parts.fs, found).is_none_or(|(session, _)| left_out.contains(&session))
-        };
-        Ok(due(&*parts.fs, &parts.roots, &rows, &is_left_out, &parts.archive, now))
     }
 
     /// Reads files in one step; gives back those that are not read to their ends.
@@ -336,10 +305,10 @@ impl Worker {
     fn find_what_is_behind(&mut self, now: Timestamp) -> Result<(), Refusal> {
         let found = scan(&*self.parts.fs, &self.parts.roots).found;
         let mut known = std::collections::HashMap::new();
+        // Before anything is read: what the person has excluded since is not there any more.
+        self.leave_out(now)?;
         let mut shelf = self.parts.shelf.in_turn("history: what is behind");
         let store = writer(&mut shelf)?;
-        // Before anything is read: what the person has excluded since is not there any more.
-        left_out::carry_out(store, &self.parts.settings, &self.parts.roots, now)?;
         store.files(&mut |_, file| {
             known.insert(file.path, file.cursor);
         })?;
@@ -375,7 +344,7 @@ impl Worker {
 }
 
 /// The store, if it is ours to write.
-fn writer(shelf: &mut Option<Store>) -> Result<&mut Store, Refusal> {
+pub(super) fn writer(shelf: &mut Option<Store>) -> Result<&mut Store, Refusal> {
     match shelf {
         Some(store) if store.access() == Access::Writer => Ok(store),
         _ => Err(Refusal::NotOurs),

@@ -2,12 +2,12 @@
 
 use std::ops::{Deref, DerefMut};
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use watchbill_store::Store;
 use watchbill_store::tables::states::StateRow;
+use watchbill_store::{Store, StoreError};
 
 use crate::engine::Recall;
 use crate::stall::Watched;
@@ -21,6 +21,40 @@ pub struct Shelf {
     store: Mutex<Option<Store>>,
     /// How many wait that must not be kept waiting.
     urgent: AtomicUsize,
+    /// Somebody writes by a connection of their own.
+    apart: AtomicBool,
+    /// Why the history is not kept, in words for the person.
+    trouble: Mutex<Option<Arc<str>>>,
+}
+
+/// A second connection to the store, for work that takes seconds. Until it is dropped nobody else writes, whoever reads
+/// goes on, and what is to be stored meanwhile is owed.
+pub struct Apart<'s> {
+    shelf: &'s Shelf,
+    store: Store,
+}
+
+impl Deref for Apart<'_> {
+    type Target = Store;
+    fn deref(&self) -> &Store {
+        &self.store
+    }
+}
+
+impl DerefMut for Apart<'_> {
+    fn deref_mut(&mut self) -> &mut Store {
+        &mut self.store
+    }
+}
+
+impl Drop for Apart<'_> {
+    fn drop(&mut self) {
+        let held = self.shelf.in_turn("end of work apart");
+        if let Some(store) = held.as_ref() {
+            store.was_written_beside(&self.store);
+        }
+        self.shelf.apart.store(false, Ordering::Release);
+    }
 }
 
 /// The store in somebody's hands, until it is dropped.
@@ -48,6 +82,40 @@ impl Shelf {
         }
         let store = self.store.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         Held { store, _watched: Watched::begin("holds the store", what) }
+    }
+
+    /// Has somebody write apart, who has much to do; `None` where there is no store.
+    ///
+    /// # Errors
+    /// When another process writes, or the store cannot be opened.
+    pub fn apart(&self, what: &'static str) -> Result<Option<Apart<'_>>, StoreError> {
+        let held = self.in_turn(what);
+        let Some(store) = held.as_ref() else { return Ok(None) };
+        let store = store.second_writer()?;
+        // Under the lock: whoever is about to write by the first connection has written, or will ask.
+        self.apart.store(true, Ordering::Release);
+        drop(held);
+        Ok(Some(Apart { shelf: self, store }))
+    }
+
+    /// Whether somebody writes apart. To be asked while the store is held.
+    pub fn is_written_apart(&self) -> bool {
+        self.apart.load(Ordering::Acquire)
+    }
+
+    /// Notes why the history is not kept, or that it is; says whether that is news.
+    pub fn note_trouble(&self, trouble: Option<&str>) -> bool {
+        let mut known = self.trouble.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let news = known.as_deref() != trouble;
+        if news {
+            *known = trouble.map(Arc::from);
+        }
+        news
+    }
+
+    /// Why the history is not kept.
+    pub fn trouble(&self) -> Option<Arc<str>> {
+        self.trouble.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone()
     }
 
     /// Whether somebody waits for the store that must not be kept waiting.

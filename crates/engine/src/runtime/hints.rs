@@ -1,6 +1,10 @@
 //! What wakes the loop from without: hints of files, events of hooks, and troubles of watching and hearing.
 
+use std::collections::BTreeSet;
+use std::path::Path;
+
 use watchbill_core::problem::Problem;
+use watchbill_watch::hints::Hint;
 
 use super::Loop;
 use crate::hears::Ear;
@@ -17,6 +21,11 @@ impl Loop {
         }
         if self.are_of_wishes(&mut hints) {
             self.take_wishes();
+        }
+        if let Ok(Some(ear)) = &self.ear
+            && take_out(&mut hints, ear.spool())
+        {
+            ear.look_into_spool();
         }
         if !hints.is_empty() {
             self.step(Input::Hints(hints));
@@ -48,4 +57,14 @@ impl Loop {
         }
         problems
     }
+}
+
+/// Takes out the hints that are about this folder of ours; whether there were any, or may have been.
+pub(super) fn take_out(hints: &mut BTreeSet<Hint>, folder: &Path) -> bool {
+    let before = hints.len();
+    hints.retain(|hint| match hint {
+        Hint::Everything => true,
+        Hint::Tree(path) | Hint::File(path) => !path.starts_with(folder),
+    });
+    hints.len() != before || hints.contains(&Hint::Everything)
 }

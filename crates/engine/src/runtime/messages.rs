@@ -158,6 +158,11 @@ impl Loop {
             // The window gets the focus as it opens, while the first scan runs or is just over.
             Message::LookAgain if self.is_fresh() => {}
             Message::LookAgain => self.look_again(),
+            Message::IndexDamaged => {
+                if let Some(historian) = &self.historian {
+                    historian.mend_index();
+                }
+            }
             Message::Loaded(..) | Message::Folder(_) | Message::ScanEnded(_) | Message::Stop => {}
         }
     }

@@ -10,7 +10,9 @@ use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_watch::hints::Hint;
 
 use super::Loop;
+use super::hints::take_out;
 use crate::input::Input;
+use crate::persist::Persist;
 use crate::wishes::Wishes;
 
 /// What came of a wish, and of which.
@@ -53,12 +55,7 @@ impl Loop {
     /// Whether any of these hints is about wishes; those that are about nothing else are taken out.
     pub(super) fn are_of_wishes(&self, hints: &mut BTreeSet<Hint>) -> bool {
         let Some(wishes) = &self.wishes else { return false };
-        let before = hints.len();
-        hints.retain(|hint| match hint {
-            Hint::Everything => true,
-            Hint::Tree(path) | Hint::File(path) => !path.starts_with(wishes.folder()),
-        });
-        hints.len() != before || hints.contains(&Hint::Everything)
+        take_out(hints, wishes.folder())
     }
 
     /// Fulfils the wishes of other programs, or, where another one does that, reads what it has stored.
@@ -127,8 +124,14 @@ impl Loop {
     }
 
     fn unstored(&self) -> ApiError {
-        let trouble = self.persist.as_ref().and_then(|persist| persist.trouble());
-        let why = trouble.map_or("it is not known why", |trouble| &trouble.detail);
+        let persist = self.persist.as_ref();
+        let why = match persist.and_then(Persist::trouble) {
+            Some(trouble) => trouble.detail,
+            None if persist.is_some_and(Persist::waits_for_another_thread) => {
+                "what is to be left out is being removed from it; that takes some seconds".into()
+            }
+            None => "it is not known why".into(),
+        };
         let message =
             format!("that counts now, but is not stored yet, and would be lost with this program: {why}");
         ApiError::new(ErrorCode::Unreadable, message)

@@ -13,7 +13,9 @@ use watchbill_store::archive::plan::ArchiveSettings;
 
 use super::table::default;
 use super::values::Value;
-use super::{Environment, Given, Settings, SettingsError, Theme, WatchSetting, WindowSettings, alerts};
+use super::{
+    Environment, Given, Settings, SettingsError, Theme, TrayColours, WatchSetting, WindowSettings, alerts,
+};
 
 /// What the file says, as far as it is right.
 pub(super) type Values = BTreeMap<SettingKey, Value>;
@@ -228,6 +230,11 @@ fn window(told: &Told<'_>) -> WindowSettings {
             _ => Theme::System,
         },
         always_on_top: told.flag(SettingKey::WindowAlwaysOnTop),
+        tray: match &*told.word(SettingKey::WindowTray) {
+            "dark" => TrayColours::Dark,
+            "light" => TrayColours::Light,
+            _ => TrayColours::Own,
+        },
         shortcut: Some(told.word(SettingKey::WindowShortcut)).filter(|shortcut| !shortcut.is_empty()),
     }
 }

@@ -23,6 +23,7 @@ pub(super) fn kind(key: SettingKey) -> Kind {
         K::ArchiveKeep => Kind::SpanOrNever,
         K::WatchMode => Kind::OneOf(&["auto", "native", "poll"]),
         K::WindowTheme => Kind::OneOf(&["system", "light", "dark"]),
+        K::WindowTray => Kind::OneOf(&["colour", "dark", "light"]),
         K::StoreCut => Kind::Number(0, i64::MAX),
         K::ArchiveLevel => Kind::Number(1, 19),
         K::ArchiveBudget => Kind::Size,
@@ -65,6 +66,7 @@ pub(super) fn default(key: SettingKey) -> Value {
         K::ArchiveAfter => Value::Span(archive.after),
         K::ArchiveLevel => Value::Number(i64::from(archive.level)),
         K::WindowTheme => Value::Word("system".to_owned()),
+        K::WindowTray => Value::Word("colour".to_owned()),
         K::WindowShortcut => Value::Word(String::new()),
         K::AlertsApproval
         | K::AlertsQuestion

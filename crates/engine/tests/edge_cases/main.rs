@@ -9,8 +9,6 @@
 //! | number | case | why |
 //! |---|---|---|
 //! | 11 | which dialog is open before any file exists (trust, login) | only the screen shows it; the registry says that one is |
-//! | 49 | sessions of our own | none are started yet |
-//! | 58 | other agents' lifecycles | their own readers |
 
 #![allow(clippy::unwrap_used, reason = "a broken stage should fail loudly")]
 
@@ -21,5 +19,6 @@ mod files;
 mod hooks;
 mod identity;
 mod status_files;
+mod strangers;
 mod turns;
 mod waiting;

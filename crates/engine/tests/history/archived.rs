@@ -1,6 +1,6 @@
 //! A session whose transcript the agent has removed is read from the archive as if its file were still there.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use watchbill_core::time::Millis;
@@ -8,9 +8,11 @@ use watchbill_engine::archive::{offer, with_archive};
 use watchbill_engine::clock::SystemClock;
 use watchbill_engine::cold::look;
 use watchbill_engine::engine::Outlook;
-use watchbill_engine::handle::{real_world, start};
+use watchbill_engine::handle::{Handle, real_world, start};
 use watchbill_engine::settings::Settings;
 use watchbill_engine::timeline::{Stretch, TimelineReader};
+use watchbill_protocol::search::{Hit, SearchQuery};
+use watchbill_protocol::timeline::{Timeline, What};
 use watchbill_store::archive::plan::ArchiveSettings;
 use watchbill_store::{Mode, Store};
 
@@ -82,6 +84,104 @@ fn an_archived_session_is_there_when_its_transcript_is_not() {
     assert_eq!(timeline(&settings).unwrap(), before);
     let world = with_archive(real_world(), &settings);
     assert!(world.fs.stat(&project.join("never.jsonl")).is_err());
+}
+
+/// An engine that runs, and whose archive has taken in the session `s` of project `p`.
+struct Running {
+    _folder: tempfile::TempDir,
+    root: PathBuf,
+    engine: Handle,
+}
+
+impl Running {
+    /// The archive is chosen before the start, or while the engine runs.
+    fn chosen(before: bool) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let project = root.join("claude/projects/p");
+        std::fs::create_dir_all(&project).unwrap();
+        std::fs::write(project.join("s.jsonl"), line("s", "1", "long ago") + &line("s", "2", "and more"))
+            .unwrap();
+        age(&project.join("s.jsonl"), 20);
+        let engine = start(settings(&root, before)).unwrap();
+        if !before {
+            engine.roster(true).unwrap();
+            engine.apply(&settings(&root, true));
+        }
+        assert_eq!(archived(&root.join("data"), 1), 1);
+        Self { _folder: folder, root, engine }
+    }
+
+    fn project(&self) -> PathBuf {
+        self.root.join("claude/projects/p")
+    }
+
+    /// Has the engine notice all that has happened to files: one thing more, which is seen when it has.
+    fn notices(&self, sign: &str) {
+        let other = self.root.join("claude/projects/other");
+        std::fs::create_dir_all(&other).unwrap();
+        std::fs::write(other.join(format!("{sign}.jsonl")), line(sign, sign, "a sign")).unwrap();
+        let until = Instant::now() + Duration::from_secs(60);
+        while !self.sessions().iter().any(|id| id == sign) {
+            assert!(Instant::now() < until, "{sign} is never seen");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        // What the folder's going has set off may come after that; nothing comes after a look at everything.
+        self.engine.look_again();
+    }
+
+    fn sessions(&self) -> Vec<String> {
+        self.engine.roster(true).unwrap().sessions.into_iter().map(|row| row.session_id).collect()
+    }
+
+    fn timeline(&self) -> Timeline {
+        self.engine.timeline("s", None, 100).unwrap()
+    }
+
+    /// The words at the place to which a hit leads.
+    fn found(&self, words: &str) -> Vec<String> {
+        let asked = SearchQuery { query: words.to_owned(), ..SearchQuery::default() };
+        let hits = self.engine.search(&asked).unwrap().hits;
+        let timeline = self.timeline();
+        let at = |hit: &Hit| {
+            let place = self.engine.timeline_place(&hit.session_id, None, hit.offset).unwrap();
+            match &timeline.items[place.index as usize].what {
+                What::Prompt { text, .. } => text.clone(),
+                other => format!("{other:?}"),
+            }
+        };
+        hits.iter().filter(|hit| hit.session_id == "s").map(at).collect()
+    }
+}
+
+#[test]
+fn an_archived_session_stays_while_its_folder_goes_and_comes_back_and_a_hit_opens_at_its_place() {
+    for before in [true, false] {
+        let house = Running::chosen(before);
+        let timeline = house.timeline();
+        assert_eq!(timeline.items.len(), 2);
+        let text = std::fs::read(house.project().join("s.jsonl")).unwrap();
+        for round in 0..2 {
+            std::fs::remove_dir_all(house.project()).unwrap();
+            house.notices(&format!("gone-{round}"));
+            assert!(house.sessions().contains(&"s".to_owned()), "{:?}", house.sessions());
+            assert_eq!(house.timeline(), timeline);
+            assert_eq!(house.found("and more"), ["and more"]);
+            assert_eq!(house.found("long"), ["long ago"]);
+
+            std::fs::create_dir(house.project()).unwrap();
+            std::fs::write(house.project().join("s.jsonl"), &text).unwrap();
+            house.notices(&format!("back-{round}"));
+            assert_eq!(house.timeline(), timeline);
+            assert_eq!(house.found("and more"), ["and more"], "it is stored once");
+        }
+        // It is written on.
+        std::fs::write(house.project().join("s.jsonl"), [text, line("s", "3", "now").into_bytes()].concat())
+            .unwrap();
+        house.notices("on");
+        assert_eq!(house.timeline().items.len(), 3);
+        house.engine.stop();
+    }
 }
 
 #[test]

@@ -1,10 +1,15 @@
 //! A folder of transcripts, a store, and an index that can be restarted.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use watchbill_core::history::{HistorySettings, Role};
 use watchbill_core::ids::SessionId;
+use watchbill_core::time::Timestamp;
 use watchbill_engine::history::{HistoryIndex, IndexError, Indexed};
+use watchbill_store::search::{Hit, Query};
+use watchbill_store::stats::By;
+use watchbill_store::tables::files::FileCursor;
 use watchbill_store::{Mode, Store};
 use watchbill_watch::layout::classify;
 use watchbill_watch::mem::MemFs;
@@ -98,27 +103,52 @@ impl House {
         (self.index.as_mut().unwrap(), &mut self.store)
     }
 
-    /// Every row of every session, as text.
+    /// Every row that is read from transcripts, as text: of sessions, files, segments, prompts, calls, plans, requests,
+    /// texts, and what a search finds.
     pub fn rows(&self) -> Vec<String> {
+        let store = &self.store;
         let mut sessions = Vec::new();
-        self.store.sessions(&mut |key, row| sessions.push((key, row.session_id))).unwrap();
+        store.sessions(&mut |key, row| sessions.push((key, row.session_id))).unwrap();
         let mut all = Vec::new();
+        let mut words = BTreeSet::new();
         for (key, id) in sessions {
-            for stored in self.store.batches(key).unwrap() {
-                all.push(format!("{id} {:?}", stored.batch));
-            }
-            for stored in self.store.activities(key).unwrap() {
-                all.push(format!("{id} {:?}", stored.activity));
-            }
-            all.extend(self.store.plans(key).unwrap().iter().map(|plan| format!("{id} {plan:?}")));
-            all.extend(self.store.executions(key).unwrap().iter().map(|done| format!("{id} {done:?}")));
-            for (file, row) in self.store.files_of(key).unwrap() {
-                let texts = self.store.texts(file, 0, u32::MAX >> 1).unwrap();
+            all.push(format!("session {id}"));
+            all.extend(store.batches(key).unwrap().iter().map(|row| format!("{id} {:?}", row.batch)));
+            all.extend(store.activities(key).unwrap().iter().map(|row| format!("{id} {:?}", row.activity)));
+            all.extend(store.plans(key).unwrap().iter().map(|plan| format!("{id} {plan:?}")));
+            all.extend(store.executions(key).unwrap().iter().map(|done| format!("{id} {done:?}")));
+            for (file, row) in store.files_of(key).unwrap() {
+                // Whatever was read at once: the same bytes, the same file, the same place in it.
+                // A file that was only touched since is not looked at again.
+                let cursor = FileCursor { mtime: Timestamp::default(), ..row.cursor };
+                all.push(format!("{id} {} {:?} {cursor:?}", row.path, row.subagent));
+                all.extend(store.segments(file).unwrap().iter().map(|row| format!("{id} {row:?}")));
+                let texts = store.texts(file, 0, u32::MAX >> 1).unwrap();
+                words.extend(
+                    texts.iter().flat_map(|text| text.text.split_whitespace().take(3).map(str::to_owned)),
+                );
                 all.extend(texts.iter().map(|text| format!("{id} {} {text:?}", row.path)));
             }
         }
+        for by in [By::Day, By::Project, By::Model] {
+            all.extend(store.tokens(by, None).unwrap().iter().map(|row| format!("{by:?} {row:?}")));
+        }
+        all.extend(store.tools(None).unwrap().iter().map(|row| format!("{row:?}")));
+        all.push(format!("{:?} {:?}", store.text_counts().unwrap(), store.session_counts(None).unwrap()));
+        all.push(format!("{} bytes of texts were cut", store.totals().unwrap().cut_bytes));
+        for word in words.iter().step_by(words.len().div_ceil(12).max(1)) {
+            let mut hits = store.search(&Query::new(word, 1_000)).unwrap().hits;
+            hits.sort_by(|a, b| (&a.path, a.offset, &a.role).cmp(&(&b.path, b.offset, &b.role)));
+            let hit = |hit: &Hit| format!("{word}: {} {} {} {}", hit.path, hit.offset, hit.role, hit.snippet);
+            all.extend(hits.iter().map(hit));
+        }
         all.sort();
         all
+    }
+
+    /// Whether the index holds just the words of the texts.
+    pub fn index_is_sound(&mut self) -> bool {
+        self.store.index_is_sound().unwrap()
     }
 
     pub fn texts(&self, session: &str, role: Role) -> Vec<String> {

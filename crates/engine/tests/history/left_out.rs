@@ -8,6 +8,9 @@ use watchbill_engine::handle::{real_world, start};
 use watchbill_engine::index::{Indexed, Options, run};
 use watchbill_engine::settings::Settings;
 use watchbill_engine::stored::health;
+use watchbill_hooks::envelope::Envelope;
+use watchbill_hooks::places::Places;
+use watchbill_hooks::spool;
 use watchbill_store::archive::plan::ArchiveSettings;
 use watchbill_store::search::Query;
 use watchbill_store::{Access, Mode, Store};
@@ -152,4 +155,66 @@ fn what_is_excluded_later_leaves_the_archive_at_the_next_start_also_when_its_tra
     assert_eq!(ids, ["out"], "nor is any of them archived again");
     let files = std::fs::read_dir(data.join("archive")).unwrap().count();
     assert_eq!(files, ids.len());
+}
+
+/// Puts an event where a hook leaves it that finds nobody who listens: whoever does is to notice.
+fn spool_event(data: &Path, id: u128, session: &str, cwd: &str, words: &str) {
+    let payload = format!(
+        r#"{{"session_id":"{session}","hook_event_name":"UserPromptSubmit","cwd":"{cwd}","prompt":"{words}"}}"#
+    );
+    let at = watchbill_hooks::clock::wall();
+    let order = watchbill_hooks::clock::since_boot();
+    let (agent, ancestors, terminal) = (None, Vec::new(), None);
+    let event = Envelope { id, at, order, boot: None, agent, ancestors, terminal, cut: false };
+    spool::write(&Places::new(data).spool(), &event, &event.encode(payload.as_bytes())).unwrap();
+}
+
+fn until(what: &str, so: impl Fn() -> bool) {
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while !so() {
+        assert!(std::time::Instant::now() < end, "waited for {what}");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn what_is_excluded_while_the_engine_runs_is_removed_from_everywhere_and_no_more_of_it_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let (settings, project) = house(folder.path());
+    let data = settings.data_dir.clone().unwrap();
+    let engine = start(settings.clone()).unwrap();
+    let journal =
+        |words: &str| in_bytes(&data.join("hooks"), words).is_some_and(|path| path.ends_with("journal"));
+    until("a store", || Store::open(&data, Mode::Read).is_ok());
+    until("all that is there to be stored", || held(&data).contains(&"open elsewhere".to_owned()));
+    spool_event(&data, 1, "secret-by-hook", "/home/dev/secret/app", "HIDDEN by hook");
+    until("the spool to be looked into", || journal("HIDDEN by hook"));
+    until("what was read to be stored", || held(&data).iter().any(|text| text.contains("HIDDEN content")));
+
+    engine.apply(&excluding(&settings));
+    until("all of it to be gone", || in_bytes(&data, "HIDDEN").is_none());
+    // What comes later is shown while it lasts, and kept nowhere.
+    spool_event(&data, 2, "secret-again", "/home/dev/secret/app", "HIDDEN again");
+    spool_event(&data, 3, "open-by-hook", "/home/dev/work", "open by hook");
+    until("the open one to be kept", || journal("open by hook"));
+    let heard = || engine.doctor().unwrap().hooks.map(|hooks| hooks.sessions);
+    until("both to be heard", || heard() == Some(3));
+    let more = line("in", "2", "/home/dev/secret/app", r#""HIDDEN more""#);
+    let path = project.join("in.jsonl");
+    std::fs::write(&path, std::fs::read_to_string(&path).unwrap() + &more).unwrap();
+    let path = project.join("out.jsonl");
+    let more = line("out", "2", "/home/dev/work", r#""open more""#);
+    std::fs::write(&path, std::fs::read_to_string(&path).unwrap() + &more).unwrap();
+    until("what may be stored to be", || held(&data).contains(&"open more".to_owned()));
+    assert_eq!(in_bytes(&data, "HIDDEN"), None);
+    let shown = engine.roster(true).unwrap().sessions;
+    assert!(shown.iter().any(|row| row.session_id == "in"), "what is there now is shown");
+    let mut fresh = excluding(&settings);
+    fresh.data_dir = Some(data.with_file_name("fresh"));
+    engine.stop();
+    indexed(&fresh);
+    let told_by_hook = |row: &String| row.contains("by-hook");
+    let mut here = held(&data);
+    here.retain(|row| !told_by_hook(row));
+    assert_eq!(here, held(fresh.data_dir.as_deref().unwrap()));
 }

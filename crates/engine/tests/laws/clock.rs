@@ -40,6 +40,46 @@ fn a_clock_that_was_a_year_ahead_leaves_no_trace() {
     assert_eq!(house.problems(), [], "it has caught up");
 }
 
+const HOUR: Millis = Millis::from_secs(3600);
+
+/// Sessions whose transcripts are all that is known of them work on while the clock goes back by an hour.
+#[test]
+fn a_clock_that_goes_back_by_an_hour_keeps_no_deadline_waiting_for_an_hour() {
+    let mut house = House::new();
+    house.remember();
+    let [before, over, after] = [1, 2, 3].map(|n| Author::new(&session(n), "/repo"));
+    house.stage.fs.remove(format!("{}/sessions", crate::house::ROOT));
+    let line = before.prompt(house.number(), house.now);
+    house.append(&before, &line);
+    let line = over.prompt(house.number(), house.now) + &over.answer(house.number(), house.now);
+    house.append(&over, &line);
+    house.look_again();
+
+    house.now = house.now - HOUR;
+    house.stage.fs.set_now(house.now);
+    house.step(watchbill_engine::input::Input::Deadline);
+    assert_eq!(house.problem("clock", "clock_went_back").expect("it is said").count, 1);
+    for author in [&over, &after] {
+        let line = author.prompt(house.number(), house.now) + &author.call(house.number(), house.now);
+        house.append(author, &line);
+    }
+    house.catch_up();
+    for author in [&before, &over, &after] {
+        assert_eq!(house.row(author).unwrap().state, "working", "{}", author.session);
+    }
+    house.wait(Millis::from_secs(6));
+    for author in [&over, &after] {
+        assert_eq!(house.row(author).unwrap().state, "waiting_for_approval", "{}", author.session);
+    }
+    // Whoever starts now sees the same, from the store or from the transcripts alone.
+    let shown = snapshot(&house.engine.current(true)).sessions;
+    assert_eq!(snapshot(&house.warm().current(true)).sessions, shown);
+    assert_eq!(snapshot(&house.cold().current(true)).sessions, shown);
+    house.reboot();
+    house.look_again();
+    assert_eq!(snapshot(&house.engine.current(true)).sessions, shown);
+}
+
 #[test]
 fn a_small_correction_is_no_news() {
     let mut house = House::new();

@@ -18,7 +18,7 @@ use watchbill_watch::fs::Fs;
 use watchbill_watch::hints::Hint;
 use watchbill_watch::scan::Found;
 
-use crate::house::{House, ROOT, agent, instance, registry_file, settings, transcript};
+use crate::house::{House, ROOT, agent, registry_file, settings, transcript};
 use crate::records::{Author, marker, registry, session};
 use crate::subscribers::Reader;
 

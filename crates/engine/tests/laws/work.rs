@@ -190,3 +190,27 @@ fn a_huge_append_is_read_in_steps_and_holds_nobody_up() {
     assert_eq!(house.engine.work().bytes, (text.len() + line.len()) as u64);
     assert_eq!(house.row(&huge).unwrap().state, "working");
 }
+
+#[test]
+fn what_is_written_while_the_first_scan_reads_a_file_is_read_with_it() {
+    let mut house = House::unread();
+    let author = Author::new(&session(1), "/repo");
+    house.append(&author, &author.prompt(1, house.now));
+    let path = transcript("p", &author.session);
+    let place = watchbill_watch::layout::classify(path.strip_prefix(crate::house::ROOT).unwrap()).unwrap();
+    let terms = watchbill_engine::transcripts::Terms::default();
+    let loaded = watchbill_engine::transcripts::load(
+        &house.stage.fs,
+        path.clone(),
+        place,
+        terms,
+        &mut Vec::new(),
+        &|| true,
+    );
+    house.append(&author, &author.answer(2, house.now));
+    house.catch_up();
+    let from = house.out.len();
+    house.step(Input::Loaded(vec![loaded]));
+    let again = Output::Again(vec![path]);
+    assert!(house.out[from..].contains(&again), "nobody is to wait for the end of the scan");
+}

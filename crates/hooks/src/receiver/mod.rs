@@ -12,15 +12,17 @@
 //! - A consumer that takes its time holds up this thread and nobody else: senders spool instead.
 
 mod known;
+mod left_out;
 mod round;
 mod thread;
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
+use watchbill_core::history::Exclude;
 use watchbill_core::hook::HookOrigin;
 
 use crate::places::Places;
@@ -51,6 +53,19 @@ impl Default for Options {
     }
 }
 
+/// Who listens, and what is not to be kept.
+pub struct Listener {
+    /// What is told again at the start.
+    pub options: Options,
+    /// Events that tell of these paths are told, and not kept: neither in the journal nor in the spool. See
+    /// [`Receiver::leave_out`].
+    pub exclude: Exclude,
+    /// Is called with each event on the receiver's thread; while it runs, senders spool.
+    pub on_event: Box<dyn FnMut(Heard) + Send>,
+    /// Is called on the same thread when keeping begins to fail, and when it works again: see [`Tally::in_trouble`].
+    pub on_trouble: Box<dyn FnMut() + Send>,
+}
+
 /// Why nothing can be heard.
 #[derive(Debug, thiserror::Error)]
 pub enum ReceiverError {
@@ -75,6 +90,7 @@ pub enum ReceiverError {
 pub struct Receiver {
     waker: thread::Waker,
     counts: Arc<Counts>,
+    exclude: Arc<RwLock<Exclude>>,
     thread: Option<std::thread::JoinHandle<()>>,
 }
 
@@ -100,16 +116,32 @@ impl Receiver {
         options: Options,
         on_event: impl FnMut(Heard) + Send + 'static,
     ) -> Result<Self, ReceiverError> {
+        let (on_event, on_trouble) = (Box::new(on_event), Box::new(|| {}));
+        Self::open_for(places, Listener { options, exclude: Exclude::default(), on_event, on_trouble })
+    }
+
+    /// Listens at places of choice for somebody who also wants to know of trouble, and does not want everything kept.
+    ///
+    /// # Errors
+    /// As [`Receiver::open`].
+    pub fn open_for(places: Places, listener: Listener) -> Result<Self, ReceiverError> {
         let counts = Arc::new(Counts::default());
+        let exclude = Arc::new(RwLock::new(listener.exclude.clone()));
         let folder = places.root().to_path_buf();
         let (door, waker) =
             thread::Door::open(&places).map_err(|source| ReceiverError::Ear { folder, source })?;
-        let hearing = round::Hearing::new(places, options, Arc::clone(&counts), Box::new(on_event));
+        let hearing = round::Hearing::new(places, listener, Arc::clone(&exclude), Arc::clone(&counts));
         let thread = std::thread::Builder::new()
             .name("watchbill-hooks".into())
             .spawn(move || door.run(hearing))
             .map_err(ReceiverError::Thread)?;
-        Ok(Self { waker, counts, thread: Some(thread) })
+        Ok(Self { waker, counts, exclude, thread: Some(thread) })
+    }
+
+    /// From now on events that tell of these paths are told and not kept. What was kept before goes by
+    /// [`crate::forget::leave_out`].
+    pub fn leave_out(&self, exclude: Exclude) {
+        *self.exclude.write().unwrap_or_else(PoisonError::into_inner) = exclude;
     }
 
     /// Looks into the spool and the journal now: for whoever watches the folder and saw something come.
@@ -119,12 +151,13 @@ impl Receiver {
 
     /// What has been heard so far, and what could not be.
     pub fn counts(&self) -> Tally {
-        let Counts { told, damaged, refused, unkept } = &*self.counts;
+        let Counts { told, damaged, refused, unkept, in_trouble } = &*self.counts;
         Tally {
             told: told.load(Ordering::Relaxed),
             damaged: damaged.load(Ordering::Relaxed),
             refused: refused.load(Ordering::Relaxed),
             unkept: unkept.load(Ordering::Relaxed),
+            in_trouble: in_trouble.load(Ordering::Relaxed),
         }
     }
 }
@@ -149,8 +182,10 @@ pub struct Tally {
     pub damaged: u64,
     /// Connections of other users.
     pub refused: u64,
-    /// Times that the journal or the spool could not be written or read.
+    /// Times that the journal or the spool began to be out of reach.
     pub unkept: u64,
+    /// It is so now: they cannot be written or read.
+    pub in_trouble: bool,
 }
 
 /// [`Tally`], shared between the threads.
@@ -160,6 +195,7 @@ struct Counts {
     damaged: AtomicU64,
     refused: AtomicU64,
     unkept: AtomicU64,
+    in_trouble: AtomicBool,
 }
 
 impl Counts {

@@ -2,18 +2,21 @@
 
 use std::cmp::Reverse;
 use std::io;
-use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, RwLock};
 use std::time::SystemTime;
 
+use watchbill_core::history::Exclude;
 use watchbill_core::time::Timestamp;
 
 use super::known::Known;
-use super::{Counts, Heard, Options};
-use crate::clock;
+use super::left_out::LeftOut;
+use super::{Counts, Heard, Listener, Options};
 use crate::envelope::{Decoded, Envelope, decode};
 use crate::journal::{Journal, JournalReader};
-use crate::places::Places;
+use crate::places::{Places, private_dir};
 use crate::spool::{self, Spooled};
+use crate::{clock, health};
 
 /// Spooled events that are held in memory at a time.
 const CHUNK: usize = 256;
@@ -54,33 +57,41 @@ pub(super) struct Hearing {
     options: Options,
     pub counts: Arc<Counts>,
     on_event: Box<dyn FnMut(Heard) + Send>,
+    on_trouble: Box<dyn FnMut() + Send>,
+    left_out: LeftOut,
     /// The right to write the journal, once we have it.
     journal: Option<Journal>,
     /// For as long as another program writes.
     reader: JournalReader,
     known: Known,
     boot: Option<Arc<str>>,
-    /// Whether the journal could be written and read the last time, so that trouble is reported once.
+    /// Whether the journal could not be written or read the last time, so that trouble is reported once.
     in_trouble: bool,
+    /// Whether it was so in this round.
+    met_trouble: bool,
 }
 
 impl Hearing {
     pub fn new(
         places: Places,
-        options: Options,
+        listener: Listener,
+        exclude: Arc<RwLock<Exclude>>,
         counts: Arc<Counts>,
-        on_event: Box<dyn FnMut(Heard) + Send>,
     ) -> Self {
+        let Listener { options, on_event, on_trouble, .. } = listener;
         Self {
             places,
             options,
             counts,
             on_event,
+            on_trouble,
+            left_out: LeftOut::by(exclude),
             journal: None,
             reader: JournalReader::default(),
             known: Known::default(),
             boot: clock::boot(),
             in_trouble: false,
+            met_trouble: false,
         }
     }
 
@@ -99,11 +110,24 @@ impl Hearing {
             let now = SystemTime::now();
             self.places.spools().for_each(|folder| spool::clear_abandoned(&folder, now));
             let _ = std::fs::remove_file(self.places.overfull());
+            health::forget_old_losses(&self.places, now);
         }
+        // Whoever looks for a spool to watch finds one.
+        let _ = private_dir(&self.places.spool());
     }
 
-    /// Hears what has come, and whatever lies in the spool or the journal by now. Returns whether there was anything new.
+    /// Hears what has come, and whatever lies in the spool or the journal by now. Returns whether to look around soon:
+    /// there was something new, or there is trouble that may be over by then.
     pub fn round(&mut self, batch: Vec<Arrived>) -> bool {
+        self.met_trouble = false;
+        let new = self.hear_all(batch);
+        if self.in_trouble && !self.met_trouble && self.can_be_kept() {
+            self.well_again();
+        }
+        new || self.in_trouble
+    }
+
+    fn hear_all(&mut self, batch: Vec<Arrived>) -> bool {
         if self.journal.is_none() && self.claim() {
             // The writer before us has gone: its last words first.
             let last = self.read_journal(Timestamp::from_millis(i64::MIN));
@@ -284,6 +308,12 @@ impl Hearing {
 
     /// Writes into the journal what it does not hold yet, if that is ours to do.
     fn keep(&mut self, batch: &[Arrived]) {
+        for arrived in batch.iter().filter(|arrived| !arrived.frame.is_empty()) {
+            // To its sender it is as good as kept: nobody is to see to that any more.
+            if self.journal.is_some() && self.left_out.leaves_out(&arrived.payload) {
+                self.known.fate_mut(arrived.envelope.id).kept = true;
+            }
+        }
         let Some(journal) = &mut self.journal else { return };
         let mut ids = std::collections::HashSet::new();
         let new = batch.iter().filter(|arrived| {
@@ -296,7 +326,6 @@ impl Hearing {
         }
         match journal.append(&frames) {
             Ok(()) => {
-                self.in_trouble = false;
                 ids.into_iter().for_each(|id| self.known.fate_mut(id).kept = true);
             }
             // Nobody is told that it is kept, so the senders spool.
@@ -305,10 +334,28 @@ impl Hearing {
     }
 
     fn trouble(&mut self, what: &str, error: &io::Error) {
-        Counts::add(&self.counts.unkept);
+        self.met_trouble = true;
         if !std::mem::replace(&mut self.in_trouble, true) {
             tracing::warn!(%error, folder = %self.places.root().display(), "{what}");
+            Counts::add(&self.counts.unkept);
+            self.counts.in_trouble.store(true, Ordering::Relaxed);
+            (self.on_trouble)();
         }
+    }
+
+    /// Whether an event could be kept now. Hours may pass until there is one, and the trouble need not be told of for so
+    /// long.
+    fn can_be_kept(&self) -> bool {
+        let trial = self.places.root().join(".trial");
+        let written = std::fs::write(&trial, [0; 4096]);
+        let _ = std::fs::remove_file(&trial);
+        written.is_ok()
+    }
+
+    fn well_again(&mut self) {
+        self.in_trouble = false;
+        self.counts.in_trouble.store(false, Ordering::Relaxed);
+        (self.on_trouble)();
     }
 }
 

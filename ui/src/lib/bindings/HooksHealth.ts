@@ -22,9 +22,14 @@ waiting: number,
  */
 damaged: number, 
 /**
- * Events that were dropped, because nothing could be written or far too many waited.
+ * Events that were dropped, because nothing could be written or far too many waited. Those of long ago are not
+ * counted any more.
  */
 dropped: number, 
+/**
+ * When the last of these was dropped.
+ */
+droppedAt?: string, 
 /**
  * Bytes of the journal.
  */

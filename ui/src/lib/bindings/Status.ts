@@ -7,4 +7,8 @@ export type Status = { needsYou: number, working: number, yourTurn: number, idle
 /**
  * Of those that need the person, how many for what: `approval`, `question`, `plan`, `dialog`, `error`.
  */
-needs: { [key in string]: number }, };
+needs: { [key in string]: number }, 
+/**
+ * Why the history is not kept at the moment, in words for the person.
+ */
+trouble?: string, };

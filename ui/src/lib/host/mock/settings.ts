@@ -36,6 +36,7 @@ const DEFAULTS: Record<SettingKey, SettingValue> = {
   "alerts.sound": false,
   "window.theme": "system",
   "window.always_on_top": false,
+  "window.tray": "colour",
   "window.shortcut": "",
   "hooks.offer": true,
 };

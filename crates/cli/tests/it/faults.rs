@@ -1,0 +1,163 @@
+//! Faults of the data folder in the words of the commands, each by the real program on a real file system.
+#![cfg(target_os = "linux")]
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use crate::process;
+use crate::program::{Said, run, watchbill};
+use crate::tree::{now, transcript};
+
+/// A home and a data folder, which may lie elsewhere.
+struct Home {
+    home: tempfile::TempDir,
+    data: PathBuf,
+}
+
+impl Home {
+    fn with_data(data: PathBuf) -> Self {
+        let home = Self { home: tempfile::tempdir().unwrap(), data };
+        home.has("said-before", "words that were stored");
+        home
+    }
+
+    /// A session that says something.
+    fn has(&self, session: &str, words: &str) {
+        let record = json!({
+            "type": "user", "uuid": session, "message": { "role": "user", "content": words },
+            "timestamp": now().to_string(), "cwd": "/home/dev/x", "sessionId": session,
+        });
+        transcript(&self.home.path().join(".claude"), session, &[record]);
+    }
+
+    fn say(&self, words: &[&str]) -> Said {
+        run(watchbill(self.home.path()).arg("--data-dir").arg(&self.data).args(words))
+    }
+
+    /// What the commands say, one after another: exit codes, messages, and what the doctor says of the store.
+    fn told(&self, commands: &[&[&str]]) -> String {
+        let mut told = String::new();
+        for words in commands {
+            let said = self.say(words);
+            told.push_str(&format!("$ watchbill {}\n", words.join(" ")));
+            told.push_str(&if *words == ["doctor"] {
+                self.of_store(&said.out)
+            } else {
+                shortened(&said.out)
+            });
+            told.push_str(&said.err);
+            told.push_str(&format!("[{}]\n", said.code));
+        }
+        steady(&told.replace(&*self.data.to_string_lossy(), "/home/dev/data"))
+    }
+
+    /// The lines of the doctor's report below the name of the database.
+    fn of_store(&self, report: &str) -> String {
+        let database = self.data.join("watchbill.db").to_string_lossy().into_owned();
+        let of_store = report.lines().skip_while(|line| *line != database).skip(1);
+        let lines =
+            of_store.take_while(|line| !line.is_empty() && !line.contains(" in ") && !line.contains("offer"));
+        lines.map(|line| format!("{line}\n")).collect()
+    }
+}
+
+/// What is found stands below a line with its time.
+fn shortened(out: &str) -> String {
+    let lines = out.lines().map(str::trim);
+    let lines = lines.filter(|line| line.starts_with("words that") || line.contains("working"));
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
+/// Without the time that is in the name of what was set aside.
+fn steady(text: &str) -> String {
+    let mut parts = text.split("corrupt-");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| {
+        text + "corrupt-TIME" + part.trim_start_matches(|c: char| c.is_ascii_digit())
+    })
+}
+
+fn fill(ballast: &Path) {
+    let mut file = std::fs::File::create(ballast).unwrap();
+    for piece in [&[0u8; 4096][..], &[0; 1]] {
+        while file.write_all(piece).is_ok() {}
+    }
+}
+
+#[test]
+fn a_full_disk_in_the_words_of_the_commands() {
+    let Some(folder) = process::on_a_small_disk("faults::a_full_disk_in_the_words_of_the_commands") else {
+        return;
+    };
+    let home = Home::with_data(folder.join("data"));
+    assert_eq!(home.say(&["index"]).code, 0);
+    let ballast = folder.join("ballast");
+    fill(&ballast);
+    for n in 0..20 {
+        home.has(&format!("much-{n}"), &"words that fill a disk ".repeat(2_000));
+    }
+    insta::assert_snapshot!(
+        "full_disk",
+        home.told(&[
+            &["index"],
+            &["search", "stored"],
+            &["status"],
+            &["doctor"],
+            &["forget", "said-before", "--yes"]
+        ])
+    );
+    std::fs::remove_file(ballast).unwrap();
+    assert_eq!(home.say(&["index"]).code, 0);
+    assert_eq!(home.say(&["search", "fill a disk"]).code, 0);
+    insta::assert_snapshot!(
+        "full_disk_is_over",
+        home.told(&[&["search", "stored"], &["status"], &["doctor"]])
+    );
+}
+
+#[test]
+fn a_folder_that_may_not_be_written_in_the_words_of_the_commands() {
+    let test = "faults::a_folder_that_may_not_be_written_in_the_words_of_the_commands";
+    let Some(folder) = process::with_mounts(test) else { return };
+    let home = Home::with_data(folder.join("data"));
+    assert_eq!(home.say(&["index"]).code, 0);
+    process::mount("remount,bind,ro", &folder);
+    home.has("said-later", "words that are not stored");
+    insta::assert_snapshot!(
+        "read_only",
+        home.told(&[
+            &["index"],
+            &["search", "stored"],
+            &["status"],
+            &["doctor"],
+            &["forget", "said-before", "--yes"]
+        ])
+    );
+    process::mount("remount,bind,rw", &folder);
+    assert_eq!(home.say(&["index"]).code, 0);
+    insta::assert_snapshot!(
+        "read_only_is_over",
+        home.told(&[&["search", "stored"], &["status"], &["doctor"]])
+    );
+}
+
+#[test]
+fn a_damaged_database_is_set_aside_in_the_words_of_the_commands() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = Home::with_data(folder.path().join("data"));
+    assert_eq!(home.say(&["index"]).code, 0);
+    let database = home.data.join("watchbill.db");
+    let mut bytes = std::fs::read(&database).unwrap();
+    let middle = bytes.len() / 4..bytes.len() * 3 / 4;
+    bytes[middle].fill(0x5a);
+    std::fs::write(&database, bytes).unwrap();
+    insta::assert_snapshot!("damaged", home.told(&[&["search", "stored"], &["status"], &["doctor"]]));
+    assert_eq!(home.say(&["index"]).code, 0);
+    insta::assert_snapshot!("damaged_is_over", home.told(&[&["search", "stored"], &["status"], &["doctor"]]));
+    let aside = std::fs::read_dir(&home.data).unwrap().filter(|entry| {
+        entry.as_ref().unwrap().file_name().to_string_lossy().starts_with("watchbill.db.corrupt-")
+    });
+    assert!(aside.count() > 0, "what was damaged is not thrown away");
+}

@@ -1,0 +1,55 @@
+//! What takes the history's thread seconds: removing what is left out, and making a damaged index anew. It is done by a
+//! connection of its own, so that nobody waits for the store meanwhile; and what went wrong is told.
+
+use watchbill_core::time::Timestamp;
+
+use super::worker::{Refusal, Worker, writer};
+use crate::left_out;
+
+/// What is known of damage to the index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Damage {
+    /// Somebody who looked for words has met it.
+    Suspected,
+    /// It was met here.
+    Met,
+}
+
+impl Worker {
+    /// Makes a damaged index anew from the stored texts.
+    pub(super) fn mend(&mut self, damage: Damage) -> Result<(), Refusal> {
+        let Some(mut store) = self.parts.shelf.apart("history: mend")? else { return Err(Refusal::NotOurs) };
+        if damage == Damage::Suspected && store.index_is_sound()? {
+            return Ok(());
+        }
+        tracing::warn!("the search index is damaged; it is made anew");
+        store.rebuild_index()?;
+        drop(store);
+        tracing::info!("the search index was made anew");
+        (self.everything, self.untidy) = (true, true);
+        Ok(())
+    }
+
+    /// Removes what the person has excluded since it was stored.
+    pub(super) fn leave_out(&mut self, now: Timestamp) -> Result<(), Refusal> {
+        let parts = &self.parts;
+        let due = {
+            let mut shelf = parts.shelf.in_turn("history: whether to leave out");
+            left_out::is_due(writer(&mut shelf)?, &parts.settings)?
+        };
+        if due && let Some(mut store) = parts.shelf.apart("history: leave out")? {
+            left_out::carry_out(&mut store, &parts.settings, &parts.roots, now)?;
+        }
+        Ok(())
+    }
+
+    /// Says why the history is not kept, or that it is: once, however often the store refuses.
+    pub(super) fn note_trouble(&self, trouble: Option<&str>) {
+        if self.parts.shelf.note_trouble(trouble) {
+            if let Some(error) = trouble {
+                tracing::warn!(error, "the history waits for the store");
+            }
+            (self.parts.on_trouble)();
+        }
+    }
+}

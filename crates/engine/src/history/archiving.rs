@@ -1,0 +1,57 @@
+//! Transcripts into the archive and out of it, one at a time, when the history has nothing else to do.
+
+use std::collections::HashSet;
+
+use watchbill_core::time::{Millis, Timestamp};
+use watchbill_store::archive::Archive;
+use watchbill_watch::scan::Found;
+
+use super::worker::{Refusal, Worker, writer};
+use crate::archive::{Due, due, owner};
+
+/// So often is looked at what is to be archived: days decide about it.
+const ARCHIVE_EVERY: Millis = Millis::from_secs(6 * 3600);
+
+impl Worker {
+    /// One transcript into the archive, or out of it; nothing else waits.
+    pub(super) fn archive(&mut self, now: Timestamp) -> Result<(), Refusal> {
+        if self.archive_at.is_some_and(|at| at <= now) {
+            self.archive_at = Some(now + ARCHIVE_EVERY);
+            self.archiving = Some(self.what_to_archive(now)?);
+        }
+        let parts = &self.parts;
+        let Some(due) = self.archiving.as_mut().filter(|due| !due.is_done()) else {
+            self.archiving = None;
+            return Ok(());
+        };
+        let done = due.do_one(&*parts.fs, &parts.data_dir, &parts.settings.exclude, now, &mut |write| {
+            let mut shelf = parts.shelf.in_turn("history: archive");
+            // Where another process has become the writer, the archive is its own.
+            shelf.as_mut().map_or(Ok(()), write)
+        });
+        if let Err(error) = done {
+            tracing::warn!(%error, "not archived; it is tried again later");
+        }
+        Ok(())
+    }
+
+    fn what_to_archive(&mut self, now: Timestamp) -> Result<Due, Refusal> {
+        let parts = &self.parts;
+        let mut shelf = parts.shelf.in_turn("history: what to archive");
+        let store = writer(&mut shelf)?;
+        let rows = store.all_archived()?;
+        let mut left_out: HashSet<String> = store.forgotten()?.iter().map(ToString::to_string).collect();
+        store.sessions(&mut |_, row| {
+            if row.cwd.as_deref().is_some_and(|cwd| parts.settings.exclude.leaves_out(cwd)) {
+                left_out.insert(row.session_id);
+            }
+        })?;
+        drop(shelf);
+        Archive::new(&parts.data_dir).tidy(&rows);
+        let is_left_out = |found: &Found| {
+            parts.settings.exclude.leaves_out(&found.path.to_string_lossy())
+                || owner(&*parts.fs, found).is_none_or(|(session, _)| left_out.contains(&session))
+        };
+        Ok(due(&*parts.fs, &parts.roots, &rows, &is_left_out, &parts.archive, now))
+    }
+}

@@ -1,0 +1,100 @@
+//! A disk that is full, files that may not grow, a folder that may not be written.
+
+use std::io::Write;
+use std::path::Path;
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use crate::house::House;
+use crate::process;
+
+/// Takes what room there is.
+fn fill(ballast: &Path) {
+    let mut file = std::fs::File::create(ballast).unwrap();
+    for piece in [&[0u8; 4096][..], &[0; 1]] {
+        while file.write_all(piece).is_ok() {}
+    }
+}
+
+#[test]
+fn a_full_disk_is_said_and_everything_is_stored_when_there_is_room_again() {
+    let test = "disk::a_full_disk_is_said_and_everything_is_stored_when_there_is_room_again";
+    let Some(folder) = process::on_a_small_disk(test) else { return };
+    let mut house = House::at(&folder.join("data"));
+    house.works(1);
+    house.until_stored(1, 2);
+    let ballast = folder.join("ballast");
+    fill(&ballast);
+    // The log has some room of its own.
+    for _ in 0..8 {
+        house.says(2, &"words that fill a disk ".repeat(10_000));
+    }
+    insta::assert_snapshot!("full_disk", house.until_trouble());
+    assert!(!house.hears(&"a long prompt ".repeat(10_000)), "there is no room for it");
+    house.until_said("hook events cannot be kept here");
+    // Whoever looks on sees what happens now, and finds what was stored before.
+    house.works(1);
+    house.works(3);
+    assert_eq!(house.found("prompt done"), Ok(0));
+    assert_eq!(house.found("prompt").map(|found| found > 0), Ok(true));
+    assert_eq!(house.stored(1)[..2], ["prompt 1", "done"]);
+    insta::assert_snapshot!("full_disk_doctor", house.doctor());
+
+    std::fs::remove_file(&ballast).unwrap();
+    house.until_well();
+    house.until_stored(1, 4);
+    house.until_stored(2, 8);
+    house.until_stored(3, 2);
+    assert_eq!(house.doctor(), "well");
+    assert!(house.hears("a prompt"));
+    house.restart_after(|_| {});
+    assert_eq!(house.troubles(), [""; 0]);
+    house.ends_with_everything_stored();
+}
+
+#[test]
+fn files_that_may_not_grow_are_said_and_everything_is_stored_when_they_may() {
+    let test = "disk::files_that_may_not_grow_are_said_and_everything_is_stored_when_they_may";
+    let Some(folder) = process::without_the_signal_of_limits(test) else { return };
+    let mut house = House::at(&folder.join("data"));
+    house.works(1);
+    house.until_stored(1, 2);
+    let before = getrlimit(Resource::Fsize);
+    // Transcripts are written by this process too, and stay short enough.
+    setrlimit(Resource::Fsize, Rlimit { current: Some(16 << 10), ..before }).unwrap();
+    house.works(2);
+    insta::assert_snapshot!("files_may_not_grow", house.until_trouble());
+    house.works(1);
+    assert_eq!(house.stored(1)[..2], ["prompt 1", "done"]);
+
+    setrlimit(Resource::Fsize, before).unwrap();
+    house.until_well();
+    house.until_stored(1, 4);
+    house.until_stored(2, 2);
+    house.ends_with_everything_stored();
+}
+
+#[test]
+fn a_folder_that_may_not_be_written_is_said_and_is_written_when_it_may_be() {
+    let test = "disk::a_folder_that_may_not_be_written_is_said_and_is_written_when_it_may_be";
+    let Some(folder) = process::with_mounts(test) else { return };
+    let mut house = House::at(&folder.join("data"));
+    house.works(1);
+    house.until_stored(1, 2);
+    house.stop();
+
+    let mut house = House::after(&folder.join("data"), |_| process::mount("remount,bind,ro", &folder));
+    insta::assert_snapshot!("read_only", house.until_trouble());
+    insta::assert_snapshot!("read_only_doctor", house.doctor());
+    house.works(2);
+    house.works(3);
+    assert_eq!(house.stored(1), ["prompt 1", "done"], "what was stored can be read");
+    assert_eq!(house.stored(2), [""; 0]);
+
+    process::mount("remount,bind,rw", &folder);
+    house.until_well();
+    house.until_stored(2, 2);
+    house.works(2);
+    house.until_stored(2, 4);
+    assert_eq!(house.doctor(), "well");
+}

@@ -1,0 +1,219 @@
+//! Sessions that work, an engine that follows them, and what a person sees of both.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use watchbill_core::ids::SessionId;
+use watchbill_engine::handle::{real_world, start};
+use watchbill_engine::index;
+use watchbill_engine::settings::Settings;
+use watchbill_engine::stored;
+use watchbill_hooks::deliver::deliver;
+use watchbill_hooks::envelope::Envelope;
+use watchbill_hooks::places::Places;
+use watchbill_protocol::search::SearchQuery;
+use watchbill_store::{Access, Mode, Store};
+
+use crate::ear::{Ear, Folder, PATIENCE, now, row};
+use crate::records::session;
+
+pub struct House {
+    folder: Folder,
+    pub settings: Settings,
+    /// None while nobody looks.
+    ear: Option<Ear>,
+    /// Number of the next record.
+    next: u64,
+}
+
+impl House {
+    /// An engine whose data folder is `data`.
+    pub fn at(data: &Path) -> Self {
+        Self::after(data, |_| {})
+    }
+
+    /// The same, when something has been done to the world in which it starts.
+    pub fn after(data: &Path, done: impl FnOnce(&Settings)) -> Self {
+        let folder = Folder::new();
+        let settings = Settings { data_dir: Some(data.to_path_buf()), ..folder.settings() };
+        done(&settings);
+        let ear = Some(Ear::on(settings.clone()));
+        Self { folder, settings, ear, next: 1 }
+    }
+
+    pub fn data(&self) -> PathBuf {
+        self.settings.data_dir.clone().unwrap()
+    }
+
+    fn ear(&self) -> &Ear {
+        self.ear.as_ref().unwrap()
+    }
+
+    /// Ends the engine.
+    pub fn stop(&mut self) {
+        self.ear().handle.stop();
+        self.ear = None;
+        self.released();
+    }
+
+    /// Ends the engine, has something done, and starts another one.
+    pub fn restart_after(&mut self, done: impl FnOnce(&Path)) {
+        self.stop();
+        done(&self.data());
+        self.ear = Some(Ear::of(start(self.settings.clone()).unwrap()));
+    }
+
+    /// Waits until nobody has the right to write.
+    fn released(&self) {
+        self.until("the store to be let go of", |house| {
+            !house.data().exists()
+                || Store::open(&house.data(), Mode::WriteOrRead)
+                    .is_ok_and(|store| store.access() == Access::Writer)
+        });
+    }
+
+    /// A session is asked something and answers; the roster shows that, whatever has happened to the store.
+    pub fn works(&mut self, n: usize) {
+        let author = self.folder.author(n);
+        let (question, answer) = (self.next, self.next + 1);
+        self.next += 2;
+        self.folder.append(&author, &author.prompt(question, now()));
+        self.ear.as_mut().unwrap().until_state(&author, "working");
+        self.folder.append(&author, &author.answer(answer, now()));
+        self.ear.as_mut().unwrap().until_state(&author, "waiting_for_input");
+        assert_eq!(row(&self.ear().copy, &author).unwrap().session_id, session(n));
+    }
+
+    /// A session is asked something in these words.
+    pub fn says(&mut self, n: usize, words: &str) {
+        let author = self.folder.author(n);
+        let line = author.prompt(self.next, now());
+        self.next += 1;
+        self.folder.append(&author, &line.replace("prompt", words));
+    }
+
+    /// A hook tells of a prompt; says whether the event was kept.
+    pub fn hears(&mut self, prompt: &str) -> bool {
+        let (id, order) = (u128::from(self.next), self.next);
+        self.next += 1;
+        let (agent, ancestors, terminal) = (None, Vec::new(), None);
+        let event = Envelope { id, at: now(), order, boot: None, agent, ancestors, terminal, cut: false };
+        let payload =
+            format!(r#"{{"session_id":"by-hook","hook_event_name":"UserPromptSubmit","prompt":"{prompt}"}}"#);
+        deliver(&Places::new(&self.data()), &event.encode(payload.as_bytes()), PATIENCE).kept
+    }
+
+    /// Waits for something to be said of the data folder.
+    pub fn until_said(&mut self, words: &str) {
+        self.ear
+            .as_mut()
+            .unwrap()
+            .until(words, |copy| copy.problems.iter().any(|problem| problem.detail.contains(words)));
+    }
+
+    /// What is said of the store, in the words of the roster.
+    pub fn troubles(&self) -> Vec<String> {
+        let problems = &self.ear().copy.problems;
+        let of_store =
+            problems.iter().filter(|problem| problem.path.starts_with(&*self.data().to_string_lossy()));
+        of_store.map(|problem| self.steady(&format!("{}: {}", problem.kind, problem.detail))).collect()
+    }
+
+    /// Waits for it to be said.
+    pub fn until_trouble(&mut self) -> String {
+        let data = self.data().to_string_lossy().into_owned();
+        self.ear.as_mut().unwrap().until("the trouble", |copy| {
+            copy.problems.iter().any(|problem| problem.kind == "store" && problem.path.starts_with(&data))
+        });
+        self.troubles().join("\n")
+    }
+
+    /// Waits until nothing is said any more.
+    pub fn until_well(&mut self) {
+        let data = self.data().to_string_lossy().into_owned();
+        self.ear.as_mut().unwrap().until("the end of the trouble", |copy| {
+            !copy.problems.iter().any(|problem| problem.path.starts_with(&data))
+        });
+    }
+
+    /// What the doctor says of the store.
+    pub fn doctor(&self) -> String {
+        let health = stored::health(&self.settings, &*real_world().fs).unwrap();
+        self.steady(&health.trouble.unwrap_or_else(|| "well".to_owned()))
+    }
+
+    /// How often the words are found by those who look on.
+    pub fn found(&self, words: &str) -> Result<usize, String> {
+        let asked = SearchQuery { query: words.to_owned(), limit: Some(1_000), ..SearchQuery::default() };
+        let found = self.ear().handle.search(&asked);
+        found.map(|answer| answer.hits.len()).map_err(|error| self.steady(&error.message))
+    }
+
+    /// The texts of a session in the store; none where it cannot be read.
+    pub fn stored(&self, n: usize) -> Vec<String> {
+        self.read(n).unwrap_or_default()
+    }
+
+    fn read(&self, n: usize) -> Option<Vec<String>> {
+        let store = Store::open(&self.data(), Mode::Read).ok()?;
+        let key = store.session_key(&SessionId::new(&session(n))).ok()??;
+        let mut found = Vec::new();
+        for (file, _) in store.files_of(key).ok()? {
+            found.extend(store.texts(file, 0, 1_000).ok()?.into_iter().map(|text| text.text));
+        }
+        Some(found)
+    }
+
+    /// Waits until so many texts of a session are stored.
+    pub fn until_stored(&self, n: usize, count: usize) {
+        self.until(&format!("{count} texts of session {n}"), |house| house.stored(n).len() == count);
+    }
+
+    pub fn until(&self, what: &str, so: impl Fn(&Self) -> bool) {
+        let end = Instant::now() + PATIENCE;
+        while !so(self) {
+            assert!(Instant::now() < end, "waited for {what}");
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    }
+
+    /// Ends the engine, and compares what is stored with what a fresh index of the same transcripts stores.
+    pub fn ends_with_everything_stored(mut self) {
+        self.stop();
+        let fresh = tempfile::tempdir().unwrap();
+        let settings = Settings { data_dir: Some(fresh.path().to_path_buf()), ..self.settings.clone() };
+        index::run(&settings, &real_world(), index::Options::default(), &mut |_| true).unwrap();
+        let [mut here, mut there] =
+            [&self.data(), fresh.path()].map(|data| Store::open(data, Mode::WriteOrRead).unwrap());
+        assert_eq!(rows(&here), rows(&there));
+        assert!(here.index_is_sound().unwrap() && there.index_is_sound().unwrap());
+    }
+
+    /// Without the folders of this run.
+    fn steady(&self, text: &str) -> String {
+        text.replace(&*self.data().to_string_lossy(), "/home/dev/data")
+    }
+}
+
+/// Everything that was read from transcripts, as text.
+fn rows(store: &Store) -> Vec<String> {
+    let mut sessions = Vec::new();
+    store.sessions(&mut |key, row| sessions.push((key, row.session_id, row.chain_id))).unwrap();
+    let mut all = Vec::new();
+    for (key, id, chain) in sessions {
+        // What hooks alone have told stands in no transcript.
+        if store.files_of(key).unwrap().is_empty() {
+            continue;
+        }
+        all.push(format!("{id} {chain:?}"));
+        all.extend(store.batches(key).unwrap().iter().map(|stored| format!("{id} {:?}", stored.batch)));
+        all.extend(store.activities(key).unwrap().iter().map(|stored| format!("{id} {:?}", stored.activity)));
+        for (file, row) in store.files_of(key).unwrap() {
+            let texts = store.texts(file, 0, u32::MAX >> 1).unwrap();
+            all.push(format!("{id} {} {}", row.path, row.cursor.offset));
+            all.extend(texts.iter().map(|text| format!("{id} {text:?}")));
+        }
+    }
+    all.sort();
+    all
+}

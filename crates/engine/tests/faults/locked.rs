@@ -1,0 +1,53 @@
+//! Another program holds the database for long.
+
+use std::io::{BufRead, BufReader, Read};
+
+use watchbill_core::ids::SessionId;
+use watchbill_store::{Access, Mode, Store};
+
+use crate::house::House;
+use crate::process;
+
+/// Not a test: what the other program does. It has a folder of its own whose database is a link to ours, as a program
+/// that knows nothing of our lock file.
+#[test]
+fn child_holds_the_database() {
+    let Some(folder) = process::given() else { return };
+    let mut store = Store::open(&folder, Mode::WriteOrRead).unwrap();
+    assert_eq!(store.access(), Access::Writer);
+    let mut step = store.step().unwrap();
+    step.session_key(&SessionId::new("never committed")).unwrap();
+    println!("\nheld");
+    // Until whoever started us has no more to say.
+    std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
+}
+
+#[test]
+fn a_database_that_is_held_is_said_and_everything_is_stored_when_it_is_let_go_of() {
+    let folder = tempfile::tempdir().unwrap();
+    let other = folder.path().join("other");
+    let mut house = House::at(&folder.path().join("data"));
+    house.works(1);
+    house.until_stored(1, 2);
+    std::fs::create_dir(&other).unwrap();
+    std::os::unix::fs::symlink(house.data().join("watchbill.db"), other.join("watchbill.db")).unwrap();
+    let mut holder = process::beside("locked::child_holds_the_database", &other);
+    let mut said = BufReader::new(holder.stdout.take().unwrap()).lines();
+    assert!(said.any(|line| line.unwrap() == "held"));
+
+    house.works(2);
+    insta::assert_snapshot!("locked", house.until_trouble());
+    house.works(1);
+    house.works(3);
+    assert_eq!(house.found("prompt"), Ok(1), "reading goes on");
+    assert_eq!(house.stored(1), ["prompt 1", "done"]);
+
+    drop(holder.stdin.take());
+    assert!(holder.wait().unwrap().success());
+    house.until_well();
+    house.until_stored(1, 4);
+    house.until_stored(2, 2);
+    house.until_stored(3, 2);
+    house.restart_after(|_| {});
+    house.ends_with_everything_stored();
+}

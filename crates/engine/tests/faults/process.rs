@@ -1,0 +1,81 @@
+//! A test in a process of its own: with a file system that nobody else sees, or with a lock that another one wants.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// Names the folder to the process that was started for it. In any other run there is none.
+const FOLDER: &str = "WATCHBILL_FAULTS_FOLDER";
+
+/// The folder that this process was started for, if it was.
+pub fn given() -> Option<PathBuf> {
+    std::env::var_os(FOLDER).map(PathBuf::from)
+}
+
+/// This program, to run one test alone on a folder.
+fn run(test: &str, folder: &Path, prefix: &[&str]) -> Command {
+    let me = std::env::current_exe().unwrap();
+    let mut command = match prefix {
+        [program, words @ ..] => {
+            let mut command = Command::new(program);
+            command.args(words).arg(me);
+            command
+        }
+        [] => Command::new(me),
+    };
+    command.args([test, "--exact", "--nocapture"]).env(FOLDER, folder);
+    command
+}
+
+/// Another process at work in this test, which lives until it is told to end.
+pub fn beside(test: &str, folder: &Path) -> Child {
+    run(test, folder, &[]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
+}
+
+/// Runs this very test again as `script` says, which gets the program as `$0`, the folder as a variable, and is to end
+/// with `exec "$0" "$@"`; exit code 77 means that it cannot be done here. The folder it works in, to the one that was
+/// started so; nothing to the one that started it, which has seen it succeed.
+fn again(test: &str, shell: &[&str], script: &str) -> Option<PathBuf> {
+    if let Some(folder) = given() {
+        return Some(folder);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let prefix = [shell, &["sh", "-c", script]].concat();
+    let output = run(test, folder.path(), &prefix).output();
+    let done = match &output {
+        Ok(output) if output.status.success() => String::from_utf8_lossy(&output.stdout).contains("1 passed"),
+        Ok(output) => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            let refused = output.status.code() == Some(77) || said.contains("unshare");
+            assert!(refused, "{}\n{said}", String::from_utf8_lossy(&output.stdout));
+            false
+        }
+        Err(_) => false,
+    };
+    if !done {
+        eprintln!("NOT TESTED: no file system of our own may be mounted here: {output:?}");
+    }
+    None
+}
+
+/// With a file system of some megabytes at the folder, which only this process and its children see.
+pub fn on_a_small_disk(test: &str) -> Option<PathBuf> {
+    let script = format!(r#"mount -t tmpfs -o size=12m none "${FOLDER}" || exit 77; exec "$0" "$@""#);
+    again(test, &["unshare", "--user", "--map-root-user", "--mount"], &script)
+}
+
+/// In a world of mounts of its own, where [`mount`] works.
+pub fn with_mounts(test: &str) -> Option<PathBuf> {
+    let script = format!(r#"mount --bind "${FOLDER}" "${FOLDER}" || exit 77; exec "$0" "$@""#);
+    again(test, &["unshare", "--user", "--map-root-user", "--mount"], &script)
+}
+
+/// Without the signal that ends a process whose files may not grow: it gets the error instead. Needs no rights.
+pub fn without_the_signal_of_limits(test: &str) -> Option<PathBuf> {
+    again(test, &[], r#"trap '' XFSZ; exec "$0" "$@""#)
+}
+
+/// Mounts a folder over itself as these options say.
+pub fn mount(options: &str, folder: &Path) {
+    let done = Command::new("mount").args(["-o", options]).arg(folder).status().unwrap();
+    assert!(done.success(), "mount -o {options}");
+}

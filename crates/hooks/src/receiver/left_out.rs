@@ -1,0 +1,73 @@
+//! Which events are told and not kept: those of work that the person excludes.
+
+use std::collections::HashSet;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use watchbill_core::history::Exclude;
+use watchbill_core::hook::parse_payload;
+use watchbill_core::ids::SessionId;
+
+/// Sessions that are remembered; one process hears of no more.
+const SESSIONS: usize = 4096;
+
+/// What is left out, and the sessions that it was met in.
+pub(super) struct LeftOut {
+    exclude: Arc<RwLock<Exclude>>,
+    /// They have worked in a folder of which nothing is to be kept: nothing more is kept of them, wherever they go.
+    sessions: HashSet<SessionId>,
+}
+
+impl LeftOut {
+    /// By what the person excludes, as it is at each moment.
+    pub fn by(exclude: Arc<RwLock<Exclude>>) -> Self {
+        Self { exclude, sessions: HashSet::new() }
+    }
+
+    /// Whether an event is not to be kept.
+    pub fn leaves_out(&mut self, payload: &[u8]) -> bool {
+        let exclude = self.exclude.read().unwrap_or_else(PoisonError::into_inner);
+        if exclude.is_empty() {
+            return false;
+        }
+        let Ok(event) = parse_payload(payload) else {
+            // Cut, or of another program: it may name such a path all the same.
+            return exclude.is_named_in(&String::from_utf8_lossy(payload));
+        };
+        let works_there = [&event.cwd, &event.transcript_path].into_iter().flatten();
+        if works_there.into_iter().any(|path| exclude.leaves_out(path)) {
+            if self.sessions.len() >= SESSIONS {
+                self.sessions.clear();
+            }
+            self.sessions.insert(event.session);
+            return true;
+        }
+        self.sessions.contains(&event.session) || exclude.is_named_in(&String::from_utf8_lossy(payload))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(session: &str, cwd: &str, rest: &str) -> Vec<u8> {
+        format!(r#"{{"session_id":"{session}","hook_event_name":"PreToolUse","cwd":"{cwd}"{rest}}}"#)
+            .into_bytes()
+    }
+
+    #[test]
+    fn events_of_excluded_work_are_left_out_and_so_is_the_rest_of_such_a_session() {
+        let exclude = Arc::new(RwLock::new(Exclude::default()));
+        let mut left_out = LeftOut::by(Arc::clone(&exclude));
+        let secret = event("s", "/home/dev/secret/app", "");
+        assert!(!left_out.leaves_out(&secret));
+        *exclude.write().expect("nobody panicked") = Exclude::new(["/home/dev/secret".to_owned()]);
+        assert!(!left_out.leaves_out(&event("s", "/home/dev/open", "")), "it was never there yet");
+        assert!(left_out.leaves_out(&secret));
+        assert!(left_out.leaves_out(&event("s", "/home/dev/open", "")), "it has been there");
+        assert!(!left_out.leaves_out(&event("t", "/home/dev/open", "")));
+        let reads = event("t", "/home/dev/open", r#","tool_input":{"file_path":"/home/dev/secret/key"}"#);
+        assert!(left_out.leaves_out(&reads), "what it says of the file");
+        assert!(!left_out.leaves_out(&event("t", "/home/dev/open", "")), "and that alone");
+        assert!(left_out.leaves_out(&secret[..secret.len() - 1]), "cut");
+    }
+}

@@ -1,0 +1,37 @@
+//! Any bytes in any chunks: the same lines as in one piece, and no line makes the parser panic.
+//!
+//! The first byte of the input sets the length of the chunks, the second the cap of a line.
+//!
+//! Run by the fuzzer, and by a test over the inputs in `fuzz/seeds`.
+
+use watchbill_core::transcript::line_splitter::{LineSplitter, Split};
+use watchbill_core::transcript::parse::parse_line;
+
+/// Lines with offset and bytes, huge ones with their length in place of bytes.
+fn lines(bytes: &[u8], chunk: usize, cap: usize) -> Vec<(u64, Result<Vec<u8>, u64>)> {
+    let mut splitter = LineSplitter::with_cap(0, cap);
+    let mut lines = Vec::new();
+    for chunk in bytes.chunks(chunk) {
+        splitter.push(chunk, &mut |split| {
+            lines.push(match split {
+                Split::Line(line) => (line.offset, Ok(line.bytes.to_vec())),
+                Split::Huge { offset, len } => (offset, Err(len)),
+            });
+        });
+    }
+    lines
+}
+
+/// Panics when something is not as it must be.
+pub fn check(data: &[u8]) {
+    let [chunk, cap, bytes @ ..] = data else { return };
+    let cap = usize::from(*cap) + 1;
+    let whole = lines(bytes, bytes.len().max(1), cap);
+    assert_eq!(lines(bytes, usize::from(*chunk) + 1, cap), whole);
+
+    for line in bytes.split(|b| *b == b'\n') {
+        let mut records = 0;
+        let report = parse_line(line, &mut |_| records += 1);
+        assert_eq!(report.records, records);
+    }
+}

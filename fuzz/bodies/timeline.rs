@@ -1,0 +1,18 @@
+//! Any lines: the timeline never panics, and reading a file twice changes nothing that has an id.
+//!
+//! Run by the fuzzer, and by a test over the inputs in `fuzz/seeds`.
+
+use watchbill_core::transcript::timeline::TimelineBuilder;
+
+/// Panics when something is not as it must be.
+pub fn check(data: &[u8]) {
+    let mut builder = TimelineBuilder::new();
+    let mut push_all = || {
+        for (offset, line) in (0..).zip(data.split(|b| *b == b'\n')) {
+            builder.push_line(offset, line);
+        }
+        builder.entries().iter().filter(|entry| entry.uuid.is_some()).count()
+    };
+    let once = push_all();
+    assert_eq!(push_all(), once);
+}
