@@ -93,7 +93,7 @@ impl Desk {
     /// The window's page has ended and another will be loaded, which shall show the same session if `as_it_was`.
     pub fn page_lost(&self, as_it_was: bool) {
         self.bridge.disconnect();
-        let shown = self.looking.shown();
+        let shown = self.looking().shown();
         self.look(|looking| looking.shows(None));
         if let Some(session) = shown.filter(|_| as_it_was) {
             self.bridge.select(session);

@@ -26,7 +26,7 @@ impl Looking {
 
     /// The session that is open in the window, in front or not.
     pub fn shown(&self) -> Option<String> {
-        self.lock().shows.clone()
+        self.shows.clone()
     }
 
     /// The window is gone.
