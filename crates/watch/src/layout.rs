@@ -279,6 +279,8 @@ mod tests {
     }
 
     proptest::proptest! {
+        #![proptest_config(proptest::test_runner::Config { failure_persistence: None, ..Default::default() })]
+
         #[test]
         fn a_path_is_what_it_is_taken_apart_in_haste_or_with_care(
             names in proptest::collection::vec(
