@@ -1,7 +1,5 @@
 //! Starting with the desktop: one switch, off until the person turns it on. Packages put nothing there by themselves.
 
-use std::path::PathBuf;
-
 /// Under Linux an entry in the autostart folder (freedesktop.org's "Desktop Application Autostart Specification" 0.5);
 /// elsewhere the plugin of Tauri does it, which under Linux knows neither `XDG_CONFIG_HOME` nor quotes.
 #[cfg(target_os = "linux")]
@@ -9,16 +7,9 @@ pub use entry::Switch;
 #[cfg(not(target_os = "linux"))]
 pub use plugin::Switch;
 
-/// The program that is to be started: the one that runs, or the image that it was mounted from.
-fn own_program() -> std::io::Result<PathBuf> {
-    match std::env::var_os("APPIMAGE") {
-        Some(image) => Ok(image.into()),
-        None => std::env::current_exe(),
-    }
-}
-
 #[cfg(any(target_os = "linux", test))]
 mod entry {
+    use std::ffi::OsString;
     use std::io;
     use std::path::{Path, PathBuf};
 
@@ -49,20 +40,22 @@ mod entry {
         /// # Errors
         /// When the folder cannot be written to.
         pub fn set(&self, on: bool) -> io::Result<()> {
-            if on { self.write(&super::own_program()?) } else { self.remove() }
+            if on { self.write(&own_program()?) } else { self.remove() }
         }
 
         /// An entry that names a program which is not there any more, such as one of an older package, is made to name this one.
-        /// One that names another program which is there stays: the person may have two.
+        /// One that names another program which is there stays: the person may have two. So does one without a path, as
+        /// `env NAME=value …`: the search path finds it, and the person wrote it.
         ///
         /// # Errors
         /// When the entry cannot be read or written.
         pub fn correct(&self) -> io::Result<bool> {
             let Some(entry) = self.read()?.filter(|entry| is_enabled(entry)) else { return Ok(false) };
-            if program_of(&entry).is_some_and(|program| Path::new(&program).exists()) {
+            let leads_somewhere = |program: &Path| program.is_relative() || program.exists();
+            if program_of(&entry).is_some_and(|program| leads_somewhere(Path::new(&program))) {
                 return Ok(false);
             }
-            self.write(&super::own_program()?)?;
+            self.write(&own_program()?)?;
             Ok(true)
         }
 
@@ -90,6 +83,21 @@ mod entry {
                 _ => Ok(()),
             }
         }
+    }
+
+    /// The program that is to be started: the one that runs, or the image that it was mounted from.
+    fn own_program() -> io::Result<PathBuf> {
+        let own = std::env::current_exe()?;
+        let image = image_of(&own, std::env::var_os("APPIMAGE"), std::env::var_os("APPDIR"));
+        Ok(image.unwrap_or(own))
+    }
+
+    /// The image that holds a program, as the runtime of AppImages names it and the folder where it is mounted. A terminal
+    /// that is an image itself hands both on to all that is started in it: they count for what lies in that folder alone.
+    fn image_of(own: &Path, image: Option<OsString>, mounted: Option<OsString>) -> Option<PathBuf> {
+        let mounted = PathBuf::from(mounted.filter(|folder| !folder.is_empty())?);
+        let mounted = mounted.canonicalize().unwrap_or(mounted);
+        image.filter(|_| own.starts_with(mounted)).map(PathBuf::from)
     }
 
     fn text_of(program: &str, arguments: &[String]) -> String {
@@ -204,6 +212,22 @@ mod entry {
             std::fs::write(&other, "").expect("ours");
             switch.write(&other).expect("writable");
             assert!(!switch.correct().expect("readable"), "another program that is there stays");
+            let by_hand = "[Desktop Entry]\nExec=env GDK_SCALE=2 watchbill-desktop --hidden\n";
+            std::fs::write(&switch.file, by_hand).expect("ours");
+            assert!(!switch.correct().expect("readable"), "what the person wrote stays");
+        }
+
+        #[test]
+        fn only_the_image_that_holds_the_program_is_started() {
+            let image = |own: &str, mounted: &str| {
+                image_of(Path::new(own), Some("/home/dev/x.AppImage".into()), Some(mounted.into()))
+            };
+            let inside = image("/tmp/.mount_Watchb1/usr/bin/watchbill-desktop", "/tmp/.mount_Watchb1");
+            assert_eq!(inside, Some("/home/dev/x.AppImage".into()));
+            let of_a_terminal = "/tmp/.mount_Termin2";
+            assert_eq!(image("/usr/bin/watchbill-desktop", of_a_terminal), None);
+            assert_eq!(image("/tmp/.mount_Termin23/watchbill-desktop", of_a_terminal), None);
+            assert_eq!(image("/usr/bin/watchbill-desktop", ""), None);
         }
 
         #[test]

@@ -51,14 +51,21 @@ impl Bridge {
             state.line = Some(Line { channel, all, greeted: false });
             state.era
         };
-        let end = End { bridge: Arc::clone(self), era };
-        Box::new(move |message| end.bridge.deliver(era, message))
+        self.sink(era)
     }
 
     /// For another engine: the live channel gets a new sink, which begins with a snapshot again.
     pub fn reconnect(self: &Arc<Self>) -> Option<(bool, Sink)> {
-        let line = self.lock().line.take()?;
-        Some((line.all, self.connect(line.channel, line.all)))
+        // In one go, so that a page that connects meanwhile is not cut off by the one before it.
+        let (all, era) = {
+            let mut state = self.lock();
+            let line = state.line.as_mut()?;
+            line.greeted = false;
+            let all = line.all;
+            state.era += 1;
+            (all, state.era)
+        };
+        Some((all, self.sink(era)))
     }
 
     /// The window is gone.
@@ -73,6 +80,11 @@ impl Bridge {
         let mut state = self.lock();
         state.wanted = Some(session);
         state.send_wanted();
+    }
+
+    fn sink(self: &Arc<Self>, era: u64) -> Sink {
+        let end = End { bridge: Arc::clone(self), era };
+        Box::new(move |message| end.bridge.deliver(era, message))
     }
 
     fn deliver(&self, era: u64, message: RosterMessage) -> bool {

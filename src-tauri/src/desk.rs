@@ -1,7 +1,7 @@
 //! Everything that belongs together while the program runs: the engine, the window's line, the tray.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use tauri::AppHandle;
 use tauri::async_runtime;
@@ -31,7 +31,7 @@ pub struct Desk {
     bridge: Arc<Bridge>,
     tray: Arc<Tray>,
     alerts: Arc<Alerts>,
-    looking: Looking,
+    looking: Mutex<Looking>,
     /// Made-up sessions are shown, to which no settings apply.
     demo: AtomicBool,
 }
@@ -44,7 +44,7 @@ impl Desk {
             bridge: Arc::new(Bridge::default()),
             tray: Arc::new(Tray::new()),
             alerts: Arc::new(Alerts::new()),
-            looking: Looking::default(),
+            looking: Mutex::default(),
             demo: AtomicBool::new(demo),
         }
     }
@@ -93,7 +93,7 @@ impl Desk {
     /// The window's page has ended and another will be loaded, which shall show the same session if `as_it_was`.
     pub fn page_lost(&self, as_it_was: bool) {
         self.bridge.disconnect();
-        let shown = self.looking.shown();
+        let shown = self.looking().shown();
         self.look(|looking| looking.shows(None));
         if let Some(session) = shown.filter(|_| as_it_was) {
             self.bridge.select(session);
@@ -110,10 +110,16 @@ impl Desk {
         self.look(|looking| looking.shows(session));
     }
 
-    fn look(&self, change: impl FnOnce(&Looking) -> Option<Option<String>>) {
-        if let Some(in_front) = change(&self.looking) {
+    fn look(&self, change: impl FnOnce(&mut Looking) -> Option<Option<String>>) {
+        // Told under the lock, so that the engine hears of two changes in their order.
+        let mut looking = self.looking();
+        if let Some(in_front) = change(&mut looking) {
             current(&self.engine).set_in_front(in_front);
         }
+    }
+
+    fn looking(&self) -> MutexGuard<'_, Looking> {
+        self.looking.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// No alerts for so long from now on; without a span, alerts again.
@@ -176,6 +182,11 @@ impl Desk {
     fn exchange(&self, engine: Handle) {
         let before =
             std::mem::replace(&mut *self.engine.write().unwrap_or_else(PoisonError::into_inner), engine);
+        {
+            // What the person looks at is so already, and the window tells of changes alone.
+            let looking = self.looking();
+            current(&self.engine).set_in_front(looking.in_front().cloned());
+        }
         self.tray.engine_changed();
         self.alerts.engine_changed();
         if let Some((all, sink)) = self.bridge.reconnect() {

@@ -80,7 +80,7 @@ fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
         .plugin(
             tauri_plugin_single_instance::Builder::new()
                 .dbus_id(instance)
-                .callback(|app, argv, _| second_start(app, &Options::of_second_start(&argv)))
+                .callback(|app, argv, _| second_start(app, Options::of_second_start(&argv)))
                 .build(),
         );
     #[cfg(not(target_os = "linux"))]
@@ -128,7 +128,7 @@ fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
     let desk = Desk::new(if options.demo { engine::demo()? } else { engine::open(settings)? }, options.demo);
     app.manage(desk);
     app.manage(Notes::default());
-    app.manage(GlobalKey::default());
+    app.manage(GlobalKey::new(options.shortcut.clone()));
     app.manage(Memory::read(app.path().app_config_dir().ok().map(|folder| folder.join("window.json"))));
     app.manage(switch(app.handle(), &options)?);
     app.manage(settings::SettingsLine::default());
@@ -170,10 +170,15 @@ fn print_man() -> ExitCode {
     }
 }
 
-fn second_start(app: &AppHandle, options: &Options) {
-    match options.wish() {
+fn second_start(app: &AppHandle, options: Options) {
+    let app_ = app.clone();
+    // The bus may bring it before there is a desk. The main thread comes to it when the loop runs, and everything is there.
+    let sent = app.run_on_main_thread(move || match options.wish() {
         Ok(None) if options.hidden => {}
-        wish => fulfil(app, wish),
+        wish => fulfil(&app_, wish),
+    });
+    if let Err(error) = sent {
+        tracing::debug!(%error, "the event loop has ended");
     }
 }
 
@@ -223,7 +228,7 @@ fn on_event(app: &AppHandle, event: &RunEvent, options: &Options) {
             let settings = app.state::<Arc<Configuration>>().settings();
             window::apply(app, &settings.window);
             desk.colour_tray(settings.window.tray);
-            if let Some(key) = options.shortcut.clone().or_else(|| settings.window.shortcut.clone()) {
+            if let Some(key) = app.state::<GlobalKey>().wanted(&settings.window) {
                 take_key(app, key);
             }
             let wish = options.wish();

@@ -6,7 +6,7 @@
 use std::fmt;
 
 /// What every link begins with.
-pub const SCHEME: &str = "watchbill:";
+const SCHEME: &str = "watchbill:";
 
 /// Longer than any link of ours; what is longer is not looked at.
 const LONGEST: usize = 512;

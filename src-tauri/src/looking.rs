@@ -1,57 +1,44 @@
 //! What the person looks at: the session that is open in the window, while the window has the focus.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 /// The window's focus and its open session, as far as the window has told.
 #[derive(Debug, Default)]
 pub struct Looking {
-    state: Mutex<State>,
-}
-
-#[derive(Debug, Default)]
-struct State {
     focused: bool,
     shows: Option<String>,
 }
 
-impl State {
-    fn in_front(&self) -> Option<&String> {
-        self.shows.as_ref().filter(|_| self.focused)
-    }
-}
-
 /// Each change answers with the session that is in front now, if that is another one than before.
 impl Looking {
+    /// The session that is in front.
+    pub fn in_front(&self) -> Option<&String> {
+        self.shows.as_ref().filter(|_| self.focused)
+    }
+
     /// The window got the focus, or lost it.
-    pub fn focused(&self, focused: bool) -> Option<Option<String>> {
-        self.change(|state| state.focused = focused)
+    pub fn focused(&mut self, focused: bool) -> Option<Option<String>> {
+        self.change(|looking| looking.focused = focused)
     }
 
     /// The window shows this session in full, or none.
-    pub fn shows(&self, session: Option<String>) -> Option<Option<String>> {
-        self.change(|state| state.shows = session)
+    pub fn shows(&mut self, session: Option<String>) -> Option<Option<String>> {
+        self.change(|looking| looking.shows = session)
     }
 
     /// The session that is open in the window, in front or not.
     pub fn shown(&self) -> Option<String> {
-        self.lock().shows.clone()
+        self.shows.clone()
     }
 
     /// The window is gone.
-    pub fn closed(&self) -> Option<Option<String>> {
-        self.change(|state| *state = State::default())
+    pub fn closed(&mut self) -> Option<Option<String>> {
+        self.change(|looking| *looking = Self::default())
     }
 
-    fn change(&self, change: impl FnOnce(&mut State)) -> Option<Option<String>> {
-        let mut state = self.lock();
-        let before = state.in_front().cloned();
-        change(&mut state);
-        let after = state.in_front().cloned();
+    fn change(&mut self, change: impl FnOnce(&mut Self)) -> Option<Option<String>> {
+        let before = self.in_front().cloned();
+        change(self);
+        let after = self.in_front().cloned();
         (before != after).then_some(after)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -61,11 +48,12 @@ mod tests {
 
     #[test]
     fn a_session_is_in_front_while_it_is_open_in_the_focused_window() {
-        let looking = Looking::default();
+        let mut looking = Looking::default();
         let a = || Some("a".to_owned());
         assert_eq!(looking.shows(a()), None, "the window is behind others");
         assert_eq!(looking.focused(true), Some(a()));
         assert_eq!(looking.focused(true), None, "nothing new");
+        assert_eq!(looking.in_front(), a().as_ref(), "which another engine is told");
         assert_eq!(looking.shows(None), Some(None));
         assert_eq!(looking.shows(a()), Some(a()));
         assert_eq!(looking.focused(false), Some(None));

@@ -11,6 +11,7 @@ use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::settings::{ArchiveOffer, SettingChange, SettingsView};
 
 use crate::desk::Desk;
+use crate::shortcut::GlobalKey;
 use crate::window;
 
 /// The lines to the windows. Tauri's managed state.
@@ -56,7 +57,10 @@ fn take(app: &AppHandle, changed: &Changed) {
     if changed.settings.window != changed.before.window {
         window::apply(app, &changed.settings.window);
         app.state::<Desk>().colour_tray(changed.settings.window.tray);
-        crate::take_key(app, changed.settings.window.shortcut.clone().unwrap_or_default());
+    }
+    let wanted = app.state::<GlobalKey>().wanted_after(&changed.before.window, &changed.settings.window);
+    if let Some(key) = wanted {
+        crate::take_key(app, key);
     }
     app.state::<SettingsLine>().tell(&changed.view);
 }

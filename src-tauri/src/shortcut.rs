@@ -4,6 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use tauri::AppHandle;
 use tauri_plugin_global_shortcut::{Builder, Error, GlobalShortcutExt, Shortcut, ShortcutState as Key};
+use watchbill_engine::settings::WindowSettings;
 use watchbill_protocol::shell::ShortcutState;
 
 use crate::window;
@@ -12,8 +13,9 @@ const WAYLAND: &str = "Wayland lets no program take a key for itself. Bind the c
     keyboard settings of your desktop.";
 
 /// The key as it is now. Tauri's managed state.
-#[derive(Default)]
 pub struct GlobalKey {
+    /// The key of the command line, which goes before the one of the settings.
+    given: Option<String>,
     state: Mutex<State>,
 }
 
@@ -26,6 +28,22 @@ struct State {
 }
 
 impl GlobalKey {
+    /// No key yet; `given` is the one that the command line names.
+    pub fn new(given: Option<String>) -> Self {
+        Self { given, state: Mutex::default() }
+    }
+
+    /// The key to take at the start, if any.
+    pub fn wanted(&self, settings: &WindowSettings) -> Option<String> {
+        self.given.clone().or_else(|| settings.shortcut.clone())
+    }
+
+    /// The key to take after a change of the settings, empty for none; `None` where the change leaves it as it is.
+    pub fn wanted_after(&self, before: &WindowSettings, now: &WindowSettings) -> Option<String> {
+        let (before, now) = (self.wanted(before), self.wanted(now));
+        (before != now).then(|| now.unwrap_or_default())
+    }
+
     /// Whether the key works, and why not.
     pub fn shown(&self) -> ShortcutState {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).shown.clone()
@@ -115,4 +133,33 @@ fn is_wayland() -> bool {
 #[cfg(not(target_os = "linux"))]
 fn is_wayland() -> bool {
     false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use watchbill_engine::settings::Theme;
+
+    fn settings(shortcut: Option<&str>, theme: Theme) -> WindowSettings {
+        WindowSettings { shortcut: shortcut.map(str::to_owned), theme, ..WindowSettings::default() }
+    }
+
+    #[test]
+    fn the_key_changes_with_its_setting_and_with_no_other() {
+        let key = GlobalKey::new(None);
+        let (light, dark) = (settings(Some("Ctrl+F1"), Theme::Light), settings(Some("Ctrl+F1"), Theme::Dark));
+        assert_eq!(key.wanted(&light).as_deref(), Some("Ctrl+F1"));
+        assert_eq!(key.wanted_after(&light, &dark), None);
+        let other = settings(Some("Ctrl+F2"), Theme::Dark);
+        assert_eq!(key.wanted_after(&dark, &other).as_deref(), Some("Ctrl+F2"));
+        assert_eq!(key.wanted_after(&other, &settings(None, Theme::Dark)).as_deref(), Some(""));
+    }
+
+    #[test]
+    fn the_key_of_the_command_line_stays_whatever_the_settings_say() {
+        let key = GlobalKey::new(Some("Ctrl+F9".to_owned()));
+        let (none, one) = (settings(None, Theme::System), settings(Some("Ctrl+F1"), Theme::Dark));
+        assert_eq!(key.wanted(&one).as_deref(), Some("Ctrl+F9"));
+        assert_eq!((key.wanted_after(&none, &one), key.wanted_after(&one, &none)), (None, None));
+    }
 }

@@ -339,7 +339,7 @@ async fn the_launcher_bears_the_number_of_sessions_that_need_the_person() -> Res
     let _panel = TrayHost::start(&desktop).await?;
     let _program = start(&desktop, &["--hidden"])?;
     let bears = async |count: i64| {
-        let entry = "application://watchbill-desktop.desktop".to_owned();
+        let entry = "application://Watchbill.desktop".to_owned();
         let wanted = Some(Count { entry, count, visible: count > 0 });
         until(&format!("{count} on the launcher"), 30, async || (launcher.count() == wanted).then_some(()))
             .await

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
-use watchbill_core::attention::AttentionSettings;
 use watchbill_core::ids::SessionId;
 use watchbill_core::person::Word;
 use watchbill_core::time::Timestamp;
@@ -144,11 +143,6 @@ impl Handle {
     pub fn set_in_front(&self, sessions: impl IntoIterator<Item = String>) {
         let sessions = sessions.into_iter().map(|session| SessionId::new(&session)).collect();
         let _ = self.inbox.send(Message::Attention(AttentionInput::InFront(sessions)));
-    }
-
-    /// Other choices on what is told, from now on.
-    pub fn set_alerts(&self, settings: AttentionSettings) {
-        let _ = self.inbox.send(Message::Attention(AttentionInput::Settings(settings)));
     }
 
     /// Whether alerts are to make a sound.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use jiff::tz::TimeZone;
-use watchbill_core::attention::{AttentionSettings, Outcome};
+use watchbill_core::attention::Outcome;
 use watchbill_core::ids::SessionId;
 use watchbill_core::problem::Problem;
 use watchbill_core::time::Timestamp;
@@ -46,8 +46,6 @@ pub enum Input {
 
 /// What bears on alerts, though nothing of a session has changed.
 pub enum AttentionInput {
-    /// Other choices.
-    Settings(AttentionSettings),
     /// The machine's time zone is another one.
     Zone(TimeZone),
     /// No alerts until then; without a time, alerts again.

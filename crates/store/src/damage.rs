@@ -1,5 +1,6 @@
 //! Damage to the database: it is noted where it is met, looked for at the next start, and what has it is set aside.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
@@ -7,7 +8,8 @@ use rusqlite::Connection;
 use crate::{StoreError, folder, schema};
 
 /// A file beside the database that says: damage was met, look through all of it at the next start. Looking through
-/// a gigabyte takes seconds, which no usual start should pay.
+/// a gigabyte takes seconds, which no usual start should pay. With the id of a boot in it, it says so only to later
+/// boots: until that one ends, the system holds what the disk may not have yet.
 pub(crate) struct Suspicion(PathBuf);
 
 impl Suspicion {
@@ -15,14 +17,42 @@ impl Suspicion {
         Self(beside(database, ".suspect"))
     }
 
-    pub fn is_raised(&self) -> bool {
+    /// Whether anything is noted, also what counts later.
+    pub fn is_there(&self) -> bool {
         self.0.exists()
     }
 
+    pub fn is_raised(&self) -> bool {
+        match std::fs::read_to_string(&self.0) {
+            Ok(boot) => boot.is_empty() || boot != this_boot(),
+            Err(error) => error.kind() != std::io::ErrorKind::NotFound,
+        }
+    }
+
     pub fn raise(&self) {
+        self.note("");
+    }
+
+    /// From now on nothing waits for the disk. Where boots cannot be told apart this is a suspicion like others.
+    pub fn raise_for_later_boots(&self) {
+        self.note(&this_boot());
+    }
+
+    fn note(&self, boot: &str) {
+        let noted = folder::touch(&self.0).and_then(|mut file| {
+            let write = file.set_len(0).and_then(|()| file.write_all(boot.as_bytes()));
+            write.map_err(|e| StoreError::io(&self.0, e))
+        });
         // Where the folder may not be written, the next one who meets the damage says so again.
-        if let Err(error) = folder::touch(&self.0) {
+        if let Err(error) = noted {
             tracing::debug!(%error, "the damage could not be noted");
+        }
+    }
+
+    /// Everything is on the disk by now. What was met besides is still to be looked for.
+    pub fn allay_for_later_boots(&self) {
+        if !self.is_raised() {
+            self.allay();
         }
     }
 
@@ -33,6 +63,12 @@ impl Suspicion {
             tracing::debug!(%error, "the store will be looked through again");
         }
     }
+}
+
+/// The id that Linux gives to each boot; empty elsewhere.
+fn this_boot() -> String {
+    let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    id.trim().to_owned()
 }
 
 /// Reads all of a database whose damage was noted. Damage to the index alone is none here: it is made anew.

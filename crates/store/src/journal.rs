@@ -3,7 +3,8 @@
 //! What goes through the log is written twice, and summed up on the way. The first index writes hundreds of megabytes,
 //! nearly all of them new pages, of which a rollback journal has to hold nothing: they go straight into the database.
 //! That is a tenth of its work. A kill leaves whole steps all the same. The disk is waited for only once, at the end;
-//! that a lost power supply may leave anything until then is what the note about damage is for.
+//! that a lost power supply may leave anything until then is what a note about damage is for, which counts after the next
+//! boot.
 
 use crate::damage::Suspicion;
 use crate::{Store, StoreError, folder};
@@ -16,12 +17,12 @@ impl Store {
             return Ok(());
         }
         let suspicion = Suspicion::of(self.path());
-        suspicion.raise();
+        suspicion.raise_for_later_boots();
         match self.set_journal("DELETE") {
             Ok(true) => {}
             // Somebody has it open to read, and the log stays.
             Ok(false) | Err(StoreError::Locked { .. }) => {
-                suspicion.allay();
+                suspicion.allay_for_later_boots();
                 return Ok(());
             }
             Err(other) => return Err(other),
@@ -43,9 +44,7 @@ impl Store {
             Err(other) => return Err(other),
         }
         self.unlogged.set(false);
-        if !self.met_damage.get() {
-            Suspicion::of(self.path()).allay();
-        }
+        Suspicion::of(self.path()).allay_for_later_boots();
         Ok(())
     }
 

@@ -77,8 +77,6 @@ pub struct Store {
     pub(crate) log: LogPages,
     /// What is written goes into the database itself.
     pub(crate) unlogged: Cell<bool>,
-    /// Something was met that the next start has to look into.
-    pub(crate) met_damage: Cell<bool>,
     /// Held as long as the store is open. Dropped after the connection, since fields drop in order.
     _lock: Option<WriterLock>,
 }
@@ -138,13 +136,15 @@ impl Store {
             lag: Cell::default(),
             log: LogPages::default(),
             unlogged: Cell::default(),
-            met_damage: Cell::default(),
             _lock: Some(lock),
         };
         note_length(&mut store.sql, &store.log).map_err(|e| StoreError::of(&store.path, &e))?;
         store.mend_index(suspect.is_raised())?;
         store.finish_wiping()?;
-        suspect.allay();
+        if suspect.is_there() {
+            folder::sync(&store.path)?;
+            suspect.allay();
+        }
         Ok(store)
     }
 
@@ -212,7 +212,6 @@ impl Store {
             lag: Cell::default(),
             log: LogPages::default(),
             unlogged: Cell::default(),
-            met_damage: Cell::default(),
             _lock: None,
         })
     }
@@ -248,7 +247,6 @@ impl Store {
             lag: Cell::new(self.lag.get()),
             log: self.log.clone(),
             unlogged: Cell::default(),
-            met_damage: Cell::new(self.met_damage.get()),
             _lock: None,
         })
     }
@@ -257,7 +255,6 @@ impl Store {
     pub fn was_written_beside(&self, second: &Self) {
         self.care.set(second.care.get());
         self.lag.set(second.lag.get());
-        self.met_damage.set(second.met_damage.get());
     }
 
     /// Waits at most so long for another program's lock: a loop that serves people must not wait for seconds.
@@ -309,7 +306,6 @@ impl Store {
         // A statement that is refused may be a damaged schema.
         if let StoreError::Damaged { .. } | StoreError::IndexDamaged { .. } | StoreError::Sql { .. } = fault {
             Suspicion::of(&self.path).raise();
-            self.met_damage.set(true);
         }
         fault
     }

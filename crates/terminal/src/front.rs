@@ -3,7 +3,7 @@
 use crate::focus::DEEPEST;
 use crate::place::Place;
 use crate::seat::Seat;
-use crate::terminals::Role;
+use crate::terminals::{Program, Role};
 use crate::windows;
 use crate::world::{Platform, World};
 
@@ -20,7 +20,8 @@ fn shows(place: &Place, world: &dyn World, depth: usize) -> Option<bool> {
     if depth == 0 || place.is_remote() {
         return None;
     }
-    match &place.program()?.role {
+    let program = place.program()?;
+    match &program.role {
         Role::Multiplexer { shown, .. } => {
             let clients = shown(place, world)?;
             let answers: Vec<_> = clients.iter().map(|client| shows(client, world, depth - 1)).collect();
@@ -30,7 +31,7 @@ fn shows(place: &Place, world: &dyn World, depth: usize) -> Option<bool> {
                 false => Some(false),
             }
         }
-        Role::Terminal { shown, .. } => match is_window_in_front(place, world)? {
+        Role::Terminal { shown, .. } => match is_window_in_front(place, program, world)? {
             // No program needs to be asked about a tab in a window that is behind others.
             false => Some(false),
             true => shown(place, world),
@@ -39,10 +40,10 @@ fn shows(place: &Place, world: &dyn World, depth: usize) -> Option<bool> {
 }
 
 /// Whether the window in front belongs to the terminal.
-fn is_window_in_front(place: &Place, world: &dyn World) -> Option<bool> {
+fn is_window_in_front(place: &Place, program: &Program, world: &dyn World) -> Option<bool> {
     if place.platform != Platform::Linux {
-        // Its scripts tell both at once.
-        return Some(true);
+        // The scripts of these two tell both at once. Of any other there nobody says whether its window is in front.
+        return matches!(program.kind, "iterm2" | "apple_terminal").then_some(true);
     }
     if windows::wayland::compositor(place, world).is_some() {
         return None;

@@ -286,6 +286,22 @@ fn where_no_terminal_can_be_it_is_said_and_nobody_is_asked() {
 const GOOD: &[&str] =
     &["%2", "7", "unix:/run/k", "/home/dev/s,1,0", "/Sessions/3", ":1.7", "work", "w0t0p0:8C-1"];
 
+#[test]
+fn where_nobody_tells_which_window_is_in_front_no_terminal_is() {
+    let shown = r#"[{"tabs":[{"is_active":true,"windows":[{"id":2,"is_active":true}]}]}]"#;
+    let kitty: &Ids = &[("KITTY_WINDOW_ID", "2"), ("KITTY_LISTEN_ON", "unix:/tmp/kitty")];
+    for (process, ids, answer, wanted) in [
+        ("alacritty", &[] as &Ids, "", None),
+        ("kitty", kitty, shown, None),
+        ("iTerm2", &[], "yes", Some(true)),
+        ("iTerm2", &[], "no", Some(false)),
+    ] {
+        let mut world = made(Platform::MacOs, &["zsh", process]);
+        world.answers.push(("", Ran::Done(answer.into())));
+        assert_eq!(in_front(&seat("", ids), &world), wanted, "{process} {answer}");
+    }
+}
+
 proptest! {
     /// Whatever variables hold, a command line has them whole, as arguments of their own, and never as options.
     #[test]

@@ -87,9 +87,10 @@ pub fn below<'p>(root: &Path, path: &'p Path) -> Option<&'p Path> {
     #[cfg(unix)]
     {
         use std::os::unix::ffi::OsStrExt;
-        let rest = path.as_os_str().as_bytes().strip_prefix(root.as_os_str().as_bytes());
+        let root = root.as_os_str().as_bytes();
+        let rest = path.as_os_str().as_bytes().strip_prefix(root).filter(|_| !root.is_empty());
         if let Some([b'/', rest @ ..]) = rest
-            && !rest.starts_with(b"/")
+            && !matches!(rest, [b'/' | b'.', ..])
         {
             return Some(Path::new(OsStr::from_bytes(rest)));
         }
@@ -278,6 +279,8 @@ mod tests {
     }
 
     proptest::proptest! {
+        #![proptest_config(proptest::test_runner::Config { failure_persistence: None, ..Default::default() })]
+
         #[test]
         fn a_path_is_what_it_is_taken_apart_in_haste_or_with_care(
             names in proptest::collection::vec(

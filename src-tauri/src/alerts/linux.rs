@@ -21,8 +21,10 @@ const NAME: &str = "org.freedesktop.Notifications";
 const PATH: &str = "/org/freedesktop/Notifications";
 /// A server that has not answered by now hangs.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The desktop entry that packages install, by which a desktop finds our name and icon.
-const ENTRY: &str = "watchbill-desktop";
+/// The desktop entry that packages install, without its ending: desktops find our name by it, and the launcher to count on.
+const ENTRY: &str = "Watchbill";
+/// The icon that packages install.
+const ICON: &str = "watchbill-desktop";
 
 /// The screen, as far as the session bus leads to it.
 pub struct Screen {
@@ -181,7 +183,7 @@ impl Screen {
         let replaced = self.shown.get(&card).map_or(0, |shown| shown.id);
         // The server's own time: what is urgent stays, the rest goes.
         let expires = -1_i32;
-        let arguments = ("Watchbill", replaced, ENTRY, &notice.summary, body, actions, hints, expires);
+        let arguments = ("Watchbill", replaced, ICON, &notice.summary, body, actions, hints, expires);
         let reply = self.call("Notify", &arguments).await?;
         let by = reply.header().sender().map(ToString::to_string).unwrap_or_default();
         Ok(Shown { id: reply.body().deserialize()?, by })
@@ -258,6 +260,16 @@ fn body(lines: &[String], markup: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_entry_is_the_one_that_packages_install() {
+        let metadata = include_str!("../../../dist/linux/org.watchbill.desktop.metainfo.xml");
+        assert!(metadata.contains(&format!(r#"<launchable type="desktop-id">{ENTRY}.desktop</launchable>"#)));
+        assert!(metadata.contains(&format!(r#"<icon type="stock">{ICON}</icon>"#)));
+        let config: serde_json::Value =
+            serde_json::from_str(include_str!("../../../tauri.conf.json")).expect("JSON");
+        assert_eq!(config["productName"], ENTRY, "the bundler calls the entry after the product");
+    }
 
     #[test]
     fn what_others_wrote_is_never_markup() {

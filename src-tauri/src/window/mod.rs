@@ -94,10 +94,10 @@ pub fn toggle(app: &AppHandle) {
     }
 }
 
-/// Ends the program unless its window is open.
+/// Ends the program unless a window is open: a link may have opened the settings alone.
 pub fn end_without(app: &AppHandle) {
     on_main_thread(app, |app| {
-        if app.get_webview_window(LABEL).is_none() {
+        if app.webview_windows().is_empty() {
             app.exit(0);
         }
     });

@@ -60,12 +60,12 @@ export function branchesOf(chain: WorkChain, parts: readonly StripPart[]): Branc
     edge += grow;
     return { sessionId: segment.sessionId, start, middle: (start + edge / sum) / 2 };
   });
-  const branches = chain.links.flatMap((link) => {
-    const from = places.findLast((place) => place.sessionId === link.from);
-    const to = places.find((place) => place.sessionId === link.to);
-    if (from !== undefined && to === undefined) return [{ sessionId: link.to, into: true, at: from.middle }];
-    if (to !== undefined && from === undefined) return [{ sessionId: link.from, into: false, at: to.start }];
-    return [];
+  const inside = new Set(places.map((place) => place.sessionId));
+  return places.flatMap(({ sessionId, start, middle }, i) => {
+    const begins = places.findIndex((place) => place.sessionId === sessionId) === i;
+    const ends = places.findLastIndex((place) => place.sessionId === sessionId) === i;
+    const from = chain.links.filter((link) => begins && link.to === sessionId && !inside.has(link.from));
+    const into = chain.links.filter((link) => ends && link.from === sessionId && !inside.has(link.to));
+    return [...from.map((link) => ({ sessionId: link.from, into: false, at: start })), ...into.map((link) => ({ sessionId: link.to, into: true, at: middle }))];
   });
-  return branches.toSorted((a, b) => a.at - b.at);
 }

@@ -25,10 +25,6 @@ impl Engine {
 
     pub(super) fn take_attention(&mut self, input: AttentionInput) {
         match input {
-            AttentionInput::Settings(settings) => {
-                self.settings.alerts.attention = settings.clone();
-                self.attention.set_settings(settings);
-            }
             AttentionInput::Zone(zone) => {
                 if self.settings.alerts.attention.zone != zone {
                     self.settings.alerts.attention.zone = zone;

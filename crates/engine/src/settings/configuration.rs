@@ -39,6 +39,9 @@ pub type Listener = Box<dyn FnMut(&Changed) -> bool + Send>;
 pub struct Configuration {
     surroundings: Surroundings,
     state: Mutex<State>,
+    /// Held while the file is changed or looked at: of two windows that change it at once neither writes over the other, and
+    /// what was read before a change is not taken for news after it.
+    changing: Mutex<()>,
     /// Held while they are told, so that nobody hears of an older state after a newer one.
     listeners: Mutex<Vec<Listener>>,
 }
@@ -59,6 +62,7 @@ impl Configuration {
         Ok(Self {
             surroundings,
             state: Mutex::new(State { known, undo: Undo::default() }),
+            changing: Mutex::default(),
             listeners: Mutex::default(),
         })
     }
@@ -86,6 +90,7 @@ impl Configuration {
     /// Looks at the file again, and tells what has changed.
     pub fn look_again(&self) {
         if let Some(path) = self.path() {
+            let _alone = self.alone();
             self.take(look(path));
         }
     }
@@ -112,11 +117,12 @@ impl Configuration {
                 "no folder for a configuration file is known; name one with --config",
             )
         })?;
+        let _alone = self.alone();
         let changes = self.checked(changes)?;
         let file = SettingsFile::read(path).map_err(|error| refusal(&error))?;
         let known = self.state().known.contents.text().map(str::to_owned);
         if file.text != known {
-            self.look_again();
+            self.take(look(path));
             let message = format!(
                 "{} was changed by another program just now; look at it, then try again",
                 path.display()
@@ -191,6 +197,10 @@ impl Configuration {
             }
         };
         listeners.retain_mut(|listener| listener(&changed));
+    }
+
+    fn alone(&self) -> MutexGuard<'_, ()> {
+        self.changing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

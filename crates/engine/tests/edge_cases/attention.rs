@@ -134,13 +134,13 @@ fn other_choices_hold_from_then_on_and_tell_nothing_again() {
     desk.at(10.0).registry(7, A, "waiting:permission prompt");
     assert_eq!(told(&mut desk, 20.0).into_iter().filter_map(silence_of).collect::<Vec<_>>(), [None]);
     let errors = AttentionSettings { kinds: [Need::Error].into(), ..AttentionSettings::default() };
-    desk.step(Input::Attention(AttentionInput::Settings(errors)));
+    desk.choose(errors);
     desk.step(Input::Attention(AttentionInput::InFront([SessionId::new(B)].into())));
     assert_eq!(told(&mut desk, 30.0), []);
     desk.registry(8, B, "waiting:permission prompt").say_all(B, [prompt("go"), bash("t2", "ls")]);
     let silences: Vec<_> = told(&mut desk, 60.0).into_iter().filter_map(silence_of).collect();
     assert_eq!(silences, [Some(Silence::Kind)]);
-    desk.step(Input::Attention(AttentionInput::Settings(AttentionSettings::default())));
+    desk.choose(AttentionSettings::default());
     desk.registry(8, B, "busy").say(B, result("t2"));
     desk.registry(8, B, "waiting:permission prompt").say(B, bash("t3", "make"));
     let silences: Vec<_> = told(&mut desk, 90.0).into_iter().filter_map(silence_of).collect();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use watchbill_core::attention::Outcome;
+use watchbill_core::attention::{AttentionSettings, Outcome};
 use watchbill_core::evidence::registry::Liveness;
 use watchbill_core::hook::HookOrigin;
 use watchbill_core::ids::Instance;
@@ -45,6 +45,12 @@ impl Desk {
     /// A desk where every witness counts.
     pub fn live() -> Self {
         Self::with(&[ROOT], Outlook::LIVE)
+    }
+
+    /// The person chooses what is told, and the settings are read anew.
+    pub fn choose(&mut self, alerts: AttentionSettings) {
+        self.settings.alerts.attention = alerts;
+        self.step(Input::Settings(Box::new(self.settings.clone())));
     }
 
     /// A desk where files alone count.

@@ -310,6 +310,28 @@ fn a_change_by_somebody_else_is_not_written_over() {
     assert_eq!(std::fs::read_to_string(house.path()).unwrap(), format!("{theirs}\n[alerts]\nsound = true\n"));
 }
 
+#[test]
+fn windows_that_change_it_at_once_lose_nothing() {
+    let house = House::new(|path| write(path, &idle(1)));
+    let keys = [
+        SettingKey::AlertsApproval,
+        SettingKey::AlertsQuestion,
+        SettingKey::AlertsPlan,
+        SettingKey::AlertsDialog,
+        SettingKey::AlertsError,
+        SettingKey::AlertsFinished,
+    ];
+    std::thread::scope(|scope| {
+        for key in keys {
+            let configuration = &house.configuration;
+            let off = [SettingChange { key, value: Some(SettingValue::Flag(false)) }];
+            scope.spawn(move || configuration.change(&off).unwrap());
+        }
+    });
+    let text = std::fs::read_to_string(house.path()).unwrap();
+    assert_eq!(text.matches("= false").count(), keys.len(), "{text}");
+}
+
 #[cfg(unix)]
 #[test]
 fn a_file_keeps_its_mode() {

@@ -1,6 +1,6 @@
 //! The write-ahead log: copied beside the writer, and by the commits themselves where nobody else does.
 
-use watchbill_store::{DATABASE, Mode, Store};
+use watchbill_store::{DATABASE, Mode, Origin, Store};
 
 use crate::rig::{Rig, prompt, session};
 
@@ -130,4 +130,26 @@ fn damage_that_was_met_meanwhile_is_still_looked_for() {
     drop(sql);
     store.end_many().unwrap();
     assert!(beside(&rig, ".suspect"));
+}
+
+#[test]
+fn after_a_kill_everything_is_looked_through_if_the_power_failed_too() {
+    // What is damaged is no page that a usual start reads: only who looks through all of it sees it.
+    for (power_failed, looked) in [(false, false), (true, true)] {
+        let rig = Rig::new();
+        let mut store = rig.open();
+        store.begin_many().unwrap();
+        one_text(&mut store, 0);
+        drop(store);
+        let note = rig.folder.path().join(format!("{DATABASE}.suspect"));
+        if power_failed {
+            std::fs::write(&note, "another boot").unwrap();
+        }
+        let sql = rusqlite::Connection::open(rig.folder.path().join(DATABASE)).unwrap();
+        sql.execute_batch("DROP TABLE recoveries").unwrap();
+        drop(sql);
+        let store = rig.open();
+        assert_eq!(matches!(store.origin(), Origin::SetAside { .. }), looked, "{:?}", store.origin());
+        assert!(!note.exists(), "by now it is on the disk");
+    }
 }
