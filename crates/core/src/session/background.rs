@@ -31,6 +31,13 @@ impl Running {
         self.started.len() < before
     }
 
+    /// The clock was set back to `at`: nothing has begun after that.
+    pub fn set_back(&mut self, at: Timestamp) {
+        for (_, started) in &mut self.started {
+            *started = (*started).min(at);
+        }
+    }
+
     /// Everything launched at or before `at` died with its process.
     pub fn forget_until(&mut self, at: Timestamp) {
         self.started.retain(|(_, started)| *started > at);

@@ -143,6 +143,9 @@ impl SessionFold {
         self.clock = Some(at);
         self.turn.last_activity = self.turn.last_activity.min(Some(at));
         self.turn.stirred_at = self.turn.stirred_at.min(Some(at));
+        self.turn.pending.set_back(at);
+        self.turn.agents.set_back(at);
+        self.tasks.set_back(at);
     }
 
     /// Fires the deadlines up to `now`. A time before an earlier one is ignored: clocks that go back take

@@ -128,6 +128,14 @@ impl PendingTools {
         self.heartbeat = self.heartbeat.max(Some(at));
     }
 
+    /// The clock was set back to `at`: nothing has happened after that.
+    pub fn set_back(&mut self, at: Timestamp) {
+        self.heartbeat = self.heartbeat.min(Some(at));
+        for call in &mut self.calls {
+            call.shown.since = call.shown.since.min(at);
+        }
+    }
+
     /// Nobody waits for these calls any more.
     pub fn clear(&mut self) {
         self.calls.clear();

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use watchbill_core::session::state::{State, StateKind};
 use watchbill_core::time::{Millis, Timestamp};
-use watchbill_core::transcript::record::Record;
+use watchbill_core::transcript::record::{Body, Record};
 
 use crate::properties::a_transcript;
 use crate::script::*;
@@ -23,6 +23,11 @@ fn after_an_hour_back_deadlines_count_from_the_next_prompt() {
     assert_eq!(play.now(), (State::Working, None));
     assert_eq!(play.advance(18.0).now(), (State::WaitingForApproval, Some(StateKind::Permission)));
     assert_eq!(play.fold.facts().last_activity_at, Some(at(12.0)), "and so do ages");
+    // A tool that was heard of before is not heard of now.
+    let mut play =
+        Play::of([prompt(HOUR, "go"), calls(HOUR, "a", "Bash"), record(HOUR + 3.0, Body::Progress)]);
+    play.apply(&prompt(10.0, "again")).apply(&calls(12.0, "b", "Bash"));
+    assert_eq!(play.advance(18.0).now().0, State::WaitingForApproval);
     // What has been written late by a little is no other time.
     let mut play =
         Play::of([prompt(HOUR, "go"), prompt(HOUR - 500.0, "typed ahead"), calls(HOUR, "a", "Bash")]);
@@ -45,7 +50,7 @@ fn goes_on(play: &Play) -> (State, Option<StateKind>, Option<Timestamp>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// However far ahead the clock was: from the first prompt after it was set right, everything is as if it had
     /// always been right.
