@@ -20,6 +20,9 @@ const USUAL_MERGE: i64 = 4;
 
 /// How many segments of one level are merged at once, whatever it takes; SQLite's own default.
 const USUAL_CRISIS: i64 = 16;
+/// So many are merged while very many texts are stored: a gigabyte of transcripts gives fewer, and ten of them would
+/// give hundreds, each of which a search would have to look into.
+const MANY_CRISIS: i64 = 64;
 /// While large segments are about: merging them takes seconds, which no single step should.
 const PUT_OFF_CRISIS: i64 = 1_900;
 /// Then each of so many steps merges so many pages itself, some milliseconds' work, if nobody else does.
@@ -49,8 +52,8 @@ pub(crate) enum Care {
 
 impl Store {
     /// Prepares for storing very many texts, as the first index does: they are indexed many at a time, over as many
-    /// steps as it takes, and pieces of the index are left as they are instead of being merged again and again,
-    /// which saves a fifth of the work. Meanwhile the newest texts are not found. To be ended by
+    /// steps as it takes, and pieces of the index are left as they are, or merged many at once, instead of again and
+    /// again, which saves a fifth of the work. Meanwhile the newest texts are not found. To be ended by
     /// [`end_many`](Self::end_many); a start after an unclean exit ends it too. Into an empty store they go without
     /// the log, so that others who read have to wait for the end of a step.
     ///
@@ -62,7 +65,7 @@ impl Store {
     }
 
     fn prepare_for_many(&mut self) -> Result<(), StoreError> {
-        self.tune(MANY_HASH, 0, PUT_OFF_CRISIS)?;
+        self.tune(MANY_HASH, 0, MANY_CRISIS)?;
         self.care.set(Care::Many);
         self.cache(MANY_CACHE)
     }
