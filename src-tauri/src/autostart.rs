@@ -222,11 +222,11 @@ mod entry {
             let image = |own: &str, mounted: &str| {
                 image_of(Path::new(own), Some("/home/dev/x.AppImage".into()), Some(mounted.into()))
             };
-            let inside = image("/tmp/.mount_Watchb1/usr/bin/watchbill-desktop", "/tmp/.mount_Watchb1");
+            let inside = image("/run/.mount_Watchb1/usr/bin/watchbill-desktop", "/run/.mount_Watchb1");
             assert_eq!(inside, Some("/home/dev/x.AppImage".into()));
-            let of_a_terminal = "/tmp/.mount_Termin2";
+            let of_a_terminal = "/run/.mount_Termin2";
             assert_eq!(image("/usr/bin/watchbill-desktop", of_a_terminal), None);
-            assert_eq!(image("/tmp/.mount_Termin23/watchbill-desktop", of_a_terminal), None);
+            assert_eq!(image("/run/.mount_Termin23/watchbill-desktop", of_a_terminal), None);
             assert_eq!(image("/usr/bin/watchbill-desktop", ""), None);
         }
 

@@ -289,7 +289,7 @@ const GOOD: &[&str] =
 #[test]
 fn where_nobody_tells_which_window_is_in_front_no_terminal_is() {
     let shown = r#"[{"tabs":[{"is_active":true,"windows":[{"id":2,"is_active":true}]}]}]"#;
-    let kitty: &Ids = &[("KITTY_WINDOW_ID", "2"), ("KITTY_LISTEN_ON", "unix:/tmp/kitty")];
+    let kitty: &Ids = &[("KITTY_WINDOW_ID", "2"), ("KITTY_LISTEN_ON", "unix:/run/kitty")];
     for (process, ids, answer, wanted) in [
         ("alacritty", &[] as &Ids, "", None),
         ("kitty", kitty, shown, None),
