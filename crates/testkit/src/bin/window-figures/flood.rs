@@ -65,8 +65,7 @@ async fn watch(page: &watchbill_testkit::fantoccini::Client, pid: u32, seconds: 
         say(&format!("after {} s: {:.1} MB", begun.elapsed().as_secs(), memory[memory.len() - 1]));
     }
     let last = processes::used(pid);
-    let cpu =
-        last.running.saturating_sub(first.running).as_secs_f64() / begun.elapsed().as_secs_f64() * 100.0;
+    let cpu = last.since(&first).0.as_secs_f64() / begun.elapsed().as_secs_f64() * 100.0;
     let (lost, _) = page::marks(page, "roster gap").await?;
     figures.push(figure("window under a flood, CPU of all its processes", cpu, "% of a core", None));
     figures.push(figure("window under a flood, deltas lost", lost as f64, "", Some(0.0)));

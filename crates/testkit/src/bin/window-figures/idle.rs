@@ -38,8 +38,8 @@ async fn rest(how: &str, pid: u32, seconds: u64) -> Result<Vec<Figure>> {
     let (before, begun) = (processes::used(pid), Instant::now());
     tokio::time::sleep(Duration::from_secs(seconds)).await;
     let (after, span) = (processes::used(pid), begun.elapsed().as_secs_f64());
-    let cpu = after.running.saturating_sub(before.running).as_secs_f64() / span * 100.0;
-    let wake_ups = after.wake_ups.saturating_sub(before.wake_ups) as f64 / span;
+    let (running, wake_ups) = after.since(&before);
+    let (cpu, wake_ups) = (running.as_secs_f64() / span * 100.0, wake_ups as f64 / span);
     Ok(vec![
         figure(format!("window at rest, {how}, CPU of all its processes"), cpu, "%", Some(0.2)),
         figure(format!("window at rest, {how}, wake-ups"), wake_ups, "a second", None),
@@ -50,9 +50,9 @@ async fn rest(how: &str, pid: u32, seconds: u64) -> Result<Vec<Figure>> {
 /// Until five seconds cost less than a hundredth of a core, or two minutes are over.
 async fn settle(pid: u32) {
     for _ in 0..24 {
-        let before = processes::used(pid).running;
+        let before = processes::used(pid);
         tokio::time::sleep(Duration::from_secs(5)).await;
-        if processes::used(pid).running.saturating_sub(before) < Duration::from_millis(50) {
+        if processes::used(pid).since(&before).0 < Duration::from_millis(50) {
             return;
         }
     }

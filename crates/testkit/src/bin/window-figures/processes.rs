@@ -6,15 +6,27 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-/// What a tree of processes has used.
+/// What a tree of processes holds, and what each of its threads has used so far.
 #[derive(Default)]
 pub struct Used {
-    /// Time on processors.
-    pub running: Duration,
-    /// Times that a thread went to sleep by itself, which is how often one was woken.
-    pub wake_ups: u64,
+    /// By process and thread: time on processors, and how often it went to sleep by itself, which is how often it was woken.
+    threads: HashMap<(u32, u32), (Duration, u64)>,
     /// Megabytes, pages that several share counted once.
     pub memory: f64,
+}
+
+impl Used {
+    /// Time on processors and wake-ups since then. Thread by thread: one that has ended since takes what it had used with
+    /// it, so the difference of two sums would be less than what was used, down to nothing. What it used last is not known.
+    pub fn since(&self, before: &Self) -> (Duration, u64) {
+        let mut sum = (Duration::ZERO, 0);
+        for (thread, (running, wake_ups)) in &self.threads {
+            let (ran, woke) = before.threads.get(thread).copied().unwrap_or_default();
+            sum.0 += running.saturating_sub(ran);
+            sum.1 += wake_ups.saturating_sub(woke);
+        }
+        sum
+    }
 }
 
 /// The process whose program is this and that has the least id: the first that was started.
@@ -47,8 +59,10 @@ pub fn used(root: u32) -> Used {
     for pid in parents.keys().copied().filter(|pid| belongs(*pid)) {
         for thread in fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten() {
             let text = |name| fs::read_to_string(thread.path().join(name)).unwrap_or_default();
-            sum.running += Duration::from_nanos(number(&text("schedstat")));
-            sum.wake_ups += field(&text("status"), "voluntary_ctxt_switches:");
+            let Some(id) = thread.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+            let running = Duration::from_nanos(number(&text("schedstat")));
+            let wake_ups = field(&text("status"), "voluntary_ctxt_switches:");
+            sum.threads.insert((pid, id), (running, wake_ups));
         }
         let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap_or_default();
         sum.memory += field(&rollup, "Pss:") as f64 * 1024.0 / 1e6;
@@ -90,4 +104,25 @@ fn field(text: &str, name: &str) -> u64 {
 
 fn number(text: &str) -> u64 {
     text.split_whitespace().next().and_then(|word| word.parse().ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_has_ended_hides_nothing_of_the_others() {
+        let used = |threads: &[(u32, u64)]| Used {
+            threads: threads.iter().map(|&(id, n)| ((1, id), (Duration::from_millis(n), n))).collect(),
+            memory: 0.0,
+        };
+        let (before, after) = (used(&[(1, 5), (2, 1000)]), used(&[(1, 8), (3, 2)]));
+        assert_eq!(after.since(&before), (Duration::from_millis(5), 5));
+    }
+
+    #[test]
+    fn this_process_has_used_something() {
+        let before = Used::default();
+        assert!(used(std::process::id()).since(&before).0 > Duration::ZERO);
+    }
 }
