@@ -219,6 +219,32 @@ test("what comes while something older is read is counted, and waits", async () 
   });
 });
 
+test("who is at the end stays there, whatever comes between a scroll and its event", async () => {
+  await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
+    await openFirst(page);
+    await becomes(page, atEnd, true);
+    // In a frame's callback the event of the scroll before is still to come: every third time it comes first.
+    await page.evaluate(async () => {
+      const frame = () => new Promise((done) => requestAnimationFrame(done));
+      for (let n = 0; n < 40; n += 1) {
+        window.mockHost.grow(1 + (n % 4));
+        if (n % 3 === 0) await frame();
+        await new Promise((done) => setTimeout(done, n % 20));
+      }
+    });
+    await page.locator("[data-index='100099']").waitFor();
+    await becomes(page, atEnd, true, "after much has come");
+    for (const height of [500, 900, 640, 720]) {
+      await page.setViewportSize({ width: 1200, height });
+      // The extent is asked for, so that the view is laid out anew before it is told of its new height.
+      await page.evaluate(atEnd);
+      await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+      await becomes(page, atEnd, true, `in a window ${height} high`);
+    }
+    assert.equal(await page.locator("button.end").count(), 0, "nothing offers a way to where one is");
+  });
+});
+
 test("hostile text is text", async () => {
   await browser.withWindow({ mock: "hostile", width: 1200, height: 2400 }, async (page) => {
     await openFirst(page);
