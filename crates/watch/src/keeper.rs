@@ -1,9 +1,8 @@
 //! The thread that adds and removes watches, so that what is watched follows what exists.
 //!
-//! It is one piece of over four hundred lines because all of it shares one state: what is installed, polled and refused.
+//! It is one piece because all of it shares one state: what is installed, polled and refused.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
@@ -15,6 +14,7 @@ use watchbill_core::problem::{Problem, ProblemKind};
 
 use crate::fs::{FileKind, Fs, StdFs, problem, problem_of};
 use crate::hints::{Hint, HintSet};
+use crate::native::{limit_detail, sort_out, watch_tree};
 use crate::plan::{Plan, Planned, Reach, plan};
 use crate::poll::{Snapshot, silent_file_system};
 use crate::route::{Routes, Step, is_limit};
@@ -391,93 +391,5 @@ impl Keeper {
             }
         });
         *self.health.lock().unwrap_or_else(PoisonError::into_inner) = health.collect();
-    }
-}
-
-/// The callback: sorts one event out and returns at once.
-fn sort_out(
-    event: &notify::Result<notify::Event>,
-    routes: &RwLock<Routes>,
-    hints: &HintSet,
-    orders: &Mutex<Sender<Order>>,
-) {
-    let steps = routes.read().unwrap_or_else(PoisonError::into_inner).steps(event);
-    for step in steps {
-        match step {
-            Step::Hint(hint) => hints.insert(hint),
-            step => {
-                let orders = orders.lock().unwrap_or_else(PoisonError::into_inner);
-                // The keeper is gone: the watcher is being dropped.
-                orders.send(Order::Step(step)).unwrap_or_default();
-            }
-        }
-    }
-}
-
-/// Watches a folder with everything below it.
-///
-/// Notify gives up at the first folder below that vanishes or may not be read, and leaves its neighbours
-/// unwatched. Then each child is asked for by itself, so that only the one that cannot be watched is not.
-fn watch_tree(fs: &dyn Fs, native: &mut notify::RecommendedWatcher, top: &Path) -> notify::Result<()> {
-    let Err(error) = native.watch(top, RecursiveMode::Recursive) else { return Ok(()) };
-    if is_limit(&error) || !cfg!(target_os = "linux") {
-        return Err(error);
-    }
-    // Asked for alone, the folder tells whether it is itself the one that cannot be watched; the second call gives
-    // it back its reach over folders to come and over their removal, whatever happens below.
-    native.watch(top, RecursiveMode::NonRecursive)?;
-    if native.watch(top, RecursiveMode::Recursive).is_ok() {
-        return Ok(());
-    }
-    let children = fs.list(top).map_err(notify::Error::io)?;
-    for child in children.iter().filter(|child| child.kind == FileKind::Dir) {
-        let child = top.join(&child.name);
-        match watch_tree(fs, native, &child) {
-            Err(error) if is_limit(&error) => return Err(error),
-            Err(error) => tracing::debug!(%error, folder = %child.display(), "not watched"),
-            Ok(()) => {}
-        }
-    }
-    Ok(())
-}
-
-fn limit_detail(error: &notify::Error) -> String {
-    let (what, name, value) = match &error.kind {
-        notify::ErrorKind::Io(io) if is_instances(io) => ("watchers", "fs.inotify.max_user_instances", 1024),
-        _ => ("watches", "fs.inotify.max_user_watches", 524_288),
-    };
-    let seconds = POLL_INTERVAL.as_secs();
-    format!(
-        "The system allows no more {what}, so this folder is looked at every {seconds} seconds instead. Raise the \
-         limit with `sudo sysctl {name}={value}` and start again."
-    )
-}
-
-#[cfg(unix)]
-fn is_instances(error: &io::Error) -> bool {
-    error.raw_os_error() != Some(rustix::io::Errno::NOSPC.raw_os_error())
-}
-
-#[cfg(not(unix))]
-fn is_instances(_error: &io::Error) -> bool {
-    false
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[cfg(unix)]
-    #[test]
-    fn the_limits_of_the_system_are_named() {
-        use rustix::io::Errno;
-        let error = |errno: Errno| notify::Error::io(io::Error::from_raw_os_error(errno.raw_os_error()));
-        assert!(limit_detail(&error(Errno::MFILE)).contains("fs.inotify.max_user_instances"));
-        assert!(limit_detail(&error(Errno::NOSPC)).contains("fs.inotify.max_user_watches"));
-        assert!(
-            is_limit(&error(Errno::MFILE))
-                && is_limit(&error(Errno::NOSPC))
-                && !is_limit(&error(Errno::ACCESS))
-        );
     }
 }
