@@ -6,6 +6,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use watchbill_core::person::Word;
 use watchbill_protocol::error::ApiError;
 use watchbill_protocol::roster::RosterMessage;
+use watchbill_watch::scan::Scan;
 
 use crate::engine::Engine;
 use crate::first_scan::FirstScan;
@@ -15,7 +16,6 @@ use crate::publish::{AlertSink, Sink, Subscription};
 use crate::settings::Settings;
 use crate::source::Source;
 use crate::transcripts::Loaded;
-use watchbill_watch::scan::Scan;
 
 /// A question that the loop answers between two steps.
 pub(crate) type Question = Box<dyn FnOnce(&Engine, &dyn Source) + Send>;

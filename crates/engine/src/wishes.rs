@@ -2,8 +2,9 @@
 //!
 //! Whoever may not write leaves a wish, `<time>-<process>-<n>.wish`, which is there as a whole or not at all. Whoever writes
 //! fulfils it, stores that with its name, writes what came of it beside it (`.answer`) and takes the wish away, in this
-//! order: a wish that nobody has stored stays, over the end of any program, and none is fulfilled twice. Then, and after each word of its own, it touches `heard`, and every program
-//! that watches the folder reads from the store what the person has said.
+//! order: a wish that nobody has stored stays, over the end of any program, and none is fulfilled twice. Then, and after
+//! each word of its own, it touches `heard`, and every program that watches the folder reads from the store what the
+//! person has said.
 
 use std::fs;
 use std::io;

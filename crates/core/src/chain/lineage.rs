@@ -42,6 +42,28 @@ pub struct Lineage {
     pub custom_title: Option<Arc<str>>,
 }
 
+impl Lineage {
+    /// Of a session of which no record is known yet.
+    pub fn unknown(session: SessionId) -> Self {
+        Self {
+            session,
+            first_record: None,
+            boundaries: Vec::new(),
+            process_sessions: Vec::new(),
+            own_process_session: false,
+            forked_from: None,
+            foreign_sessions: Vec::new(),
+            began_by: None,
+            started_at: None,
+            own_started_at: None,
+            spans: Vec::new(),
+            segments: vec![Segment { started_at: None, ended_at: None, boundary: None }],
+            cwds: Vec::new(),
+            custom_title: None,
+        }
+    }
+}
+
 /// How many boundary ids are kept per session.
 pub const BOUNDARY_LIMIT: usize = 63;
 /// How many spans of activity are kept per session.

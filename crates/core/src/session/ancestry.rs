@@ -34,34 +34,14 @@ pub struct Ancestry {
 }
 
 fn unknown() -> Lineage {
-    lineage_of(SessionId::new(""))
-}
-
-/// Of a session of which no record is known yet.
-fn lineage_of(session: SessionId) -> Lineage {
-    Lineage {
-        session,
-        first_record: None,
-        boundaries: Vec::new(),
-        process_sessions: Vec::new(),
-        own_process_session: false,
-        forked_from: None,
-        foreign_sessions: Vec::new(),
-        began_by: None,
-        started_at: None,
-        own_started_at: None,
-        spans: Vec::new(),
-        segments: vec![Segment { started_at: None, ended_at: None, boundary: None }],
-        cwds: Vec::new(),
-        custom_title: None,
-    }
+    Lineage::unknown(SessionId::new(""))
 }
 
 impl Ancestry {
     /// Of a session of which no record is known yet.
     pub fn new(session: SessionId) -> Self {
         Self {
-            lineage: lineage_of(session),
+            lineage: Lineage::unknown(session),
             revision: 0,
             summary_expected: false,
             turn_seen: false,

@@ -26,20 +26,13 @@ pub fn session(name: &str, spans: &[(i64, i64)]) -> Told {
     let spans: Vec<_> = spans.iter().map(|&(a, b)| (at(a), at(b))).collect();
     let (first, last) = (spans.first().map(|s| s.0), spans.last().map(|s| s.1));
     Told(Lineage {
-        session: id(name),
         first_record: Some(record(&format!("first record of {name}"))),
-        boundaries: Vec::new(),
-        process_sessions: Vec::new(),
-        own_process_session: false,
-        forked_from: None,
-        foreign_sessions: Vec::new(),
-        began_by: None,
         started_at: first,
         own_started_at: first,
         spans,
         segments: vec![Segment { started_at: first, ended_at: last, boundary: None }],
         cwds: vec![Arc::from("/repo")],
-        custom_title: None,
+        ..Lineage::unknown(id(name))
     })
 }
 

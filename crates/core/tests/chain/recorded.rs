@@ -34,7 +34,7 @@ fn recorded(recording: &str, until: i64) -> World {
                 let id = SessionId::new(
                     path.rsplit('/').next().and_then(|n| n.strip_suffix(".jsonl")).expect("a name"),
                 );
-                let lineage = lineages.entry(id.clone()).or_insert_with(|| empty(id));
+                let lineage = lineages.entry(id.clone()).or_insert_with(|| Lineage::unknown(id));
                 text.lines()
                     .filter_map(|l| serde_json::from_str(l).ok())
                     .for_each(|r: Value| fold(lineage, &r));
@@ -58,25 +58,6 @@ fn recorded(recording: &str, until: i64) -> World {
     world.lineages = lineages.into_values().collect();
     world.live = on.into_values().collect();
     world
-}
-
-fn empty(session: SessionId) -> Lineage {
-    Lineage {
-        session,
-        first_record: None,
-        boundaries: Vec::new(),
-        process_sessions: Vec::new(),
-        own_process_session: false,
-        forked_from: None,
-        foreign_sessions: Vec::new(),
-        began_by: None,
-        started_at: None,
-        own_started_at: None,
-        spans: Vec::new(),
-        segments: vec![Segment { started_at: None, ended_at: None, boundary: None }],
-        cwds: Vec::new(),
-        custom_title: None,
-    }
 }
 
 fn fold(lineage: &mut Lineage, record: &Value) {
