@@ -144,6 +144,29 @@ test("the whole job by keyboard", async () => {
   });
 });
 
+test("a resume command that is still asked for reaches the clipboard; one that cannot be had is said", async () => {
+  await browser.withWindow({ mock: 30 }, async (page) => {
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.locator("[data-session]").first().waitFor();
+    await page.evaluate(() => {
+      window.mockHost.resumeCommand = () => new Promise((done) => (window.answer = done));
+    });
+    await page.keyboard.press("j");
+    await page.keyboard.press("c");
+    await page.evaluate(() => window.answer("claude --resume of-late"));
+    await page.locator("text=Resume command copied").waitFor();
+    await becomes(page, () => navigator.clipboard.readText(), "claude --resume of-late");
+
+    await page.evaluate(() => {
+      window.mockHost.resumeCommand = () => Promise.reject({ code: "not_found", message: "No session has this id." });
+    });
+    await page.keyboard.press("j");
+    await page.keyboard.press("c");
+    await page.locator("text=No session has this id.").waitFor();
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), "claude --resume of-late");
+  });
+});
+
 test("below 760 px the pane covers the roster, and Escape gives the focus back to the row", async () => {
   await browser.withWindow({ mock: 30 }, async (page) => {
     await page.click("text=Migrate sessions to Redis");

@@ -1,4 +1,4 @@
-// The selected session's terminal: taking the person there, and the line that takes the session up again.
+// The selected session's terminal: taking the person there.
 
 import type { FocusAnswer } from "./bindings/FocusAnswer";
 import { type Host, reasonOf } from "./host/host";
@@ -8,7 +8,6 @@ export type Said = { readonly words: string; readonly command?: string; readonly
 
 export class Terminal {
   #host: Host;
-  #resume = $state<{ sessionId: string; command: string }>();
   #said = $state<{ sessionId: string; said: Said }>();
   /** A terminal that is slow to answer must not be asked twice. */
   #asked = $state<string>();
@@ -40,17 +39,6 @@ export class Terminal {
     if (this.#asked !== sessionId) return;
     this.#asked = undefined;
     this.#said = { sessionId, said };
-  }
-
-  /** Asks ahead: a web view lets a key write to the clipboard only at once. */
-  async prepare(sessionId: string): Promise<void> {
-    const command = await this.#host.resumeCommand(sessionId);
-    this.#resume = { sessionId, command };
-  }
-
-  /** The resume command at once where it is known. */
-  resume(sessionId: string): string | Promise<string> {
-    return this.#resume?.sessionId === sessionId ? this.#resume.command : this.#host.resumeCommand(sessionId);
   }
 }
 

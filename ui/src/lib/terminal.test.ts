@@ -37,11 +37,3 @@ test("what the host refuses is said", async () => {
   await terminal.focus("gone");
   expect(terminal.said("gone")?.words).toContain("gone");
 });
-
-test("the resume command is at hand once it was asked for", async () => {
-  const [row] = everydayRows();
-  if (row === undefined) throw new Error("there are rows");
-  const terminal = new Terminal(new MockHost({ rows: [row] }));
-  await terminal.prepare(row.sessionId);
-  expect(terminal.resume(row.sessionId)).toContain(`claude --resume ${row.sessionId}`);
-});

@@ -1,11 +1,20 @@
 // Text to the clipboard, also where the web view refuses the modern call.
 
-export async function copyText(text: string): Promise<void> {
+/**
+ * A text that is still asked for is promised to the clipboard: once a key's moment is over, WebKit takes nothing more.
+ * Fails as the promise does.
+ */
+export async function copyText(text: string | Promise<string>): Promise<void> {
   try {
-    await navigator.clipboard.writeText(text);
+    await (typeof text === "string" ? navigator.clipboard.writeText(text) : navigator.clipboard.write([promised(text)]));
   } catch {
-    copyThroughSelection(text);
+    copyThroughSelection(await text);
   }
+}
+
+function promised(text: Promise<string>): ClipboardItem {
+  const type = "text/plain";
+  return new ClipboardItem({ [type]: text.then((known) => new Blob([known], { type })) });
 }
 
 function copyThroughSelection(text: string): void {

@@ -62,7 +62,7 @@ export interface Host {
   mute(until: string | null): Promise<void>;
   /** The window shows this session in full, or the roster alone: nothing has to be told of what is looked at. */
   lookingAt(sessionId: string | null): Promise<void>;
-  copy(text: string): Promise<void>;
+  copy(text: string | Promise<string>): Promise<void>;
   startDemo(): Promise<void>;
   settings(): Promise<SettingsView>;
   /** Hands over the settings now and after every change, whoever made it, until the returned function is called. */

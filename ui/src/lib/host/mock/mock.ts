@@ -291,9 +291,10 @@ export class MockHost implements Host {
     this.lookedAt.push(sessionId);
   }
 
-  async copy(text: string): Promise<void> {
-    this.copied.push(text);
-    await copyText(text).catch(() => undefined);
+  async copy(text: string | Promise<string>): Promise<void> {
+    const written = copyText(text).catch(() => undefined);
+    this.copied.push(await text);
+    await written;
   }
 
   async startDemo(): Promise<void> {
