@@ -8,6 +8,7 @@
 #![cfg(target_os = "linux")]
 
 mod accessible;
+mod ask;
 mod desktop;
 mod driver;
 mod launcher;

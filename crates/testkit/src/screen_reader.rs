@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Result, anyhow};
 use futures_util::StreamExt;
-use serde::de::DeserializeOwned;
 use zbus::message::Type as MessageType;
-use zbus::zvariant::{DynamicType, OwnedObjectPath, OwnedValue, Type};
+use zbus::zvariant::{OwnedObjectPath, OwnedValue};
 use zbus::{Connection, MatchRule, Message, MessageStream, connection};
 
 use crate::accessible::{Accessible, role_of, states_of};
+use crate::ask::ask;
 use crate::{Desktop, until};
 
 const ACCESSIBLE: &str = "org.a11y.atspi.Accessible";
@@ -25,6 +25,12 @@ const DEEPEST: usize = 60;
 /// Where a thing is: the bus name of its process, and its path there.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize, zbus::zvariant::Type)]
 struct Place(String, OwnedObjectPath);
+
+impl Place {
+    fn at(&self) -> (&str, &str) {
+        (&self.0, self.1.as_str())
+    }
+}
 
 /// A screen reader on a desktop's accessibility bus; it leaves when it is dropped.
 pub struct ScreenReader {
@@ -121,10 +127,10 @@ impl ScreenReader {
 
 /// Reads a thing and all that is in it.
 async fn read(connection: &Connection, place: &Place, depth: usize) -> Result<Accessible> {
-    let role: u32 = ask(connection, place, ACCESSIBLE, "GetRole", &()).await?;
-    let bits: Vec<u32> = ask(connection, place, ACCESSIBLE, "GetState", &()).await?;
+    let role: u32 = ask(connection, place.at(), ACCESSIBLE, "GetRole", &()).await?;
+    let bits: Vec<u32> = ask(connection, place.at(), ACCESSIBLE, "GetState", &()).await?;
     let attributes: BTreeMap<String, String> =
-        ask(connection, place, ACCESSIBLE, "GetAttributes", &()).await.unwrap_or_default();
+        ask(connection, place.at(), ACCESSIBLE, "GetAttributes", &()).await.unwrap_or_default();
     let mut inside = Vec::new();
     if depth < DEEPEST {
         for child in children(connection, place).await? {
@@ -143,13 +149,13 @@ async fn read(connection: &Connection, place: &Place, depth: usize) -> Result<Ac
 }
 
 async fn children(connection: &Connection, place: &Place) -> Result<Vec<Place>> {
-    let mut all: Vec<Place> = ask(connection, place, ACCESSIBLE, "GetChildren", &()).await?;
+    let mut all: Vec<Place> = ask(connection, place.at(), ACCESSIBLE, "GetChildren", &()).await?;
     if all.is_empty() {
         // GTK tells of what another process has put into a window (WebKit its page) only to who asks one by one.
         let value: OwnedValue =
-            ask(connection, place, PROPERTIES, "Get", &(ACCESSIBLE, "ChildCount")).await?;
+            ask(connection, place.at(), PROPERTIES, "Get", &(ACCESSIBLE, "ChildCount")).await?;
         for index in 0..i32::try_from(value)? {
-            all.push(ask(connection, place, ACCESSIBLE, "GetChildAtIndex", &index).await?);
+            all.push(ask(connection, place.at(), ACCESSIBLE, "GetChildAtIndex", &index).await?);
         }
     }
     // A thing that is about to go stands there as nothing.
@@ -158,29 +164,12 @@ async fn children(connection: &Connection, place: &Place) -> Result<Vec<Place>> 
 
 /// The text of a thing, or nothing where it has none.
 async fn text(connection: &Connection, place: &Place) -> String {
-    ask(connection, place, "org.a11y.atspi.Text", "GetText", &(0_i32, -1_i32)).await.unwrap_or_default()
+    ask(connection, place.at(), "org.a11y.atspi.Text", "GetText", &(0_i32, -1_i32)).await.unwrap_or_default()
 }
 
 async fn property(connection: &Connection, place: &Place, name: &str) -> Result<String> {
-    let value: OwnedValue = ask(connection, place, PROPERTIES, "Get", &(ACCESSIBLE, name)).await?;
+    let value: OwnedValue = ask(connection, place.at(), PROPERTIES, "Get", &(ACCESSIBLE, name)).await?;
     Ok(String::try_from(value)?)
-}
-
-async fn ask<Arguments, Answer>(
-    connection: &Connection,
-    place: &Place,
-    interface: &str,
-    method: &str,
-    arguments: &Arguments,
-) -> Result<Answer>
-where
-    Arguments: serde::Serialize + DynamicType + Sync,
-    Answer: DeserializeOwned + Type,
-{
-    let reply = connection
-        .call_method(Some(place.0.as_str()), place.1.as_str(), Some(interface), method, arguments)
-        .await?;
-    Ok(reply.body().deserialize()?)
 }
 
 /// Notes what is put into live regions. WebKit tells of it as of any other text that is new: whoever listens looks where
@@ -218,7 +207,7 @@ async fn said(connection: &Connection, signal: &Message) -> Option<String> {
         _ => return None,
     };
     let attributes: BTreeMap<String, String> =
-        ask(connection, &place, ACCESSIBLE, "GetAttributes", &()).await.ok()?;
+        ask(connection, place.at(), ACCESSIBLE, "GetAttributes", &()).await.ok()?;
     let live = attributes.get("container-live").or_else(|| attributes.get("live"))?;
     (live != "off" && !words.trim().is_empty()).then_some(words)
 }

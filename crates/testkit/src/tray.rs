@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context, Result};
-use serde::de::DeserializeOwned;
 use zbus::message::Header;
 use zbus::object_server::SignalEmitter;
-use zbus::zvariant::{DynamicType, ObjectPath, OwnedValue, Type, Value};
+use zbus::zvariant::{ObjectPath, OwnedValue, Value};
 use zbus::{Connection, connection, interface};
 
+use crate::ask::ask;
 use crate::{Desktop, until};
 
 const ITEM: &str = "org.kde.StatusNotifierItem";
@@ -116,7 +116,7 @@ impl TrayItem {
     /// # Errors
     /// When the program does not take clicks.
     pub async fn activate(&self) -> Result<()> {
-        self.call(&self.path, ITEM, "Activate", &(10_i32, 10_i32)).await
+        ask(&self.connection, self.at(&self.path), ITEM, "Activate", &(10_i32, 10_i32)).await
     }
 
     /// The text that a panel shows beside the pointer.
@@ -147,7 +147,8 @@ impl TrayItem {
     pub async fn menu(&self) -> Result<MenuEntry> {
         let path = self.menu_path().await?;
         let all: (i32, i32, Vec<&str>) = (0, -1, Vec::new());
-        let (_revision, layout): (u32, Layout) = self.call(&path, MENU, "GetLayout", &all).await?;
+        let (_revision, layout): (u32, Layout) =
+            ask(&self.connection, self.at(&path), MENU, "GetLayout", &all).await?;
         Ok(MenuEntry::from(layout))
     }
 
@@ -167,24 +168,13 @@ impl TrayItem {
         Ok(ObjectPath::try_from(&*value)?.to_string())
     }
 
-    async fn property(&self, name: &str) -> Result<OwnedValue> {
-        self.call(&self.path, "org.freedesktop.DBus.Properties", "Get", &(ITEM, name)).await
+    fn at<'p>(&'p self, path: &'p str) -> (&'p str, &'p str) {
+        (&self.service, path)
     }
 
-    async fn call<Arguments, Answer>(
-        &self,
-        path: &str,
-        interface: &str,
-        method: &str,
-        arguments: &Arguments,
-    ) -> Result<Answer>
-    where
-        Arguments: serde::Serialize + DynamicType + Sync,
-        Answer: DeserializeOwned + Type,
-    {
-        let service = Some(self.service.as_str());
-        let reply = self.connection.call_method(service, path, Some(interface), method, arguments).await?;
-        Ok(reply.body().deserialize()?)
+    async fn property(&self, name: &str) -> Result<OwnedValue> {
+        ask(&self.connection, self.at(&self.path), "org.freedesktop.DBus.Properties", "Get", &(ITEM, name))
+            .await
     }
 }
 

@@ -10,6 +10,12 @@ use crate::process;
 use crate::program::{Said, run, watchbill};
 use crate::tree::{now, transcript};
 
+/// What only reads the history.
+const READING: &[&[&str]] = &[&["search", "stored"], &["status"], &["doctor"]];
+/// What reads it, between what writes it.
+const ALL: &[&[&str]] =
+    &[&["index"], &["search", "stored"], &["status"], &["doctor"], &["forget", "said-before", "--yes"]];
+
 /// A home and a data folder, which may lie elsewhere.
 struct Home {
     home: tempfile::TempDir,
@@ -98,23 +104,11 @@ fn a_full_disk_in_the_words_of_the_commands() {
     for n in 0..20 {
         home.has(&format!("much-{n}"), &"words that fill a disk ".repeat(2_000));
     }
-    insta::assert_snapshot!(
-        "full_disk",
-        home.told(&[
-            &["index"],
-            &["search", "stored"],
-            &["status"],
-            &["doctor"],
-            &["forget", "said-before", "--yes"]
-        ])
-    );
+    insta::assert_snapshot!("full_disk", home.told(ALL));
     std::fs::remove_file(ballast).unwrap();
     assert_eq!(home.say(&["index"]).code, 0);
     assert_eq!(home.say(&["search", "fill a disk"]).code, 0);
-    insta::assert_snapshot!(
-        "full_disk_is_over",
-        home.told(&[&["search", "stored"], &["status"], &["doctor"]])
-    );
+    insta::assert_snapshot!("full_disk_is_over", home.told(READING));
 }
 
 #[test]
@@ -125,22 +119,10 @@ fn a_folder_that_may_not_be_written_in_the_words_of_the_commands() {
     assert_eq!(home.say(&["index"]).code, 0);
     process::mount("remount,bind,ro", &folder);
     home.has("said-later", "words that are not stored");
-    insta::assert_snapshot!(
-        "read_only",
-        home.told(&[
-            &["index"],
-            &["search", "stored"],
-            &["status"],
-            &["doctor"],
-            &["forget", "said-before", "--yes"]
-        ])
-    );
+    insta::assert_snapshot!("read_only", home.told(ALL));
     process::mount("remount,bind,rw", &folder);
     assert_eq!(home.say(&["index"]).code, 0);
-    insta::assert_snapshot!(
-        "read_only_is_over",
-        home.told(&[&["search", "stored"], &["status"], &["doctor"]])
-    );
+    insta::assert_snapshot!("read_only_is_over", home.told(READING));
 }
 
 #[test]
@@ -153,9 +135,9 @@ fn a_damaged_database_is_set_aside_in_the_words_of_the_commands() {
     let middle = bytes.len() / 4..bytes.len() * 3 / 4;
     bytes[middle].fill(0x5a);
     std::fs::write(&database, bytes).unwrap();
-    insta::assert_snapshot!("damaged", home.told(&[&["search", "stored"], &["status"], &["doctor"]]));
+    insta::assert_snapshot!("damaged", home.told(READING));
     assert_eq!(home.say(&["index"]).code, 0);
-    insta::assert_snapshot!("damaged_is_over", home.told(&[&["search", "stored"], &["status"], &["doctor"]]));
+    insta::assert_snapshot!("damaged_is_over", home.told(READING));
     let aside = std::fs::read_dir(&home.data).unwrap().filter(|entry| {
         entry.as_ref().unwrap().file_name().to_string_lossy().starts_with("watchbill.db.corrupt-")
     });

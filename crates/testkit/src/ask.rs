@@ -1,0 +1,27 @@
+//! One question to another program on a bus, and its answer.
+
+use anyhow::Result;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use zbus::Connection;
+use zbus::zvariant::{DynamicType, Type};
+
+/// Calls the method of the object, whose place is a bus name and a path.
+///
+/// # Errors
+/// When the program refuses or is not there, and when its answer is of another type.
+pub(crate) async fn ask<Arguments, Answer>(
+    connection: &Connection,
+    place: (&str, &str),
+    interface: &str,
+    method: &str,
+    arguments: &Arguments,
+) -> Result<Answer>
+where
+    Arguments: Serialize + DynamicType + Sync,
+    Answer: DeserializeOwned + Type,
+{
+    let (service, path) = place;
+    let reply = connection.call_method(Some(service), path, Some(interface), method, arguments).await?;
+    Ok(reply.body().deserialize()?)
+}
