@@ -21,6 +21,8 @@ export class TimelineModel {
   epoch = $state(0);
   loaded = $state(false);
   failure = $state("");
+  /** How often somebody wished to go somewhere in it, or went: an answer to an older wish moves nobody. */
+  wishes = 0;
 
   #host: Host;
   #sessionId: string;
