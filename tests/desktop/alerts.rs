@@ -10,7 +10,7 @@ use watchbill_testkit::{
 
 use crate::agent::Agent;
 use crate::roster::shows;
-use crate::{PROGRAM, start, window};
+use crate::{PROGRAM, ended, start, window};
 
 const API: &str = "11111111-1111-4111-8111-111111111111";
 const WEB: &str = "22222222-2222-4222-8222-222222222222";
@@ -424,4 +424,46 @@ async fn a_server_that_hangs_costs_its_own_alert_and_no_other() -> Result<()> {
     web.wants_to_run("make")?;
     stage.standing("web-app wants to run `make`").await?;
     Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_slow_server_shows_late_leads_to_its_session_and_goes_if_it_is_over() -> Result<()> {
+    let stage = Stage::set(&[]).await?;
+    let mut api = stage.agent("api-server", API).await?;
+    let mut web = stage.agent("web-app", WEB).await?;
+    stage.screen.hold(true);
+    api.wants_to_run("npm publish")?;
+    let log = stage.desktop.home().join("program.log");
+    until("a word in the log", 30, async || {
+        let log = std::fs::read_to_string(&log).ok()?;
+        log.contains("has not answered").then_some(())
+    })
+    .await?;
+    web.wants_to_run("make")?;
+    stage.menu("2 need you").await?;
+    // So that the server was asked for the second one, too.
+    tokio::time::sleep(ALERT_WOULD_HAVE_COME).await;
+    api.is_asked("Never mind")?;
+    stage.menu("1 needs you").await?;
+    stage.screen.hold(false);
+
+    let shown = stage.standing("web-app wants to run `make`").await?;
+    until("the first to go", 30, async || (stage.screen.standing().len() == 1).then_some(())).await?;
+    assert_eq!(stage.screen.shown(), 2, "each was shown once");
+    stage.screen.choose(shown.id, "default").await?;
+    window(&stage.desktop).await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_stands_on_the_screen_after_the_program_has_quit() -> Result<()> {
+    let Stage { screen, item, _panel, _program, desktop, .. } = Stage::set(&[]).await?;
+    let mut api = Agent::start(desktop.home(), "api-server", API)?;
+    api.is_asked("Work on api-server")?;
+    menu(&item, "● Work on api-server").await?;
+    api.wants_to_run("npm publish")?;
+    standing(&screen, WANTS).await?;
+    choose(&item, "Quit").await?;
+    ended(_program).await?;
+    nothing_stands(&screen).await
 }

@@ -12,6 +12,20 @@ after(() => browser.stop());
 const view = () => document.querySelector("[role=region][aria-label=Timeline]");
 const atEnd = `(() => { const v = (${view})(); return Math.abs(v.scrollHeight - v.scrollTop - v.clientHeight) < 3 })()`;
 
+const frame = () => new Promise((done) => requestAnimationFrame(done));
+
+/** Waits until what is drawn in the timeline has stood still for ten frames: scrolls of all kinds have come to rest. */
+async function still(page) {
+  const drawn = () => [...document.querySelectorAll("[data-index]")].map((item) => `${item.dataset.index} ${item.getBoundingClientRect().top} ${item.querySelector(".entry") !== null}`).join();
+  let before;
+  for (let same = 0; same < 10; ) {
+    const now = await page.evaluate(drawn);
+    same = now === before ? same + 1 : 0;
+    before = now;
+    await page.evaluate(frame);
+  }
+}
+
 async function openFirst(page) {
   await page.locator("[data-session]").first().waitFor();
   await page.keyboard.press("j");
@@ -242,6 +256,123 @@ test("who is at the end stays there, whatever comes between a scroll and its eve
       await becomes(page, atEnd, true, `in a window ${height} high`);
     }
     assert.equal(await page.locator("button.end").count(), 0, "nothing offers a way to where one is");
+  });
+});
+
+test("who opens something between a scroll to the end and its event has left the end", async () => {
+  await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
+    await openFirst(page);
+    await becomes(page, atEnd, true);
+    const opened = await page.evaluate(async () => {
+      const view = document.querySelector("[role=region][aria-label=Timeline]");
+      const before = view.scrollTop;
+      window.mockHost.grow(1);
+      // The view goes along when the new item is measured. A message that is posted in a frame's callback comes after
+      // that, and before the next frame, which is the one that brings the event of the scroll.
+      while (view.scrollTop === before) {
+        await new Promise((done) => requestAnimationFrame(() => {
+          const { port1, port2 } = new MessageChannel();
+          port1.onmessage = done;
+          port2.postMessage(0);
+        }));
+      }
+      const line = [...document.querySelectorAll(".tool .line")].findLast((one) => one.getBoundingClientRect().top < view.getBoundingClientRect().bottom - 200);
+      const opened = { index: line.closest("[data-index]").dataset.index, top: line.getBoundingClientRect().top };
+      line.click();
+      return opened;
+    });
+    const line = page.locator(`[data-index='${opened.index}'] .line`);
+    await page.locator(`[data-index='${opened.index}'] pre`).first().waitFor();
+    await page.locator(".end:has-text('Jump to the end')").waitFor();
+    await still(page);
+    assert.equal((await line.boundingBox()).y, opened.top, "what was opened stays under the pointer");
+  });
+});
+
+test("another timeline under the same pane is measured anew, and nothing of the one before stays open", async () => {
+  await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
+    await openFirst(page);
+    await becomes(page, atEnd, true);
+    await page.evaluate(`(${view})().scrollTop -= 3000`);
+    await still(page);
+    await page.evaluate(() => {
+      const { top, bottom } = document.querySelector("[role=region][aria-label=Timeline]").getBoundingClientRect();
+      const inSight = (line) => line.getBoundingClientRect().top > top && line.getBoundingClientRect().bottom < bottom;
+      [...document.querySelectorAll(".tool .line")].find(inSight).click();
+    });
+    await page.locator(".line[aria-expanded=true]").waitFor();
+    await page.evaluate(() => {
+      const timeline = window.mockHost.timeline.bind(window.mockHost);
+      // The items are the same ones, further down by what was joined before them.
+      window.mockHost.timeline = async (id, from, limit) => {
+        const answer = await timeline(id, from === undefined ? undefined : Math.max(0, from - 2), limit);
+        return { ...answer, workChainId: "joined", from: from ?? answer.from + 2, total: answer.total + 2, items: answer.items.map((item) => ({ ...item, index: item.index + 2 })) };
+      };
+      window.mockHost.grow(0);
+    });
+    await page.locator("[aria-setsize='100002']").first().waitFor();
+    await still(page);
+    const laid = () => {
+      const items = [...document.querySelectorAll("[data-index]")].map((item) => ({ index: Number(item.dataset.index), box: item.getBoundingClientRect() })).sort((a, b) => a.index - b.index);
+      return { drawn: items.length > 20, apart: items.slice(1).filter(({ box }, i) => Math.abs(box.top - items[i].box.bottom) > 1).length, open: document.querySelectorAll(".line[aria-expanded=true]").length };
+    };
+    await becomes(page, laid, { drawn: true, apart: 0, open: 0 });
+  });
+});
+
+test("who goes elsewhere before a place is found stays there, and hears nothing of what became of it", async () => {
+  await browser.withWindow({ mock: 30, width: 1200, height: 420 }, async (page) => {
+    await openFirst(page);
+    await page.evaluate(() => {
+      window.places = [];
+      window.mockHost.timelinePlace = () => new Promise((give, refuse) => window.places.push({ give, refuse }));
+    });
+    const find = async (n) => {
+      await page.keyboard.press("Control+k");
+      await page.keyboard.type("version minor");
+      await page.locator("[role=option]:has(mark)").first().click();
+      await becomes(page, () => window.places.length, n);
+    };
+    await find(1);
+    await page.locator(".segment").first().click();
+    await becomes(page, `(${view})().scrollTop < 40`, true);
+    await page.evaluate(() => window.places[0].give({ index: 15, within: [] }));
+    await still(page);
+    assert.equal(await page.evaluate(`(${view})().scrollTop < 40`), true);
+    assert.equal(await page.locator("[data-found]").count(), 0);
+    await find(2);
+    await page.click(".end");
+    await becomes(page, atEnd, true);
+    await page.evaluate(() => window.places[1].refuse({ code: "internal", message: "The transcript cannot be read." }));
+    await still(page);
+    assert.equal(await page.evaluate(atEnd), true);
+    assert.equal(await page.locator("text=cannot be read").count(), 0);
+    // The focus comes back to where it was when the palette closes, which is no way of the person's own.
+    await page.locator(".tool .line").last().focus();
+    await find(3);
+    await page.evaluate(() => window.places[2].give({ index: 3, within: [] }));
+    await page.locator("[data-index='3'] [data-found]").waitFor();
+  });
+});
+
+test("whoever has gone on from a found place by keys inside its items is not thrown back by what comes", async () => {
+  await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
+    await page.locator("[data-session]").first().waitFor();
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("step 499");
+    await page.locator("[role=option]:has(mark)").first().click();
+    await page.locator("[data-found]").waitFor();
+    await still(page);
+    const found = await page.evaluate(`(${view})().scrollTop`);
+    await page.locator("[data-found] .line").focus();
+    await page.keyboard.press("PageDown");
+    await becomes(page, `(${view})().scrollTop > ${found} + 100`, true);
+    await still(page);
+    const there = await page.evaluate(`(${view})().scrollTop`);
+    await page.evaluate(() => window.mockHost.grow(3));
+    await page.locator("[aria-setsize='100003']").first().waitFor();
+    await still(page);
+    assert.equal(await page.evaluate(`(${view})().scrollTop`), there);
   });
 });
 

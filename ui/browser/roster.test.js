@@ -319,3 +319,55 @@ test("a working glyph moves by opacity alone and in steps, and not at all when m
     assert.deepEqual(await page.evaluate(animation), []);
   });
 });
+
+test("how well all is watched is asked again when something may have changed it", async () => {
+  await browser.withWindow({ mock: "first", height: 900 }, async (page) => {
+    const health = () => document.querySelector("[title^=Health]").title;
+    await becomes(page, health, "Health: All is watched");
+    const tellUnwatched = async (count) => {
+      await page.evaluate(async (unwatched) => {
+        const was = await window.mockHost.doctor();
+        const gone = Array.from({ length: unwatched }, () => ({ ...was.roots[0], exists: false }));
+        window.mockHost.doctor = async () => ({ ...was, roots: [{ ...was.roots[0], exists: true }, ...gone] });
+      }, count);
+    };
+    await tellUnwatched(1);
+    await page.evaluate(() => {
+      const base = window.mockHost.revision;
+      window.mockHost.send({ type: "delta", base, revision: base + 1, generatedAt: "2026-03-14T13:02:20.000Z", upserts: [], removals: [], problems: [] });
+    });
+    await becomes(page, health, "Health: 1 folder not watched", "a problem came or went");
+    await tellUnwatched(2);
+    await page.getByText("Show the change…").click();
+    await page.getByRole("button", { name: "Install", exact: true }).click();
+    await becomes(page, health, "Health: 2 folders not watched", "the hooks are there");
+  });
+});
+
+test("a strip shows no session in full, so that alerts of all of them are told", async () => {
+  await browser.withWindow({ mock: 30, width: 1200 }, async (page) => {
+    const lookedAt = () => window.mockHost.lookedAt.at(-1);
+    await page.locator("[data-session]").first().waitFor();
+    await page.keyboard.press("j");
+    await page.keyboard.press("Enter");
+    const open = await page.locator("[aria-current=true]").getAttribute("data-session");
+    await becomes(page, lookedAt, open);
+    await page.keyboard.press("m");
+    await becomes(page, lookedAt, null);
+    await page.keyboard.press("m");
+    await becomes(page, lookedAt, open);
+  });
+});
+
+test("the order is held no longer than the list is there", async () => {
+  await browser.withWindow({ mock: 30 }, async (page) => {
+    await page.locator("[data-session='b81d7f34-5a0c-4a3e-8f4b-0d5c7e2a9b13']").hover();
+    await page.keyboard.press("m");
+    await page.locator("[data-session]").first().waitFor({ state: "detached" });
+    await page.mouse.move(200, 5);
+    await page.evaluate(redisAsks, { state: "idle", status: "idle", group: "idle" });
+    await page.keyboard.press("m");
+    await page.locator("[data-session]").first().waitFor();
+    assert.equal(await page.evaluate(() => document.querySelector("[data-session]").closest("section").textContent.includes("Migrate")), false);
+  });
+});
