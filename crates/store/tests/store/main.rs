@@ -9,6 +9,7 @@ mod forget;
 mod history;
 mod kill;
 mod laws;
+mod locks;
 mod log;
 mod rig;
 mod states;
