@@ -61,6 +61,13 @@ pub(crate) fn size(file: &Path) -> u64 {
     fs::metadata(file).map_or(0, |meta| meta.len())
 }
 
+/// So that the name of a new file outlasts a crash. Not every file system can.
+pub(crate) fn sync_names(folder: &Path) {
+    if let Err(error) = fs::File::open(folder).and_then(|folder| folder.sync_all()) {
+        tracing::debug!(%error, folder = %folder.display(), "a new name may not outlast a crash");
+    }
+}
+
 /// With less room than this, in bytes, a step may not fit.
 #[cfg(unix)]
 const ROOM: u64 = 64 << 10;

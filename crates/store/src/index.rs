@@ -44,7 +44,7 @@ pub(crate) enum Care {
     /// Nothing: it merges its pieces as they come.
     #[default]
     None,
-    /// Very many texts are stored, and nothing is merged.
+    /// Very many texts are stored, and pieces are merged only where there are very many of them.
     Many,
     /// Large pieces wait to be merged. So many steps were made meanwhile.
     Untidy(u64),
