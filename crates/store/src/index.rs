@@ -160,11 +160,16 @@ impl Store {
     /// When the database cannot be written.
     pub fn rebuild_index(&mut self) -> Result<(), StoreError> {
         self.prepare_for_many()?;
+        let made = self.make_index();
+        // Whatever came of it: in the state for many, new texts are not found for long.
+        made.and(self.end_many())
+    }
+
+    fn make_index(&mut self) -> Result<(), StoreError> {
         let mut step = self.step()?;
         step.nothing_is_behind();
         step.run("INSERT INTO texts_fts (texts_fts) VALUES ('rebuild')", [])?;
-        step.commit()?;
-        self.end_many()
+        step.commit()
     }
 }
 
