@@ -227,7 +227,7 @@ impl Loop {
         }
     }
 
-    /// The roster comes first; until it is there the history's thread only copies the store's log.
+    /// The roster comes first; until it is there the history's thread looks for nothing.
     fn begin_history(&mut self) {
         let writes = self.persist.as_ref().filter(|persist| persist.writes());
         if let (Some(persist), None) = (writes, &self.historian) {
@@ -258,7 +258,8 @@ impl Loop {
             ear.leave_out(settings.history.exclude.clone());
         }
         self.step(Input::Settings(Box::new(settings)));
-        if other_history && self.historian.take().is_some() {
+        if let Some(historian) = self.historian.as_ref().filter(|_| other_history) {
+            historian.follow(&self.engine.settings);
             self.begin_history();
         }
     }
