@@ -1,4 +1,4 @@
-//! What the window may ask. Each command is one line over the engine, off the main thread.
+//! What the window may ask. Each command is one line over the engine; what may take a while runs off the main thread.
 
 pub mod shell;
 pub mod words;
@@ -109,10 +109,12 @@ pub async fn mute(desk: State<'_, Desk>, until: Option<String>) -> Result<(), Ap
 }
 
 /// The window shows this session in full; without one, the roster alone.
+///
+/// On the main thread, one after the other: of two that ran beside each other the earlier could be the last to count, and
+/// keep the alerts of a session silent that nobody reads.
 #[tauri::command]
-pub async fn looking_at(desk: State<'_, Desk>, session_id: Option<String>) -> Result<(), ApiError> {
+pub fn looking_at(desk: State<'_, Desk>, session_id: Option<String>) {
     desk.window_shows(session_id);
-    Ok(())
 }
 
 /// Opens the folder in which a session works. The window names a session, never a path.

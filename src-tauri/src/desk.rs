@@ -122,12 +122,25 @@ impl Desk {
         self.looking.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// No alerts for so long from now on; without a span, alerts again.
+    /// No alerts until this time; without one, alerts again.
     ///
     /// # Errors
     /// When it is so now, but cannot be kept over a restart.
     pub async fn mute(&self, until: Option<Timestamp>) -> Result<(), ApiError> {
         self.ask(move |engine| engine.mute(until)).await
+    }
+
+    /// No alerts for this long, by the engine's clock: the demo has one of its own.
+    ///
+    /// # Errors
+    /// As [`Desk::mute`].
+    pub async fn mute_for(&self, span: Millis) -> Result<(), ApiError> {
+        self.ask(move |engine| {
+            let said = engine.roster(false)?.generated_at;
+            let wrong = || ApiError::new(ErrorCode::Internal, format!("the engine's clock says {said}"));
+            engine.mute(Some(Timestamp::parse(&said).ok_or_else(wrong)? + span))
+        })
+        .await
     }
 
     /// Whether alerts make a sound.
@@ -297,5 +310,19 @@ mod tests {
         assert_eq!(*again.settings(), settings, "with the settings that were in force");
         assert!(again.roster(true).is_ok());
         again.stop();
+    }
+
+    #[test]
+    fn a_mute_for_an_hour_ends_in_an_hour_of_the_engines_clock() {
+        let desk = Desk::new(engine::demo().expect("a thread"), true);
+        let engine = current(&desk.engine);
+        let at = |text: &str| Timestamp::parse(text).expect("a time");
+        let before = at(&engine.roster(false).expect("it runs").generated_at);
+        let hour = Millis::from_secs(3_600);
+        async_runtime::block_on(desk.mute_for(hour)).expect("nothing has to be kept");
+        let after = engine.roster(false).expect("it runs");
+        let until = at(&after.muted_until.expect("it is muted"));
+        assert!(before + hour <= until && until <= at(&after.generated_at) + hour, "{before} {until}");
+        engine.stop();
     }
 }

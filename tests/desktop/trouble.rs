@@ -57,31 +57,41 @@ async fn a_page_whose_process_was_killed_comes_back_as_it_was() -> Result<()> {
     })
     .await?;
 
-    // Once more, so soon that the session itself may be to blame: then the roster alone comes back.
+    // Once more. If that is soon enough for the session itself to be to blame, the roster alone comes back; a slow machine
+    // may be too late for that.
+    let with_session = still(&desktop, &id, "both").await?;
     kill(second)?;
     until("a third web process", 30, async || {
         web_processes(&desktop).into_iter().find(|pid| ![first, second].contains(pid))
     })
     .await?;
-    let roster = {
-        let other = Desktop::start().await?;
-        for (session, title) in [(API, "Publish the package"), (WEB, "Paint the button")] {
-            session_of(other.home(), then, session, title)?;
+    let roster = desktop.home().join("fresh.png");
+    picture_of_a_fresh_start(then, &roster).await?;
+    let seen = until("what a fresh start shows, or the session", 30, async || {
+        match looks_as(&desktop, &id, &again, &roster).await {
+            Some(()) => Some(()),
+            None => looks_as(&desktop, &id, &again, &with_session).await,
         }
-        let _program = start(&other, &[])?;
-        let fresh = still(&other, &window(&other).await?, "roster").await?;
-        let kept = desktop.home().join("fresh.png");
-        std::fs::copy(fresh, &kept)?;
-        kept
-    };
-    let seen =
-        until("what a fresh start shows", 30, async || looks_as(&desktop, &id, &again, &roster).await).await;
+    })
+    .await;
     if seen.is_err() {
         std::fs::copy(&again, picture("killed-again.png"))?;
         std::fs::copy(&roster, picture("killed-fresh.png"))?;
     }
     drop(program);
     seen
+}
+
+/// The roster of both sessions in a window that has shown nothing else.
+async fn picture_of_a_fresh_start(then: jiff::Timestamp, to: &Path) -> Result<()> {
+    let desktop = Desktop::start().await?;
+    for (session, title) in [(API, "Publish the package"), (WEB, "Paint the button")] {
+        session_of(desktop.home(), then, session, title)?;
+    }
+    let _program = start(&desktop, &[])?;
+    let fresh = still(&desktop, &window(&desktop).await?, "roster").await?;
+    std::fs::copy(fresh, to)?;
+    Ok(())
 }
 
 fn session_of(home: &Path, at: jiff::Timestamp, session: &str, prompt: &str) -> Result<()> {

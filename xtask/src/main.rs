@@ -10,6 +10,7 @@ mod call;
 mod demo;
 mod dist;
 mod fixtures;
+mod left_out;
 mod node;
 mod options;
 mod packages;

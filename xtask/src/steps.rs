@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
+use crate::left_out;
 use crate::tree::Tree;
 
 /// How a step ended when it did not fail.
@@ -55,6 +56,8 @@ pub struct Tally {
     passed: Vec<(&'static str, Duration)>,
     failed: Vec<(&'static str, Duration, String)>,
     not_run: Vec<(&'static str, String)>,
+    /// What single tests of a step could not do here, although the step went on.
+    left_out: Vec<(&'static str, String)>,
     left: Vec<&'static str>,
 }
 
@@ -75,6 +78,9 @@ impl Tally {
         for (name, why) in &self.not_run {
             line(name, "NOT RUN", why.clone());
         }
+        for (name, what) in &self.left_out {
+            line(name, "in part", what.clone());
+        }
         for (name, time, error) in &self.failed {
             line(name, "FAILED", format!("{}  {error}", seconds(*time)));
         }
@@ -92,7 +98,10 @@ pub fn run(tree: &Tree, steps: &[&Step], keep_going: bool) -> Tally {
     for (index, step) in steps.iter().enumerate() {
         println!("\n== {} ({} of {}): {}", step.name, index + 1, steps.len(), step.shows);
         let start = Instant::now();
-        match (step.work)(tree) {
+        left_out::take(tree);
+        let outcome = (step.work)(tree);
+        tally.left_out.extend(left_out::take(tree).into_iter().map(|what| (step.name, what)));
+        match outcome {
             Ok(Outcome::Done) => {
                 println!("== {} passed in {}", step.name, seconds(start.elapsed()));
                 tally.passed.push((step.name, start.elapsed()));
@@ -127,9 +136,14 @@ mod tests {
     const ODD: Step =
         Step { name: "odd", shows: "", needs: &[], work: |_| Ok(Outcome::NotRun("no moon".to_owned())) };
 
+    fn ran(steps: &[&Step], keep_going: bool) -> Tally {
+        let target = tempfile::tempdir().unwrap();
+        run(&Tree::building_into(target.path()), steps, keep_going)
+    }
+
     #[test]
     fn the_first_failure_ends_the_row_and_the_rest_is_named() {
-        let tally = run(&Tree::find().unwrap(), &[&GOOD, &BAD, &GOOD], false);
+        let tally = ran(&[&GOOD, &BAD, &GOOD], false);
         assert!(!tally.is_good());
         let report = tally.report();
         assert!(report.contains("broken glass"), "{report}");
@@ -138,8 +152,27 @@ mod tests {
     }
 
     #[test]
+    fn what_a_test_could_not_do_stands_in_the_report() {
+        const PART: Step = Step {
+            name: "part",
+            shows: "",
+            needs: &[],
+            work: |tree| {
+                let file = left_out::file(tree);
+                std::fs::create_dir_all(file.parent().unwrap())?;
+                std::fs::write(file, "NOT TESTED: no sun\nNOT COMPARED: no stars\n")?;
+                Ok(Outcome::Done)
+            },
+        };
+        let report = ran(&[&PART, &GOOD], false).report();
+        assert!(report.contains("part           in part  NOT TESTED: no sun\n"), "{report}");
+        assert!(report.contains("part           in part  NOT COMPARED: no stars\n"), "{report}");
+        assert_eq!(report.lines().last(), Some("2 passed, 0 failed"));
+    }
+
+    #[test]
     fn with_keep_going_every_step_is_asked() {
-        let tally = run(&Tree::find().unwrap(), &[&BAD, &ODD, &GOOD], true);
+        let tally = ran(&[&BAD, &ODD, &GOOD], true);
         let report = tally.report();
         assert!(report.contains("NOT RUN  no moon"), "{report}");
         assert_eq!(report.lines().last(), Some("1 passed, 1 failed"));

@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use crate::call::Call;
+use crate::left_out;
 use crate::node;
 use crate::options::TestOptions;
 use crate::packages;
@@ -34,7 +35,7 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "deny",
-        shows: "advisories and duplicates, where cargo-deny is installed",
+        shows: "licences, duplicates and sources, where cargo-deny is installed",
         needs: &[],
         work: deny,
     },
@@ -207,7 +208,12 @@ fn tests(tree: &Tree, words: &[&str]) -> Result<Call> {
     let runner = sandbox::runner(tree);
     let runner =
         runner.to_str().context("the build folder's path is not UTF-8, which cargo's settings need")?;
+    let noted = left_out::file(tree);
+    if let Some(folder) = noted.parent() {
+        fs::create_dir_all(folder).with_context(|| format!("could not create {}", folder.display()))?;
+    }
     Ok(cargo(tree)
+        .env(left_out::NAME, noted)
         .args(words)
         // Without this package, whose tests have run before: it would be linked anew while it runs.
         .args(["--workspace", "--exclude", "xtask", "--locked"])

@@ -28,6 +28,12 @@ impl Tree {
         Ok(Self { root, target })
     }
 
+    /// The same, with a build folder of a test's own.
+    #[cfg(test)]
+    pub fn building_into(target: &Path) -> Self {
+        Self { root: Path::new(env!("CARGO_MANIFEST_DIR")).to_owned(), target: target.to_owned() }
+    }
+
     /// The top of the source tree.
     pub fn root(&self) -> &Path {
         &self.root

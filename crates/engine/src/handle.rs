@@ -126,7 +126,13 @@ impl Handle {
     /// # Errors
     /// When it is so now, but cannot be kept over a restart.
     pub fn mute(&self, until: Option<Timestamp>) -> Result<(), ApiError> {
+        // Kept first: whoever has been shown that it is so may end the program at once.
+        let kept = self.keep_mute(until);
         let _ = self.inbox.send(Message::Attention(AttentionInput::Mute(until)));
+        kept
+    }
+
+    fn keep_mute(&self, until: Option<Timestamp>) -> Result<(), ApiError> {
         let settings = self.settings();
         let Some(folder) = &settings.data_dir else { return Ok(()) };
         let file = MuteFile::of(folder);

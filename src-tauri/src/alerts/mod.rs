@@ -27,8 +27,10 @@ use watchbill_engine::publish::AlertSink;
 use watchbill_engine::{Millis, SessionId, Timestamp, Word};
 use watchbill_protocol::alert::{Alert, Episode};
 use watchbill_protocol::focus::FocusOutcome;
+use watchbill_protocol::shell::ShellMessage;
 
 use crate::desk::Desk;
+use crate::notes::Notes;
 use crate::window;
 use board::{Act, Board, Card};
 use notice::Notice;
@@ -244,6 +246,7 @@ fn snooze(app: AppHandle, session: String) {
         let word = Word::Snooze { session: SessionId::new(&session), until: Some(until) };
         if let Err(error) = app.state::<Desk>().ask(move |engine| engine.say(word)).await {
             tracing::warn!(%error, "a session could not be snoozed");
+            app.state::<Notes>().tell(ShellMessage::Says { text: error.to_string() });
         }
     });
 }

@@ -5,12 +5,14 @@ use tauri::image::Image;
 use tauri::menu::{Menu, MenuBuilder, MenuItemBuilder};
 use tauri::tray::{MouseButton, MouseButtonState, TrayIconBuilder, TrayIconEvent};
 use tauri::{AppHandle, Manager, Wry};
+use watchbill_engine::Millis;
 use watchbill_engine::settings::TrayColours;
-use watchbill_engine::{Millis, Timestamp};
+use watchbill_protocol::shell::ShellMessage;
 
 use super::badge;
 use super::face::{Entry, Face, Look};
 use crate::desk::Desk;
+use crate::notes::Notes;
 use crate::window;
 
 const ID: &str = "watchbill";
@@ -92,7 +94,7 @@ fn escaped(label: &str) -> String {
 fn chosen(app: &AppHandle, id: &str) {
     match id {
         SHOW => window::open(app),
-        MUTE => mute(app, Some(Timestamp::from_millis(jiff::Timestamp::now().as_millisecond()) + MUTE_SPAN)),
+        MUTE => mute(app, Some(MUTE_SPAN)),
         UNMUTE => mute(app, None),
         QUIT => app.exit(0),
         _ => {
@@ -103,11 +105,18 @@ fn chosen(app: &AppHandle, id: &str) {
     }
 }
 
-fn mute(app: &AppHandle, until: Option<Timestamp>) {
+/// No alerts for this long; without a span, alerts again.
+fn mute(app: &AppHandle, span: Option<Millis>) {
     let app = app.clone();
     async_runtime::spawn(async move {
-        if let Err(error) = app.state::<Desk>().mute(until).await {
+        let desk = app.state::<Desk>();
+        let muted = match span {
+            Some(span) => desk.mute_for(span).await,
+            None => desk.mute(None).await,
+        };
+        if let Err(error) = muted {
             tracing::warn!(%error, "alerts are muted, or no longer");
+            app.state::<Notes>().tell(ShellMessage::Says { text: error.to_string() });
         }
     });
 }

@@ -11,6 +11,7 @@ use tauri::{Manager, WebviewWindow};
 use webkit2gtk::{WebProcessTerminationReason, WebViewExt};
 
 use crate::desk::Desk;
+use crate::notes::Notes;
 use crate::window::LABEL;
 
 /// A page that ends so soon after the last one is not loaded at once, and without the session that it showed: if that is
@@ -26,16 +27,18 @@ const PAUSE: Duration = Duration::from_secs(3);
 pub fn bring_back(window: &WebviewWindow) -> tauri::Result<()> {
     let (app, label) = (window.app_handle().clone(), window.label().to_owned());
     window.with_webview(move |view| {
-        let last: Cell<Option<Instant>> = Cell::new(None);
+        let last = Cell::new(None);
         view.inner().connect_web_process_terminated(move |view, reason| {
             if reason == WebProcessTerminationReason::TerminatedByApi {
                 return;
             }
             let now = Instant::now();
-            let soon = last.replace(Some(now)).is_some_and(|last| now < last + SOON);
+            let soon = is_soon(last.replace(Some(now)), now);
             tracing::error!(?reason, window = %label, "the window's page has ended; it is loaded again");
             if label == LABEL {
                 app.state::<Desk>().page_lost(!soon);
+                // What is told from now on waits for the page that comes.
+                app.state::<Notes>().disconnect();
             }
             let view = view.downgrade();
             glib::timeout_add_local_once(if soon { PAUSE } else { Duration::ZERO }, move || {
@@ -45,4 +48,22 @@ pub fn bring_back(window: &WebviewWindow) -> tauri::Result<()> {
             });
         });
     })
+}
+
+fn is_soon(last: Option<Instant>, now: Instant) -> bool {
+    last.is_some_and(|last| now < last + SOON)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_page_that_follows_the_last_one_closely_may_have_ended_by_what_it_showed() {
+        let first = Instant::now();
+        assert!(!is_soon(None, first), "there was none before");
+        assert!(is_soon(Some(first), first));
+        assert!(is_soon(Some(first), first + SOON - Duration::from_millis(1)));
+        assert!(!is_soon(Some(first), first + SOON));
+    }
 }

@@ -93,7 +93,7 @@ test("the menu mutes for an hour, then says until when and takes it back", async
     await fireEvent.click(screen.getByRole("menuitem", { name }));
   };
   await choose(/Mute alerts for an hour/);
-  const left = Date.parse(model.roster.mutedUntil!) - Date.now();
+  const left = Date.parse(model.roster.mutedUntil!) - model.clock.at();
   expect(left).toBeGreaterThan(3_590_000);
   expect(left).toBeLessThanOrEqual(3_600_000);
   await choose(/Unmute alerts \(muted until \d\d:\d\d\)/);

@@ -22,6 +22,11 @@ export class EngineClock {
     this.#tick();
   }
 
+  /** The engine's time at this moment, for what begins with a key or a click. */
+  at(): number {
+    return this.#engineAt + Math.max(0, Date.now() - this.#localAt);
+  }
+
   /** The moments whose ages are in sight: for others nobody is woken. */
   show(sinces: readonly string[]): void {
     this.#sinces = sinces.map((since) => Date.parse(since));
@@ -32,7 +37,7 @@ export class EngineClock {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     if (document.hidden) return;
-    this.now = this.#engineAt + Math.max(0, Date.now() - this.#localAt);
+    this.now = this.at();
     let wait = Infinity;
     for (const since of this.#sinces) wait = Math.min(wait, untilNextWord(this.now - since));
     // A second at least: ages that change close together share one wake-up.

@@ -23,6 +23,14 @@ test("ages follow the engine's clock, not the machine's", () => {
   expect(ageWords(clock.now - Date.parse(before(10)))).toBe("15 s");
 });
 
+test("what begins with a click begins at the engine's time, also where no age moves", () => {
+  const clock = new EngineClock();
+  clock.sync(ENGINE);
+  clock.show([]);
+  vi.advanceTimersByTime(5000);
+  expect(new Date(clock.at()).toISOString()).toBe("2020-01-01T00:00:05.000Z");
+});
+
 test("one timer, and only as often as a word changes", () => {
   const clock = new EngineClock();
   clock.sync(ENGINE);

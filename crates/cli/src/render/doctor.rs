@@ -3,7 +3,7 @@
 use watchbill_protocol::doctor::{Doctor, HooksHealth, WatchMode};
 use watchbill_protocol::store::StoreHealth;
 
-use super::{plural, size};
+use super::{local_date_time, plural, size};
 use crate::paint::{Paint, Tone, one_line};
 
 /// The report.
@@ -60,7 +60,7 @@ pub fn render(doctor: &Doctor, paint: Paint) -> String {
         hooks(&mut out, health, paint);
     }
     if let Some(until) = &doctor.muted_until {
-        out.push_str(&format!("\nalerts are muted until {}\n", one_line(until)));
+        out.push_str(&format!("\nalerts are muted until {}\n", local_date_time(until)));
     }
     if doctor.problems.is_empty() {
         out.push_str("\nNo problems.\n");

@@ -30,8 +30,18 @@ pub fn payload(session: &str, number: usize) -> Vec<u8> {
     payload.to_string().into_bytes()
 }
 
-/// Starts a hook and gives it its payload.
+/// What fits into a pipe on any system before somebody reads it.
+const AT_ONCE: usize = 4096;
+
+/// Starts a hook and gives it its payload: beforehand where it fits into the pipe, so that it cannot come later than the
+/// hook waits for it, however busy the machine is. What comes late is tested where that is the matter.
 pub fn start(mut command: Command, payload: &[u8]) -> Child {
+    if payload.len() <= AT_ONCE {
+        let (theirs, mut ours) = std::io::pipe().expect("a pipe");
+        ours.write_all(payload).expect("there is room");
+        drop(ours);
+        return command.stdin(theirs).spawn().expect("the program starts");
+    }
     let mut child = command.spawn().expect("the program starts");
     let mut pipe = child.stdin.take().expect("a pipe");
     // A sender that has enough closes its end.

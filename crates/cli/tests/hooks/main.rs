@@ -6,5 +6,7 @@
 mod agent;
 mod hearing;
 mod installing;
+#[path = "../../../testkit/src/left_out.rs"]
+mod left_out;
 mod sending;
 mod storm;

@@ -11,10 +11,12 @@ use watchbill_hooks::envelope::{Decoded, Envelope, PAYLOAD_LIMIT, decode};
 use watchbill_hooks::places::{Places, private_dir};
 
 use crate::agent::{Listener, hook, payload, run, silent, spares, spooled, start, until};
+use crate::left_out::left_out;
 
-/// What an agent may have to wait for a hook. The promise is 50 ms on a machine with time to spare; a test machine may
-/// have none, and what is tested is that nothing waits for what hangs, which would be seconds.
-const NO_WAITING: Duration = Duration::from_secs(1);
+/// What waits for something that hangs is ended by the sender's own watchdog after five seconds, with success too: who ends
+/// before that has not waited. How long an agent really waits is measured by `cargo xtask bench`, since a machine that
+/// runs tests has no time to spare.
+const NO_WAITING: Duration = Duration::from_secs(4);
 
 fn only_event(data_dir: &Path) -> (Envelope, Vec<u8>) {
     let files = spooled(data_dir);
@@ -217,7 +219,7 @@ fn a_full_disk_leads_to_the_spare_spool_and_nothing_half_written_stays() {
         .arg(disk.path())
         .output();
     if !mounted.is_ok_and(|output| output.status.success()) {
-        eprintln!("SKIPPED: this user may not mount a small disk to fill it");
+        left_out("NOT TESTED: this user may not mount a small disk to fill it");
         return;
     }
     let unmount = Unmount(disk.path());

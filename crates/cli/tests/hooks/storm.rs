@@ -90,7 +90,6 @@ fn storm(sessions: usize, each: usize) {
         over.store(true, Ordering::Release);
         troubled.join().unwrap()
     });
-    // Also of the parts of events whose agent was too busy to write: other processes wait for the rest of them.
     until("the spool is empty", || std::fs::read_dir(folder.join("hooks/spool")).unwrap().count() == 0);
     std::fs::write(folder.join("end"), "").unwrap();
     last.wait().unwrap();

@@ -25,8 +25,14 @@ struct Home {
 impl Home {
     fn with_data(data: PathBuf) -> Self {
         let home = Self { home: tempfile::tempdir().unwrap(), data };
+        // A turn without a word for a minute would be taken for over, and here a minute may pass.
+        std::fs::write(home.config(), "[timeouts]\nstale = \"1h\"\n").unwrap();
         home.has("said-before", "words that were stored");
         home
+    }
+
+    fn config(&self) -> PathBuf {
+        self.home.path().join("config.toml")
     }
 
     /// A session that says something.
@@ -39,7 +45,8 @@ impl Home {
     }
 
     fn say(&self, words: &[&str]) -> Said {
-        run(watchbill(self.home.path()).arg("--data-dir").arg(&self.data).args(words))
+        let mut program = watchbill(self.home.path());
+        run(program.arg("--data-dir").arg(&self.data).arg("--config").arg(self.config()).args(words))
     }
 
     /// What the commands say, one after another: exit codes, messages, and what the doctor says of the store.

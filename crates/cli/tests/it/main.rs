@@ -8,15 +8,14 @@ mod faults;
 mod history;
 mod hostile;
 mod interrupt;
+#[cfg(target_os = "linux")]
+#[path = "../../../testkit/src/left_out.rs"]
+mod left_out;
 mod pages;
 mod past;
 #[cfg(target_os = "linux")]
 #[path = "../../../engine/tests/faults/process.rs"]
-#[allow(
-    dead_code,
-    clippy::print_stderr,
-    reason = "shared with the tests of the engine, which need more of it"
-)]
+#[allow(dead_code, reason = "shared with the tests of the engine, which need more of it")]
 mod process;
 mod program;
 mod settings;

@@ -128,3 +128,12 @@ fn what_is_wrong_in_the_file_is_told_and_the_rest_counts() {
         said.err
     );
 }
+
+#[test]
+fn doctor_says_by_the_persons_clock_until_when_alerts_are_muted() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::create_dir(home.path().join("data")).unwrap();
+    std::fs::write(home.path().join("data/muted-until"), "2199-12-31T23:05:59.000Z\n").unwrap();
+    let said = run(watchbill(home.path()).args(["--data-dir", "data", "doctor"]).env("TZ", "CET-1"));
+    assert!(said.out.contains("\nalerts are muted until 2200-01-01 00:05\n"), "{}{}", said.out, said.err);
+}

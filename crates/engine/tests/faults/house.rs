@@ -169,7 +169,7 @@ impl House {
         self.until(&format!("{count} texts of session {n}"), |house| house.stored(n).len() == count);
     }
 
-    pub fn until(&self, what: &str, so: impl Fn(&Self) -> bool) {
+    pub fn until(&self, what: &str, mut so: impl FnMut(&Self) -> bool) {
         let end = Instant::now() + PATIENCE;
         while !so(self) {
             assert!(Instant::now() < end, "waited for {what}");

@@ -28,8 +28,13 @@ fn a_damaged_index_is_said_and_made_anew_while_the_engine_runs() {
     house.until_stored(1, 3);
     assert_eq!(house.found("zebrafish"), Ok(1));
     house.restart_after(|data| damage(&data.join("watchbill.db"), "zebrafish"));
-    house.until("the damage to be met", |house| house.found("zebrafish").is_err());
-    insta::assert_snapshot!("damaged_index", house.found("zebrafish").unwrap_err());
+    // It is mended as soon as it is met, so what is said is said once.
+    let mut said = None;
+    house.until("the damage to be met", |house| {
+        said = house.found("zebrafish").err();
+        said.is_some()
+    });
+    insta::assert_snapshot!("damaged_index", said.unwrap());
     house.works(2);
     house.until("the index to be made anew", |house| house.found("zebrafish") == Ok(1));
     house.until_stored(2, 2);

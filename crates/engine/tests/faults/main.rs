@@ -11,6 +11,8 @@ mod disk;
 mod ear;
 mod house;
 mod index;
+#[path = "../../../testkit/src/left_out.rs"]
+mod left_out;
 mod locked;
 mod process;
 #[path = "../laws/records.rs"]

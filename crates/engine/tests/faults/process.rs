@@ -1,7 +1,9 @@
 //! A test in a process of its own: with a file system that nobody else sees, or with a lock that another one wants.
 
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
+
+use crate::left_out::left_out;
 
 /// Names the folder to the process that was started for it. In any other run there is none.
 const FOLDER: &str = "WATCHBILL_FAULTS_FOLDER";
@@ -41,20 +43,32 @@ fn again(test: &str, shell: &[&str], script: &str) -> Option<PathBuf> {
     let folder = tempfile::tempdir().unwrap();
     let prefix = [shell, &["sh", "-c", script]].concat();
     let output = run(test, folder.path(), &prefix).output();
-    let done = match &output {
-        Ok(output) if output.status.success() => String::from_utf8_lossy(&output.stdout).contains("1 passed"),
-        Ok(output) => {
-            let said = String::from_utf8_lossy(&output.stderr);
-            let refused = output.status.code() == Some(77) || said.contains("unshare");
-            assert!(refused, "{}\n{said}", String::from_utf8_lossy(&output.stdout));
-            false
-        }
-        Err(_) => false,
+    let why = match output {
+        Ok(output) => refused(test, &output)?,
+        // There is no such program here.
+        Err(error) => error.to_string(),
     };
-    if !done {
-        eprintln!("NOT TESTED: no file system of our own may be mounted here: {output:?}");
-    }
+    left_out(&format!("NOT TESTED: {test}, since no file system of our own may be mounted here: {why}"));
     None
+}
+
+/// Why the test could not begin, if that is so; nothing where it has passed. A name that fits no test would end with
+/// success too.
+fn refused(test: &str, output: &Output) -> Option<String> {
+    let [out, said] = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
+    if output.status.success() {
+        assert!(out.contains("1 passed"), "there is no test {test}:\n{out}");
+        return None;
+    }
+    let refused = output.status.code() == Some(77) || said.starts_with("unshare: ");
+    assert!(refused, "{out}\n{said}");
+    Some(said.into_owned())
+}
+
+#[test]
+#[should_panic(expected = "there is no test process::of_another_name")]
+fn a_name_that_fits_no_test_is_no_success() {
+    again("process::of_another_name", &[], r#"exec "$0" "$@""#);
 }
 
 /// With a file system of some megabytes at the folder, which only this process and its children see.

@@ -1,5 +1,6 @@
 //! A store that cannot be used: the engine goes on, says it once, changes nothing, and goes on storing when it is over.
 
+use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -8,10 +9,11 @@ use watchbill_engine::handle::{Handle, start};
 use crate::thread::{line, released, settings, texts};
 
 /// Sets the version of the schema in the head of the file: four bytes at 60, the highest first (sqlite.org/fileformat2).
+/// In place: the engine may open the file at any moment, and must never meet half of it.
 fn set_schema(database: &Path, version: u32) {
-    let mut bytes = std::fs::read(database).unwrap();
-    bytes[60..64].copy_from_slice(&version.to_be_bytes());
-    std::fs::write(database, bytes).unwrap();
+    let mut file = std::fs::OpenOptions::new().write(true).open(database).unwrap();
+    file.seek(SeekFrom::Start(60)).unwrap();
+    file.write_all(&version.to_be_bytes()).unwrap();
 }
 
 fn schema(database: &Path) -> u32 {

@@ -3,8 +3,10 @@
 use std::sync::mpsc::{Receiver, channel};
 
 use watchbill_engine::handle::{Handle, start};
+use watchbill_engine::publish::Subscription;
 use watchbill_engine::{Millis, Timestamp};
 use watchbill_protocol::alert::Alert;
+use watchbill_protocol::roster::RosterMessage;
 
 use crate::ear::{Folder, PATIENCE, now};
 
@@ -67,6 +69,30 @@ fn a_mute_survives_a_restart_and_can_be_taken_back() {
 
     let engine = start(settings).expect("the engine starts");
     assert_eq!(muted(&engine), None);
+    engine.stop();
+}
+
+#[test]
+fn a_mute_is_kept_before_anybody_is_told_of_it() {
+    let folder = Folder::new();
+    let mut settings = folder.settings();
+    let data = folder.root.join("../data");
+    settings.data_dir = Some(data.clone());
+    let engine = start(settings).expect("the engine starts");
+    let (sender, kept) = channel();
+    let wants = Subscription { all: true, pause: Millis(0), wait_for_recent: true };
+    let sink = move |message| match message {
+        RosterMessage::Delta(delta) if delta.muted_until.is_some() => {
+            // Whoever is told may end the program at once, so this is the moment that counts.
+            sender.send((delta.muted_until, std::fs::read_to_string(data.join("muted-until")).ok())).is_ok()
+        }
+        _ => true,
+    };
+    engine.subscribe(wants, Box::new(sink));
+    let until = Timestamp::from_millis(now().as_millis() / 1000 * 1000) + Millis::from_secs(3_600);
+    engine.mute(Some(until)).expect("the folder can be written");
+    let told = kept.recv_timeout(PATIENCE).expect("it is told");
+    assert_eq!(told, (Some(until.to_string()), Some(format!("{until}\n"))));
     engine.stop();
 }
 

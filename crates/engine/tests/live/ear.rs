@@ -14,7 +14,7 @@ use watchbill_protocol::roster::{RosterMessage, RosterSnapshot, TrackedSession};
 use crate::records::Author;
 
 /// Longer than anything may take on a busy machine; nothing waits for it to pass.
-pub const PATIENCE: Duration = Duration::from_secs(20);
+pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The agent's folder in a temporary one.
 pub struct Folder {

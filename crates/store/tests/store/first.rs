@@ -58,7 +58,7 @@ fn the_second_to_come_reads() {
     let rig = Rig::new();
     assert!(matches!(Store::open(rig.folder.path(), Mode::Read), Err(StoreError::Absent { .. })));
     let mut first = rig.open();
-    let mut second = rig.open();
+    let mut second = rig.beside();
     assert_eq!(second.access(), Access::Reader { held_by: Some(std::process::id()) });
     assert!(matches!(second.step(), Err(StoreError::NotWriter { .. })));
     let mut step = first.step().unwrap();

@@ -9,6 +9,9 @@ mod forget;
 mod history;
 mod kill;
 mod laws;
+#[cfg(unix)]
+#[path = "../../../testkit/src/left_out.rs"]
+mod left_out;
 mod locks;
 mod log;
 mod rig;

@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use watchbill_core::history::rows::{Role, Text};
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
-use watchbill_store::{FileKey, Mode, SessionKey, Step, Store};
+use watchbill_store::{Access, FileKey, Mode, SessionKey, Step, Store};
 
 pub struct Rig {
     pub folder: TempDir,
@@ -18,7 +19,23 @@ impl Rig {
         Self { folder: TempDir::new().unwrap() }
     }
 
+    /// The store, to write. A store that was let go of just now may be held for a moment longer: what another test of
+    /// this process is starting has all its files until it has become another program.
     pub fn open(&self) -> Store {
+        let end = Instant::now() + Duration::from_secs(60);
+        loop {
+            let store = self.beside();
+            if store.access() == Access::Writer {
+                return store;
+            }
+            assert!(Instant::now() < end, "somebody holds the store: {:?}", store.access());
+            drop(store);
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// The store, which another one may be writing.
+    pub fn beside(&self) -> Store {
         Store::open(self.folder.path(), Mode::WriteOrRead).unwrap()
     }
 }

@@ -7,10 +7,14 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use serde_json::{Value, json};
 
+/// How many records each session begins with. Each that is appended goes on from there, so that prompts and answers take
+/// turns in every session and each of them changes its state.
+const RECORDS: u64 = 8;
+
 /// Sessions below a home.
 pub struct History {
     folders: Vec<PathBuf>,
-    told: u64,
+    told: usize,
 }
 
 impl History {
@@ -23,7 +27,7 @@ impl History {
             fs::create_dir_all(&folder)?;
             folders.push(folder);
             let mut file = BufWriter::new(File::create(path_of(&folders[number], number))?);
-            for record in 0..8 {
+            for record in 0..RECORDS {
                 writeln!(
                     file,
                     "{}",
@@ -31,16 +35,18 @@ impl History {
                 )?;
             }
         }
-        Ok(Self { folders, told: 8 })
+        Ok(Self { folders, told: 0 })
     }
 
     /// Appends a record to one of the sessions, each time another one, and says which and what.
     pub fn append(&mut self) -> Result<()> {
+        // A stride without a common divisor: neighbours in time are not neighbours in the roster, and each has its turn
+        // before one has its second.
+        let number = (self.told * 7919) % self.folders.len();
+        let record = RECORDS + (self.told / self.folders.len()) as u64;
         self.told += 1;
-        // A stride without a common divisor: neighbours in time are not neighbours in the roster.
-        let number = (self.told as usize * 7919) % self.folders.len();
         let mut file = OpenOptions::new().append(true).open(path_of(&self.folders[number], number))?;
-        writeln!(file, "{}", record_of(number, self.told, &format!("Change {}", self.told)))?;
+        writeln!(file, "{}", record_of(number, record, &format!("Change {}", self.told)))?;
         Ok(())
     }
 }

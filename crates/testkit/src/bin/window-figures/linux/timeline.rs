@@ -3,7 +3,7 @@
 use anyhow::Result;
 use watchbill_testkit::Desktop;
 
-use crate::{Figure, Wish, figure, history, page};
+use super::{Figure, Wish, figure, history, page};
 
 pub async fn measure(wish: &Wish) -> Result<Vec<Figure>> {
     let desktop = Desktop::start().await?;

@@ -7,9 +7,9 @@ use serde_json::Value;
 use watchbill_testkit::fantoccini::Client;
 use watchbill_testkit::{Desktop, Driver, until};
 
-use crate::{Figure, Wish, figure};
+use super::{Figure, Wish, figure};
 
-const PROBES: &str = include_str!("../../../../../ui/bench/probes.js");
+const PROBES: &str = include_str!("../../../../../../ui/bench/probes.js");
 
 /// Opens the program over the home of this desktop.
 pub async fn open(desktop: &Desktop, wish: &Wish, args: &[&str]) -> Result<Driver> {

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use watchbill_testkit::{Desktop, TrayHost, until};
 
-use crate::history::History;
-use crate::{Figure, Wish, figure, processes};
+use super::history::History;
+use super::{Figure, Wish, figure, processes};
 
 /// How long each is measured, at most.
 const SPAN: u64 = 60;

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use watchbill_testkit::Desktop;
 
-use crate::history::History;
-use crate::{Figure, Wish, figure, page, processes, say};
+use super::history::History;
+use super::{Figure, Wish, figure, page, processes, say};
 
 const A_SECOND: f64 = 50.0;
 

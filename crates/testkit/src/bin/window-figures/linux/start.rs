@@ -3,8 +3,8 @@
 use anyhow::Result;
 use watchbill_testkit::Desktop;
 
-use crate::history::History;
-use crate::{Figure, Wish, figure, page, processes};
+use super::history::History;
+use super::{Figure, Wish, figure, page, processes};
 
 /// Starts that are counted, after one that fills the store.
 const STARTS: usize = 5;
