@@ -121,7 +121,9 @@ impl Worker {
         match self.slice() {
             Err(refusal) => self.refused(refusal),
             // What only looks whether there is anything to write says nothing of the store, unless there is nothing.
-            Ok(()) if self.wrote || self.paused_until.is_none() && !self.has_work() => self.note_trouble(None),
+            Ok(()) if self.wrote || self.paused_until.is_none() && !self.has_work() => {
+                self.note_trouble(None)
+            }
             Ok(()) => {}
         }
         self.log.copy(&self.parts.shelf);

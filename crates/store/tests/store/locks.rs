@@ -16,7 +16,8 @@ use crate::rig::{Rig, child, child_folder, prompt, session};
 #[test]
 fn child_reads_and_closes() {
     let Some(folder) = child_folder() else { return };
-    let count = |sql: &Connection| sql.query_row("SELECT count(*) FROM texts", [], |row| row.get::<_, i64>(0));
+    let count =
+        |sql: &Connection| sql.query_row("SELECT count(*) FROM texts", [], |row| row.get::<_, i64>(0));
     let sql = Connection::open(folder.join(DATABASE)).unwrap();
     let texts = count(&sql).unwrap();
     sql.close().unwrap();
@@ -55,7 +56,11 @@ fn stays_whole(rig: &Rig, store: &mut Store) {
     let log = rig.folder.path().join(format!("{DATABASE}-wal"));
     assert!(log.exists(), "the other program took itself for the last one");
     add(store, 2);
-    assert_eq!(read_elsewhere(rig.folder.path()), "3, beside others", "what is written since is for all to see");
+    assert_eq!(
+        read_elsewhere(rig.folder.path()),
+        "3, beside others",
+        "what is written since is for all to see"
+    );
 }
 
 fn with_one_text() -> Rig {

@@ -126,7 +126,11 @@ fn damage_that_was_met_before_is_still_looked_for() {
     store.begin_many().unwrap();
     one_text(&mut store, 0);
     assert!(!beside(&rig, "-wal"), "it goes past the log");
-    assert_eq!(std::fs::read_to_string(&note).unwrap(), "", "it counts for the next start, not for the next boot");
+    assert_eq!(
+        std::fs::read_to_string(&note).unwrap(),
+        "",
+        "it counts for the next start, not for the next boot"
+    );
     store.end_many().unwrap();
     assert!(note.exists());
 }
