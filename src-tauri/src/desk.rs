@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::{Duration, Instant};
 
 use tauri::AppHandle;
 use tauri::async_runtime;
@@ -22,6 +23,8 @@ use crate::tray::{self, Tray};
 
 /// A burst of records redraws the window no more than twenty times a second.
 const WINDOW_PAUSE: Millis = Millis(50);
+/// An engine that ends by itself is not started again more often than this: it may meet what ended it at once.
+const AGAIN: Duration = Duration::from_secs(30);
 /// The tray is looked at, not watched.
 const TRAY_PAUSE: Millis = Millis(500);
 
@@ -34,6 +37,9 @@ pub struct Desk {
     looking: Mutex<Looking>,
     /// Made-up sessions are shown, to which no settings apply.
     demo: AtomicBool,
+    /// Held while it is decided whether another engine is needed, so that two who decide do not both start one. When one
+    /// that had ended was last started again.
+    restarted: Mutex<Option<Instant>>,
 }
 
 impl Desk {
@@ -46,6 +52,7 @@ impl Desk {
             alerts: Arc::new(Alerts::new()),
             looking: Mutex::default(),
             demo: AtomicBool::new(demo),
+            restarted: Mutex::default(),
         }
     }
 
@@ -67,15 +74,55 @@ impl Desk {
     /// # Errors
     /// When it cannot be started again.
     pub fn show_roster(&self, channel: Channel<RosterMessage>, all: bool) -> std::io::Result<()> {
-        let before = current(&self.engine);
-        if before.stopped()() {
-            let again =
-                if self.is_demo() { engine::demo() } else { engine::open((*before.settings()).clone()) };
-            self.exchange(again?);
-        }
+        self.start_again()?;
         let sink = self.bridge.connect(channel, all);
         self.serve_window(all, sink);
         Ok(())
+    }
+
+    /// An engine is listened to no more. If it is the one in force it has ended by itself, which nobody would see while no
+    /// window is open: the tray says so, and another takes its place, at once or after a pause.
+    pub async fn engine_ended(&self, ended: Handle) {
+        // It may be ending only now, and must not be taken for one that runs.
+        let joined = async_runtime::spawn_blocking(move || ended.stop()).await;
+        if let Err(error) = joined {
+            tracing::error!(%error, "an engine that has ended could not be waited for");
+        }
+        loop {
+            let pause = {
+                let restarted = self.restarted();
+                if !current(&self.engine).stopped()() {
+                    return;
+                }
+                self.tray.engine_ended();
+                restarted.map_or(Duration::ZERO, |at| AGAIN.saturating_sub(at.elapsed()))
+            };
+            tokio::time::sleep(pause).await;
+            match self.start_again() {
+                Ok(()) => return,
+                Err(error) => {
+                    tracing::error!(%error, "nothing is watched, and watching could not begin again; it is tried again")
+                }
+            }
+        }
+    }
+
+    /// Starts the engine again if it has ended; with the settings that were in force.
+    fn start_again(&self) -> std::io::Result<()> {
+        let mut restarted = self.restarted();
+        let before = current(&self.engine);
+        if !before.stopped()() {
+            return Ok(());
+        }
+        // A try counts, too: whoever comes back in vain comes back after the pause.
+        *restarted = Some(Instant::now());
+        let again = if self.is_demo() { engine::demo() } else { engine::open((*before.settings()).clone()) };
+        self.exchange(again?);
+        Ok(())
+    }
+
+    fn restarted(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.restarted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The person has turned to the window. After a suspend the clock that deadlines sleep by is behind, and a
@@ -168,6 +215,7 @@ impl Desk {
     /// # Errors
     /// When the system gives no thread; then the engine runs on as it was.
     pub fn apply(&self, settings: &Settings) -> std::io::Result<()> {
+        let _deciding = self.restarted();
         if self.is_demo() {
             return Ok(());
         }
@@ -187,6 +235,7 @@ impl Desk {
 
     /// Shows made-up sessions from now on.
     pub fn show_demo(&self, engine: Handle) {
+        let _deciding = self.restarted();
         self.demo.store(true, Ordering::Release);
         self.exchange(engine);
     }
@@ -222,11 +271,17 @@ impl Desk {
         let listen = move |sink: AlertSink| {
             let engine = current(&engine);
             // Nobody is to be called to a session that is made up.
-            if !engine.is_made_up() {
+            (!engine.is_made_up()).then(|| {
                 engine.listen(sink);
-            }
+                engine
+            })
         };
         async_runtime::spawn(alerts::keep(app.clone(), Arc::clone(&self.alerts), listen));
+    }
+
+    /// The program ends: what it showed beside its window goes.
+    pub fn quit(&self) {
+        self.alerts.quit();
     }
 
     /// The tray's icon has these colours from now on.
@@ -251,8 +306,8 @@ fn current(engine: &RwLock<Handle>) -> Handle {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
     use std::sync::mpsc::{Receiver, channel};
-    use std::time::Duration;
 
     use tauri::ipc::InvokeResponseBody;
     use watchbill_engine::settings::{Given, settle};
@@ -282,16 +337,40 @@ mod tests {
         panic!("no {wanted} came");
     }
 
+    fn settings_of(home: &Path) -> Settings {
+        let given =
+            Given { claude_dirs: vec![home.join("claude")], data_dir: Some(home.join("data")), config: None };
+        settle(&given, &|name| (name == "HOME").then(|| home.into())).expect("settings")
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_engine_that_ends_by_itself_is_started_again_and_not_over_and_over() {
+        let home = tempfile::tempdir().expect("a folder");
+        let first = engine::open(settings_of(home.path())).expect("a thread");
+        let desk = Desk::new(first.clone(), false);
+        let begun = tokio::time::Instant::now();
+        first.stop();
+        desk.engine_ended(first.clone()).await;
+        let second = current(&desk.engine);
+        assert!(second.roster(true).is_ok(), "no window is open, and yet it runs");
+        assert_eq!(begun.elapsed(), Duration::ZERO, "at once");
+
+        // Of one whose place another has taken nobody wants to know.
+        desk.engine_ended(first).await;
+        assert!(second.roster(true).is_ok());
+
+        second.stop();
+        desk.engine_ended(second).await;
+        assert!(begun.elapsed() > Duration::ZERO, "it ended soon after it began");
+        let third = current(&desk.engine);
+        assert!(third.roster(true).is_ok());
+        third.stop();
+    }
+
     #[test]
     fn an_engine_that_has_ended_is_started_again_by_a_window_that_asks() {
         let home = tempfile::tempdir().expect("a folder");
-        let given = Given {
-            claude_dirs: vec![home.path().join("claude")],
-            data_dir: Some(home.path().join("data")),
-            config: None,
-        };
-        let settings =
-            settle(&given, &|name| (name == "HOME").then(|| home.path().into())).expect("settings");
+        let settings = settings_of(home.path());
         let engine = engine::open(settings.clone()).expect("a thread");
         let desk = Desk::new(engine.clone(), false);
         let (line, seen) = window();

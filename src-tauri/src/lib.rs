@@ -247,6 +247,7 @@ fn on_event(app: &AppHandle, event: &RunEvent, options: &Options) {
         }
         // The last window closed. Quit carries a code and passes.
         RunEvent::ExitRequested { api, code: None, .. } if !desk.is_unreachable() => api.prevent_exit(),
+        RunEvent::Exit => desk.quit(),
         _ => {}
     }
 }

@@ -55,8 +55,11 @@ fn is_window_in_front(place: &Place, program: &Program, world: &dyn World) -> Op
     let hint = windows::Hint { id: place.number("WINDOWID"), ..Default::default() };
     match windows::choose(place, &hint, &all) {
         Some((id, windows::Raised::Right)) => Some(id == front.id),
-        // One of several of the same process: the tab decides, where it can be asked.
-        Some((_, windows::Raised::Guessed)) if place.pids().any(|pid| front.pid == Some(pid)) => Some(true),
+        // One of several of the same process, in front of which may be another one. A tab that shows in its own window says
+        // nothing then; WezTerm alone names the pane that has the keys among all its windows.
+        Some((_, windows::Raised::Guessed)) if place.pids().any(|pid| front.pid == Some(pid)) => {
+            (program.kind == "wezterm").then_some(true)
+        }
         Some((_, windows::Raised::Guessed)) => Some(false),
         None => None,
     }

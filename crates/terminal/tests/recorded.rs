@@ -264,6 +264,36 @@ fn a_window_whose_id_was_inherited_is_not_the_sessions() {
 }
 
 #[test]
+fn another_window_of_the_same_process_in_front_is_not_the_sessions() {
+    let konsole: &Ids =
+        &[("KONSOLE_DBUS_SERVICE", ":1.7"), ("KONSOLE_DBUS_SESSION", "/Sessions/3"), ("DISPLAY", ":0")];
+    for (process, ids, answer, wanted) in [
+        ("alacritty", &[("DISPLAY", ":0")] as &Ids, "", None),
+        ("konsole", konsole, "(3,)", None),
+        (
+            "wezterm-gui",
+            &[("WEZTERM_PANE", "4"), ("DISPLAY", ":0")],
+            r#"[{"focused_pane_id":4}]"#,
+            Some(true),
+        ),
+        (
+            "wezterm-gui",
+            &[("WEZTERM_PANE", "4"), ("DISPLAY", ":0")],
+            r#"[{"focused_pane_id":5}]"#,
+            Some(false),
+        ),
+    ] {
+        let mut world = made(Platform::Linux, &["zsh", process]);
+        let window = |id, pid| Window { id, pid: Some(pid), title: "one".into() };
+        world.windows = vec![window(7, AGENT - 2), window(8, AGENT - 2)];
+        world.answers.push(("", Ran::Done(answer.into())));
+        assert_eq!(in_front(&seat("", ids), &world), wanted, "{process} {answer}");
+        world.windows.push(window(9, 1));
+        assert_eq!(in_front(&seat("", ids), &world), Some(false), "{process}: a window of another program");
+    }
+}
+
+#[test]
 fn where_no_terminal_can_be_it_is_said_and_nobody_is_asked() {
     let world = made(Platform::Linux, &["zsh", "xterm"]);
     for presence in [Presence::Ended, Presence::Background, Presence::Elsewhere, Presence::MadeUp] {

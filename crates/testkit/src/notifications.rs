@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::Result;
+use tokio::sync::watch;
 use zbus::object_server::SignalEmitter;
 use zbus::zvariant::OwnedValue;
 use zbus::{Connection, connection, interface};
@@ -48,6 +49,7 @@ type Shared = Arc<Mutex<Screen>>;
 
 struct Server {
     screen: Shared,
+    held: watch::Receiver<bool>,
     abilities: &'static [&'static str],
 }
 
@@ -69,6 +71,8 @@ impl Server {
         if hangs {
             std::future::pending::<()>().await;
         }
+        // Without a server nobody holds it any more.
+        let _ = self.held.clone().wait_for(|held| !held).await;
         let mut screen = lock(&self.screen);
         screen.shown += 1;
         let stands = screen.standing.iter().position(|standing| standing.id == replaces);
@@ -117,6 +121,7 @@ impl Server {
 pub struct NotificationServer {
     connection: Connection,
     screen: Shared,
+    hold: watch::Sender<bool>,
 }
 
 impl NotificationServer {
@@ -138,18 +143,24 @@ impl NotificationServer {
 
     async fn with_abilities(desktop: &Desktop, abilities: &'static [&'static str]) -> Result<Self> {
         let screen = Shared::default();
-        let server = Server { screen: Arc::clone(&screen), abilities };
+        let (hold, held) = watch::channel(false);
+        let server = Server { screen: Arc::clone(&screen), held, abilities };
         let connection = connection::Builder::address(desktop.bus()?)?
             .serve_at(PATH, server)?
             .name("org.freedesktop.Notifications")?
             .build()
             .await?;
-        Ok(Self { connection, screen })
+        Ok(Self { connection, screen, hold })
     }
 
     /// From now on it answers no program that wants to show something; or does so again.
     pub fn hang(&self, on: bool) {
         lock(&self.screen).hangs = on;
+    }
+
+    /// From now on it shows nothing and answers nobody; or does so again, beginning with what it was asked meanwhile.
+    pub fn hold(&self, on: bool) {
+        self.hold.send_replace(on);
     }
 
     /// What stands on the screen, the oldest first.

@@ -33,6 +33,8 @@ pub struct Board {
     gathered_at: Option<Instant>,
     newest: Card,
     brought_back_at: Option<Instant>,
+    /// What was lost too soon after that is shown again by then.
+    owed_at: Option<Instant>,
 }
 
 #[derive(Debug)]
@@ -56,9 +58,9 @@ impl Board {
         Vec::new()
     }
 
-    /// When [`Board::advance`] will have something to show.
+    /// When [`Board::advance`] or [`Board::make_up`] will have something to show.
     pub fn due(&self) -> Option<Instant> {
-        self.gathered_at
+        self.gathered_at.into_iter().chain(self.owed_at).min()
     }
 
     /// Shows what has been gathered.
@@ -83,7 +85,8 @@ impl Board {
     /// Somebody shows notifications again. What still waits, and whoever showed it has gone with it, is shown once more: as
     /// one, and quietly, since it is no news.
     pub fn bring_back(&mut self, on_screen: impl Fn(Card) -> bool, now: Instant) -> Vec<Act> {
-        if self.brought_back_at.is_some_and(|at| now < at + AGAIN) {
+        if let Some(at) = self.brought_back_at.map(|at| at + AGAIN).filter(|at| now < *at) {
+            self.owed_at = Some(at);
             return Vec::new();
         }
         let mut lost = Vec::new();
@@ -102,6 +105,14 @@ impl Board {
             acts.extend(self.put_up(lost, now, true));
         }
         acts
+    }
+
+    /// Brings back what it was too soon to bring back, once its time has come.
+    pub fn make_up(&mut self, on_screen: impl Fn(Card) -> bool, now: Instant) -> Vec<Act> {
+        match self.owed_at.take_if(|at| *at <= now) {
+            Some(_) => self.bring_back(on_screen, now),
+            None => Vec::new(),
+        }
     }
 
     /// The person, or the desktop, has taken a notification away.
@@ -251,9 +262,12 @@ mod tests {
         assert_eq!((notice.summary.as_str(), notice.quiet), ("2 sessions need you", true));
         assert_eq!(board.bring_back(|card| card != 1, start + AGAIN), [], "all of it is on the screen");
 
-        // A server that falls over it comes again and again.
+        // A server that falls over it comes again and again. What it owes is not forgotten for that.
         assert_eq!(board.bring_back(|_| false, start + JOIN), []);
-        assert_eq!(board.bring_back(|_| false, start + AGAIN).len(), 3);
+        assert_eq!(board.due(), Some(start + AGAIN));
+        assert_eq!(board.make_up(|_| false, start + JOIN), [], "not before its time");
+        assert_eq!(board.make_up(|_| false, start + AGAIN).len(), 3);
+        assert_eq!(board.due(), None);
 
         // What begins now makes a notification, and a sound, of its own.
         board.hear(raised("dddd"), start + AGAIN);

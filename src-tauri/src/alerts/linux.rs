@@ -2,48 +2,51 @@
 //!
 //! Directly on the bus, because urgency, replacing, closing and "was it shown?" are what a stale or a lost alert hangs on.
 
+mod cards;
+mod health;
+
 use std::collections::HashMap;
-use std::time::Duration;
+use std::num::NonZeroU32;
+use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
-use watchbill_protocol::doctor::DesktopHealth;
 use zbus::fdo::DBusProxy;
-use zbus::message::Type;
+use zbus::message::{Flags, Type};
 use zbus::names::BusName;
-use zbus::zvariant::Value;
-use zbus::{Connection, MatchRule, MessageStream};
+use zbus::zvariant::{DynamicType, Value};
+use zbus::{Connection, MatchRule, Message, MessageStream};
 
 use super::board::Card;
 use super::notice::Notice;
 use super::{Button, Heard, OPEN};
+use cards::{Call, Cards, Letter};
+pub use health::health;
 
 const NAME: &str = "org.freedesktop.Notifications";
 const PATH: &str = "/org/freedesktop/Notifications";
-/// A server that has not answered by now hangs.
+/// A server that has not answered by now is slow, or hangs: that is said. What it was asked stays asked.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How long the end of the program may wait for a server that owes the number of what is to go.
+const LAST_PATIENCE: Duration = Duration::from_millis(500);
 /// The desktop entry that packages install, without its ending: desktops find our name by it, and the launcher to count on.
 const ENTRY: &str = "Watchbill";
 /// The icon that packages install.
 const ICON: &str = "watchbill-desktop";
 
 /// The screen, as far as the session bus leads to it.
+///
+/// Nothing here waits for an answer. Answers and signals come through one stream, so that both are heard in the order in
+/// which the server sent them, and a server that takes long keeps no other alert waiting.
 pub struct Screen {
     connection: Connection,
-    signals: MessageStream,
+    messages: MessageStream,
+    cards: Cards,
     /// What the server can show; asked for once, and again when another server has come.
     abilities: Option<Abilities>,
-    /// What stands on the screen.
-    shown: HashMap<Card, Shown>,
-    /// Nobody showed the last one, which has been said.
+    /// The serial of that question while its answer is awaited, and since when it is.
+    asks_abilities: Option<(NonZeroU32, Instant)>,
+    /// Nobody showed the last one, or is slow to, which has been said.
     complained: bool,
-}
-
-/// A notification as a server knows it.
-struct Shown {
-    /// The server's number of it.
-    id: u32,
-    /// The server, by its own name on the bus: it takes what it shows along when it goes.
-    by: String,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -53,6 +56,14 @@ struct Abilities {
     markup: bool,
 }
 
+/// Something has come over the bus, or has not for too long.
+pub enum News {
+    /// Of the server's, of the bus's, or an answer.
+    Message(Message),
+    /// The server owes an answer for longer than can be usual.
+    Late,
+}
+
 impl Screen {
     /// Begins to listen on the session bus.
     ///
@@ -60,7 +71,7 @@ impl Screen {
     /// When there is none.
     pub async fn find(_: &tauri::AppHandle) -> zbus::Result<Self> {
         let connection = session_bus().await?;
-        let signals = MessageStream::from(&connection);
+        let messages = MessageStream::from(&connection);
         let bus = DBusProxy::new(&connection).await?;
         let of_server = MatchRule::builder().msg_type(Type::Signal).sender(NAME)?.interface(NAME)?.build();
         let owner = MatchRule::builder()
@@ -71,35 +82,49 @@ impl Screen {
             .build();
         bus.add_match_rule(of_server).await?;
         bus.add_match_rule(owner).await?;
-        Ok(Self { connection, signals, abilities: None, shown: HashMap::new(), complained: false })
+        Ok(Self {
+            connection,
+            messages,
+            cards: Cards::default(),
+            abilities: None,
+            asks_abilities: None,
+            complained: false,
+        })
     }
 
     /// Shows a notification, in place of what the card showed before.
-    pub async fn show(&mut self, card: Card, notice: &Notice, buttons: &[Button], sound: bool) {
-        match self.notify(card, notice, buttons, sound).await {
-            Ok(shown) => {
-                self.shown.insert(card, shown);
-                self.complained = false;
-            }
-            Err(error) if !self.complained => {
-                self.complained = true;
-                tracing::warn!(%error, "no program of this desktop shows notifications; the tray and the window go on");
-            }
-            Err(error) => tracing::debug!(%error, "a notification was not shown"),
-        }
+    pub async fn show(&mut self, card: Card, notice: &Notice, buttons: &'static [Button], sound: bool) {
+        self.cards.show(card, Letter { notice: notice.clone(), buttons, sound });
+        self.go_on(card).await;
     }
 
     /// Takes a notification away.
     pub async fn close(&mut self, card: Card) {
-        let Some(Shown { id, .. }) = self.shown.remove(&card) else { return };
-        if let Err(error) = self.call("CloseNotification", &(id,)).await {
-            tracing::debug!(%error, "a notification could not be taken away");
+        self.cards.close(card);
+        self.go_on(card).await;
+    }
+
+    /// Takes everything away; what a server has not answered for yet as soon as it does, but not for long.
+    pub async fn clear(&mut self) {
+        for card in self.cards.close_all() {
+            self.go_on(card).await;
+        }
+        self.count(0).await;
+        let rest = async {
+            while !self.cards.is_empty()
+                && let Some(news) = self.next().await
+            {
+                self.hear(news).await;
+            }
+        };
+        if tokio::time::timeout(LAST_PATIENCE, rest).await.is_err() {
+            tracing::debug!("a notification stays that the server has not answered for");
         }
     }
 
     /// Whether it stands on the screen.
     pub fn has(&self, card: Card) -> bool {
-        self.shown.contains_key(&card)
+        self.cards.has(card)
     }
 
     /// Sets the number on the launcher's icon; desktops that have none do not listen.
@@ -118,134 +143,205 @@ impl Screen {
         }
     }
 
-    /// Waits for the person to do something with what stands. `None` when the bus has gone.
-    pub async fn next(&mut self) -> Option<Heard> {
-        loop {
-            let message = self.signals.next().await?.ok()?;
-            let header = message.header();
-            let body = message.body();
-            let heard = match header.member().map(|member| member.as_str()) {
-                Some("ActionInvoked") => {
-                    let (id, action) = body.deserialize::<(u32, &str)>().unwrap_or_default();
-                    self.card(id).map(|card| Heard::Chosen(card, action.to_owned()))
-                }
-                Some("NotificationClosed") => {
-                    let (id, _reason) = body.deserialize::<(u32, u32)>().unwrap_or_default();
-                    let card = self.card(id);
-                    if let Some(card) = card {
-                        self.shown.remove(&card);
-                    }
-                    card.map(Heard::Gone)
-                }
-                Some("NameOwnerChanged") => {
-                    let (_, old, new) = body.deserialize::<(&str, &str, &str)>().unwrap_or_default();
-                    self.abilities = None;
-                    self.complained = false;
-                    // Our own call may have started the one that comes, and it has been shown something already.
-                    self.shown.retain(|_, shown| shown.by != old);
-                    (!new.is_empty()).then_some(Heard::Came)
-                }
-                _ => None,
-            };
-            if heard.is_some() {
-                return heard;
+    /// Waits for something to come. `None` when the bus has gone. Nothing is lost when it is not waited for to the end.
+    pub async fn next(&mut self) -> Option<News> {
+        let owed = self.cards.asked_at().into_iter().chain(self.asks_abilities.map(|(_, at)| at)).min();
+        let next = async { Some(News::Message(self.messages.next().await?.ok()?)) };
+        match owed.filter(|_| !self.complained) {
+            Some(at) => {
+                let late = tokio::time::timeout_at((at + PATIENCE).into(), next).await;
+                late.unwrap_or(Some(News::Late))
             }
+            None => next.await,
         }
     }
 
-    async fn notify(
-        &mut self,
-        card: Card,
-        notice: &Notice,
-        buttons: &[Button],
-        sound: bool,
-    ) -> zbus::Result<Shown> {
-        let can = match self.abilities {
-            Some(can) => can,
-            None => *self.abilities.insert(abilities(&self.connection).await?),
+    /// Takes in what has come, and tells what the person did with what stands, if that is what it says.
+    pub async fn hear(&mut self, news: News) -> Option<Heard> {
+        let News::Message(message) = news else {
+            self.complain(
+                "the program that shows notifications has not answered for seconds; what it is to show waits",
+            );
+            return None;
         };
-        let mut actions = Vec::new();
-        if can.actions {
-            actions.extend([OPEN, "Open"]);
-            actions.extend(buttons.iter().flat_map(|button| [button.action, button.label]));
+        let header = message.header();
+        if let Some(serial) = header.reply_serial() {
+            self.take_answer(serial, &message).await;
+            return None;
         }
-        let body = if can.body { body(&notice.body, can.markup) } else { String::new() };
-        let mut hints = HashMap::from([
-            ("urgency", Value::from(if notice.urgent { 2_u8 } else { 1_u8 })),
-            ("category", Value::from("x-watchbill.session")),
-            ("desktop-entry", Value::from(ENTRY)),
-        ]);
-        if sound && !notice.quiet {
-            hints.insert("sound-name", Value::from("message-new-instant"));
+        let body = message.body();
+        match header.member().map(|member| member.as_str()) {
+            Some("ActionInvoked") => {
+                let (id, action) = body.deserialize::<(u32, &str)>().unwrap_or_default();
+                self.cards.of(id).map(|card| Heard::Chosen(card, action.to_owned()))
+            }
+            Some("NotificationClosed") => {
+                let (id, _reason) = body.deserialize::<(u32, u32)>().unwrap_or_default();
+                self.cards.taken(id).map(Heard::Gone)
+            }
+            Some("NameOwnerChanged") => {
+                let (_, old, new) = body.deserialize::<(&str, &str, &str)>().unwrap_or_default();
+                self.exchange(old, new).await
+            }
+            _ => None,
+        }
+    }
+
+    async fn exchange(&mut self, old: &str, new: &str) -> Option<Heard> {
+        self.abilities = None;
+        if !old.is_empty() {
+            self.asks_abilities = None;
+        }
+        self.complained = false;
+        self.cards.left(old);
+        if new.is_empty() {
+            return None;
+        }
+        for card in self.cards.waiting() {
+            self.go_on(card).await;
+        }
+        // Our own call may have started the one that comes; what waits for its answer counts as shown.
+        Some(Heard::Came)
+    }
+
+    async fn take_answer(&mut self, serial: NonZeroU32, message: &Message) {
+        let refused = message.message_type() == Type::Error;
+        if self.asks_abilities.is_some_and(|(asked, _)| asked == serial) {
+            self.asks_abilities = None;
+            match message.body().deserialize::<Vec<String>>() {
+                Ok(told) if !refused => {
+                    self.abilities = Some(Abilities::of(&told));
+                    for card in self.cards.waiting() {
+                        self.go_on(card).await;
+                    }
+                }
+                _ => {
+                    self.nobody_shows(message);
+                    self.cards.refuse_waiting();
+                }
+            }
+            return;
+        }
+        let by = message.header().sender().map(ToString::to_string).unwrap_or_default();
+        let shown = message.body().deserialize::<u32>().ok().filter(|_| !refused).map(|id| (id, by));
+        let is_shown = shown.is_some();
+        let Some(card) = self.cards.answered(serial, shown) else { return };
+        if is_shown {
+            self.complained = false;
         } else {
-            hints.insert("suppress-sound", Value::from(true));
+            self.nobody_shows(message);
         }
-        let replaced = self.shown.get(&card).map_or(0, |shown| shown.id);
-        // The server's own time: what is urgent stays, the rest goes.
-        let expires = -1_i32;
-        let arguments = ("Watchbill", replaced, ICON, &notice.summary, body, actions, hints, expires);
-        let reply = self.call("Notify", &arguments).await?;
-        let by = reply.header().sender().map(ToString::to_string).unwrap_or_default();
-        Ok(Shown { id: reply.body().deserialize()?, by })
+        self.go_on(card).await;
     }
 
-    fn card(&self, id: u32) -> Option<Card> {
-        self.shown.iter().find(|(_, shown)| shown.id == id).map(|(card, _)| *card)
+    fn nobody_shows(&mut self, refusal: &Message) {
+        let why = refusal.body().deserialize::<&str>().map(str::to_owned).unwrap_or_default();
+        tracing::debug!(why, "a notification was not shown");
+        self.complain("no program of this desktop shows notifications; the tray and the window go on");
     }
 
-    async fn call<B>(&self, method: &str, arguments: &B) -> zbus::Result<zbus::Message>
-    where
-        B: serde::Serialize + zbus::zvariant::DynamicType,
-    {
-        self.connection.call_method(Some(NAME), PATH, Some(NAME), method, arguments).await
+    /// Once, until something is shown again.
+    fn complain(&mut self, words: &str) {
+        if !std::mem::replace(&mut self.complained, true) {
+            tracing::warn!("{words}");
+        }
+    }
+
+    /// Sends what a card waits for, if it can be sent now.
+    async fn go_on(&mut self, card: Card) {
+        let Some(can) = self.abilities else {
+            if self.cards.waiting().contains(&card) {
+                return self.ask_abilities().await;
+            }
+            return self.send_next(card, Abilities::default()).await;
+        };
+        self.send_next(card, can).await;
+    }
+
+    async fn ask_abilities(&mut self) {
+        if self.asks_abilities.is_some() {
+            return;
+        }
+        let Some(question) = call("GetCapabilities", &(), None) else { return };
+        self.asks_abilities = Some((question.primary_header().serial_num(), Instant::now()));
+        self.send(&question).await;
+    }
+
+    async fn send_next(&mut self, card: Card, can: Abilities) {
+        match self.cards.next(card) {
+            Some(Call::Show(replaced, letter)) => {
+                let Some(question) = notify(replaced, &letter, can) else { return };
+                let serial = question.primary_header().serial_num();
+                self.cards.asked(card, serial, !letter.notice.quiet, Instant::now());
+                self.send(&question).await;
+            }
+            Some(Call::Close(id)) => {
+                if let Some(order) = call("CloseNotification", &(id,), Some(Flags::NoReplyExpected)) {
+                    self.send(&order).await;
+                }
+            }
+            None => {}
+        }
+    }
+
+    /// What cannot be sent is not answered either: the bus has gone, and its stream ends.
+    async fn send(&self, message: &Message) {
+        if let Err(error) = self.connection.send(message).await {
+            tracing::debug!(%error, "the session bus takes nothing any more");
+        }
     }
 }
 
-/// Whether notifications could be shown now, and by whom. Nothing is started for that.
-pub async fn health(tray: bool) -> DesktopHealth {
-    let unable = |problem: &str| DesktopHealth {
-        tray,
-        notifications: false,
-        notification_server: None,
-        notification_problem: Some(problem.to_owned()),
-    };
-    let Ok(connection) = session_bus().await else { return unable("there is no session bus") };
-    let Ok(bus) = DBusProxy::new(&connection).await else { return unable("the session bus does not answer") };
-    let Ok(name) = BusName::try_from(NAME) else { return unable("the session bus does not answer") };
-    if !bus.name_has_owner(name).await.unwrap_or(false) {
-        let startable = bus.list_activatable_names().await.unwrap_or_default();
-        if startable.iter().any(|name| name.as_str() == NAME) {
-            let server = Some("started when it is needed".to_owned());
-            return DesktopHealth {
-                tray,
-                notifications: true,
-                notification_server: server,
-                notification_problem: None,
-            };
-        }
-        return unable("no program of this desktop shows them; a notification daemon such as dunst would");
-    }
-    let asked = connection.call_method(Some(NAME), PATH, Some(NAME), "GetServerInformation", &()).await;
-    let Ok(reply) = asked else { return unable("the program that shows them does not answer") };
-    let told = reply.body().deserialize::<(String, String, String, String)>().ok();
-    DesktopHealth {
-        tray,
-        notifications: true,
-        notification_server: told.map(|(name, _vendor, version, _specification)| format!("{name} {version}")),
-        notification_problem: None,
+impl Abilities {
+    fn of(told: &[String]) -> Self {
+        let has = |ability: &str| told.iter().any(|told| told == ability);
+        Self { actions: has("actions"), body: has("body"), markup: has("body-markup") }
     }
 }
 
-/// The person's bus. A server that hangs must not keep the next alert, and the end of this one, waiting for ever.
+fn notify(replaced: u32, letter: &Letter, can: Abilities) -> Option<Message> {
+    let Letter { notice, buttons, sound } = letter;
+    let mut actions = Vec::new();
+    if can.actions {
+        actions.extend([OPEN, "Open"]);
+        actions.extend(buttons.iter().flat_map(|button| [button.action, button.label]));
+    }
+    let body = if can.body { body(&notice.body, can.markup) } else { String::new() };
+    let mut hints = HashMap::from([
+        ("urgency", Value::from(if notice.urgent { 2_u8 } else { 1_u8 })),
+        ("category", Value::from("x-watchbill.session")),
+        ("desktop-entry", Value::from(ENTRY)),
+    ]);
+    if *sound && !notice.quiet {
+        hints.insert("sound-name", Value::from("message-new-instant"));
+    } else {
+        hints.insert("suppress-sound", Value::from(true));
+    }
+    // The server's own time: what is urgent stays, the rest goes.
+    let expires = -1_i32;
+    let arguments = ("Watchbill", replaced, ICON, &notice.summary, body, actions, hints, expires);
+    call("Notify", &arguments, None)
+}
+
+/// A call of the server's. What is said here can always be said in the bus's form; nothing is sent if it cannot.
+fn call<B>(method: &str, arguments: &B, flag: Option<Flags>) -> Option<Message>
+where
+    B: serde::Serialize + DynamicType,
+{
+    let made = (|| {
+        let builder = Message::method_call(PATH, method)?.destination(NAME)?.interface(NAME)?;
+        let builder = match flag {
+            Some(flag) => builder.with_flags(flag)?,
+            None => builder,
+        };
+        builder.build(arguments)
+    })();
+    made.inspect_err(|error| tracing::warn!(%error, method, "the notification server cannot be called")).ok()
+}
+
+/// The person's bus. Whoever waits for an answer does not do so for ever.
 async fn session_bus() -> zbus::Result<Connection> {
     zbus::connection::Builder::session()?.method_timeout(PATIENCE).build().await
-}
-
-async fn abilities(connection: &Connection) -> zbus::Result<Abilities> {
-    let reply = connection.call_method(Some(NAME), PATH, Some(NAME), "GetCapabilities", &()).await?;
-    let told: Vec<String> = reply.body().deserialize()?;
-    let has = |ability: &str| told.iter().any(|told| told == ability);
-    Ok(Abilities { actions: has("actions"), body: has("body"), markup: has("body-markup") })
 }
 
 /// A server that knows markup would take a command's `<` and `&` for some, or for an image to be fetched.

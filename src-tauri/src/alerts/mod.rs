@@ -9,6 +9,7 @@ mod linux;
 mod notice;
 #[cfg(not(target_os = "linux"))]
 mod other;
+mod terminals;
 
 #[cfg(target_os = "linux")]
 use linux as platform;
@@ -16,13 +17,14 @@ use linux as platform;
 use other as platform;
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tauri::{AppHandle, Manager, async_runtime};
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use watchbill_engine::handle::Handle;
 use watchbill_engine::publish::AlertSink;
 use watchbill_engine::{Millis, SessionId, Timestamp, Word};
 use watchbill_protocol::alert::{Alert, Episode};
@@ -36,6 +38,7 @@ use board::{Act, Board, Card};
 use notice::Notice;
 use platform::Screen;
 pub use platform::health;
+use terminals::Terminals;
 
 /// What a desktop calls a click on the notification itself.
 const OPEN: &str = "default";
@@ -43,9 +46,8 @@ const FOCUS: &str = "focus-terminal";
 const SNOOZE: &str = "snooze";
 /// How long a session that was snoozed here needs nobody.
 const SNOOZE_SPAN: Millis = Millis::from_secs(15 * 60);
-/// A terminal that does not say whether it is in front by then counts as not in front: an alert too many is a nuisance, one
-/// too few a betrayal.
-const TERMINAL_PATIENCE: Duration = Duration::from_secs(3);
+/// How long the end of the program waits for what stands to be taken away.
+const LAST_PATIENCE: Duration = Duration::from_secs(1);
 
 /// A button of a notification of one session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,6 +76,10 @@ pub struct Alerts {
     /// Another engine is to be listened to.
     astray: AtomicBool,
     changed: Notify,
+    quitting: Notify,
+    /// The task is there, so that something may stand on the screen.
+    at_work: Mutex<bool>,
+    left_work: Condvar,
 }
 
 impl Alerts {
@@ -87,10 +93,23 @@ impl Alerts {
         self.astray.store(true, Ordering::Relaxed);
         self.changed.notify_one();
     }
+
+    /// The program ends: takes away what stands, whose buttons would lead nowhere. Waits for that, but not for long.
+    pub fn quit(&self) {
+        self.quitting.notify_one();
+        let at_work = self.at_work();
+        // Either way the program ends now.
+        let _ = self.left_work.wait_timeout_while(at_work, LAST_PATIENCE, |at_work| *at_work);
+    }
+
+    fn at_work(&self) -> MutexGuard<'_, bool> {
+        self.at_work.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
-/// Shows alerts for as long as the program runs. `listen` goes to whichever engine there is by then.
-pub async fn keep(app: AppHandle, alerts: Arc<Alerts>, listen: impl Fn(AlertSink) + Send) {
+/// Shows alerts until the program quits. `listen` goes to whichever engine there is by then, and says to which if that one
+/// is to be started again when it ends.
+pub async fn keep(app: AppHandle, alerts: Arc<Alerts>, listen: impl Fn(AlertSink) -> Option<Handle> + Send) {
     let mut screen = match Screen::find(&app).await {
         Ok(screen) => screen,
         Err(error) => {
@@ -98,47 +117,65 @@ pub async fn keep(app: AppHandle, alerts: Arc<Alerts>, listen: impl Fn(AlertSink
             return;
         }
     };
-    let mut showing = Showing { app, board: Board::default(), leads_to: HashMap::new() };
+    *alerts.at_work() = true;
+    tokio::select! {
+        () = show(app, &alerts, listen, &mut screen) => {}
+        () = alerts.quitting.notified() => screen.clear().await,
+    }
+    *alerts.at_work() = false;
+    alerts.left_work.notify_all();
+}
+
+/// Shows alerts until there is nobody who could.
+async fn show(
+    app: AppHandle,
+    alerts: &Alerts,
+    listen: impl Fn(AlertSink) -> Option<Handle>,
+    screen: &mut Screen,
+) {
+    let mut showing =
+        Showing { app, board: Board::default(), leads_to: HashMap::new(), terminals: Terminals::default() };
     let mut inbox: Option<UnboundedReceiver<Alert>> = None;
+    let mut engine = None;
     loop {
-        let mut acts = Vec::new();
         if alerts.astray.swap(false, Ordering::Relaxed) {
-            acts = showing.board.clear();
+            let acts = showing.board.clear();
             let (sender, receiver) = unbounded_channel();
-            listen(Box::new(move |alert| sender.send(alert).is_ok()));
+            engine = listen(Box::new(move |alert| sender.send(alert).is_ok()));
             inbox = Some(receiver);
             screen.count(0).await;
+            showing.act(screen, acts).await;
         }
-        showing.act(&mut screen, acts).await;
         let due = showing.board.due();
         tokio::select! {
-            () = alerts.changed.notified() => {}
-            alert = next(&mut inbox) => match alert {
-                Some(alert) => {
-                    if let Alert::Counted { needs } = &alert {
-                        screen.count(needs.values().sum()).await;
+            // In this order: what the person took away is known before it is changed.
+            biased;
+            news = screen.next() => match news {
+                Some(news) => {
+                    if let Some(heard) = screen.hear(news).await {
+                        showing.take(screen, heard).await;
                     }
-                    let alert = showing.unseen(alert).await;
-                    let acts = showing.board.hear(alert, Instant::now());
-                    showing.act(&mut screen, acts).await;
                 }
-                None => inbox = None,
-            },
-            heard = screen.next() => match heard {
-                Some(Heard::Came) => {
-                    let acts = showing.board.bring_back(|card| screen.has(card), Instant::now());
-                    showing.act(&mut screen, acts).await;
-                }
-                Some(Heard::Chosen(card, action)) => showing.choose(card, &action),
-                Some(Heard::Gone(card)) => showing.gone(card),
                 None => {
                     tracing::warn!("the session bus has gone, and alerts with it");
                     return;
                 }
             },
+            () = alerts.changed.notified() => {}
+            alert = next(&mut inbox) => match alert {
+                Some(alert) => showing.hear(screen, alert).await,
+                None => {
+                    inbox = None;
+                    if let Some(engine) = engine.take() {
+                        showing.engine_ended(screen, engine).await;
+                    }
+                }
+            },
             () = sleep_until(due) => {
-                let acts = showing.board.advance(Instant::now());
-                showing.act(&mut screen, acts).await;
+                let now = Instant::now();
+                let mut acts = showing.board.advance(now);
+                acts.extend(showing.board.make_up(|card| screen.has(card), now));
+                showing.act(screen, acts).await;
             }
         }
     }
@@ -163,14 +200,44 @@ struct Showing {
     board: Board,
     /// Whom a click on each notification is about.
     leads_to: HashMap<Card, Notice>,
+    terminals: Terminals,
 }
 
 impl Showing {
+    async fn hear(&mut self, screen: &mut Screen, alert: Alert) {
+        if let Alert::Counted { needs } = &alert {
+            screen.count(needs.values().sum()).await;
+        }
+        let alert = self.unseen(alert).await;
+        let acts = self.board.hear(alert, Instant::now());
+        self.act(screen, acts).await;
+    }
+
+    async fn take(&mut self, screen: &mut Screen, heard: Heard) {
+        match heard {
+            Heard::Came => {
+                let acts = self.board.bring_back(|card| screen.has(card), Instant::now());
+                self.act(screen, acts).await;
+            }
+            Heard::Chosen(card, action) => self.choose(card, &action),
+            Heard::Gone(card) => self.gone(card),
+        }
+    }
+
+    /// Nobody says any more when what stands is over.
+    async fn engine_ended(&mut self, screen: &mut Screen, engine: Handle) {
+        let app = self.app.clone();
+        async_runtime::spawn(async move { app.state::<Desk>().engine_ended(engine).await });
+        let acts = self.board.clear();
+        self.act(screen, acts).await;
+        screen.count(0).await;
+    }
+
     /// What is left of an alert when the person looks at the terminal already. Only the moment counts, so it is asked
     /// now; whatever comes meanwhile waits, so that nothing overtakes.
-    async fn unseen(&self, alert: Alert) -> Alert {
+    async fn unseen(&mut self, alert: Alert) -> Alert {
         // One patience for all of a summary: thirty terminals that hang must not keep it off the screen for minutes.
-        let until = tokio::time::Instant::now() + TERMINAL_PATIENCE;
+        let until = self.terminals.patience();
         match alert {
             Alert::Raised { episode, silence: None } => {
                 let seen = self.is_seen(&episode, until).await;
@@ -189,11 +256,12 @@ impl Showing {
         }
     }
 
-    async fn is_seen(&self, episode: &Episode, until: tokio::time::Instant) -> bool {
+    async fn is_seen(&mut self, episode: &Episode, until: tokio::time::Instant) -> bool {
         let session = episode.session_id.clone();
         let desk = self.app.state::<Desk>();
-        let asked = desk.ask(move |engine| engine.is_terminal_in_front(&session));
-        matches!(tokio::time::timeout_at(until, asked).await, Ok(Ok(Some(true))))
+        let asked =
+            async { desk.ask(move |engine| engine.is_terminal_in_front(&session)).await.ok().flatten() };
+        self.terminals.is_seen(asked, until).await
     }
 
     async fn act(&mut self, screen: &mut Screen, acts: Vec<Act>) {

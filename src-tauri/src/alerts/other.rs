@@ -3,6 +3,8 @@
 //! Untested: nobody has run the program on macOS or Windows yet. What stands there cannot be taken away or replaced
 //! through the plugin (2.8, its `NotificationBuilder`), and a click only brings the program to the front.
 
+use std::convert::Infallible;
+
 use tauri::AppHandle;
 use tauri_plugin_notification::NotificationExt;
 use watchbill_protocol::doctor::DesktopHealth;
@@ -43,6 +45,9 @@ impl Screen {
     /// The plugin takes nothing away.
     pub async fn close(&mut self, _: Card) {}
 
+    /// Neither at the end.
+    pub async fn clear(&mut self) {}
+
     /// Whether it still stands is not known; nothing is lost while the program runs.
     pub fn has(&self, _: Card) -> bool {
         true
@@ -52,8 +57,13 @@ impl Screen {
     pub async fn count(&self, _: u32) {}
 
     /// The plugin hears of no clicks on a desktop.
-    pub async fn next(&mut self) -> Option<Heard> {
+    pub async fn next(&mut self) -> Option<Infallible> {
         std::future::pending().await
+    }
+
+    /// Nothing comes.
+    pub async fn hear(&mut self, news: Infallible) -> Option<Heard> {
+        match news {}
     }
 }
 

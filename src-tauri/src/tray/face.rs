@@ -78,6 +78,11 @@ impl Face {
         }
     }
 
+    /// The face while nothing is watched.
+    pub fn blind() -> Self {
+        Self { counts: "Watching has stopped; it begins again soon".to_owned(), ..Self::default() }
+    }
+
     /// When the face changes by the mere passing of time; `None` when it never does.
     pub fn changes_at(rows: &[TrackedSession], now: Timestamp) -> Option<Timestamp> {
         listed(rows)

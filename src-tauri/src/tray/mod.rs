@@ -38,6 +38,8 @@ struct Roster {
     heard: Option<Instant>,
     /// Another subscription is needed: none yet, another engine, or a delta that did not fit.
     astray: bool,
+    /// The engine has ended, and with it everything that it said.
+    ended: bool,
 }
 
 impl Tray {
@@ -48,7 +50,16 @@ impl Tray {
 
     /// The engine has been exchanged; another subscription begins at once.
     pub fn engine_changed(&self) {
-        self.lock().astray = true;
+        {
+            let mut roster = self.lock();
+            (roster.astray, roster.ended) = (true, false);
+        }
+        self.changed.notify_one();
+    }
+
+    /// The engine has ended: what it said is not so any more, and nobody says what is.
+    pub fn engine_ended(&self) {
+        self.lock().ended = true;
         self.changed.notify_one();
     }
 
@@ -100,6 +111,9 @@ impl Tray {
     /// The face now, and how long it stays so if nothing is heard.
     fn face(&self) -> (Face, Option<Duration>) {
         let roster = self.lock();
+        if roster.ended {
+            return (Face { colours: roster.colours, ..Face::blind() }, None);
+        }
         let (Some(said), Some(heard)) = (roster.copy.generated_at, roster.heard) else {
             let face = Face::of(&[], None, &TimeZone::UTC, jiff::Timestamp::UNIX_EPOCH);
             return (Face { colours: roster.colours, ..face }, None);
@@ -253,6 +267,20 @@ mod tests {
         assert!(tray.new_sink().is_none());
         assert!(!sink(RosterMessage::Delta(delta)));
         assert!(tray.new_sink().is_some());
+    }
+
+    #[test]
+    fn while_nothing_is_watched_it_says_so_and_lists_nobody() {
+        let (tray, mut sink) = followed();
+        assert!(sink(snapshot(Group::NeedsYou)));
+        tray.engine_ended();
+        let (shown, stays) = tray.face();
+        assert_eq!((shown.badge, shown.entries.len(), stays), (0, 0, None));
+        assert_eq!(shown.counts, "Watching has stopped; it begins again soon");
+        tray.engine_changed();
+        let mut newer = tray.new_sink().expect("another engine");
+        assert!(newer(snapshot(Group::NeedsYou)));
+        assert_eq!(tray.face().0.counts, "1 needs you");
     }
 
     #[test]

@@ -25,11 +25,13 @@ export class ChainWords {
   };
 
   readonly join = (withSessionId: string): void => {
-    void this.#ask(this.#host.joinChains(this.#session(), withSessionId), "Joined", this.undo);
+    const session = this.#session();
+    void this.#ask(this.#host.joinChains(session, withSessionId), "Joined", () => this.#undo(session));
   };
 
   readonly accept = (sessionId: string): void => {
-    void this.#ask(this.#host.acceptLink(sessionId), "Joined", this.undo);
+    const session = this.#session();
+    void this.#ask(this.#host.acceptLink(sessionId), "Joined", () => this.#undo(session));
   };
 
   readonly reject = (sessionId: string): void => {

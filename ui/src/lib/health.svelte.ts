@@ -30,11 +30,17 @@ export function healthOf(doctor: Doctor): Health {
   return { level: "good", words: "All is watched" };
 }
 
+/** What is in trouble the roster says as it is now; the doctor said it as it was when he was asked. */
+function withoutTrouble({ store: _, ...doctor }: Doctor): Doctor {
+  return { ...doctor, problems: [] };
+}
+
 export class HealthModel {
   #doctor = $state.raw<Doctor | undefined>();
   #host: Pick<Host, "doctor">;
   #roster: RosterModel;
   #asking = false;
+  #again = false;
 
   constructor(host: Pick<Host, "doctor">, roster: RosterModel) {
     this.#host = host;
@@ -48,19 +54,23 @@ export class HealthModel {
     const count = roster.problems.length;
     if (roster.problems.some(isOfStore)) return { level: "warn", words: UNKEPT };
     if (count > 0) return { level: "warn", words: `${plural(count, "problem")} while reading` };
-    return this.#doctor === undefined ? { level: "good", words: "All is watched" } : healthOf({ ...this.#doctor, problems: [] });
+    return this.#doctor === undefined ? { level: "good", words: "All is watched" } : healthOf(withoutTrouble(this.#doctor));
   });
 
-  /** Asks again: after the start, when problems changed, when the person has looked at the panel. */
+  /** Asks again: after the start, when problems changed, when the person has looked at the panel or installed the hooks. */
   async ask(): Promise<void> {
+    this.#again = true;
     if (this.#asking) return;
     this.#asking = true;
-    try {
-      this.#doctor = await this.#host.doctor();
-    } catch {
-      // The roster says by itself when the engine is gone; the panel says what went wrong here.
-    } finally {
-      this.#asking = false;
+    // What changes while an answer is on its way may not be in it.
+    while (this.#again) {
+      this.#again = false;
+      try {
+        this.#doctor = await this.#host.doctor();
+      } catch {
+        // The roster says by itself when the engine is gone; the panel says what went wrong here.
+      }
     }
+    this.#asking = false;
   }
 }

@@ -1,7 +1,11 @@
+// @vitest-environment jsdom
+
 import { expect, test } from "vitest";
 
 import type { Doctor } from "./bindings/Doctor";
-import { healthOf } from "./health.svelte";
+import { HealthModel, healthOf } from "./health.svelte";
+import { MockHost } from "./host/mock/mock";
+import { RosterModel } from "./roster/roster.svelte";
 
 const root = { path: "/home/dev/.claude", exists: true, watch: "native", sessions: 1, files: 1, bytes: 1 } as const;
 const hooks = (state: string) => ({
@@ -34,4 +38,41 @@ test.each<[string, Partial<Doctor>, string, RegExp]>([
   const health = healthOf(doctor(more));
   expect(health.level).toBe(level);
   expect(health.words).toMatch(words);
+});
+
+/** A doctor who answers when the test says so. */
+async function watched() {
+  const host = new MockHost({ rows: [] });
+  const roster = new RosterModel(host);
+  await roster.connect();
+  const answers: ((doctor: Doctor) => void)[] = [];
+  const health = new HealthModel({ doctor: () => new Promise((give) => answers.push(give)) }, roster);
+  return { roster, health, answers };
+}
+
+const turn = () => new Promise((done) => setTimeout(done));
+
+test("of the store's trouble the roster speaks, which hears when it is over", async () => {
+  const { roster, health, answers } = await watched();
+  const trouble = { path: "/home/dev/watchbill.db", kind: "store", count: 1, detail: "no space left" };
+  roster.roster = { ...roster.roster, problems: [trouble] };
+  void health.ask();
+  const store = { path: trouble.path, exists: true, bytes: 1, sessions: 0, texts: 0, filesBehind: 0, bytesBehind: 0, archived: 0, archiveBytes: 0, trouble: trouble.detail };
+  answers[0]!(doctor({ store, problems: [trouble] }));
+  await turn();
+  expect(health.now.words).toMatch(/not kept/);
+  roster.roster = { ...roster.roster, problems: [] };
+  expect(health.now.words).toMatch(/All is watched/);
+});
+
+test("what is asked while an answer is on its way is one more question", async () => {
+  const { health, answers } = await watched();
+  void health.ask();
+  for (let i = 0; i < 5; i += 1) void health.ask();
+  answers[0]!(doctor({ hooks: hooks("absent") }));
+  await turn();
+  expect(answers).toHaveLength(2);
+  answers[1]!(doctor({ hooks: hooks("installed") }));
+  await turn();
+  expect([health.now.level, answers.length]).toEqual(["good", 2]);
 });

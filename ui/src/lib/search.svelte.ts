@@ -9,7 +9,7 @@ import { queryOf, readTyped } from "./query";
 /** The first page; more would not be read in a palette. */
 const LIMIT = 20;
 
-type Wanted = { readonly query: SearchQuery; readonly key: string };
+type Wanted = { readonly query: SearchQuery; readonly key: string; readonly trouble: string };
 
 export class HistorySearch {
   /** Hits of the newest words that were answered; they stay while newer ones are on their way. */
@@ -22,7 +22,7 @@ export class HistorySearch {
   answered = $state("");
 
   #host: Pick<Host, "search">;
-  #wanted: Wanted = { query: { query: "" }, key: "" };
+  #wanted: Wanted = { query: { query: "" }, key: "", trouble: "" };
 
   constructor(host: Pick<Host, "search">) {
     this.#host = host;
@@ -33,7 +33,7 @@ export class HistorySearch {
     const typed = readTyped(text, now);
     const query = queryOf(typed, now, LIMIT);
     // As a key: the moments of `since` move with the clock, what was typed does not.
-    this.#wanted = { query, key: JSON.stringify([typed.words, typed.filters]) };
+    this.#wanted = { query, key: JSON.stringify([typed.words, typed.filters, typed.trouble]), trouble: typed.trouble };
     if (!isWorthAsking(query.query)) {
       const half = typed.filters.length > 0 ? "Type the words to look for as well." : "";
       this.#show([], typed.trouble || half);
@@ -46,7 +46,7 @@ export class HistorySearch {
     if (this.busy) return;
     this.busy = true;
     let asked: Wanted | undefined;
-    while (asked?.key !== this.#wanted.key && isWorthAsking(this.#wanted.query.query)) {
+    while (asked?.key !== this.#wanted.key && this.#wanted.trouble === "" && isWorthAsking(this.#wanted.query.query)) {
       asked = this.#wanted;
       try {
         const answer = await this.#host.search(asked.query);

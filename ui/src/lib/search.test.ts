@@ -84,6 +84,17 @@ test("the same words with another filter are another question", async () => {
   expect(asked.map(({ role }) => role)).toEqual([undefined, "prompt"]);
 });
 
+test("what has come to be in trouble is not asked, and the answer to the words before is not shown over it", async () => {
+  const host = slowHost();
+  const search = new HistorySearch(host);
+  const done = search.ask("flaky", 0);
+  void search.ask("flaky since:soon", 0);
+  host.asked[0]!.give(answer("flaky"));
+  await done;
+  expect(host.asked).toHaveLength(1);
+  expect([search.hits, search.note.includes("since:soon is no time"), search.busy]).toEqual([[], true, false]);
+});
+
 test("a failure and a history that is still read are said", async () => {
   const host = slowHost();
   const search = new HistorySearch(host);

@@ -21,9 +21,11 @@ use crate::archive::Due;
 use crate::hooks_in::HookMessage;
 
 /// Within a slice it is asked so often, by bytes, whether somebody waits for the store who must not be kept waiting.
-const PIECE: u64 = 256 << 10;
+const PIECE: u64 = 64 << 10;
 /// Files in one slice.
 const SLICE_FILES: usize = 16;
+/// With more files behind than these, the index is put in order when all of them are read.
+const MANY_FILES: usize = 8 * SLICE_FILES;
 /// Pages of the index that are merged in one slice: some milliseconds of work.
 const TIDY_PAGES: u32 = 100;
 /// After a refusal of the store it is left alone for so long.
@@ -345,6 +347,10 @@ impl Worker {
             .map(|found| (found.stat.mtime, found.path))
             .collect();
         behind.sort();
+        if behind.len() > MANY_FILES {
+            writer(&mut self.parts.shelf.in_turn("history: much is behind"))?.merge_by_and_by()?;
+            self.untidy = true;
+        }
         self.behind = behind.into_iter().map(|(_, path)| path).collect();
         self.may_get_stuck(now);
         Ok(())

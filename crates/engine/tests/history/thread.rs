@@ -11,6 +11,7 @@ use watchbill_engine::handle::{real_world, start, start_in};
 use watchbill_engine::publish::Subscription;
 use watchbill_engine::settings::{Settings, WatchSetting};
 use watchbill_protocol::roster::RosterMessage;
+use watchbill_store::search::Query;
 use watchbill_store::{Access, Mode, Store};
 use watchbill_watch::hints::HintSet;
 
@@ -81,6 +82,32 @@ fn what_was_there_and_what_is_appended_is_stored_while_the_engine_runs_and_over_
     append(line("3", "came while nobody looked"));
     let engine = start(settings(folder.path())).unwrap();
     assert_eq!(texts(&data, 3), ["was there", "came live", "came while nobody looked"]);
+    drop(engine);
+}
+
+#[test]
+fn where_much_is_behind_all_of_it_is_found_and_the_index_put_in_order_in_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let project = folder.path().join("claude/projects/p");
+    std::fs::create_dir_all(&project).unwrap();
+    for n in 0..200 {
+        std::fs::write(
+            project.join(format!("s{n}.jsonl")),
+            line(&format!("{n}"), &format!("one of many {n}")),
+        )
+        .unwrap();
+    }
+    let engine = start(settings(folder.path())).unwrap();
+    let until = Instant::now() + Duration::from_secs(60);
+    let found = || {
+        let store = Store::open(&folder.path().join("data"), Mode::Read).ok()?;
+        let found = store.search(&Query::new("many", 1_000)).ok()?.hits.len();
+        Some((found, store.is_tidy().ok()?))
+    };
+    while found() != Some((200, true)) {
+        assert!(Instant::now() < until, "texts found, and whether the index is in order: {:?}", found());
+        std::thread::sleep(Duration::from_millis(20));
+    }
     drop(engine);
 }
 

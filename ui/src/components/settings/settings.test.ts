@@ -96,11 +96,11 @@ test("hooks are installed only after the exact change was shown", async () => {
 
 test("hooks are offered once, and never again", async () => {
   const host = new MockHost(presetNamed("unhooked"));
-  render(HooksOffer, { host, onsay: () => {} });
+  render(HooksOffer, { host, oninstalled: () => {} });
   await fireEvent.click(await screen.findByText("Not now"));
   await waitFor(() => expect(screen.queryByLabelText("Hooks")).toBeNull());
   cleanup();
-  render(HooksOffer, { host, onsay: () => {} });
+  render(HooksOffer, { host, oninstalled: () => {} });
   await Promise.resolve();
   await new Promise((done) => setTimeout(done));
   expect(screen.queryByLabelText("Hooks")).toBeNull();

@@ -91,6 +91,11 @@ export interface Host {
   shortcut(): Promise<ShortcutState>;
 }
 
+/** The engine has answered, and knows of no such thing. */
+export function isNotFound(error: unknown): boolean {
+  return typeof error === "object" && error !== null && "code" in error && error.code === "not_found";
+}
+
 /** What went wrong, in words for the person, whatever was thrown. */
 export function reasonOf(error: unknown): string {
   if (typeof error === "string" && error !== "") return error;

@@ -4,7 +4,7 @@ import { EngineClock } from "../clock.svelte";
 import type { Group } from "../bindings/Group";
 import type { RosterMessage } from "../bindings/RosterMessage";
 import type { TrackedSession } from "../bindings/TrackedSession";
-import { type Host, reasonOf } from "../host/host";
+import { type Host, isNotFound, reasonOf } from "../host/host";
 import { applyDelta, fromSnapshot, headOf, newlyNeeding, NO_ROSTER, type Roster } from "./apply";
 import { countsOf, layoutOf, sameLayout, type Section, unseenIn } from "./layout";
 import { announcementOf } from "./words";
@@ -13,7 +13,6 @@ import { announcementOf } from "./words";
 export type WantedPlace = { readonly sessionId: string; readonly agentId: string | undefined; readonly offset: number };
 
 type Awaited = { readonly id: string; readonly place: WantedPlace | undefined };
-
 export type Phase = "connecting" | "live" | "failed";
 
 export class RosterModel {
@@ -24,22 +23,18 @@ export class RosterModel {
   showAll = $state(false);
   /** The same words may be news again: then their time is another. */
   announcement = $state.raw({ words: "", time: 0 });
-
   text = $state("");
   groups = $state.raw<ReadonlySet<Group>>(new Set());
-
   /** The selected session as last seen: it stays when the roster drops its row, so that the pane does not vanish under the reader. */
   selected = $state.raw<TrackedSession | undefined>();
   /** Whether the detail pane shows the selected session. */
   opened = $state(false);
   /** The segment to scroll to, when a superseded session was asked for. */
   wantedSegment = $state.raw<{ sessionId: string } | undefined>();
-
   /** The place to scroll to, when the search has found it. */
   wantedPlace = $state.raw<WantedPlace | undefined>();
-
   /** A session that something outside the list asked for: it is to be brought into sight. */
-  asked = $state.raw<{ sessionId: string; found: boolean } | undefined>();
+  asked = $state.raw<{ sessionId: string; found: boolean; reason?: string } | undefined>();
   /** Another pane begins with another number; a successor goes on in the same one. */
   pane = $state(0);
 
@@ -53,17 +48,14 @@ export class RosterModel {
   sections = $derived<readonly Section[]>(this.#held?.sections ?? this.#layout);
   /** The held order is no longer the engine's. */
   outOfDate = $derived(this.#held !== undefined && !sameLayout(this.#held.sections, this.#layout));
-
   /** While the order is held: sessions that need the person and do not stand where such sessions stand. */
   unseen = $derived(this.#held === undefined ? 0 : unseenIn(this.#held.sections, this.roster.sessions));
   /** Something is left out by the person's own wish. */
   filtered = $derived(this.text.trim() !== "" || this.groups.size > 0);
+  /** The selected session is one that the roster leaves out: it was asked for by a link or a search. */
+  isOutside = $derived(this.selected !== undefined && this.#outside === this.selected.sessionId && !this.#byId.has(this.#outside));
   /** The selected session is no longer in the roster: what is known of it is from before. */
   vanished = $derived(this.selected !== undefined && !this.roster.reading && !this.#byId.has(this.selected.sessionId) && !this.isOutside);
-  /** The selected session is one that the roster leaves out: it was asked for by a link or a search. */
-  get isOutside(): boolean {
-    return this.selected !== undefined && this.#outside === this.selected.sessionId && !this.#byId.has(this.#outside);
-  }
 
   #host: Host;
   #unsubscribe: (() => void) | undefined;
@@ -143,7 +135,20 @@ export class RosterModel {
   /** Selects a session; one that is superseded leads to the head of its chain. */
   select(id: string, open = this.opened, place?: WantedPlace): void {
     const row = this.row(id);
-    if (row !== undefined) this.#take(id, headOf(this.roster.sessions, row) ?? row, open, place);
+    if (row === undefined) return;
+    this.#overtake();
+    this.#take(id, headOf(this.roster.sessions, row) ?? row, open, place);
+  }
+
+  close(): void {
+    this.#overtake();
+    this.opened = false;
+  }
+
+  /** What was asked for before is no longer wished for. */
+  #overtake(): void {
+    this.#request += 1;
+    this.#awaited = undefined;
   }
 
   #take(id: string, head: TrackedSession, open: boolean, place?: WantedPlace): void {
@@ -154,17 +159,13 @@ export class RosterModel {
     this.opened = open;
   }
 
-  /** Opens a session that may be hidden by the filter, or too old to be in the roster, which stays as it is. */
+  /** Opens a session, or a place in it, that may be hidden by the filter, or too old to be in the roster, which stays as it is. */
   ask(id: string, place?: WantedPlace): void {
     this.clearFilter();
     this.#awaited = { id, place };
     // While transcripts are read for the first time nobody knows what there is.
     if (this.phase === "live" && !this.roster.reading) void this.#answer(this.#awaited);
-  }
-
-  /** Opens a session at a place in its timeline, or in that of its subagent. */
-  openAt(place: WantedPlace): void {
-    this.ask(place.sessionId, place);
+    else if (this.phase === "failed") void this.connect();
   }
 
   async startDemo(): Promise<void> {
@@ -226,15 +227,17 @@ export class RosterModel {
       this.asked = { sessionId: id, found: true };
       return;
     }
-    const head = await this.#host.head(id).catch(() => undefined);
-    // Meanwhile another one may have been asked for.
-    if (request !== this.#request) return;
-    if (head !== undefined) {
+    try {
+      const head = await this.#host.head(id);
+      // Meanwhile another one may have been asked for, or chosen.
+      if (request !== this.#request) return;
       const known = this.row(head.sessionId);
       if (known === undefined) this.#outside = head.sessionId;
       this.#take(id, known ?? head, true, place);
+      this.asked = { sessionId: id, found: true };
+    } catch (error) {
+      if (request === this.#request) this.asked = { sessionId: id, found: false, ...(isNotFound(error) ? {} : { reason: reasonOf(error) }) };
     }
-    this.asked = { sessionId: id, found: head !== undefined };
   }
 
   /** When the selected session is superseded, the selection moves to its successor. */

@@ -127,7 +127,7 @@ test("a session that the roster leaves out is opened, and the roster stays as it
   await vi.waitFor(() => expect(model.selected?.sessionId).toBe("n"));
   expect(model.wantedSegment).toEqual({ sessionId: "old" });
   expect(model.asked).toEqual({ sessionId: "old", found: true });
-  model.openAt({ sessionId: "gone", agentId: undefined, offset: 7 });
+  model.ask("gone", { sessionId: "gone", agentId: undefined, offset: 7 });
   await vi.waitFor(() => expect(model.selected?.sessionId).toBe("gone"));
   expect([model.isOutside, model.vanished, model.opened, model.showAll]).toEqual([true, false, true, false]);
   expect(model.wantedPlace?.offset).toBe(7);
@@ -150,6 +150,49 @@ test("of two sessions asked for the later one is opened, also when the earlier i
   found();
   await new Promise((done) => setTimeout(done));
   expect(model.selected?.sessionId).toBe("a");
+});
+
+test("what the person chose since is not overridden by what was asked for from outside", async () => {
+  const gone = works("gone", { superseded: true, workChainId: "g" });
+  await start([works("a"), works("b"), gone]);
+  let found: () => void = () => {};
+  const head = host.head.bind(host);
+  host.head = async (id) => {
+    await new Promise<void>((done) => (found = done));
+    return head(id);
+  };
+  model.ask("gone");
+  model.select("b", true);
+  found();
+  await new Promise((done) => setTimeout(done));
+  expect(model.selected?.sessionId).toBe("b");
+  model.ask("gone");
+  model.close();
+  found();
+  await new Promise((done) => setTimeout(done));
+  expect([model.selected?.sessionId, model.opened], "nor what was closed").toEqual(["b", false]);
+});
+
+test("what is chosen while transcripts are read for the first time stays chosen", async () => {
+  host = new MockHost({ rows: [works("a"), works("b")], reading: true });
+  model = new RosterModel(host);
+  await model.connect();
+  model.ask("a");
+  model.select("b", true);
+  host.change({});
+  expect(model.roster.reading).toBe(false);
+  expect(model.selected?.sessionId).toBe("b");
+});
+
+test("to ask for a session is another try where the engine did not answer", async () => {
+  await start([works("a"), works("gone", { superseded: true, workChainId: "g" })]);
+  host.send({ type: "stopped" });
+  model.ask("a");
+  await vi.waitFor(() => expect(model.selected?.sessionId).toBe("a"));
+  expect(model.phase).toBe("live");
+  host.head = () => Promise.reject({ code: "internal", message: "The database is locked." });
+  model.ask("gone");
+  await vi.waitFor(() => expect(model.asked).toEqual({ sessionId: "gone", found: false, reason: "The database is locked." }));
 });
 
 test("an engine that ends is told at once, and a second try may find it again", async () => {

@@ -14,7 +14,10 @@ export class AgentRun {
   #host: Pick<Host, "agentTimeline">;
   #sessionId: string;
   #agentId: string;
-  #fetching = false;
+  /** What was asked for is done one after the other, each from what the one before has left. */
+  #last: Promise<void> = Promise.resolve();
+  /** A refresh that has not begun yet. */
+  #refresh: Promise<void> | undefined;
 
   constructor(host: Pick<Host, "agentTimeline">, sessionId: string, agentId: string) {
     this.#host = host;
@@ -30,31 +33,40 @@ export class AgentRun {
     return this.from + this.items.length;
   }
 
-  /** Shows the beginning, or what stands around an item. */
-  open(around = 0): Promise<void> {
-    if (this.loaded && around >= this.from && around < this.end) return Promise.resolve();
-    const from = Math.max(0, around - PAGE / 2);
-    return this.#fetch(from, PAGE, (items) => items);
+  /** Shows what stands around an item. */
+  open(around: number): Promise<void> {
+    return this.#next(async () => {
+      if (around >= this.from && around < this.end) return;
+      await this.#fetch(Math.max(0, around - PAGE / 2), PAGE, (items) => items);
+    });
   }
 
   more(): Promise<void> {
-    return this.#fetch(this.end, PAGE, (items) => [...this.items, ...items]);
+    return this.#next(() => this.#fetch(this.end, PAGE, (items) => [...this.items, ...items]));
   }
 
   earlier(): Promise<void> {
-    const from = Math.max(0, this.from - PAGE);
-    return this.#fetch(from, this.from - from, (items) => [...items, ...this.items]);
+    return this.#next(async () => {
+      const from = Math.max(0, this.from - PAGE);
+      if (from < this.from) await this.#fetch(from, this.from - from, (items) => [...items, ...this.items]);
+    });
   }
 
-  /** Asks again for what is shown: it may have gone on, or calls may have their results. */
+  /** Asks for the beginning, and then again for what is shown: it may have gone on, or calls may have their results. */
   refresh(): Promise<void> {
-    if (!this.loaded) return Promise.resolve();
-    return this.#fetch(this.from, Math.max(PAGE, this.items.length), (items) => items);
+    this.#refresh ??= this.#next(() => {
+      this.#refresh = undefined;
+      return this.#fetch(this.from, Math.max(PAGE, this.items.length), (items) => items);
+    });
+    return this.#refresh;
+  }
+
+  #next(round: () => Promise<void>): Promise<void> {
+    this.#last = this.#last.then(round);
+    return this.#last;
   }
 
   async #fetch(from: number, limit: number, join: (items: readonly TimelineItem[]) => readonly TimelineItem[]): Promise<void> {
-    if (this.#fetching) return;
-    this.#fetching = true;
     try {
       const stretch = await this.#host.agentTimeline(this.#sessionId, this.#agentId, from, limit);
       this.items = join(stretch.items);
@@ -63,8 +75,6 @@ export class AgentRun {
       this.failure = "";
     } catch (error) {
       this.failure = reasonOf(error);
-    } finally {
-      this.#fetching = false;
     }
   }
 }

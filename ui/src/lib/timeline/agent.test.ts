@@ -18,7 +18,7 @@ function hostOf(total: number) {
 test("a run begins at its beginning and grows at its end", async () => {
   const { state, host } = hostOf(120);
   const run = new AgentRun(host, "s", "a");
-  await run.open();
+  await run.refresh();
   await run.more();
   expect([run.from, run.end, run.total]).toEqual([0, 100, 120]);
   await run.more();
@@ -36,12 +36,11 @@ test("what was found far inside is shown with its surroundings, and grows at bot
   expect(run.items.map((item) => item.index)).toEqual(Array.from({ length: 150 }, (_, i) => 425 + i));
 });
 
-test("what goes on is asked for again, once somebody looks", async () => {
+test("what goes on is asked for again", async () => {
   const { state, host } = hostOf(3);
   const run = new AgentRun(host, "s", "a");
   await run.refresh();
-  expect(state.asked).toEqual([]);
-  await run.open();
+  expect(state.asked, "without anything yet, the beginning").toEqual(["a 0+50"]);
   state.total = 7;
   await run.refresh();
   expect(run.items).toHaveLength(7);
@@ -50,8 +49,40 @@ test("what goes on is asked for again, once somebody looks", async () => {
 test("a failure is said, and what is shown stays", async () => {
   const { state, host } = hostOf(80);
   const run = new AgentRun(host, "s", "a");
-  await run.open();
+  await run.refresh();
   state.fail = "The transcript is gone.";
   await run.more();
   expect([run.failure, run.items.length]).toEqual(["The transcript is gone.", 50]);
+});
+
+test("what is asked for while an answer is on its way is not lost", async () => {
+  const { state, host } = hostOf(120);
+  const run = new AgentRun(host, "s", "a");
+  void run.refresh();
+  void run.more();
+  state.total = 121;
+  await run.more();
+  expect([run.from, run.end, run.total]).toEqual([0, 121, 121]);
+});
+
+test("what is found while the beginning is on its way is gone to, and grows from there", async () => {
+  const { host } = hostOf(1000);
+  const run = new AgentRun(host, "s", "a");
+  void run.refresh();
+  void run.open(500);
+  await run.earlier();
+  expect([run.from, run.end]).toEqual([425, 525]);
+});
+
+test("many refreshes while one is under way are one more", async () => {
+  const { state, host } = hostOf(10);
+  const run = new AgentRun(host, "s", "a");
+  const all = Array.from({ length: 20 }, () => run.refresh());
+  await Promise.all(all);
+  expect(state.asked).toHaveLength(1);
+  void run.refresh();
+  await Promise.resolve();
+  for (let i = 0; i < 20; i += 1) void run.refresh();
+  await run.refresh();
+  expect(state.asked).toHaveLength(3);
 });

@@ -10,6 +10,9 @@ const KEPT_PAGES = 40;
 /** Pages with unfinished tools that are asked for again when the session moves. */
 const UNFINISHED_PAGES = 4;
 
+/** Items of one page, and the request that brought them. */
+type Page = { readonly items: readonly TimelineItem[]; readonly turn: number };
+
 export class TimelineModel {
   total = $state(0);
   /** Rises whenever items came or changed. */
@@ -18,14 +21,20 @@ export class TimelineModel {
   epoch = $state(0);
   loaded = $state(false);
   failure = $state("");
+  /** How often somebody wished to go somewhere in it, or went: an answer to an older wish moves nobody. */
+  wishes = 0;
 
   #host: Host;
   #sessionId: string;
   #chainId: string | undefined;
-  #pages = new Map<number, readonly TimelineItem[]>();
+  #pages = new Map<number, Page>();
   /** Whose each item is, also when its page is gone: a folded run must stay folded without it. */
   #agents: (string | undefined)[] = [];
-  #inFlight = new Set<number>();
+  #inFlight = new Map<number, Promise<void>>();
+  /** Requests are numbered, for their answers come in any order: what an older one says is not how it is now. */
+  #turn = 0;
+  /** The newest request that was answered. */
+  #answered = 0;
   #refreshing = false;
   #refreshAgain = false;
 
@@ -40,13 +49,13 @@ export class TimelineModel {
 
   /** Asks for the newest items, in one go: what is older is asked for when it comes into view. */
   async open(): Promise<void> {
+    const turn = ++this.#turn;
     try {
       // Twice as many as a page has, so that at least one page is whole.
-      this.#take(await this.#host.timeline(this.#sessionId, undefined, 2 * PAGE));
+      this.#take(await this.#host.timeline(this.#sessionId, undefined, 2 * PAGE), turn);
     } catch (error) {
       this.failure = reasonOf(error);
     }
-    this.loaded = this.failure === "";
   }
 
   /** The work goes on in another session of the same chain; what is shown stays. */
@@ -57,7 +66,7 @@ export class TimelineModel {
   }
 
   item(index: number): TimelineItem | undefined {
-    return this.#pages.get(Math.floor(index / PAGE))?.[index % PAGE];
+    return this.#pages.get(Math.floor(index / PAGE))?.items[index % PAGE];
   }
 
   /** The subagent that an item belongs to, as far as the item was ever seen. */
@@ -78,7 +87,8 @@ export class TimelineModel {
   /** Fetches the item at the index, which may be newer than everything known. */
   async reach(index: number): Promise<void> {
     const page = Math.floor(index / PAGE);
-    if (!this.#isComplete(page) || index >= this.total) await this.#fetch(page);
+    if (index >= this.total) await this.#fetchAnew(page);
+    else if (!this.#isComplete(page)) await this.#fetch(page);
   }
 
   /** Asks again for the tail and for tools without an outcome; calls that come meanwhile are one more round. */
@@ -124,44 +134,68 @@ export class TimelineModel {
 
   async #refreshOnce(): Promise<void> {
     const pages = new Set<number>([this.#lastPage()]);
-    for (const [page, items] of [...this.#pages].reverse()) {
+    for (const [page, { items }] of [...this.#pages].reverse()) {
       if (pages.size > UNFINISHED_PAGES) break;
       if (items.some((item) => item.kind === "tool" && item.outcome === "pending")) pages.add(page);
     }
-    for (const page of pages) await this.#fetch(page);
+    for (const page of pages) await this.#fetchAnew(page);
     const last = this.#lastPage();
     if (!this.#isComplete(last)) await this.#fetch(last);
   }
 
-  async #fetch(page: number): Promise<void> {
-    if (this.#inFlight.has(page)) return;
-    this.#inFlight.add(page);
+  /** What is on its way already is waited for. */
+  #fetch(page: number): Promise<void> {
+    let coming = this.#inFlight.get(page);
+    if (coming === undefined) {
+      coming = this.#ask(page).finally(() => this.#inFlight.delete(page));
+      this.#inFlight.set(page, coming);
+    }
+    return coming;
+  }
+
+  /** What is on its way may be from before that for which it is asked now. */
+  async #fetchAnew(page: number): Promise<void> {
+    await this.#inFlight.get(page);
+    await this.#fetch(page);
+  }
+
+  async #ask(page: number): Promise<void> {
     try {
-      this.#take(await this.#host.timeline(this.#sessionId, page * PAGE, PAGE), page);
+      for (let isTaken = false; !isTaken; ) {
+        const turn = ++this.#turn;
+        isTaken = this.#take(await this.#host.timeline(this.#sessionId, page * PAGE, PAGE), turn, page);
+      }
     } catch (error) {
       this.failure = reasonOf(error);
-    } finally {
-      this.#inFlight.delete(page);
     }
   }
 
-  /** Keeps every page of which the stretch has the beginning. */
-  #take(stretch: Timeline, asked?: number): void {
-    // A shorter timeline is another one, since a file was replaced; so is that of a chain that was joined.
-    if (stretch.total < this.total || (this.#chainId !== undefined && stretch.workChainId !== this.#chainId)) this.#forget();
+  /** Keeps every page of which the stretch has the beginning; says whether the stretch is one of this timeline. */
+  #take(stretch: Timeline, turn: number, asked?: number): boolean {
+    const isOtherChain = this.#chainId !== undefined && stretch.workChainId !== this.#chainId;
+    if (turn < this.#answered) {
+      if (isOtherChain || stretch.total !== this.total) return false;
+    } else {
+      this.#answered = turn;
+      // A shorter timeline is another one, since a file was replaced; so is that of a chain that was joined.
+      if (isOtherChain || stretch.total < this.total) this.#forget();
+    }
     this.#chainId = stretch.workChainId;
     const first = asked ?? Math.ceil(stretch.from / PAGE);
     const end = asked === undefined ? Math.ceil((stretch.from + stretch.items.length) / PAGE) : asked + 1;
     for (let page = first; page < end; page += 1) {
+      if ((this.#pages.get(page)?.turn ?? 0) > turn) continue;
       const begin = page * PAGE - stretch.from;
       this.#pages.delete(page);
-      this.#pages.set(page, stretch.items.slice(begin, begin + PAGE));
+      this.#pages.set(page, { items: stretch.items.slice(begin, begin + PAGE), turn });
     }
     for (const item of stretch.items) if (item.agentId !== undefined) this.#agents[item.index] = item.agentId;
     this.#evict();
     this.total = stretch.total;
+    this.loaded = true;
     this.failure = "";
     this.version += 1;
+    return true;
   }
 
   #forget(): void {
@@ -171,8 +205,8 @@ export class TimelineModel {
   }
 
   #isComplete(page: number): boolean {
-    const items = this.#pages.get(page);
-    return items !== undefined && items.length >= Math.min(PAGE, this.total - page * PAGE);
+    const known = this.#pages.get(page);
+    return known !== undefined && known.items.length >= Math.min(PAGE, this.total - page * PAGE);
   }
 
   #lastPage(): number {
@@ -180,10 +214,10 @@ export class TimelineModel {
   }
 
   #touch(page: number): void {
-    const items = this.#pages.get(page);
-    if (items === undefined) return;
+    const known = this.#pages.get(page);
+    if (known === undefined) return;
     this.#pages.delete(page);
-    this.#pages.set(page, items);
+    this.#pages.set(page, known);
   }
 
   #evict(): void {

@@ -147,3 +147,111 @@ test("a chain that was joined to an earlier one is read anew, since every place 
   await vi.waitFor(() => expect(model.item(499)?.sessionId).toBe("joined"));
   expect(model.item(5), "what was read before is forgotten").toBeUndefined();
 });
+
+/** A host whose answers are worked out when it is asked, and come when the test says so. */
+function slowHost(total: number) {
+  const { state, host } = hostOf(total);
+  const waiting: (() => void)[] = [];
+  const timeline: Host["timeline"] = async (...asked) => {
+    const answer = host.timeline(...asked);
+    await new Promise<void>((give) => waiting.push(give));
+    return answer;
+  };
+  const give = async (n: number): Promise<void> => {
+    await vi.waitFor(() => expect(waiting.length).toBeGreaterThan(n));
+    waiting[n]!();
+    await new Promise((done) => setTimeout(done));
+  };
+  return { state, host: { timeline } as unknown as Host, give };
+}
+
+test("an answer that was overtaken by a newer one is no other timeline, and its page is asked for again", async () => {
+  const { state, host, give } = slowHost(250);
+  const model = new TimelineModel(host, "s");
+  void model.open();
+  await give(0);
+  model.ensure([0]);
+  state.total = 260;
+  model.refresh();
+  await give(2);
+  await give(1);
+  expect([model.epoch, model.total]).toEqual([0, 260]);
+  expect(model.item(259)?.index).toBe(259);
+  await give(3);
+  expect(model.item(0)?.index, "and what it was asked for is there in the end").toBe(0);
+});
+
+test("after a join an answer from before it does not bring the old chain back", async () => {
+  const { state, host, give } = slowHost(250);
+  const model = new TimelineModel(host, "s");
+  void model.open();
+  await give(0);
+  model.ensure([0]);
+  state.chain = "joined";
+  model.refresh();
+  await give(2);
+  await give(1);
+  expect(model.epoch, "one other timeline, not three").toBe(1);
+  await give(3);
+  expect(model.item(0)?.index).toBe(0);
+});
+
+test("an overtaken answer is as good as any where nothing has changed", async () => {
+  const { state, host, give } = slowHost(250);
+  const model = new TimelineModel(host, "s");
+  void model.open();
+  await give(0);
+  model.ensure([0]);
+  model.refresh();
+  await give(2);
+  await give(1);
+  expect(model.item(0)?.index).toBe(0);
+  expect(state.asked).toHaveLength(3);
+});
+
+test("of two answers for one page the later asked one stays", async () => {
+  const { state, host, give } = slowHost(150);
+  const model = new TimelineModel(host, "s");
+  void model.open();
+  state.change = (item) => ({ ...item, sessionId: "later" });
+  model.refresh();
+  await give(1);
+  await give(0);
+  expect([model.item(0)?.sessionId, model.item(100)?.sessionId, model.epoch]).toEqual(["later", "s", 0]);
+});
+
+test("what comes while its page is already asked for is asked for after it", async () => {
+  const { state, host, give } = slowHost(50);
+  const model = new TimelineModel(host, "s");
+  model.ensure([0]);
+  state.total = 51;
+  model.refresh();
+  await give(0);
+  await give(1);
+  expect(model.item(50)?.index, "the answer under way was from before").toBe(50);
+});
+
+test("who looks for a page that is on its way waits for it", async () => {
+  const { host, give } = slowHost(250);
+  const model = new TimelineModel(host, "s");
+  void model.open();
+  await give(0);
+  model.ensure([0]);
+  let there = false;
+  void model.reach(0).then(() => (there = model.item(0) !== undefined));
+  await new Promise((done) => setTimeout(done));
+  expect(there).toBe(false);
+  await give(1);
+  expect(there).toBe(true);
+});
+
+test("a timeline that came by another way than opening is there as well", async () => {
+  const { state, host } = hostOf(10);
+  state.fail = "The transcript cannot be read.";
+  const model = new TimelineModel(host, "s");
+  await model.open();
+  state.fail = "";
+  model.refresh();
+  await vi.waitFor(() => expect(model.item(9)).toBeDefined());
+  expect(model.loaded).toBe(true);
+});

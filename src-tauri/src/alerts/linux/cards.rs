@@ -1,0 +1,297 @@
+//! What a notification server was asked to show, and what it has answered: one question at a time for each card.
+//!
+//! A server may take long. What is asked of a card meanwhile waits for the answer, without whose number nothing can be
+//! replaced or closed: a second question would put up a second notification, and the first would stand for ever.
+
+use std::collections::HashMap;
+use std::num::NonZeroU32;
+use std::time::Instant;
+
+use crate::alerts::Button;
+use crate::alerts::board::Card;
+use crate::alerts::notice::Notice;
+
+/// The number of no notification.
+const NONE: u32 = 0;
+
+/// A notification as it is to be sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Letter {
+    /// Its words.
+    pub notice: Notice,
+    /// Its buttons, where the server has some.
+    pub buttons: &'static [Button],
+    /// The person wants to hear alerts.
+    pub sound: bool,
+}
+
+/// What has to be sent to the server.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Call {
+    /// Shows it in place of the notification with this number, or of none.
+    Show(u32, Letter),
+    /// Takes the notification with this number away.
+    Close(u32),
+}
+
+/// The cards that stand, or will when the server answers.
+#[derive(Debug, Default)]
+pub struct Cards(HashMap<Card, Standing>);
+
+#[derive(Debug, Default)]
+struct Standing {
+    /// The server's number of what stands.
+    id: u32,
+    /// The server, by its own name on the bus: it takes what it shows along when it goes.
+    by: String,
+    asked: Option<Asked>,
+    wanted: Option<Wanted>,
+}
+
+#[derive(Debug)]
+struct Asked {
+    serial: NonZeroU32,
+    at: Instant,
+    /// What it shows is news.
+    news: bool,
+}
+
+#[derive(Debug)]
+enum Wanted {
+    Show(Letter),
+    Close,
+}
+
+impl Cards {
+    /// The card is to show this.
+    pub fn show(&mut self, card: Card, letter: Letter) {
+        self.0.entry(card).or_default().wanted = Some(Wanted::Show(letter));
+    }
+
+    /// The card is to go.
+    pub fn close(&mut self, card: Card) {
+        if let Some(standing) = self.0.get_mut(&card) {
+            standing.wanted = Some(Wanted::Close);
+        }
+    }
+
+    /// All cards are to go; these are they.
+    pub fn close_all(&mut self) -> Vec<Card> {
+        let all: Vec<Card> = self.0.keys().copied().collect();
+        all.iter().for_each(|card| self.close(*card));
+        all
+    }
+
+    /// Whether it stands on the screen, or will as soon as the server gets to it.
+    pub fn has(&self, card: Card) -> bool {
+        self.0.contains_key(&card)
+    }
+
+    /// Nothing stands, and nothing will.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The cards that could be shown at once.
+    pub fn waiting(&self) -> Vec<Card> {
+        let waits = |standing: &Standing| {
+            standing.asked.is_none() && matches!(standing.wanted, Some(Wanted::Show(_)))
+        };
+        self.0.iter().filter(|(_, standing)| waits(standing)).map(|(card, _)| *card).collect()
+    }
+
+    /// What has to be sent for a card now, if anything.
+    pub fn next(&mut self, card: Card) -> Option<Call> {
+        let standing = self.0.get_mut(&card).filter(|standing| standing.asked.is_none())?;
+        match standing.wanted.take() {
+            Some(Wanted::Show(letter)) => Some(Call::Show(standing.id, letter)),
+            Some(Wanted::Close) => {
+                let id = self.0.remove(&card)?.id;
+                (id != NONE).then_some(Call::Close(id))
+            }
+            None => {
+                if standing.id == NONE {
+                    self.0.remove(&card);
+                }
+                None
+            }
+        }
+    }
+
+    /// The server has been asked to show a card; its answer will bear this serial.
+    pub fn asked(&mut self, card: Card, serial: NonZeroU32, news: bool, at: Instant) {
+        self.0.entry(card).or_default().asked = Some(Asked { serial, at, news });
+    }
+
+    /// The server has answered with the number of what it shows and its own name, or has refused. Whose answer that was.
+    pub fn answered(&mut self, serial: NonZeroU32, shown: Option<(u32, String)>) -> Option<Card> {
+        let mut all = self.0.iter_mut();
+        let (card, standing) =
+            all.find(|(_, standing)| standing.asked.as_ref().is_some_and(|asked| asked.serial == serial))?;
+        standing.asked = None;
+        if let Some((id, by)) = shown {
+            (standing.id, standing.by) = (id, by);
+        }
+        Some(*card)
+    }
+
+    /// Since when the server owes an answer.
+    pub fn asked_at(&self) -> Option<Instant> {
+        self.0.values().filter_map(|standing| Some(standing.asked.as_ref()?.at)).min()
+    }
+
+    /// Nobody shows what waits to be shown.
+    pub fn refuse_waiting(&mut self) {
+        for card in self.waiting() {
+            self.0.remove(&card);
+        }
+    }
+
+    /// The card of a notification.
+    pub fn of(&self, id: u32) -> Option<Card> {
+        self.0.iter().find(|(_, standing)| standing.id == id && id != NONE).map(|(card, _)| *card)
+    }
+
+    /// The person, or the desktop, has taken a notification away. Its card, unless there is news on it, which the person
+    /// cannot have meant.
+    pub fn taken(&mut self, id: u32) -> Option<Card> {
+        let card = self.of(id)?;
+        let standing = self.0.get_mut(&card)?;
+        standing.id = NONE;
+        let asked = standing.asked.as_ref();
+        if asked.is_some_and(|asked| asked.news)
+            || matches!(&standing.wanted, Some(Wanted::Show(letter)) if !letter.notice.quiet)
+        {
+            return None;
+        }
+        match asked {
+            // A server may show anew what it was asked to change.
+            Some(_) => standing.wanted = Some(Wanted::Close),
+            None => drop(self.0.remove(&card)),
+        }
+        Some(card)
+    }
+
+    /// A server has left the bus, and what it showed the screen.
+    pub fn left(&mut self, server: &str) {
+        for standing in self.0.values_mut().filter(|standing| standing.by == server) {
+            standing.id = NONE;
+        }
+        self.0.retain(|_, standing| {
+            standing.id != NONE || standing.asked.is_some() || standing.wanted.is_some()
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::alerts::notice::tests::episode;
+
+    fn letter(quiet: bool) -> Letter {
+        let notice = Notice::of(&[episode("a", "approval", "wants to run `ls`")], quiet).expect("an episode");
+        Letter { notice, buttons: &[], sound: false }
+    }
+
+    fn serial(n: u32) -> NonZeroU32 {
+        NonZeroU32::new(n).expect("not zero")
+    }
+
+    /// A card whose server was asked with serial 1 and has not answered.
+    fn asked(news: bool) -> Cards {
+        let mut cards = Cards::default();
+        cards.show(7, letter(!news));
+        assert_eq!(cards.next(7), Some(Call::Show(NONE, letter(!news))));
+        cards.asked(7, serial(1), news, Instant::now());
+        cards
+    }
+
+    fn answer(id: u32) -> Option<(u32, String)> {
+        Some((id, ":1.5".to_owned()))
+    }
+
+    /// A card that stands as number 42, is asked to change with serial 2, and has not heard.
+    fn changing(news: bool) -> Cards {
+        let mut cards = asked(true);
+        cards.answered(serial(1), answer(42));
+        cards.show(7, letter(!news));
+        assert_eq!(cards.next(7), Some(Call::Show(42, letter(!news))));
+        cards.asked(7, serial(2), news, Instant::now());
+        cards
+    }
+
+    #[test]
+    fn what_is_over_before_a_slow_server_answers_goes_when_it_does() {
+        let mut cards = asked(true);
+        cards.show(7, letter(true));
+        cards.close(7);
+        assert_eq!(cards.next(7), None, "without a number nothing can be closed");
+        assert!(cards.has(7) && cards.asked_at().is_some());
+        assert_eq!(cards.answered(serial(1), answer(42)), Some(7));
+        assert_eq!(cards.next(7), Some(Call::Close(42)));
+        assert!(cards.is_empty());
+    }
+
+    #[test]
+    fn what_changes_meanwhile_is_sent_once_and_in_place() {
+        let mut cards = asked(true);
+        cards.show(7, letter(true));
+        cards.show(7, letter(false));
+        assert_eq!((cards.next(7), cards.waiting()), (None, vec![]));
+        cards.answered(serial(1), answer(42));
+        assert_eq!(cards.next(7), Some(Call::Show(42, letter(false))));
+        assert_eq!(cards.of(42), Some(7));
+    }
+
+    #[test]
+    fn what_was_refused_does_not_stand_and_what_refuses_to_change_stands_on() {
+        let mut cards = asked(true);
+        assert_eq!(cards.answered(serial(9), None), None, "somebody else's");
+        assert_eq!(cards.answered(serial(1), None), Some(7));
+        assert_eq!((cards.next(7), cards.has(7)), (None, false));
+
+        let mut cards = changing(false);
+        cards.answered(serial(2), None);
+        assert_eq!((cards.next(7), cards.of(42)), (None, Some(7)));
+    }
+
+    #[test]
+    fn what_is_taken_away_while_it_changes_stays_away_unless_there_is_news() {
+        let mut cards = changing(false);
+        assert_eq!(cards.taken(42), Some(7));
+        cards.answered(serial(2), answer(43));
+        assert_eq!(cards.next(7), Some(Call::Close(43)), "the server has shown it anew");
+
+        let mut cards = changing(true);
+        assert_eq!(cards.taken(42), None);
+        cards.answered(serial(2), answer(43));
+        assert_eq!((cards.next(7), cards.of(43)), (None, Some(7)));
+        assert_eq!(cards.taken(43), Some(7));
+        assert!(cards.is_empty());
+    }
+
+    #[test]
+    fn a_server_that_leaves_takes_what_stands_along_and_what_it_owes_is_refused() {
+        let mut cards = asked(true);
+        cards.answered(serial(1), answer(42));
+        cards.left(":1.4");
+        assert!(cards.has(7));
+        cards.left(":1.5");
+        assert!(cards.is_empty());
+
+        let mut cards = changing(true);
+        cards.left(":1.5");
+        assert!(cards.has(7), "the bus will answer in its place");
+        cards.answered(serial(2), None);
+        assert_eq!((cards.next(7), cards.has(7)), (None, false));
+    }
+
+    #[test]
+    fn what_waits_for_a_server_is_refused_when_there_is_none() {
+        let mut cards = changing(true);
+        cards.show(8, letter(false));
+        assert_eq!(cards.waiting(), [8]);
+        cards.refuse_waiting();
+        assert!(!cards.has(8) && cards.has(7));
+    }
+}
