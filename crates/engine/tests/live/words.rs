@@ -85,7 +85,8 @@ fn a_word_that_is_stored_late_is_told_to_the_other_programs_then() {
     ear.handle.say(name(&author, "the leak")).unwrap_err();
     drop(lock);
     drop(other);
-    reader.until("the name", |copy| row(copy, &author).unwrap().work_chain_name.as_deref() == Some("the leak"));
+    reader
+        .until("the name", |copy| row(copy, &author).unwrap().work_chain_name.as_deref() == Some("the leak"));
 }
 
 #[test]
