@@ -38,7 +38,7 @@ impl Agent {
         xterm.args(["-T", name, "-e", "sh", "-c", "echo $$ >\"$1\"; exec sleep 600", "sh"]).arg(&told);
         let process =
             xterm.spawn().context("xterm is missing; on Debian and Ubuntu: apt-get install xterm")?;
-        let pid = until("the agent in its terminal", 30, async || {
+        let pid = until("the agent in its terminal", 60, async || {
             // A line that is not whole yet is no number with its end.
             std::fs::read_to_string(&told).ok()?.strip_suffix('\n')?.parse().ok()
         })

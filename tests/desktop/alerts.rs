@@ -64,7 +64,7 @@ impl Stage {
     }
 
     async fn in_front(&self, window: &str) -> Result<()> {
-        until(&format!("{window} to be in front"), 20, async || {
+        until(&format!("{window} to be in front"), 60, async || {
             self.desktop.focused().await.ok()?.filter(|name| name == window)
         })
         .await
@@ -97,7 +97,7 @@ impl Stage {
 }
 
 async fn menu(item: &TrayItem, text: &str) -> Result<()> {
-    until(&format!("{text:?} in the tray's menu"), 30, async || {
+    until(&format!("{text:?} in the tray's menu"), 60, async || {
         item.menu().await.ok()?.find(text).map(|_| ())
     })
     .await
@@ -112,14 +112,14 @@ async fn choose(item: &TrayItem, text: &str) -> Result<()> {
 }
 
 async fn standing(screen: &NotificationServer, summary: &str) -> Result<Notification> {
-    until(&format!("the notification {summary:?}"), 30, async || {
+    until(&format!("the notification {summary:?}"), 60, async || {
         screen.standing().into_iter().find(|standing| standing.summary == summary)
     })
     .await
 }
 
 async fn nothing_stands(screen: &NotificationServer) -> Result<()> {
-    until("the notification to go", 30, async || screen.standing().is_empty().then_some(())).await
+    until("the notification to go", 60, async || screen.standing().is_empty().then_some(())).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -135,7 +135,7 @@ async fn an_approval_is_announced_leads_to_its_session_and_goes_when_it_is_answe
 
     // Answered in the terminal: what stands would be a lie.
     api.answers("Published.")?;
-    until("the notification to change", 30, async || {
+    until("the notification to change", 60, async || {
         let standing = stage.screen.standing();
         standing.iter().all(|standing| standing.summary != WANTS).then_some(())
     })
@@ -151,7 +151,7 @@ async fn an_approval_is_announced_leads_to_its_session_and_goes_when_it_is_answe
     );
     stage.screen.choose(shown.id, "default").await?;
     window(&stage.desktop).await?;
-    until("the focus", 20, async || stage.desktop.focused().await.ok()?.filter(|name| name == crate::TITLE))
+    until("the focus", 60, async || stage.desktop.focused().await.ok()?.filter(|name| name == crate::TITLE))
         .await?;
     Ok(())
 }
@@ -167,16 +167,16 @@ async fn a_click_selects_the_session_and_a_session_in_front_is_not_announced() -
     let opened = Driver::start(&desktop, std::path::Path::new(PROGRAM), &[]).await?;
     for session in [API, WEB] {
         let row = format!("[data-session='{session}']");
-        until("the row", 30, async || opened.page.find(Locator::Css(&row)).await.ok()).await?;
+        until("the row", 60, async || opened.page.find(Locator::Css(&row)).await.ok()).await?;
     }
 
     api.wants_to_run("npm publish")?;
     let shown = standing(&screen, WANTS).await?;
     screen.choose(shown.id, "default").await?;
     let selected = format!("[data-session='{API}'][aria-current='true']");
-    until("the session to be selected", 30, async || opened.page.find(Locator::Css(&selected)).await.ok())
+    until("the session to be selected", 60, async || opened.page.find(Locator::Css(&selected)).await.ok())
         .await?;
-    until("the focus", 20, async || desktop.focused().await.ok()?.filter(|name| name == crate::TITLE))
+    until("the focus", 60, async || desktop.focused().await.ok()?.filter(|name| name == crate::TITLE))
         .await?;
 
     // The window shows it, in front: the person sees for themselves. Of the other one they are told.
@@ -184,7 +184,7 @@ async fn a_click_selects_the_session_and_a_session_in_front_is_not_announced() -
     desktop.resize_window(&window(&desktop).await?, 1200, 760).await?;
     let row = format!("[data-session='{API}']");
     // A row may be drawn anew between being found and being clicked.
-    until("the row to be clicked", 20, async || {
+    until("the row to be clicked", 60, async || {
         opened.page.find(Locator::Css(&row)).await.ok()?.click().await.ok()
     })
     .await?;
@@ -341,7 +341,7 @@ async fn the_launcher_bears_the_number_of_sessions_that_need_the_person() -> Res
     let bears = async |count: i64| {
         let entry = "application://Watchbill.desktop".to_owned();
         let wanted = Some(Count { entry, count, visible: count > 0 });
-        until(&format!("{count} on the launcher"), 30, async || (launcher.count() == wanted).then_some(()))
+        until(&format!("{count} on the launcher"), 60, async || (launcher.count() == wanted).then_some(()))
             .await
     };
     bears(0).await?;
@@ -374,7 +374,7 @@ async fn a_server_that_comes_back_is_used_even_if_it_can_do_little() -> Result<(
     web.wants_to_run("make")?;
     let log = desktop.home().join("program.log");
     let complaint = "no program of this desktop shows notifications";
-    until("a word in the log", 30, async || {
+    until("a word in the log", 60, async || {
         std::fs::read_to_string(&log).ok().filter(|log| log.contains(complaint))
     })
     .await?;
@@ -400,7 +400,7 @@ async fn a_snooze_from_the_notification_takes_it_off_the_screen_and_out_of_the_c
     let shown = stage.standing(WANTS).await?;
     stage.menu("1 needs you").await?;
     stage.screen.choose(shown.id, "snooze").await?;
-    until("nobody to be needed", 30, async || {
+    until("nobody to be needed", 60, async || {
         stage.item.menu().await.ok()?.find("needs you").is_none().then_some(())
     })
     .await?;
@@ -416,7 +416,7 @@ async fn a_server_that_hangs_costs_its_own_alert_and_no_other() -> Result<()> {
     stage.screen.hang(true);
     api.wants_to_run("npm publish")?;
     let log = stage.desktop.home().join("program.log");
-    until("a word in the log", 30, async || {
+    until("a word in the log", 60, async || {
         std::fs::read_to_string(&log).ok().filter(|log| log.contains("notification"))
     })
     .await?;

@@ -12,7 +12,7 @@ const API: &str = "11111111-1111-4111-8111-111111111111";
 const LATER: &str = "33333333-3333-4333-8333-333333333333";
 
 async fn click(page: &Client, css: &str) -> Result<()> {
-    until(&format!("{css} to be clicked"), 20, async || {
+    until(&format!("{css} to be clicked"), 60, async || {
         page.find(Locator::Css(css)).await.ok()?.click().await.ok()
     })
     .await
@@ -22,7 +22,7 @@ async fn click(page: &Client, css: &str) -> Result<()> {
 async fn more(page: &Client, words: &str) -> Result<()> {
     click(page, "button[aria-label=More]").await?;
     let item = format!("//*[@role='menuitem'][contains(., '{words}')]");
-    until(&format!("{words:?} in the menu"), 20, async || {
+    until(&format!("{words:?} in the menu"), 60, async || {
         page.find(Locator::XPath(&item)).await.ok()?.click().await.ok()
     })
     .await
@@ -68,13 +68,13 @@ async fn two_sessions_are_joined_and_the_selection_goes_on_without_a_seam() -> R
     let other = "//dialog//button[contains(., 'Mend the pool')]";
     window.page.wait().for_element(Locator::XPath(other)).await?.click().await?;
     selected(&window.page, LATER).await?;
-    until("one row for the chain", 20, async || (rows(&window.page).await.len() == 1).then_some(())).await?;
+    until("one row for the chain", 60, async || (rows(&window.page).await.len() == 1).then_some(())).await?;
     shows(&window.page, "It is in the pool.").await?;
     shows(&window.page, "as you said").await?;
     desktop.screenshot(&picture("joined.png")).await?;
 
     more(&window.page, "Undo the last").await?;
-    until("two rows again", 20, async || (rows(&window.page).await.len() == 2).then_some(())).await?;
+    until("two rows again", 60, async || (rows(&window.page).await.len() == 2).then_some(())).await?;
     Ok(())
 }
 

@@ -71,7 +71,7 @@ async fn what_was_said_is_found_in_the_real_store_and_opened_at_its_place() -> R
     row_with(&window.page, &["Paint the button"]).await?;
 
     // By keyboard alone. The history is stored a moment after the window is there, so the words are typed again.
-    until("the words to be found", 40, async || {
+    until("the words to be found", 60, async || {
         ask(&window.page, "quicksilver tool:Bash").await.ok()?;
         let marked = Locator::Css("[role=option] mark");
         tokio::time::timeout(std::time::Duration::from_secs(3), window.page.wait().for_element(marked))
@@ -81,7 +81,7 @@ async fn what_was_said_is_found_in_the_real_store_and_opened_at_its_place() -> R
     })
     .await?;
     keys(&window.page, &[Key::Enter]).await?;
-    let found = until("the place to be marked", 20, async || {
+    let found = until("the place to be marked", 60, async || {
         let seen = "const mark = document.querySelector('[data-found]'); return mark?.innerText ?? null;";
         let text = window.page.execute(seen, Vec::new()).await.ok()?;
         text.as_str().filter(|text| text.contains("quicksilver")).map(str::to_owned)

@@ -1,7 +1,6 @@
 //! The whole job without a pointer: real keys to the real window, checked in the page, in files and on the desktop.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
@@ -20,6 +19,10 @@ const OLD: &str = "44444444-4444-4444-8444-444444444444";
 /// What has the focus: a session's id, else a name, else the first words in it.
 const FOCUSED: &str = "const at = document.activeElement; if (at === document.body) return 'body'; \
     return at.dataset.session ?? at.getAttribute('aria-label') ?? (at.id || at.textContent.trim().slice(0, 60));";
+
+/// Counts the tabulator key from the first time on that this is asked.
+const TABS: &str = "if (window.tabs === undefined) { window.tabs = 0; \
+    addEventListener('keyup', (event) => { if (event.key === 'Tab') window.tabs += 1; }, true); } return window.tabs;";
 
 /// Somebody who has a keyboard alone.
 struct Hands {
@@ -57,7 +60,7 @@ impl Hands {
         let id = crate::window(&hands.desktop).await?;
         hands.desktop.resize_window(&id, 1200, 760).await?;
         hands.in_front(TITLE).await?;
-        until("four rows", 20, async || (rows(hands.page()).await.len() == 4).then_some(())).await?;
+        until("four rows", 60, async || (rows(hands.page()).await.len() == 4).then_some(())).await?;
         shows(hands.page(), "Needs you 1").await?;
         Ok(hands)
     }
@@ -75,23 +78,28 @@ impl Hands {
     }
 
     async fn focus_is(&self, wanted: &str) -> Result<()> {
-        until(&format!("the focus on {wanted:?}"), 10, async || {
+        until(&format!("the focus on {wanted:?}"), 60, async || {
             (self.focused().await? == wanted).then_some(())
         })
         .await
         .with_context(|| "it was elsewhere")
     }
 
+    /// How often the tabulator key was let go of, since the page was first asked.
+    async fn tabs(&self) -> Option<u64> {
+        self.page().execute(TABS, vec![]).await.ok()?.as_u64()
+    }
+
     /// Presses the tabulator key until the focus is there, and tells what it came by.
     async fn tab_to(&self, wanted: &str) -> Result<Vec<String>> {
         let mut passed = Vec::new();
         while passed.len() < 60 {
-            let before = self.focused().await;
+            // Two neighbours may bear the same name, so it is the key that tells that a step was made.
+            let before = self.tabs().await;
             self.press(&["Tab"]).await?;
-            // Two neighbours may bear the same name; then the wait ends by itself.
-            let moved = async || self.focused().await.filter(|now| Some(now) != before.as_ref());
-            let now = tokio::time::timeout(Duration::from_secs(1), until("a step", 2, moved)).await;
-            let now = now.ok().and_then(Result::ok).or(before).unwrap_or_default();
+            until("the key to reach the page", 60, async || (self.tabs().await? > before?).then_some(()))
+                .await?;
+            let now = self.focused().await.unwrap_or_default();
             if now.starts_with(wanted) {
                 return Ok(passed);
             }
@@ -104,7 +112,7 @@ impl Hands {
     async fn choose(&self, button: &str, item: &str) -> Result<()> {
         self.tab_to(button).await?;
         self.press(&["Return"]).await?;
-        until("the menu", 10, async || {
+        until("the menu", 60, async || {
             let inside = "return document.activeElement.closest('[role=menu]') !== null";
             (self.page().execute(inside, vec![]).await.ok()? == json!(true)).then_some(())
         })
@@ -115,13 +123,13 @@ impl Hands {
             }
             let before = self.focused().await;
             self.press(&["Down"]).await?;
-            until("the next item", 10, async || (self.focused().await != before).then_some(())).await?;
+            until("the next item", 60, async || (self.focused().await != before).then_some(())).await?;
         }
         anyhow::bail!("the menu has no item {item:?}")
     }
 
     async fn in_front(&self, title: &str) -> Result<()> {
-        until(&format!("{title:?} in front"), 20, async || {
+        until(&format!("{title:?} in front"), 60, async || {
             self.desktop.focused().await.ok()?.filter(|name| name == title)
         })
         .await
@@ -129,7 +137,7 @@ impl Hands {
     }
 
     async fn becomes(&self, what: &str, script: &str, wanted: Value) -> Result<()> {
-        until(what, 10, async || (self.page().execute(script, vec![]).await.ok()? == wanted).then_some(()))
+        until(what, 60, async || (self.page().execute(script, vec![]).await.ok()? == wanted).then_some(()))
             .await
     }
 }
@@ -160,7 +168,7 @@ async fn roster(hands: &Hands) -> Result<()> {
     hands.press(&["slash"]).await?;
     hands.focus_is("Filter sessions").await?;
     hands.desktop.write("paint").await?;
-    until("one row", 10, async || (rows(hands.page()).await.len() == 1).then_some(())).await?;
+    until("one row", 60, async || (rows(hands.page()).await.len() == 1).then_some(())).await?;
     hands.press(&["Return"]).await?;
     selected(hands.page(), WEB).await?;
     shows(hands.page(), "Focus terminal").await?;
@@ -169,7 +177,7 @@ async fn roster(hands: &Hands) -> Result<()> {
     hands.press(&["Escape"]).await?;
     shows(hands.page(), "Choose a session").await?;
     hands.press(&["Escape"]).await?;
-    until("all rows", 10, async || (rows(hands.page()).await.len() == 4).then_some(())).await?;
+    until("all rows", 60, async || (rows(hands.page()).await.len() == 4).then_some(())).await?;
     hands.focus_is(WEB).await
 }
 
@@ -268,9 +276,9 @@ async fn chain(hands: &Hands) -> Result<()> {
     hands.desktop.write("explain").await?;
     hands.press(&["Tab", "Return"]).await?;
     shows(hands.page(), "as you said").await?;
-    until("one row less", 20, async || (rows(hands.page()).await.len() == 3).then_some(())).await?;
+    until("one row less", 60, async || (rows(hands.page()).await.len() == 3).then_some(())).await?;
     hands.choose("More", "Undo the last").await?;
-    until("the row again", 20, async || (rows(hands.page()).await.len() == 4).then_some(())).await
+    until("the row again", 60, async || (rows(hands.page()).await.len() == 4).then_some(())).await
 }
 
 /// Another window, a change in the file, and back.
@@ -278,7 +286,7 @@ async fn settings(hands: &Hands) -> Result<()> {
     hands.press(&["n", "ctrl+comma"]).await?;
     hands.in_front("Watchbill settings").await?;
     let roster = hands.page().window().await?;
-    let other = until("the other window", 20, async || {
+    let other = until("the other window", 60, async || {
         hands.page().windows().await.ok()?.into_iter().find(|window| *window != roster)
     })
     .await?;
@@ -288,7 +296,7 @@ async fn settings(hands: &Hands) -> Result<()> {
     hands.press(&["Return"]).await?;
     hands.tab_to("set-alerts.approval").await?;
     hands.press(&["space"]).await?;
-    until("the change in the file", 20, async || {
+    until("the change in the file", 60, async || {
         let text = std::fs::read_to_string(&hands.config).ok()?;
         (text == "[hooks]\noffer = false\n\n[alerts]\napproval = false\n").then_some(())
     })

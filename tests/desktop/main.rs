@@ -8,6 +8,7 @@
 mod agent;
 mod alerts;
 mod chains;
+mod drawn;
 mod harm;
 mod keyboard;
 mod pictures;
@@ -39,18 +40,18 @@ fn start(desktop: &Desktop, args: &[&str]) -> Result<Child> {
 
 /// Waits until the program has ended by itself.
 async fn ended(mut program: Child) -> Result<ExitStatus> {
-    let status = tokio::time::timeout(Duration::from_secs(20), program.wait()).await;
+    let status = tokio::time::timeout(Duration::from_secs(60), program.wait()).await;
     Ok(status.context("the program goes on although it should have ended")??)
 }
 
 /// Waits until there is a window, and returns its id.
 async fn window(desktop: &Desktop) -> Result<String> {
-    until("the window", 30, async || desktop.windows(TITLE).await.ok()?.pop()).await
+    until("the window", 60, async || desktop.windows(TITLE).await.ok()?.pop()).await
 }
 
 /// Waits until there is no window.
 async fn no_window(desktop: &Desktop) -> Result<()> {
-    until("the window to close", 20, async || desktop.windows(TITLE).await.ok()?.is_empty().then_some(()))
+    until("the window to close", 60, async || desktop.windows(TITLE).await.ok()?.is_empty().then_some(()))
         .await
 }
 

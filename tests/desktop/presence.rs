@@ -8,7 +8,7 @@ use watchbill_testkit::{Desktop, TrayHost, TrayItem, until};
 use crate::{TITLE, ended, no_window, start, window};
 
 async fn choose(item: &TrayItem, label: &str) -> Result<()> {
-    let entry = until(label, 20, async || item.menu().await.ok()?.find(label).cloned()).await?;
+    let entry = until(label, 60, async || item.menu().await.ok()?.find(label).cloned()).await?;
     item.choose(&entry).await
 }
 
@@ -26,7 +26,7 @@ async fn a_closed_window_leaves_the_tray_which_brings_it_back_and_quits() -> Res
 
     choose(&item, "Show window").await?;
     window(&desktop).await?;
-    until("the focus", 20, async || desktop.focused().await.ok()?.filter(|name| name == TITLE)).await?;
+    until("the focus", 60, async || desktop.focused().await.ok()?.filter(|name| name == TITLE)).await?;
 
     choose(&item, "Quit").await?;
     assert!(ended(program).await?.success());
@@ -43,7 +43,7 @@ async fn a_click_on_the_icon_toggles_the_window() -> Result<()> {
 
     item.activate().await?;
     window(&desktop).await?;
-    until("the focus", 20, async || desktop.focused().await.ok()?.filter(|name| name == TITLE)).await?;
+    until("the focus", 60, async || desktop.focused().await.ok()?.filter(|name| name == TITLE)).await?;
     // A click that comes before the program has heard that it has the focus brings the window to the front.
     for _ in 0..5 {
         item.activate().await?;
@@ -83,7 +83,7 @@ async fn programs_that_watch_other_folders_do_not_meet() -> Result<()> {
     let mut first = start(&desktop, &[])?;
     window(&desktop).await?;
     let mut second = start(&desktop, &["--claude-dir", &folder.display().to_string()])?;
-    until("two windows", 30, async || (desktop.windows(TITLE).await.ok()?.len() == 2).then_some(())).await?;
+    until("two windows", 60, async || (desktop.windows(TITLE).await.ok()?.len() == 2).then_some(())).await?;
     assert!(first.try_wait()?.is_none() && second.try_wait()?.is_none());
     Ok(())
 }
@@ -97,7 +97,7 @@ async fn a_panel_that_comes_late_or_comes_back_gets_the_icon() -> Result<()> {
 
     let panel = TrayHost::start(&desktop).await?;
     let item = panel.item().await?;
-    until("the menu", 20, async || item.menu().await.ok()?.find("Show window").cloned()).await?;
+    until("the menu", 60, async || item.menu().await.ok()?.find("Show window").cloned()).await?;
     drop((item, panel));
 
     let panel = TrayHost::start(&desktop).await?;
@@ -124,7 +124,7 @@ async fn the_window_comes_back_with_its_size_even_after_a_hard_end() -> Result<(
     let id = window(&desktop).await?;
     desktop.resize_window(&id, 600, 500).await?;
     let size = async |id: &str| desktop.window_size(id).await.ok().filter(|size| *size == (600, 500));
-    until("the new size", 20, async || size(&id).await).await?;
+    until("the new size", 60, async || size(&id).await).await?;
     // The window hears of its size before it hears that it shall close.
     desktop.close_window(&id).await?;
     no_window(&desktop).await?;
@@ -132,7 +132,7 @@ async fn the_window_comes_back_with_its_size_even_after_a_hard_end() -> Result<(
 
     let _program = start(&desktop, &[])?;
     let id = window(&desktop).await?;
-    until("the size from before", 20, async || size(&id).await).await?;
+    until("the size from before", 60, async || size(&id).await).await?;
     Ok(())
 }
 

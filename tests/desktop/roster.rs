@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 use watchbill_testkit::fantoccini::elements::Element;
 use watchbill_testkit::fantoccini::{Client, Locator};
@@ -25,7 +25,7 @@ pub(crate) async fn open(desktop: &Desktop, args: &[&str]) -> Result<Driver> {
 
 /// Waits until the page shows this text.
 pub(crate) async fn shows(page: &Client, text: &str) -> Result<()> {
-    until(&format!("the page to show {text:?}"), 20, async || body(page).await.contains(text).then_some(()))
+    until(&format!("the page to show {text:?}"), 60, async || body(page).await.contains(text).then_some(()))
         .await
 }
 
@@ -51,14 +51,26 @@ pub(crate) async fn text(element: &Element) -> String {
 }
 
 pub(crate) async fn row_with(page: &Client, parts: &[&str]) -> Result<()> {
-    until(&format!("a row with {parts:?}"), 20, async || {
+    until(&format!("a row with {parts:?}"), 60, async || {
         rows(page).await.iter().any(|row| parts.iter().all(|part| row.contains(part))).then_some(())
     })
     .await
 }
 
+/// Waits for the doctor's answer, which changes the dot in the header.
+pub(crate) async fn health(page: &Client, begins: &str) -> Result<()> {
+    let mut last = None;
+    let found = until(&format!("the health {begins:?}"), 60, async || {
+        let dot = page.find(Locator::Css("[title^='Health: ']")).await.ok()?;
+        last = dot.attr("title").await.ok()?;
+        last.as_ref()?.strip_prefix("Health: ")?.starts_with(begins).then_some(())
+    })
+    .await;
+    found.with_context(|| format!("it was {last:?}"))
+}
+
 pub(crate) async fn menu_with(item: &TrayItem, text: &str) -> Result<()> {
-    until(&format!("{text:?} in the tray's menu"), 20, async || {
+    until(&format!("{text:?} in the tray's menu"), 60, async || {
         item.menu().await.ok()?.find(text).map(|_| ())
     })
     .await
@@ -124,7 +136,7 @@ async fn a_superseded_session_gives_its_place_to_its_successor() -> Result<()> {
     selected(&window.page, NEXT).await?;
     shows(&window.page, "Mend the pool").await?;
     desktop.screenshot(&picture("superseded.png")).await?;
-    until("one row for the chain", 20, async || (rows(&window.page).await.len() == 1).then_some(())).await?;
+    until("one row for the chain", 60, async || (rows(&window.page).await.len() == 1).then_some(())).await?;
     Ok(())
 }
 
@@ -159,7 +171,7 @@ async fn the_tray_lists_who_needs_the_person_and_leads_there() -> Result<()> {
 
     web.answers("Green.")?;
     api.is_asked("never mind")?;
-    until("the working look", 20, async || (item.pixels().await.ok()? == working).then_some(())).await?;
+    until("the working look", 60, async || (item.pixels().await.ok()? == working).then_some(())).await?;
     Ok(())
 }
 
@@ -225,7 +237,7 @@ async fn the_demo_takes_the_place_of_an_empty_roster() -> Result<()> {
 
     let started = invoke(&window.page, "start_demo", json!({})).await?;
     assert!(started.get("ok").is_some(), "{started}");
-    until("a row of the demo", 20, async || (!rows(&window.page).await.is_empty()).then_some(())).await?;
+    until("a row of the demo", 60, async || (!rows(&window.page).await.is_empty()).then_some(())).await?;
     menu_with(&item, "working").await?;
     Ok(())
 }
@@ -254,7 +266,7 @@ async fn invoke(page: &Client, command: &str, arguments: Value) -> Result<Value>
 /// Waits until the row of this session is the selected one.
 pub(crate) async fn selected(page: &Client, session: &str) -> Result<()> {
     let row = format!("[data-session='{session}'][aria-current='true']");
-    until(&format!("{session} to be selected"), 20, async || page.find(Locator::Css(&row)).await.ok())
+    until(&format!("{session} to be selected"), 60, async || page.find(Locator::Css(&row)).await.ok())
         .await
         .map(|_| ())
 }

@@ -24,7 +24,7 @@ async fn theme(page: &Client) -> Option<String> {
 }
 
 async fn becomes(page: &Client, wanted: &str) -> Result<()> {
-    until(&format!("the theme {wanted}"), 20, async || (theme(page).await? == wanted).then_some(())).await
+    until(&format!("the theme {wanted}"), 60, async || (theme(page).await? == wanted).then_some(())).await
 }
 
 /// Opens the settings' window and gives the driver to it.
@@ -32,10 +32,10 @@ async fn settings(window: &Driver) -> Result<()> {
     let page = &window.page;
     let roster = page.window().await?;
     page.execute("document.querySelector('[aria-label=Menu]').click()", vec![]).await?;
-    until("the menu", 20, async || page.find(Locator::Css("[role=menu]")).await.ok()).await?;
+    until("the menu", 60, async || page.find(Locator::Css("[role=menu]")).await.ok()).await?;
     let choose = "[...document.querySelectorAll('[role=menuitem]')].find((i) => i.textContent.includes('Settings')).click()";
     page.execute(choose, vec![]).await?;
-    let other = until("another window", 20, async || {
+    let other = until("another window", 60, async || {
         page.windows().await.ok()?.into_iter().find(|window| *window != roster)
     })
     .await?;
@@ -56,26 +56,26 @@ async fn window_and_file_show_what_the_other_says() -> Result<()> {
     becomes(page, "light").await?;
     settings(&window).await?;
     let idle = "set-timeouts.idle";
-    until("the settings", 20, async || (field(page, idle).await? == "10m").then_some(())).await?;
+    until("the settings", 60, async || (field(page, idle).await? == "10m").then_some(())).await?;
 
     // By hand, as an editor does it: another file takes the place.
     let beside = file.with_extension("new");
     std::fs::write(&beside, FILE.replace("600", "1200").replace("light", "dark"))?;
     std::fs::rename(&beside, &file)?;
-    until("the edit in the window", 20, async || (field(page, idle).await? == "20m").then_some(())).await?;
+    until("the edit in the window", 60, async || (field(page, idle).await? == "20m").then_some(())).await?;
     becomes(page, "dark").await?;
 
     // In the window: saved at once, the rest of the file as it was.
     page.find(Locator::Id("set-alerts.sound")).await?.click().await?;
     let wanted = FILE.replace("600", "1200").replace("light", "dark") + "\n[alerts]\nsound = true\n";
-    until("the change in the file", 20, async || {
+    until("the change in the file", 60, async || {
         (std::fs::read_to_string(&file).ok()? == wanted).then_some(())
     })
     .await?;
 
     // What is wrong is shown with its line, and what was right counts on.
     std::fs::write(&file, wanted.replace("1200", "'soon'"))?;
-    until("the mistake", 20, async || {
+    until("the mistake", 60, async || {
         let body = page.find(Locator::Css("body")).await.ok()?.prop("innerText").await.ok()??;
         body.contains("Line 3: expected a time above zero").then_some(())
     })

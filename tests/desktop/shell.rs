@@ -6,11 +6,17 @@ use watchbill_testkit::fantoccini::Client;
 use watchbill_testkit::{Desktop, TrayHost, until};
 
 use crate::agent::Agent;
-use crate::roster::{open, row_with, shows};
+use crate::roster::{open, row_with, selected, shows};
 use crate::{TITLE, ended, no_window, start, window};
 
 const API: &str = "11111111-1111-4111-8111-111111111111";
 const WEB: &str = "22222222-2222-4222-8222-222222222222";
+
+/// Keeps what is said from now on. It does not stand long enough to be looked for afterwards.
+const SAID: &str = "window.said = []; new MutationObserver(() => { \
+    for (const one of document.querySelectorAll('[role=status]')) \
+      if (window.said.at(-1) !== one.textContent) window.said.push(one.textContent); \
+    }).observe(document.body, { subtree: true, childList: true, characterData: true });";
 
 /// Asks the shell as the page does.
 async fn ask(page: &Client, command: &str, arguments: Value) -> Result<Value> {
@@ -49,15 +55,24 @@ async fn a_link_opens_its_session_and_a_wrong_one_says_so() -> Result<()> {
     let window = open(&desktop, &[&format!("watchbill://session/{API}")]).await?;
     shows(&window.page, "Copy resume").await?;
     row_with(&window.page, &["Paint the button"]).await?;
+    assert!(ended(start(&desktop, &["watchbill://session/22222222"])?).await?.success());
+    selected(&window.page, WEB).await?;
 
+    window.page.execute(SAID, vec![]).await?;
     for (link, words) in [
-        ("watchbill://session/22222222", "Paint the button"),
         ("watchbill://elsewhere", "leads nowhere"),
         ("watchbill://session/..%2f..%2fetc", "cannot be an id"),
         ("watchbill://session/ffffffff", "not known here"),
     ] {
         assert!(ended(start(&desktop, &[link])?).await?.success(), "{link}");
-        shows(&window.page, words).await.with_context(|| link.to_owned())?;
+        until(&format!("{words:?} to be said after {link}"), 60, async || {
+            let said = window.page.execute("return window.said", vec![]).await.ok()?;
+            said.as_array()?
+                .iter()
+                .any(|said| said.as_str().is_some_and(|said| said.contains(words)))
+                .then_some(())
+        })
+        .await?;
     }
     Ok(())
 }
@@ -77,7 +92,7 @@ async fn the_desktops_start_is_a_switch_that_is_off() -> Result<()> {
     // As an update that put the program elsewhere leaves it.
     std::fs::write(&entry, text.replace(crate::PROGRAM, "/opt/gone/watchbill-desktop"))?;
     let window = open(&desktop, &[]).await?;
-    until("the entry to be corrected", 20, async || {
+    until("the entry to be corrected", 60, async || {
         (std::fs::read_to_string(&entry).ok()? == text).then_some(())
     })
     .await?;
@@ -93,12 +108,12 @@ async fn the_window_comes_back_to_the_pixel_and_never_off_the_screen() -> Result
     let id = window(&desktop).await?;
     say(&desktop, "xdotool", &["windowmove", &id, "333", "111", "windowsize", &id, "500", "400"]).await?;
     let size = async || place(&desktop).await.filter(|place| place[2..] == [500, 400] && place[0] > 300);
-    let was = until("the window to be moved", 20, size).await?;
+    let was = until("the window to be moved", 60, size).await?;
     desktop.close_window(&id).await?;
     no_window(&desktop).await?;
     program.kill().await?;
     let mut program = start(&desktop, &[])?;
-    until("the window where it was", 20, async || (place(&desktop).await? == was).then_some(())).await?;
+    until("the window where it was", 60, async || (place(&desktop).await? == was).then_some(())).await?;
     program.kill().await?;
 
     // The screen that it was on is gone, and it was larger.
@@ -106,7 +121,7 @@ async fn the_window_comes_back_to_the_pixel_and_never_off_the_screen() -> Result
     let memory = json!({ "full": { "x": 9000, "y": -5000, "width": 4000, "height": 3000, "scale": 1.0 } });
     std::fs::write(&file, memory.to_string())?;
     let _program = start(&desktop, &[])?;
-    until("the window on the screen", 20, async || {
+    until("the window on the screen", 60, async || {
         let [x, y, width, height] = place(&desktop).await?;
         (x >= 0 && y >= 0 && width > 1000 && x + width <= 1280 && y + height <= 900).then_some(())
     })
@@ -123,7 +138,7 @@ async fn the_strip_stays_above_and_the_window_comes_back_as_it_was() -> Result<(
     let driven = open(&desktop, &[]).await?;
     let id = window(&desktop).await?;
     row_with(&driven.page, &["npm publish"]).await?;
-    let before = until("the window's place", 20, async || place(&desktop).await).await?;
+    let before = until("the window's place", 60, async || place(&desktop).await).await?;
 
     ask(&driven.page, "set_compact", json!({ "on": true })).await?;
     let small = async || place(&desktop).await.filter(|place| place[2] < before[2] && place[3] < before[3]);
@@ -131,11 +146,11 @@ async fn the_strip_stays_above_and_the_window_comes_back_as_it_was() -> Result<(
     shows(&driven.page, "1 needs you").await?;
     shows(&driven.page, "npm publish").await?;
     let above = async || say(&desktop, "xprop", &["-id", &id, "_NET_WM_STATE"]).await.unwrap_or_default();
-    until("the strip above all", 20, async || above().await.contains("_ABOVE").then_some(())).await?;
+    until("the strip above all", 60, async || above().await.contains("_ABOVE").then_some(())).await?;
 
     ask(&driven.page, "set_compact", json!({ "on": false })).await?;
-    until("the window as it was", 20, async || (place(&desktop).await? == before).then_some(())).await?;
-    until("the strip's layer to be left", 20, async || (!above().await.contains("_ABOVE")).then_some(()))
+    until("the window as it was", 60, async || (place(&desktop).await? == before).then_some(())).await?;
+    until("the strip's layer to be left", 60, async || (!above().await.contains("_ABOVE")).then_some(()))
         .await
 }
 
@@ -146,7 +161,7 @@ async fn a_key_opens_the_window_from_anywhere_unless_another_program_has_it() ->
     let _program = start(&desktop, &["--hidden", "--shortcut", "Ctrl+Alt+W"])?;
     panel.item().await?;
     // The key is taken while the tray appears, before or after.
-    until("the window to open by the key", 30, async || {
+    until("the window to open by the key", 60, async || {
         say(&desktop, "xdotool", &["key", "ctrl+alt+w"]).await.ok()?;
         tokio::time::timeout(std::time::Duration::from_secs(2), window(&desktop)).await.ok()?.ok()
     })

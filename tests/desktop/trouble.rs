@@ -1,14 +1,13 @@
 //! What goes wrong around an open window: its page is killed, folders vanish, settings are torn, files are none.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use watchbill_testkit::{Desktop, until};
+use watchbill_testkit::{Desktop, Picture, ScreenReader, until};
 
 use crate::agent::Agent;
 use crate::roster::{open, row_with, shows};
-use crate::{picture, start, window};
+use crate::{TITLE, picture, start, window};
 
 const API: &str = "11111111-1111-4111-8111-111111111111";
 const WEB: &str = "22222222-2222-4222-8222-222222222222";
@@ -28,70 +27,106 @@ fn web_processes(desktop: &Desktop) -> Vec<u32> {
     .collect()
 }
 
+/// A desktop, and a screen reader on it, which tells when everything that is to be seen has come.
+struct Sight {
+    reader: ScreenReader,
+    _program: tokio::process::Child,
+    id: String,
+    desktop: Desktop,
+}
+
+impl Sight {
+    /// Starts the program in a home that `furnish` has furnished.
+    async fn of(args: &[&str], furnish: impl Fn(&Path) -> Result<()>) -> Result<Self> {
+        let desktop = Desktop::with_accessibility().await?;
+        let reader = ScreenReader::start(&desktop).await?;
+        furnish(desktop.home())?;
+        let program = start(&desktop, args)?;
+        let id = window(&desktop).await?;
+        // Wide enough for the roster beside the session, which would cover it.
+        desktop.resize_window(&id, 1200, 760).await?;
+        until("a wide window", 60, async || {
+            (desktop.window_size(&id).await.ok()? == (1200, 760)).then_some(())
+        })
+        .await?;
+        Ok(Self { reader, _program: program, id, desktop })
+    }
+
+    /// What is seen once all of these can be read, the header's answers among them, and the picture stays.
+    async fn settled(&self, names: &[&str]) -> Result<Picture> {
+        let mut before = (String::new(), None);
+        let mut last = String::new();
+        let found = until("a window that has everything and stays", 60, async || {
+            let outline = self.reader.window(TITLE).await.ok()?.outline();
+            last.clone_from(&outline);
+            let all = ["landmark \"Hooks\"", "\"Health: Hooks"]
+                .iter()
+                .chain(names)
+                .all(|name| outline.contains(name));
+            let now = (outline, Some(self.desktop.picture(&self.id).await.ok()?));
+            let stays = all && now == before;
+            before = now;
+            stays.then(|| before.1.clone()).flatten()
+        })
+        .await;
+        found.with_context(|| format!("{names:?} were looked for; there was\n{last}"))
+    }
+
+    /// Whether it looks like one of these. A picture that cannot be taken now is none yet.
+    async fn looks_as(&self, wanted: &[&Picture]) -> Option<()> {
+        let now = self.desktop.picture(&self.id).await.ok()?;
+        wanted.iter().any(|wanted| wanted.compare(&now, 0).off == 0).then_some(())
+    }
+
+    /// Another process that draws pages than these.
+    async fn another(&self, than: &[u32]) -> Result<u32> {
+        until("another web process", 60, async || {
+            web_processes(&self.desktop).into_iter().find(|pid| !than.contains(pid))
+        })
+        .await
+    }
+}
+
 /// The driver loses a page with its process, so what is seen decides, and what is shown stands still: sessions of hours ago.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_whose_process_was_killed_comes_back_as_it_was() -> Result<()> {
-    let desktop = Desktop::start().await?;
     // Five minutes from the next hour, so that no age changes meanwhile.
     let then = jiff::Timestamp::now().checked_sub(jiff::SignedDuration::from_mins(3 * 60 + 5))?;
-    session_of(desktop.home(), then, API, "Publish the package")?;
-    let args = ["--session", API];
-    let program = start(&desktop, &args)?;
-    let id = window(&desktop).await?;
-    let shown = still(&desktop, &id, "shown").await?;
-    let [first] = *web_processes(&desktop) else { anyhow::bail!("{:?}", web_processes(&desktop)) };
+    let sight =
+        Sight::of(&["--session", API], |home| session_of(home, then, API, "Publish the package")).await?;
+    let opened = "heading \"Publish the package\"";
+    let shown = sight.settled(&[opened, "landmark \"Timeline\""]).await?;
+    let [first] = *web_processes(&sight.desktop) else {
+        anyhow::bail!("{:?}", web_processes(&sight.desktop))
+    };
 
     kill(first)?;
-    let second = until("another web process", 30, async || {
-        web_processes(&desktop).into_iter().find(|pid| *pid != first)
-    })
-    .await?;
-    let again = desktop.home().join("again.png");
-    until("the session to be shown again", 30, async || looks_as(&desktop, &id, &again, &shown).await)
-        .await?;
+    let second = sight.another(&[first]).await?;
+    until("the session to be shown again", 60, async || sight.looks_as(&[&shown]).await).await?;
 
     // WebKit ends us with it if a page dies while its process is only beginning; this one lives and follows the roster.
-    session_of(desktop.home(), then, WEB, "Paint the button")?;
-    until("the other session", 30, async || {
-        looks_as(&desktop, &id, &again, &shown).await.is_none().then_some(())
-    })
-    .await?;
+    session_of(sight.desktop.home(), then, WEB, "Paint the button")?;
+    let with_session = sight.settled(&[opened, "Paint the button"]).await?;
 
     // Once more. If that is soon enough for the session itself to be to blame, the roster alone comes back; a slow machine
     // may be too late for that.
-    let with_session = still(&desktop, &id, "both").await?;
     kill(second)?;
-    until("a third web process", 30, async || {
-        web_processes(&desktop).into_iter().find(|pid| ![first, second].contains(pid))
+    sight.another(&[first, second]).await?;
+    let fresh = Sight::of(&[], |home| {
+        session_of(home, then, API, "Publish the package")?;
+        session_of(home, then, WEB, "Paint the button")
     })
     .await?;
-    let roster = desktop.home().join("fresh.png");
-    picture_of_a_fresh_start(then, &roster).await?;
-    let seen = until("what a fresh start shows, or the session", 30, async || {
-        match looks_as(&desktop, &id, &again, &roster).await {
-            Some(()) => Some(()),
-            None => looks_as(&desktop, &id, &again, &with_session).await,
-        }
+    let roster = fresh.settled(&["Publish the package", "Paint the button"]).await?;
+    let seen = until("what a fresh start shows, or the session", 60, async || {
+        sight.looks_as(&[&roster, &with_session]).await
     })
     .await;
     if seen.is_err() {
-        std::fs::copy(&again, picture("killed-again.png"))?;
-        std::fs::copy(&roster, picture("killed-fresh.png"))?;
+        sight.desktop.picture(&sight.id).await?.write(&picture("killed-again.png"))?;
+        roster.write(&picture("killed-fresh.png"))?;
     }
-    drop(program);
     seen
-}
-
-/// The roster of both sessions in a window that has shown nothing else.
-async fn picture_of_a_fresh_start(then: jiff::Timestamp, to: &Path) -> Result<()> {
-    let desktop = Desktop::start().await?;
-    for (session, title) in [(API, "Publish the package"), (WEB, "Paint the button")] {
-        session_of(desktop.home(), then, session, title)?;
-    }
-    let _program = start(&desktop, &[])?;
-    let fresh = still(&desktop, &window(&desktop).await?, "roster").await?;
-    std::fs::copy(fresh, to)?;
-    Ok(())
 }
 
 fn session_of(home: &Path, at: jiff::Timestamp, session: &str, prompt: &str) -> Result<()> {
@@ -104,39 +139,6 @@ fn session_of(home: &Path, at: jiff::Timestamp, session: &str, prompt: &str) -> 
     let folder = home.join(".claude/projects/-home-dev-api");
     std::fs::create_dir_all(&folder)?;
     Ok(std::fs::write(folder.join(format!("{session}.jsonl")), format!("{line}\n"))?)
-}
-
-/// Takes a picture of a window.
-async fn take(desktop: &Desktop, id: &str, to: &Path) -> Option<()> {
-    desktop.command("import").args(["-window", id]).arg(to).status().await.ok()?.success().then_some(())
-}
-
-/// How many pixels of two pictures differ.
-async fn difference(desktop: &Desktop, one: &Path, other: &Path) -> Option<u64> {
-    let mut compare = desktop.command("compare");
-    let output = compare.args(["-metric", "AE"]).args([one, other]).arg("null:").output().await.ok()?;
-    String::from_utf8_lossy(&output.stderr).trim().parse().ok()
-}
-
-/// The window's picture, once it shows something and has not changed for a moment.
-async fn still(desktop: &Desktop, id: &str, name: &str) -> Result<PathBuf> {
-    let [one, other] = [1, 2].map(|n| desktop.home().join(format!("{name}-{n}.png")));
-    until("a still picture", 60, async || {
-        take(desktop, id, &one).await?;
-        tokio::time::sleep(Duration::from_secs(2)).await;
-        take(desktop, id, &other).await?;
-        let mut colours = desktop.command("identify");
-        let colours = colours.args(["-format", "%k"]).arg(&other).output().await.ok()?;
-        let several = String::from_utf8_lossy(&colours.stdout).trim().parse::<u32>().ok()? > 40;
-        (several && difference(desktop, &one, &other).await? == 0).then_some(())
-    })
-    .await?;
-    Ok(other)
-}
-
-async fn looks_as(desktop: &Desktop, id: &str, taken: &Path, wanted: &Path) -> Option<()> {
-    take(desktop, id, taken).await?;
-    (difference(desktop, taken, wanted).await? == 0).then_some(())
 }
 
 fn kill(pid: u32) -> Result<()> {

@@ -15,7 +15,7 @@ import isolation
 import plugin
 import scenarios
 from measure import measure, relative
-from stage import Failed, staged
+from stage import SHOWING, Failed, staged
 from tally import BOUND, FILES_ALONE, NEVER_ASKING, tallies
 from witnesses import SETS
 
@@ -61,12 +61,16 @@ def chosen(options):
     return [scenarios.ALL[name] for name in wanted]
 
 
-def once(scenario, programs, seed, sets, kept):
+def once(scenario, programs, seed, sets, options):
     """One run; a run in which the client did something else is made again."""
+    kept = options.kept
+    # A test run judges what is shown, whatever else the machine does; the table judges when.
+    showing = SHOWING if options.smoke else 0
     for attempt in range(1, ATTEMPTS + 1):
         failure = None
-        with staged(programs, seed, sets, scenario.ways) as stage:
+        with staged(programs, seed, sets, scenario.ways, showing) as stage:
             try:
+                stage.begin()
                 scenario.play(stage)
             except Failed as error:
                 failure = error
@@ -139,7 +143,7 @@ def main():
         if getattr(programs, scenario.needs) is None:
             print(f"NOT RUN: {scenario.name}, since there is no {scenario.needs} here", flush=True)
             continue
-        runs = [once(scenario, programs, seed, sets, options.kept) for seed in range(options.runs)]
+        runs = [once(scenario, programs, seed, sets, options) for seed in range(options.runs)]
         if None in runs:
             broken.append(scenario.name)
         runs = [run for run in runs if run is not None]

@@ -17,6 +17,8 @@ from stub import Stub
 from watcher import Watcher
 
 PATIENCE = 20
+# And those who look on, where it is not their speed that is judged: so long until they show what is true.
+SHOWING = 10
 
 
 class Failed(Exception):
@@ -26,8 +28,9 @@ class Failed(Exception):
 class Stage:
     """Everything of one run."""
 
-    def __init__(self, programs, seed, sets, ways):
+    def __init__(self, programs, seed, sets, ways, showing):
         self.programs = programs
+        self.showing = showing
         self.stub = Stub()
         self.sandbox = Sandbox(programs, self.stub.port, seed, sets, ways)
         self.observer = Observer(self.sandbox)
@@ -38,6 +41,9 @@ class Stage:
         self.latecomers = [w for w in sets if w.late]
         self.began = time.monotonic()
         self.ended = None
+
+    def begin(self):
+        """Waits until everybody looks on."""
         for watcher in self.watchers:
             if not watcher.ready.wait(PATIENCE):
                 raise Failed(f"the watcher `{watcher.witnesses.name}` says nothing")
@@ -95,6 +101,10 @@ class Stage:
     def rest(self, seconds):
         """Nothing happens for so long; whoever is to come late comes in the middle of the first rest that matters."""
         time.sleep(seconds)
+        end = time.monotonic() + self.showing
+        # Who never does is counted in the end, and waited for no longer.
+        while not shown(self.truth, self.watchers) and time.monotonic() < end:
+            time.sleep(0.01)
 
     def late(self):
         """Starts the watchers that are to come late."""
@@ -199,6 +209,13 @@ class Stage:
         return now
 
 
+def shown(true, watchers):
+    """Whoever hears everything shows what is true now."""
+    hearing = [watcher for watcher in watchers if watcher.witnesses.hears_everything]
+    now = [(true.ids[label], turnings[-1].phase) for label, turnings in true.turnings.items() if label in true.ids]
+    return all(phase.has_state(watcher.now(session)) for watcher in hearing for session, phase in now)
+
+
 def writer(gate):
     """The writing end of a FIFO, once somebody reads it."""
     try:
@@ -216,9 +233,9 @@ def leaving(before):
 
 
 @contextmanager
-def staged(programs, seed, sets, ways):
+def staged(programs, seed, sets, ways, showing=0):
     """A stage that is cleared whatever happens; its folder stays for the caller to remove."""
-    stage = Stage(programs, seed, sets, ways)
+    stage = Stage(programs, seed, sets, ways, showing)
     try:
         yield stage
     finally:

@@ -126,9 +126,10 @@ BOUND = [
     Target("no missed \"needs you\"", lambda t: t.missed == 0, lambda t: f"{t.missed} of {t.asked}"),
     Target("each session ends in the right state", lambda t: t.wrong_ends == 0, lambda t: str(t.wrong_ends)),
     Target("every turning is shown", lambda t: t.never == 0, lambda t: str(t.never)),
+    # Far beyond what it takes; when things are shown is judged by the targets above, for the table.
     Target(
-        "settled within 3 s, always",
-        lambda t: max([*t.settles, *t.escapes], default=0) < 3,
+        "settled within 10 s, always",
+        lambda t: max([*t.settles, *t.escapes], default=0) < 10,
         lambda t: f"{max([*t.settles, *t.escapes], default=0):.2f} s",
     ),
 ]

@@ -2,15 +2,18 @@
 
 import unittest
 from dataclasses import asdict
+from types import SimpleNamespace
 
 import report
+import stage
 import truth
 from compare import Shown, score
 from replies import Step, text
 from stub import Stub
 from tally import ALL_WITNESSES, BOUND, tallies
 from truth import ABSENT, Turning
-from watcher import apply
+from watcher import Watcher, apply
+from witnesses import SETS
 
 TURNINGS = [
     Turning(0, truth.READY, "start"),
@@ -84,6 +87,24 @@ class Followed(unittest.TestCase):
         apply(rows, timelines, 1, {"event": "snapshot", "sessions": [row]})
         apply(rows, timelines, 2, {"event": "snapshot", "sessions": []})
         self.assertEqual([s.state for s in timelines["s"]], ["working", ABSENT])
+
+
+class Rested(unittest.TestCase):
+    """A rest of a test run goes on until those who hear everything show what is true."""
+
+    def test_only_who_hears_everything_is_waited_for(self):
+        true = truth.Truth()
+        true.bind("one", "s")
+        true.turn("one", 1, truth.READY, "start")
+        true.turn("one", 2, truth.WORKING, "Enter on a prompt")
+        watchers = [SimpleNamespace(witnesses=w, timelines={}) for w in SETS]
+        for watcher in watchers:
+            watcher.now = lambda session, watcher=watcher: Watcher.now(watcher, session)
+        self.assertFalse(stage.shown(true, watchers))
+        watchers[0].timelines["s"] = [Shown(1, "waiting_for_input"), Shown(2, "working")]
+        self.assertTrue(stage.shown(true, watchers))
+        true.turn("one", 3, truth.ENDED_TURN, "the model's last answer")
+        self.assertFalse(stage.shown(true, watchers))
 
 
 class Chosen(unittest.TestCase):

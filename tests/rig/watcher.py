@@ -43,6 +43,11 @@ class Watcher:
             apply(self.rows, self.timelines, now, message)
             self.ready.set()
 
+    def now(self, session):
+        """What is shown of a session."""
+        timeline = self.timelines.get(session)
+        return timeline[-1] if timeline else Shown(float("-inf"))
+
     def close(self):
         """Ends it; it must not have ended by itself."""
         died = self.process.poll()

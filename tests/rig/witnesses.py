@@ -17,6 +17,11 @@ class Witnesses:
     # Runs in every test run, not only for the whole table.
     smoke: bool = False
 
+    @property
+    def hears_everything(self):
+        """Nothing is kept from it."""
+        return self.registry and self.hooks in ("installed", "sent") and not self.late
+
 
 SETS = [
     Witnesses("all", "all", hooks="installed", smoke=True),
