@@ -94,6 +94,8 @@ test("a snoozed session rests with its time, and wakes when it is ended", async 
     await page.click(".aside >> text=End it");
     await page.locator(".aside").waitFor({ state: "detached" });
     await page.click("button[aria-label=More]");
+    // In the frame after it opens the menu gives the focus to its first item.
+    await becomes(page, () => document.activeElement.matches("[role=menuitem]"), true);
     await page.fill("input[aria-label='Snooze until, a clock time']", "noon");
     await page.keyboard.press("Enter");
     assert.equal(await page.locator("input[aria-invalid=true]").count(), 1);

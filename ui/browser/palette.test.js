@@ -170,10 +170,11 @@ test("a command that opens a dialog leaves it open, and the focus comes back aft
     const before = await page.evaluate(() => document.activeElement?.dataset?.session);
     await openPalette(page, "keyboard");
     await page.locator("[role=option][aria-selected=true]:has-text('Keyboard')").waitFor();
+    await page.evaluate(() => document.querySelector("dialog").addEventListener("close", () => (window.paletteClosed = true)));
     await page.keyboard.press("Enter");
     await page.locator("dialog[aria-label=Keyboard]").waitFor();
-    // What the palette has left behind has come by then.
-    await page.evaluate(() => new Promise((done) => setTimeout(done, 200)));
+    // The palette closes after it has been taken away, and must not close what has come in its place.
+    await becomes(page, () => window.paletteClosed, true);
     assert.equal(await page.locator("dialog[aria-label=Keyboard]").count(), 1);
     await page.keyboard.press("Escape");
     await becomes(page, () => document.activeElement?.dataset?.session, before);

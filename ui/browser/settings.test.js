@@ -5,7 +5,7 @@ import { after, before, test } from "node:test";
 
 import axe from "axe-core";
 
-import { becomes, startBrowser } from "./window.js";
+import { becomes, listening, startBrowser } from "./window.js";
 
 let browser;
 before(async () => (browser = await startBrowser()));
@@ -44,8 +44,9 @@ test("by keyboard alone: from the sections to a field, saved with Enter", async 
     assert.equal(await page.evaluate(() => document.activeElement?.id), "set-timeouts.approval");
     await page.keyboard.press("Control+a");
     await page.keyboard.type("7s");
+    const heard = await listening(page, "Saved");
     await page.keyboard.press("Enter");
-    await page.getByText("Saved").waitFor();
+    await heard();
     await becomes(page, () => window.mockHost.config.view().settings.find((s) => s.key === "timeouts.approval").value, "7s");
   });
 });

@@ -14,6 +14,9 @@ const POLICY =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome", "/snap/bin/chromium"];
 
+/** How long is waited for what must come: machines are slow and loaded, and how fast it is the bench says. In milliseconds. */
+const PATIENCE = 30_000;
+
 function browserProgram() {
   const found = process.env.CHROMIUM ?? PLACES.find((path) => existsSync(path));
   if (found === undefined) throw new Error("Chromium is needed: install the package `chromium`, or name the program in CHROMIUM.");
@@ -49,7 +52,7 @@ export async function startBrowser({ args = [], env, context: options = {}, prep
       ...args,
     ],
   });
-  context.setDefaultTimeout(10_000);
+  context.setDefaultTimeout(PATIENCE);
 
   return {
     /** Opens the window with a preset; `check` runs on it, and then nothing may have gone wrong in its console. */
@@ -101,7 +104,7 @@ export async function perform(page, steps) {
 
 /** Waits until the probe, run in the page, gives what is wanted. */
 export async function becomes(page, probe, wanted, why) {
-  const deadline = Date.now() + 8000;
+  const deadline = Date.now() + PATIENCE;
   let got;
   for (;;) {
     got = await page.evaluate(probe);
@@ -113,6 +116,16 @@ export async function becomes(page, probe, wanted, why) {
     }
     await page.evaluate(() => new Promise((done) => requestAnimationFrame(done)));
   }
+}
+
+/** Listens from now on for words that stand for a moment only; what is returned waits until they have been there. */
+export async function listening(page, words) {
+  await page.evaluate((wanted) => {
+    window.heard = false;
+    const listen = () => (window.heard ||= document.body.textContent.includes(wanted));
+    new MutationObserver(listen).observe(document.body, { childList: true, characterData: true, subtree: true });
+  }, words);
+  return () => becomes(page, () => window.heard, true, `"${words}" was never said`);
 }
 
 export const title = (page) => page.locator("section.detail h1").textContent();
