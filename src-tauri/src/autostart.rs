@@ -73,8 +73,13 @@ mod entry {
             let folder = self.file.parent().unwrap_or(Path::new("."));
             std::fs::create_dir_all(folder)?;
             let fresh = folder.join(format!(".{NAME}.{}", std::process::id()));
-            std::fs::write(&fresh, text_of(program, &self.arguments))?;
-            std::fs::rename(&fresh, &self.file)
+            let written = std::fs::write(&fresh, text_of(program, &self.arguments))
+                .and_then(|()| std::fs::rename(&fresh, &self.file));
+            if written.is_err() {
+                // What became of it does not matter beside what went wrong.
+                let _ = std::fs::remove_file(&fresh);
+            }
+            written
         }
 
         fn remove(&self) -> io::Result<()> {
@@ -125,6 +130,7 @@ mod entry {
                 '%' => text.push_str("%%"),
                 '\n' => text.push_str("\\n"),
                 '\t' => text.push_str("\\t"),
+                '\r' => text.push_str("\\r"),
                 other => text.push(other),
             }
         }
@@ -136,7 +142,7 @@ mod entry {
         let line = value(entry, "Exec")?;
         let mut program = String::new();
         // The escapes of a string are gone first, so that what is left are those of the quotes.
-        let line = line.replace("\\\\", "\\");
+        let line = unescaped(line);
         let mut chars = line.chars();
         if line.starts_with('"') {
             chars.next();
@@ -147,6 +153,28 @@ mod entry {
             program.extend(chars.take_while(|c| !c.is_whitespace()));
         }
         Some(program.replace("%%", "%"))
+    }
+
+    /// A string of an entry without its escapes.
+    fn unescaped(text: &str) -> String {
+        let mut plain = String::new();
+        let mut chars = text.chars();
+        while let Some(c) = chars.next() {
+            match (c, chars.as_str().chars().next()) {
+                ('\\', Some(escaped @ ('s' | 'n' | 't' | 'r' | '\\'))) => {
+                    chars.next();
+                    plain.push(match escaped {
+                        's' => ' ',
+                        'n' => '\n',
+                        't' => '\t',
+                        'r' => '\r',
+                        other => other,
+                    });
+                }
+                (c, _) => plain.push(c),
+            }
+        }
+        plain
     }
 
     fn is_enabled(entry: &str) -> bool {
@@ -232,9 +260,13 @@ mod entry {
 
         #[test]
         fn what_is_quoted_is_read_back() {
-            for program in
-                ["/usr/bin/watchbill-desktop", "/home/dev/my programs/a", "/a\"b`c$d\\e%f%%g", "/ä b"]
-            {
+            for program in [
+                "/usr/bin/watchbill-desktop",
+                "/home/dev/my programs/a",
+                "/a\"b`c$d\\e%f%%g",
+                "/ä b",
+                "/two\nlines\tand\r\\n",
+            ] {
                 let text = text_of(program, &["--hidden".to_owned()]);
                 assert_eq!(program_of(&text).as_deref(), Some(program), "{text}");
             }

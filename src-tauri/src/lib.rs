@@ -193,12 +193,13 @@ fn fulfil(app: &AppHandle, wish: Result<Option<Link>, WrongLink>) {
     window::open(app);
 }
 
-/// Takes the key that opens the window; where it cannot be had, the window says why.
-fn take_key(app: &AppHandle, key: String) {
+/// Takes the key that is to open the window; where it cannot be had, the window says why.
+fn take_key(app: &AppHandle) {
     let app = app.clone();
     // Not here: the plugin waits for this thread.
     tauri::async_runtime::spawn_blocking(move || {
-        if let Some(text) = app.state::<GlobalKey>().take(&app, &key).message {
+        let (key, configuration) = (app.state::<GlobalKey>(), app.state::<Arc<Configuration>>());
+        if let Some(text) = key.take(&app, || configuration.settings().window.clone()).message {
             app.state::<Notes>().tell(ShellMessage::Says { text });
         }
     });
@@ -228,8 +229,8 @@ fn on_event(app: &AppHandle, event: &RunEvent, options: &Options) {
             let settings = app.state::<Arc<Configuration>>().settings();
             window::apply(app, &settings.window);
             desk.colour_tray(settings.window.tray);
-            if let Some(key) = app.state::<GlobalKey>().wanted(&settings.window) {
-                take_key(app, key);
+            if app.state::<GlobalKey>().wanted(&settings.window).is_some() {
+                take_key(app);
             }
             let wish = options.wish();
             if !options.hidden || wish != Ok(None) {

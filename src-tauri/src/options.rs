@@ -1,10 +1,10 @@
 //! What the desktop program can be told when it is started, and again when it is started a second time.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 
 use clap::Parser;
 use watchbill_engine::settings::Settings;
+use watchbill_engine::stable_hash;
 
 use crate::link::{self, Link, WrongLink};
 
@@ -101,9 +101,13 @@ impl Options {
         if self.config.is_none() && usual.is_some_and(|usual| watched == (&usual.roots, &usual.data_dir)) {
             return identifier.to_owned();
         }
-        let mut hasher = DefaultHasher::new();
-        (watched, &self.config).hash(&mut hasher);
-        format!("{identifier}.i{:016x}", hasher.finish())
+        // The same in every build: a program must be found by the next version of itself.
+        let paths = settings.roots.iter().map(Some).chain([settings.data_dir.as_ref(), self.config.as_ref()]);
+        let bytes = |path: Option<&PathBuf>| {
+            path.map_or_else(Vec::new, |path| path.as_os_str().as_encoded_bytes().to_vec())
+        };
+        let named: Vec<Vec<u8>> = paths.map(bytes).collect();
+        format!("{identifier}.i{:016x}", stable_hash(&named.join(&0)))
     }
 }
 
@@ -181,6 +185,12 @@ mod tests {
     }
 
     #[test]
+    fn a_program_is_found_by_every_build_of_itself() {
+        let given = ["--claude-dir", "/a", "--config", "/b"];
+        assert_eq!(instance(&parsed(&given)), "org.example.idec67ad690574c24");
+    }
+
+    #[test]
     fn only_programs_that_watch_the_same_are_the_same() {
         let usual = instance(&parsed(&[]));
         assert_eq!(usual, "org.example");
@@ -191,6 +201,10 @@ mod tests {
         assert_ne!(usual, other);
         assert_eq!(other, instance(&parsed(&["--claude-dir", "/a", "--session", "x"])));
         assert_ne!(other, instance(&parsed(&["--claude-dir", "/b"])));
+        assert_ne!(
+            instance(&parsed(&["--claude-dir", "/b", "--config", "/c"])),
+            instance(&parsed(&["--claude-dir", "/b", "--claude-dir", "/c"]))
+        );
         assert_eq!(other, instance_where(Some("/a"), &parsed(&[])), "the environment counts like an option");
         assert_eq!(usual, instance_where(Some("/home/dev/.claude"), &parsed(&[])));
     }

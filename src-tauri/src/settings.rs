@@ -58,9 +58,8 @@ fn take(app: &AppHandle, changed: &Changed) {
         window::apply(app, &changed.settings.window);
         app.state::<Desk>().colour_tray(changed.settings.window.tray);
     }
-    let wanted = app.state::<GlobalKey>().wanted_after(&changed.before.window, &changed.settings.window);
-    if let Some(key) = wanted {
-        crate::take_key(app, key);
+    if app.state::<GlobalKey>().changes(&changed.before.window, &changed.settings.window) {
+        crate::take_key(app);
     }
     app.state::<SettingsLine>().tell(&changed.view);
 }

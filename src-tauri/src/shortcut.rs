@@ -33,15 +33,14 @@ impl GlobalKey {
         Self { given, state: Mutex::default() }
     }
 
-    /// The key to take at the start, if any.
+    /// The key to take, if any.
     pub fn wanted(&self, settings: &WindowSettings) -> Option<String> {
         self.given.clone().or_else(|| settings.shortcut.clone())
     }
 
-    /// The key to take after a change of the settings, empty for none; `None` where the change leaves it as it is.
-    pub fn wanted_after(&self, before: &WindowSettings, now: &WindowSettings) -> Option<String> {
-        let (before, now) = (self.wanted(before), self.wanted(now));
-        (before != now).then(|| now.unwrap_or_default())
+    /// Whether a change of the settings is one of the key.
+    pub fn changes(&self, before: &WindowSettings, now: &WindowSettings) -> bool {
+        self.wanted(before) != self.wanted(now)
     }
 
     /// Whether the key works, and why not.
@@ -49,9 +48,11 @@ impl GlobalKey {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).shown.clone()
     }
 
-    /// Gives the old key back and takes this one; an empty text takes none. Not to be called on the main thread, which the plugin needs.
-    pub fn take(&self, app: &AppHandle, wanted: &str) -> ShortcutState {
+    /// Gives the old key back and takes the one that the settings want by then: of two changes that overtake each other both
+    /// end with the later one. Not to be called on the main thread, which the plugin needs.
+    pub fn take(&self, app: &AppHandle, settings: impl FnOnce() -> WindowSettings) -> ShortcutState {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let wanted = self.wanted(&settings()).unwrap_or_default();
         let wanted = wanted.trim();
         if state.shown.wanted == wanted && (state.shown.active || wanted.is_empty()) {
             return state.shown.clone();
@@ -149,10 +150,10 @@ mod tests {
         let key = GlobalKey::new(None);
         let (light, dark) = (settings(Some("Ctrl+F1"), Theme::Light), settings(Some("Ctrl+F1"), Theme::Dark));
         assert_eq!(key.wanted(&light).as_deref(), Some("Ctrl+F1"));
-        assert_eq!(key.wanted_after(&light, &dark), None);
+        assert!(!key.changes(&light, &dark));
         let other = settings(Some("Ctrl+F2"), Theme::Dark);
-        assert_eq!(key.wanted_after(&dark, &other).as_deref(), Some("Ctrl+F2"));
-        assert_eq!(key.wanted_after(&other, &settings(None, Theme::Dark)).as_deref(), Some(""));
+        assert!(key.changes(&dark, &other));
+        assert!(key.changes(&other, &settings(None, Theme::Dark)));
     }
 
     #[test]
@@ -160,6 +161,6 @@ mod tests {
         let key = GlobalKey::new(Some("Ctrl+F9".to_owned()));
         let (none, one) = (settings(None, Theme::System), settings(Some("Ctrl+F1"), Theme::Dark));
         assert_eq!(key.wanted(&one).as_deref(), Some("Ctrl+F9"));
-        assert_eq!((key.wanted_after(&none, &one), key.wanted_after(&one, &none)), (None, None));
+        assert_eq!((key.changes(&none, &one), key.changes(&one, &none)), (false, false));
     }
 }

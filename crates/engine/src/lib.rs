@@ -54,6 +54,6 @@ pub mod transcripts;
 pub mod verdict;
 pub mod wishes;
 
-pub use watchbill_core::ids::SessionId;
+pub use watchbill_core::ids::{SessionId, stable_hash};
 pub use watchbill_core::person::Word;
 pub use watchbill_core::time::{Millis, Timestamp};

@@ -73,7 +73,11 @@ impl Persist {
     }
 
     fn try_open(&mut self, mode: Mode) {
-        match Store::open(&self.folder, mode).and_then(|store| store.wait_at_most(PATIENCE).map(|()| store)) {
+        let open = |mode| {
+            let store = Store::open(&self.folder, mode)?;
+            store.wait_at_most(PATIENCE).map(|()| store)
+        };
+        match open(mode) {
             Ok(store) => {
                 self.opened(store);
                 // Whoever only looks does not meet what keeps others from writing.
@@ -84,7 +88,7 @@ impl Persist {
             Err(StoreError::Absent { .. }) => {}
             Err(error) => {
                 let readable = Some(Mode::Read).filter(|_| mode == Mode::WriteOrRead && error.passes());
-                if let Some(Ok(store)) = readable.map(|mode| Store::open(&self.folder, mode)) {
+                if let Some(Ok(store)) = readable.map(open) {
                     self.opened(store);
                 }
                 self.trouble = Some(self.problem(&error));

@@ -71,8 +71,10 @@ pub(crate) struct Loop {
     ear: Result<Option<Ear>, Problem>,
     /// Until when the first snapshot waits for looks at working folders.
     folders_until: Option<Timestamp>,
-    /// When everything was looked at last; nothing while the first scan runs, whose end is such a look.
+    /// When the last look at everything that is over was begun; nothing while the first scan runs, whose end is such a look.
     looked: Option<Timestamp>,
+    /// When the look began that is under way.
+    look_began: Timestamp,
     again: BTreeSet<Hint>,
     persist: Option<Persist>,
     /// Keeps texts and prompts, once the first look is over.
@@ -90,6 +92,8 @@ pub(crate) struct Loop {
     wishes: Option<Wishes>,
     /// What came of wishes, to be told when it is stored.
     answers: Vec<Answered>,
+    /// Other programs are to be told that something was said here, when it is stored.
+    untold: bool,
     stopped: bool,
 }
 
@@ -117,6 +121,7 @@ impl Loop {
         let mut engine = Engine::new(settings, world.clone(), Outlook::LIVE, clock.now());
         engine.look_elsewhere();
         let ear = open_ear(&engine.settings, &mut *source, &woken);
+        let look_began = clock.now();
         let first_look = crate::first_scan_thread::spawn(&engine, &world, &sender);
         // A file system in memory is nobody's: only the real one's facts are worth keeping.
         let mut persist =
@@ -153,6 +158,7 @@ impl Loop {
             ear,
             folders_until: None,
             looked: None,
+            look_began,
             again: BTreeSet::new(),
             // Where the store knew of sessions, there is something to show before anything is read.
             recent_left: (known > 0).then_some(0),
@@ -165,6 +171,7 @@ impl Loop {
             store_trouble: None,
             wishes: None,
             answers: Vec::new(),
+            untold: false,
             stopped: false,
         }
     }
@@ -216,18 +223,20 @@ impl Loop {
         }
     }
 
-    /// What is still owed to the store is stored, if that is possible by now.
+    /// What the last messages have changed and what is still owed to the store is stored, if that is possible by now.
     fn end(mut self) {
         // It may write apart, and ends when that is done.
         self.historian = None;
-        let certain = self.engine.settings.doubt.is_none();
-        if let Some(persist) = self.persist.as_mut().filter(|persist| certain && persist.owes()) {
+        let (certain, now) = (self.engine.settings.doubt.is_none(), self.clock.now());
+        // Whoever has only read until now takes nothing over any more.
+        if let Some(persist) = self.persist.as_mut().filter(|persist| certain && persist.writes()) {
             persist.try_now();
-            persist.save(&mut self.engine, self.clock.now());
+            persist.save(&mut self.engine, now);
+            self.answer_wishes(now);
         }
     }
 
-    /// The roster comes first; until it is there the history's thread only copies the store's log.
+    /// The roster comes first; until it is there the history's thread looks for nothing.
     fn begin_history(&mut self) {
         let writes = self.persist.as_ref().filter(|persist| persist.writes());
         if let (Some(persist), None) = (writes, &self.historian) {
@@ -258,7 +267,8 @@ impl Loop {
             ear.leave_out(settings.history.exclude.clone());
         }
         self.step(Input::Settings(Box::new(settings)));
-        if other_history && self.historian.take().is_some() {
+        if let Some(historian) = self.historian.as_ref().filter(|_| other_history) {
+            historian.follow(&self.engine.settings);
             self.begin_history();
         }
     }
@@ -313,11 +323,12 @@ impl Loop {
 
     /// Has everything scanned on another thread; where there is none, here.
     fn rescan(&mut self) {
+        let now = self.clock.now();
         match self.rescans.ask(&self.engine.settings.roots) {
-            Asked::Begun => self.had_read_all = self.read_all,
+            Asked::Begun => (self.had_read_all, self.look_began) = (self.read_all, now),
             // What the one under way has passed already may have changed.
             Asked::Later => {}
-            Asked::Here(found) => self.take_rescan(found, true),
+            Asked::Here(found) => self.take_rescan(found, true, now),
         }
     }
 

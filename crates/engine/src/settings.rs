@@ -208,6 +208,17 @@ mod tests {
     }
 
     #[test]
+    fn a_relative_folder_of_the_environment_is_one_of_here() {
+        let here = std::env::current_dir().unwrap();
+        let settings = |vars: &[(&str, &str)]| with(vars, Given::default()).unwrap();
+        let data = ("WATCHBILL_DATA_DIR", "d");
+        let named = settings(&[("HOME", "/home/dev"), ("WATCHBILL_CLAUDE_DIR", "a:/b"), data]);
+        assert_eq!((named.roots, named.data_dir), (vec![here.join("a"), "/b".into()], Some(here.join("d"))));
+        let of_client = settings(&[("HOME", "/home/dev"), ("CLAUDE_CONFIG_DIR", "c")]);
+        assert_eq!(of_client.roots, [here.join("c")]);
+    }
+
+    #[test]
     fn the_file_takes_seconds_and_units_and_tells_of_the_rest() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("config.toml");

@@ -20,6 +20,9 @@ pub(crate) const LENGTH: u64 = 8 * 1024 * 1024;
 /// So is one whose first event is older than this: it holds the person's words, and nobody asks for those of yesterday.
 const AGE: Millis = Millis::from_secs(24 * 3600);
 
+/// Bytes that are written to see whether some can be.
+const TRIAL: usize = 4096;
+
 /// The right to write the journal, and the open file.
 #[derive(Debug)]
 pub struct Journal {
@@ -80,20 +83,35 @@ impl Journal {
     /// When they cannot be written; then the journal is as it was.
     pub fn append(&mut self, frames: &[u8]) -> io::Result<()> {
         let now = clock::wall();
+        self.write(frames, now)?;
+        self.length += frames.len() as u64;
+        self.began = self.began.or(Some(now));
+        Ok(())
+    }
+
+    /// Appends an event that lacks its end, and takes it away again: whoever reads meanwhile waits for its end, and a kill
+    /// leaves nothing that the next claim does not take away.
+    ///
+    /// # Errors
+    /// When an event could not be written now.
+    pub fn try_to_append(&mut self) -> io::Result<()> {
+        let now = clock::wall();
+        let (agent, ancestors, terminal) = (None, Vec::new(), None);
+        let event = Envelope { id: 0, at: now, order: 0, boot: None, agent, ancestors, terminal, cut: false };
+        let frame = event.encode(&[b' '; TRIAL]);
+        self.write(&frame[..frame.len() - 1], now)?;
+        self.file.set_len(self.length)
+    }
+
+    /// All of it, or none.
+    fn write(&mut self, bytes: &[u8], now: Timestamp) -> io::Result<()> {
         if self.length > LENGTH || self.began.is_some_and(|began| now.since(began) > AGE) {
             self.begin_anew()?;
         }
-        match self.file.write_all(frames) {
-            Ok(()) => {
-                self.length += frames.len() as u64;
-                self.began = self.began.or(Some(now));
-                Ok(())
-            }
-            Err(error) => {
-                self.file.set_len(self.length)?;
-                Err(error)
-            }
-        }
+        self.file.write_all(bytes).or_else(|error| {
+            self.file.set_len(self.length)?;
+            Err(error)
+        })
     }
 }
 
@@ -258,6 +276,37 @@ mod tests {
         journal.append(&event(3, ago(0))).expect("written");
         journal.append(&event(4, ago(0))).expect("written");
         assert_eq!(ids(&places), [2, 3, 4]);
+    }
+
+    #[test]
+    fn a_trial_tells_whether_an_event_could_be_written_and_leaves_nothing() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let places = Places::without_spares(dir.path());
+        let mut journal = Journal::claim(&places).expect("it opens").expect("it is ours");
+        journal.append(&event(1, clock::wall())).expect("written");
+        let before = fs::read(places.journal()).expect("it can be read");
+        journal.try_to_append().expect("it can be written");
+        assert_eq!(fs::read(places.journal()).expect("it can be read"), before);
+        let writable = std::mem::replace(&mut journal.file, File::open(places.journal()).expect("it opens"));
+        journal.try_to_append().expect_err("this file alone cannot be written");
+        journal.file = writable;
+        journal.append(&event(2, clock::wall())).expect("written");
+        assert_eq!(ids(&places), [1, 2]);
+    }
+
+    #[test]
+    fn a_trial_that_was_cut_short_is_waited_for_and_taken_away() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let places = Places::without_spares(dir.path());
+        let mut journal = Journal::claim(&places).expect("it opens").expect("it is ours");
+        journal.append(&event(1, clock::wall())).expect("written");
+        let whole = event(2, clock::wall());
+        journal.file.write_all(&whole[..whole.len() - 1]).expect("written");
+        assert_eq!(ids(&places), [1]);
+        drop(journal);
+        let mut journal = Journal::claim(&places).expect("it opens").expect("it is ours");
+        journal.append(&event(3, clock::wall())).expect("written");
+        assert_eq!(ids(&places), [1, 3]);
     }
 
     #[test]

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use watchbill_core::ids::stable_hash;
+
 /// The files of the hooks below one data folder. Everything in it belongs to one person: folders are 0700, files 0600.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Places {
@@ -161,7 +163,7 @@ pub(crate) fn open_private(options: &mut std::fs::OpenOptions, path: &Path) -> i
 #[cfg(unix)]
 fn spares(data_dir: &Path) -> Vec<PathBuf> {
     let uid = rustix::process::geteuid().as_raw();
-    let name = format!("hooks-{:016x}", fnv(data_dir.as_os_str().as_encoded_bytes()));
+    let name = format!("hooks-{:016x}", stable_hash(data_dir.as_os_str().as_encoded_bytes()));
     let runtime = Path::new("/run/user").join(uid.to_string()).join("watchbill");
     let temporary = Path::new("/tmp").join(format!("watchbill-{uid}"));
     [runtime, temporary].map(|folder| folder.join(&name)).to_vec()
@@ -169,13 +171,6 @@ fn spares(data_dir: &Path) -> Vec<PathBuf> {
 
 #[cfg(not(unix))]
 fn spares(data_dir: &Path) -> Vec<PathBuf> {
-    let name = format!("watchbill-hooks-{:016x}", fnv(data_dir.as_os_str().as_encoded_bytes()));
+    let name = format!("watchbill-hooks-{:016x}", stable_hash(data_dir.as_os_str().as_encoded_bytes()));
     vec![std::env::temp_dir().join(name)]
-}
-
-/// FNV-1a, 64 bits: tells the spare spools of several data folders apart.
-fn fnv(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
 }

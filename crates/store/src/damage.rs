@@ -30,23 +30,27 @@ impl Suspicion {
     }
 
     pub fn raise(&self) {
-        self.note("");
-    }
-
-    /// From now on nothing waits for the disk. Where boots cannot be told apart this is a suspicion like others.
-    pub fn raise_for_later_boots(&self) {
-        self.note(&this_boot());
-    }
-
-    fn note(&self, boot: &str) {
-        let noted = folder::touch(&self.0).and_then(|mut file| {
-            let write = file.set_len(0).and_then(|()| file.write_all(boot.as_bytes()));
-            write.map_err(|e| StoreError::io(&self.0, e))
-        });
         // Where the folder may not be written, the next one who meets the damage says so again.
-        if let Err(error) = noted {
+        if let Err(error) = self.note("") {
             tracing::debug!(%error, "the damage could not be noted");
         }
+    }
+
+    /// From now on nothing waits for the disk, but for this. What is suspected already counts for later boots too, and
+    /// where boots cannot be told apart this is a suspicion like others.
+    ///
+    /// # Errors
+    /// When it cannot be noted.
+    pub fn raise_for_later_boots(&self) -> Result<(), StoreError> {
+        if self.is_raised() { Ok(()) } else { self.note(&this_boot()) }
+    }
+
+    fn note(&self, boot: &str) -> Result<(), StoreError> {
+        let mut file = folder::touch(&self.0)?;
+        let write = file.set_len(0).and_then(|()| file.write_all(boot.as_bytes()));
+        write.and_then(|()| file.sync_all()).map_err(|e| StoreError::io(&self.0, e))?;
+        self.0.parent().map(folder::sync_names);
+        Ok(())
     }
 
     /// Everything is on the disk by now. What was met besides is still to be looked for.

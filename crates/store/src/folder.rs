@@ -17,8 +17,8 @@ pub(crate) fn make(folder: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Makes the file, if it is not there, for the person alone (0600). SQLite gives its companions (`-wal`, `-shm`,
-/// `-journal`) the permissions of the database.
+/// Opens the file, made if it is not there, for the person alone (0600). None of SQLite's, for which there is
+/// [`make_file`].
 pub(crate) fn touch(file: &Path) -> Result<fs::File, StoreError> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
@@ -27,6 +27,17 @@ pub(crate) fn touch(file: &Path) -> Result<fs::File, StoreError> {
     let opened = options.open(file).map_err(|e| StoreError::io(file, e))?;
     close(file, 0o600);
     Ok(opened)
+}
+
+/// Makes the file, if it is not there, for the person alone (0600). SQLite gives its companions (`-wal`, `-shm`,
+/// `-journal`) the permissions of the database. One that is there is not opened: when any of its
+/// descriptors is closed, the system drops this process's locks on it, and SQLite has a lock on each database it has open.
+pub(crate) fn make_file(file: &Path) -> Result<(), StoreError> {
+    if file.exists() {
+        close(file, 0o600);
+        return Ok(());
+    }
+    touch(file).map(drop)
 }
 
 /// Takes from others what they may do with the path, if that is possible: a folder of an older version, or one
@@ -50,9 +61,11 @@ pub(crate) fn size(file: &Path) -> u64 {
     fs::metadata(file).map_or(0, |meta| meta.len())
 }
 
-/// Waits until the file is on the disk.
-pub(crate) fn sync(file: &Path) -> Result<(), StoreError> {
-    fs::File::open(file).and_then(|file| file.sync_all()).map_err(|e| StoreError::io(file, e))
+/// So that the name of a new file outlasts a crash. Not every file system can.
+pub(crate) fn sync_names(folder: &Path) {
+    if let Err(error) = fs::File::open(folder).and_then(|folder| folder.sync_all()) {
+        tracing::debug!(%error, folder = %folder.display(), "a new name may not outlast a crash");
+    }
 }
 
 /// With less room than this, in bytes, a step may not fit.

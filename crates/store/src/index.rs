@@ -25,6 +25,10 @@ const USUAL_CRISIS: i64 = 16;
 const MANY_CRISIS: i64 = 64;
 /// While large segments are about: merging them takes seconds, which no single step should.
 const PUT_OFF_CRISIS: i64 = 1_900;
+/// Much is stored beside others: as many as SQLite takes, since it merges by some hundred pages at once.
+const BESIDE_MERGE: i64 = 64;
+/// Then each step merges about as much itself as it has caused.
+const BESIDE_PAGES: i64 = 64;
 /// Then each of so many steps merges so many pages itself, some milliseconds' work, if nobody else does.
 const TIDY_EACH: u64 = 8;
 const TIDY_PAGES: i64 = 200;
@@ -44,8 +48,10 @@ pub(crate) enum Care {
     /// Nothing: it merges its pieces as they come.
     #[default]
     None,
-    /// Very many texts are stored, and nothing is merged.
+    /// Very many texts are stored, and pieces are merged only where there are very many of them.
     Many,
+    /// Much is stored beside others: each step merges a little, and none of them much.
+    Beside,
     /// Large pieces wait to be merged. So many steps were made meanwhile.
     Untidy(u64),
 }
@@ -68,6 +74,18 @@ impl Store {
         self.tune(MANY_HASH, 0, MANY_CRISIS)?;
         self.care.set(Care::Many);
         self.cache(MANY_CACHE)
+    }
+
+    /// Pieces of the index are merged a little at a time from now on, however many they become: for whoever stores
+    /// much beside others, since merging many at once, as is usual, keeps them waiting for a tenth of a second. To be
+    /// followed by [`tidy_index`](Self::tidy_index) once there is time.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn merge_by_and_by(&mut self) -> Result<(), StoreError> {
+        self.tune(USUAL_HASH, BESIDE_MERGE, PUT_OFF_CRISIS)?;
+        self.care.set(Care::Beside);
+        Ok(())
     }
 
     /// Back to the usual: small steps, merged by and by. The large pieces are still there:
@@ -160,11 +178,16 @@ impl Store {
     /// When the database cannot be written.
     pub fn rebuild_index(&mut self) -> Result<(), StoreError> {
         self.prepare_for_many()?;
+        let made = self.make_index();
+        // Whatever came of it: in the state for many, new texts are not found for long.
+        made.and(self.end_many())
+    }
+
+    fn make_index(&mut self) -> Result<(), StoreError> {
         let mut step = self.step()?;
         step.nothing_is_behind();
         step.run("INSERT INTO texts_fts (texts_fts) VALUES ('rebuild')", [])?;
-        step.commit()?;
-        self.end_many()
+        step.commit()
     }
 }
 
@@ -172,11 +195,15 @@ impl Step<'_> {
     /// Where large pieces wait and nobody tidies, the steps do, so that a pile of small ones never makes a single
     /// step merge everything.
     pub(crate) fn take_care(&mut self, care: &Cell<Care>) -> Result<(), StoreError> {
-        if let Care::Untidy(steps) = care.get() {
-            care.set(Care::Untidy(steps + 1));
-            if steps % TIDY_EACH == TIDY_EACH - 1 {
-                self.index_option("merge", TIDY_PAGES)?;
+        match care.get() {
+            Care::Untidy(steps) => {
+                care.set(Care::Untidy(steps + 1));
+                if steps % TIDY_EACH == TIDY_EACH - 1 {
+                    self.index_option("merge", TIDY_PAGES)?;
+                }
             }
+            Care::Beside => self.index_option("merge", BESIDE_PAGES)?,
+            Care::None | Care::Many => {}
         }
         Ok(())
     }

@@ -7,7 +7,7 @@
 //! boot.
 
 use crate::damage::Suspicion;
-use crate::{Store, StoreError, folder};
+use crate::{Store, StoreError, schema};
 
 impl Store {
     /// Writes without the log from now on, where nothing is stored that anybody would want to read meanwhile: others
@@ -17,7 +17,10 @@ impl Store {
             return Ok(());
         }
         let suspicion = Suspicion::of(self.path());
-        suspicion.raise_for_later_boots();
+        if let Err(error) = suspicion.raise_for_later_boots() {
+            tracing::debug!(%error, "without a note of it nothing goes past the log");
+            return Ok(());
+        }
         match self.set_journal("DELETE") {
             Ok(true) => {}
             // Somebody has it open to read, and the log stays.
@@ -37,14 +40,33 @@ impl Store {
             return Ok(());
         }
         self.asked(|sql| sql.pragma_update(None, "synchronous", "NORMAL"))?;
-        folder::sync(self.path())?;
+        // What changes the journal is written into the database itself, and SQLite waits for the disk again.
         match self.set_journal("WAL") {
+            Ok(true) => Suspicion::of(self.path()).allay_for_later_boots(),
             // Where somebody reads at this moment, it goes on without until the next start.
-            Ok(_) | Err(StoreError::Locked { .. }) => {}
+            Ok(false) | Err(StoreError::Locked { .. }) => {}
             Err(other) => return Err(other),
         }
         self.unlogged.set(false);
-        Suspicion::of(self.path()).allay_for_later_boots();
+        Ok(())
+    }
+
+    /// Everything was looked through: as soon as it is on the disk, nothing is suspected any more.
+    pub(crate) fn settle(&self, suspicion: &Suspicion) -> Result<(), StoreError> {
+        // SQLite waits for the disk when it has copied a log; a change that changes nothing makes sure that there is one.
+        let copied = self.asked(|sql| {
+            sql.pragma_update(None, "user_version", schema::version(sql)?)?;
+            sql.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| {
+                Ok(row.get::<_, i64>(1)? == row.get::<_, i64>(2)?)
+            })
+        });
+        match copied {
+            Ok(true) => suspicion.allay(),
+            // A reader needs the log, or the disk is full: the next start looks once more.
+            Ok(false) => {}
+            Err(error) if error.passes() => {}
+            Err(other) => return Err(other),
+        }
         Ok(())
     }
 

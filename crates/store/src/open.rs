@@ -142,8 +142,7 @@ impl Store {
         store.mend_index(suspect.is_raised())?;
         store.finish_wiping()?;
         if suspect.is_there() {
-            folder::sync(&store.path)?;
-            suspect.allay();
+            store.settle(&suspect)?;
         }
         Ok(store)
     }
@@ -339,10 +338,14 @@ fn uri(path: &Path) -> String {
 
 /// Opens the database to write, makes or migrates it. A suspect one is looked through.
 fn connect_writer(path: &Path, suspect: bool) -> Result<(Connection, Origin), StoreError> {
-    drop(folder::touch(path)?);
+    folder::make_file(path)?;
     let said = |e: rusqlite::Error| StoreError::of(path, &e);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut sql = Connection::open_with_flags(path, flags).map_err(said)?;
+    // SQLite is content with less than it was asked for.
+    if sql.is_readonly("main").map_err(said)? {
+        return Err(StoreError::ReadOnly { path: path.to_owned() });
+    }
     prepare(&sql).map_err(said)?;
     let found = schema::version(&sql).map_err(said)?;
     known(path, &sql, found)?;

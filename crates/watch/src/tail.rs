@@ -7,6 +7,7 @@
 use std::io;
 use std::path::Path;
 
+use watchbill_core::ids::{stable_hash, stable_hash_from};
 use watchbill_core::time::Timestamp;
 
 use crate::fs::{FileId, FileKind, FileStat, Fs, NotRegular, ReadAt, is_gone, read_retrying};
@@ -53,7 +54,7 @@ impl Fingerprint {
 
 impl Default for Fingerprint {
     fn default() -> Self {
-        Self { head: EMPTY, window: EMPTY }
+        Self { head: stable_hash(&[]), window: stable_hash(&[]) }
     }
 }
 
@@ -231,9 +232,9 @@ fn deliver(
         let fresh = &known[back..];
         if cursor.offset < HEAD as u64 {
             let head = fresh.len().min(HEAD - cursor.offset as usize);
-            cursor.fingerprint.head = hash(cursor.fingerprint.head, &fresh[..head]);
+            cursor.fingerprint.head = stable_hash_from(cursor.fingerprint.head, &fresh[..head]);
         }
-        cursor.fingerprint.window = hash(EMPTY, &known[got.saturating_sub(WINDOW)..]);
+        cursor.fingerprint.window = stable_hash(&known[got.saturating_sub(WINDOW)..]);
         on_bytes(cursor.offset, fresh);
         cursor.offset += fresh.len() as u64;
         outcome.bytes_read += fresh.len() as u64;
@@ -245,13 +246,13 @@ fn deliver(
 fn still_holds(file: &dyn ReadAt, cursor: &Cursor, scratch: &mut Vec<u8>) -> io::Result<bool> {
     let head = cursor.offset.min(HEAD as u64) as usize;
     scratch.resize(head, 0);
-    if fill(file, scratch, 0)? < head || hash(EMPTY, scratch) != cursor.fingerprint.head {
+    if fill(file, scratch, 0)? < head || stable_hash(scratch) != cursor.fingerprint.head {
         return Ok(false);
     }
     let back = cursor.offset.min(WINDOW as u64) as usize;
     scratch.resize(back, 0);
     Ok(fill(file, scratch, cursor.offset - back as u64)? == back
-        && hash(EMPTY, scratch) == cursor.fingerprint.window)
+        && stable_hash(scratch) == cursor.fingerprint.window)
 }
 
 /// Moves the cursor back to where delivering goes on; `false` when the file has become shorter meanwhile.
@@ -267,13 +268,13 @@ fn set_back(
     if fill(file, scratch, 0)? < head {
         return Ok(false);
     }
-    let head = hash(EMPTY, scratch);
+    let head = stable_hash(scratch);
     let back = to.min(WINDOW as u64) as usize;
     scratch.resize(back, 0);
     if fill(file, scratch, to - back as u64)? < back {
         return Ok(false);
     }
-    cursor.fingerprint = Fingerprint { head, window: hash(EMPTY, scratch) };
+    cursor.fingerprint = Fingerprint { head, window: stable_hash(scratch) };
     cursor.offset = to;
     Ok(true)
 }
@@ -288,11 +289,4 @@ fn fill(file: &dyn ReadAt, buf: &mut [u8], offset: u64) -> io::Result<usize> {
         }
     }
     Ok(got)
-}
-
-const EMPTY: u64 = 0xcbf2_9ce4_8422_2325;
-
-/// FNV-1a, which can be continued where it stopped; nobody gains by a collision.
-fn hash(start: u64, bytes: &[u8]) -> u64 {
-    bytes.iter().fold(start, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }

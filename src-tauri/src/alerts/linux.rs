@@ -176,8 +176,8 @@ impl Screen {
                 self.cards.of(id).map(|card| Heard::Chosen(card, action.to_owned()))
             }
             Some("NotificationClosed") => {
-                let (id, _reason) = body.deserialize::<(u32, u32)>().unwrap_or_default();
-                self.cards.taken(id).map(Heard::Gone)
+                let (id, reason) = body.deserialize::<(u32, u32)>().unwrap_or_default();
+                self.cards.closed(id, reason).map(Heard::Gone)
             }
             Some("NameOwnerChanged") => {
                 let (_, old, new) = body.deserialize::<(&str, &str, &str)>().unwrap_or_default();

@@ -1,6 +1,5 @@
 //! What is remembered of the window from one start to the next: where it was, small and large, and which of the two it was.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 
@@ -81,8 +80,12 @@ impl Memory {
         std::fs::create_dir_all(folder)?;
         // Programs that watch different folders share it, so the name is this process's own.
         let fresh = folder.join(format!("window.json.{}", std::process::id()));
-        std::fs::File::create(&fresh).and_then(|mut fresh| fresh.write_all(text.as_bytes()))?;
-        std::fs::rename(&fresh, file)
+        let written = std::fs::write(&fresh, text.as_bytes()).and_then(|()| std::fs::rename(&fresh, file));
+        if written.is_err() {
+            // What became of it does not matter beside what went wrong.
+            let _ = std::fs::remove_file(&fresh);
+        }
+        written
     }
 
     fn lock(&self) -> MutexGuard<'_, Remembered> {
@@ -129,6 +132,16 @@ mod tests {
         memory.note(Place { maximized: true, ..place(0) });
         assert_eq!(memory.place(Form::Full), Place { maximized: true, ..place(1) });
         memory.keep().expect("without a file there is nothing to fail");
+    }
+
+    #[test]
+    fn a_memory_that_cannot_be_kept_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().expect("a folder");
+        // A folder stands where the file belongs.
+        let file = folder.path().join("window.json");
+        std::fs::create_dir(&file).expect("the folder is ours");
+        assert!(Memory::read(Some(file)).keep().is_err());
+        assert_eq!(std::fs::read_dir(folder.path()).expect("readable").count(), 1);
     }
 
     #[test]

@@ -236,31 +236,34 @@ fn reshape(window: &WebviewWindow, form: Form, memory: &Memory) -> tauri::Result
 fn screens(window: &WebviewWindow) -> tauri::Result<Vec<Screen>> {
     let screen = |monitor: &tauri::Monitor| {
         let area = monitor.work_area();
-        Screen {
-            x: area.position.x,
-            y: area.position.y,
-            width: area.size.width,
-            height: area.size.height,
-            scale: monitor.scale_factor(),
-        }
+        screen_of(area.position, area.size, monitor.scale_factor())
     };
     Ok(window.available_monitors()?.iter().map(screen).collect())
 }
 
-/// Where the window is; `None` while it is minimized, when it is nowhere.
+/// Where the window is; `None` while it is minimized, when it is nowhere, and while it fills a screen, where it was before.
 fn place_of(window: &WebviewWindow) -> tauri::Result<Option<Place>> {
     if window.is_minimized()? || !window.is_visible()? {
         return Ok(None);
     }
     let (position, size) = (window.outer_position()?, window.inner_size()?);
-    Ok(Some(Place {
+    let place = Place {
         x: position.x,
         y: position.y,
         width: size.width,
         height: size.height,
         scale: window.scale_factor()?,
         maximized: window.is_maximized()?,
-    }))
+    };
+    // The library knows of a full screen only if it was asked for one; window managers have keys of their own.
+    let whole =
+        |monitor: &tauri::Monitor| screen_of(*monitor.position(), *monitor.size(), monitor.scale_factor());
+    let screens: Vec<Screen> = window.available_monitors()?.iter().map(whole).collect();
+    Ok(Some(place).filter(|place| !place.fills_one_of(&screens)))
+}
+
+fn screen_of(position: PhysicalPosition<i32>, size: PhysicalSize<u32>, scale: f64) -> Screen {
+    Screen { x: position.x, y: position.y, width: size.width, height: size.height, scale }
 }
 
 /// The page's own background, `--bg` in `ui/src/app.css`.

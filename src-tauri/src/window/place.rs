@@ -50,6 +50,13 @@ impl Place {
         self.width == 0 || self.height == 0 || !(0.1..=16.0).contains(&self.scale)
     }
 
+    /// It covers a whole screen, panels and all, without being maximized: in full screen. `screens` are whole ones, too.
+    pub fn fills_one_of(&self, screens: &[Screen]) -> bool {
+        let mine = (self.x, self.y, self.width, self.height);
+        !self.maximized
+            && screens.iter().any(|screen| (screen.x, screen.y, screen.width, screen.height) == mine)
+    }
+
     /// The same place with another size, in logical pixels.
     pub fn resized(self, (width, height): (f64, f64)) -> Self {
         let scale = if self.is_nowhere() { 1.0 } else { self.scale };
@@ -130,6 +137,15 @@ mod tests {
     fn fitted(place: Place, screens: &[Screen]) -> (i32, i32, u32, u32) {
         let place = place.fitted(screens, SMALLEST).expect("there is a screen");
         (place.x, place.y, place.width, place.height)
+    }
+
+    #[test]
+    fn full_screen_is_no_size() {
+        let full = place(1280, 0, 3840, 2160, 2.0);
+        assert!(full.fills_one_of(&[LAPTOP, BIG]));
+        assert!(!full.fills_one_of(&[LAPTOP]));
+        assert!(!Place { maximized: true, ..full }.fills_one_of(&[BIG]), "it is remembered as such");
+        assert!(!place(1280, 30, 3840, 2130, 2.0).fills_one_of(&[BIG]));
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod notices;
 mod rpm;
 mod staging;
 
+use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -34,6 +35,7 @@ struct Build {
 /// Builds the packages and says what they are; with `check`, packs them twice and tries them.
 pub fn dist(tree: &Tree, options: &DistOptions) -> Result<()> {
     let start = Instant::now();
+    let mut made = Vec::new();
     if !options.check_only {
         packages::provide(tree, &[Need::Compile, Need::Node, Need::Packages])?;
         test::ui_install(tree)?;
@@ -42,18 +44,26 @@ pub fn dist(tree: &Tree, options: &DistOptions) -> Result<()> {
         programs(tree, options.debug)?;
         println!("== programs: {:.0} s", start.elapsed().as_secs_f64());
         staging::stage(tree, &build)?;
-        let made = bundles::make(tree, &options.bundles, &build)?;
+        made = bundles::make(tree, &options.bundles, &build)?;
         report(&made)?;
         if options.check {
             pack_again(tree, options, &build, &made)?;
         }
     }
     if options.check || options.check_only {
-        packages::provide(tree, &[Need::CleanRoot])?;
-        if let Ok(rpm) = newest(tree, "rpm") {
-            rpm::check(tree, &rpm)?;
+        packages::provide(tree, &[Need::Packages, Need::CleanRoot])?;
+        // Of what was made now, that; what else lies there is another tree's.
+        let packages = if options.check_only { lying_there(tree)? } else { made };
+        if let Some(rpm) = of_kind(&packages, "rpm") {
+            rpm::check(tree, rpm)?;
         }
-        clean_root::check(tree, &newest(tree, "deb")?)?;
+        match of_kind(&packages, "deb") {
+            Some(deb) => clean_root::check(tree, deb)?,
+            None if options.check_only => {
+                bail!("there is no .deb in {}; run `cargo xtask dist` first", tree.target(FOLDER).display())
+            }
+            None => println!("NOT TRIED on a clean system: no .deb was made"),
+        }
     }
     println!("== all: {:.0} s", start.elapsed().as_secs_f64());
     Ok(())
@@ -107,18 +117,19 @@ fn version(tree: &Tree) -> Result<String> {
     config["version"].as_str().map(str::to_owned).context("tauri.conf.json names no version")
 }
 
-fn newest(tree: &Tree, kind: &str) -> Result<PathBuf> {
+/// The package of this kind.
+fn of_kind<'a>(packages: &'a [PathBuf], kind: &str) -> Option<&'a Path> {
+    packages.iter().find(|path| path.extension().is_some_and(|e| e == kind)).map(PathBuf::as_path)
+}
+
+/// Every file of an earlier run, the newest first.
+fn lying_there(tree: &Tree) -> Result<Vec<PathBuf>> {
     let folder = tree.target(FOLDER);
     let entries = std::fs::read_dir(&folder)
         .with_context(|| format!("there is no {}; run `cargo xtask dist` first", folder.display()))?;
-    let packages = entries
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|e| e == kind));
-    let newest =
-        packages.max_by_key(|path| std::fs::metadata(path).and_then(|metadata| metadata.modified()).ok());
-    newest
-        .with_context(|| format!("there is no .{kind} in {}; run `cargo xtask dist` first", folder.display()))
+    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    files.sort_by_key(|path| Reverse(std::fs::metadata(path).and_then(|metadata| metadata.modified()).ok()));
+    Ok(files)
 }
 
 /// Name, size and checksum of each package.
@@ -151,6 +162,23 @@ fn sha256(path: &Path) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_newest_package_of_a_kind_is_found_and_no_other_kind() {
+        let target = tempfile::tempdir().unwrap();
+        let tree = Tree::building_into(target.path());
+        assert!(format!("{:#}", lying_there(&tree).unwrap_err()).contains("cargo xtask dist"));
+        let folder = tree.target(FOLDER);
+        std::fs::create_dir(&folder).unwrap();
+        for (name, age) in [("old.deb", 2), ("new.deb", 1), ("other.rpm", 0)] {
+            let file = std::fs::File::create(folder.join(name)).unwrap();
+            let day = std::time::Duration::from_secs(24 * 3600);
+            file.set_modified(std::time::SystemTime::now() - day * age).unwrap();
+        }
+        let packages = lying_there(&tree).unwrap();
+        assert_eq!(of_kind(&packages, "deb"), Some(&*folder.join("new.deb")));
+        assert_eq!(of_kind(&packages, "AppImage"), None);
+    }
 
     #[test]
     fn the_packages_have_the_version_of_the_crates() {

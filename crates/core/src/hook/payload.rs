@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::event::{Background, EndReason, HookEvent, NotificationKind, StartSource, ToolCall, Trigger};
-use crate::ids::SessionId;
+use crate::ids::{SessionId, stable_hash};
 use crate::nesting::{Nesting, nesting};
 use crate::session::facts::{first_line, one_line};
 use crate::transcript::json::{Cursor, Raw};
@@ -212,7 +212,7 @@ impl<'a> Fields<'a> {
             target: Arc::from(one_line(&target::of(&tool, self.input))),
             tool: Arc::from(tool),
             id: self.id.whole().filter(|id| !id.is_empty()).map(|id| Arc::from(&*id)),
-            input: fingerprint(input.as_bytes()),
+            input: stable_hash(input.as_bytes()),
         }
     }
 
@@ -251,11 +251,4 @@ impl<'a> Fields<'a> {
 
 fn line(raw: Raw<'_>) -> Arc<str> {
     Arc::from(first_line(&raw.text(LOOK_AT).unwrap_or_default()))
-}
-
-/// FNV-1a: two inputs of one session are told apart, nobody gains by a collision.
-fn fingerprint(bytes: &[u8]) -> u64 {
-    bytes
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }

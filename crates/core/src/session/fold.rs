@@ -59,6 +59,9 @@ pub struct SessionFold {
     ledger: RequestLedger,
     #[serde(skip)]
     scratch: Vec<Effect>,
+    /// It stands for one that was kept and cannot be read any more.
+    #[serde(skip)]
+    unreadable: bool,
 }
 
 impl SessionFold {
@@ -79,7 +82,17 @@ impl SessionFold {
             ancestry: Ancestry::new(id),
             ledger: RequestLedger::default(),
             scratch: Vec::new(),
+            unreadable: false,
         }
+    }
+
+    /// In place of one that was kept and cannot be read: nothing of it counts, and its transcript is to be read anew.
+    pub(crate) fn unreadable(id: SessionId, timeouts: Timeouts) -> Self {
+        Self { unreadable: true, ..Self::new(id, timeouts) }
+    }
+
+    pub(crate) fn is_unreadable(&self) -> bool {
+        self.unreadable
     }
 
     /// Takes in the next record of the file. Transitions are added to `out`.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::RecordId;
+use crate::ids::{RecordId, stable_hash, stable_hash_from};
 
 /// A set of record ids, kept as 64-bit hashes in one open-addressed table.
 ///
@@ -138,14 +138,14 @@ fn put(slots: &mut [u64], hash: u64) -> bool {
     }
 }
 
-/// A 64-bit name for a text that is itself an id: FNV-1a, the same on every machine and in every build.
+/// A 64-bit name for a text that is itself an id.
 pub(crate) fn text_hash(text: &str) -> u64 {
-    text_hash_from(0xcbf2_9ce4_8422_2325, text)
+    stable_hash(text.as_bytes())
 }
 
 /// Goes on from an earlier hash, to name a pair of texts.
 pub(crate) fn text_hash_from(start: u64, text: &str) -> u64 {
-    text.bytes().fold(start, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
+    stable_hash_from(start, text.as_bytes())
 }
 
 #[cfg(test)]

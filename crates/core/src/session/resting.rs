@@ -41,8 +41,8 @@ impl Kept {
     fn unfold(&self) -> Box<SessionFold> {
         let fold = self.front.clone().unfold(&self.body, self.timeouts);
         // The seal was whole and of this version: only a program that broke its own form comes here.
-        let mut fold =
-            fold.unwrap_or_else(|_| SessionFold::new(self.front.lineage.session.clone(), self.timeouts));
+        let mut fold = fold
+            .unwrap_or_else(|_| SessionFold::unreadable(self.front.lineage.session.clone(), self.timeouts));
         if self.noting {
             fold.note_new();
         }
@@ -148,6 +148,26 @@ impl RestingFold {
         if !self.is_resting() {
             self.whole_mut().turn_back(now);
         }
+    }
+
+    /// Whether what was kept turned out to be of no use, which only shows when somebody looks further than the front: the
+    /// transcript is to be read from its beginning.
+    pub fn is_unreadable(&self) -> bool {
+        let fold: &SessionFold = self;
+        fold.is_unreadable()
+    }
+
+    /// [`SessionFold::is_aside`]; so is what cannot be read.
+    pub fn is_aside(&self) -> bool {
+        self.is_unreadable() || SessionFold::is_aside(self)
+    }
+
+    /// [`SessionFold::take_up`].
+    ///
+    /// # Errors
+    /// As for that, and when what was kept cannot be read.
+    pub fn take_up(&mut self, all: &[u8]) -> Result<(), SnapshotError> {
+        if self.is_unreadable() { Err(SnapshotError::Damaged) } else { self.whole_mut().take_up(all) }
     }
 
     fn whole_mut(&mut self) -> &mut SessionFold {

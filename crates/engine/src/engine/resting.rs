@@ -45,11 +45,17 @@ impl Engine {
         (self.resting.sessions, self.resting.cwds_due) = (sessions, cwds);
     }
 
-    /// Puts the rows of sessions at rest together, so that [`Engine::current`] gives all of them.
+    /// Puts the rows of sessions at rest together, so that [`Engine::current`] gives all of them, and ties what the first
+    /// scan has read so far.
     pub fn wake_all(&mut self) -> Vec<Output> {
         let mut out = Vec::new();
         self.resting.for_good = false;
         self.wake(&mut out);
+        // What is asked or said may be about a chain.
+        if std::mem::take(&mut self.chains_behind) {
+            self.chains_dirty = true;
+            self.settle(&mut out);
+        }
         out
     }
 

@@ -138,6 +138,9 @@ impl Engine {
         let mut effects = Vec::new();
         let Some(file) = self.files.get_mut(&path) else { return };
         file.advance(now, &mut effects);
+        if file.main().is_some_and(RestingFold::is_unreadable) {
+            return self.take_up(&path);
+        }
         let cwd = file.main().and_then(|fold| fold.cwd().cloned());
         let (Some(session), Some(cwd)) = (self.sessions.get_mut(id), cwd) else { return };
         // Looked for when the folder was, which comes before the rows.

@@ -17,16 +17,19 @@ pub(super) enum Damage {
 
 impl Worker {
     /// Makes a damaged index anew from the stored texts.
-    pub(super) fn mend(&mut self, damage: Damage) -> Result<(), Refusal> {
+    pub(super) fn mend(&mut self) -> Result<(), Refusal> {
+        let Some(damage) = self.damage else { return Ok(()) };
         let Some(mut store) = self.parts.shelf.apart("history: mend")? else { return Err(Refusal::NotOurs) };
         if damage == Damage::Suspected && store.index_is_sound()? {
+            self.damage = None;
             return Ok(());
         }
         tracing::warn!("the search index is damaged; it is made anew");
         store.rebuild_index()?;
         drop(store);
         tracing::info!("the search index was made anew");
-        (self.everything, self.untidy) = (true, true);
+        self.damage = None;
+        (self.everything, self.untidy, self.wrote) = (true, true, true);
         Ok(())
     }
 
@@ -39,6 +42,9 @@ impl Worker {
         };
         if due && let Some(mut store) = parts.shelf.apart("history: leave out")? {
             left_out::carry_out(&mut store, &parts.settings, &parts.roots, now)?;
+            drop(store);
+            // What was heard before has taken files up that may be gone by now, and their keys with them.
+            self.index = None;
         }
         Ok(())
     }

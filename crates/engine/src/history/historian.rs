@@ -17,6 +17,7 @@ use super::worker::Worker;
 use crate::clock::Clock;
 use crate::hooks_in::HookMessage;
 use crate::persist::Shelf;
+use crate::settings::Settings;
 
 /// What the thread is made of.
 pub struct HistorianParts {
@@ -50,6 +51,8 @@ pub(super) enum Task {
     Heard(Vec<HookMessage>),
     /// Somebody has met damage in the index.
     Damaged,
+    /// Other settings count from here on.
+    Settings(Box<Settings>),
 }
 
 /// The thread. Dropping it ends it after the slice that it is at.
@@ -59,8 +62,8 @@ pub struct Historian {
 }
 
 impl Historian {
-    /// Starts the thread. Until it is told to [begin](Self::begin) it only copies the store's log. Without a thread there
-    /// is no history, and everything else goes on.
+    /// Starts the thread. Until it is told to [begin](Self::begin) it copies the store's log and stores what it is told of,
+    /// and looks for nothing. Without a thread there is no history, and everything else goes on.
     pub fn start(parts: HistorianParts) -> Self {
         let (tasks, told) = channel();
         let worker = move || Worker::new(parts).run(&told);
@@ -98,6 +101,12 @@ impl Historian {
     /// The index is to be looked through, and made anew if it is damaged.
     pub fn mend_index(&self) {
         self.tell(Task::Damaged);
+    }
+
+    /// From now on these settings count; to be followed by [begin](Self::begin), if that was said before. The thread may
+    /// be at work for seconds that the old ones ask for, and nobody waits for it.
+    pub fn follow(&self, settings: &Settings) {
+        self.tell(Task::Settings(Box::new(settings.clone())));
     }
 
     fn tell(&self, task: Task) {

@@ -21,9 +21,11 @@ use crate::archive::Due;
 use crate::hooks_in::HookMessage;
 
 /// Within a slice it is asked so often, by bytes, whether somebody waits for the store who must not be kept waiting.
-const PIECE: u64 = 256 << 10;
+const PIECE: u64 = 64 << 10;
 /// Files in one slice.
 const SLICE_FILES: usize = 16;
+/// With more files behind than these, the index is put in order when all of them are read.
+const MANY_FILES: usize = 8 * SLICE_FILES;
 /// Pages of the index that are merged in one slice: some milliseconds of work.
 const TIDY_PAGES: u32 = 100;
 /// After a refusal of the store it is left alone for so long.
@@ -41,8 +43,10 @@ pub(super) struct Worker {
     heard: Vec<HookMessage>,
     /// The store has refused; until then it is left alone.
     paused_until: Option<Timestamp>,
-    /// The index is, or may be, damaged.
-    damage: Option<Damage>,
+    /// The index is, or may be, damaged, and was not mended yet.
+    pub(super) damage: Option<Damage>,
+    /// The slice has stored something.
+    pub(super) wrote: bool,
     /// Everything is to be looked at, as soon as the store can be written.
     pub(super) everything: bool,
     /// When it was last looked at the clock.
@@ -83,6 +87,7 @@ impl Worker {
             heard: Vec::new(),
             paused_until: None,
             damage: None,
+            wrote: false,
             everything: false,
             looked_at: None,
             recover_at: None,
@@ -108,14 +113,22 @@ impl Worker {
             while let Ok(task) = told.try_recv() {
                 self.take(task);
             }
-            match self.slice() {
-                Err(refusal) => self.refused(refusal),
-                // What only looks whether there is anything to write says nothing of the store.
-                Ok(()) if self.paused_until.is_none() && !self.has_work() => self.note_trouble(None),
-                Ok(()) => {}
-            }
-            self.log.copy(&self.parts.shelf);
+            self.turn();
         }
+    }
+
+    /// One slice, and what came of it.
+    fn turn(&mut self) {
+        self.wrote = false;
+        match self.slice() {
+            Err(refusal) => self.refused(refusal),
+            // What only looks whether there is anything to write says nothing of the store, unless there is nothing.
+            Ok(()) if self.wrote || self.paused_until.is_none() && !self.has_work() => {
+                self.note_trouble(None)
+            }
+            Ok(()) => {}
+        }
+        self.log.copy(&self.parts.shelf);
     }
 
     fn take(&mut self, task: Task) {
@@ -130,6 +143,13 @@ impl Worker {
             Task::Heard(messages) => self.heard.extend(messages),
             Task::Damaged => self.damage = self.damage.or(Some(Damage::Suspected)),
             Task::Stored => {}
+            Task::Settings(settings) => {
+                let parts = &mut self.parts;
+                (parts.settings, parts.recovery, parts.archive) =
+                    (settings.history, settings.recovery, settings.archive);
+                // What is known of files was read by the other ones; what is due at a time is planned anew.
+                (self.index, self.recover_at, self.archive_at, self.archiving) = (None, None, None, None);
+            }
             Task::Begin => {
                 (self.everything, self.untidy) = (true, true);
                 self.archive_at = self.parts.archive.enabled.then(|| self.parts.clock.now());
@@ -189,8 +209,8 @@ impl Worker {
             return Ok(());
         }
         self.paused_until = None;
-        if let Some(damage) = self.damage.take() {
-            return self.mend(damage);
+        if self.damage.is_some() {
+            return self.mend();
         }
         if !self.heard.is_empty() {
             return self.hear(now);
@@ -224,7 +244,7 @@ impl Worker {
 
     /// Reads files in one step; gives back those that are not read to their ends.
     fn read(&mut self, paths: &[PathBuf], now: Timestamp) -> Result<Vec<PathBuf>, Refusal> {
-        let Self { parts, index, pace, .. } = self;
+        let Self { parts, index, pace, wrote, .. } = self;
         let places = paths.iter().map(|path| place(&parts.roots, path)).collect::<Vec<_>>();
         let mut shelf = parts.shelf.in_turn("history: read");
         let store = writer(&mut shelf)?;
@@ -243,6 +263,7 @@ impl Worker {
                     Some(_) => match index.read(&*parts.fs, &mut step, path, room.min(PIECE)) {
                         Ok(indexed) => {
                             room = room.saturating_sub(indexed.bytes);
+                            *wrote |= indexed.bytes > 0 && !indexed.skipped;
                             indexed.more
                         }
                         Err(IndexError::Store(error)) => return Err(error.into()),
@@ -271,7 +292,7 @@ impl Worker {
     }
 
     fn hear(&mut self, now: Timestamp) -> Result<(), Refusal> {
-        let Self { parts, index, heard, .. } = self;
+        let Self { parts, index, heard, wrote, .. } = self;
         let mut shelf = parts.shelf.in_turn("history: hear");
         let store = writer(&mut shelf)?;
         let index = ready(index, &parts.settings, store)?;
@@ -295,6 +316,7 @@ impl Worker {
             index.hear(&mut step, Heard { origin: &message.origin, payload, texts: &texts })?;
         }
         step.commit()?;
+        *wrote = !payloads.is_empty();
         heard.clear();
         drop(shelf);
         self.may_get_stuck(now);
@@ -325,6 +347,10 @@ impl Worker {
             .map(|found| (found.stat.mtime, found.path))
             .collect();
         behind.sort();
+        if behind.len() > MANY_FILES {
+            writer(&mut self.parts.shelf.in_turn("history: much is behind"))?.merge_by_and_by()?;
+            self.untidy = true;
+        }
         self.behind = behind.into_iter().map(|(_, path)| path).collect();
         self.may_get_stuck(now);
         Ok(())
@@ -366,3 +392,6 @@ fn place(roots: &[PathBuf], path: &Path) -> Option<Place> {
     let relative = roots.iter().find_map(|root| below(root, path))?;
     classify(relative).filter(Place::is_transcript)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,7 @@
 //! What reaches the loop from outside: files of the first scan many at a time, everything else one by one.
 
 use jiff::tz::TimeZone;
-use watchbill_core::time::Millis;
+use watchbill_core::time::{Millis, Timestamp};
 use watchbill_watch::scan::{Scan, scan};
 
 use super::Loop;
@@ -80,18 +80,19 @@ impl Loop {
     fn look_again(&mut self) {
         // It may have travelled.
         self.step(Input::Attention(AttentionInput::Zone(TimeZone::system())));
+        let began = self.clock.now();
         let found = scan(self.engine.fs(), &self.engine.settings.roots);
-        self.take_rescan(found, true);
+        self.take_rescan(found, true, began);
     }
 
     /// Compares everything with what is known. The first scan ends with this, when all its files had been read before
     /// the look was begun.
-    pub(super) fn take_rescan(&mut self, found: Scan, had_read_all: bool) {
+    pub(super) fn take_rescan(&mut self, found: Scan, had_read_all: bool, began: Timestamp) {
         let ends = had_read_all && std::mem::take(&mut self.read_all);
         if ends {
             self.step(Input::ScanEnded(Vec::new()));
         }
-        self.looked = Some(self.clock.now()).filter(|_| !self.engine.reading);
+        self.looked = Some(began).filter(|_| !self.engine.reading);
         self.step(Input::Rescanned(found));
         if ends {
             self.begin_history();
@@ -123,7 +124,7 @@ impl Loop {
             }
             Message::Rescanned(found) => {
                 let again = self.rescans.ended();
-                self.take_rescan(*found, self.had_read_all);
+                self.take_rescan(*found, self.had_read_all, self.look_began);
                 if again {
                     self.rescan();
                 }

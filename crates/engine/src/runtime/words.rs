@@ -38,6 +38,7 @@ impl Loop {
         let out = self.engine.say(now, &word)?;
         self.carry_out(out);
         if self.persist.as_ref().is_some_and(|persist| persist.writes()) {
+            self.untold = true;
             self.save(now);
             if !self.is_stored() {
                 return Err(self.unstored());
@@ -45,9 +46,6 @@ impl Loop {
         } else if let (Some(_), Some(wishes)) = (&self.persist, &self.wishes) {
             let left = wishes.leave(&word, now);
             return left.map(drop).map_err(|error| unsaid(&error));
-        }
-        if let Some(wishes) = &self.wishes {
-            wishes.tell(now);
         }
         Ok(())
     }
@@ -105,12 +103,14 @@ impl Loop {
         }
     }
 
-    /// Tells what came of wishes, once it is stored: to be told that it is done means that it stays.
+    /// Tells other programs of what was said here, and what came of their wishes, once it is stored: to be told that it is
+    /// done means that it stays.
     pub(super) fn answer_wishes(&mut self, now: Timestamp) {
-        if self.answers.is_empty() || !self.is_stored() {
+        if self.answers.is_empty() && !self.untold || !self.is_stored() {
             return;
         }
         let Some(wishes) = &self.wishes else { return };
+        self.untold = false;
         for (wish, answer) in self.answers.drain(..) {
             wishes.answer(&wish, answer);
         }

@@ -1,7 +1,6 @@
 //! Who decides: options before the environment before the file before the defaults.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -25,7 +24,7 @@ pub(super) type Values = BTreeMap<SettingKey, Value>;
 pub(super) struct Surroundings {
     claude_dirs: Vec<PathBuf>,
     /// `WATCHBILL_CLAUDE_DIR`.
-    listed: Option<OsString>,
+    listed: Option<Vec<PathBuf>>,
     /// `CLAUDE_CONFIG_DIR`, the client's own variable: the file goes before it.
     of_client: Option<PathBuf>,
     home: Option<PathBuf>,
@@ -39,14 +38,19 @@ pub(super) struct Surroundings {
 impl Surroundings {
     pub(super) fn of(given: &Given, env: Environment<'_>) -> Self {
         let set = |name: &str| env(name).filter(|value| !value.is_empty());
-        let path = |name: &str| set(name).map(PathBuf::from);
+        // What is said here must mean the same when the program goes elsewhere, and to one that is started elsewhere.
+        let whole = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
+        let path = |name: &str| set(name).map(PathBuf::from).map(whole);
         let dirs = directories::ProjectDirs::from("", "", "watchbill");
         let named = given.config.clone().or_else(|| path("WATCHBILL_CONFIG"));
         let usual = || dirs.as_ref().map(|dirs| dirs.config_dir().join("config.toml"));
         let home = path("HOME").or_else(|| directories::BaseDirs::new().map(|dirs| dirs.home_dir().into()));
         Self {
             claude_dirs: given.claude_dirs.clone(),
-            listed: set("WATCHBILL_CLAUDE_DIR"),
+            listed: set("WATCHBILL_CLAUDE_DIR").map(|list| {
+                let named = std::env::split_paths(&list).filter(|path| !path.as_os_str().is_empty());
+                named.map(whole).collect()
+            }),
             of_client: path("CLAUDE_CONFIG_DIR"),
             home,
             data_dir: given
@@ -55,8 +59,7 @@ impl Surroundings {
                 .or_else(|| path("WATCHBILL_DATA_DIR"))
                 .or_else(|| dirs.as_ref().map(|dirs| dirs.data_dir().to_path_buf())),
             named: named.is_some(),
-            // A file that is followed must stay the same one when the program goes elsewhere.
-            file: named.or_else(usual).map(|file| std::path::absolute(&file).unwrap_or(file)),
+            file: named.or_else(usual).map(whole),
         }
     }
 
@@ -65,8 +68,7 @@ impl Surroundings {
         let (roots, source, by) = if !self.claude_dirs.is_empty() {
             (self.claude_dirs.clone(), SettingSource::Option, Some("--claude-dir"))
         } else if let Some(list) = &self.listed {
-            let roots = std::env::split_paths(list).filter(|path| !path.as_os_str().is_empty());
-            (roots.collect(), SettingSource::Environment, Some("WATCHBILL_CLAUDE_DIR"))
+            (list.clone(), SettingSource::Environment, Some("WATCHBILL_CLAUDE_DIR"))
         } else if let Some(Value::List(list)) = values.get(&SettingKey::Roots) {
             (list.iter().map(|path| self.full(path)).collect(), SettingSource::File, None)
         } else if let Some(dir) = &self.of_client {

@@ -126,7 +126,9 @@ impl Running {
             assert!(Instant::now() < until, "{sign} is never seen");
             std::thread::sleep(Duration::from_millis(20));
         }
-        // What the folder's going has set off may come after that; nothing comes after a look at everything.
+        // What the folder's going has set off may come after that; nothing comes after a look at everything. One that is
+        // asked for within a second of the last is left out.
+        std::thread::sleep(Duration::from_millis(1_100));
         self.engine.look_again();
     }
 

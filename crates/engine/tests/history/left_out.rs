@@ -1,10 +1,15 @@
 //! What is excluded after it was stored is removed: rows, index, archive, bytes; and what is left is what a fresh
 //! index would hold.
 
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, RwLock};
 
 use watchbill_core::history::Exclude;
-use watchbill_engine::handle::{real_world, start};
+use watchbill_engine::clock::SystemClock;
+use watchbill_engine::engine::World;
+use watchbill_engine::handle::{real_world, start, start_in};
 use watchbill_engine::index::{Indexed, Options, run};
 use watchbill_engine::settings::Settings;
 use watchbill_engine::stored::health;
@@ -14,6 +19,7 @@ use watchbill_hooks::spool;
 use watchbill_store::archive::plan::ArchiveSettings;
 use watchbill_store::search::Query;
 use watchbill_store::{Access, Mode, Store};
+use watchbill_watch::fs::{FileKind, FileStat, Fs, Name, ReadAt, Walk};
 
 use crate::archived::{age, archived};
 use crate::thread::released;
@@ -217,4 +223,52 @@ fn what_is_excluded_while_the_engine_runs_is_removed_from_everywhere_and_no_more
     let mut here = held(&data);
     here.retain(|row| !told_by_hook(row));
     assert_eq!(here, held(fresh.data_dir.as_deref().unwrap()));
+}
+
+/// The disk, on which the history's thread gets on only while nobody holds the lock.
+struct SlowFs(Arc<dyn Fs>, Arc<RwLock<()>>, Arc<AtomicBool>);
+
+impl Fs for SlowFs {
+    fn stat(&self, path: &Path) -> io::Result<FileStat> {
+        self.0.stat(path)
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt>> {
+        self.0.open(path)
+    }
+
+    fn list(&self, dir: &Path) -> io::Result<Vec<Name>> {
+        self.0.list(dir)
+    }
+
+    fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> bool) -> Walk {
+        let is_history = std::thread::current().name() == Some("watchbill-history");
+        self.2.fetch_or(is_history, Ordering::SeqCst);
+        let _gets_on = is_history.then(|| self.1.read());
+        self.0.walk(top, want)
+    }
+
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
+        self.0.canonical(path)
+    }
+}
+
+#[test]
+fn other_rules_are_taken_while_the_history_is_at_work_for_the_last_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let (settings, _) = house(folder.path());
+    let data = settings.data_dir.clone().unwrap();
+    let World { fs, processes } = real_world();
+    let (slow, looks) = (Arc::new(RwLock::new(())), Arc::new(AtomicBool::new(false)));
+    let world = World { fs: Arc::new(SlowFs(fs, Arc::clone(&slow), Arc::clone(&looks))), processes };
+    let at_work = slow.write().unwrap();
+    let engine = start_in(settings.clone(), world, Arc::new(SystemClock), None, Arc::default()).unwrap();
+    until("the history to be at work", || looks.load(Ordering::SeqCst));
+    engine.apply(&excluding(&settings));
+    let shown = engine.roster(true).unwrap().sessions;
+    assert_eq!(shown.len(), 4, "nobody waits for the history");
+    drop(at_work);
+    until("what may be stored to be", || held(&data).contains(&"open again".to_owned()));
+    until("the rules to be carried out", || in_bytes(&data, "HIDDEN").is_none());
+    engine.stop();
 }

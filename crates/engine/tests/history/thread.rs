@@ -1,12 +1,19 @@
 //! The thread that keeps the history while the engine runs: real files, a real store, a running engine.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use watchbill_core::ids::SessionId;
-use watchbill_engine::handle::start;
+use watchbill_core::time::{Millis, Timestamp};
+use watchbill_engine::clock::ManualClock;
+use watchbill_engine::handle::{real_world, start, start_in};
+use watchbill_engine::publish::Subscription;
 use watchbill_engine::settings::{Settings, WatchSetting};
+use watchbill_protocol::roster::RosterMessage;
+use watchbill_store::search::Query;
 use watchbill_store::{Access, Mode, Store};
+use watchbill_watch::hints::HintSet;
 
 pub fn line(id: &str, text: &str) -> String {
     format!(
@@ -78,6 +85,32 @@ fn what_was_there_and_what_is_appended_is_stored_while_the_engine_runs_and_over_
     drop(engine);
 }
 
+#[test]
+fn where_much_is_behind_all_of_it_is_found_and_the_index_put_in_order_in_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let project = folder.path().join("claude/projects/p");
+    std::fs::create_dir_all(&project).unwrap();
+    for n in 0..200 {
+        std::fs::write(
+            project.join(format!("s{n}.jsonl")),
+            line(&format!("{n}"), &format!("one of many {n}")),
+        )
+        .unwrap();
+    }
+    let engine = start(settings(folder.path())).unwrap();
+    let until = Instant::now() + Duration::from_secs(60);
+    let found = || {
+        let store = Store::open(&folder.path().join("data"), Mode::Read).ok()?;
+        let found = store.search(&Query::new("many", 1_000)).ok()?.hits.len();
+        Some((found, store.is_tidy().ok()?))
+    };
+    while found() != Some((200, true)) {
+        assert!(Instant::now() < until, "texts found, and whether the index is in order: {:?}", found());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    drop(engine);
+}
+
 /// Whether somebody has the right to write.
 fn is_written(data: &Path) -> bool {
     let lock = std::fs::File::open(data.join("writer.lock")).unwrap();
@@ -107,4 +140,47 @@ fn whoever_reads_takes_over_when_the_writer_has_ended_also_when_nothing_happens(
     std::fs::write(&file, line("1", "was there") + &line("2", "came later")).unwrap();
     assert_eq!(texts(&data, 2), ["was there", "came later"]);
     drop(second);
+}
+
+#[test]
+fn what_the_last_message_before_the_end_has_changed_is_stored() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    let project = root.join("claude/projects/p");
+    std::fs::create_dir_all(&project).unwrap();
+    let data = root.join("data");
+    std::fs::write(project.join("s.jsonl"), line("1", "was there")).unwrap();
+    let begin = Timestamp::from_millis(1_795_262_400_000);
+    let clock = ManualClock::new(begin);
+    let silent = Box::new(Arc::new(HintSet::new(|| {})));
+    let engine =
+        start_in(settings(&root), real_world(), Arc::new(clock.clone()), Some(silent), Arc::default())
+            .unwrap();
+    let (handle, late) = (engine.clone(), project.join("late.jsonl"));
+    let wants = Subscription { all: true, pause: Millis(0), wait_for_recent: true };
+    // On the engine's own thread: both messages wait when it comes back to them.
+    let sink = move |message| {
+        let reading = match message {
+            RosterMessage::Snapshot(snapshot) => snapshot.reading,
+            RosterMessage::Delta(delta) => delta.reading,
+            _ => true,
+        };
+        if !reading {
+            std::fs::write(&late, line("2", "came late").replace(r#""s""#, r#""late""#)).unwrap();
+            clock.set(begin + Millis::from_secs(5));
+            handle.look_again();
+            handle.stop();
+        }
+        reading
+    };
+    engine.subscribe(wants, Box::new(sink));
+    let stopped = engine.stopped();
+    let until = Instant::now() + Duration::from_secs(60);
+    while !stopped() {
+        assert!(Instant::now() < until, "it never ends");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    released(&data);
+    let store = Store::open(&data, Mode::Read).unwrap();
+    assert!(store.session_key(&SessionId::new("late")).unwrap().is_some());
 }

@@ -158,7 +158,13 @@ impl House {
 
     /// The program has ended and starts again: it knows what was stored, and has read nothing.
     pub fn reboot(&mut self) {
-        let Some(folder) = self.end() else { return };
+        if let Some(folder) = self.end() {
+            self.boot_with(folder);
+        }
+    }
+
+    /// The program starts, and knows what is stored in the folder.
+    pub fn boot_with(&mut self, folder: tempfile::TempDir) {
         let mut persist = Persist::open(folder.path(), Mode::WriteOrRead);
         assert!(persist.writes(), "{:?}", persist.trouble());
         persist.load(&mut self.engine);

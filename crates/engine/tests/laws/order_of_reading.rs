@@ -1,5 +1,6 @@
 //! What belongs together is read in any order, and moves about: nothing is counted twice, nothing is lost.
 
+use watchbill_core::ids::SessionId;
 use watchbill_core::time::Millis;
 use watchbill_engine::input::Input;
 use watchbill_engine::transcripts::{Terms, load};
@@ -187,6 +188,28 @@ fn a_file_that_changes_while_it_is_loaded_is_caught_up_with() {
     assert_eq!(house.row(&kept).unwrap().state, "working");
     assert_eq!(house.tokens(&kept), 10);
     assert_eq!(house.row(&gone), None);
+}
+
+#[test]
+fn whoever_asks_or_says_something_during_the_first_scan_finds_the_chains_tied() {
+    let mut house = House::unread();
+    let authors: Vec<Author> = (1..=6).map(author).collect();
+    for batch in [&authors[..5], &authors[5..]] {
+        let mut loaded = Vec::new();
+        for author in batch {
+            let line = author.prompt(house.number(), house.now);
+            house.append(author, &line);
+            let path = transcript("p", &author.session);
+            let place = watchbill_watch::layout::classify(path.strip_prefix(ROOT).unwrap()).unwrap();
+            let fs = house.engine.fs();
+            loaded.push(load(fs, path, place, Terms::default(), &mut Vec::new(), &|| true));
+        }
+        house.step(Input::Loaded(loaded));
+    }
+    let last = SessionId::new(&authors[5].session);
+    assert!(house.engine.chains().of(&last).is_none(), "one more of six waits for others");
+    house.engine.wake_all();
+    assert!(house.engine.chains().of(&last).is_some());
 }
 
 #[test]

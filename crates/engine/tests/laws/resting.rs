@@ -1,13 +1,22 @@
 //! Sessions that a start finds at rest: less is done for them at once, and nobody can tell otherwise.
 
+use std::path::Path;
+
+use watchbill_core::ids::SessionId;
+use watchbill_core::session::resting::RestingFold;
+use watchbill_core::session::snapshot::to_bytes;
+use watchbill_core::session::state::Timeouts;
 use watchbill_core::time::Millis;
 use watchbill_engine::clock::ManualClock;
 use watchbill_engine::cold::look_at_recent;
 use watchbill_engine::engine::Outlook;
 use watchbill_engine::input::{Input, Output};
+use watchbill_engine::persist::kept::KeptFile;
 use watchbill_engine::publish::snapshot;
 use watchbill_engine::settings::Settings;
 use watchbill_protocol::roster::TrackedSession;
+use watchbill_store::{Mode, Store};
+use watchbill_watch::hints::Hint;
 
 use crate::house::{House, settings};
 use crate::records::{Author, session};
@@ -84,4 +93,50 @@ fn one_look_for_the_default_roster_shows_what_a_look_at_everything_shows() {
     assert_eq!(recent.count_all(), whole.count_all());
     assert_eq!((recent.work().rows, recent.work().bytes), (1, 0));
     assert!(whole.work().rows >= 4);
+}
+
+/// What is kept of a session is changed so that its front can be read and nothing else: its seal is whole.
+fn without_body(head: &[u8], id: &str) -> Vec<u8> {
+    let mut kept = KeptFile::from_bytes(head).unwrap();
+    let fold = RestingFold::restore(&kept.fold, &SessionId::new(id), Timeouts::default()).unwrap();
+    let front = (
+        fold.lineage(),
+        fold.lineage_revision(),
+        fold.requests(),
+        fold.created_at(),
+        fold.last_activity_at(),
+    );
+    kept.fold = to_bytes(&front).into();
+    kept.to_bytes()
+}
+
+#[test]
+fn what_turns_out_to_be_unreadable_is_read_from_the_transcript() {
+    let (mut house, authors) = started_again();
+    let folder = house.end().unwrap();
+    let mut store = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
+    let mut heads = Vec::new();
+    store.states(&mut |path, head| heads.push((path.to_owned(), head.to_vec()))).unwrap();
+    let mut step = store.step().unwrap();
+    for (path, head) in heads {
+        let id = Path::new(&path).file_stem().unwrap().to_str().unwrap().to_owned();
+        step.put_state(&path, &id, &without_body(&head, &id), None, false).unwrap();
+    }
+    step.commit().unwrap();
+    drop(store);
+    let from = house.out.len();
+    house.boot_with(folder);
+    // One grows, the others are only looked at.
+    house.append(&authors[1], &authors[1].prompt(50, house.now));
+    house.catch_up();
+    house.step(Input::ScanEnded(Vec::new()));
+    let again = house.out[from..].iter().filter_map(|out| match out {
+        Output::Again(paths) => Some(paths.clone()),
+        _ => None,
+    });
+    house.hint(again.flatten().map(Hint::File).collect());
+    assert_eq!(house.all().sessions, as_if_cold(&house));
+    house.reboot();
+    house.step(Input::ScanEnded(Vec::new()));
+    assert_eq!(house.all().sessions, as_if_cold(&house), "and is kept as it is");
 }

@@ -72,6 +72,23 @@ fn done_means_stored() {
     assert!(wishes.waiting().is_empty());
 }
 
+#[cfg(unix)]
+#[test]
+fn a_word_that_is_stored_late_is_told_to_the_other_programs_then() {
+    let (folder, author, data, ear) = house();
+    let mut reader = Ear::on(Settings { data_dir: Some(data.clone()), ..folder.settings() });
+    let beside = data.with_file_name("beside");
+    std::fs::create_dir(&beside).unwrap();
+    std::os::unix::fs::symlink(data.join("watchbill.db"), beside.join("watchbill.db")).unwrap();
+    let mut other = Store::open(&beside, Mode::WriteOrRead).unwrap();
+    let lock = other.step().unwrap();
+    ear.handle.say(name(&author, "the leak")).unwrap_err();
+    drop(lock);
+    drop(other);
+    reader
+        .until("the name", |copy| row(copy, &author).unwrap().work_chain_name.as_deref() == Some("the leak"));
+}
+
 #[test]
 fn a_wish_without_sense_is_a_problem_and_stops_no_other() {
     let (_folder, author, data, mut ear) = house();

@@ -245,12 +245,14 @@ impl Hearing {
     }
 
     fn read_spooled(&mut self, file: &Spooled, replayed: bool) -> Option<Arrived> {
-        let writer = self.journal.is_some();
         let frame = match std::fs::read(&file.path) {
             Ok(frame) => frame,
             Err(error) => {
-                if error.kind() != io::ErrorKind::NotFound {
-                    self.trouble("a spooled hook event cannot be read", &error);
+                match error.kind() {
+                    io::ErrorKind::NotFound => {}
+                    // It is somebody else's, or no file: that one alone will never be read, and the others are.
+                    io::ErrorKind::PermissionDenied | io::ErrorKind::IsADirectory => self.give_up(file),
+                    _ => self.trouble("a spooled hook event cannot be read", &error),
                 }
                 return None;
             }
@@ -262,14 +264,19 @@ impl Hearing {
                 Some(Arrived { envelope, payload, frame, replayed, file, acknowledge: None })
             }
             _ => {
-                Counts::add(&self.counts.damaged);
-                if writer {
-                    spool::put_aside(&file.path);
-                } else {
-                    self.known.fate_mut(file.id).told = true;
-                }
+                self.give_up(file);
                 None
             }
+        }
+    }
+
+    /// What lies there will never be an event: it is counted once.
+    fn give_up(&mut self, file: &Spooled) {
+        Counts::add(&self.counts.damaged);
+        if self.journal.is_some() {
+            spool::put_aside(&file.path);
+        } else {
+            self.known.fate_mut(file.id).told = true;
         }
     }
 
@@ -345,11 +352,9 @@ impl Hearing {
 
     /// Whether an event could be kept now. Hours may pass until there is one, and the trouble need not be told of for so
     /// long.
-    fn can_be_kept(&self) -> bool {
-        let trial = self.places.root().join(".trial");
-        let written = std::fs::write(&trial, [0; 4096]);
-        let _ = std::fs::remove_file(&trial);
-        written.is_ok()
+    fn can_be_kept(&mut self) -> bool {
+        // Where another program writes there is nothing for us to keep.
+        self.journal.as_mut().is_none_or(|journal| journal.try_to_append().is_ok())
     }
 
     fn well_again(&mut self) {
@@ -365,3 +370,6 @@ fn place_in_time(envelope: &Envelope, boot: Option<&Arc<str>>) -> (Reverse<bool>
     let at = if earlier_boot { envelope.at.as_millis() } else { 0 };
     (Reverse(earlier_boot), at, envelope.order, envelope.id)
 }
+
+#[cfg(test)]
+mod tests;

@@ -106,7 +106,8 @@ impl Archive {
                 source: io::Error::other("it does not hold what was written to it"),
             });
         }
-        sync_folder(&self.folder);
+        // Where that cannot be, the row is refused when it is read.
+        folder::sync_names(&self.folder);
         Ok(Packed { row, void: None })
     }
 
@@ -297,11 +298,4 @@ fn hash_of(source: &mut dyn Read, hash: &mut Sha256) -> io::Result<u64> {
 
 fn hex(hash: Sha256) -> String {
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// So that the name of a new file outlasts a crash. Not every file system can; then the row is refused when it is read.
-fn sync_folder(folder: &Path) {
-    if let Err(error) = File::open(folder).and_then(|folder| folder.sync_all()) {
-        tracing::debug!(%error, "the archive's folder cannot be synced");
-    }
 }

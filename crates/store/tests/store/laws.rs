@@ -21,6 +21,8 @@ enum Act {
     Restart,
     /// The mode for very many texts.
     Many(bool),
+    /// The mode for much beside others.
+    Beside,
     /// Pieces of the index are merged.
     Tidy,
 }
@@ -33,6 +35,7 @@ fn act() -> impl Strategy<Value = Act> {
         1 => (0..3usize).prop_map(Act::Reset),
         1 => Just(Act::Restart),
         1 => any::<bool>().prop_map(Act::Many),
+        1 => Just(Act::Beside),
         1 => Just(Act::Tidy),
     ]
 }
@@ -119,6 +122,7 @@ proptest! {
                 }
                 Act::Many(true) => store.begin_many().unwrap(),
                 Act::Many(false) => store.end_many().unwrap(),
+                Act::Beside => store.merge_by_and_by().unwrap(),
                 Act::Tidy => drop(store.tidy_index(100).unwrap()),
             }
         }

@@ -118,6 +118,38 @@ fn where_others_read_the_first_texts_go_through_the_log() {
 }
 
 #[test]
+fn damage_that_was_met_before_is_still_looked_for() {
+    let rig = Rig::new();
+    let mut store = rig.open();
+    let note = rig.folder.path().join(format!("{DATABASE}.suspect"));
+    std::fs::write(&note, "").unwrap();
+    store.begin_many().unwrap();
+    one_text(&mut store, 0);
+    assert!(!beside(&rig, "-wal"), "it goes past the log");
+    assert_eq!(
+        std::fs::read_to_string(&note).unwrap(),
+        "",
+        "it counts for the next start, not for the next boot"
+    );
+    store.end_many().unwrap();
+    assert!(note.exists());
+}
+
+#[test]
+#[cfg(unix)]
+fn what_cannot_be_noted_goes_through_the_log() {
+    let rig = Rig::new();
+    let mut store = rig.open();
+    // A link into a folder that is not there: nothing is noted there, and nothing can be.
+    let note = rig.folder.path().join(format!("{DATABASE}.suspect"));
+    std::os::unix::fs::symlink("nowhere/suspect", note).unwrap();
+    store.begin_many().unwrap();
+    one_text(&mut store, 0);
+    assert!(beside(&rig, "-wal"));
+    store.end_many().unwrap();
+}
+
+#[test]
 fn damage_that_was_met_meanwhile_is_still_looked_for() {
     let rig = Rig::new();
     let mut store = rig.open();

@@ -12,6 +12,7 @@ mod laws;
 #[cfg(unix)]
 #[path = "../../../testkit/src/left_out.rs"]
 mod left_out;
+mod locks;
 mod log;
 mod rig;
 mod states;

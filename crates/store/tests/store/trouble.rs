@@ -177,33 +177,71 @@ fn child_fills_the_disk() {
     println!("went on");
 }
 
+/// Makes the index anew where there is no room for another one.
 #[test]
+fn child_mends_without_room() {
+    let Some(folder) = child_folder() else { return };
+    let mut store = Store::open(&folder.join("data"), Mode::WriteOrRead).unwrap();
+    let mut step = store.step().unwrap();
+    let (key, file) = session(&mut step, "a");
+    for n in 0..200 {
+        let words: Vec<String> = (0..100).map(|word| format!("word{n}x{word}")).collect();
+        step.add_text(file, key, &prompt(n, &words.join(" "))).unwrap();
+    }
+    step.commit().unwrap();
+    let ballast = folder.join("ballast");
+    let mut file = std::fs::File::create(&ballast).unwrap();
+    while std::io::Write::write_all(&mut file, &[0; 4 << 10]).is_ok() {}
+    file.set_len(file.metadata().unwrap().len() - (160 << 10)).unwrap();
+    let error = store.rebuild_index().unwrap_err();
+    assert!(error.passes(), "{error}");
+    std::fs::remove_file(ballast).unwrap();
+    add(&mut store, 1_000, "there is room again").unwrap();
+    assert_eq!(store.search(&Query::new("room again", 5)).unwrap().hits.len(), 1, "found at once");
+    assert!(store.index_is_sound().unwrap());
+    println!("went on");
+}
+
+/// What a test of this program says that has a file system of three megabytes; `None` where there can be none.
 #[cfg(target_os = "linux")]
-fn a_full_disk_loses_nothing_that_was_stored() {
+fn in_three_megabytes(test: &str) -> Option<String> {
     let rig = Rig::new();
     let me = std::env::current_exe().unwrap();
-    // A file system of three megabytes that only this process and its children see.
+    // One that only this process and its children see.
     let script = r#"mount -t tmpfs -o size=3m none "$STORE_TEST_FOLDER" || exit 77
-        exec "$0" trouble::child_fills_the_disk --exact --nocapture"#;
+        exec "$0" "$1" --exact --nocapture"#;
     let output = Command::new("unshare")
         .args(["--user", "--map-root-user", "--mount", "sh", "-c", script])
-        .arg(me)
+        .args([me.as_os_str(), test.as_ref()])
         .env("STORE_TEST_FOLDER", rig.folder.path())
         .output();
     let output = match output {
         Ok(output) if output.status.code() != Some(77) && !output.stdout.is_empty() => output,
         other => {
             left_out(&format!("NOT TESTED: no file system of our own may be mounted here: {other:?}"));
-            return;
+            return None;
         }
     };
-    let text = String::from_utf8_lossy(&output.stdout);
+    let [said, failed] = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
+    Some(format!("{said}{failed}"))
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn where_an_index_could_not_be_made_anew_new_texts_are_found_at_once() {
+    let Some(text) = in_three_megabytes("trouble::child_mends_without_room") else { return };
+    assert!(text.contains("went on"), "{text}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_loses_nothing_that_was_stored() {
+    let Some(text) = in_three_megabytes("trouble::child_fills_the_disk") else { return };
     assert!(
         text.contains(
             "said no space left for /home/dev/data/watchbill.db; free some space: what was not stored is stored later"
         ) && text.contains("went on"),
-        "{text}{}",
-        String::from_utf8_lossy(&output.stderr)
+        "{text}"
     );
 }
 

@@ -13,6 +13,10 @@ use crate::alerts::notice::Notice;
 
 /// The number of no notification.
 const NONE: u32 = 0;
+/// Its time is over.
+const EXPIRED: u32 = 1;
+/// By the person.
+const DISMISSED: u32 = 2;
 
 /// A notification as it is to be sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -152,14 +156,14 @@ impl Cards {
         self.0.iter().find(|(_, standing)| standing.id == id && id != NONE).map(|(card, _)| *card)
     }
 
-    /// The person, or the desktop, has taken a notification away. Its card, unless there is news on it, which the person
-    /// cannot have meant.
-    pub fn taken(&mut self, id: u32) -> Option<Card> {
+    /// A notification is closed, for one of the specification's reasons. Its card, if it has gone with it: not if there is
+    /// news on it, which the person cannot have meant, nor if the server has closed it to put the next one in its place.
+    pub fn closed(&mut self, id: u32, reason: u32) -> Option<Card> {
         let card = self.of(id)?;
         let standing = self.0.get_mut(&card)?;
         standing.id = NONE;
         let asked = standing.asked.as_ref();
-        if asked.is_some_and(|asked| asked.news)
+        if asked.is_some_and(|asked| asked.news || ![EXPIRED, DISMISSED].contains(&reason))
             || matches!(&standing.wanted, Some(Wanted::Show(letter)) if !letter.notice.quiet)
         {
             return None;
@@ -258,16 +262,25 @@ mod tests {
     #[test]
     fn what_is_taken_away_while_it_changes_stays_away_unless_there_is_news() {
         let mut cards = changing(false);
-        assert_eq!(cards.taken(42), Some(7));
+        assert_eq!(cards.closed(42, DISMISSED), Some(7));
         cards.answered(serial(2), answer(43));
         assert_eq!(cards.next(7), Some(Call::Close(43)), "the server has shown it anew");
 
         let mut cards = changing(true);
-        assert_eq!(cards.taken(42), None);
+        assert_eq!(cards.closed(42, DISMISSED), None);
         cards.answered(serial(2), answer(43));
         assert_eq!((cards.next(7), cards.of(43)), (None, Some(7)));
-        assert_eq!(cards.taken(43), Some(7));
+        assert_eq!(cards.closed(43, DISMISSED), Some(7));
         assert!(cards.is_empty());
+    }
+
+    #[test]
+    fn a_server_that_closes_what_it_replaces_has_taken_nothing_away() {
+        let mut cards = changing(false);
+        assert_eq!(cards.closed(42, 4), None);
+        cards.answered(serial(2), answer(43));
+        assert_eq!((cards.next(7), cards.of(43)), (None, Some(7)));
+        assert_eq!(cards.closed(43, 4), Some(7), "now it is not being replaced");
     }
 
     #[test]

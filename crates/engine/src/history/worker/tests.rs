@@ -1,0 +1,192 @@
+//! The worker, slice by slice: what a refusal of the store, damage and a removal leave of what it knows.
+
+use std::sync::Arc;
+
+use watchbill_core::history::{Exclude, HistorySettings, RecoverySettings};
+use watchbill_core::hook::HookOrigin;
+use watchbill_core::ids::SessionId;
+use watchbill_core::time::{Millis, Timestamp};
+use watchbill_store::archive::plan::ArchiveSettings;
+use watchbill_store::{Mode, Store};
+use watchbill_watch::mem::MemFs;
+
+use super::*;
+use crate::clock::ManualClock;
+use crate::persist::Shelf;
+
+const ROOT: &str = "/home/dev/.claude";
+
+struct House {
+    fs: MemFs,
+    shelf: Arc<Shelf>,
+    clock: ManualClock,
+    folder: tempfile::TempDir,
+}
+
+impl House {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
+        store.wait_at_most(Duration::ZERO).unwrap();
+        let shelf = Arc::new(Shelf::default());
+        *shelf.at_once("test") = Some(store);
+        let clock = ManualClock::new(Timestamp::from_millis(1_795_262_400_000));
+        Self { fs: MemFs::new(), shelf, clock, folder }
+    }
+
+    fn path(session: &str) -> PathBuf {
+        Path::new(ROOT).join(format!("projects/p/{session}.jsonl"))
+    }
+
+    fn says(&self, session: &str, id: &str, text: &str) {
+        let line = format!(
+            r#"{{"type":"user","uuid":"{session}{id}","sessionId":"{session}","cwd":"/home/dev/work","timestamp":"2026-11-20T15:00:00.000Z","message":{{"content":"{text}"}}}}"#
+        );
+        self.fs.append(Self::path(session), (line + "\n").as_bytes());
+    }
+
+    fn worker(&self, exclude: &[&str]) -> Worker {
+        let exclude = Exclude::new(exclude.iter().map(|pattern| (*pattern).to_owned()));
+        Worker::new(HistorianParts {
+            fs: Arc::new(self.fs.clone()),
+            shelf: Arc::clone(&self.shelf),
+            roots: vec![PathBuf::from(ROOT)],
+            settings: HistorySettings { exclude, ..HistorySettings::default() },
+            recovery: RecoverySettings::default(),
+            archive: ArchiveSettings::default(),
+            data_dir: self.folder.path().to_owned(),
+            clock: Arc::new(self.clock.clone()),
+            on_trouble: Box::new(|| {}),
+        })
+    }
+
+    /// Turns until nothing is to be done.
+    fn exhaust(&self, worker: &mut Worker) {
+        for _ in 0..1_000 {
+            worker.turn();
+            self.later();
+            if !worker.has_work() {
+                return;
+            }
+        }
+        panic!("it never ends");
+    }
+
+    fn later(&self) {
+        let now: Timestamp = crate::clock::Clock::now(&self.clock);
+        self.clock.set(now + AGAIN + Millis(1));
+    }
+
+    /// What is done while another connection is in the middle of a step.
+    fn while_locked(&self, done: impl FnOnce()) {
+        let mut other = self.shelf.at_once("test").as_ref().unwrap().second_writer().unwrap();
+        let step = other.step().unwrap();
+        done();
+        drop(step);
+    }
+
+    fn with_store<T>(&self, done: impl FnOnce(&mut Store) -> T) -> T {
+        done(self.shelf.at_once("test").as_mut().unwrap())
+    }
+
+    fn texts(&self, session: &str) -> Vec<String> {
+        self.with_store(|store| {
+            let key = store.session_key(&SessionId::new(session)).unwrap().unwrap();
+            let files = store.files_of(key).unwrap();
+            let texts = files.into_iter().flat_map(|(file, _)| store.texts(file, 0, 1_000).unwrap());
+            texts.map(|text| text.text).collect()
+        })
+    }
+}
+
+fn heard(session: &str) -> HookMessage {
+    let path = House::path(session);
+    let payload = format!(
+        r#"{{"session_id":"{session}","hook_event_name":"Stop","transcript_path":"{}","cwd":"/home/dev/work"}}"#,
+        path.display()
+    );
+    let origin = HookOrigin {
+        id: "1".into(),
+        at: Timestamp::from_millis(1_795_260_600_000),
+        order: 1,
+        agent: None,
+        ancestors: Arc::from([]),
+        terminal: None,
+    };
+    HookMessage { origin, payload: payload.into_bytes().into(), replayed: true }
+}
+
+#[test]
+fn a_refusal_is_said_until_something_is_stored_again_however_much_is_left_to_do() {
+    let house = House::new();
+    (0..SLICE_FILES * 3).for_each(|n| house.says(&format!("s{n}"), "1", "words"));
+    let mut worker = house.worker(&[]);
+    worker.take(Task::Begin);
+    worker.turn();
+    house.while_locked(|| worker.turn());
+    assert!(house.shelf.trouble().is_some());
+    house.later();
+    worker.turn();
+    assert!(house.shelf.trouble().is_some(), "to look for what is behind writes nothing");
+    worker.turn();
+    assert_eq!(house.shelf.trouble(), None);
+    assert!(worker.has_work());
+}
+
+#[test]
+fn damage_that_could_not_be_mended_is_mended_later() {
+    let house = House::new();
+    house.says("s", "1", "words");
+    let mut worker = house.worker(&[]);
+    worker.take(Task::Begin);
+    house.exhaust(&mut worker);
+    worker.take(Task::Damaged);
+    house.while_locked(|| worker.turn());
+    assert!(worker.damage.is_some());
+    house.later();
+    worker.turn();
+    assert_eq!(worker.damage, None, "the index is sound");
+}
+
+#[test]
+fn what_was_heard_before_a_removal_does_not_stand_in_the_way_of_reading_anew() {
+    let house = House::new();
+    house.says("s", "1", "first");
+    let mut worker = house.worker(&[]);
+    worker.take(Task::Begin);
+    house.exhaust(&mut worker);
+    // The roster has it in a folder that is excluded now; its records are of another one.
+    house.with_store(|store| {
+        let mut step = store.step().unwrap();
+        let key = step.session_key(&SessionId::new("s")).unwrap();
+        step.note_folder(key, "/home/dev/secret").unwrap();
+        step.commit().unwrap();
+    });
+    let mut worker = house.worker(&["/home/dev/secret/**", "/home/dev/secret"]);
+    worker.take(Task::Heard(vec![heard("s")]));
+    worker.turn();
+    worker.take(Task::Begin);
+    house.exhaust(&mut worker);
+    assert_eq!(house.texts("s"), ["first"]);
+    house.says("s", "2", "second");
+    worker.take(Task::Grown(vec![House::path("s")]));
+    house.exhaust(&mut worker);
+    assert_eq!(house.texts("s"), ["first", "second"]);
+    assert_eq!(house.shelf.trouble(), None);
+}
+
+#[test]
+fn other_settings_are_followed_by_the_same_thread() {
+    let house = House::new();
+    house.says("s", "1", "first");
+    let mut worker = house.worker(&[]);
+    worker.take(Task::Begin);
+    house.exhaust(&mut worker);
+    let mut settings = crate::settings::Settings::for_roots(vec![PathBuf::from(ROOT)]);
+    settings.history.exclude = Exclude::new([format!("{ROOT}/projects/p/s.jsonl")]);
+    worker.take(Task::Settings(Box::new(settings)));
+    worker.take(Task::Begin);
+    house.exhaust(&mut worker);
+    let known = house.with_store(|store| store.session_key(&SessionId::new("s")).unwrap());
+    assert_eq!(known, None);
+}

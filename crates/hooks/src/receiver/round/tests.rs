@@ -1,0 +1,33 @@
+//! Rounds in which something is in the way.
+
+use std::sync::Mutex;
+
+use super::*;
+
+#[test]
+fn what_can_never_be_read_is_counted_once_and_keeps_nobody_restless() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let places = Places::without_spares(dir.path());
+    let envelope = |id| {
+        let (agent, ancestors, terminal, order) = (None, Vec::new(), None, 1);
+        Envelope { id, at: clock::wall(), order, boot: None, agent, ancestors, terminal, cut: false }
+    };
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let ids = Arc::clone(&heard);
+    let listener = Listener {
+        options: Options::default(),
+        exclude: Exclude::default(),
+        on_event: Box::new(move |event| ids.lock().expect("nobody panicked").push(event.origin.id)),
+        on_trouble: Box::new(|| {}),
+    };
+    let mut hearing = Hearing::new(places.clone(), listener, Arc::default(), Arc::default());
+    hearing.begin();
+    // A folder is in the way where nobody may be kept from reading, as root is not.
+    std::fs::create_dir(places.spool().join(format!("{:020}-{:032x}.event", 1, 7))).expect("made");
+    spool::write(&places.spool(), &envelope(8), &envelope(8).encode(b"{}")).expect("written");
+    assert!(hearing.round(Vec::new()), "there is something new");
+    assert!(!hearing.round(Vec::new()), "and nothing any more");
+    assert_eq!(heard.lock().expect("nobody panicked").len(), 1);
+    let count = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
+    assert_eq!((count(&hearing.counts.damaged), count(&hearing.counts.unkept)), (1, 0));
+}

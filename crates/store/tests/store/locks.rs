@@ -1,0 +1,106 @@
+//! Another program opens the database and closes it, as `sqlite3` does, while ours is open: the log under our feet stays.
+//!
+//! The system drops a process's locks on a file as soon as that process closes any descriptor of it. Without its locks
+//! SQLite in the other program takes itself for the last one, and removes the log that ours goes on writing. From 3.51 on
+//! it looks at more than the locks; a person's `sqlite3` is older. So the other program asks for the lock itself.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, Error, ErrorCode};
+use watchbill_store::{Access, DATABASE, Mode, Store};
+
+use crate::rig::{Rig, child, child_folder, prompt, session};
+
+/// Reads by SQLite alone and closes; asks whether anybody else has it open; says how many texts there are.
+#[test]
+fn child_reads_and_closes() {
+    let Some(folder) = child_folder() else { return };
+    let count =
+        |sql: &Connection| sql.query_row("SELECT count(*) FROM texts", [], |row| row.get::<_, i64>(0));
+    let sql = Connection::open(folder.join(DATABASE)).unwrap();
+    let texts = count(&sql).unwrap();
+    sql.close().unwrap();
+    // A database that is for one connection alone is not read before that one has the lock of the last one.
+    let sql = Connection::open(folder.join(DATABASE)).unwrap();
+    sql.busy_timeout(Duration::ZERO).unwrap();
+    sql.pragma_update(None, "locking_mode", "EXCLUSIVE").unwrap();
+    let alone = match count(&sql) {
+        Err(Error::SqliteFailure(error, _)) if error.code == ErrorCode::DatabaseBusy => "beside others",
+        other => &format!("alone: {other:?}"),
+    };
+    println!("texts {texts}, {alone}.");
+}
+
+fn read_elsewhere(folder: &Path) -> String {
+    let mut other = child("locks::child_reads_and_closes");
+    let output = other.env("STORE_TEST_FOLDER", folder).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let said = String::from_utf8(output.stdout).unwrap();
+    let (_, said) = said.split_once("texts ").unwrap();
+    said.split_once('.').unwrap().0.to_owned()
+}
+
+fn add(store: &mut Store, n: u64) {
+    let mut step = store.step().unwrap();
+    let (key, file) = session(&mut step, "a");
+    step.add_text(file, key, &prompt(n, "said")).unwrap();
+    step.commit().unwrap();
+}
+
+/// Of the store there is one text by now.
+fn stays_whole(rig: &Rig, store: &mut Store) {
+    assert_eq!(store.access(), Access::Writer);
+    add(store, 1);
+    assert_eq!(read_elsewhere(rig.folder.path()), "2, beside others");
+    let log = rig.folder.path().join(format!("{DATABASE}-wal"));
+    assert!(log.exists(), "the other program took itself for the last one");
+    add(store, 2);
+    assert_eq!(
+        read_elsewhere(rig.folder.path()),
+        "3, beside others",
+        "what is written since is for all to see"
+    );
+}
+
+fn with_one_text() -> Rig {
+    let rig = Rig::new();
+    add(&mut rig.open(), 0);
+    rig
+}
+
+#[test]
+fn after_a_start() {
+    let rig = with_one_text();
+    let mut store = rig.open();
+    stays_whole(&rig, &mut store);
+}
+
+#[test]
+fn after_a_start_at_which_damage_was_suspected() {
+    let rig = with_one_text();
+    let note = rig.folder.path().join(format!("{DATABASE}.suspect"));
+    std::fs::write(&note, "").unwrap();
+    let mut store = rig.open();
+    assert!(!note.exists(), "all of it was looked through, and is on the disk");
+    stays_whole(&rig, &mut store);
+}
+
+#[test]
+fn after_the_first_texts() {
+    let rig = Rig::new();
+    let mut store = rig.open();
+    store.begin_many().unwrap();
+    add(&mut store, 0);
+    store.end_many().unwrap();
+    stays_whole(&rig, &mut store);
+}
+
+#[test]
+fn after_a_start_beside_a_reader_of_the_same_program() {
+    let rig = with_one_text();
+    let reader = Store::open(rig.folder.path(), Mode::Read).unwrap();
+    let mut store = Store::take_over(rig.folder.path()).unwrap().unwrap();
+    stays_whole(&rig, &mut store);
+    assert_eq!(reader.text_counts().unwrap().0, 3);
+}
