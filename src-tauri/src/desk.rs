@@ -1,7 +1,7 @@
 //! Everything that belongs together while the program runs: the engine, the window's line, the tray.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, mpsc};
 use std::time::{Duration, Instant};
 
 use tauri::AppHandle;
@@ -25,6 +25,8 @@ use crate::tray::{self, Tray};
 const WINDOW_PAUSE: Millis = Millis(50);
 /// An engine that ends by itself is not started again more often than this: it may meet what ended it at once.
 const AGAIN: Duration = Duration::from_secs(30);
+/// So long the end of the program waits for the engine's, which stores some rows, or finishes a slice of the history.
+const LAST_PATIENCE: Duration = Duration::from_secs(1);
 /// The tray is looked at, not watched.
 const TRAY_PAUSE: Millis = Millis(500);
 
@@ -279,9 +281,24 @@ impl Desk {
         async_runtime::spawn(alerts::keep(app.clone(), Arc::clone(&self.alerts), listen));
     }
 
-    /// The program ends: what it showed beside its window goes.
+    /// The program ends: what it showed beside its window goes, and what the engine owes to the store is stored. Waits for
+    /// both, but not for long.
     pub fn quit(&self) {
+        // First, so that nobody takes the engine's end for one that is to be mended.
         self.alerts.quit();
+        let engine = current(&self.engine);
+        let (ended, end) = mpsc::channel();
+        let stop = move || {
+            engine.stop();
+            // Nobody waits for one that took too long.
+            let _ = ended.send(());
+        };
+        match std::thread::Builder::new().name("watchbill-quit".into()).spawn(stop) {
+            Ok(_) => drop(end.recv_timeout(LAST_PATIENCE)),
+            Err(error) => {
+                tracing::warn!(%error, "the engine ends with the program, and owes what it has not stored")
+            }
+        }
     }
 
     /// The tray's icon has these colours from now on.

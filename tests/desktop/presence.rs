@@ -28,8 +28,11 @@ async fn a_closed_window_leaves_the_tray_which_brings_it_back_and_quits() -> Res
     window(&desktop).await?;
     until("the focus", 60, async || desktop.focused().await.ok()?.filter(|name| name == TITLE)).await?;
 
+    let log = desktop.home().join("data/watchbill/watchbill.db-wal");
+    assert!(log.exists(), "the store is in use: {}", log.display());
     choose(&item, "Quit").await?;
     assert!(ended(program).await?.success());
+    assert!(!log.exists(), "the engine has stored everything and closed the store");
     Ok(())
 }
 
