@@ -471,8 +471,11 @@ async fn what_a_slow_server_shows_late_leads_to_its_session_and_goes_if_it_is_ov
     stage.screen.hold(false);
 
     let shown = stage.standing("web-app wants to run `make`").await?;
-    until("the first to go", 60, async || (stage.screen.standing().len() == 1).then_some(())).await?;
-    assert_eq!(stage.screen.shown(), 2, "each was shown once");
+    // In which order the server shows what it was asked meanwhile is its own affair.
+    until("each to be shown once, and the first to go", 60, async || {
+        (stage.screen.shown() == 2 && stage.screen.standing().len() == 1).then_some(())
+    })
+    .await?;
     stage.screen.choose(shown.id, "default").await?;
     window(&stage.desktop).await?;
     Ok(())
