@@ -5,8 +5,8 @@ use watchbill_testkit::fantoccini::{Client, Locator};
 use watchbill_testkit::{Desktop, TrayHost, until};
 
 use crate::agent::Agent;
+use crate::picture;
 use crate::roster::{menu_with, open, row_with, rows, selected, shows};
-use crate::{no_window, picture};
 
 const API: &str = "11111111-1111-4111-8111-111111111111";
 const LATER: &str = "33333333-3333-4333-8333-333333333333";
@@ -41,9 +41,7 @@ async fn a_name_is_given_in_the_window_and_kept() -> Result<()> {
     field.send_keys("The pool\u{e007}").await?;
     row_with(&window.page, &["The pool", "api-server"]).await?;
     shows(&window.page, "Renamed").await?;
-    window.page.clone().close().await?;
-    drop(window);
-    no_window(&desktop).await?;
+    window.end().await?;
 
     let window = open(&desktop, &["--session", API]).await?;
     row_with(&window.page, &["The pool", "api-server"]).await.context("after a restart")?;

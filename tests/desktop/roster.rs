@@ -91,7 +91,11 @@ async fn rows_appear_and_change_as_agents_write() -> Result<()> {
 
     api.wants_to_run("npm publish")?;
     row_with(&window.page, &["Publish the package", "npm publish"]).await?;
-    assert!(rows(&window.page).await[0].contains("Publish the package"), "who needs the person comes first");
+    // The transcript tells of the command before the registry tells that it waits.
+    until("who needs the person to come first", 60, async || {
+        rows(&window.page).await.first()?.contains("Publish the package").then_some(())
+    })
+    .await?;
     desktop.screenshot(&picture("roster.png")).await?;
 
     web.answers("The button is green now.")?;

@@ -87,7 +87,7 @@ async fn the_desktops_start_is_a_switch_that_is_off() -> Result<()> {
     assert_eq!(ask(&window.page, "set_autostart", json!({ "on": true })).await?, json!(true));
     let text = std::fs::read_to_string(&entry)?;
     assert!(text.contains(&format!("{} --hidden\n", crate::PROGRAM)), "{text}");
-    window.page.close().await?;
+    window.end().await?;
 
     // As an update that put the program elsewhere leaves it.
     std::fs::write(&entry, text.replace(crate::PROGRAM, "/opt/gone/watchbill-desktop"))?;

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use fantoccini::{Client, ClientBuilder};
@@ -13,12 +14,15 @@ use tokio::process::Child;
 
 use crate::{Desktop, program, until};
 
+/// For a program to show its page, on a machine that has much else to do.
+const PATIENCE: Duration = Duration::from_secs(120);
+
 /// A program with its page under control; both end with this value.
 pub struct Driver {
     /// The page.
     pub page: Client,
     log: PathBuf,
-    _driver: Child,
+    driver: Child,
 }
 
 impl Driver {
@@ -44,12 +48,32 @@ impl Driver {
         let mut capabilities = serde_json::Map::new();
         let options = json!({ "binary": program, "args": args });
         capabilities.insert("webkitgtk:browserOptions".into(), options);
-        let page = ClientBuilder::new(HttpConnector::new())
-            .capabilities(capabilities)
-            .connect(&format!("http://127.0.0.1:{port}"))
+        let address = format!("http://127.0.0.1:{port}");
+        let mut client = ClientBuilder::new(HttpConnector::new());
+        let connected = client.capabilities(capabilities).connect(&address);
+        // The driver waits for ever for a program that has handed its arguments over and ended.
+        let page = tokio::time::timeout(PATIENCE, connected)
             .await
+            .map_err(anyhow::Error::from)
+            .and_then(|connected| Ok(connected?))
             .with_context(|| format!("{} showed no page; it said: {}", program.display(), read(&log)))?;
-        Ok(Self { page, log, _driver: driver })
+        Ok(Self { page, log, driver })
+    }
+
+    /// Ends the program as its driver does, and waits until it has ended: a driver that is gone before lets it live.
+    ///
+    /// # Errors
+    /// When it does not end.
+    pub async fn end(self) -> Result<()> {
+        self.page.clone().close().await?;
+        until("the program to end", 60, async || (!self.has_program()).then_some(())).await
+    }
+
+    /// Whether the driver has a process that it started.
+    fn has_program(&self) -> bool {
+        let Some(driver) = self.driver.id() else { return false };
+        let threads = std::fs::read_dir(format!("/proc/{driver}/task")).into_iter().flatten().flatten();
+        threads.map(|thread| thread.path().join("children")).any(|children| !read(&children).is_empty())
     }
 
     /// What the program has written to its error stream.

@@ -41,7 +41,11 @@ use anyhow::{Result, bail};
 pub async fn until<T>(what: &str, seconds: u64, mut look: impl AsyncFnMut() -> Option<T>) -> Result<T> {
     let deadline = Instant::now() + Duration::from_secs(seconds);
     loop {
-        if let Some(found) = look().await {
+        // Who is asked may never answer; one look may take longer than what is looked for.
+        let Ok(found) = tokio::time::timeout(Duration::from_secs(seconds.max(60)), look()).await else {
+            bail!("no answer came while waiting for {what}");
+        };
+        if let Some(found) = found {
             return Ok(found);
         }
         if Instant::now() >= deadline {

@@ -34,8 +34,7 @@ pub async fn measure(wish: &Wish) -> Result<Vec<Figure>> {
                 span.push(page::marks(&window.page, moment).await?.1 - began);
             }
         }
-        window.page.close().await?;
-        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+        window.end().await?;
     }
     let figures = MOMENTS.iter().zip(&spans).map(|(moment, span)| {
         let target = (*moment == "roster drawn").then_some(500.0);
