@@ -1,0 +1,146 @@
+//! Timelines of made-up chains.
+
+use std::path::PathBuf;
+
+use watchbill_watch::mem::MemFs;
+
+use watchbill_protocol::timeline::What;
+
+use super::*;
+
+#[test]
+fn an_emptied_transcript_has_an_empty_timeline_and_begins_anew() {
+    let fs = MemFs::new();
+    let (session, path) = (SessionId::new("s"), PathBuf::from("/c/projects/p/s.jsonl"));
+    let plan = TimelinePlan {
+        session: session.clone(),
+        chain: "c".into(),
+        name: None,
+        parts: vec![(session, path.clone(), None)],
+        agents: Vec::new(),
+    };
+    let line = |text: &str| format!("{{\"type\":\"user\",\"message\":{{\"content\":\"{text}\"}}}}\n");
+    let mut reader = TimelineReader::default();
+    let mut total = || reader.read(&fs, &plan, Stretch::new(None, 10)).unwrap().total;
+    fs.append(&path, (line("one") + &line("two") + "{\"torn").as_bytes());
+    assert_eq!(total(), 2);
+    fs.truncate(&path, 0);
+    assert_eq!(total(), 0);
+    fs.append(&path, line("three").as_bytes());
+    assert_eq!(total(), 1);
+}
+
+const SESSION: &str = "/c/projects/p/s.jsonl";
+const AGENT: &str = "/c/projects/p/s/subagents/agent-a1.jsonl";
+const DEEPER: &str = "/c/projects/p/s/subagents/agent-a2.jsonl";
+
+fn prompt(uuid: &str) -> String {
+    format!(r#"{{"type":"user","uuid":"{uuid}","message":{{"content":"{uuid}"}}}}"#)
+}
+
+fn call(uuid: &str, id: &str) -> String {
+    format!(
+        r#"{{"type":"assistant","uuid":"{uuid}","message":{{"content":[{{"type":"tool_use","id":"{id}","name":"Task","input":{{}}}}]}}}}"#
+    )
+}
+
+fn result(uuid: &str, id: &str, agent: &str) -> String {
+    format!(
+        r#"{{"type":"user","uuid":"{uuid}","toolUseResult":{{"agentId":"{agent}"}},"message":{{"content":[{{"type":"tool_result","tool_use_id":"{id}","content":"done"}}]}}}}"#
+    )
+}
+
+/// Writes the lines and gives where each begins.
+fn write(fs: &MemFs, path: &str, lines: &[String]) -> Vec<u64> {
+    let mut offsets = Vec::new();
+    let mut text = String::new();
+    for line in lines {
+        offsets.push(text.len() as u64);
+        text.push_str(line);
+        text.push('\n');
+    }
+    fs.append(path, text.as_bytes());
+    offsets
+}
+
+fn plan(parts: &[(&str, &str)], agents: &[(&str, &str)]) -> TimelinePlan {
+    TimelinePlan {
+        session: SessionId::new(parts[parts.len() - 1].0),
+        chain: "c".into(),
+        name: None,
+        parts: parts.iter().map(|(id, path)| (SessionId::new(id), PathBuf::from(path), None)).collect(),
+        agents: agents
+            .iter()
+            .map(|(id, path)| AgentFile {
+                session: SessionId::new(parts[parts.len() - 1].0),
+                agent: (*id).into(),
+                path: PathBuf::from(path),
+            })
+            .collect(),
+    }
+}
+
+fn at(index: u64, within: &[(&str, u64)]) -> TimelinePlace {
+    let within = within.iter().map(|(id, index)| AgentPlace { agent_id: (*id).into(), index: *index });
+    TimelinePlace { index, within: within.collect() }
+}
+
+#[test]
+fn a_record_is_found_by_its_line_and_a_result_at_its_call() {
+    let fs = MemFs::new();
+    let mode = r#"{"type":"mode","mode":"plan"}"#.to_owned();
+    let lines = [prompt("1"), call("2", "t"), mode, prompt("3"), result("4", "t", "x"), prompt("5")];
+    let offsets = write(&fs, SESSION, &lines);
+    let plan = plan(&[("s", SESSION)], &[]);
+    let mut reader = TimelineReader::default();
+    let found: Vec<u64> =
+        offsets.iter().map(|offset| reader.place(&fs, &plan, None, *offset).unwrap().index).collect();
+    assert_eq!(found, [0, 1, 1, 2, 1, 3], "the mode is no entry, so the one before it is shown");
+    assert_eq!(reader.place(&fs, &plan, None, 1 << 40).unwrap(), at(3, &[]));
+}
+
+#[test]
+fn a_copied_record_is_found_where_it_was_first_said() {
+    let fs = MemFs::new();
+    write(&fs, "/c/projects/p/a.jsonl", &[prompt("1"), prompt("2")]);
+    let offsets = write(&fs, "/c/projects/p/b.jsonl", &[prompt("1"), prompt("2"), prompt("3")]);
+    let plan = plan(&[("a", "/c/projects/p/a.jsonl"), ("b", "/c/projects/p/b.jsonl")], &[]);
+    let mut reader = TimelineReader::default();
+    let found: Vec<u64> =
+        offsets.iter().map(|offset| reader.place(&fs, &plan, None, *offset).unwrap().index).collect();
+    assert_eq!(found, [0, 1, 3], "the divider between the sessions counts");
+}
+
+#[test]
+fn what_a_subagent_of_a_subagent_said_is_found_through_both_calls() {
+    let fs = MemFs::new();
+    write(&fs, SESSION, &[prompt("1"), call("2", "t"), result("3", "t", "a1")]);
+    write(&fs, AGENT, &[prompt("4"), call("5", "u"), result("6", "u", "a2"), prompt("7")]);
+    let offsets = write(&fs, DEEPER, &[prompt("8"), prompt("9")]);
+    let plan = plan(&[("s", SESSION)], &[("a1", AGENT), ("a2", DEEPER)]);
+    let mut reader = TimelineReader::default();
+    assert_eq!(reader.place(&fs, &plan, Some("a1"), 0).unwrap(), at(1, &[("a1", 0)]));
+    assert_eq!(reader.place(&fs, &plan, Some("a2"), offsets[1]).unwrap(), at(1, &[("a1", 1), ("a2", 1)]));
+    let timeline = reader.read(&fs, &plan, Stretch::whole()).unwrap();
+    let What::Tool { subagent: Some(agent), .. } = &timeline.items[1].what else { panic!("{timeline:?}") };
+    let What::Tool { subagent: Some(deeper), .. } = &agent.items[1].what else { panic!("{agent:?}") };
+    assert_eq!((agent.total, deeper.total), (Some(3), Some(2)));
+}
+
+#[test]
+fn a_subagent_that_nobody_called_is_looked_for_by_time() {
+    let fs = MemFs::new();
+    let said = |uuid: &str, at: &str| prompt(uuid).replacen('{', &format!(r#"{{"timestamp":"{at}","#), 1);
+    write(
+        &fs,
+        SESSION,
+        &[
+            said("1", "2026-11-20T15:00:00.000Z"),
+            said("2", "2026-11-20T15:00:10.000Z"),
+            said("3", "2026-11-20T15:00:20.000Z"),
+        ],
+    );
+    write(&fs, AGENT, &[said("4", "2026-11-20T15:00:12.000Z")]);
+    let plan = plan(&[("s", SESSION)], &[("a1", AGENT)]);
+    assert_eq!(TimelineReader::default().place(&fs, &plan, Some("a1"), 0).unwrap(), at(1, &[]));
+}

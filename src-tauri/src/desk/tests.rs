@@ -1,0 +1,100 @@
+//! Engines that end, are started again, or are exchanged under an open window.
+
+use std::path::Path;
+use std::sync::mpsc::{Receiver, channel};
+
+use tauri::ipc::InvokeResponseBody;
+use watchbill_engine::settings::{Given, settle};
+
+use super::*;
+
+/// A window's line, and the `type` of each message that comes through it.
+fn window() -> (Channel<RosterMessage>, Receiver<String>) {
+    let (sender, seen) = channel();
+    let line = Channel::new(move |body| {
+        let InvokeResponseBody::Json(text) = body else { panic!("a roster message is JSON") };
+        let value: serde_json::Value = serde_json::from_str(&text)?;
+        // The test may have seen enough.
+        let _ = sender.send(value["type"].as_str().unwrap_or_default().to_owned());
+        Ok(())
+    });
+    (line, seen)
+}
+
+fn hears(seen: &Receiver<String>, wanted: &str) {
+    // A real engine on a busy machine; what comes before is of no interest.
+    while let Ok(kind) = seen.recv_timeout(Duration::from_secs(30)) {
+        if kind == wanted {
+            return;
+        }
+    }
+    panic!("no {wanted} came");
+}
+
+fn settings_of(home: &Path) -> Settings {
+    let given =
+        Given { claude_dirs: vec![home.join("claude")], data_dir: Some(home.join("data")), config: None };
+    settle(&given, &|name| (name == "HOME").then(|| home.into())).expect("settings")
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_engine_that_ends_by_itself_is_started_again_and_not_over_and_over() {
+    let home = tempfile::tempdir().expect("a folder");
+    let first = engine::open(settings_of(home.path())).expect("a thread");
+    let desk = Desk::new(first.clone(), false);
+    let begun = tokio::time::Instant::now();
+    first.stop();
+    desk.engine_ended(first.clone()).await;
+    let second = current(&desk.engine);
+    assert!(second.roster(true).is_ok(), "no window is open, and yet it runs");
+    assert_eq!(begun.elapsed(), Duration::ZERO, "at once");
+
+    // Of one whose place another has taken nobody wants to know.
+    desk.engine_ended(first).await;
+    assert!(second.roster(true).is_ok());
+
+    second.stop();
+    desk.engine_ended(second).await;
+    assert!(begun.elapsed() > Duration::ZERO, "it ended soon after it began");
+    let third = current(&desk.engine);
+    assert!(third.roster(true).is_ok());
+    third.stop();
+}
+
+#[test]
+fn an_engine_that_has_ended_is_started_again_by_a_window_that_asks() {
+    let home = tempfile::tempdir().expect("a folder");
+    let settings = settings_of(home.path());
+    let engine = engine::open(settings.clone()).expect("a thread");
+    let desk = Desk::new(engine.clone(), false);
+    let (line, seen) = window();
+    desk.show_roster(line, false).expect("an engine");
+    hears(&seen, "snapshot");
+
+    engine.stop();
+    hears(&seen, "stopped");
+
+    // "Try again": the page asks for the roster as it did at first.
+    let (line, seen) = window();
+    desk.show_roster(line, false).expect("another engine");
+    hears(&seen, "snapshot");
+    let again = current(&desk.engine);
+    assert!(!again.stopped()(), "it is another one, and it runs");
+    assert_eq!(*again.settings(), settings, "with the settings that were in force");
+    assert!(again.roster(true).is_ok());
+    again.stop();
+}
+
+#[test]
+fn a_mute_for_an_hour_ends_in_an_hour_of_the_engines_clock() {
+    let desk = Desk::new(engine::demo().expect("a thread"), true);
+    let engine = current(&desk.engine);
+    let at = |text: &str| Timestamp::parse(text).expect("a time");
+    let before = at(&engine.roster(false).expect("it runs").generated_at);
+    let hour = Millis::from_secs(3_600);
+    async_runtime::block_on(desk.mute_for(hour)).expect("nothing has to be kept");
+    let after = engine.roster(false).expect("it runs");
+    let until = at(&after.muted_until.expect("it is muted"));
+    assert!(before + hour <= until && until <= at(&after.generated_at) + hour, "{before} {until}");
+    engine.stop();
+}
