@@ -33,6 +33,11 @@ async function still(page) {
 /** The item 200 pixels below the upper edge, and where it begins. */
 const place = `(() => { const box = (${view})().getBoundingClientRect(); const el = document.elementFromPoint(box.x + 200, box.y + 200)?.closest("[data-index]"); return [el?.dataset.index, el?.getBoundingClientRect().top - box.top] })()`;
 
+/** Three million pixels down a browser's own numbers know no less than a quarter of a pixel, so less than one is nothing. */
+function assertStays(now, before, what) {
+  assert.ok(Math.abs(now - before) < 1, `${what}: it is at ${now}, and was at ${before}`);
+}
+
 async function openFirst(page) {
   await page.locator("[data-session]").first().waitFor();
   await page.keyboard.press("j");
@@ -233,7 +238,9 @@ test("what comes while something older is read is counted, and waits", async () 
     const before = await page.evaluate(place);
     await page.evaluate(() => window.mockHost.grow(5));
     await page.locator(".end:has-text('5 new below')").waitFor();
-    assert.deepEqual(await page.evaluate(place), before);
+    const after = await page.evaluate(place);
+    assert.equal(after[0], before[0]);
+    assertStays(after[1], before[1], "what is read stays");
     await page.click(".end");
     await becomes(page, atEnd, true);
     await page.locator("[data-index='100007']").waitFor();
@@ -292,7 +299,34 @@ test("who opens something between a scroll to the end and its event has left the
     await page.locator(`[data-index='${opened.index}'] pre`).first().waitFor();
     await page.locator(".end:has-text('Jump to the end')").waitFor();
     await still(page);
-    assert.equal((await line.boundingBox()).y, opened.top, "what was opened stays under the pointer");
+    assertStays((await line.boundingBox()).y, opened.top, "what was opened stays under the pointer");
+  });
+});
+
+test("what is read stays where it is to a part of a pixel, however often something above it grows by less than one", async () => {
+  await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
+    await openFirst(page);
+    await becomes(page, atEnd, true);
+    // Near the beginning: three million pixels further down the browser itself knows no less than a quarter of one.
+    await page.evaluate(`(${view})().scrollTop = 9000`);
+    await still(page);
+    const read = await page.evaluate(() => {
+      const { top } = document.querySelector("[role=region][aria-label=Timeline]").getBoundingClientRect();
+      const items = [...document.querySelectorAll("[data-index]")].map((item) => ({ item, box: item.getBoundingClientRect() })).sort((a, b) => a.box.top - b.box.top);
+      const { item, box } = items.find(({ box }) => box.top > top + 100);
+      // All that is drawn above the view grows, by less than a pixel, as it does when it is measured.
+      items.filter(({ box }) => box.bottom < top).forEach(({ item }) => item.setAttribute("data-grows", ""));
+      return { index: item.dataset.index, top: box.top, above: document.querySelectorAll("[data-grows]").length };
+    });
+    assert.ok(read.above > 2, `${read.above} items are drawn above`);
+    for (let step = 1; step <= 12; step += 1) {
+      await page.evaluate((by) => {
+        document.querySelector("[data-grows]").firstElementChild.style.paddingBottom = `${by}px`;
+      }, step * 0.3);
+      await still(page);
+    }
+    const { y } = await page.locator(`[data-index='${read.index}']`).boundingBox();
+    assert.ok(Math.abs(y - read.top) < 1 / 16, `${y} is where ${read.top} was`);
   });
 });
 
