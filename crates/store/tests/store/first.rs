@@ -29,7 +29,7 @@ fn what_is_stored_is_there_after_closing_and_is_found() {
     let mut store = rig.open();
     assert_eq!(store.origin(), &Origin::Kept);
     assert_eq!(found(&store, "parse_line"), [100, 0]);
-    assert_eq!(found(&store, "parseLine"), [100, 0]);
+    assert_eq!(found(&store, "parseLine"), [0, 100], "spelled so before the same name spelled otherwise");
     assert_eq!(found(&store, "本語"), [200]);
     assert_eq!(found(&store, "語の本"), Vec::<u64>::new());
     assert_eq!(store.text_counts().unwrap(), (3, 0));
@@ -39,6 +39,34 @@ fn what_is_stored_is_there_after_closing_and_is_found() {
     step.commit().unwrap();
     assert_eq!(found(&store, "parse_line"), Vec::<u64>::new());
     assert!(store.index_is_sound().unwrap());
+}
+
+#[test]
+fn pages_of_a_name_in_several_spellings_are_one_list() {
+    let rig = Rig::new();
+    let mut store = rig.open();
+    let mut step = store.step().unwrap();
+    let (key, file) = session(&mut step, "a");
+    for at in 0..300 {
+        let name = if at % 3 == 0 { "parseLine" } else { "parse_line" };
+        step.add_text(file, key, &prompt(at, &format!("{name} {}", "again ".repeat(at as usize % 7))))
+            .unwrap();
+    }
+    step.commit().unwrap();
+    let all: Vec<u64> =
+        store.search(&Query::new("parseLine", 1_000)).unwrap().hits.iter().map(|hit| hit.offset).collect();
+    assert_eq!(all.len(), 300);
+    assert!(all[..100].iter().all(|at| at % 3 == 0), "those that are spelled so come first");
+    let mut paged = Vec::new();
+    loop {
+        let skip = paged.len() as u32;
+        let answer = store.search(&Query { skip, ..Query::new("parseLine", 30) }).unwrap();
+        paged.extend(answer.hits.iter().map(|hit| hit.offset));
+        if !answer.more {
+            break;
+        }
+    }
+    assert_eq!(paged, all);
 }
 
 #[test]
