@@ -82,6 +82,34 @@ fn a_step_that_is_not_committed_leaves_nothing() {
 }
 
 #[test]
+fn while_very_many_texts_are_stored_a_step_that_is_not_committed_takes_none_of_the_others_along() {
+    let rig = Rig::new();
+    let mut store = rig.open();
+    store.begin_many().unwrap();
+    let mut keys = None;
+    for (at, text, committed) in [
+        (0, "one", true),
+        (100, "gone", false),
+        (200, "two", true),
+        (300, "gone", false),
+        (400, "three", true),
+    ] {
+        let mut step = store.step().unwrap();
+        let (key, file) = *keys.get_or_insert_with(|| session(&mut step, "a"));
+        step.add_text(file, key, &prompt(at, text)).unwrap();
+        if committed {
+            step.commit().unwrap();
+        }
+    }
+    store.end_many().unwrap();
+    for (text, at) in [("one", 0), ("two", 200), ("three", 400)] {
+        assert_eq!(found(&store, text), [at]);
+    }
+    assert_eq!(found(&store, "gone"), Vec::<u64>::new());
+    assert!(store.index_is_sound().unwrap());
+}
+
+#[test]
 fn the_second_to_come_reads() {
     let rig = Rig::new();
     assert!(matches!(Store::open(rig.folder.path(), Mode::Read), Err(StoreError::Absent { .. })));
