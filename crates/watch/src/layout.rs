@@ -69,6 +69,10 @@ impl Place {
 pub const PROJECTS: &str = "projects";
 /// The folder of registry files below the agent's folder.
 pub const SESSIONS: &str = "sessions";
+/// The folder of its subagents' transcripts in a session's folder.
+pub const SUBAGENTS: &str = "subagents";
+/// The folder of workflows in that.
+pub const WORKFLOWS: &str = "workflows";
 
 /// What a path relative to the agent's folder, or to a working folder, is. `None` for everything that is not
 /// ours to read, above all the key files beside the registry.
@@ -198,8 +202,8 @@ fn in_project<'p>(project: &'p OsStr, rest: &[&'p OsStr]) -> Option<Recognized<'
                 None => Recognized::Transcript { project, session: stem },
             })
         }
-        [session, folder, middle @ .., name] if *folder == "subagents" => {
-            if middle.first().is_some_and(|first| *first != "workflows") {
+        [session, folder, middle @ .., name] if *folder == SUBAGENTS => {
+            if middle.first().is_some_and(|first| *first != WORKFLOWS) {
                 return None;
             }
             let of_agent = |stem, meta| {

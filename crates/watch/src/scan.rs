@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use watchbill_core::problem::{Problem, ProblemKind};
 
-use crate::fs::{FileId, FileKind, FileStat, Fs, NotRegular, problem, problem_of};
+use crate::fs::{FileId, FileKind, FileStat, Fs, NotRegular, Want, problem, problem_of};
 use crate::layout::{self, Place, below, classify, is_known};
 
 /// A file that is ours to read.
@@ -112,7 +112,7 @@ fn walk(fs: &dyn Fs, root: &Path, top: &Path, scan: &mut Scan) {
         wrong.push(top.to_owned());
     }
     let walk = fs.walk(top, &mut |path, kind| match kind {
-        FileKind::File | FileKind::Other => is_ours(path),
+        FileKind::File | FileKind::Other => is_ours(path).into(),
         FileKind::Dir => {
             if is_ours(path) {
                 wrong.push(path.to_owned());
@@ -135,15 +135,19 @@ fn walk(fs: &dyn Fs, root: &Path, top: &Path, scan: &mut Scan) {
     scan.problems.extend(walk.problems);
 }
 
-/// Whether anything of ours can be below a folder; results of tools can be many thousand files.
-fn worth_entering(root: &Path, dir: &Path) -> bool {
-    let Some(relative) = below(root, dir) else { return true };
-    let names: Vec<_> = relative.iter().collect();
-    match names.as_slice() {
-        [top, ..] if *top == layout::SESSIONS => names.len() == 1,
-        [_, _, _, folder] => *folder == "subagents",
-        [_, _, _, _, folder] => *folder == "workflows",
-        _ => true,
+/// What of ours can be in a folder; results of tools can be many thousand files. In the folder of a session only that of
+/// its subagents matters, and the folders of sessions are nearly half of all: they are not even listed.
+fn worth_entering(root: &Path, dir: &Path) -> Want {
+    let Some(relative) = below(root, dir) else { return Want::It };
+    let mut names = relative.iter();
+    let top = names.next();
+    let rest = [names.next(), names.next(), names.next(), names.next(), names.next()];
+    match rest {
+        [inside, ..] if top.is_some_and(|top| top == layout::SESSIONS) => inside.is_none().into(),
+        [Some(_), Some(_), None, ..] => Want::Only(layout::SUBAGENTS),
+        [Some(_), Some(_), Some(folder), None, _] => (folder == layout::SUBAGENTS).into(),
+        [Some(_), Some(_), Some(_), Some(folder), None] => (folder == layout::WORKFLOWS).into(),
+        _ => Want::It,
     }
 }
 

@@ -165,3 +165,65 @@ fn a_hint_at_one_place_tells_what_is_wrong_with_it_and_with_its_root() {
     std::fs::remove_dir_all(&root).expect("removed");
     assert_eq!(at(&root.join("projects")), [ProblemKind::Missing], "the root went, and all below it");
 }
+
+#[cfg(unix)]
+#[test]
+fn of_a_sessions_folder_that_of_its_subagents_alone_is_looked_at() {
+    use std::os::unix::fs::symlink;
+    let dir = TempDir::new().expect("a temporary folder");
+    let root = dir.path().canonicalize().expect("there");
+    write(&root.join("projects/p/plain/subagents/agent-1.jsonl"));
+    write(&root.join("projects/p/plain/tool-results/agent-2.jsonl"));
+    write(&root.join("elsewhere/agent-3.jsonl"));
+    for (link, to) in [("linked", root.join("elsewhere")), ("round", root.join("projects"))] {
+        let session = root.join("projects/p").join(link);
+        std::fs::create_dir(&session).expect("made");
+        symlink(to, session.join("subagents")).expect("linked");
+    }
+    std::fs::create_dir(root.join("projects/p/empty")).expect("made");
+    write(&root.join("projects/p/file/subagents"));
+    let scan = scan(&StdFs, std::slice::from_ref(&root));
+    let mut found = names(&scan);
+    found.sort();
+    assert_eq!(
+        found,
+        ["projects/p/linked/subagents/agent-3.jsonl", "projects/p/plain/subagents/agent-1.jsonl"]
+    );
+    assert_eq!(kinds(&scan), [ProblemKind::SymlinkLoop]);
+    assert!(scan.problems[0].path.ends_with("round/subagents"), "{:?}", scan.problems);
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::test_runner::Config { cases: 32, failure_persistence: None, ..Default::default() })]
+
+    #[test]
+    fn everything_that_is_ours_by_its_path_is_found(
+        files in proptest::collection::vec(
+            (
+                proptest::sample::select(vec!["projects", "sessions", "other"]),
+                proptest::collection::vec(
+                    proptest::sample::select(vec!["p", "s", "subagents", "workflows", "tool-results"]),
+                    0..6,
+                ),
+                proptest::sample::select(vec!["7.json", "a.jsonl", "agent-1.jsonl", "agent-1.meta.json", "note.md"]),
+            ),
+            0..12,
+        ),
+    ) {
+        let (memory, dir) = (MemFs::new(), TempDir::new().expect("a temporary folder"));
+        let root = dir.path().canonicalize().expect("there");
+        let mut ours = std::collections::BTreeSet::new();
+        for (top, folders, file) in files {
+            let relative: PathBuf = [top].into_iter().chain(folders).chain([file]).collect();
+            memory.write(root.join(&relative), b"{}\n");
+            write(&root.join(&relative));
+            if watchbill_watch::layout::classify(&relative).is_some() {
+                ours.insert(relative.display().to_string());
+            }
+        }
+        for fs in [&memory as &dyn watchbill_watch::Fs, &StdFs] {
+            let scan = scan(fs, std::slice::from_ref(&root));
+            proptest::prop_assert_eq!(&names(&scan).into_iter().collect::<std::collections::BTreeSet<_>>(), &ours);
+        }
+    }
+}
