@@ -139,8 +139,15 @@ impl Recognized<'_> {
 }
 
 fn recognize(relative: &Path) -> Option<Recognized<'_>> {
-    let names = split(relative)?;
-    match names.as_slice() {
+    let mut names = [OsStr::new(""); PLAIN];
+    match split_plainly(relative, &mut names) {
+        Some(names) => recognize_names(names),
+        None => recognize_names(&split(relative)?),
+    }
+}
+
+fn recognize_names<'p>(names: &[&'p OsStr]) -> Option<Recognized<'p>> {
+    match names {
         [first, project, rest @ ..] if *first == PROJECTS => in_project(project, rest),
         [first, name] if *first == SESSIONS => registry_pid(name).map(|pid| Recognized::Registry { pid }),
         [name] => in_working_folder(name),
@@ -149,28 +156,42 @@ fn recognize(relative: &Path) -> Option<Recognized<'_>> {
     }
 }
 
+/// The deepest place of ours has seven names in all but made-up trees.
+const PLAIN: usize = 8;
+
+/// The same as [`split`] for nearly every path, since few are long or oddly spelled: a start asks for thousands, and finds
+/// the room for the names without asking the allocator.
+#[cfg(unix)]
+fn split_plainly<'n, 'p>(
+    relative: &'p Path,
+    names: &'n mut [&'p OsStr; PLAIN],
+) -> Option<&'n [&'p OsStr]> {
+    use std::os::unix::ffi::OsStrExt;
+    let bytes = relative.as_os_str().as_bytes();
+    let (mut count, mut from) = (0, 0);
+    for to in memchr::memchr_iter(b'/', bytes).chain([bytes.len()]) {
+        let name = &bytes[from..to];
+        if matches!(name, b"" | b"." | b"..") {
+            return None;
+        }
+        *names.get_mut(count)? = OsStr::from_bytes(name);
+        (count, from) = (count + 1, to + 1);
+    }
+    Some(&names[..count])
+}
+
+#[cfg(not(unix))]
+fn split_plainly<'n, 'p>(_: &'p Path, _: &'n mut [&'p OsStr; PLAIN]) -> Option<&'n [&'p OsStr]> {
+    None
+}
+
 /// The names in a path; `None` where it leads upwards or begins at the top.
 fn split(relative: &Path) -> Option<Vec<&OsStr>> {
-    // The deepest place of ours has seven names in all but made-up trees.
-    let mut names = Vec::with_capacity(8);
-    #[cfg(unix)]
-    {
-        use std::os::unix::ffi::OsStrExt;
-        let bytes = relative.as_os_str().as_bytes();
-        names.extend(bytes.split(|byte| *byte == b'/').map(OsStr::from_bytes));
-        // Nearly every path is spelled plainly; what is not is taken apart with all care.
-        if names.iter().all(|name| !matches!(name.as_bytes(), b"" | b"." | b"..")) {
-            return Some(names);
-        }
-        names.clear();
-    }
-    for component in relative.components() {
-        match component {
-            Component::Normal(name) => names.push(name),
-            _ => return None,
-        }
-    }
-    Some(names)
+    let normal = |component| match component {
+        Component::Normal(name) => Some(name),
+        _ => None,
+    };
+    relative.components().map(normal).collect()
 }
 
 /// The session that a marker's file name tells of: `compacted.<session>.marker`.
@@ -295,11 +316,10 @@ mod tests {
         ) {
             let (path, root) = (names.join("/"), names[..above.min(names.len())].join("/"));
             let (path, root) = (Path::new(&path), Path::new(&root));
-            let normal = |component| match component {
-                Component::Normal(name) => Some(name),
-                _ => None,
-            };
-            proptest::prop_assert_eq!(split(path), path.components().map(normal).collect::<Option<Vec<_>>>());
+            let mut names = [OsStr::new(""); PLAIN];
+            if let Some(names) = split_plainly(path, &mut names) {
+                proptest::prop_assert_eq!(Some(names.to_vec()), split(path));
+            }
             for root in [root, Path::new("/home/dev"), Path::new("/")] {
                 proptest::prop_assert_eq!(below(root, path), path.strip_prefix(root).ok());
             }
