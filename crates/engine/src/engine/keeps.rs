@@ -1,6 +1,6 @@
 //! What the engine gives out to be kept, and how it takes that up again when the program starts.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,11 +11,14 @@ use watchbill_core::roster::row::Row;
 use watchbill_store::tables::states::StateRow;
 
 use super::Engine;
-use crate::files::Paths;
+use crate::files::{ByWords, Paths};
 use crate::persist::changes::{Changes, Facts, FileChange};
 use crate::persist::kept::{Counted, KeptFile};
 use crate::session::Session;
 use crate::transcripts::{Fold, TrackedFile};
+
+/// For more transcripts than this no room is made before they are there.
+const EXPECTED: usize = 50_000;
 
 /// Where the pieces of files lie that the engine has put aside.
 pub trait Recall: Send + Sync {
@@ -40,6 +43,8 @@ pub(super) struct Keeping {
     last_move: Option<RegistryMove>,
     /// What was kept of these is of no use: they are to be read from their beginning.
     pub(super) begun_anew: Vec<PathBuf>,
+    /// While files are taken up: the sessions that several of them tell of.
+    of_several: HashSet<SessionId, ByWords>,
 }
 
 impl Keeping {
@@ -230,6 +235,14 @@ impl Engine {
         }
     }
 
+    /// At most so many transcripts are to be taken up: whoever makes room for them once need not move the earlier ones.
+    pub fn expect_files(&mut self, most: usize) {
+        // Numbers are not given again, so that a store of which much was forgotten expects too many.
+        let most = most.min(EXPECTED);
+        self.files.reserve(most);
+        self.sessions.reserve(most);
+    }
+
     /// Takes up what was kept of one transcript when the program ended. Says whether that is of use: what is of another
     /// version or damaged is left out, and its file will be read from its beginning. To be followed by
     /// [`Engine::restored`].
@@ -254,9 +267,7 @@ impl Engine {
             self.registry.restore_moves(moves);
             self.markers.restore(markers);
         }
-        let simple = |session: &Session| session.mains.len() == 1 && session.agents.is_empty();
-        let others = self.sessions.iter().filter(|(_, session)| !simple(session));
-        for id in others.map(|(id, _)| id.clone()).collect::<Vec<_>>() {
+        for id in std::mem::take(&mut self.keeping.of_several) {
             self.after_restore(&id);
         }
         self.lay_to_rest();
@@ -271,8 +282,12 @@ impl Engine {
         kept.problems(&path).for_each(|problem| self.problems.set(problem));
         match (file.fold(), &kept.counted) {
             (Fold::Main(fold), Counted::Session { inherited, shared }) => {
-                let session = self.sessions.entry(fold.lineage().session.clone()).or_default();
+                let id = &fold.lineage().session;
+                let session = self.sessions.entry(id.clone()).or_default();
                 session.mains.insert(path.clone());
+                if session.mains.len() > 1 {
+                    self.keeping.of_several.insert(id.clone());
+                }
                 session.root = root;
                 session.requests = fold.requests();
                 session.lineage = Some((path.clone(), fold.lineage_revision()));
@@ -283,6 +298,7 @@ impl Engine {
                 let running = !copies && fold.is_running(self.now, self.settings.timeouts.idle);
                 let calls = if copies { Vec::new() } else { fold.pending_tools().cloned().collect() };
                 if let Some(with) = with {
+                    self.keeping.of_several.insert(with.clone());
                     let session = self.sessions.entry(with.clone()).or_default();
                     session.set_agent_tokens(&path, *tokens);
                     session.set_agent_running(&path, running);
