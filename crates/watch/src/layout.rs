@@ -162,10 +162,7 @@ const PLAIN: usize = 8;
 /// The same as [`split`] for nearly every path, since few are long or oddly spelled: a start asks for thousands, and finds
 /// the room for the names without asking the allocator.
 #[cfg(unix)]
-fn split_plainly<'n, 'p>(
-    relative: &'p Path,
-    names: &'n mut [&'p OsStr; PLAIN],
-) -> Option<&'n [&'p OsStr]> {
+fn split_plainly<'n, 'p>(relative: &'p Path, names: &'n mut [&'p OsStr; PLAIN]) -> Option<&'n [&'p OsStr]> {
     use std::os::unix::ffi::OsStrExt;
     let bytes = relative.as_os_str().as_bytes();
     let (mut count, mut from) = (0, 0);
