@@ -114,8 +114,9 @@ pub(super) fn assemble(
         let forks = &forks[first];
         chains.push(Assembly { nodes, forest, announced, order: &order, forks, names }.chain(first));
     }
+    let mut by_session = HashMap::with_capacity(nodes.len());
     let seen = nodes.iter().filter(|(_, node)| node.seen);
-    let by_session = seen.map(|(number, node)| (node.id.clone(), place[root[number]])).collect();
+    by_session.extend(seen.map(|(number, node)| (node.id.clone(), place[root[number]])));
     Chains { chains, by_session }
 }
 
