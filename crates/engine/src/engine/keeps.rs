@@ -11,7 +11,7 @@ use watchbill_core::roster::row::Row;
 use watchbill_store::tables::states::StateRow;
 
 use super::Engine;
-use crate::files::{ByWords, Paths};
+use crate::files::{ByWords, FilePath, Paths};
 use crate::persist::changes::{Changes, Facts, FileChange};
 use crate::persist::kept::{Counted, KeptFile};
 use crate::session::Session;
@@ -218,8 +218,9 @@ impl Engine {
             Fold::Agent(_) => {
                 let with = file.counted_with.clone();
                 let session = with.as_ref().and_then(|id| self.sessions.get(id));
-                let tokens =
-                    session.and_then(|session| session.agents.get(path).copied()).unwrap_or_default();
+                let tokens = session
+                    .and_then(|session| session.agents.get(path.as_os_str()).copied())
+                    .unwrap_or_default();
                 Some((with.clone(), Counted::Agent { with, tokens }))
             }
         }
@@ -256,7 +257,7 @@ impl Engine {
             Ok((file, kept))
         });
         let Ok((file, kept)) = restored else { return false };
-        self.take_kept(path.to_path_buf(), root, file, &kept);
+        self.take_kept(path.into(), root, file, &kept);
         true
     }
 
@@ -275,7 +276,7 @@ impl Engine {
         (self.chains_dirty, self.problems_dirty) = (true, true);
     }
 
-    fn take_kept(&mut self, path: PathBuf, root: PathBuf, mut file: TrackedFile, kept: &KeptFile<'_>) {
+    fn take_kept(&mut self, path: FilePath, root: PathBuf, mut file: TrackedFile, kept: &KeptFile<'_>) {
         if self.keeping.on {
             file.note_new();
         }
@@ -284,7 +285,7 @@ impl Engine {
             (Fold::Main(fold), Counted::Session { inherited, shared }) => {
                 let id = &fold.lineage().session;
                 let session = self.sessions.entry(id.clone()).or_default();
-                session.mains.insert(path.clone());
+                session.add_main(path.clone());
                 if session.mains.len() > 1 {
                     self.keeping.of_several.insert(id.clone());
                 }
@@ -317,7 +318,7 @@ impl Engine {
     fn after_restore(&mut self, id: &SessionId) {
         let main = self
             .main_file(id)
-            .and_then(|(path, file)| Some((path.to_path_buf(), file.main()?.lineage_revision())));
+            .and_then(|(path, file)| Some((FilePath::from(path), file.main()?.lineage_revision())));
         let Some(session) = self.sessions.get_mut(id) else { return };
         session.lineage = main;
         let active =
@@ -379,6 +380,6 @@ impl Engine {
             return;
         }
         let Some(Session { mains, copies, .. }) = self.sessions.get(id) else { return };
-        self.keeping.files.extend(mains.iter().chain(copies).cloned());
+        self.keeping.files.extend(mains.iter().chain(copies).map(|path| path.to_path_buf()));
     }
 }
