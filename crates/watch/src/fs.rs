@@ -297,6 +297,22 @@ pub(crate) fn stat_of(meta: &std::fs::Metadata) -> FileStat {
     FileStat { id: id_of(meta), len: meta.len(), mtime, kind: kind_of(meta.file_type()) }
 }
 
+/// The same from what Linux says itself.
+#[cfg(target_os = "linux")]
+pub(crate) fn stat_of_raw(stat: &rustix::fs::Stat) -> FileStat {
+    use rustix::fs::FileType;
+    let kind = match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => FileKind::File,
+        FileType::Directory => FileKind::Dir,
+        _ => FileKind::Other,
+    };
+    // Towards 1970 from both sides, as above.
+    let nanos = i128::from(stat.st_mtime) * 1_000_000_000 + i128::from(stat.st_mtime_nsec);
+    let mtime = Timestamp::from_millis(i64::try_from(nanos / 1_000_000).unwrap_or(i64::MAX));
+    let id = FileId { dev: stat.st_dev, ino: stat.st_ino };
+    FileStat { id, len: u64::try_from(stat.st_size).unwrap_or(0), mtime, kind }
+}
+
 fn timestamp_of(time: SystemTime) -> Timestamp {
     let millis = match time.duration_since(SystemTime::UNIX_EPOCH) {
         Ok(after) => i64::try_from(after.as_millis()).unwrap_or(i64::MAX),

@@ -3,13 +3,13 @@
 //! A start that finds nothing changed consists of little else. So a file is asked for by its name in the folder that
 //! is open already, rather than by its whole path, which the system would take apart for each of thousands.
 
-use std::fs::FileType;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use watchbill_core::problem::{Problem, ProblemKind};
 
-use crate::fs::{FileId, FileKind, FileStat, Walk, Want, kind_of, problem, problem_of, stat_of};
+use crate::fs::{FileId, FileKind, FileStat, Walk, Want, problem, problem_of, stat_of};
+use crate::names::{NameKind, names_in};
 
 /// Everything at or below `top` that is wanted; see [`crate::fs::Fs::walk`].
 pub fn walk(top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> Want) -> Walk {
@@ -32,18 +32,9 @@ pub fn walk(top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> Want) -> Walk {
             take(look_for(top, folder.join(name), want));
             continue;
         }
-        match std::fs::read_dir(&folder) {
-            Ok(entries) => {
-                for entry in entries {
-                    take(entry.map_err(Trouble::Io).and_then(|entry| {
-                        let kind = entry
-                            .file_type()
-                            .map_err(|error| Trouble::At(problem_of(&entry.path(), &error)))?;
-                        look(top, entry.path(), kind, &|| entry.metadata().map(|meta| stat_of(&meta)), want)
-                    }));
-                }
-            }
-            Err(error) => take(Err(Trouble::Io(error))),
+        let listed = names_in(&folder, &mut |path, kind, own| take(look(top, path, kind, own, want)));
+        if let Err(error) = listed {
+            take(Err(Trouble::Io(error)));
         }
     }
     walk
@@ -70,21 +61,26 @@ fn look_for(
     want: &mut dyn FnMut(&Path, FileKind) -> Want,
 ) -> Result<Met, Trouble> {
     let meta = std::fs::symlink_metadata(&path).map_err(Trouble::Io)?;
-    look(top, path, meta.file_type(), &|| Ok(stat_of(&meta)), want)
+    look(top, path, Ok(NameKind::of(meta.file_type())), &|| Ok(stat_of(&meta)), want)
 }
 
 /// Looks at one place; `own` is its `stat`, should it be no link.
 fn look(
     top: &Path,
     path: PathBuf,
-    kind: FileType,
+    kind: io::Result<NameKind>,
     own: &dyn Fn() -> io::Result<FileStat>,
     want: &mut dyn FnMut(&Path, FileKind) -> Want,
 ) -> Result<Met, Trouble> {
     let at = |error: io::Error| Trouble::At(problem_of(&path, &error));
     // Only for a link has its target to be asked before anything else.
-    let target = if kind.is_symlink() { Some(stat(&path).map_err(at)?) } else { None };
-    let kind = target.map_or_else(|| kind_of(kind), |target| target.kind);
+    let (target, kind) = match kind.map_err(at)? {
+        NameKind::Plain(kind) => (None, kind),
+        NameKind::Link => {
+            let target = stat(&path).map_err(at)?;
+            (Some(target), target.kind)
+        }
+    };
     if let Some(target) = target.filter(|target| target.kind == FileKind::Dir)
         && let Some(above) = same_folder_above(top, &path, target.id)
     {

@@ -227,3 +227,27 @@ proptest::proptest! {
         }
     }
 }
+
+#[test]
+fn a_walk_says_of_a_file_what_asking_for_it_alone_says() {
+    use std::time::{Duration, UNIX_EPOCH};
+    use watchbill_watch::Fs;
+    let dir = TempDir::new().expect("a temporary folder");
+    let root = dir.path().canonicalize().expect("there");
+    let times = [
+        UNIX_EPOCH - Duration::new(86_400, 999_600_000),
+        UNIX_EPOCH,
+        UNIX_EPOCH + Duration::new(1_700_000_000, 1_999_999),
+    ];
+    for (n, time) in times.into_iter().enumerate() {
+        let path = root.join(format!("projects/p/{n}.jsonl"));
+        write(&path);
+        let file = std::fs::File::options().append(true).open(&path).expect("there");
+        file.set_modified(time).expect("set");
+    }
+    let scan = scan(&StdFs, std::slice::from_ref(&root));
+    assert_eq!(names(&scan), ["projects/p/2.jsonl", "projects/p/1.jsonl", "projects/p/0.jsonl"]);
+    for found in &scan.found {
+        assert_eq!(StdFs.stat(&found.path).expect("there"), found.stat, "{}", found.path.display());
+    }
+}
