@@ -78,7 +78,8 @@ impl ArchivedFs {
     }
 
     fn archived(&self, path: &Path) -> Option<ArchiveRow> {
-        let path = path.to_str()?;
+        // Nothing but transcripts is archived; other files are asked for that are seldom there, `.git` above all.
+        let path = path.to_str().filter(|path| path.ends_with(".jsonl"))?;
         self.ask(|store| store.archived(path))
     }
 }
