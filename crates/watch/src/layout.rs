@@ -1,5 +1,6 @@
 //! What a path below the agent's folder is, from its name alone.
 
+use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path};
 use std::sync::Arc;
@@ -114,15 +115,15 @@ enum Recognized<'p> {
 
 impl Recognized<'_> {
     fn place(self) -> Place {
-        let id = |name: &[u8]| SessionId::new(&String::from_utf8_lossy(name));
-        let text = |name: &[u8]| Arc::from(String::from_utf8_lossy(name));
+        let id = |name: &[u8]| SessionId::new(&text_of(name));
+        let text = |name: &[u8]| Arc::from(text_of(name));
         match self {
             Self::Transcript { project, session } => {
                 Place::Transcript { project: project.to_owned(), session: id(session) }
             }
             Self::Subagent { project, session, agent, meta } => {
                 let project = project.to_owned();
-                let (session, agent) = (SessionId::new(&session.to_string_lossy()), text(agent));
+                let (session, agent) = (id(session.as_encoded_bytes()), text(agent));
                 match meta {
                     true => Place::SubagentMeta { project, session, agent },
                     false => Place::Subagent { project, session, agent },
@@ -136,6 +137,11 @@ impl Recognized<'_> {
             Self::StatusFile { session } => Place::StatusFile { session: id(session) },
         }
     }
+}
+
+/// A name as text. Whether it is text at all is quickly seen, what else it is takes ten times as long.
+fn text_of(name: &[u8]) -> Cow<'_, str> {
+    std::str::from_utf8(name).map_or_else(|_| String::from_utf8_lossy(name), Cow::Borrowed)
 }
 
 fn recognize(relative: &Path) -> Option<Recognized<'_>> {
