@@ -102,8 +102,8 @@ pub struct Engine {
     /// Canonical.
     roots: Vec<PathBuf>,
     pub(crate) files: Files,
-    /// Looked up several times for each row; nothing depends on an order among them.
-    pub(crate) sessions: HashMap<SessionId, Session, ByWords>,
+    /// Looked up several times for each row; nothing depends on an order among them. Boxed, so that the table is small.
+    pub(crate) sessions: HashMap<SessionId, Box<Session>, ByWords>,
     registry: Registry,
     folders: Folders,
     looks_elsewhere: bool,

@@ -379,7 +379,8 @@ impl Engine {
         if !self.keeping.on {
             return;
         }
-        let Some(Session { mains, copies, .. }) = self.sessions.get(id) else { return };
+        let Some(session) = self.sessions.get(id) else { return };
+        let Session { mains, copies, .. } = &**session;
         self.keeping.files.extend(mains.iter().chain(copies).map(|path| path.to_path_buf()));
     }
 }

@@ -52,7 +52,7 @@ impl Engine {
     pub(super) fn makings<'a>(&'a self, id: &'a SessionId) -> Makings<'a> {
         Makings {
             id,
-            session: self.sessions.get(id),
+            session: self.sessions.get(id).map(|session| &**session),
             fold: self.main_file(id).and_then(|(path, file)| Some((path, &**file.main()?))),
             registry: &self.registry,
             hooks: self.hooks.of(id),
