@@ -31,7 +31,7 @@ impl Running {
         self.started.len() < before
     }
 
-    /// The clock was set back to `at`: nothing has begun after that.
+    /// The clock was set back: nothing of this has begun after `at`, whatever the clock said then.
     pub fn set_back(&mut self, at: Timestamp) {
         for (_, started) in &mut self.started {
             *started = (*started).min(at);

@@ -120,22 +120,29 @@ impl SessionFold {
         let now = self.clock.unwrap_or_default();
 
         let behind = self.advanced_to.is_some_and(|advanced| advanced > now);
-        if !behind {
+        // What subagents write only puts off what is shown. Between two records of this file it does not count: of files, the
+        // one that is read first must not decide what the other one says.
+        let agents_at = self.turn.agents_at.take();
+        let apart = agents_at > self.turn.last_activity;
+        if !behind && !apart {
             // What fired ahead of the records would fire now in just the same way.
             if let Some(ahead) = self.ahead.take() {
                 self.machine = *ahead;
             }
             self.machine.fire_until(now, &self.turn, out);
             self.fold(record, now, out);
+            self.turn.agents_at = agents_at;
             return;
         }
 
-        // The clock is ahead of the record: only what is different afterwards is told.
+        // The clock is ahead of the record, or what is shown is not what this file alone says: only what is different
+        // afterwards is told.
         let before = self.shown_key();
         let mut scratch = std::mem::take(&mut self.scratch);
         self.ahead = None;
         self.machine.fire_until(now, &self.turn, &mut scratch);
         self.fold(record, now, &mut scratch);
+        self.turn.agents_at = agents_at;
         self.fire_ahead(&mut scratch);
         self.tell_difference(before, scratch, out);
     }
@@ -156,9 +163,11 @@ impl SessionFold {
         self.clock = Some(at);
         self.turn.last_activity = self.turn.last_activity.min(Some(at));
         self.turn.stirred_at = self.turn.stirred_at.min(Some(at));
+        self.turn.agents_at = self.turn.agents_at.min(Some(at));
         self.turn.pending.set_back(at);
-        self.turn.agents.set_back(at);
-        self.tasks.set_back(at);
+        // Whatever is stamped later than this was written after the clock had been set, and they were begun before.
+        self.turn.agents.set_back(at - SET_BACK);
+        self.tasks.set_back(at - SET_BACK);
     }
 
     /// Fires the deadlines up to `now`. A time before an earlier one is ignored: clocks that go back take
@@ -182,12 +191,12 @@ impl SessionFold {
     /// A subagent of this session wrote something into its own file. It never moves the turn, but while one runs or
     /// only subagents work, the session is not idle.
     pub fn subagent_active(&mut self, at: Timestamp, out: &mut Vec<Effect>) {
-        if self.turn.stirred_at >= Some(at) {
+        if self.turn.agents_at >= Some(at) {
             return;
         }
         let before = self.shown_key();
         let mut scratch = std::mem::take(&mut self.scratch);
-        self.turn.stirred_at = Some(at);
+        self.turn.agents_at = Some(at);
         self.ahead = None;
         self.fire_ahead(&mut scratch);
         self.tell_difference(before, scratch, out);

@@ -33,9 +33,10 @@ pub(crate) struct Turn {
     pub announced_agents: u32,
     /// Time of the newest record that is activity.
     pub last_activity: Option<Timestamp>,
-    /// Time of the newest sign of life that is no activity of this file: a subagent wrote something into its own, or
-    /// background work has ended and a notice is on its way.
+    /// Time at which background work has last ended: a notice is on its way.
     pub stirred_at: Option<Timestamp>,
+    /// Time at which a subagent has last written something into its own file.
+    pub agents_at: Option<Timestamp>,
     /// The request is being tried again.
     pub retry: Option<Retry>,
     /// What the last failure said, one line.
@@ -65,9 +66,15 @@ impl Turn {
             announced_agents: 0,
             last_activity: None,
             stirred_at: None,
+            agents_at: None,
             retry: None,
             failure: None,
         }
+    }
+
+    /// The newest sign of life that is no activity of this file.
+    fn stirred(&self) -> Option<Timestamp> {
+        self.stirred_at.max(self.agents_at)
     }
 
     /// Subagents that run by themselves: our count or the client's, whichever knows of more.
@@ -79,7 +86,9 @@ impl Turn {
 /// What happens to a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Event {
-    /// A prompt, an answer's block or a tool's result: a turn begins or goes on.
+    /// A prompt: a turn begins, unless one runs.
+    Prompted,
+    /// An answer's block or a tool's result: a turn goes on, or begins.
     Moved,
     /// The request failed and is tried again.
     Retried,
@@ -95,6 +104,8 @@ pub(crate) enum Event {
 pub(crate) struct Context<'a> {
     /// The time of the record, or of the deadline.
     pub now: Timestamp,
+    /// The event, for the actions, which are not given it.
+    pub event: Event,
     /// The session.
     pub turn: &'a Turn,
     /// Where transitions go.
@@ -112,6 +123,8 @@ pub(crate) struct Shown {
     pub since: Option<Timestamp>,
     /// Silence decided.
     pub by_timeout: bool,
+    /// While silence has it that a turn is over: since when it had run. If the next record goes on with it, that was no end.
+    pub worked_since: Option<Timestamp>,
 }
 
 #[state_machine(
@@ -140,10 +153,10 @@ impl Shown {
     ) -> Outcome<Phase> {
         let turn = context.turn;
         match event {
-            Event::Moved | Event::Reconsider => match asked(turn, context.now) {
+            Event::Prompted | Event::Moved | Event::Reconsider => match asked(turn, context.now) {
                 Some((kind, by_timeout)) => Transition(Phase::waiting_for_approval(kind, by_timeout)),
                 // A self-transition would run the entry action again; only what is shown may change.
-                None if *event == Event::Moved && kind.is_some() => {
+                None if *event != Event::Reconsider && kind.is_some() => {
                     *kind = None;
                     self.show(State::Working, None, false, context);
                     Handled
@@ -180,7 +193,7 @@ impl Shown {
         context: &mut Context<'_>,
     ) -> Outcome<Phase> {
         match event {
-            Event::Moved | Event::Reconsider => match asked(context.turn, context.now) {
+            Event::Prompted | Event::Moved | Event::Reconsider => match asked(context.turn, context.now) {
                 Some((now_kind, now_by_timeout)) => {
                     (*kind, *by_timeout) = (now_kind, now_by_timeout);
                     self.show(State::WaitingForApproval, Some(now_kind), now_by_timeout, context);
@@ -212,7 +225,7 @@ impl Shown {
                 }
                 if *by_timeout {
                     *by_timeout = false;
-                    self.by_timeout = false;
+                    (self.by_timeout, self.worked_since) = (false, None);
                 }
                 Handled
             }
@@ -240,7 +253,7 @@ impl Shown {
     #[superstate]
     fn known(event: &Event, context: &mut Context<'_>) -> Outcome<Phase> {
         match event {
-            Event::Moved => Transition(match asked(context.turn, context.now) {
+            Event::Prompted | Event::Moved => Transition(match asked(context.turn, context.now) {
                 Some((kind, by_timeout)) => Phase::waiting_for_approval(kind, by_timeout),
                 None => Phase::working(None),
             }),
@@ -284,10 +297,20 @@ impl Shown {
         // A retry is an incident within the same work: the person wants to know how long that has gone on.
         let retry = Some(StateKind::Retrying);
         let incident = from == State::Working && state == from && (kind == retry || self.kind == retry);
+        let refuted = match (state, by_timeout) {
+            (State::Idle | State::WaitingForInput, true) => {
+                self.worked_since = self.worked_since.or(self.since.filter(|_| from == State::Working));
+                None
+            }
+            _ => {
+                let goes_on = matches!(context.event, Event::Moved | Event::Retried);
+                self.worked_since.take().filter(|_| goes_on && state == State::Working)
+            }
+        };
         (self.state, self.kind, self.by_timeout) = (state, kind, by_timeout);
         if changed {
             if !incident {
-                self.since = Some(context.now);
+                self.since = refuted.or(Some(context.now));
             }
             let detail = describe(self, context.turn);
             context.out.push(Effect::Transition { from, to: state, kind, at: context.now, detail });
@@ -323,7 +346,7 @@ fn stale_at(turn: &Turn, kind: Option<StateKind>) -> Option<Timestamp> {
     if !turn.pending.is_empty() || (kind == Some(StateKind::Background) && turn.agents_running() > 0) {
         return None;
     }
-    let quiet_since = turn.last_activity.max(turn.stirred_at).max(turn.retry.map(|retry| retry.due))?;
+    let quiet_since = turn.last_activity.max(turn.stirred()).max(turn.retry.map(|retry| retry.due))?;
     Some(quiet_since + turn.timeouts.stale)
 }
 
@@ -331,7 +354,7 @@ fn stale_at(turn: &Turn, kind: Option<StateKind>) -> Option<Timestamp> {
 /// becomes idle too; a witness that knows better outranks the machine. But while work goes on in a subagent's file,
 /// that is activity as well.
 fn idle_at(turn: &Turn, shown: &Shown) -> Option<Timestamp> {
-    let stirred_at = turn.stirred_at.filter(|_| shown.state == State::Working);
+    let stirred_at = turn.stirred().filter(|_| shown.state == State::Working);
     Some(turn.last_activity.max(stirred_at).or(shown.since)? + turn.timeouts.idle)
 }
 
@@ -342,7 +365,13 @@ pub(crate) struct Machine(InitializedStateMachine<Shown>);
 impl Machine {
     /// Starts idle.
     pub fn new() -> Self {
-        Self::showing(Shown { state: State::Idle, kind: None, since: None, by_timeout: false })
+        Self::showing(Shown {
+            state: State::Idle,
+            kind: None,
+            since: None,
+            by_timeout: false,
+            worked_since: None,
+        })
     }
 
     /// The machine that shows this: what is shown names the phase and everything in it.
@@ -360,13 +389,18 @@ impl Machine {
         *machine.state_mut() = phase;
         // Left alone, the entry would run with the first event's context. It finds everything shown already.
         let turn = Turn::new(Timeouts::default());
-        let mut context = Context { now: Timestamp::default(), turn: &turn, out: &mut Vec::new() };
+        let mut context = Context {
+            now: Timestamp::default(),
+            event: Event::Reconsider,
+            turn: &turn,
+            out: &mut Vec::new(),
+        };
         Self(machine.init_with_context(&mut context))
     }
 
     /// Handles one event at its time.
     pub fn handle(&mut self, event: Event, now: Timestamp, turn: &Turn, out: &mut Vec<Effect>) {
-        self.0.handle_with_context(&event, &mut Context { now, turn, out });
+        self.0.handle_with_context(&event, &mut Context { now, event, turn, out });
     }
 
     /// What is shown.

@@ -162,3 +162,45 @@ fn a_subagents_word_begins_no_turn_and_keeps_no_ended_one() {
     play.fold.subagent_active(at(602.0), &mut play.out);
     assert_eq!(play.now(), IDLE);
 }
+
+#[test]
+fn a_new_prompt_begins_its_own_time_though_a_subagent_wrote_meanwhile() {
+    let records = [prompt(0.0, "go"), prompt(70.0, "and now this")];
+    let mut live = Play::of(records[..1].to_vec());
+    live.fold.subagent_active(at(50.0), &mut live.out);
+    assert_eq!(live.advance(69.0).now(), WORKING, "a subagent is at work, so this silence is no end");
+    live.apply(&records[1]);
+    assert_eq!(live.reading().since, at(70.0));
+    let mut cold = Play::of(records.to_vec());
+    cold.fold.subagent_active(at(50.0), &mut cold.out);
+    assert_eq!(cold.reading(), live.reading());
+    assert_eq!(live.path(), [WORKING], "what was never so is not told");
+}
+
+#[test]
+fn a_turn_that_goes_on_after_a_long_silence_has_never_stopped() {
+    let delegates = [prompt(0.0, "go"), calls(1.0, "a", "Agent"), returns(900.0, "a")];
+    let mut live = Play::of(delegates[..2].to_vec());
+    live.fold.subagent_active(at(599.0), &mut live.out);
+    assert_eq!(live.advance(800.0).now(), WORKING);
+    live.apply(&delegates[2]);
+    assert_eq!((live.now(), live.reading().since), (WORKING, at(0.0)));
+    assert_eq!(Play::of(delegates.to_vec()).reading(), live.reading(), "who starts now says the same");
+
+    let mut silent = Play::of([prompt(0.0, "go"), closes(1.0, "done"), prompt(2.0, "more")]);
+    assert_eq!(silent.advance(70.0).now(), ENDED, "inferred");
+    silent.apply(&says(80.0, "still at it"));
+    assert_eq!((silent.now(), silent.reading().since), (WORKING, at(2.0)), "the guess was wrong");
+    silent.advance(200.0);
+    silent.apply(&prompt(300.0, "again"));
+    assert_eq!(silent.reading().since, at(300.0), "a prompt is no part of the turn before it");
+}
+
+#[test]
+fn a_process_that_starts_after_the_clock_was_set_back_leaves_nothing_running() {
+    let mut records = delegated();
+    records.push(prompt(-5_000.0, "again"));
+    // Written after the first prompt, and stamped before it.
+    records.push(session_start(-5_011.0, "resume"));
+    assert_eq!(Play::of(records).fold.facts().subagents_running, 0);
+}

@@ -138,11 +138,51 @@ proptest! {
         prop_assert_eq!(live.now(), IDLE);
     }
 
+    /// The file of a subagent is read before or after that of its session, as chance has it.
     #[test]
-    fn what_is_told_is_what_is_seen(records in a_transcript(), look in 0.0..10_000.0f64) {
+    fn when_it_is_heard_that_subagents_wrote_decides_nothing(
+        records in a_transcript(),
+        stirs in prop::collection::vec((0usize..31, -20.0..700.0f64), 0..12),
+        looks in any::<bool>(),
+    ) {
+        let mut live = Play::new();
+        let mut heard = Vec::new();
+        for (n, record) in records.iter().enumerate() {
+            for (_, ahead) in stirs.iter().filter(|(place, _)| *place == n) {
+                let when = Timestamp::from_millis(
+                    live.fold.clock().unwrap_or(at(0.0)).as_millis() + (*ahead * 1000.0) as i64,
+                );
+                live.fold.subagent_active(when, &mut live.out);
+                if looks {
+                    live.fold.advance(when, &mut live.out);
+                }
+                heard.push(when);
+            }
+            live.apply(record);
+        }
+        let mut cold = Play::of(records.clone());
+        heard.iter().rev().for_each(|when| cold.fold.subagent_active(*when, &mut cold.out));
+        if let Some(newest) = heard.iter().max().filter(|_| looks) {
+            cold.fold.advance(*newest, &mut cold.out);
+        }
+        prop_assert_eq!(seen(&live), seen(&cold));
+        cold.advance(MUCH_LATER);
+        live.advance(MUCH_LATER);
+        prop_assert_eq!(seen(&live), seen(&cold));
+    }
+
+    #[test]
+    fn what_is_told_is_what_is_seen(
+        records in a_transcript(),
+        look in 0.0..10_000.0f64,
+        stir in prop::option::of(0.0..1_000.0f64),
+    ) {
         let mut play = Play::new();
         let mut told = IDLE;
         for (n, record) in records.iter().enumerate() {
+            if n == records.len() / 3 && let Some(stir) = stir {
+                play.fold.subagent_active(at(stir), &mut play.out);
+            }
             if n == records.len() / 2 {
                 play.advance(look);
             }

@@ -55,8 +55,8 @@ impl SessionFold {
             }
             Body::System(system) => self.fold_system(system, step),
             Body::Progress => {
-                if self.in_turn() {
-                    // It comes from a tool that runs, so nobody is asked at this moment.
+                // It comes from a tool that runs, so nobody is asked at this moment, whatever silence has made of it.
+                if self.in_turn() || !self.turn.pending.is_empty() {
                     self.turn.pending.heartbeat(now);
                     self.touch(&step);
                     self.machine.handle(Event::Moved, now, &self.turn, step.out);
@@ -136,7 +136,7 @@ impl SessionFold {
         }
         self.turn.failure = None;
         self.facts.prompt_at = self.facts.prompt_at.max(Some(step.now));
-        self.move_on(step);
+        self.move_on(Event::Prompted, step);
     }
 
     fn fold_results(&mut self, results: &[ToolResult<'_>], step: Step<'_, '_>) {
@@ -155,7 +155,7 @@ impl SessionFold {
         // result is no new turn. Neither is the one that the person's refusal leaves behind.
         let refused = results.iter().any(|result| result.denied == Some(Denial::User));
         if ours || !(refused || self.machine.shown().state == State::WaitingForInput) {
-            self.move_on(step);
+            self.move_on(Event::Moved, step);
         } else {
             self.touch(&step);
         }
@@ -196,7 +196,7 @@ impl SessionFold {
             self.ended_message = message;
         } else if self.in_turn() || !(answer.aborted || (message.is_some() && message == self.ended_message))
         {
-            self.move_on(step);
+            self.move_on(Event::Moved, step);
         } else {
             // A late block of an answer that was cut off or is over.
             self.touch(&step);
@@ -319,11 +319,11 @@ impl SessionFold {
     }
 
     /// A turn begins or goes on.
-    fn move_on(&mut self, step: Step<'_, '_>) {
+    fn move_on(&mut self, event: Event, step: Step<'_, '_>) {
         self.turn.retry = None;
         self.ended_message = None;
         self.touch(&step);
-        self.machine.handle(Event::Moved, step.now, &self.turn, step.out);
+        self.machine.handle(event, step.now, &self.turn, step.out);
     }
 
     /// The turn is over.
