@@ -56,7 +56,7 @@ mod tests {
                  {{\"type\":\"user\",\"uuid\":\"{n:08x}-0000-4000-8000-000000000003\",\"message\":{{\"content\":[{{\"type\":\"tool_result\",\"tool_use_id\":\"t{n}\",\"content\":\"done\"}}]}}}}\n"
             );
         }
-        fs.append(&PathBuf::from(PATH), text.as_bytes());
+        fs.append(PATH, text.as_bytes());
         let session = SessionId::new("s");
         TimelinePlan {
             session: session.clone(),
@@ -71,7 +71,7 @@ mod tests {
     fn the_newest_items_are_the_last_ones_of_the_whole() {
         let fs = MemFs::new();
         let plan = plan_of(&fs, 5000);
-        fs.append(&PathBuf::from(PATH), b"{\"type\":\"user\",\"message\":{\"content\":\"torn");
+        fs.append(PATH, b"{\"type\":\"user\",\"message\":{\"content\":\"torn");
         let whole = TimelineReader::default().read(&fs, &plan, Stretch::new(None, 200)).unwrap();
         let newest = newest(&fs, &plan, 200).unwrap();
         assert_eq!((newest.from, newest.total, whole.total), (0, 200, 10_000));
@@ -88,7 +88,7 @@ mod tests {
         let fs = MemFs::new();
         let plan = plan_of(&fs, 100);
         assert_eq!(newest(&fs, &plan, 200), None);
-        fs.append(&PathBuf::from(PATH), &vec![b'x'; LONG as usize]);
+        fs.append(PATH, &vec![b'x'; LONG as usize]);
         assert_eq!(newest(&fs, &plan, 200), None);
         assert_eq!(newest(&MemFs::new(), &plan, 200), None);
     }
