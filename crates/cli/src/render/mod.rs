@@ -117,32 +117,51 @@ pub fn doing(session: &TrackedSession) -> String {
         }
         ("waiting_for_approval", Some("plan" | "dialog"), _) => words.to_owned(),
         ("waiting_for_approval", _, Some(tool)) => format!("wants to run {tool}"),
-        ("working", Some("retrying" | "compacting"), _) => one_line(&session.state_reason.detail),
+        ("working", Some("compacting"), _) => words.to_owned(),
+        ("working", Some("retrying"), _) => trouble(session),
         ("working", _, Some(tool)) => tool,
-        (_, Some("error" | "limit"), _) => {
-            // The registry only confirms that it is over; the rest is what went wrong.
-            let detail = one_line(&session.state_reason.detail);
-            let error = detail.strip_prefix("registry says ").and_then(|rest| rest.split_once("; "));
-            error.map(|(_, error)| error.to_owned()).unwrap_or(detail)
-        }
+        (_, Some("error" | "limit"), _) => trouble(session),
         _ => words.to_owned(),
     }
+}
+
+/// What went wrong. The registry only confirms that a turn runs or is over; the rest is it.
+fn trouble(session: &TrackedSession) -> String {
+    let detail = one_line(&session.state_reason.detail);
+    let rest = detail.strip_prefix("registry says ").and_then(|rest| rest.split_once("; "));
+    rest.map(|(_, trouble)| trouble.to_owned()).unwrap_or(detail)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_session_has_the_name_that_it_has_in_the_window() {
-        let mut row: TrackedSession = serde_json::from_value(serde_json::json!({
+    fn row() -> TrackedSession {
+        serde_json::from_value(serde_json::json!({
             "sessionId": "0123456789", "source": "watcher", "agent": "claude", "status": "working",
             "state": "working", "group": "working", "stateSince": "2026-11-20T12:00:00.000Z",
             "stateReason": { "source": "registry", "detail": "", "confidence": "observed" },
             "hasPendingToolUse": false, "lastActivityAt": "2026-11-20T12:00:00.000Z", "workChainId": "c",
             "compactionCount": 0, "segmentCount": 1,
         }))
-        .unwrap();
+        .unwrap()
+    }
+
+    #[test]
+    fn what_is_going_on_is_said_and_not_who_said_so() {
+        let mut row = row();
+        row.state_kind = Some("compacting".into());
+        row.state_reason.detail =
+            "registry says `busy`; a hook says that the context is being compacted".into();
+        assert_eq!(doing(&row), "compacting");
+        row.state_kind = Some("retrying".into());
+        row.state_reason.detail = "registry says `busy`; retry 2 of 10 in 5 s".into();
+        assert_eq!(doing(&row), "retry 2 of 10 in 5 s");
+    }
+
+    #[test]
+    fn a_session_has_the_name_that_it_has_in_the_window() {
+        let mut row = row();
         assert_eq!(name(&row), "session 01234567");
         row.summary = Some("It is done".into());
         assert_eq!(name(&row), "It is done");
