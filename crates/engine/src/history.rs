@@ -34,8 +34,8 @@ use file::{FileHistory, With};
 pub use historian::{Historian, HistorianParts};
 pub use recoverer::put_right;
 
-/// Files that are kept ready: those that grow at the moment.
-const READY: usize = 64;
+/// Files that are kept ready: those that grow at the moment, or are to be read in one step.
+pub(crate) const READY: usize = 192;
 
 /// What one look at a file gave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -100,8 +100,11 @@ impl HistoryIndex {
     /// # Errors
     /// When the store cannot be read. What is stored in another form is no error: the file is read from its beginning.
     pub fn take_up(&mut self, store: &Store, path: &Path, place: &Place) -> Result<(), StoreError> {
-        if let Some(at) = self.used.iter().position(|used| used == path) {
-            self.used[at..].rotate_left(1);
+        // Most are not there, and to compare with each one that is takes a hundredth of a first index.
+        if self.ready.contains_key(path) {
+            if let Some(at) = self.used.iter().rposition(|used| used == path) {
+                self.used[at..].rotate_left(1);
+            }
             return Ok(());
         }
         if self.used.len() == READY {

@@ -13,7 +13,7 @@ use watchbill_watch::scan::{Found, scan};
 use crate::clock::{Clock, SystemClock};
 use crate::cold::look_and_keep;
 use crate::engine::{Outlook, World};
-use crate::history::{HistoryIndex, IndexError};
+use crate::history::{HistoryIndex, IndexError, READY};
 use crate::left_out;
 use crate::settings::Settings;
 use crate::stored::refusal;
@@ -22,7 +22,7 @@ use crate::transcripts::beside::Beside;
 
 /// A transaction is ended after so many bytes of transcripts, or so many files: what an unclean exit costs at most.
 const STEP_BYTES: u64 = 64 << 20;
-const STEP_FILES: usize = 48;
+const STEP_FILES: usize = READY;
 /// From so many bytes on the index is built in large pieces.
 const MANY: u64 = 8 << 20;
 /// Where the store remembers how much of each text is in it.

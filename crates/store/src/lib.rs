@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod archive;
+mod at_hand;
 mod damage;
 pub mod error;
 mod folder;

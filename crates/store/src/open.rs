@@ -1,11 +1,12 @@
 //! Opens the store: who writes, which schema, and what to do with a file that is damaged.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
+use crate::at_hand::AtHand;
 use crate::damage::{self, Suspicion, look_through, set_aside};
 use crate::index::{Care, Lag};
 use crate::lock::{self, Asked, WriterLock};
@@ -74,6 +75,8 @@ pub struct Store {
     origin: Origin,
     pub(crate) care: Cell<Care>,
     pub(crate) lag: Cell<Option<Lag>>,
+    /// As much as is in memory of what the index lags behind.
+    pub(crate) at_hand: RefCell<AtHand>,
     pub(crate) log: LogPages,
     /// What is written goes into the database itself.
     pub(crate) unlogged: Cell<bool>,
@@ -134,6 +137,7 @@ impl Store {
             origin,
             care: Cell::default(),
             lag: Cell::default(),
+            at_hand: RefCell::default(),
             log: LogPages::default(),
             unlogged: Cell::default(),
             _lock: Some(lock),
@@ -209,6 +213,7 @@ impl Store {
             origin: Origin::Kept,
             care: Cell::default(),
             lag: Cell::default(),
+            at_hand: RefCell::default(),
             log: LogPages::default(),
             unlogged: Cell::default(),
             _lock: None,
@@ -244,6 +249,7 @@ impl Store {
             origin: self.origin.clone(),
             care: Cell::new(self.care.get()),
             lag: Cell::new(self.lag.get()),
+            at_hand: RefCell::default(),
             log: self.log.clone(),
             unlogged: Cell::default(),
             _lock: None,

@@ -129,7 +129,15 @@ impl Store {
         }
         let wanted = (query.skip as usize).saturating_add(query.limit as usize);
         let mut ranking = Ranking::new(terms, wanted.saturating_add(1));
-        self.asked(|sql| candidates(sql, query, &fts, &mut |candidate| ranking.take(candidate)))?;
+        // A name as it was typed is one look-up. The pieces of a name are common words, and that they stand side by side is
+        // found out by looking at each place of each: where the name itself fills the page, nobody misses them.
+        if let Some(spelled) = terms.spelled() {
+            self.asked(|sql| candidates(sql, query, &spelled, &mut |candidate| ranking.take(candidate)))?;
+            ranking.rank();
+        }
+        if !ranking.is_full() {
+            self.asked(|sql| candidates(sql, query, &fts, &mut |candidate| ranking.take(candidate)))?;
+        }
         let mut found = ranking.finish();
         let more = found.len() > wanted;
         found.truncate(wanted);
@@ -269,7 +277,11 @@ impl Ranking {
                 self.rank();
             }
         }
-        self.ranked.len() < self.enough
+        !self.is_full()
+    }
+
+    fn is_full(&self) -> bool {
+        self.ranked.len() >= self.enough
     }
 
     fn finish(mut self) -> Vec<Found> {

@@ -7,9 +7,10 @@ use rusqlite::{Params, Transaction, TransactionBehavior};
 use watchbill_core::history::rows::Text;
 use watchbill_core::time::Timestamp;
 
+use crate::at_hand::AtHand;
 use crate::index::{Care, Lag};
 use crate::tables::meta::UNINDEXED;
-use crate::tables::{FileKey, at, count};
+use crate::tables::{FileKey, SessionKey, at, count};
 use crate::{Store, StoreError};
 
 /// Everything that one step of the engine stores. Dropped without [`commit`](Step::commit), none of it is.
@@ -21,10 +22,11 @@ pub struct Step<'a> {
     texts: HashMap<FileKey, TextCount>,
     /// What is not indexed yet.
     unindexed: Option<Lag>,
+    /// As much of it as is in memory.
+    at_hand: AtHand,
 }
 
-/// So many bytes of texts are indexed at once while very many are stored: as many as give one piece of the index, and
-/// as are still among the pages in memory.
+/// So many bytes of texts are indexed at once while very many are stored: as many as give one piece of the index.
 const INDEX_AT: usize = 8 << 20;
 
 /// What a step has stored of a file's texts.
@@ -46,7 +48,9 @@ impl Store {
         // The exclusive borrow of the store keeps a second transaction from beginning inside this one.
         let transaction = Transaction::new_unchecked(&store.sql, TransactionBehavior::Immediate)
             .map_err(|e| store.fault(&e))?;
-        Ok(Step { store, transaction, texts: HashMap::new(), unindexed: store.lag.get() })
+        // Of a step that is dropped none is stored, and what was at hand is read again.
+        let at_hand = store.at_hand.take();
+        Ok(Step { store, transaction, texts: HashMap::new(), unindexed: store.lag.get(), at_hand })
     }
 }
 
@@ -68,9 +72,12 @@ impl Step<'_> {
                 (file, count(stored.texts), count(stored.cut), at(stored.newest)),
             )?;
         }
-        let Self { store, transaction, unindexed, .. } = self;
+        let Self { store, transaction, unindexed, at_hand, .. } = self;
         transaction.commit().map_err(|e| store.fault(&e))?;
         store.lag.set(unindexed);
+        if store.care.get() == Care::Many {
+            store.at_hand.replace(at_hand);
+        }
         Ok(())
     }
 
@@ -116,28 +123,42 @@ impl Step<'_> {
     }
 
     /// Takes note of a text that was just stored.
-    pub(crate) fn note_text(&mut self, file: FileKey, row: &Text<'_>) -> Result<(), StoreError> {
+    pub(crate) fn note_text(
+        &mut self,
+        file: FileKey,
+        session: SessionKey,
+        row: &Text<'_>,
+    ) -> Result<(), StoreError> {
         let stored = self.texts.entry(file).or_default();
         stored.texts += 1;
         stored.cut += row.cut;
         stored.newest = stored.newest.max(row.at);
-        let first = self.last_id();
-        let lag = self.unindexed.get_or_insert(Lag { first, bytes: 0 });
+        let id = self.last_id();
+        if self.unindexed.is_none() {
+            self.at_hand.clear();
+        }
+        let lag = self.unindexed.get_or_insert(Lag { first: id, bytes: 0 });
         lag.bytes += row.text.len();
+        self.at_hand.take(id, row.text, session, row.role.word(), row.tool);
         if lag.bytes > INDEX_AT { self.index_all() } else { Ok(()) }
     }
 
     /// Brings the index up to what is stored. Before texts are removed, too: the index is told of each.
     pub(crate) fn index_all(&mut self) -> Result<(), StoreError> {
-        match self.unindexed.take() {
-            Some(lag) => self.index_from(lag.first),
-            None => Ok(()),
+        let Some(lag) = self.unindexed.take() else { return Ok(()) };
+        if self.at_hand.reaches_back_to(lag.first) {
+            self.read(|sql| self.at_hand.index(sql))?;
+        } else {
+            self.index_from(lag.first)?;
         }
+        self.at_hand.clear();
+        Ok(())
     }
 
     /// The index is made anew from all texts.
     pub(crate) fn nothing_is_behind(&mut self) {
         self.unindexed = None;
+        self.at_hand.clear();
     }
 
     /// What was counted of a file is void with its texts.

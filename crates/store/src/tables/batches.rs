@@ -90,22 +90,43 @@ impl Step<'_> {
                 .optional()
         })?;
         match known {
-            None => self.write_batch("INSERT", session, file, told),
+            None => self.write_batch(
+                "INSERT INTO batches (session, file, batch, origin, prompt, private, started_at, byte, record,
+                    status, ended_at, error, active_at, response_at, response, plan)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+                session,
+                file,
+                told,
+            ),
             Some(mut known) => {
-                let before = (known.batch.clone(), known.file);
+                if let (None, Some(_)) = (known.file, file) {
+                    self.run(
+                        "UPDATE batches SET file = ?3 WHERE session = ?1 AND batch = ?2",
+                        (session, &*told.id, file),
+                    )?;
+                }
+                let before = known.batch.clone();
                 known.batch.merge(told);
-                known.file = known.file.or(file);
-                if before == (known.batch.clone(), known.file) {
+                if before == known.batch {
                     return Ok(());
                 }
-                self.write_batch("INSERT OR REPLACE", session, known.file, &known.batch)
+                // Without the file: what changes a column that names another table copies the pages that it changes.
+                self.write_batch(
+                    "UPDATE batches SET origin = ?4, prompt = ?5, private = ?6, started_at = ?7, byte = ?8,
+                        record = ?9, status = ?10, ended_at = ?11, error = ?12, active_at = ?13, response_at = ?14,
+                        response = ?15, plan = ?16
+                     WHERE session = ?1 AND batch = ?3",
+                    session,
+                    file,
+                    &known.batch,
+                )
             }
         }
     }
 
     fn write_batch(
         &mut self,
-        how: &str,
+        sql: &str,
         session: SessionKey,
         file: Option<FileKey>,
         batch: &Batch,
@@ -113,11 +134,7 @@ impl Step<'_> {
         let ended = batch.ended.as_ref();
         let (response_at, response) = batch.response.as_ref().map(|(at, text)| (*at, text)).unzip();
         self.run(
-            &format!(
-                "{how} INTO batches (session, file, batch, origin, prompt, private, started_at, byte, record,
-                    status, ended_at, error, active_at, response_at, response, plan)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)"
-            ),
+            sql,
             rusqlite::params![
                 session,
                 file,

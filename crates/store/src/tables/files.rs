@@ -95,12 +95,28 @@ impl Step<'_> {
         session: SessionKey,
         subagent: Option<&str>,
     ) -> Result<FileKey, StoreError> {
-        self.one(
-            "INSERT INTO files (path, session, subagent) VALUES (?1, ?2, ?3)
-             ON CONFLICT (path) DO UPDATE SET session = excluded.session, subagent = excluded.subagent
-             RETURNING id",
-            (path, session, subagent),
-        )
+        let known = self.read(|sql| {
+            sql.prepare_cached("SELECT id, session = ?2 AND subagent IS ?3 FROM files WHERE path = ?1")?
+                .query_row((path, session, subagent), |row| Ok((row.get(0)?, row.get(1)?)))
+                .optional()
+        })?;
+        match known {
+            Some((file, true)) => Ok(file),
+            Some((file, false)) => {
+                self.run(
+                    "UPDATE files SET session = ?2, subagent = ?3 WHERE id = ?1",
+                    (file, session, subagent),
+                )?;
+                Ok(file)
+            }
+            None => {
+                self.run(
+                    "INSERT INTO files (path, session, subagent) VALUES (?1, ?2, ?3)",
+                    (path, session, subagent),
+                )?;
+                Ok(FileKey(self.last_id()))
+            }
+        }
     }
 
     /// Moves the cursor of a file. It belongs into the step that stores what was read up to there.

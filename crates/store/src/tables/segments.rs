@@ -45,21 +45,31 @@ impl Step<'_> {
     /// # Errors
     /// When the database cannot be written.
     pub fn put_segment(&mut self, file: FileKey, row: &SegmentRow) -> Result<(), StoreError> {
-        self.run(
-            "INSERT OR REPLACE INTO segments
-                (file, number, started_at, ended_at, byte, trigger, pre_tokens, post_tokens)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-            rusqlite::params![
-                file,
-                row.number,
-                at(row.started_at),
-                at(row.ended_at),
-                count(row.offset),
-                row.trigger,
-                row.pre_tokens.map(count),
-                row.post_tokens.map(count)
-            ],
+        let params = rusqlite::params![
+            file,
+            row.number,
+            at(row.started_at),
+            at(row.ended_at),
+            count(row.offset),
+            row.trigger,
+            row.pre_tokens.map(count),
+            row.post_tokens.map(count)
+        ];
+        // In two statements: one that replaces would copy the page that it changes, to be able to take itself back.
+        let changed = self.run(
+            "UPDATE segments SET started_at = ?3, ended_at = ?4, byte = ?5, trigger = ?6, pre_tokens = ?7,
+                post_tokens = ?8
+             WHERE file = ?1 AND number = ?2",
+            params,
         )?;
+        if changed == 0 {
+            self.run(
+                "INSERT INTO segments
+                    (file, number, started_at, ended_at, byte, trigger, pre_tokens, post_tokens)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                params,
+            )?;
+        }
         Ok(())
     }
 }

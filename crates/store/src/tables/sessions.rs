@@ -143,42 +143,47 @@ impl Step<'_> {
             Some((version, bytes)) => (Some(*version), Some(bytes.as_slice())),
             None => (None, None),
         };
-        self.one(
+        let params = rusqlite::params![
+            row.session_id,
+            row.project,
+            row.cwd,
+            row.title,
+            row.goal,
+            row.summary,
+            row.branch,
+            row.model,
+            at(row.created_at),
+            at(row.active_at),
+            row.state,
+            row.state_kind,
+            at(row.state_since),
+            row.chain_id,
+            row.superseded_by,
+            at(row.superseded_at),
+            count(row.compactions),
+            version,
+            bytes
+        ];
+        // In two statements: an upsert, and whatever returns something, copies the pages that it changes.
+        let changed = self.run(
+            "UPDATE sessions SET
+                project = ?2, cwd = ?3, title = ?4, goal = ?5, summary = ?6, branch = ?7, model = ?8,
+                created_at = ?9, active_at = ?10, state = ?11, state_kind = ?12, state_since = ?13, chain_id = ?14,
+                superseded_by = ?15, superseded_at = ?16, compactions = ?17, row_version = ?18, row = ?19
+             WHERE session_id = ?1",
+            params,
+        )?;
+        if changed > 0 {
+            return self.one("SELECT id FROM sessions WHERE session_id = ?1", [&row.session_id]);
+        }
+        self.run(
             "INSERT INTO sessions (session_id, project, cwd, title, goal, summary, branch, model, created_at,
                 active_at, state, state_kind, state_since, chain_id, superseded_by, superseded_at, compactions,
                 row_version, row)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)
-             ON CONFLICT (session_id) DO UPDATE SET
-                project = excluded.project, cwd = excluded.cwd, title = excluded.title, goal = excluded.goal,
-                summary = excluded.summary, branch = excluded.branch, model = excluded.model,
-                created_at = excluded.created_at, active_at = excluded.active_at, state = excluded.state,
-                state_kind = excluded.state_kind, state_since = excluded.state_since,
-                chain_id = excluded.chain_id, superseded_by = excluded.superseded_by,
-                superseded_at = excluded.superseded_at, compactions = excluded.compactions,
-                row_version = excluded.row_version, row = excluded.row
-             RETURNING id",
-            rusqlite::params![
-                row.session_id,
-                row.project,
-                row.cwd,
-                row.title,
-                row.goal,
-                row.summary,
-                row.branch,
-                row.model,
-                at(row.created_at),
-                at(row.active_at),
-                row.state,
-                row.state_kind,
-                at(row.state_since),
-                row.chain_id,
-                row.superseded_by,
-                at(row.superseded_at),
-                count(row.compactions),
-                version,
-                bytes
-            ],
-        )
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
+            params,
+        )?;
+        Ok(SessionKey(self.last_id()))
     }
 }
 

@@ -93,7 +93,7 @@ impl Step<'_> {
             ],
         )?;
         if added > 0 {
-            self.note_text(file, row)?;
+            self.note_text(file, session, row)?;
         }
         Ok(added > 0)
     }

@@ -49,6 +49,14 @@ impl Terms {
         let terms: Vec<String> = self.0.iter().map(Term::to_fts).collect();
         (!terms.is_empty()).then(|| terms.join(" AND "))
     }
+
+    /// The query for what is spelled as it was typed; `None` where that is all there is to look for.
+    pub(crate) fn spelled(&self) -> Option<String> {
+        self.0.iter().any(|term| parts::of(&term.text).is_some()).then(|| {
+            let terms: Vec<String> = self.0.iter().map(Term::spelled).collect();
+            terms.join(" AND ")
+        })
+    }
 }
 
 /// While a word has few letters, half of the index begins with it: alone it is taken for the whole word until it has
@@ -70,14 +78,18 @@ fn without_stub(mut terms: Vec<Term>) -> Vec<Term> {
 
 impl Term {
     fn to_fts(&self) -> String {
-        let star = if self.prefix { "*" } else { "" };
-        let plain = format!("{{text parts}} : {}{star}", quoted(&self.text));
         match parts::of(&self.text) {
-            Some(parts) => {
-                format!("({plain} OR {{text parts}} : {}{star})", quoted(parts.trim_start()))
-            }
-            None => format!("({plain})"),
+            Some(parts) => format!("({} OR {})", self.phrase(&self.text), self.phrase(parts.trim_start())),
+            None => self.spelled(),
         }
+    }
+
+    fn spelled(&self) -> String {
+        format!("({})", self.phrase(&self.text))
+    }
+
+    fn phrase(&self, words: &str) -> String {
+        format!("{{text parts}} : {}{}", quoted(words), if self.prefix { "*" } else { "" })
     }
 }
 
@@ -123,6 +135,12 @@ mod tests {
             fts("parseLine").as_deref(),
             Some("({text parts} : \"parseLine\" OR {text parts} : \"parse Line\")")
         );
+        let spelled = |typed: &str| Terms::parse(typed, false).spelled();
+        assert_eq!(
+            spelled("parseLine red").as_deref(),
+            Some("({text parts} : \"parseLine\") AND ({text parts} : \"red\")")
+        );
+        assert_eq!(spelled("parse_line red"), None);
         assert_eq!(fts("conf*"), Some("({text parts} : \"conf*\"*)".into()));
     }
 }

@@ -29,7 +29,7 @@ fn what_is_stored_is_there_after_closing_and_is_found() {
     let mut store = rig.open();
     assert_eq!(store.origin(), &Origin::Kept);
     assert_eq!(found(&store, "parse_line"), [100, 0]);
-    assert_eq!(found(&store, "parseLine"), [100, 0]);
+    assert_eq!(found(&store, "parseLine"), [0, 100], "spelled so before the same name spelled otherwise");
     assert_eq!(found(&store, "本語"), [200]);
     assert_eq!(found(&store, "語の本"), Vec::<u64>::new());
     assert_eq!(store.text_counts().unwrap(), (3, 0));
@@ -42,6 +42,34 @@ fn what_is_stored_is_there_after_closing_and_is_found() {
 }
 
 #[test]
+fn pages_of_a_name_in_several_spellings_are_one_list() {
+    let rig = Rig::new();
+    let mut store = rig.open();
+    let mut step = store.step().unwrap();
+    let (key, file) = session(&mut step, "a");
+    for at in 0..300 {
+        let name = if at % 3 == 0 { "parseLine" } else { "parse_line" };
+        step.add_text(file, key, &prompt(at, &format!("{name} {}", "again ".repeat(at as usize % 7))))
+            .unwrap();
+    }
+    step.commit().unwrap();
+    let all: Vec<u64> =
+        store.search(&Query::new("parseLine", 1_000)).unwrap().hits.iter().map(|hit| hit.offset).collect();
+    assert_eq!(all.len(), 300);
+    assert!(all[..100].iter().all(|at| at % 3 == 0), "those that are spelled so come first");
+    let mut paged = Vec::new();
+    loop {
+        let skip = paged.len() as u32;
+        let answer = store.search(&Query { skip, ..Query::new("parseLine", 30) }).unwrap();
+        paged.extend(answer.hits.iter().map(|hit| hit.offset));
+        if !answer.more {
+            break;
+        }
+    }
+    assert_eq!(paged, all);
+}
+
+#[test]
 fn a_step_that_is_not_committed_leaves_nothing() {
     let rig = Rig::new();
     let mut store = rig.open();
@@ -51,6 +79,34 @@ fn a_step_that_is_not_committed_leaves_nothing() {
     drop(step);
     assert_eq!(found(&store, "gone"), Vec::<u64>::new());
     assert!(store.file("/home/dev/.claude/projects/-home-dev-app/a.jsonl").unwrap().is_none());
+}
+
+#[test]
+fn while_very_many_texts_are_stored_a_step_that_is_not_committed_takes_none_of_the_others_along() {
+    let rig = Rig::new();
+    let mut store = rig.open();
+    store.begin_many().unwrap();
+    let mut keys = None;
+    for (at, text, committed) in [
+        (0, "one", true),
+        (100, "gone", false),
+        (200, "two", true),
+        (300, "gone", false),
+        (400, "three", true),
+    ] {
+        let mut step = store.step().unwrap();
+        let (key, file) = *keys.get_or_insert_with(|| session(&mut step, "a"));
+        step.add_text(file, key, &prompt(at, text)).unwrap();
+        if committed {
+            step.commit().unwrap();
+        }
+    }
+    store.end_many().unwrap();
+    for (text, at) in [("one", 0), ("two", 200), ("three", 400)] {
+        assert_eq!(found(&store, text), [at]);
+    }
+    assert_eq!(found(&store, "gone"), Vec::<u64>::new());
+    assert!(store.index_is_sound().unwrap());
 }
 
 #[test]
