@@ -12,6 +12,7 @@ const COMMANDS: &[&str] = &[
     "session_chain",
     "session_head",
     "session_timeline",
+    "newest_items",
     "agent_timeline",
     "timeline_place",
     "search",

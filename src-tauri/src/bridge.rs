@@ -162,6 +162,7 @@ mod tests {
             problems: Vec::new(),
             reading: false,
             muted_until: None,
+            rest: None,
         })
     }
 

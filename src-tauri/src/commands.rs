@@ -62,6 +62,16 @@ pub async fn session_timeline(
     desk.ask(move |engine| engine.timeline(&session_id, from, limit)).await
 }
 
+/// The newest items of a long timeline that nobody has counted yet, or nothing.
+#[tauri::command]
+pub async fn newest_items(
+    desk: State<'_, Desk>,
+    session_id: String,
+    limit: u64,
+) -> Result<Option<Timeline>, ApiError> {
+    desk.ask(move |engine| engine.newest_items(&session_id, limit)).await
+}
+
 /// A stretch of the timeline of one subagent of a session's chain.
 #[tauri::command]
 pub async fn agent_timeline(

@@ -23,6 +23,8 @@ use crate::tray::{self, Tray};
 
 /// A burst of records redraws the window no more than twenty times a second.
 const WINDOW_PAUSE: Millis = Millis(50);
+/// So many rows the window gets at first: more than a tall screen shows.
+const FIRST_ROWS: usize = 64;
 /// An engine that ends by itself is not started again more often than this: it may meet what ended it at once.
 const AGAIN: Duration = Duration::from_secs(30);
 /// So long the end of the program waits for the engine's, which stores some rows, or finishes a slice of the history.
@@ -312,7 +314,8 @@ impl Desk {
     }
 
     fn serve_window(&self, all: bool, sink: Sink) {
-        let wants = Subscription { all, pause: WINDOW_PAUSE, ..Subscription::default() };
+        let wants =
+            Subscription { all, pause: WINDOW_PAUSE, first: Some(FIRST_ROWS), ..Subscription::default() };
         current(&self.engine).subscribe(wants, sink);
     }
 }

@@ -92,6 +92,7 @@ fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
             commands::session_head,
             commands::session_chain,
             commands::session_timeline,
+            commands::newest_items,
             commands::agent_timeline,
             commands::timeline_place,
             commands::search,

@@ -72,6 +72,7 @@ mod tests {
             problems: Vec::new(),
             reading: false,
             muted_until: None,
+            rest: None,
         })
     }
 

@@ -3,13 +3,16 @@ import { mount } from "svelte";
 import App from "./App.svelte";
 import "./app.css";
 import SettingsWindow from "./components/settings/SettingsWindow.svelte";
+import { askedAhead } from "./lib/host/ahead";
 import type { Host } from "./lib/host/host";
 import { tauriHost } from "./lib/host/tauri";
 import { followTheme } from "./lib/settings/theme";
 
 /** Inside the shell the real engine answers; a plain browser gets the mock, chosen by `?mock=NAME`. */
+const inShell = "__TAURI_INTERNALS__" in window;
+
 async function chooseHost(): Promise<Host> {
-  if ("__TAURI_INTERNALS__" in window) return tauriHost();
+  if (inShell) return tauriHost();
   const { MockHost } = await import("./lib/host/mock/mock");
   const { presetNamed } = await import("./lib/host/mock/presets");
   const host = new MockHost(presetNamed(new URLSearchParams(location.search).get("mock") ?? ""));
@@ -17,15 +20,13 @@ async function chooseHost(): Promise<Host> {
   return host;
 }
 
-/** One page for both windows: the address says which one this is. */
-function show(target: HTMLElement, host: Host): void {
-  if (location.hash === "#settings") mount(SettingsWindow, { target, props: { host } });
-  else mount(App, { target, props: { host } });
-}
-
 const target = document.getElementById("app");
 if (target !== null) {
   const host = await chooseHost();
+  // One page for both windows: the address says which one this is.
+  const isSettings = location.hash === "#settings";
+  const ahead = inShell && !isSettings ? askedAhead(host) : host;
   void followTheme(host, document.documentElement);
-  show(target, host);
+  if (isSettings) mount(SettingsWindow, { target, props: { host } });
+  else mount(App, { target, props: { host: await ahead } });
 }

@@ -1,5 +1,7 @@
 //! The running engine, for whoever is outside its thread: subscribe, ask, stop.
 
+mod timelines;
+
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, mpsc};
 use std::time::Duration;
@@ -16,7 +18,6 @@ use watchbill_protocol::focus::FocusAnswer;
 use watchbill_protocol::roster::{RosterMessage, RosterSnapshot};
 use watchbill_protocol::search::{SearchAnswer, SearchQuery};
 use watchbill_protocol::settings::ArchiveOffer;
-use watchbill_protocol::timeline::{Timeline, TimelinePlace};
 use watchbill_protocol::why::Why;
 use watchbill_terminal::Seat;
 use watchbill_watch::fs::{Fs, StdFs};
@@ -36,7 +37,7 @@ use crate::search::Searcher;
 use crate::settings::{Configuration, Settings};
 use crate::source::Source;
 use crate::stored;
-use crate::timeline::{Stretch, TimelineReader};
+use crate::timeline::TimelineReader;
 
 /// An answer that takes longer than this means that the engine is stuck, and the person should know.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -201,50 +202,6 @@ impl Handle {
     pub fn chain(&self, session: &str) -> Result<WorkChain, ApiError> {
         let session = session.to_owned();
         self.ask(move |engine, _| engine.chain(&session))?
-    }
-
-    /// A stretch of the timeline of a session's chain. Read on the caller's thread, not in the loop.
-    ///
-    /// # Errors
-    /// When the session is not known, its transcript cannot be read, or the engine has stopped.
-    pub fn timeline(&self, session: &str, from: Option<u64>, limit: u64) -> Result<Timeline, ApiError> {
-        let session = session.to_owned();
-        let plan = self.ask(move |engine, _| engine.timeline_plan(&session))??;
-        let mut reader = self.timelines.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        reader.read(&*self.fs, &plan, Stretch::new(from, limit))
-    }
-
-    /// A stretch of the timeline of one subagent of a session's chain.
-    ///
-    /// # Errors
-    /// When the session or the subagent is not known, its transcript cannot be read, or the engine has stopped.
-    pub fn agent_timeline(
-        &self,
-        session: &str,
-        agent: &str,
-        from: u64,
-        limit: u64,
-    ) -> Result<Timeline, ApiError> {
-        let session = session.to_owned();
-        let plan = self.ask(move |engine, _| engine.timeline_plan(&session))??;
-        let mut reader = self.timelines.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        reader.read_agent(&*self.fs, &plan, agent, Stretch::new(Some(from), limit))
-    }
-
-    /// Where the record that begins at `offset` of a session's transcript, or of its subagent's, stands in the timeline.
-    ///
-    /// # Errors
-    /// When the session is not known, its transcript cannot be read, or the engine has stopped.
-    pub fn timeline_place(
-        &self,
-        session: &str,
-        agent: Option<&str>,
-        offset: u64,
-    ) -> Result<TimelinePlace, ApiError> {
-        let session = session.to_owned();
-        let plan = self.ask(move |engine, _| engine.timeline_plan(&session))??;
-        let mut reader = self.timelines.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        reader.place(&*self.fs, &plan, agent, offset)
     }
 
     /// Says a word of the person, of a session named as for every question. When this returns it is in force and stored,

@@ -11,7 +11,7 @@ use watchbill_core::roster::row::Row;
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_protocol::alert::Alert;
 use watchbill_protocol::roster::{
-    Problem, RosterDelta, RosterMessage, RosterSnapshot, TrackedSession, Upsert,
+    GroupCounts, Problem, RosterDelta, RosterMessage, RosterSnapshot, TrackedSession, Upsert,
 };
 
 /// A row as it is published: it gets a new version whenever anything in it changed.
@@ -65,6 +65,9 @@ pub struct Subscription {
     pub pause: Millis,
     /// Hold the snapshot until the recently active sessions are read.
     pub wait_for_recent: bool,
+    /// The snapshot brings so many rows, and the rest follows after the pause as the first delta: what a window shows at
+    /// first is there sooner than two megabytes of rows that nobody sees yet.
+    pub first: Option<usize>,
 }
 
 /// One subscriber and what it has been told.
@@ -79,6 +82,8 @@ struct Told {
     revision: u64,
     at: Timestamp,
     rows: Vec<(SessionId, u64)>,
+    /// These are all rows of that revision, not only the first ones.
+    whole: bool,
     problems: Arc<[Problem]>,
     reading: bool,
     muted_until: Option<Timestamp>,
@@ -108,8 +113,12 @@ impl Subscriber {
 
     /// Sends the snapshot or what has changed since the last time, or says when it will.
     pub fn serve(&mut self, current: &Current<'_>, now: Timestamp) -> Served {
+        let mut here = current.rows.len();
         let message = match &self.told {
-            None => RosterMessage::Snapshot(snapshot(current)),
+            None => {
+                here = here.min(self.wants.first.unwrap_or(here));
+                RosterMessage::Snapshot(first_rows(current, here))
+            }
             Some(told) => {
                 let due = told.at + self.wants.pause;
                 // A clock that went back must not silence a subscriber.
@@ -128,30 +137,38 @@ impl Subscriber {
         self.told = Some(Told {
             revision: current.revision,
             at: now,
-            rows: current.rows.iter().map(|row| (row.id.clone(), row.version)).collect(),
+            rows: current.rows[..here].iter().map(|row| (row.id.clone(), row.version)).collect(),
+            whole: here == current.rows.len(),
             problems: Arc::clone(current.problems),
             reading: current.reading,
             muted_until: current.muted_until,
         });
-        Served::UpToDate
+        if here < current.rows.len() { Served::Later(now + self.wants.pause) } else { Served::UpToDate }
     }
 }
 
 /// The whole view as it leaves the process.
 pub fn snapshot(current: &Current<'_>) -> RosterSnapshot {
+    first_rows(current, current.rows.len())
+}
+
+/// The first so many rows, and how many sessions the others are.
+fn first_rows(current: &Current<'_>, here: usize) -> RosterSnapshot {
+    let (first, rest) = current.rows.split_at(here);
     RosterSnapshot {
         revision: current.revision,
         generated_at: current.now.to_string(),
-        sessions: current.rows.iter().map(Published::session).collect(),
+        sessions: first.iter().map(Published::session).collect(),
         problems: current.problems.to_vec(),
         reading: current.reading,
         muted_until: current.muted_until.map(|until| until.to_string()),
+        rest: (!rest.is_empty()).then(|| GroupCounts::of(rest.iter().map(|published| &*published.row))),
     }
 }
 
 impl Told {
     fn is_current(&self, current: &Current<'_>) -> bool {
-        self.revision == current.revision
+        (self.whole && self.revision == current.revision)
             || (self.reading == current.reading
                 && self.muted_until == current.muted_until
                 && *self.problems == **current.problems

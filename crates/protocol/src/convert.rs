@@ -16,8 +16,8 @@ use watchbill_core::transcript::record::{CompactBoundary, CompactTrigger, Usage}
 
 use crate::chain::{Boundary, Link, Segment};
 use crate::roster::{
-    Context, Group, PendingTool, Problem, PullRequest, RosterDelta, RosterSnapshot, StateReason, Subagents,
-    Terminal, Tokens, ToolTarget, TrackedSession, Upsert,
+    Context, Group, GroupCounts, PendingTool, Problem, PullRequest, RosterDelta, RosterSnapshot, StateReason,
+    Subagents, Terminal, Tokens, ToolTarget, TrackedSession, Upsert,
 };
 use crate::why::{Why, Witness};
 
@@ -197,7 +197,24 @@ impl RosterSnapshot {
             problems: sorted(problems),
             reading,
             muted_until: None,
+            rest: None,
         }
+    }
+}
+
+impl GroupCounts {
+    /// Counts rows as [`TrackedSession::counted_as`] does, and spares them the protocol's form.
+    pub fn of<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Self {
+        let mut counts = Self::default();
+        for row in rows.into_iter().filter(|row| row.superseded.is_none()) {
+            *match core_roster::group_of(row) {
+                core_roster::Group::NeedsYou if row.needs.is_some() => &mut counts.needs_you,
+                core_roster::Group::NeedsYou | core_roster::Group::Working => &mut counts.working,
+                core_roster::Group::YourTurn => &mut counts.your_turn,
+                core_roster::Group::Idle => &mut counts.idle,
+            } += 1;
+        }
+        counts
     }
 }
 

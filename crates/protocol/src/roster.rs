@@ -246,6 +246,20 @@ pub struct RosterSnapshot {
     /// No alerts until then: the person has muted everything for a while. Absent when nothing is muted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub muted_until: Option<String>,
+    /// These are only the first rows, and the next message brings so many more. Absent when these are all, as everywhere
+    /// but in the first message to a window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rest: Option<GroupCounts>,
+}
+
+/// How many sessions each group counts; superseded ones are shown and not counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
+#[allow(missing_docs)] // The names are those of the groups.
+pub struct GroupCounts {
+    pub needs_you: u32,
+    pub working: u32,
+    pub your_turn: u32,
+    pub idle: u32,
 }
 
 /// What the window gets: the change from revision `base` to `revision`.

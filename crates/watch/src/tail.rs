@@ -207,6 +207,23 @@ impl Tail {
     }
 }
 
+/// The last `room` bytes of a file, or all of a shorter one, and the byte at which they begin: for who cannot wait for the rest.
+///
+/// # Errors
+/// [`TailError`].
+pub fn read_end(fs: &dyn Fs, path: &Path, room: u64) -> Result<(u64, Vec<u8>), TailError> {
+    if fs.stat(path)?.kind != FileKind::File {
+        return Err(TailError::NotAFile);
+    }
+    let file = fs.open(path)?;
+    let len = file.stat()?.len;
+    let room = room.min(len);
+    let mut bytes = vec![0; usize::try_from(room).unwrap_or(usize::MAX)];
+    let got = fill(file.as_ref(), &mut bytes, len - room)?;
+    bytes.truncate(got);
+    Ok((len - room, bytes))
+}
+
 /// Reads up to `end` or until the budget is spent, keeping the cursor behind what was delivered.
 fn deliver(
     file: &dyn ReadAt,

@@ -228,6 +228,7 @@ mod tests {
             problems: Vec::new(),
             reading: false,
             muted_until: None,
+            rest: None,
         })
     }
 

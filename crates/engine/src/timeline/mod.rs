@@ -4,6 +4,7 @@
 //! that indexes stay what they are while it grows, and hundreds of subagents are read only when somebody looks.
 
 pub mod agents;
+pub mod newest;
 mod part;
 mod places;
 
@@ -65,6 +66,11 @@ impl Stretch {
 }
 
 impl TimelineReader {
+    /// Whether the chain was looked at before and is kept: then only what is new has to be read.
+    pub fn knows(&self, plan: &TimelinePlan) -> bool {
+        self.chains.iter().any(|(chain, _)| *chain == plan.chain)
+    }
+
     /// A stretch of the timeline of a chain.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use watchbill_core::transcript::line_splitter::{LineSplitter, Split};
 use watchbill_core::transcript::timeline::{Entry, TimelineBuilder};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_watch::fs::Fs;
-use watchbill_watch::tail::{Tail, TailError};
+use watchbill_watch::tail::{Tail, TailError, read_end};
 
 /// One transcript and what has been read of it.
 pub struct Part {
@@ -38,6 +38,26 @@ impl Part {
     /// Everything that was read, in file order.
     pub fn entries(&self) -> &[Entry] {
         self.builder.entries()
+    }
+
+    /// Reads the last `room` bytes alone, from the first line that begins there. Nothing can be read on from here.
+    ///
+    /// # Errors
+    /// When the file is not there or cannot be read.
+    pub fn read_end(&mut self, fs: &dyn Fs, room: u64) -> Result<(), TailError> {
+        let (begin, bytes) = read_end(fs, &self.path, room)?;
+        let torn = match begin {
+            0 => 0,
+            _ => bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |end| end + 1),
+        };
+        let Self { splitter, builder, .. } = self;
+        splitter.reset(begin + torn as u64);
+        splitter.push(&bytes[torn..], &mut |split| {
+            if let Split::Line(line) = split {
+                builder.push_line(line.offset, line.bytes);
+            }
+        });
+        Ok(())
     }
 
     /// Reads what is new.

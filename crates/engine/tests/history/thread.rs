@@ -157,7 +157,7 @@ fn what_the_last_message_before_the_end_has_changed_is_stored() {
         start_in(settings(&root), real_world(), Arc::new(clock.clone()), Some(silent), Arc::default())
             .unwrap();
     let (handle, late) = (engine.clone(), project.join("late.jsonl"));
-    let wants = Subscription { all: true, pause: Millis(0), wait_for_recent: true };
+    let wants = Subscription { all: true, pause: Millis(0), wait_for_recent: true, first: None };
     // On the engine's own thread: both messages wait when it comes back to them.
     let sink = move |message| {
         let reading = match message {

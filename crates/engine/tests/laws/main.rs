@@ -6,6 +6,7 @@
 mod bad_input;
 mod clock;
 mod counting_fs;
+mod first_rows;
 mod house;
 mod interleavings;
 mod memory;

@@ -24,13 +24,14 @@ struct Told {
 }
 
 impl Reader {
-    /// Each reader differs in its view and its pause.
+    /// Each reader differs in its view, in its pause and in how much it wants at first.
     pub fn new(n: usize) -> Self {
         let all = n.is_multiple_of(2);
         let told = Arc::new(Mutex::new(Told::default()));
         let ears = Arc::clone(&told);
-        let wants =
-            Subscription { all, pause: Millis::from_secs([0, 10, 300][n % 3]), ..Subscription::default() };
+        let pause = Millis::from_secs([0, 10, 300][n % 3]);
+        let first = [None, None, Some(1), Some(3)][n % 4];
+        let wants = Subscription { all, pause, first, ..Subscription::default() };
         let sink = Box::new(move |message| {
             ears.lock().unwrap().hear(message);
             true
@@ -65,8 +66,9 @@ impl Told {
         match message {
             RosterMessage::Snapshot(snapshot) => {
                 assert!(self.copy.is_none(), "a snapshot is told once");
-                let (events, first) = StoreEvents::new(&snapshot);
-                let mut replayed = snapshot.clone();
+                // Store events are for the command line, which never asks for the first rows alone and is told of no rest.
+                let mut replayed = RosterSnapshot { rest: None, ..snapshot.clone() };
+                let (events, first) = StoreEvents::new(&replayed);
                 replay(&mut replayed, &first);
                 (self.copy, self.events, self.replayed) = (Some(snapshot), Some(events), Some(replayed));
             }
@@ -96,5 +98,6 @@ fn apply(copy: &mut RosterSnapshot, delta: RosterDelta) {
     }
     copy.revision = delta.revision;
     copy.reading = delta.reading;
+    copy.rest = None;
     copy.generated_at = delta.generated_at;
 }

@@ -80,7 +80,7 @@ fn a_mute_is_kept_before_anybody_is_told_of_it() {
     settings.data_dir = Some(data.clone());
     let engine = start(settings).expect("the engine starts");
     let (sender, kept) = channel();
-    let wants = Subscription { all: true, pause: Millis(0), wait_for_recent: true };
+    let wants = Subscription { all: true, pause: Millis(0), wait_for_recent: true, first: None };
     let sink = move |message| match message {
         RosterMessage::Delta(delta) if delta.muted_until.is_some() => {
             // Whoever is told may end the program at once, so this is the moment that counts.

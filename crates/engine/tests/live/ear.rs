@@ -85,7 +85,7 @@ impl Ear {
     /// Another listener of a running engine.
     pub fn of(handle: Handle) -> Self {
         let (sender, messages) = channel();
-        let wants = Subscription { all: true, pause: Millis(0), wait_for_recent: true };
+        let wants = Subscription { all: true, pause: Millis(0), wait_for_recent: true, first: None };
         handle.subscribe(wants, Box::new(move |message| sender.send(message).is_ok()));
         let Ok(RosterMessage::Snapshot(copy)) = messages.recv_timeout(PATIENCE) else {
             panic!("the first message is the snapshot")

@@ -34,6 +34,10 @@ CREATE TABLE engine_facts (
 /// in one page: to look for a row that does not, SQLite reads all of each row that it compares it with.
 const PART: usize = 1_900;
 
+/// Cache of the database while all states are read, in kilobytes: each page is looked at once, and memory for thousands
+/// of them would be asked for in vain.
+const PASSING: i64 = 128;
+
 /// What the engine knows of one transcript.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateRow {
@@ -137,14 +141,28 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn states(&self, each: &mut dyn FnMut(&str, &[u8])) -> Result<(), StoreError> {
-        self.asked(|sql| {
+        let usual: i64 = self.asked(|sql| sql.pragma_query_value(None, "cache_size", |row| row.get(0)))?;
+        self.asked(|sql| sql.pragma_update(None, "cache_size", -PASSING))?;
+        let read = self.asked(|sql| {
             let mut statement = sql.prepare_cached("SELECT path, head FROM states ORDER BY id")?;
             let mut rows = statement.query([])?;
             while let Some(row) = rows.next()? {
                 each(row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_blob()?);
             }
             Ok(())
-        })
+        });
+        self.asked(|sql| sql.pragma_update(None, "cache_size", usual))?;
+        read
+    }
+
+    /// More transcripts than this are not known.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn most_states(&self) -> Result<usize, StoreError> {
+        let newest = "SELECT coalesce(max(id), 0) FROM states";
+        let newest: i64 = self.asked(|sql| sql.prepare_cached(newest)?.query_row([], |row| row.get(0)))?;
+        Ok(usize::try_from(newest).unwrap_or(0))
     }
 
     /// Head and all pieces of one transcript, of one moment.

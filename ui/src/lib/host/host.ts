@@ -31,6 +31,10 @@ export interface Host {
   head(sessionId: string): Promise<TrackedSession>;
   /** A stretch of the timeline of the session's whole work chain; without `from` the newest items. */
   timeline(sessionId: string, from: number | undefined, limit: number): Promise<Timeline>;
+  /**
+   * The newest items of a timeline that takes long to be read and counted, indexed from 0; null where `timeline` is as quick.
+   */
+  newestItems(sessionId: string, limit: number): Promise<Timeline | null>;
   /** A stretch of the timeline of one subagent of the chain. */
   agentTimeline(sessionId: string, agentId: string, from: number, limit: number): Promise<Timeline>;
   /** Where the record that begins at this byte of a transcript stands in the timeline. */

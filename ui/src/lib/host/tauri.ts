@@ -25,6 +25,7 @@ export function tauriHost(): Host {
     head: (sessionId) => invoke("session_head", { sessionId }),
     chain: (sessionId) => invoke("session_chain", { sessionId }),
     timeline: (sessionId, from, limit) => invoke("session_timeline", { sessionId, from, limit }),
+    newestItems: (sessionId, limit) => invoke("newest_items", { sessionId, limit }),
     agentTimeline: (sessionId, agentId, from, limit) => invoke("agent_timeline", { sessionId, agentId, from, limit }),
     timelinePlace: (sessionId, agentId, offset) => invoke("timeline_place", { sessionId, agentId, offset }),
     search: (query) => invoke("search", { query }),

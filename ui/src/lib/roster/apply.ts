@@ -1,5 +1,6 @@
 // The roster as the window knows it, and how a delta changes it. Pure.
 
+import type { GroupCounts } from "../bindings/GroupCounts";
 import type { Problem } from "../bindings/Problem";
 import type { RosterDelta } from "../bindings/RosterDelta";
 import type { RosterSnapshot } from "../bindings/RosterSnapshot";
@@ -10,7 +11,10 @@ export type Roster = {
   readonly generatedAt: string;
   readonly sessions: readonly TrackedSession[];
   readonly problems: readonly Problem[];
+  /** More rows are to come: transcripts are read for the first time, or the rest of these rows is on its way. */
   readonly reading: boolean;
+  /** These are only the first rows; how many sessions the next message brings. */
+  readonly rest?: GroupCounts | undefined;
   /** No alerts until then. */
   readonly mutedUntil?: string | undefined;
 };
@@ -23,7 +27,8 @@ export function fromSnapshot(snapshot: RosterSnapshot): Roster {
     generatedAt: snapshot.generatedAt,
     sessions: snapshot.sessions,
     problems: snapshot.problems,
-    reading: snapshot.reading ?? false,
+    reading: (snapshot.reading ?? false) || snapshot.rest !== undefined,
+    rest: snapshot.rest,
     mutedUntil: snapshot.mutedUntil,
   };
 }

@@ -18,9 +18,12 @@ export type Section = { readonly group: Group; readonly ids: readonly string[] }
 
 export type Filter = { readonly groups: ReadonlySet<Group>; readonly text: string };
 
-/** How many sessions each group has, without any filter. Superseded rows are shown but not counted. */
-export function countsOf(sessions: readonly TrackedSession[]): Record<Group, number> {
-  const counts: Record<Group, number> = { needs_you: 0, working: 0, your_turn: 0, idle: 0 };
+/**
+ * How many sessions each group has, without any filter, with those that are still on their way. Superseded rows are shown
+ * but not counted.
+ */
+export function countsOf(sessions: readonly TrackedSession[], rest?: Readonly<Record<Group, number>>): Record<Group, number> {
+  const counts: Record<Group, number> = { needs_you: 0, working: 0, your_turn: 0, idle: 0, ...rest };
   for (const session of sessions) if (!session.superseded) counts[countedAs(session)] += 1;
   return counts;
 }

@@ -43,7 +43,7 @@ export class RosterModel {
   #byId = $derived(new Map(this.roster.sessions.map((session) => [session.sessionId, session])));
   #layout = $derived(layoutOf(this.roster.sessions, { groups: this.groups, text: this.text }));
 
-  counts = $derived(countsOf(this.roster.sessions));
+  counts = $derived(countsOf(this.roster.sessions, this.roster.rest));
   /** What the list shows: the engine's order, or the order held while the pointer is on the list. */
   sections = $derived<readonly Section[]>(this.#held?.sections ?? this.#layout);
   /** The held order is no longer the engine's. */
@@ -71,8 +71,6 @@ export class RosterModel {
   }
 
   async connect(): Promise<void> {
-    // These marks, too, are for `cargo xtask bench`: it tells where the time of a start goes.
-    performance.mark("roster asked");
     const subscription = ++this.#subscription;
     this.#unsubscribe?.();
     this.#unsubscribe = undefined;
@@ -123,9 +121,9 @@ export class RosterModel {
     this.release();
   }
 
-  /** Keeps every row where it is until `release`, so that none jumps from under the pointer. */
+  /** Keeps every row where it is until `release`, so that none jumps from under the pointer; but not the first rows alone. */
   hold(): void {
-    this.#held ??= { sections: this.#layout, rows: this.#byId };
+    if (this.roster.rest === undefined) this.#held ??= { sections: this.#layout, rows: this.#byId };
   }
 
   release(): void {
@@ -182,7 +180,6 @@ export class RosterModel {
   #receive(message: RosterMessage): void {
     switch (message.type) {
       case "snapshot":
-        performance.mark("roster come");
         this.#show(fromSnapshot(message));
         break;
       case "delta": {

@@ -219,3 +219,22 @@ test("the pane goes on with a successor, and begins anew with another chain", ()
   model.select("b");
   expect(model.pane).toBe(pane + 1);
 });
+
+test("the first rows come with what the rest counts, and nothing of the rest is news or keeps its place", async () => {
+  const [a, b, asks] = [works("a"), works("b"), works("asks", { group: "needs_you", needs: "approval", state: "waiting_for_approval" })];
+  await start([a]);
+  const revision = model.roster.revision;
+  const rest = { needs_you: 1, working: 1, your_turn: 0, idle: 0 };
+  host.send({ type: "snapshot", revision, generatedAt: "", sessions: [a], problems: [], reading: false, rest });
+  model.hold();
+  model.ask("b");
+  expect([model.counts.needs_you, model.counts.working, model.vanished]).toEqual([1, 2, false]);
+  host.send({ type: "delta", base: revision, revision, generatedAt: "", upserts: [asks, b].map((session, i) => ({ index: 2 * i, session })), removals: [], reading: false });
+  expect(model.sections.map((section) => section.ids)).toEqual([["asks"], ["a", "b"]]);
+  expect([model.counts.needs_you, model.counts.working, model.roster.reading]).toEqual([1, 2, false]);
+  expect(model.announcement.words, "what was so before is no news").toBe("");
+  expect(model.selected?.sessionId, "what is asked for is waited for").toBe("b");
+  model.hold();
+  host.send({ type: "delta", base: revision, revision: revision + 1, generatedAt: "", upserts: [], removals: ["b"], reading: false });
+  expect(model.outOfDate, "from then on rows keep their places").toBe(true);
+});

@@ -35,6 +35,8 @@ export class TimelineModel {
   #turn = 0;
   /** The newest request that was answered. */
   #answered = 0;
+  /** What is shown are the newest items alone, and how many stand before them is not known yet. */
+  #uncounted = false;
   #refreshing = false;
   #refreshAgain = false;
 
@@ -49,6 +51,7 @@ export class TimelineModel {
 
   /** Asks for the newest items, in one go: what is older is asked for when it comes into view. */
   async open(): Promise<void> {
+    void this.#openNewest();
     const turn = ++this.#turn;
     try {
       // Twice as many as a page has, so that at least one page is whole.
@@ -56,6 +59,16 @@ export class TimelineModel {
     } catch (error) {
       this.failure = reasonOf(error);
     }
+  }
+
+  /** A long timeline is shown from its end until it has been read and counted, and is another one then. */
+  async #openNewest(): Promise<void> {
+    const turn = ++this.#turn;
+    // If it fails, the other question tells why.
+    const newest = await this.#host.newestItems(this.#sessionId, 2 * PAGE).catch(() => null);
+    if (newest === null || this.loaded) return;
+    this.#take(newest, turn);
+    this.#uncounted = true;
   }
 
   /** The work goes on in another session of the same chain; what is shown stays. */
@@ -178,7 +191,8 @@ export class TimelineModel {
     } else {
       this.#answered = turn;
       // A shorter timeline is another one, since a file was replaced; so is that of a chain that was joined.
-      if (isOtherChain || stretch.total < this.total) this.#forget();
+      if (isOtherChain || stretch.total < this.total || this.#uncounted) this.#forget();
+      this.#uncounted = false;
     }
     this.#chainId = stretch.workChainId;
     const first = asked ?? Math.ceil(stretch.from / PAGE);

@@ -15,7 +15,7 @@ function hostOf(total: number, change: (item: TimelineItem) => TimelineItem = (i
     const items = Array.from({ length: Math.max(0, Math.min(limit, state.total - from)) }, (_, i) => state.change(at(from + i)));
     return { sessionId, workChainId: state.chain, from, total: state.total, items };
   };
-  return { state, host: { timeline } as unknown as Host };
+  return { state, host: { timeline, newestItems: async () => null } as unknown as Host };
 }
 
 test("opening asks for the end only, in one go", async () => {
@@ -162,7 +162,7 @@ function slowHost(total: number) {
     waiting[n]!();
     await new Promise((done) => setTimeout(done));
   };
-  return { state, host: { timeline } as unknown as Host, give };
+  return { state, host: { timeline, newestItems: async () => null } as unknown as Host, give };
 }
 
 test("an answer that was overtaken by a newer one is no other timeline, and its page is asked for again", async () => {
@@ -254,4 +254,42 @@ test("a timeline that came by another way than opening is there as well", async 
   model.refresh();
   await vi.waitFor(() => expect(model.item(9)).toBeDefined());
   expect(model.loaded).toBe(true);
+});
+
+test("a long timeline is shown from its end while it is counted, and is another one then", async () => {
+  const { host } = hostOf(100_000);
+  const { at } = endlessTimeline("s", 100_000);
+  const newest = Array.from({ length: 150 }, (_, index) => ({ ...at(99_850 + index), index }));
+  const whole = host.timeline;
+  let counted: () => void = () => {};
+  host.timeline = async (...asked) => {
+    await new Promise<void>((done) => (counted = done));
+    return whole(...asked);
+  };
+  host.newestItems = async () => ({ sessionId: "s", workChainId: "w", from: 0, total: 150, items: newest });
+  const model = new TimelineModel(host, "s");
+  const opened = model.open();
+  await vi.waitFor(() => expect(model.loaded).toBe(true));
+  const text = model.item(149);
+  expect([model.total, model.epoch, text?.at]).toEqual([150, 0, at(99_999).at]);
+  counted();
+  await opened;
+  expect([model.total, model.epoch, model.item(99_999)?.at, model.item(149)]).toEqual([100_000, 1, text?.at, undefined]);
+});
+
+test("newest items that come after the whole, or not at all, change nothing", async () => {
+  for (const fails of [false, true]) {
+    const { host } = hostOf(1000);
+    let come: () => void = () => {};
+    host.newestItems = async () => {
+      await new Promise<void>((done) => (come = done));
+      if (fails) throw new Error("no");
+      return { sessionId: "s", workChainId: "w", from: 0, total: 1, items: [] };
+    };
+    const model = new TimelineModel(host, "s");
+    await model.open();
+    come();
+    await new Promise((done) => setTimeout(done));
+    expect([model.total, model.epoch, model.item(999)?.index]).toEqual([1000, 0, 999]);
+  }
 });

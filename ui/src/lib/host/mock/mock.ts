@@ -234,6 +234,11 @@ export class MockHost implements Host {
     return { sessionId, workChainId: session.workChainId, ...stretch(timeline, from ?? Math.max(0, timeline.total - limit), limit) };
   }
 
+  /** Nothing here takes long. */
+  async newestItems() {
+    return null;
+  }
+
   async agentTimeline(sessionId: string, agentId: string, from: number, limit: number) {
     const session = this.#find(sessionId);
     return { sessionId, workChainId: session.workChainId, agentId, ...stretch(agentTimeline(sessionId), from, limit) };

@@ -12,9 +12,9 @@ pub async fn measure(wish: &Wish) -> Result<Vec<Figure>> {
     page::there(&window.page, &format!("[data-session='{id}']")).await?;
     let mut opened = Vec::new();
     for time in 0..6 {
-        let span = page::probe(&window.page, &format!("opening({})", wish.items)).await?;
-        // The first one reads the file from end to end if the store has not; it is told by itself.
-        opened.extend(span);
+        // The first one reads the file from end to end; it is told by itself: when the newest item is there, and when all are counted.
+        let probe = if time == 0 { "openingFirst" } else { "opening" };
+        opened.extend(page::probe(&window.page, &format!("{probe}({})", wish.items)).await?);
         page::probe(&window.page, "(document.querySelector('[aria-label=Close], .back').click(), 0)").await?;
         page::there(&window.page, "[data-session]").await?;
         if time == 0 {
@@ -23,8 +23,9 @@ pub async fn measure(wish: &Wish) -> Result<Vec<Figure>> {
     }
     let items = wish.items;
     let mut figures = vec![
-        figure(format!("window, {items} items opened for the first time"), opened[0], "ms", None),
-        figure(format!("window, {items} items opened"), page::quantile(&opened[1..], 0.5), "ms", Some(100.0)),
+        figure(format!("window, {items} items opened for the first time"), opened[0], "ms", Some(100.0)),
+        figure(format!("window, {items} items counted for the first time"), opened[1], "ms", None),
+        figure(format!("window, {items} items opened"), page::quantile(&opened[2..], 0.5), "ms", Some(100.0)),
     ];
     page::probe(&window.page, &format!("opening({items})")).await?;
     for by in [40, 2000] {

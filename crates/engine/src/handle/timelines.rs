@@ -1,0 +1,74 @@
+//! Questions about timelines. They are answered on the caller's thread, not in the loop: a transcript may be long.
+
+use std::sync::{MutexGuard, PoisonError};
+
+use watchbill_protocol::error::ApiError;
+use watchbill_protocol::timeline::{Timeline, TimelinePlace};
+
+use super::Handle;
+use crate::ask::TimelinePlan;
+use crate::timeline::newest::newest;
+use crate::timeline::{Stretch, TimelineReader};
+
+impl Handle {
+    /// A stretch of the timeline of a session's chain.
+    ///
+    /// # Errors
+    /// When the session is not known, its transcript cannot be read, or the engine has stopped.
+    pub fn timeline(&self, session: &str, from: Option<u64>, limit: u64) -> Result<Timeline, ApiError> {
+        let plan = self.timeline_plan(session)?;
+        self.reader().read(&*self.fs, &plan, Stretch::new(from, limit))
+    }
+
+    /// The newest items of a session that is long and has not been looked at, before anybody has counted the others: the
+    /// first of them has index 0. Nothing where [`Handle::timeline`] has no long way to go.
+    ///
+    /// # Errors
+    /// When the session is not known or the engine has stopped.
+    pub fn newest_items(&self, session: &str, limit: u64) -> Result<Option<Timeline>, ApiError> {
+        let plan = self.timeline_plan(session)?;
+        // Where somebody reads just now it may be this one, for the first time: that is not waited for.
+        if self.timelines.try_lock().is_ok_and(|reader| reader.knows(&plan)) {
+            return Ok(None);
+        }
+        Ok(newest(&*self.fs, &plan, limit))
+    }
+
+    /// A stretch of the timeline of one subagent of a session's chain.
+    ///
+    /// # Errors
+    /// When the session or the subagent is not known, its transcript cannot be read, or the engine has stopped.
+    pub fn agent_timeline(
+        &self,
+        session: &str,
+        agent: &str,
+        from: u64,
+        limit: u64,
+    ) -> Result<Timeline, ApiError> {
+        let plan = self.timeline_plan(session)?;
+        self.reader().read_agent(&*self.fs, &plan, agent, Stretch::new(Some(from), limit))
+    }
+
+    /// Where the record that begins at `offset` of a session's transcript, or of its subagent's, stands in the timeline.
+    ///
+    /// # Errors
+    /// When the session is not known, its transcript cannot be read, or the engine has stopped.
+    pub fn timeline_place(
+        &self,
+        session: &str,
+        agent: Option<&str>,
+        offset: u64,
+    ) -> Result<TimelinePlace, ApiError> {
+        let plan = self.timeline_plan(session)?;
+        self.reader().place(&*self.fs, &plan, agent, offset)
+    }
+
+    fn timeline_plan(&self, session: &str) -> Result<TimelinePlan, ApiError> {
+        let session = session.to_owned();
+        self.ask(move |engine, _| engine.timeline_plan(&session))?
+    }
+
+    fn reader(&self) -> MutexGuard<'_, TimelineReader> {
+        self.timelines.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,83 @@
+//! A window gets the rows that it can show at first, is told how many the others are, and gets those a moment later.
+
+use std::sync::{Arc, Mutex};
+
+use watchbill_core::time::Millis;
+use watchbill_engine::publish::{Served, Subscriber, Subscription, snapshot};
+use watchbill_protocol::roster::{GroupCounts, RosterDelta, RosterMessage, RosterSnapshot};
+use watchbill_protocol::status::Status;
+
+use crate::house::House;
+
+use crate::records::{Author, session};
+
+const PAUSE: Millis = Millis(50);
+
+/// Six sessions: four wait for the next word of the person, two are at work.
+fn house() -> House {
+    let mut house = House::new();
+    for n in 0..6 {
+        let author = Author::new(&session(n), "/repo");
+        let mut text = author.prompt(house.number(), house.now);
+        if n % 3 != 0 {
+            text += &author.answer(house.number(), house.now);
+        }
+        house.append(&author, &text);
+    }
+    house.catch_up();
+    house
+}
+
+/// A subscriber of all sessions that wants so many rows at first, and what it is told.
+fn subscriber(first: usize) -> (Subscriber, Arc<Mutex<Vec<RosterMessage>>>) {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let ears = Arc::clone(&told);
+    let wants = Subscription { all: true, pause: PAUSE, first: Some(first), ..Subscription::default() };
+    let sink = move |message| {
+        ears.lock().unwrap().push(message);
+        true
+    };
+    (Subscriber::new(wants, Box::new(sink)), told)
+}
+
+fn counts(snapshot: &RosterSnapshot) -> GroupCounts {
+    let Status { needs_you, working, your_turn, idle, .. } = Status::from(snapshot);
+    GroupCounts { needs_you, working, your_turn, idle }
+}
+
+#[test]
+fn the_rest_is_counted_at_once_and_comes_after_the_pause() {
+    let house = house();
+    let whole = snapshot(&house.engine.current(true));
+    let (mut subscriber, told) = subscriber(2);
+    let due = house.now + PAUSE;
+    assert_eq!(subscriber.serve(&house.engine.current(true), house.now), Served::Later(due));
+    assert_eq!(subscriber.serve(&house.engine.current(true), house.now), Served::Later(due));
+    let later = RosterSnapshot { sessions: whole.sessions[2..].to_vec(), ..whole.clone() };
+    let first = RosterSnapshot {
+        sessions: whole.sessions[..2].to_vec(),
+        rest: Some(counts(&later)),
+        ..whole.clone()
+    };
+    assert_eq!(*told.lock().unwrap(), [RosterMessage::Snapshot(first)]);
+
+    assert_eq!(subscriber.serve(&house.engine.current(true), due), Served::UpToDate);
+    assert_eq!(subscriber.serve(&house.engine.current(true), due), Served::UpToDate);
+    let told = told.lock().unwrap();
+    let [_, RosterMessage::Delta(RosterDelta { base, revision, upserts, removals, .. })] = &told[..] else {
+        panic!("{told:?}")
+    };
+    assert_eq!((*base, *revision, &removals[..]), (whole.revision, whole.revision, &[][..]));
+    let places: Vec<_> = upserts.iter().map(|upsert| upsert.index as usize).collect();
+    assert_eq!(places, (2..whole.sessions.len()).collect::<Vec<_>>());
+    assert!(upserts.iter().map(|upsert| &upsert.session).eq(&later.sessions));
+}
+
+#[test]
+fn who_wants_no_fewer_than_there_are_gets_all_at_once() {
+    let house = house();
+    let whole = snapshot(&house.engine.current(true));
+    let (mut subscriber, told) = subscriber(whole.sessions.len());
+    assert_eq!(subscriber.serve(&house.engine.current(true), house.now), Served::UpToDate);
+    assert_eq!(*told.lock().unwrap(), [RosterMessage::Snapshot(whole)]);
+}

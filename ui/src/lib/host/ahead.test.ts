@@ -1,0 +1,83 @@
+import { expect, test, vi } from "vitest";
+
+import type { RosterMessage } from "../bindings/RosterMessage";
+import { askedAhead } from "./ahead";
+import type { Host } from "./host";
+
+const snapshot = (revision: number): RosterMessage => ({ type: "snapshot", revision, generatedAt: "", sessions: [], problems: [], reading: false });
+
+/** A host that says what it is told to, to whoever subscribed so far. */
+class Line {
+  readonly asked: boolean[] = [];
+  ended = 0;
+  fails: unknown;
+  #ears: ((message: RosterMessage) => void)[] = [];
+
+  readonly host = {
+    subscribe: async (all: boolean, ear: (message: RosterMessage) => void) => {
+      this.asked.push(all);
+      if (this.fails !== undefined) throw this.fails;
+      this.#ears.push(ear);
+      return () => void (this.ended += 1);
+    },
+  } as unknown as Host;
+
+  say(message: RosterMessage, to = 0): void {
+    this.#ears[to]?.(message);
+  }
+}
+
+test("the roster is asked for at once, and its first reader misses nothing", async () => {
+  const line = new Line();
+  const ahead = askedAhead(line.host);
+  expect(line.asked).toEqual([false]);
+  line.say(snapshot(1));
+  const host = await ahead;
+  line.say(snapshot(2));
+  const heard: number[] = [];
+  const end = await host.subscribe(false, (message) => heard.push(message.type === "snapshot" ? message.revision : -1));
+  line.say(snapshot(3));
+  expect([heard, line.asked]).toEqual([[1, 2, 3], [false]]);
+  end();
+  expect(line.ended).toBe(1);
+});
+
+test("a second reader asks for itself", async () => {
+  const line = new Line();
+  const ahead = askedAhead(line.host);
+  line.say(snapshot(1));
+  const host = await ahead;
+  await host.subscribe(false, () => {});
+  const heard: RosterMessage[] = [];
+  await host.subscribe(true, (message) => heard.push(message));
+  line.say(snapshot(2), 1);
+  expect([line.asked, heard.length]).toEqual([[false, true], 1]);
+});
+
+test("whoever wants all sessions is not given a part of them", async () => {
+  const line = new Line();
+  const ahead = askedAhead(line.host);
+  line.say(snapshot(1));
+  const host = await ahead;
+  const heard: RosterMessage[] = [];
+  await host.subscribe(true, (message) => heard.push(message));
+  expect([line.asked, heard, line.ended]).toEqual([[false, true], [], 1]);
+});
+
+test("an engine that does not answer is told to whoever subscribes, and asked anew after that", async () => {
+  const line = new Line();
+  line.fails = { message: "The engine has ended." };
+  const host = await askedAhead(line.host);
+  await expect(host.subscribe(false, () => {})).rejects.toEqual(line.fails);
+  line.fails = undefined;
+  await host.subscribe(false, () => {});
+  expect(line.asked).toEqual([false, false]);
+});
+
+test("rows that take long are not waited for", async () => {
+  vi.useFakeTimers();
+  const ahead = askedAhead(new Line().host);
+  await vi.advanceTimersByTimeAsync(1000);
+  await expect(ahead).resolves.toBeDefined();
+  vi.useRealTimers();
+});
