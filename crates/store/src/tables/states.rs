@@ -2,7 +2,6 @@
 
 use rusqlite::{OptionalExtension, params};
 
-use super::uncount;
 use crate::{Step, Store, StoreError};
 
 pub(crate) const V1: &str = "
@@ -31,8 +30,9 @@ CREATE TABLE engine_facts (
 ) STRICT, WITHOUT ROWID;
 ";
 
-/// A part grows up to this length before the next one begins: an append rewrites no more than one part.
-const PART: u64 = 8 << 10;
+/// A part grows up to this length before the next one begins: an append rewrites no more than one part. With it a row lies
+/// in one page: to look for a row that does not, SQLite reads all of each row that it compares it with.
+const PART: usize = 1_900;
 
 /// Cache of the database while all states are read, in kilobytes: each page is looked at once, and memory for thousands
 /// of them would be asked for in vain.
@@ -95,19 +95,22 @@ impl Step<'_> {
             sql.prepare_cached(
                 "SELECT part, length(bytes) FROM state_pieces WHERE state = ?1 ORDER BY part DESC LIMIT 1",
             )?
-            .query_row([state], |row| Ok((row.get::<_, i64>(0)?, row.get(1).map(uncount)?)))
+            .query_row([state], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, u32>(1)? as usize)))
             .optional()
         })?;
-        let (part, length) = last.unwrap_or((0, PART));
-        if length + piece.len() as u64 <= PART {
+        let (mut part, length) = last.unwrap_or((0, PART));
+        let (rest_of_part, new_parts) = piece.split_at(PART.saturating_sub(length).min(piece.len()));
+        if !rest_of_part.is_empty() {
             self.run(
                 "UPDATE state_pieces SET bytes = CAST(bytes || ?3 AS BLOB) WHERE state = ?1 AND part = ?2",
-                params![state, part, piece],
+                params![state, part, rest_of_part],
             )?;
-        } else {
+        }
+        for bytes in new_parts.chunks(PART) {
+            part += 1;
             self.run(
                 "INSERT INTO state_pieces (state, part, bytes) VALUES (?1, ?2, ?3)",
-                params![state, part + 1, piece],
+                params![state, part, bytes],
             )?;
         }
         Ok(())
