@@ -70,6 +70,26 @@ fn pages_of_a_name_in_several_spellings_are_one_list() {
 }
 
 #[test]
+fn signs_without_spaces_are_found_newest_first_wherever_in_a_sentence_they_stand() {
+    let rig = Rig::new();
+    let mut store = rig.open();
+    let mut step = store.step().unwrap();
+    let (key, file) = session(&mut step, "a");
+    for at in 0..30 {
+        step.add_text(file, key, &prompt(at, &format!("検索 {at}"))).unwrap();
+    }
+    // Two years later, of the same length.
+    let later = 63_000_000_000;
+    for at in later..later + 30 {
+        step.add_text(file, key, &prompt(at, "検索が遅い")).unwrap();
+    }
+    step.commit().unwrap();
+    let hits = found(&store, "検索");
+    assert_eq!(hits.len(), 10);
+    assert!(hits.iter().all(|at| *at >= later), "{hits:?}");
+}
+
+#[test]
 fn a_step_that_is_not_committed_leaves_nothing() {
     let rig = Rig::new();
     let mut store = rig.open();
