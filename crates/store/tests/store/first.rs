@@ -130,6 +130,30 @@ fn while_very_many_texts_are_stored_a_step_that_is_not_committed_takes_none_of_t
 }
 
 #[test]
+fn while_very_many_texts_are_stored_those_of_a_second_writer_are_indexed_too() {
+    let rig = Rig::new();
+    let mut first = rig.open();
+    first.begin_many().unwrap();
+    let add = |store: &mut Store, at, text| {
+        let mut step = store.step().unwrap();
+        let (key, file) = session(&mut step, "a");
+        step.add_text(file, key, &prompt(at, text)).unwrap();
+        step.commit().unwrap();
+    };
+    add(&mut first, 0, "one");
+    let mut second = first.second_writer().unwrap();
+    add(&mut second, 100, "two");
+    first.was_written_beside(&second);
+    drop(second);
+    add(&mut first, 200, "three");
+    first.end_many().unwrap();
+    for (text, at) in [("one", 0), ("two", 100), ("three", 200)] {
+        assert_eq!(found(&first, text), [at]);
+    }
+    assert!(first.index_is_sound().unwrap());
+}
+
+#[test]
 fn the_second_to_come_reads() {
     let rig = Rig::new();
     assert!(matches!(Store::open(rig.folder.path(), Mode::Read), Err(StoreError::Absent { .. })));
