@@ -1,5 +1,7 @@
 //! The usual course: made, written, closed, opened again, searched.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use watchbill_store::search::Query;
 use watchbill_store::{Access, Mode, Origin, Store, StoreError};
 
@@ -67,6 +69,34 @@ fn pages_of_a_name_in_several_spellings_are_one_list() {
         }
     }
     assert_eq!(paged, all);
+}
+
+#[test]
+fn what_is_removed_while_somebody_searches_is_found_or_not() {
+    let rig = Rig::new();
+    let mut store = rig.open();
+    let reader = store.reader().unwrap();
+    let done = &AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let searches = scope.spawn(move || {
+            while !done.load(Ordering::Relaxed) {
+                reader.search(&Query::new("parseLine", 10)).unwrap();
+            }
+        });
+        for _ in 0..300 {
+            let mut step = store.step().unwrap();
+            let (key, file) = session(&mut step, "a");
+            step.add_text(file, key, &prompt(0, "call parseLine")).unwrap();
+            step.commit().unwrap();
+            let mut step = store.step().unwrap();
+            step.remove_file(file).unwrap();
+            step.commit().unwrap();
+            if searches.is_finished() {
+                break;
+            }
+        }
+        done.store(true, Ordering::Relaxed);
+    });
 }
 
 #[test]
