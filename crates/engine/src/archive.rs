@@ -13,7 +13,7 @@ use watchbill_store::archive::plan::{ArchivePlan, ArchiveSettings, Candidate, pl
 use watchbill_store::archive::{ARCHIVE, Archive, Original, frames::Frames};
 use watchbill_store::tables::archive::ArchiveRow;
 use watchbill_store::{Mode, Store, StoreError};
-use watchbill_watch::fs::{FileId, FileKind, FileStat, Fs, Name, ReadAt, Walk, is_gone};
+use watchbill_watch::fs::{FileId, FileKind, FileStat, Fs, Name, ReadAt, Walk, Want, is_gone};
 use watchbill_watch::layout::Place;
 use watchbill_watch::scan::{Found, scan};
 
@@ -78,7 +78,8 @@ impl ArchivedFs {
     }
 
     fn archived(&self, path: &Path) -> Option<ArchiveRow> {
-        let path = path.to_str()?;
+        // Nothing but transcripts is archived; other files are asked for that are seldom there, `.git` above all.
+        let path = path.to_str().filter(|path| path.ends_with(".jsonl"))?;
         self.ask(|store| store.archived(path))
     }
 }
@@ -112,12 +113,12 @@ impl Fs for ArchivedFs {
         self.real.list(dir)
     }
 
-    fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> bool) -> Walk {
+    fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> Want) -> Walk {
         let mut walk = self.real.walk(top, want);
         for row in self.ask(Store::all_archived) {
             let path = PathBuf::from(&row.path);
             let new = path.starts_with(top) && !walk.files.iter().any(|(known, _)| *known == path);
-            if new && want(&path, FileKind::File) {
+            if new && want(&path, FileKind::File) != Want::Nothing {
                 walk.files.push((path, stat_of(&row)));
             }
         }

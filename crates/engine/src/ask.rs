@@ -10,6 +10,7 @@ use watchbill_protocol::why::Why;
 use watchbill_watch::layout::Place;
 
 use crate::engine::Engine;
+use crate::files::FilePath;
 use crate::stored::stored_alone;
 use crate::timeline::agents::AgentFile;
 
@@ -176,9 +177,9 @@ impl Engine {
 
     fn agent_files(&self, id: &SessionId) -> Vec<AgentFile> {
         let paths = self.sessions.get(id).into_iter().flat_map(|session| session.agents.keys());
-        let file = |path: &PathBuf| match &self.files.get(path)?.place {
+        let file = |path: &FilePath| match &self.files.get(path)?.place {
             Place::Subagent { agent, .. } | Place::FlatSubagent { agent, .. } => {
-                Some(AgentFile { session: id.clone(), agent: agent.clone(), path: path.clone() })
+                Some(AgentFile { session: id.clone(), agent: agent.clone(), path: path.to_path_buf() })
             }
             _ => None,
         };

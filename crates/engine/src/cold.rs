@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::mpsc;
+use std::sync::{Mutex, PoisonError};
 
 use crate::clock::Clock;
 use crate::engine::{Engine, Outlook, World};
@@ -102,21 +102,19 @@ fn look_beside(
     let known = |path: &Path| engine.files.contains(path);
     let scan = FirstScan::of(found, recent_since, &known);
     let terms = Terms { timeouts: engine.settings.timeouts, until: outlook.until, keep: engine.keeps() };
-    let (sender, receiver) = mpsc::channel();
-    std::thread::scope(|scope| {
-        let read = &scan;
-        let fs = &world.fs;
-        scope.spawn(move || {
-            let sender = std::sync::Mutex::new(sender);
-            read.read(fs, terms, &|| true, &|_, loaded| {
-                sender.lock().is_ok_and(|sender| sender.send(loaded).is_ok())
-            });
+    let read = Mutex::new(Vec::new());
+    if !scan.is_empty() {
+        scan.read(&world.fs, terms, &|| true, &|_, loaded| {
+            read.lock().is_ok_and(|mut read| {
+                read.push(loaded);
+                true
+            })
         });
-        // Rows are put together once, when everything is there.
-        let batch: Vec<Loaded> = receiver.into_iter().collect();
-        reads |= !batch.is_empty();
-        engine.take_first(batch);
-    });
+    }
+    // Rows are put together once, when everything is there.
+    let batch: Vec<Loaded> = read.into_inner().unwrap_or_else(PoisonError::into_inner);
+    reads |= !batch.is_empty();
+    engine.take_first(batch);
     if reads {
         engine.rows_may_differ();
     }

@@ -43,7 +43,7 @@ use watchbill_watch::process::Processes;
 use watchbill_watch::scan::canonical_roots;
 
 use crate::children::Children;
-use crate::files::{ByWords, Files};
+use crate::files::{ByWords, FilePath, Files};
 use crate::folders::Folders;
 use crate::hooks_in::HooksIn;
 use crate::input::{Input, Output};
@@ -102,8 +102,8 @@ pub struct Engine {
     /// Canonical.
     roots: Vec<PathBuf>,
     pub(crate) files: Files,
-    /// Looked up several times for each row; nothing depends on an order among them.
-    pub(crate) sessions: HashMap<SessionId, Session, ByWords>,
+    /// Looked up several times for each row; nothing depends on an order among them. Boxed, so that the table is small.
+    pub(crate) sessions: HashMap<SessionId, Box<Session>, ByWords>,
     registry: Registry,
     folders: Folders,
     looks_elsewhere: bool,
@@ -386,7 +386,7 @@ impl Engine {
 
 /// Of several transcripts of one session, the one that was active last.
 fn main_of<'a>(session: &'a Session, files: &'a Files) -> Option<(&'a Path, &'a TrackedFile)> {
-    let known = |path: &'a PathBuf| Some((path.as_path(), files.get(path)?));
+    let known = |path: &'a FilePath| Some((&**path, files.get(path)?));
     if session.mains.len() == 1 {
         return session.mains.first().and_then(known);
     }

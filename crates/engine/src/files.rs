@@ -4,11 +4,14 @@
 //! standard library's hash on top that was a sixth of a start that finds everything unchanged. One file has one
 //! spelling here: below the canonical root, as a scan found it.
 
+use std::borrow::Borrow;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::hash::{BuildHasherDefault, Hasher};
-use std::path::{Path, PathBuf};
+use std::ops::Deref;
+use std::path::Path;
+use std::sync::Arc;
 
 use crate::transcripts::TrackedFile;
 
@@ -16,7 +19,31 @@ use crate::transcripts::TrackedFile;
 #[derive(Default)]
 pub struct Files {
     /// Boxed, so that the table is small: it is looked at from all sides.
-    by_path: HashMap<OsString, Box<TrackedFile>, ByWords>,
+    by_path: HashMap<FilePath, Box<TrackedFile>, ByWords>,
+}
+
+/// A path as it is spelled: compared, ordered and hashed as bytes. Whoever notes one that another knows shares its text.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FilePath(Arc<OsStr>);
+
+impl From<&Path> for FilePath {
+    fn from(path: &Path) -> Self {
+        Self(path.as_os_str().into())
+    }
+}
+
+impl Deref for FilePath {
+    type Target = Path;
+    fn deref(&self) -> &Path {
+        Path::new(&*self.0)
+    }
+}
+
+/// Found by anything of the same spelling.
+impl Borrow<OsStr> for FilePath {
+    fn borrow(&self) -> &OsStr {
+        &self.0
+    }
 }
 
 /// Paths alone.
@@ -42,13 +69,13 @@ impl Files {
     }
 
     /// Takes a file in, in place of what was known at `path`.
-    pub fn insert(&mut self, path: PathBuf, file: TrackedFile) {
-        self.by_path.insert(path.into_os_string(), Box::new(file));
+    pub fn insert(&mut self, path: FilePath, file: TrackedFile) {
+        self.by_path.insert(path, Box::new(file));
     }
 
     /// The file at `path`, which is made if it is new.
     pub fn get_or_make(&mut self, path: &Path, make: impl FnOnce() -> TrackedFile) -> &mut TrackedFile {
-        match self.by_path.entry(path.as_os_str().to_owned()) {
+        match self.by_path.entry(path.into()) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(free) => free.insert(Box::new(make())),
         }
@@ -76,7 +103,7 @@ impl Files {
 
     /// All paths, in no order.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
-        self.by_path.keys().map(Path::new)
+        self.by_path.keys().map(Deref::deref)
     }
 
     /// All files, in no order.
@@ -91,12 +118,12 @@ impl Files {
 
     /// All paths and files, in no order.
     pub fn iter(&self) -> impl Iterator<Item = (&Path, &TrackedFile)> {
-        self.by_path.iter().map(|(path, file)| (Path::new(path), &**file))
+        self.by_path.iter().map(|(path, file)| (&**path, &**file))
     }
 
     /// The same, to be changed.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (&Path, &mut TrackedFile)> {
-        self.by_path.iter_mut().map(|(path, file)| (Path::new(path), &mut **file))
+        self.by_path.iter_mut().map(|(path, file)| (&**path, &mut **file))
     }
 }
 

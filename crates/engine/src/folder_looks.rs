@@ -126,7 +126,7 @@ mod tests {
     use std::path::Path;
     use std::sync::mpsc;
 
-    use watchbill_watch::fs::{FileKind, FileStat, Name, ReadAt, Walk};
+    use watchbill_watch::fs::{FileKind, FileStat, Name, ReadAt, Walk, Want};
     use watchbill_watch::mem::MemFs;
 
     use super::*;
@@ -154,7 +154,7 @@ mod tests {
             self.rest.list(dir)
         }
 
-        fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> bool) -> Walk {
+        fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> Want) -> Walk {
             self.rest.walk(top, want)
         }
 

@@ -138,6 +138,7 @@ impl Persist {
         let mut refused = 0;
         // Each head as it lies in the database: copies of all of them would be in memory at once.
         let read = self.shelf.at_once("load").as_ref().map(|store| -> Result<_, StoreError> {
+            engine.expect_files(store.most_states()?);
             store.states(&mut |path, head| {
                 refused += usize::from(!engine.restore(Path::new(path), head));
             })?;

@@ -14,6 +14,7 @@ use watchbill_core::session::state::{State, StateKind};
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_core::transcript::record::Usage;
 
+use crate::files::FilePath;
 use crate::hooks_in::Told;
 use crate::verdict::{Makings, open_calls, verdict};
 
@@ -25,15 +26,16 @@ pub const NEW_SESSION_DWELL: Millis = Millis::from_secs(1);
 #[derive(Debug, Default)]
 pub struct Session {
     /// Its main transcripts. More than one for a moment when `/cd` moves the file between projects.
-    pub mains: BTreeSet<PathBuf>,
+    /// In order, and no tree of its own: there are thousands of sessions.
+    pub mains: Vec<FilePath>,
     /// Its subagents' transcripts, and what each adds to the tokens.
-    pub agents: BTreeMap<PathBuf, Usage>,
+    pub agents: BTreeMap<FilePath, Usage>,
     /// The sum over `agents`, so that an append costs the same however many there are.
     pub agent_tokens: Usage,
     /// Subagents that were seen to run.
-    pub agents_running: BTreeSet<PathBuf>,
+    pub agents_running: BTreeSet<FilePath>,
     /// Those of `agents` that repeat requests of this session: compaction workers.
-    pub copies: BTreeSet<PathBuf>,
+    pub copies: BTreeSet<FilePath>,
     /// What it copied from the session it was forked from: counted there.
     pub inherited: Usage,
     /// What `inherited` and the tokens of `copies` were worked out from.
@@ -41,13 +43,13 @@ pub struct Session {
     /// How many requests its transcript held when the copies of it were last looked at.
     pub requests: usize,
     /// What running subagents have called and not yet got, by their files.
-    pub agent_calls: BTreeMap<PathBuf, Vec<PendingTool>>,
+    pub agent_calls: BTreeMap<FilePath, Vec<PendingTool>>,
     /// The root under which it was found.
     pub root: PathBuf,
     /// The repository that its launch folder is in.
     pub repo_root: Option<Arc<str>>,
     /// The transcript, and the revision of its lineage, that the chains were resolved with.
-    pub lineage: Option<(PathBuf, u64)>,
+    pub lineage: Option<(FilePath, u64)>,
 }
 
 /// Numbers of requests: while they stand, so does what was worked out from them.
@@ -62,16 +64,24 @@ pub struct Shared {
 }
 
 impl Session {
+    /// A main transcript is there.
+    pub fn add_main(&mut self, path: FilePath) {
+        if let Err(at) = self.mains.binary_search(&path) {
+            self.mains.reserve_exact(1);
+            self.mains.insert(at, path);
+        }
+    }
+
     /// Replaces what one subagent adds to the tokens.
-    pub fn set_agent_tokens(&mut self, path: &Path, now: Usage) {
-        let before = self.agents.insert(path.to_path_buf(), now).unwrap_or_default();
+    pub fn set_agent_tokens(&mut self, path: &FilePath, now: Usage) {
+        let before = self.agents.insert(path.clone(), now).unwrap_or_default();
         self.agent_tokens = plus(minus(self.agent_tokens, before), now);
     }
 
     /// Notes whether a subagent runs, as its own file tells.
-    pub fn set_agent_running(&mut self, path: &Path, running: bool) {
+    pub fn set_agent_running(&mut self, path: &FilePath, running: bool) {
         if running {
-            self.agents_running.insert(path.to_path_buf());
+            self.agents_running.insert(path.clone());
         } else {
             self.agents_running.remove(path);
         }
@@ -79,6 +89,7 @@ impl Session {
 
     /// A subagent's file is gone.
     pub fn forget_agent(&mut self, path: &Path) {
+        let path = path.as_os_str();
         if let Some(before) = self.agents.remove(path) {
             self.agent_tokens = minus(self.agent_tokens, before);
         }
@@ -88,11 +99,11 @@ impl Session {
     }
 
     /// Notes what a subagent has called and not yet got.
-    pub fn set_agent_calls(&mut self, path: &Path, calls: Vec<PendingTool>) {
+    pub fn set_agent_calls(&mut self, path: &FilePath, calls: Vec<PendingTool>) {
         if calls.is_empty() {
             self.agent_calls.remove(path);
         } else {
-            self.agent_calls.insert(path.to_path_buf(), calls);
+            self.agent_calls.insert(path.clone(), calls);
         }
     }
 

@@ -53,6 +53,24 @@ pub struct Name {
     pub kind: FileKind,
 }
 
+/// What a walk does about something that it has met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Want {
+    /// It is left alone.
+    Nothing,
+    /// A folder is entered, anything else is asked for its `stat`.
+    It,
+    /// Of a folder only what has this name matters: it is looked for without listing the others. Of anything but a
+    /// folder as [`Want::It`].
+    Only(&'static str),
+}
+
+impl From<bool> for Want {
+    fn from(wanted: bool) -> Self {
+        if wanted { Self::It } else { Self::Nothing }
+    }
+}
+
 /// What a walk met.
 #[derive(Debug, Default)]
 pub struct Walk {
@@ -83,7 +101,7 @@ pub trait Fs: Send + Sync {
 
     /// Everything below `top`, links followed, loops cut. `want` is asked for each path before it is looked
     /// at: whether to go into a folder, whether to `stat` anything else. A `top` that is a file is a walk of one.
-    fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> bool) -> Walk;
+    fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> Want) -> Walk;
 
     /// The one true spelling of an existing path.
     fn canonical(&self, path: &Path) -> io::Result<PathBuf>;
@@ -239,7 +257,7 @@ impl Fs for StdFs {
         Ok(names)
     }
 
-    fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> bool) -> Walk {
+    fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> Want) -> Walk {
         crate::walk::walk(top, want)
     }
 
@@ -277,6 +295,22 @@ pub(crate) fn kind_of(kind: std::fs::FileType) -> FileKind {
 pub(crate) fn stat_of(meta: &std::fs::Metadata) -> FileStat {
     let mtime = meta.modified().map_or(Timestamp::default(), timestamp_of);
     FileStat { id: id_of(meta), len: meta.len(), mtime, kind: kind_of(meta.file_type()) }
+}
+
+/// The same from what Linux says itself.
+#[cfg(target_os = "linux")]
+pub(crate) fn stat_of_raw(stat: &rustix::fs::Stat) -> FileStat {
+    use rustix::fs::FileType;
+    let kind = match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => FileKind::File,
+        FileType::Directory => FileKind::Dir,
+        _ => FileKind::Other,
+    };
+    // Towards 1970 from both sides, as above.
+    let nanos = i128::from(stat.st_mtime) * 1_000_000_000 + i128::from(stat.st_mtime_nsec);
+    let mtime = Timestamp::from_millis(i64::try_from(nanos / 1_000_000).unwrap_or(i64::MAX));
+    let id = FileId { dev: stat.st_dev, ino: stat.st_ino };
+    FileStat { id, len: u64::try_from(stat.st_size).unwrap_or(0), mtime, kind }
 }
 
 fn timestamp_of(time: SystemTime) -> Timestamp {

@@ -1,5 +1,6 @@
 //! What a path below the agent's folder is, from its name alone.
 
+use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path};
 use std::sync::Arc;
@@ -69,6 +70,10 @@ impl Place {
 pub const PROJECTS: &str = "projects";
 /// The folder of registry files below the agent's folder.
 pub const SESSIONS: &str = "sessions";
+/// The folder of its subagents' transcripts in a session's folder.
+pub const SUBAGENTS: &str = "subagents";
+/// The folder of workflows in that.
+pub const WORKFLOWS: &str = "workflows";
 
 /// What a path relative to the agent's folder, or to a working folder, is. `None` for everything that is not
 /// ours to read, above all the key files beside the registry.
@@ -110,15 +115,15 @@ enum Recognized<'p> {
 
 impl Recognized<'_> {
     fn place(self) -> Place {
-        let id = |name: &[u8]| SessionId::new(&String::from_utf8_lossy(name));
-        let text = |name: &[u8]| Arc::from(String::from_utf8_lossy(name));
+        let id = |name: &[u8]| SessionId::new(&text_of(name));
+        let text = |name: &[u8]| Arc::from(text_of(name));
         match self {
             Self::Transcript { project, session } => {
                 Place::Transcript { project: project.to_owned(), session: id(session) }
             }
             Self::Subagent { project, session, agent, meta } => {
                 let project = project.to_owned();
-                let (session, agent) = (SessionId::new(&session.to_string_lossy()), text(agent));
+                let (session, agent) = (id(session.as_encoded_bytes()), text(agent));
                 match meta {
                     true => Place::SubagentMeta { project, session, agent },
                     false => Place::Subagent { project, session, agent },
@@ -134,9 +139,21 @@ impl Recognized<'_> {
     }
 }
 
+/// A name as text. Whether it is text at all is quickly seen, what else it is takes ten times as long.
+fn text_of(name: &[u8]) -> Cow<'_, str> {
+    std::str::from_utf8(name).map_or_else(|_| String::from_utf8_lossy(name), Cow::Borrowed)
+}
+
 fn recognize(relative: &Path) -> Option<Recognized<'_>> {
-    let names = split(relative)?;
-    match names.as_slice() {
+    let mut names = [OsStr::new(""); PLAIN];
+    match split_plainly(relative, &mut names) {
+        Some(names) => recognize_names(names),
+        None => recognize_names(&split(relative)?),
+    }
+}
+
+fn recognize_names<'p>(names: &[&'p OsStr]) -> Option<Recognized<'p>> {
+    match names {
         [first, project, rest @ ..] if *first == PROJECTS => in_project(project, rest),
         [first, name] if *first == SESSIONS => registry_pid(name).map(|pid| Recognized::Registry { pid }),
         [name] => in_working_folder(name),
@@ -145,28 +162,39 @@ fn recognize(relative: &Path) -> Option<Recognized<'_>> {
     }
 }
 
+/// The deepest place of ours has seven names in all but made-up trees.
+const PLAIN: usize = 8;
+
+/// The same as [`split`] for nearly every path, since few are long or oddly spelled: a start asks for thousands, and finds
+/// the room for the names without asking the allocator.
+#[cfg(unix)]
+fn split_plainly<'n, 'p>(relative: &'p Path, names: &'n mut [&'p OsStr; PLAIN]) -> Option<&'n [&'p OsStr]> {
+    use std::os::unix::ffi::OsStrExt;
+    let bytes = relative.as_os_str().as_bytes();
+    let (mut count, mut from) = (0, 0);
+    for to in memchr::memchr_iter(b'/', bytes).chain([bytes.len()]) {
+        let name = &bytes[from..to];
+        if matches!(name, b"" | b"." | b"..") {
+            return None;
+        }
+        *names.get_mut(count)? = OsStr::from_bytes(name);
+        (count, from) = (count + 1, to + 1);
+    }
+    Some(&names[..count])
+}
+
+#[cfg(not(unix))]
+fn split_plainly<'n, 'p>(_: &'p Path, _: &'n mut [&'p OsStr; PLAIN]) -> Option<&'n [&'p OsStr]> {
+    None
+}
+
 /// The names in a path; `None` where it leads upwards or begins at the top.
 fn split(relative: &Path) -> Option<Vec<&OsStr>> {
-    // The deepest place of ours has seven names in all but made-up trees.
-    let mut names = Vec::with_capacity(8);
-    #[cfg(unix)]
-    {
-        use std::os::unix::ffi::OsStrExt;
-        let bytes = relative.as_os_str().as_bytes();
-        names.extend(bytes.split(|byte| *byte == b'/').map(OsStr::from_bytes));
-        // Nearly every path is spelled plainly; what is not is taken apart with all care.
-        if names.iter().all(|name| !matches!(name.as_bytes(), b"" | b"." | b"..")) {
-            return Some(names);
-        }
-        names.clear();
-    }
-    for component in relative.components() {
-        match component {
-            Component::Normal(name) => names.push(name),
-            _ => return None,
-        }
-    }
-    Some(names)
+    let normal = |component| match component {
+        Component::Normal(name) => Some(name),
+        _ => None,
+    };
+    relative.components().map(normal).collect()
 }
 
 /// The session that a marker's file name tells of: `compacted.<session>.marker`.
@@ -198,8 +226,8 @@ fn in_project<'p>(project: &'p OsStr, rest: &[&'p OsStr]) -> Option<Recognized<'
                 None => Recognized::Transcript { project, session: stem },
             })
         }
-        [session, folder, middle @ .., name] if *folder == "subagents" => {
-            if middle.first().is_some_and(|first| *first != "workflows") {
+        [session, folder, middle @ .., name] if *folder == SUBAGENTS => {
+            if middle.first().is_some_and(|first| *first != WORKFLOWS) {
                 return None;
             }
             let of_agent = |stem, meta| {
@@ -291,11 +319,10 @@ mod tests {
         ) {
             let (path, root) = (names.join("/"), names[..above.min(names.len())].join("/"));
             let (path, root) = (Path::new(&path), Path::new(&root));
-            let normal = |component| match component {
-                Component::Normal(name) => Some(name),
-                _ => None,
-            };
-            proptest::prop_assert_eq!(split(path), path.components().map(normal).collect::<Option<Vec<_>>>());
+            let mut names = [OsStr::new(""); PLAIN];
+            if let Some(names) = split_plainly(path, &mut names) {
+                proptest::prop_assert_eq!(Some(names.to_vec()), split(path));
+            }
             for root in [root, Path::new("/home/dev"), Path::new("/")] {
                 proptest::prop_assert_eq!(below(root, path), path.strip_prefix(root).ok());
             }

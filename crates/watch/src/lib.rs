@@ -14,6 +14,7 @@ pub mod hints;
 mod keeper;
 pub mod layout;
 pub mod mem;
+mod names;
 mod native;
 mod plan;
 mod poll;

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use watchbill_core::time::Timestamp;
 
-use crate::fs::{FileId, FileKind, FileStat, Fs, Name, NotRegular, ReadAt, Walk, problem_of};
+use crate::fs::{FileId, FileKind, FileStat, Fs, Name, NotRegular, ReadAt, Walk, Want, problem_of};
 use crate::hints::{Hint, HintSet};
 
 /// The file system; clones are handles of the same one.
@@ -346,26 +346,31 @@ impl Fs for MemFs {
         self.lock().list(dir)
     }
 
-    fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> bool) -> Walk {
+    fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> Want) -> Walk {
         let mut walk = Walk::default();
         let mut waiting = Vec::new();
         match self.stat(top) {
-            Ok(stat) if stat.kind == FileKind::Dir => waiting.push(top.to_owned()),
+            Ok(stat) if stat.kind == FileKind::Dir => waiting.push((top.to_owned(), None)),
             Ok(stat) => walk.files.push((top.to_owned(), stat)),
             Err(error) => walk.problems.extend(problem_of(top, &error)),
         }
-        while let Some(dir) = waiting.pop() {
+        while let Some((dir, only)) = waiting.pop() {
             let names = self.list(&dir).unwrap_or_else(|error| {
                 walk.problems.extend(problem_of(&dir, &error));
                 Vec::new()
             });
             for Name { name, kind } in names {
-                let path = dir.join(name);
-                if !want(&path, kind) {
+                if only.is_some_and(|only: &str| name != only) {
                     continue;
                 }
+                let path = dir.join(name);
+                let only = match want(&path, kind) {
+                    Want::Nothing => continue,
+                    Want::It => None,
+                    Want::Only(name) => Some(name),
+                };
                 if kind == FileKind::Dir {
-                    waiting.push(path);
+                    waiting.push((path, only));
                 } else if let Ok(stat) = self.stat(&path) {
                     walk.files.push((path, stat));
                 }

@@ -1,12 +1,13 @@
 //! Finds what is there: at the start, after lost events, and wherever a hint points.
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use watchbill_core::problem::{Problem, ProblemKind};
 
-use crate::fs::{FileId, FileKind, FileStat, Fs, NotRegular, problem, problem_of};
+use crate::fs::{FileId, FileKind, FileStat, Fs, NotRegular, Want, problem, problem_of};
 use crate::layout::{self, Place, below, classify, is_known};
 
 /// A file that is ours to read.
@@ -112,7 +113,7 @@ fn walk(fs: &dyn Fs, root: &Path, top: &Path, scan: &mut Scan) {
         wrong.push(top.to_owned());
     }
     let walk = fs.walk(top, &mut |path, kind| match kind {
-        FileKind::File | FileKind::Other => is_ours(path),
+        FileKind::File | FileKind::Other => is_ours(path).into(),
         FileKind::Dir => {
             if is_ours(path) {
                 wrong.push(path.to_owned());
@@ -135,23 +136,29 @@ fn walk(fs: &dyn Fs, root: &Path, top: &Path, scan: &mut Scan) {
     scan.problems.extend(walk.problems);
 }
 
-/// Whether anything of ours can be below a folder; results of tools can be many thousand files.
-fn worth_entering(root: &Path, dir: &Path) -> bool {
-    let Some(relative) = below(root, dir) else { return true };
-    let names: Vec<_> = relative.iter().collect();
-    match names.as_slice() {
-        [top, ..] if *top == layout::SESSIONS => names.len() == 1,
-        [_, _, _, folder] => *folder == "subagents",
-        [_, _, _, _, folder] => *folder == "workflows",
-        _ => true,
+/// What of ours can be in a folder; results of tools can be many thousand files. In the folder of a session only that of
+/// its subagents matters, and the folders of sessions are nearly half of all: they are not even listed.
+fn worth_entering(root: &Path, dir: &Path) -> Want {
+    let Some(relative) = below(root, dir) else { return Want::It };
+    let mut names = relative.iter();
+    let top = names.next();
+    let rest = [names.next(), names.next(), names.next(), names.next(), names.next()];
+    match rest {
+        [inside, ..] if top.is_some_and(|top| top == layout::SESSIONS) => inside.is_none().into(),
+        [Some(_), Some(_), None, ..] => Want::Only(layout::SUBAGENTS),
+        [Some(_), Some(_), Some(folder), None, _] => (folder == layout::SUBAGENTS).into(),
+        [Some(_), Some(_), Some(_), Some(folder), None] => (folder == layout::WORKFLOWS).into(),
+        _ => Want::It,
     }
 }
 
 fn finish(scan: &mut Scan) {
+    // The times alone are moved about until their order is known: what was found is ten times as long.
+    scan.found.sort_by_cached_key(|found| Reverse(found.stat.mtime));
     // Then by path as it is spelled, so that equal times give one order.
-    scan.found.sort_by(|a, b| {
-        b.stat.mtime.cmp(&a.stat.mtime).then_with(|| a.path.as_os_str().cmp(b.path.as_os_str()))
-    });
+    for equal in scan.found.chunk_by_mut(|a, b| a.stat.mtime == b.stat.mtime) {
+        equal.sort_by(|a, b| a.path.as_os_str().cmp(b.path.as_os_str()));
+    }
     scan.problems.sort();
     scan.problems.dedup();
     let mut ids: Vec<FileId> = scan.found.iter().map(|found| found.stat.id).collect();

@@ -3,39 +3,38 @@
 //! A start that finds nothing changed consists of little else. So a file is asked for by its name in the folder that
 //! is open already, rather than by its whole path, which the system would take apart for each of thousands.
 
-use std::fs::DirEntry;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use watchbill_core::problem::{Problem, ProblemKind};
 
-use crate::fs::{FileId, FileKind, FileStat, Walk, kind_of, problem, problem_of, stat_of};
+use crate::fs::{FileId, FileKind, FileStat, Walk, Want, problem, problem_of, stat_of};
+use crate::names::{NameKind, names_in};
 
 /// Everything at or below `top` that is wanted; see [`crate::fs::Fs::walk`].
-pub fn walk(top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> bool) -> Walk {
+pub fn walk(top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> Want) -> Walk {
     let mut walk = Walk::default();
     let mut waiting = Vec::new();
     match stat(top) {
-        Ok(stat) if stat.kind == FileKind::Dir => waiting.push(top.to_owned()),
+        Ok(stat) if stat.kind == FileKind::Dir => waiting.push((top.to_owned(), None)),
         Ok(stat) => walk.files.push((top.to_owned(), stat)),
         Err(error) => walk.problems.extend(problem_of(top, &error)),
     }
-    while let Some(folder) = waiting.pop() {
-        let entries = match std::fs::read_dir(&folder) {
-            Ok(entries) => entries,
-            Err(error) => {
-                walk.problems.extend(problem_of(&folder, &error));
-                continue;
-            }
+    while let Some((folder, only)) = waiting.pop() {
+        let mut take = |met: Result<Met, Trouble>| match met {
+            Ok(Met::Folder(path, only)) => waiting.push((path, only)),
+            Ok(Met::File(path, stat)) => walk.files.push((path, stat)),
+            Ok(Met::Unwanted) => {}
+            Err(Trouble::Io(error)) => walk.problems.extend(problem_of(&folder, &error)),
+            Err(Trouble::At(problem)) => walk.problems.extend(problem),
         };
-        for entry in entries {
-            match entry.map_err(Trouble::Io).and_then(|entry| look(top, &entry, want)) {
-                Ok(Met::Folder(path)) => waiting.push(path),
-                Ok(Met::File(path, stat)) => walk.files.push((path, stat)),
-                Ok(Met::Unwanted) => {}
-                Err(Trouble::Io(error)) => walk.problems.extend(problem_of(&folder, &error)),
-                Err(Trouble::At(problem)) => walk.problems.extend(problem),
-            }
+        if let Some(name) = only {
+            take(look_for(top, folder.join(name), want));
+            continue;
+        }
+        let listed = names_in(&folder, &mut |path, kind, own| take(look(top, path, kind, own, want)));
+        if let Err(error) = listed {
+            take(Err(Trouble::Io(error)));
         }
     }
     walk
@@ -43,7 +42,7 @@ pub fn walk(top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> bool) -> Walk {
 
 /// What a name in a folder turned out to be.
 enum Met {
-    Folder(PathBuf),
+    Folder(PathBuf, Option<&'static str>),
     File(PathBuf, FileStat),
     Unwanted,
 }
@@ -55,13 +54,33 @@ enum Trouble {
     At(Option<Problem>),
 }
 
-fn look(top: &Path, entry: &DirEntry, want: &mut dyn FnMut(&Path, FileKind) -> bool) -> Result<Met, Trouble> {
-    let path = entry.path();
+/// Looks at the one place in a folder that matters, which need not be there.
+fn look_for(
+    top: &Path,
+    path: PathBuf,
+    want: &mut dyn FnMut(&Path, FileKind) -> Want,
+) -> Result<Met, Trouble> {
+    let meta = std::fs::symlink_metadata(&path).map_err(Trouble::Io)?;
+    look(top, path, Ok(NameKind::of(meta.file_type())), &|| Ok(stat_of(&meta)), want)
+}
+
+/// Looks at one place; `own` is its `stat`, should it be no link.
+fn look(
+    top: &Path,
+    path: PathBuf,
+    kind: io::Result<NameKind>,
+    own: &dyn Fn() -> io::Result<FileStat>,
+    want: &mut dyn FnMut(&Path, FileKind) -> Want,
+) -> Result<Met, Trouble> {
     let at = |error: io::Error| Trouble::At(problem_of(&path, &error));
-    let kind = entry.file_type().map_err(at)?;
     // Only for a link has its target to be asked before anything else.
-    let target = if kind.is_symlink() { Some(stat(&path).map_err(at)?) } else { None };
-    let kind = target.map_or_else(|| kind_of(kind), |target| target.kind);
+    let (target, kind) = match kind.map_err(at)? {
+        NameKind::Plain(kind) => (None, kind),
+        NameKind::Link => {
+            let target = stat(&path).map_err(at)?;
+            (Some(target), target.kind)
+        }
+    };
     if let Some(target) = target.filter(|target| target.kind == FileKind::Dir)
         && let Some(above) = same_folder_above(top, &path, target.id)
     {
@@ -71,15 +90,17 @@ fn look(top: &Path, entry: &DirEntry, want: &mut dyn FnMut(&Path, FileKind) -> b
         );
         return Err(Trouble::At(Some(problem(&path, ProblemKind::SymlinkLoop, detail))));
     }
-    if !want(&path, kind) {
-        return Ok(Met::Unwanted);
-    }
+    let only = match want(&path, kind) {
+        Want::Nothing => return Ok(Met::Unwanted),
+        Want::It => None,
+        Want::Only(name) => Some(name),
+    };
     if kind == FileKind::Dir {
-        return Ok(Met::Folder(path));
+        return Ok(Met::Folder(path, only));
     }
     let stat = match target {
         Some(target) => target,
-        None => entry.metadata().map(|meta| stat_of(&meta)).map_err(at)?,
+        None => own().map_err(at)?,
     };
     Ok(Met::File(path, stat))
 }

@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 use crate::program::{Said, run, watchbill};
 use crate::tree::append;
 
-/// Enough that reading all of it takes seconds, and one file an instant.
-const SESSIONS: usize = 90;
-const LINES: usize = 80;
+/// More than a step takes in, enough that reading all of it takes seconds, and one file an instant.
+const SESSIONS: usize = 230;
+const LINES: usize = 40;
 
 fn home() -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();

@@ -107,15 +107,23 @@ pub(super) fn assemble(
         }
     }
     let mut place = vec![0; nodes.len()];
-    let mut chains = Vec::new();
+    let mut chains = Vec::with_capacity(members.iter().filter(|members| !members.is_empty()).count());
     for (first, members) in members.iter().enumerate().filter(|(_, members)| !members.is_empty()) {
-        let order = if members.len() == 1 { members.clone() } else { in_order(nodes, &children, first) };
+        let ordered;
+        let order = match members.as_slice() {
+            [_] => members,
+            _ => {
+                ordered = in_order(nodes, &children, first);
+                &ordered
+            }
+        };
         place[first] = chains.len();
         let forks = &forks[first];
-        chains.push(Assembly { nodes, forest, announced, order: &order, forks, names }.chain(first));
+        chains.push(Assembly { nodes, forest, announced, order, forks, names }.chain(first));
     }
+    let mut by_session = HashMap::with_capacity(nodes.len());
     let seen = nodes.iter().filter(|(_, node)| node.seen);
-    let by_session = seen.map(|(number, node)| (node.id.clone(), place[root[number]])).collect();
+    by_session.extend(seen.map(|(number, node)| (node.id.clone(), place[root[number]])));
     Chains { chains, by_session }
 }
 
@@ -183,6 +191,10 @@ impl Assembly<'_, '_> {
                 confidence: LinkConfidence::Proven,
                 at,
             }));
+            if let [_] = self.order {
+                // Mostly one segment of one session: room for more would be a third of what all chains take up.
+                segments.reserve_exact(own.len());
+            }
             segments.extend(own.into_iter().map(|segment| (id(number), segment)));
         }
         links.sort_by(|a, b| (a.at, &a.to, &a.from, a.reason).cmp(&(b.at, &b.to, &b.from, b.reason)));

@@ -12,15 +12,19 @@ use crate::persist::kept::MetaStamp;
 
 impl Engine {
     /// Compares what a scan found with what is known: what is unchanged costs nothing more.
-    pub(super) fn reconcile(&mut self, found: Vec<Found>, out: &mut Vec<Output>) {
-        // At most starts every file is there, and as it was: then there is nothing to search for.
-        let here = found.iter().filter(|found| self.is_known(found)).count();
+    pub(super) fn reconcile(&mut self, mut found: Vec<Found>, out: &mut Vec<Output>) {
+        // At most starts every file is there, and as it was: then each is looked up once, and there is nothing to search for.
+        let is_meta = |found: &Found| matches!(found.place, Place::SubagentMeta { .. });
+        let unchanged: Vec<bool> =
+            found.iter().map(|found| !is_meta(found) && self.is_unchanged(found)).collect();
+        let known = |(found, unchanged): &(&Found, &bool)| **unchanged || self.is_known(found);
+        let here = found.iter().zip(&unchanged).filter(known).count();
         let all_here = here == self.files.len() + self.registry.count();
         let mut missing = if all_here { BTreeSet::new() } else { self.missing(&found, &|_| true) };
         self.forget_twins(&found, &mut missing);
         let metas: HashSet<PathBuf> = found
             .iter()
-            .filter(|found| matches!(found.place, Place::SubagentMeta { .. }))
+            .filter(|found| is_meta(found))
             .map(|found| found.path.with_extension("").with_extension("jsonl"))
             .collect();
         let vanished: Vec<PathBuf> = self
@@ -29,6 +33,10 @@ impl Engine {
             .filter(|(path, file)| file.meta().is_some() && !metas.contains(*path))
             .map(|(path, _)| path.with_extension("meta.json"))
             .collect();
+        if !self.problems.any_unreadable() {
+            let mut unchanged = unchanged.into_iter();
+            found.retain(|_| !unchanged.next().unwrap_or(false));
+        }
         self.look_at_found(found, missing, out);
         for meta in vanished {
             self.read_meta(&meta);

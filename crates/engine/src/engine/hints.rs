@@ -12,7 +12,7 @@ use watchbill_watch::layout::{self, Place};
 use watchbill_watch::scan::{Found, Scan, canonical_roots, scan, scan_path};
 
 use super::{Due, Engine};
-use crate::files::ByWords;
+use crate::files::{ByWords, FilePath};
 use crate::input::Output;
 
 impl Engine {
@@ -191,10 +191,10 @@ impl Engine {
         let session = self.sessions.get(session)?;
         let id = self.world.fs.stat(path).ok()?.id;
         let mut names = session.mains.iter().chain(session.agents.keys());
-        let same = |name: &&PathBuf| {
+        let same = |name: &&FilePath| {
             name.file_name() == path.file_name() && self.world.fs.stat(name).is_ok_and(|stat| stat.id == id)
         };
-        names.find(same).cloned()
+        names.find(same).map(|name| name.to_path_buf())
     }
 
     pub(super) fn look_at_found(

@@ -1,6 +1,6 @@
 //! What the engine gives out to be kept, and how it takes that up again when the program starts.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,11 +11,14 @@ use watchbill_core::roster::row::Row;
 use watchbill_store::tables::states::StateRow;
 
 use super::Engine;
-use crate::files::Paths;
+use crate::files::{ByWords, FilePath, Paths};
 use crate::persist::changes::{Changes, Facts, FileChange};
 use crate::persist::kept::{Counted, KeptFile};
 use crate::session::Session;
 use crate::transcripts::{Fold, TrackedFile};
+
+/// For more transcripts than this no room is made before they are there.
+const EXPECTED: usize = 50_000;
 
 /// Where the pieces of files lie that the engine has put aside.
 pub trait Recall: Send + Sync {
@@ -40,6 +43,8 @@ pub(super) struct Keeping {
     last_move: Option<RegistryMove>,
     /// What was kept of these is of no use: they are to be read from their beginning.
     pub(super) begun_anew: Vec<PathBuf>,
+    /// While files are taken up: the sessions that several of them tell of.
+    of_several: HashSet<SessionId, ByWords>,
 }
 
 impl Keeping {
@@ -213,8 +218,9 @@ impl Engine {
             Fold::Agent(_) => {
                 let with = file.counted_with.clone();
                 let session = with.as_ref().and_then(|id| self.sessions.get(id));
-                let tokens =
-                    session.and_then(|session| session.agents.get(path).copied()).unwrap_or_default();
+                let tokens = session
+                    .and_then(|session| session.agents.get(path.as_os_str()).copied())
+                    .unwrap_or_default();
                 Some((with.clone(), Counted::Agent { with, tokens }))
             }
         }
@@ -230,6 +236,14 @@ impl Engine {
         }
     }
 
+    /// At most so many transcripts are to be taken up: whoever makes room for them once need not move the earlier ones.
+    pub fn expect_files(&mut self, most: usize) {
+        // Numbers are not given again, so that a store of which much was forgotten expects too many.
+        let most = most.min(EXPECTED);
+        self.files.reserve(most);
+        self.sessions.reserve(most);
+    }
+
     /// Takes up what was kept of one transcript when the program ended. Says whether that is of use: what is of another
     /// version or damaged is left out, and its file will be read from its beginning. To be followed by
     /// [`Engine::restored`].
@@ -243,7 +257,7 @@ impl Engine {
             Ok((file, kept))
         });
         let Ok((file, kept)) = restored else { return false };
-        self.take_kept(path.to_path_buf(), root, file, &kept);
+        self.take_kept(path.into(), root, file, &kept);
         true
     }
 
@@ -254,9 +268,7 @@ impl Engine {
             self.registry.restore_moves(moves);
             self.markers.restore(markers);
         }
-        let simple = |session: &Session| session.mains.len() == 1 && session.agents.is_empty();
-        let others = self.sessions.iter().filter(|(_, session)| !simple(session));
-        for id in others.map(|(id, _)| id.clone()).collect::<Vec<_>>() {
+        for id in std::mem::take(&mut self.keeping.of_several) {
             self.after_restore(&id);
         }
         self.lay_to_rest();
@@ -264,15 +276,19 @@ impl Engine {
         (self.chains_dirty, self.problems_dirty) = (true, true);
     }
 
-    fn take_kept(&mut self, path: PathBuf, root: PathBuf, mut file: TrackedFile, kept: &KeptFile<'_>) {
+    fn take_kept(&mut self, path: FilePath, root: PathBuf, mut file: TrackedFile, kept: &KeptFile<'_>) {
         if self.keeping.on {
             file.note_new();
         }
         kept.problems(&path).for_each(|problem| self.problems.set(problem));
         match (file.fold(), &kept.counted) {
             (Fold::Main(fold), Counted::Session { inherited, shared }) => {
-                let session = self.sessions.entry(fold.lineage().session.clone()).or_default();
-                session.mains.insert(path.clone());
+                let id = &fold.lineage().session;
+                let session = self.sessions.entry(id.clone()).or_default();
+                session.add_main(path.clone());
+                if session.mains.len() > 1 {
+                    self.keeping.of_several.insert(id.clone());
+                }
                 session.root = root;
                 session.requests = fold.requests();
                 session.lineage = Some((path.clone(), fold.lineage_revision()));
@@ -283,6 +299,7 @@ impl Engine {
                 let running = !copies && fold.is_running(self.now, self.settings.timeouts.idle);
                 let calls = if copies { Vec::new() } else { fold.pending_tools().cloned().collect() };
                 if let Some(with) = with {
+                    self.keeping.of_several.insert(with.clone());
                     let session = self.sessions.entry(with.clone()).or_default();
                     session.set_agent_tokens(&path, *tokens);
                     session.set_agent_running(&path, running);
@@ -301,7 +318,7 @@ impl Engine {
     fn after_restore(&mut self, id: &SessionId) {
         let main = self
             .main_file(id)
-            .and_then(|(path, file)| Some((path.to_path_buf(), file.main()?.lineage_revision())));
+            .and_then(|(path, file)| Some((FilePath::from(path), file.main()?.lineage_revision())));
         let Some(session) = self.sessions.get_mut(id) else { return };
         session.lineage = main;
         let active =
@@ -362,7 +379,8 @@ impl Engine {
         if !self.keeping.on {
             return;
         }
-        let Some(Session { mains, copies, .. }) = self.sessions.get(id) else { return };
-        self.keeping.files.extend(mains.iter().chain(copies).cloned());
+        let Some(session) = self.sessions.get(id) else { return };
+        let Session { mains, copies, .. } = &**session;
+        self.keeping.files.extend(mains.iter().chain(copies).map(|path| path.to_path_buf()));
     }
 }

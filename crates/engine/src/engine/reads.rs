@@ -189,7 +189,7 @@ impl Engine {
         if self.outlook.until.is_some() && !begun {
             return;
         }
-        self.files.insert(path.clone(), file);
+        self.files.insert(path.as_path().into(), file);
         self.after_read(&path, true);
     }
 }

@@ -1,7 +1,6 @@
 //! From what became dirty to rows: chains first, then verdicts, then the two views.
 
 use std::collections::{HashMap, HashSet};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use watchbill_core::chain::chains::Chains;
@@ -12,6 +11,7 @@ use watchbill_core::session::resting::RestingFold;
 use watchbill_core::time::Timestamp;
 
 use super::{Due, Engine, View};
+use crate::files::FilePath;
 use crate::input::Output;
 use crate::publish::Published;
 use crate::session::{ripe_at, row};
@@ -52,7 +52,7 @@ impl Engine {
     pub(super) fn makings<'a>(&'a self, id: &'a SessionId) -> Makings<'a> {
         Makings {
             id,
-            session: self.sessions.get(id),
+            session: self.sessions.get(id).map(|session| &**session),
             fold: self.main_file(id).and_then(|(path, file)| Some((path, &**file.main()?))),
             registry: &self.registry,
             hooks: self.hooks.of(id),
@@ -151,7 +151,7 @@ impl Engine {
     pub(super) fn advance_agents(&mut self, id: &SessionId) -> Option<Timestamp> {
         let silence = self.settings.timeouts.idle;
         let (files, now) = (&self.files, self.now);
-        let agent = |path: &PathBuf| files.get(path).and_then(TrackedFile::agent);
+        let agent = |path: &FilePath| files.get(path).and_then(TrackedFile::agent);
         let session = self.sessions.get_mut(id)?;
         session.agents_running.retain(|path| agent(path).is_some_and(|fold| fold.is_running(now, silence)));
         session.agents_running.iter().filter_map(|path| agent(path)?.deadline(silence)).min()

@@ -7,6 +7,7 @@ use watchbill_core::session::resting::RestingFold;
 use watchbill_core::session::usage::RequestLedger;
 
 use super::Engine;
+use crate::files::FilePath;
 use crate::session::{Session, Shared, minus};
 
 impl Engine {
@@ -55,7 +56,7 @@ impl Engine {
     fn copies<'a>(
         &'a self,
         session: &'a Session,
-    ) -> impl Iterator<Item = (&'a PathBuf, &'a RequestLedger)> + 'a {
+    ) -> impl Iterator<Item = (&'a FilePath, &'a RequestLedger)> + 'a {
         session.copies.iter().filter_map(|path| Some((path, self.files.get(path)?.agent()?.ledger())))
     }
 
@@ -66,6 +67,6 @@ impl Engine {
             return Vec::new();
         }
         let mains = self.main_file(id).into_iter().chain(origin).map(|(path, _)| path.to_path_buf());
-        mains.chain(session.copies.iter().cloned()).collect()
+        mains.chain(session.copies.iter().map(|path| path.to_path_buf())).collect()
     }
 }

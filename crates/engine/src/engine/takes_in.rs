@@ -1,6 +1,6 @@
 //! What a read has changed: lineage, tokens, subagents, files that are gone.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use watchbill_core::chain::link::LinkConfidence;
 use watchbill_core::ids::SessionId;
@@ -9,6 +9,7 @@ use watchbill_core::time::Timestamp;
 use watchbill_watch::layout::Place;
 
 use super::Engine;
+use crate::files::FilePath;
 use crate::transcripts::Fold;
 
 impl Engine {
@@ -21,7 +22,7 @@ impl Engine {
         match file.fold() {
             Fold::Main(fold) => {
                 let id = fold.lineage().session.clone();
-                self.sessions.entry(id.clone()).or_default().mains.insert(path.to_path_buf());
+                self.sessions.entry(id.clone()).or_default().add_main(path.into());
                 self.after_main_changed(&id, fresh);
                 // Whether a superseded session comes back, and whether a guess still holds, depends on activity.
                 self.chains_dirty |= self.chains.of(&id).is_some_and(|chain| {
@@ -40,12 +41,12 @@ impl Engine {
     pub(super) fn after_main_changed(&mut self, id: &SessionId, fresh: bool) {
         let Some((path, file)) = self.main_file(id) else { return };
         let Some(fold) = file.main() else { return };
-        let lineage = Some((path.to_path_buf(), fold.lineage_revision()));
+        let lineage = Some((FilePath::from(path), fold.lineage_revision()));
         let requests = fold.requests();
         let root = self.place_of(path).map(|(root, _)| root);
         let Some(session) = self.sessions.get_mut(id) else { return };
         session.root = root.unwrap_or_default();
-        let agents: Vec<PathBuf> = match fresh {
+        let agents: Vec<FilePath> = match fresh {
             true => session.agents.keys().cloned().collect(),
             false => Vec::new(),
         };
@@ -90,12 +91,13 @@ impl Engine {
         }
         let Some(parent) = parent else { return };
         let session = self.sessions.entry(parent.clone()).or_default();
-        session.set_agent_tokens(path, tokens);
-        session.set_agent_running(path, running);
-        session.set_agent_calls(path, calls);
+        let path = FilePath::from(path);
+        session.set_agent_tokens(&path, tokens);
+        session.set_agent_running(&path, running);
+        session.set_agent_calls(&path, calls);
         if copies {
             // Its transcript repeats its parent's requests; they are taken off when the row is made.
-            session.copies.insert(path.to_path_buf());
+            session.copies.insert(path);
             session.shared = None;
         }
         self.stir(&parent, active);
@@ -137,7 +139,7 @@ impl Engine {
             }
         };
         if let Some(session) = self.sessions.get_mut(&id) {
-            session.mains.remove(path);
+            session.mains.retain(|main| **main != *path);
             session.lineage = None;
             if session.is_empty() {
                 self.sessions.remove(&id);

@@ -15,7 +15,7 @@ use watchbill_watch::fs::Fs;
 use watchbill_watch::layout::Place;
 use watchbill_watch::tail::Tail;
 
-use super::kept::{self, Known};
+use super::kept::{self, IdParts, Known};
 use super::{IndexError, Indexed, Rows};
 use crate::transcripts::beside::Beside;
 
@@ -30,7 +30,7 @@ pub struct FileHistory {
     keys: Option<(FileKey, SessionKey)>,
     fold: Option<HistoryFold>,
     seen: IdSet,
-    parts: u32,
+    ids: IdParts,
     /// Rows of an earlier form are stored.
     stale: bool,
 }
@@ -53,7 +53,7 @@ impl FileHistory {
             keys: None,
             fold: None,
             seen: new_set(),
-            parts: 0,
+            ids: IdParts::default(),
             stale: false,
         };
         match kept::read(store, path, file.agent.as_deref())? {
@@ -65,7 +65,7 @@ impl FileHistory {
                 file.keys = Some((kept.file, kept.session));
                 file.fold = Some(kept.fold);
                 file.seen = kept.seen;
-                file.parts = kept.parts;
+                file.ids = kept.ids;
             }
             Known::Whole(kept) => (file.keys, file.stale) = (Some((kept.file, kept.session)), true),
             Known::Rows(rows, session) => (file.keys, file.stale) = (Some((rows, session)), true),
@@ -92,7 +92,7 @@ impl FileHistory {
     fn begin_anew(&mut self) {
         self.fold = None;
         self.seen = new_set();
-        self.parts = 0;
+        self.ids = IdParts::default();
         self.splitter.reset(0);
     }
 
@@ -151,7 +151,7 @@ impl FileHistory {
             && changed
         {
             let line_start = self.splitter.line_start();
-            self.parts = kept::write(step, file, cursor, line_start, &mut self.seen, fold, self.parts)?;
+            kept::write(step, file, cursor, line_start, &mut self.seen, fold, &mut self.ids)?;
             step.count_problems(file, count.problems)?;
         } else {
             count.skipped = count.skipped || self.keys.is_none();

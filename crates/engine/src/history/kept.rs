@@ -1,7 +1,7 @@
 //! What is kept of one file's history over a restart, as parts of a snapshot in the store.
 //!
 //! The first part is written with every change and is small. What is remembered of each record, its id against
-//! doubles, only grows: it follows in further parts, eight bytes for each.
+//! doubles, only grows: it follows in further parts, eight bytes for each, of which only the last one is written anew.
 
 use std::path::Path;
 
@@ -16,8 +16,51 @@ use watchbill_store::{FileKey, SessionKey, Step, Store, StoreError};
 use watchbill_watch::fs::FileId;
 use watchbill_watch::tail::{Cursor, Fingerprint};
 
-/// More parts than this become one when the next is written.
-const MOST_PARTS: u32 = 64;
+/// Bytes of a part that is full: a row of the store then lies in one page, as in its table of states.
+const PART: usize = 230 * 8;
+
+/// The ids that are stored, in parts.
+#[derive(Debug, Clone, Default)]
+pub struct IdParts {
+    /// How many parts are full.
+    full: u32,
+    /// The bytes of the one behind them.
+    open: Vec<u8>,
+}
+
+impl IdParts {
+    /// As they are stored. Parts of any length that an earlier program has written are full.
+    fn of(stored: &[SnapshotPart]) -> Self {
+        match stored.split_last() {
+            Some((last, others)) if last.bytes.len() < PART => {
+                Self { full: others.len() as u32, open: last.bytes.clone() }
+            }
+            _ => Self { full: stored.len() as u32, open: Vec::new() },
+        }
+    }
+
+    /// Stores more ids.
+    fn add(
+        &mut self,
+        step: &mut Step<'_>,
+        file: FileKey,
+        line_start: u64,
+        ids: &[u64],
+    ) -> Result<(), StoreError> {
+        self.open.extend(ids.iter().flat_map(|id| id.to_le_bytes()));
+        let ids = std::mem::take(&mut self.open);
+        for bytes in ids.chunks(PART) {
+            // The first part is the head.
+            step.put_snapshot(file, SnapshotKind::History, self.full + 1, VERSION, line_start, bytes)?;
+            if bytes.len() == PART {
+                self.full += 1;
+            } else {
+                self.open = bytes.to_vec();
+            }
+        }
+        Ok(())
+    }
+}
 
 /// What stands in the first part.
 #[derive(Debug, Serialize, Deserialize)]
@@ -38,8 +81,7 @@ pub struct Kept {
     pub line_start: u64,
     pub seen: IdSet,
     pub fold: HistoryFold,
-    /// Number of the next part.
-    pub parts: u32,
+    pub ids: IdParts,
 }
 
 /// What the store knows of a file.
@@ -85,10 +127,10 @@ fn whole(file: FileKey, row: &FileRow, parts: &[SnapshotPart], agent: Option<&st
         offset,
         mtime,
     };
-    Some(Kept { file, session: row.session, cursor, line_start, seen, fold, parts: parts.len() as u32 })
+    Some(Kept { file, session: row.session, cursor, line_start, seen, fold, ids: IdParts::of(pieces) })
 }
 
-/// Writes what has changed; gives back the number of the next part.
+/// Writes what has changed.
 pub fn write(
     step: &mut Step<'_>,
     file: FileKey,
@@ -96,14 +138,8 @@ pub fn write(
     line_start: u64,
     seen: &mut IdSet,
     fold: &HistoryFold,
-    mut parts: u32,
-) -> Result<u32, StoreError> {
-    let kind = SnapshotKind::History;
-    if parts > MOST_PARTS {
-        step.cut_snapshot(file, kind, 1)?;
-        seen.note_all();
-        parts = 1;
-    }
+    ids: &mut IdParts,
+) -> Result<(), StoreError> {
     let new = seen.take_new();
     let head = Head {
         line_start,
@@ -111,17 +147,13 @@ pub fn write(
         session: fold.session().clone(),
         fold: fold.snapshot(),
     };
-    step.put_snapshot(file, kind, 0, VERSION, line_start, &to_bytes(&head))?;
+    step.put_snapshot(file, SnapshotKind::History, 0, VERSION, line_start, &to_bytes(&head))?;
     *seen = head.seen;
-    parts = parts.max(1);
     if !new.is_empty() {
-        let bytes: Vec<u8> = new.iter().flat_map(|id| id.to_le_bytes()).collect();
-        step.put_snapshot(file, kind, parts, VERSION, line_start, &bytes)?;
-        parts += 1;
+        ids.add(step, file, line_start, &new)?;
     }
     let (head, window) = cursor.fingerprint.hashes();
     let FileId { dev, ino } = cursor.id;
     let (mtime, offset) = (cursor.mtime, cursor.offset);
-    step.set_cursor(file, &FileCursor { dev, inode: ino, size: offset, mtime, head, window, offset })?;
-    Ok(parts)
+    step.set_cursor(file, &FileCursor { dev, inode: ino, size: offset, mtime, head, window, offset })
 }

@@ -28,11 +28,13 @@ pub(super) fn settle(told: &Told<'_>, full: impl Fn(String) -> String) -> AlertS
         })
     };
     let hours = told.list(SettingKey::AlertsQuietHours);
+    let quiet: Vec<_> = hours.iter().filter_map(|text| QuietHours::parse(text)).collect();
     let attention = AttentionSettings {
         kinds: Need::ALL.into_iter().filter(wanted).collect(),
         dwell: told.span(SettingKey::AlertsDwell),
-        quiet: hours.iter().filter_map(|text| QuietHours::parse(text)).collect(),
-        zone: TimeZone::system(),
+        // Nothing else goes by it, and to find it lists the folders of all zones that there are.
+        zone: if quiet.is_empty() { TimeZone::UTC } else { TimeZone::system() },
+        quiet,
         muted_projects: told.list(SettingKey::AlertsMuted).into_iter().map(|one| full(one).into()).collect(),
         ..AttentionSettings::default()
     };

@@ -19,7 +19,7 @@ use watchbill_hooks::spool;
 use watchbill_store::archive::plan::ArchiveSettings;
 use watchbill_store::search::Query;
 use watchbill_store::{Access, Mode, Store};
-use watchbill_watch::fs::{FileKind, FileStat, Fs, Name, ReadAt, Walk};
+use watchbill_watch::fs::{FileKind, FileStat, Fs, Name, ReadAt, Walk, Want};
 
 use crate::archived::{age, archived};
 use crate::thread::released;
@@ -241,7 +241,7 @@ impl Fs for SlowFs {
         self.0.list(dir)
     }
 
-    fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> bool) -> Walk {
+    fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> Want) -> Walk {
         let is_history = std::thread::current().name() == Some("watchbill-history");
         self.2.fetch_or(is_history, Ordering::SeqCst);
         let _gets_on = is_history.then(|| self.1.read());

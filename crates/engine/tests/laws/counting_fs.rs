@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use watchbill_watch::fs::{FileKind, FileStat, Fs, Name, ReadAt, Walk};
+use watchbill_watch::fs::{FileKind, FileStat, Fs, Name, ReadAt, Walk, Want};
 
 /// Another file system, watched.
 pub struct CountingFs {
@@ -64,7 +64,7 @@ impl Fs for CountingFs {
         self.inner.list(dir)
     }
 
-    fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> bool) -> Walk {
+    fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> Want) -> Walk {
         self.inner.walk(top, want)
     }
 

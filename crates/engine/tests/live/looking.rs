@@ -10,7 +10,7 @@ use watchbill_core::time::Millis;
 use watchbill_engine::clock::ManualClock;
 use watchbill_engine::engine::World;
 use watchbill_engine::handle::{Handle, real_world, start_in};
-use watchbill_watch::fs::{FileKind, FileStat, Fs, Name, ReadAt, Walk};
+use watchbill_watch::fs::{FileKind, FileStat, Fs, Name, ReadAt, Walk, Want};
 use watchbill_watch::hints::HintSet;
 
 use crate::ear::{Ear, Folder, now, row};
@@ -69,7 +69,7 @@ impl Fs for SlowFs {
         self.inner.list(dir)
     }
 
-    fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> bool) -> Walk {
+    fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> Want) -> Walk {
         let mut transcripts = false;
         let walk = self.inner.walk(top, &mut |path, kind| {
             transcripts |= path.extension().is_some_and(|suffix| suffix == "jsonl");

@@ -2,7 +2,6 @@
 
 use rusqlite::{OptionalExtension, params};
 
-use super::uncount;
 use crate::{Step, Store, StoreError};
 
 pub(crate) const V1: &str = "
@@ -31,8 +30,13 @@ CREATE TABLE engine_facts (
 ) STRICT, WITHOUT ROWID;
 ";
 
-/// A part grows up to this length before the next one begins: an append rewrites no more than one part.
-const PART: u64 = 8 << 10;
+/// A part grows up to this length before the next one begins: an append rewrites no more than one part. With it a row lies
+/// in one page: to look for a row that does not, SQLite reads all of each row that it compares it with.
+const PART: usize = 1_900;
+
+/// Cache of the database while all states are read, in kilobytes: each page is looked at once, and memory for thousands
+/// of them would be asked for in vain.
+const PASSING: i64 = 128;
 
 /// What the engine knows of one transcript.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,19 +95,22 @@ impl Step<'_> {
             sql.prepare_cached(
                 "SELECT part, length(bytes) FROM state_pieces WHERE state = ?1 ORDER BY part DESC LIMIT 1",
             )?
-            .query_row([state], |row| Ok((row.get::<_, i64>(0)?, row.get(1).map(uncount)?)))
+            .query_row([state], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, u32>(1)? as usize)))
             .optional()
         })?;
-        let (part, length) = last.unwrap_or((0, PART));
-        if length + piece.len() as u64 <= PART {
+        let (mut part, length) = last.unwrap_or((0, PART));
+        let (rest_of_part, new_parts) = piece.split_at(PART.saturating_sub(length).min(piece.len()));
+        if !rest_of_part.is_empty() {
             self.run(
                 "UPDATE state_pieces SET bytes = CAST(bytes || ?3 AS BLOB) WHERE state = ?1 AND part = ?2",
-                params![state, part, piece],
+                params![state, part, rest_of_part],
             )?;
-        } else {
+        }
+        for bytes in new_parts.chunks(PART) {
+            part += 1;
             self.run(
                 "INSERT INTO state_pieces (state, part, bytes) VALUES (?1, ?2, ?3)",
-                params![state, part + 1, piece],
+                params![state, part, bytes],
             )?;
         }
         Ok(())
@@ -134,14 +141,28 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn states(&self, each: &mut dyn FnMut(&str, &[u8])) -> Result<(), StoreError> {
-        self.asked(|sql| {
+        let usual: i64 = self.asked(|sql| sql.pragma_query_value(None, "cache_size", |row| row.get(0)))?;
+        self.asked(|sql| sql.pragma_update(None, "cache_size", -PASSING))?;
+        let read = self.asked(|sql| {
             let mut statement = sql.prepare_cached("SELECT path, head FROM states ORDER BY id")?;
             let mut rows = statement.query([])?;
             while let Some(row) = rows.next()? {
                 each(row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_blob()?);
             }
             Ok(())
-        })
+        });
+        self.asked(|sql| sql.pragma_update(None, "cache_size", usual))?;
+        read
+    }
+
+    /// More transcripts than this are not known.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn most_states(&self) -> Result<usize, StoreError> {
+        let newest = "SELECT coalesce(max(id), 0) FROM states";
+        let newest: i64 = self.asked(|sql| sql.prepare_cached(newest)?.query_row([], |row| row.get(0)))?;
+        Ok(usize::try_from(newest).unwrap_or(0))
     }
 
     /// Head and all pieces of one transcript, of one moment.

@@ -59,7 +59,7 @@ fn set_aside(folder: &Path) -> usize {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(32))]
+    #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_damaged_store_is_used_mended_or_set_aside(
@@ -79,20 +79,26 @@ proptest! {
         }
         std::fs::write(&path, &bytes).unwrap();
         let mut ends = Vec::new();
-        for _ in 0..3 {
+        for _ in 0..5 {
             match use_it(rig.folder.path()) {
-                Ok(origin) => { ends.push(format!("{origin:?}")); break }
+                Ok(origin) => ends.push(format!("{origin:?}")),
                 Err(StoreError::Newer { found, .. }) if found > 1 => {
                     // The hole was the version. A newer program's file is not ours to move.
                     prop_assert_eq!(std::fs::read(&path).unwrap(), bytes);
                     return Ok(());
                 }
-                Err(error) => ends.push(error.to_string()),
+                Err(error) => ends.push(format!("met: {error}")),
             }
         }
-        prop_assert!(ends.len() <= 2, "{:?}: after damage was met once, the next start has put it right", ends);
-        prop_assert!(use_it(rig.folder.path()).is_ok());
-        prop_assert_eq!(set_aside(rig.folder.path()), ends.iter().filter(|end| end.contains("SetAside")).count());
+        // A use that did not come to where the damage is may be followed by one that does.
+        let met = |end: &String| end.starts_with("met: ");
+        prop_assert!(
+            ends.windows(2).all(|two| !(met(&two[0]) && met(&two[1]))) && !ends.last().is_some_and(met),
+            "{:?}: after damage was met, the next start has put it right", ends
+        );
+        let new = ends.iter().position(|end| end.contains("SetAside")).unwrap_or(ends.len());
+        prop_assert!(!ends.iter().skip(new).any(met), "{:?}: a new file has none", ends);
+        prop_assert_eq!(set_aside(rig.folder.path()), ends.iter().filter(|end| !met(end) && end.contains("SetAside")).count());
     }
 }
 

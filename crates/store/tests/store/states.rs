@@ -11,7 +11,9 @@ fn pieces_stand_in_the_order_in_which_they_came() {
     let mut all = Vec::new();
     for n in 0..3_000u32 {
         // Bytes that are no text, zeros among them.
-        let piece: Vec<u8> = (0..20).map(|at| (n.wrapping_mul(7) + at) as u8).collect();
+        // Some are longer than what is kept in one row.
+        let length = if n % 500 == 0 { 5_000 } else { 20 };
+        let piece: Vec<u8> = (0..length).map(|at| (n.wrapping_mul(7) + at) as u8).collect();
         let mut step = store.step().unwrap();
         step.put_state("/home/dev/a.jsonl", "a", &n.to_le_bytes(), Some(&piece), n == 0).unwrap();
         step.commit().unwrap();

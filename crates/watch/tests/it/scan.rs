@@ -165,3 +165,89 @@ fn a_hint_at_one_place_tells_what_is_wrong_with_it_and_with_its_root() {
     std::fs::remove_dir_all(&root).expect("removed");
     assert_eq!(at(&root.join("projects")), [ProblemKind::Missing], "the root went, and all below it");
 }
+
+#[cfg(unix)]
+#[test]
+fn of_a_sessions_folder_that_of_its_subagents_alone_is_looked_at() {
+    use std::os::unix::fs::symlink;
+    let dir = TempDir::new().expect("a temporary folder");
+    let root = dir.path().canonicalize().expect("there");
+    write(&root.join("projects/p/plain/subagents/agent-1.jsonl"));
+    write(&root.join("projects/p/plain/tool-results/agent-2.jsonl"));
+    write(&root.join("elsewhere/agent-3.jsonl"));
+    for (link, to) in [("linked", root.join("elsewhere")), ("round", root.join("projects"))] {
+        let session = root.join("projects/p").join(link);
+        std::fs::create_dir(&session).expect("made");
+        symlink(to, session.join("subagents")).expect("linked");
+    }
+    std::fs::create_dir(root.join("projects/p/empty")).expect("made");
+    write(&root.join("projects/p/file/subagents"));
+    let scan = scan(&StdFs, std::slice::from_ref(&root));
+    let mut found = names(&scan);
+    found.sort();
+    assert_eq!(
+        found,
+        ["projects/p/linked/subagents/agent-3.jsonl", "projects/p/plain/subagents/agent-1.jsonl"]
+    );
+    assert_eq!(kinds(&scan), [ProblemKind::SymlinkLoop]);
+    assert!(scan.problems[0].path.ends_with("round/subagents"), "{:?}", scan.problems);
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::test_runner::Config { cases: 32, failure_persistence: None, ..Default::default() })]
+
+    #[test]
+    fn everything_that_is_ours_by_its_path_is_found(
+        files in proptest::collection::vec(
+            (
+                proptest::sample::select(vec!["projects", "sessions", "other"]),
+                proptest::collection::vec(
+                    proptest::sample::select(vec!["p", "s", "subagents", "workflows", "tool-results"]),
+                    0..6,
+                ),
+                proptest::sample::select(vec!["7.json", "a.jsonl", "agent-1.jsonl", "agent-1.meta.json", "note.md"]),
+            ),
+            0..12,
+        ),
+    ) {
+        let (memory, dir) = (MemFs::new(), TempDir::new().expect("a temporary folder"));
+        let root = dir.path().canonicalize().expect("there");
+        let mut ours = std::collections::BTreeSet::new();
+        for (top, folders, file) in files {
+            let relative: PathBuf = [top].into_iter().chain(folders).chain([file]).collect();
+            memory.write(root.join(&relative), b"{}\n");
+            write(&root.join(&relative));
+            if watchbill_watch::layout::classify(&relative).is_some() {
+                ours.insert(relative.display().to_string());
+            }
+        }
+        for fs in [&memory as &dyn watchbill_watch::Fs, &StdFs] {
+            let scan = scan(fs, std::slice::from_ref(&root));
+            proptest::prop_assert_eq!(&names(&scan).into_iter().collect::<std::collections::BTreeSet<_>>(), &ours);
+        }
+    }
+}
+
+#[test]
+fn a_walk_says_of_a_file_what_asking_for_it_alone_says() {
+    use std::time::{Duration, UNIX_EPOCH};
+    use watchbill_watch::Fs;
+    let dir = TempDir::new().expect("a temporary folder");
+    let root = dir.path().canonicalize().expect("there");
+    let times = [
+        UNIX_EPOCH - Duration::new(86_400, 999_600_000),
+        UNIX_EPOCH,
+        UNIX_EPOCH + Duration::new(1_700_000_000, 1_999_999),
+    ];
+    for (n, time) in times.into_iter().enumerate() {
+        let path = root.join(format!("projects/p/{n}.jsonl"));
+        write(&path);
+        let file = std::fs::File::options().append(true).open(&path).expect("there");
+        file.set_modified(time).expect("set");
+    }
+    let scan = scan(&StdFs, std::slice::from_ref(&root));
+    assert_eq!(names(&scan), ["projects/p/2.jsonl", "projects/p/1.jsonl", "projects/p/0.jsonl"]);
+    for found in &scan.found {
+        assert_eq!(StdFs.stat(&found.path).expect("there"), found.stat, "{}", found.path.display());
+    }
+}

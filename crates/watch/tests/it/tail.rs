@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tempfile::TempDir;
 use watchbill_core::time::Timestamp;
-use watchbill_watch::fs::{Name, Walk};
+use watchbill_watch::fs::{Name, Walk, Want};
 use watchbill_watch::tail::{ReadPlan, RestartReason, plan_read};
 use watchbill_watch::{
     Cursor, FileId, FileKind, FileStat, Fs, MemFs, ReadAt, ReadOutcome, StdFs, Tail, TailError,
@@ -228,7 +228,7 @@ impl Fs for Counting {
     fn list(&self, dir: &Path) -> io::Result<Vec<Name>> {
         self.fs.list(dir)
     }
-    fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> bool) -> Walk {
+    fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> Want) -> Walk {
         self.fs.walk(top, want)
     }
     fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
