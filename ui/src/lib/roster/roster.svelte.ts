@@ -60,8 +60,7 @@ export class RosterModel {
   #host: Host;
   #unsubscribe: (() => void) | undefined;
   #subscription = 0;
-  /** What the next delta is about. */
-  #latest = NO_ROSTER;
+  #baseOfDeltas = NO_ROSTER;
   /** The next snapshot is of another roster, so that nothing in it is news. */
   #afresh = true;
   /** Asked for, and not in the roster yet. */
@@ -185,7 +184,7 @@ export class RosterModel {
         this.#show(fromSnapshot(message));
         break;
       case "delta": {
-        const after = applyDelta(this.#latest, message);
+        const after = applyDelta(this.#baseOfDeltas, message);
         if (after === null) {
           // For `cargo xtask bench`, which counts these: there ought to be none.
           performance.mark("roster gap");
@@ -207,7 +206,7 @@ export class RosterModel {
 
   #show(after: Roster): void {
     const before = this.roster;
-    this.#latest = after;
+    this.#baseOfDeltas = after;
     if (isLessThan(before, after)) return;
     this.roster = after;
     this.phase = "live";

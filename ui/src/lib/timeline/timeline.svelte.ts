@@ -109,7 +109,7 @@ export class TimelineModel {
     else if (!this.#isComplete(page)) await this.#fetch(page);
   }
 
-  /** Asks again for the tail and for tools without an outcome; calls that come meanwhile are one more round. */
+  /** Asks again for the tail, when it is known where that is, and for tools without an outcome; calls that come meanwhile are one more round. */
   refresh(): void {
     if (this.#refreshing) {
       this.#refreshAgain = true;
@@ -151,7 +151,6 @@ export class TimelineModel {
   }
 
   async #refreshOnce(): Promise<void> {
-    // Only then it is known which items are the newest ones, and the answer may be from before this was asked.
     await this.#opened;
     const pages = new Set<number>([this.#lastPage()]);
     for (const [page, { items }] of [...this.#pages].reverse()) {
