@@ -441,3 +441,36 @@ test("keys in the timeline scroll it, and do not move the selection", async () =
     assert.equal(await title(page), "Publish the 2.4 release");
   });
 });
+
+test("while a long timeline is counted, its end is shown as no whole, and what is read then stays in sight", async () => {
+  await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
+    await page.locator("[data-session]").first().waitFor();
+    await page.evaluate(() => {
+      const timeline = window.mockHost.timeline.bind(window.mockHost);
+      const counted = new Promise((done) => (window.countAll = done));
+      window.mockHost.timeline = async (...asked) => {
+        await counted;
+        return timeline(...asked);
+      };
+      window.mockHost.newestItems = async (id, limit) => {
+        const { items, ...answer } = await timeline(id, undefined, limit);
+        return { ...answer, from: 0, total: items.length, items: items.map((item, index) => ({ ...item, index })) };
+      };
+    });
+    await openFirst(page);
+    await becomes(page, atEnd, true);
+    const said = () => page.evaluate(() => ({ sizes: [...new Set([...document.querySelectorAll("[data-index]")].map((item) => item.ariaSetSize))], places: document.querySelectorAll("[data-index][aria-posinset]").length > 0, more: document.querySelectorAll(".before").length }));
+    assert.deepEqual(await said(), { sizes: ["-1"], places: false, more: 0 });
+    await page.evaluate(`(${view})().scrollTop = 0`);
+    await page.locator("text=What came before is being read").waitFor();
+    await still(page);
+    const words = () => document.querySelector("[data-index] .entry").textContent;
+    const first = await page.evaluate(words);
+    await page.evaluate(() => window.countAll());
+    await page.locator("[aria-setsize='100000']").first().waitFor();
+    await still(page);
+    assert.deepEqual(await said(), { sizes: ["100000"], places: true, more: 0 });
+    const inSight = await page.evaluate(() => [...document.querySelectorAll("[data-index] .entry")].map((entry) => entry.textContent));
+    assert.ok(inSight.includes(first), "the same item is drawn");
+  });
+});

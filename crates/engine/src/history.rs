@@ -35,7 +35,7 @@ pub use historian::{Historian, HistorianParts};
 pub use recoverer::put_right;
 
 /// Files that are kept ready: those that grow at the moment, or are to be read in one step.
-pub(crate) const READY: usize = 192;
+pub(crate) const READY: usize = 64;
 
 /// What one look at a file gave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -20,9 +20,11 @@ use crate::stored::refusal;
 use crate::transcripts::Loaded;
 use crate::transcripts::beside::Beside;
 
-/// A transaction is ended after so many bytes of transcripts, or so many files: what an unclean exit costs at most.
+/// A transaction is ended after so many bytes of transcripts, or so many files: what an unclean exit costs at most, and
+/// what others wait for who look into a first index. With four times as many files they are refused, on a busy machine.
 const STEP_BYTES: u64 = 64 << 20;
-const STEP_FILES: usize = READY;
+const STEP_FILES: usize = 48;
+const _: () = assert!(STEP_FILES <= READY, "the files of one step are taken up before it begins");
 /// From so many bytes on the index is built in large pieces.
 const MANY: u64 = 8 << 20;
 /// Where the store remembers how much of each text is in it.

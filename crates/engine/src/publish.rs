@@ -168,16 +168,18 @@ fn first_rows(current: &Current<'_>, here: usize) -> RosterSnapshot {
 
 impl Told {
     fn is_current(&self, current: &Current<'_>) -> bool {
-        (self.whole && self.revision == current.revision)
-            || (self.reading == current.reading
-                && self.muted_until == current.muted_until
-                && *self.problems == **current.problems
-                && self.rows.len() == current.rows.len()
-                && self
-                    .rows
-                    .iter()
-                    .zip(current.rows)
-                    .all(|(had, has)| had.0 == has.id && had.1 == has.version))
+        // Who was told of a rest has to hear that there is none, should all of that have gone meanwhile.
+        self.whole
+            && (self.revision == current.revision
+                || (self.reading == current.reading
+                    && self.muted_until == current.muted_until
+                    && *self.problems == **current.problems
+                    && self.rows.len() == current.rows.len()
+                    && self
+                        .rows
+                        .iter()
+                        .zip(current.rows)
+                        .all(|(had, has)| had.0 == has.id && had.1 == has.version)))
     }
 
     /// An unchanged row cannot move among unchanged rows, since the order follows from the rows' own

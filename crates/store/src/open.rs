@@ -260,6 +260,8 @@ impl Store {
     pub fn was_written_beside(&self, second: &Self) {
         self.care.set(second.care.get());
         self.lag.set(second.lag.get());
+        // Behind the texts at hand there may be others by now.
+        self.at_hand.take();
     }
 
     /// Waits at most so long for another program's lock: a loop that serves people must not wait for seconds.

@@ -111,6 +111,8 @@ impl Store {
     /// When the database cannot be read. Nothing that is typed is an error.
     pub fn search(&self, query: &Query) -> Result<Answer, StoreError> {
         let terms = Terms::parse(&query.text, query.typing);
+        // One moment: a writer may remove a text that is found before it is shown.
+        let _moment = self.sql.unchecked_transaction().map_err(|e| self.fault(&e))?;
         if query.typing && terms.may_go_on() {
             // All words of the index that begin so take tens of milliseconds to look through. Where the word as it
             // stands fills the page, nobody misses them.

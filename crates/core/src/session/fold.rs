@@ -177,7 +177,11 @@ impl SessionFold {
     /// it makes to the present is told, not the states in between.
     pub fn advance(&mut self, now: Timestamp, out: &mut Vec<Effect>) {
         self.advanced_to = self.advanced_to.max(Some(now));
-        self.fire_ahead(out);
+        if self.ahead.is_none() && self.unbroken().is_some() {
+            self.fire_anew(self.shown_key(), out);
+        } else {
+            self.fire_ahead(out);
+        }
     }
 
     /// The clock was wrong and has been set back to `now`: what only the wrong time had fired is taken back.
@@ -195,11 +199,9 @@ impl SessionFold {
             return;
         }
         let before = self.shown_key();
-        let mut scratch = std::mem::take(&mut self.scratch);
         self.turn.agents_at = Some(at);
         self.ahead = None;
-        self.fire_ahead(&mut scratch);
-        self.tell_difference(before, scratch, out);
+        self.fire_anew(before, out);
     }
 
     /// When [`SessionFold::advance`] will next change something.
@@ -297,14 +299,30 @@ impl SessionFold {
         (shown.state, shown.kind)
     }
 
+    /// The machine without the silence that a subagent has broken: between two records of this file it counted as one.
+    fn unbroken(&self) -> Option<Machine> {
+        let apart = self.turn.agents_at > self.turn.last_activity;
+        if apart { self.machine.before_silence() } else { None }
+    }
+
     /// Brings `ahead` up to `advanced_to`.
     fn fire_ahead(&mut self, out: &mut Vec<Effect>) {
         let Some(to) = self.advanced_to else { return };
+        if self.ahead.is_none() {
+            self.ahead = self.unbroken().map(Box::new);
+        }
         if self.deadline().is_some_and(|deadline| deadline <= to) {
             let mut machine = self.ahead.take().unwrap_or_else(|| Box::new(self.machine.clone()));
             machine.fire_until(to, &self.turn, out);
             self.ahead = Some(machine);
         }
+    }
+
+    /// The same where what was shown before is no step on the way.
+    fn fire_anew(&mut self, before: (State, Option<StateKind>), out: &mut Vec<Effect>) {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        self.fire_ahead(&mut scratch);
+        self.tell_difference(before, scratch, out);
     }
 
     /// Tells of one transition from what was shown before to what is shown now, if they differ. The steps in `scratch`

@@ -123,8 +123,9 @@ pub(crate) struct Shown {
     pub since: Option<Timestamp>,
     /// Silence decided.
     pub by_timeout: bool,
-    /// While silence has it that a turn is over: since when it had run. If the next record goes on with it, that was no end.
-    pub worked_since: Option<Timestamp>,
+    /// While silence has it that a turn is over: since when it had run, and of which kind it was. If the next record goes
+    /// on with it, or a subagent writes, that was no end.
+    pub worked: Option<(Timestamp, Option<StateKind>)>,
 }
 
 #[state_machine(
@@ -225,7 +226,7 @@ impl Shown {
                 }
                 if *by_timeout {
                     *by_timeout = false;
-                    (self.by_timeout, self.worked_since) = (false, None);
+                    (self.by_timeout, self.worked) = (false, None);
                 }
                 Handled
             }
@@ -299,12 +300,13 @@ impl Shown {
         let incident = from == State::Working && state == from && (kind == retry || self.kind == retry);
         let refuted = match (state, by_timeout) {
             (State::Idle | State::WaitingForInput, true) => {
-                self.worked_since = self.worked_since.or(self.since.filter(|_| from == State::Working));
+                let work = self.since.filter(|_| from == State::Working).map(|since| (since, self.kind));
+                self.worked = self.worked.or(work);
                 None
             }
             _ => {
                 let goes_on = matches!(context.event, Event::Moved | Event::Retried);
-                self.worked_since.take().filter(|_| goes_on && state == State::Working)
+                self.worked.take().map(|work| work.0).filter(|_| goes_on && state == State::Working)
             }
         };
         (self.state, self.kind, self.by_timeout) = (state, kind, by_timeout);
@@ -365,13 +367,14 @@ pub(crate) struct Machine(InitializedStateMachine<Shown>);
 impl Machine {
     /// Starts idle.
     pub fn new() -> Self {
-        Self::showing(Shown {
-            state: State::Idle,
-            kind: None,
-            since: None,
-            by_timeout: false,
-            worked_since: None,
-        })
+        Self::showing(Shown { state: State::Idle, kind: None, since: None, by_timeout: false, worked: None })
+    }
+
+    /// As it was before silence ended the turn; `None` where none has.
+    pub fn before_silence(&self) -> Option<Self> {
+        let (since, kind) = self.shown().worked?;
+        let (state, since) = (State::Working, Some(since));
+        Some(Self::showing(Shown { state, kind, since, by_timeout: false, worked: None }))
     }
 
     /// The machine that shows this: what is shown names the phase and everything in it.

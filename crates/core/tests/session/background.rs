@@ -204,3 +204,24 @@ fn a_process_that_starts_after_the_clock_was_set_back_leaves_nothing_running() {
     records.push(session_start(-5_011.0, "resume"));
     assert_eq!(Play::of(records).fold.facts().subagents_running, 0);
 }
+
+#[test]
+fn what_is_no_activity_does_not_end_the_work_of_subagents_that_write() {
+    for quiet in silent_records(705.0) {
+        let mut live = Play::of([prompt(0.0, "go"), calls(1.0, "a", "Agent")]);
+        live.fold.subagent_active(at(690.0), &mut live.out);
+        live.advance(700.0).apply(&quiet);
+        assert_eq!((live.now(), live.reading().since), (WORKING, at(0.0)), "{:?}", quiet.body);
+        assert_eq!(live.path(), [WORKING], "what was never so is not told");
+        live.fold.subagent_active(at(900.0), &mut live.out);
+        assert_eq!(live.advance(1499.0).now(), WORKING, "{:?}", quiet.body);
+        assert_eq!((live.advance(1501.0).now(), live.reading().since), (IDLE, at(1500.0)));
+    }
+
+    let mut apart = Play::of(delegated());
+    apart.apply(&closes(2.0, "It is running in the background."));
+    apart.fold.subagent_active(at(690.0), &mut apart.out);
+    apart.apply(&silent_records(705.0)[5]).advance(706.0);
+    assert_eq!((apart.now(), apart.reading().since), (BACKGROUND, at(2.0)), "as it was before the silence");
+    assert_eq!(apart.path().last(), Some(&BACKGROUND));
+}

@@ -11,5 +11,6 @@ mod people;
 mod recovery;
 mod schemas;
 mod second_index;
+mod steps;
 mod thread;
 mod trouble;

@@ -7,8 +7,7 @@ use watchbill_engine::publish::{Served, Subscriber, Subscription, snapshot};
 use watchbill_protocol::roster::{GroupCounts, RosterDelta, RosterMessage, RosterSnapshot};
 use watchbill_protocol::status::Status;
 
-use crate::house::House;
-
+use crate::house::{House, transcript};
 use crate::records::{Author, session};
 
 const PAUSE: Millis = Millis(50);
@@ -71,6 +70,24 @@ fn the_rest_is_counted_at_once_and_comes_after_the_pause() {
     let places: Vec<_> = upserts.iter().map(|upsert| upsert.index as usize).collect();
     assert_eq!(places, (2..whole.sessions.len()).collect::<Vec<_>>());
     assert!(upserts.iter().map(|upsert| &upsert.session).eq(&later.sessions));
+}
+
+#[test]
+fn a_rest_that_is_gone_before_it_came_is_taken_back() {
+    let mut house = house();
+    let rows = snapshot(&house.engine.current(true)).sessions;
+    let (mut subscriber, told) = subscriber(rows.len() - 1);
+    let due = house.now + PAUSE;
+    assert_eq!(subscriber.serve(&house.engine.current(true), house.now), Served::Later(due));
+    house.stage.fs.remove(transcript("p", &rows[rows.len() - 1].session_id));
+    house.catch_up();
+    assert_eq!(snapshot(&house.engine.current(true)).sessions, rows[..rows.len() - 1]);
+    assert_eq!(subscriber.serve(&house.engine.current(true), house.now), Served::Later(due));
+    assert_eq!(subscriber.serve(&house.engine.current(true), due), Served::UpToDate);
+    let told = told.lock().unwrap();
+    let [RosterMessage::Snapshot(first), RosterMessage::Delta(delta)] = &told[..] else { panic!("{told:?}") };
+    assert!(first.rest.is_some(), "one more was to come");
+    assert_eq!((&delta.upserts[..], &delta.removals[..]), (&[][..], &[][..]));
 }
 
 #[test]

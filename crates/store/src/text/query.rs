@@ -50,9 +50,10 @@ impl Terms {
         (!terms.is_empty()).then(|| terms.join(" AND "))
     }
 
-    /// The query for what is spelled as it was typed; `None` where that is all there is to look for.
+    /// The query for names that are spelled as they were typed; `None` where there is no name, and the whole query is all
+    /// there is to look for.
     pub(crate) fn spelled(&self) -> Option<String> {
-        self.0.iter().any(|term| parts::of(&term.text).is_some()).then(|| {
+        self.0.iter().any(Term::is_name).then(|| {
             let terms: Vec<String> = self.0.iter().map(Term::spelled).collect();
             terms.join(" AND ")
         })
@@ -77,15 +78,21 @@ fn without_stub(mut terms: Vec<Term>) -> Vec<Term> {
 }
 
 impl Term {
+    /// A name with pieces. Signs of scripts without spaces are none: that they stand between two spaces, as what is one
+    /// word to the index, says nothing about them.
+    fn is_name(&self) -> bool {
+        !self.text.contains(parts::is_unspaced) && parts::of(&self.text).is_some()
+    }
+
     fn to_fts(&self) -> String {
         match parts::of(&self.text) {
             Some(parts) => format!("({} OR {})", self.phrase(&self.text), self.phrase(parts.trim_start())),
-            None => self.spelled(),
+            None => format!("({})", self.phrase(&self.text)),
         }
     }
 
     fn spelled(&self) -> String {
-        format!("({})", self.phrase(&self.text))
+        if self.is_name() { format!("({})", self.phrase(&self.text)) } else { self.to_fts() }
     }
 
     fn phrase(&self, words: &str) -> String {
@@ -141,6 +148,11 @@ mod tests {
             Some("({text parts} : \"parseLine\") AND ({text parts} : \"red\")")
         );
         assert_eq!(spelled("parse_line red"), None);
+        assert_eq!(spelled("日本 useState本"), None);
+        assert_eq!(
+            spelled("parseLine 日本").as_deref(),
+            Some("({text parts} : \"parseLine\") AND ({text parts} : \"日本\" OR {text parts} : \"日 本\")")
+        );
         assert_eq!(fts("conf*"), Some("({text parts} : \"conf*\"*)".into()));
     }
 }

@@ -1,5 +1,7 @@
 //! The usual course: made, written, closed, opened again, searched.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use watchbill_store::search::Query;
 use watchbill_store::{Access, Mode, Origin, Store, StoreError};
 
@@ -70,6 +72,54 @@ fn pages_of_a_name_in_several_spellings_are_one_list() {
 }
 
 #[test]
+fn what_is_removed_while_somebody_searches_is_found_or_not() {
+    let rig = Rig::new();
+    let mut store = rig.open();
+    let reader = store.reader().unwrap();
+    let done = &AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let searches = scope.spawn(move || {
+            while !done.load(Ordering::Relaxed) {
+                reader.search(&Query::new("parseLine", 10)).unwrap();
+            }
+        });
+        for _ in 0..300 {
+            let mut step = store.step().unwrap();
+            let (key, file) = session(&mut step, "a");
+            step.add_text(file, key, &prompt(0, "call parseLine")).unwrap();
+            step.commit().unwrap();
+            let mut step = store.step().unwrap();
+            step.remove_file(file).unwrap();
+            step.commit().unwrap();
+            if searches.is_finished() {
+                break;
+            }
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+}
+
+#[test]
+fn signs_without_spaces_are_found_newest_first_wherever_in_a_sentence_they_stand() {
+    let rig = Rig::new();
+    let mut store = rig.open();
+    let mut step = store.step().unwrap();
+    let (key, file) = session(&mut step, "a");
+    for at in 0..30 {
+        step.add_text(file, key, &prompt(at, &format!("検索 {at}"))).unwrap();
+    }
+    // Two years later, of the same length.
+    let later = 63_000_000_000;
+    for at in later..later + 30 {
+        step.add_text(file, key, &prompt(at, "検索が遅い")).unwrap();
+    }
+    step.commit().unwrap();
+    let hits = found(&store, "検索");
+    assert_eq!(hits.len(), 10);
+    assert!(hits.iter().all(|at| *at >= later), "{hits:?}");
+}
+
+#[test]
 fn a_step_that_is_not_committed_leaves_nothing() {
     let rig = Rig::new();
     let mut store = rig.open();
@@ -107,6 +157,30 @@ fn while_very_many_texts_are_stored_a_step_that_is_not_committed_takes_none_of_t
     }
     assert_eq!(found(&store, "gone"), Vec::<u64>::new());
     assert!(store.index_is_sound().unwrap());
+}
+
+#[test]
+fn while_very_many_texts_are_stored_those_of_a_second_writer_are_indexed_too() {
+    let rig = Rig::new();
+    let mut first = rig.open();
+    first.begin_many().unwrap();
+    let add = |store: &mut Store, at, text| {
+        let mut step = store.step().unwrap();
+        let (key, file) = session(&mut step, "a");
+        step.add_text(file, key, &prompt(at, text)).unwrap();
+        step.commit().unwrap();
+    };
+    add(&mut first, 0, "one");
+    let mut second = first.second_writer().unwrap();
+    add(&mut second, 100, "two");
+    first.was_written_beside(&second);
+    drop(second);
+    add(&mut first, 200, "three");
+    first.end_many().unwrap();
+    for (text, at) in [("one", 0), ("two", 100), ("three", 200)] {
+        assert_eq!(found(&first, text), [at]);
+    }
+    assert!(first.index_is_sound().unwrap());
 }
 
 #[test]

@@ -33,6 +33,11 @@ export function fromSnapshot(snapshot: RosterSnapshot): Roster {
   };
 }
 
+/** The first rows alone are not shown in place of more: the list would lose its place, and many rows would seem to be gone. */
+export function isLessThan(before: Roster, after: Roster): boolean {
+  return after.rest !== undefined && after.sessions.length < before.sessions.length;
+}
+
 /** The roster after the delta, or null when the delta belongs to another revision and a snapshot must be asked for. */
 export function applyDelta(roster: Roster, delta: RosterDelta): Roster | null {
   if (delta.base !== roster.revision) return null;

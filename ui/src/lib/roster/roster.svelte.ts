@@ -5,7 +5,7 @@ import type { Group } from "../bindings/Group";
 import type { RosterMessage } from "../bindings/RosterMessage";
 import type { TrackedSession } from "../bindings/TrackedSession";
 import { type Host, isNotFound, reasonOf } from "../host/host";
-import { applyDelta, fromSnapshot, headOf, newlyNeeding, NO_ROSTER, type Roster } from "./apply";
+import { applyDelta, fromSnapshot, headOf, isLessThan, newlyNeeding, NO_ROSTER, type Roster } from "./apply";
 import { countsOf, layoutOf, sameLayout, type Section, unseenIn } from "./layout";
 import { announcementOf } from "./words";
 
@@ -60,6 +60,7 @@ export class RosterModel {
   #host: Host;
   #unsubscribe: (() => void) | undefined;
   #subscription = 0;
+  #baseOfDeltas = NO_ROSTER;
   /** The next snapshot is of another roster, so that nothing in it is news. */
   #afresh = true;
   /** Asked for, and not in the roster yet. */
@@ -183,7 +184,7 @@ export class RosterModel {
         this.#show(fromSnapshot(message));
         break;
       case "delta": {
-        const after = applyDelta(this.roster, message);
+        const after = applyDelta(this.#baseOfDeltas, message);
         if (after === null) {
           // For `cargo xtask bench`, which counts these: there ought to be none.
           performance.mark("roster gap");
@@ -205,6 +206,8 @@ export class RosterModel {
 
   #show(after: Roster): void {
     const before = this.roster;
+    this.#baseOfDeltas = after;
+    if (isLessThan(before, after)) return;
     this.roster = after;
     this.phase = "live";
     this.failure = "";

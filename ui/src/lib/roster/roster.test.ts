@@ -238,3 +238,15 @@ test("the first rows come with what the rest counts, and nothing of the rest is 
   host.send({ type: "delta", base: revision, revision: revision + 1, generatedAt: "", upserts: [], removals: ["b"], reading: false });
   expect(model.outOfDate, "from then on rows keep their places").toBe(true);
 });
+
+test("who has seen all rows does not see the first ones alone: of another engine they wait for the rest", async () => {
+  await start([works("a"), works("b"), works("c")]);
+  model.select("c");
+  const { revision } = model.roster;
+  const rest = { needs_you: 0, working: 2, your_turn: 0, idle: 0 };
+  host.send({ type: "snapshot", revision: revision + 5, generatedAt: "", sessions: [works("n")], problems: [], reading: false, rest });
+  expect([shown(), model.isGone("c"), model.vanished, model.roster.reading]).toEqual([["a", "b", "c"], false, false, false]);
+  const upserts = [works("b"), works("c")].map((session, i) => ({ index: i + 1, session }));
+  host.send({ type: "delta", base: revision + 5, revision: revision + 5, generatedAt: "", upserts, removals: [], reading: false });
+  expect([shown(), model.roster.revision, model.selected?.sessionId]).toEqual([["n", "b", "c"], revision + 5, "c"]);
+});

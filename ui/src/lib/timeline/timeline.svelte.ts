@@ -20,6 +20,8 @@ export class TimelineModel {
   /** Rises when what stood at an index before is no longer there. */
   epoch = $state(0);
   loaded = $state(false);
+  /** Until then what is shown are the newest items alone, and how many stand before them is not known. */
+  counted = $state(true);
   failure = $state("");
   /** How often somebody wished to go somewhere in it, or went: an answer to an older wish moves nobody. */
   wishes = 0;
@@ -35,8 +37,7 @@ export class TimelineModel {
   #turn = 0;
   /** The newest request that was answered. */
   #answered = 0;
-  /** What is shown are the newest items alone, and how many stand before them is not known yet. */
-  #uncounted = false;
+  #opened = Promise.resolve();
   #refreshing = false;
   #refreshAgain = false;
 
@@ -50,8 +51,12 @@ export class TimelineModel {
   }
 
   /** Asks for the newest items, in one go: what is older is asked for when it comes into view. */
-  async open(): Promise<void> {
+  open(): Promise<void> {
     void this.#openNewest();
+    return (this.#opened = this.#openWhole());
+  }
+
+  async #openWhole(): Promise<void> {
     const turn = ++this.#turn;
     try {
       // Twice as many as a page has, so that at least one page is whole.
@@ -68,7 +73,7 @@ export class TimelineModel {
     const newest = await this.#host.newestItems(this.#sessionId, 2 * PAGE).catch(() => null);
     if (newest === null || this.loaded) return;
     this.#take(newest, turn);
-    this.#uncounted = true;
+    this.counted = false;
   }
 
   /** The work goes on in another session of the same chain; what is shown stays. */
@@ -104,7 +109,7 @@ export class TimelineModel {
     else if (!this.#isComplete(page)) await this.#fetch(page);
   }
 
-  /** Asks again for the tail and for tools without an outcome; calls that come meanwhile are one more round. */
+  /** Asks again for the tail, when it is known where that is, and for tools without an outcome; calls that come meanwhile are one more round. */
   refresh(): void {
     if (this.#refreshing) {
       this.#refreshAgain = true;
@@ -146,6 +151,7 @@ export class TimelineModel {
   }
 
   async #refreshOnce(): Promise<void> {
+    await this.#opened;
     const pages = new Set<number>([this.#lastPage()]);
     for (const [page, { items }] of [...this.#pages].reverse()) {
       if (pages.size > UNFINISHED_PAGES) break;
@@ -191,8 +197,8 @@ export class TimelineModel {
     } else {
       this.#answered = turn;
       // A shorter timeline is another one, since a file was replaced; so is that of a chain that was joined.
-      if (isOtherChain || stretch.total < this.total || this.#uncounted) this.#forget();
-      this.#uncounted = false;
+      if (isOtherChain || stretch.total < this.total || !this.counted) this.#forget();
+      this.counted = true;
     }
     this.#chainId = stretch.workChainId;
     const first = asked ?? Math.ceil(stretch.from / PAGE);

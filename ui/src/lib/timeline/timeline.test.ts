@@ -214,7 +214,7 @@ test("of two answers for one page the later asked one stays", async () => {
   const model = new TimelineModel(host, "s");
   void model.open();
   state.change = (item) => ({ ...item, sessionId: "later" });
-  model.refresh();
+  model.ensure([0]);
   await give(1);
   await give(0);
   expect([model.item(0)?.sessionId, model.item(100)?.sessionId, model.epoch]).toEqual(["later", "s", 0]);
@@ -271,10 +271,22 @@ test("a long timeline is shown from its end while it is counted, and is another 
   const opened = model.open();
   await vi.waitFor(() => expect(model.loaded).toBe(true));
   const text = model.item(149);
-  expect([model.total, model.epoch, text?.at]).toEqual([150, 0, at(99_999).at]);
+  expect([model.total, model.counted, model.epoch, text?.at]).toEqual([150, false, 0, at(99_999).at]);
   counted();
   await opened;
-  expect([model.total, model.epoch, model.item(99_999)?.at, model.item(149)]).toEqual([100_000, 1, text?.at, undefined]);
+  expect([model.total, model.counted, model.epoch, model.item(99_999)?.at, model.item(149)]).toEqual([100_000, true, 1, text?.at, undefined]);
+});
+
+test("what has changed while a long timeline was read and counted is asked for after that", async () => {
+  const { state, host, give } = slowHost(1000);
+  const model = new TimelineModel(host, "s");
+  const opened = model.open();
+  state.change = (item) => ({ ...item, sessionId: "later" });
+  model.refresh();
+  await give(0);
+  await opened;
+  await give(1);
+  expect([state.asked[1], model.item(999)?.sessionId]).toEqual(["s 900", "later"]);
 });
 
 test("newest items that come after the whole, or not at all, change nothing", async () => {

@@ -1,0 +1,35 @@
+//! An index ends a step now and then: what it has stored others see before it has read everything.
+
+use std::path::Path;
+
+use watchbill_engine::index::{Options, run};
+use watchbill_store::{Mode, Store};
+
+use crate::schemas::{SESSION, TRANSCRIPT, house};
+
+const FILES: usize = 150;
+
+#[test]
+fn whoever_looks_into_a_first_index_sees_a_part_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let (settings, world, fs) = house(&data);
+    for n in 1..FILES {
+        let id = SESSION.replace("0a000000", &format!("0c{n:06}"));
+        let path = Path::new("/home/dev/.claude/projects/-home-dev-work").join(format!("{id}.jsonl"));
+        fs.append(path, TRANSCRIPT.replace(SESSION, &id).as_bytes());
+    }
+    let mut seen = Vec::new();
+    run(&settings, &world, Options::default(), &mut |_| {
+        let mut files = 0;
+        Store::open(&data, Mode::Read).unwrap().files(&mut |_, _| files += 1).unwrap();
+        seen.push(files);
+        true
+    })
+    .unwrap();
+    assert_eq!(seen.len(), FILES);
+    // Where nothing was stored before, nobody else reads while a step lasts, and who has waited for a second is refused:
+    // a step of 192 files takes longer on a busy machine.
+    let longest = seen.chunk_by(|a, b| a == b).map(<[_]>::len).max();
+    assert!(longest.is_some_and(|files| files <= 64), "{longest:?} files in one step");
+}
