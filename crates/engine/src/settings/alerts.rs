@@ -40,3 +40,35 @@ pub(super) fn settle(told: &Told<'_>, full: impl Fn(String) -> String) -> AlertS
     };
     AlertSettings { attention, sound: told.flag(SettingKey::AlertsSound) }
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::process::Command;
+
+    use watchbill_core::time::Timestamp;
+
+    use crate::settings::{Given, settle};
+
+    #[test]
+    fn quiet_hours_go_by_the_clock_on_the_wall() {
+        // The variable is the process's own, so that this test is done by another one.
+        let zone = "JST-9";
+        if std::env::var("TZ").as_deref() != Ok(zone) {
+            let name = "settings::alerts::tests::quiet_hours_go_by_the_clock_on_the_wall";
+            let mut there = Command::new(std::env::current_exe().unwrap());
+            let output = there.args(["--exact", name]).env("TZ", zone).output().unwrap();
+            let said = String::from_utf8_lossy(&output.stdout);
+            assert!(output.status.success() && said.contains("1 passed"), "{said}");
+            return;
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let config = dir.path().join("config.toml");
+        std::fs::write(&config, "[alerts]\nquiet_hours = ['22:00-07:00']\n").unwrap();
+        let home = dir.path().as_os_str().to_owned();
+        let given = Given { config: Some(config), ..Given::default() };
+        let settings = settle(&given, &move |name| (name == "HOME").then(|| home.clone())).unwrap();
+        let is_quiet = |at: &str| settings.alerts.attention.is_quiet(Timestamp::parse(at).unwrap());
+        assert!(is_quiet("2026-11-20T14:00:00Z"), "23:00 there");
+        assert!(!is_quiet("2026-11-20T23:00:00Z"), "08:00 there");
+    }
+}
