@@ -100,7 +100,8 @@ pub trait Fs: Send + Sync {
     fn list(&self, dir: &Path) -> io::Result<Vec<Name>>;
 
     /// Everything below `top`, links followed, loops cut. `want` is asked for each path before it is looked
-    /// at: whether to go into a folder, whether to `stat` anything else. A `top` that is a file is a walk of one.
+    /// at: whether to go into a folder, `top` among them, whether to `stat` anything else. A `top` that is a file is a
+    /// walk of one.
     fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> Want) -> Walk;
 
     /// The one true spelling of an existing path.

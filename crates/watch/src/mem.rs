@@ -350,7 +350,11 @@ impl Fs for MemFs {
         let mut walk = Walk::default();
         let mut waiting = Vec::new();
         match self.stat(top) {
-            Ok(stat) if stat.kind == FileKind::Dir => waiting.push((top.to_owned(), None)),
+            Ok(stat) if stat.kind == FileKind::Dir => match want(top, FileKind::Dir) {
+                Want::Nothing => {}
+                Want::It => waiting.push((top.to_owned(), None)),
+                Want::Only(name) => waiting.push((top.to_owned(), Some(name))),
+            },
             Ok(stat) => walk.files.push((top.to_owned(), stat)),
             Err(error) => walk.problems.extend(problem_of(top, &error)),
         }

@@ -108,10 +108,6 @@ fn walk(fs: &dyn Fs, root: &Path, top: &Path, scan: &mut Scan) {
     let place_of = |path: &Path| below(root, path).and_then(classify);
     let is_ours = |path: &Path| below(root, path).is_some_and(is_known);
     let mut wrong = Vec::new();
-    // The walk does not ask about the place that it begins with.
-    if is_ours(top) && fs.stat(top).is_ok_and(|stat| stat.kind == FileKind::Dir) {
-        wrong.push(top.to_owned());
-    }
     let walk = fs.walk(top, &mut |path, kind| match kind {
         FileKind::File | FileKind::Other => is_ours(path).into(),
         FileKind::Dir => {

@@ -16,7 +16,11 @@ pub fn walk(top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> Want) -> Walk {
     let mut walk = Walk::default();
     let mut waiting = Vec::new();
     match stat(top) {
-        Ok(stat) if stat.kind == FileKind::Dir => waiting.push((top.to_owned(), None)),
+        Ok(stat) if stat.kind == FileKind::Dir => match want(top, FileKind::Dir) {
+            Want::Nothing => {}
+            Want::It => waiting.push((top.to_owned(), None)),
+            Want::Only(name) => waiting.push((top.to_owned(), Some(name))),
+        },
         Ok(stat) => walk.files.push((top.to_owned(), stat)),
         Err(error) => walk.problems.extend(problem_of(top, &error)),
     }

@@ -193,6 +193,37 @@ fn of_a_sessions_folder_that_of_its_subagents_alone_is_looked_at() {
     assert!(scan.problems[0].path.ends_with("round/subagents"), "{:?}", scan.problems);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_hint_at_a_folder_says_no_more_than_a_look_at_everything() {
+    use std::os::unix::fs::symlink;
+    let dir = TempDir::new().expect("a temporary folder");
+    let root = dir.path().canonicalize().expect("there");
+    let session = root.join("projects/p/s");
+    write(&session.join("subagents/workflows/w/agent-1.jsonl"));
+    let folders = ["", "subagents", "subagents/workflows", "subagents/other", "tool-results"]
+        .map(|name| session.join(name));
+    for folder in &folders {
+        std::fs::create_dir_all(folder).expect("made");
+        symlink("itself", folder.join("itself")).expect("linked");
+    }
+    let all = scan(&StdFs, std::slice::from_ref(&root));
+    assert_eq!(all.problems.len(), 2, "of the two folders that are listed: {:?}", all.problems);
+    for folder in &folders {
+        let at = scan_path(&StdFs, std::slice::from_ref(&root), folder);
+        let below: Vec<_> = all
+            .problems
+            .iter()
+            .filter(|problem| Path::new(&*problem.path).starts_with(folder))
+            .cloned()
+            .collect();
+        assert_eq!(at.problems, below, "{}", folder.display());
+        let found: Vec<_> =
+            all.found.iter().filter(|found| found.path.starts_with(folder)).cloned().collect();
+        assert_eq!(at.found, found, "{}", folder.display());
+    }
+}
+
 proptest::proptest! {
     #![proptest_config(proptest::test_runner::Config { cases: 32, failure_persistence: None, ..Default::default() })]
 
