@@ -139,12 +139,21 @@ fn many_small_appends_with_restarts_keep_every_id() {
             r#"{{"type":"user","uuid":"u{n}","timestamp":"2026-11-21T15:00:00.000Z","message":{{"content":"words {n}"}}}}"#
         ) + "\n"
     };
-    for n in 0..200 {
-        house.append("s.jsonl", &line(n));
-        house.index("s.jsonl");
+    // 230 ids fill a part: restarts in the middle of one, with one that is full, and behind several.
+    let mut known = 0;
+    for length in [1, 114, 115, 7, 500, 183] {
+        if length < 200 {
+            for n in known..known + length {
+                house.append("s.jsonl", &line(n));
+                assert_eq!(house.index("s.jsonl").texts, 1);
+            }
+        } else {
+            house.append("s.jsonl", &(known..known + length).map(line).collect::<String>());
+            assert_eq!(house.index("s.jsonl").texts, u64::from(length));
+        }
+        known += length;
+        house.restart();
     }
-    house.restart();
-    let all: String = (0..200).map(line).collect();
-    house.append("s.jsonl", &all);
+    house.append("s.jsonl", &(0..known).map(line).collect::<String>());
     assert_eq!(house.index("s.jsonl").texts, 0, "each of them is known");
 }
