@@ -271,9 +271,11 @@ impl History {
             Op::Fork { from, to } => {
                 let (origin, copy) = (author(*from), author(*to));
                 let history = self.fs().bytes(self.file(*from)).unwrap_or_default();
-                let copied = copy.fork(&origin, &String::from_utf8_lossy(&history));
-                // A fork is a new session, never one that is there.
-                if from != to && self.fs().stat(&self.file(*to)).is_err() {
+                let history = String::from_utf8_lossy(&history);
+                let copied = copy.fork(&origin, &history);
+                // A fork is a new session, never one that is there, nor one that the history was forked from before.
+                let is_new = self.fs().stat(&self.file(*to)).is_err() && !history.contains(&session(*to));
+                if from != to && is_new {
                     self.write(self.file(*to), &copied);
                 }
             }
