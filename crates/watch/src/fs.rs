@@ -65,6 +65,17 @@ pub enum Want {
     Only(&'static str),
 }
 
+impl Want {
+    /// Whether it is wanted at all, and the one name that then matters in it.
+    pub(crate) fn only(self) -> Option<Option<&'static str>> {
+        match self {
+            Self::Nothing => None,
+            Self::It => Some(None),
+            Self::Only(name) => Some(Some(name)),
+        }
+    }
+}
+
 impl From<bool> for Want {
     fn from(wanted: bool) -> Self {
         if wanted { Self::It } else { Self::Nothing }

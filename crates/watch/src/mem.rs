@@ -350,11 +350,9 @@ impl Fs for MemFs {
         let mut walk = Walk::default();
         let mut waiting = Vec::new();
         match self.stat(top) {
-            Ok(stat) if stat.kind == FileKind::Dir => match want(top, FileKind::Dir) {
-                Want::Nothing => {}
-                Want::It => waiting.push((top.to_owned(), None)),
-                Want::Only(name) => waiting.push((top.to_owned(), Some(name))),
-            },
+            Ok(stat) if stat.kind == FileKind::Dir => {
+                waiting.extend(want(top, FileKind::Dir).only().map(|only| (top.to_owned(), only)));
+            }
             Ok(stat) => walk.files.push((top.to_owned(), stat)),
             Err(error) => walk.problems.extend(problem_of(top, &error)),
         }
@@ -368,11 +366,7 @@ impl Fs for MemFs {
                     continue;
                 }
                 let path = dir.join(name);
-                let only = match want(&path, kind) {
-                    Want::Nothing => continue,
-                    Want::It => None,
-                    Want::Only(name) => Some(name),
-                };
+                let Some(only) = want(&path, kind).only() else { continue };
                 if kind == FileKind::Dir {
                     waiting.push((path, only));
                 } else if let Ok(stat) = self.stat(&path) {

@@ -16,11 +16,9 @@ pub fn walk(top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> Want) -> Walk {
     let mut walk = Walk::default();
     let mut waiting = Vec::new();
     match stat(top) {
-        Ok(stat) if stat.kind == FileKind::Dir => match want(top, FileKind::Dir) {
-            Want::Nothing => {}
-            Want::It => waiting.push((top.to_owned(), None)),
-            Want::Only(name) => waiting.push((top.to_owned(), Some(name))),
-        },
+        Ok(stat) if stat.kind == FileKind::Dir => {
+            waiting.extend(want(top, FileKind::Dir).only().map(|only| (top.to_owned(), only)));
+        }
         Ok(stat) => walk.files.push((top.to_owned(), stat)),
         Err(error) => walk.problems.extend(problem_of(top, &error)),
     }
@@ -94,11 +92,7 @@ fn look(
         );
         return Err(Trouble::At(Some(problem(&path, ProblemKind::SymlinkLoop, detail))));
     }
-    let only = match want(&path, kind) {
-        Want::Nothing => return Ok(Met::Unwanted),
-        Want::It => None,
-        Want::Only(name) => Some(name),
-    };
+    let Some(only) = want(&path, kind).only() else { return Ok(Met::Unwanted) };
     if kind == FileKind::Dir {
         return Ok(Met::Folder(path, only));
     }
