@@ -14,7 +14,10 @@ export async function copyText(text: string | Promise<string>): Promise<void> {
 
 function promised(text: Promise<string>): ClipboardItem {
   const type = "text/plain";
-  return new ClipboardItem({ [type]: text.then((known) => new Blob([known], { type })) });
+  const blob = text.then((known) => new Blob([known], { type }));
+  // A browser may come to listen to it only after it has failed; whoever copies is told of that by the text itself.
+  blob.catch(() => undefined);
+  return new ClipboardItem({ [type]: blob });
 }
 
 function copyThroughSelection(text: string): void {
