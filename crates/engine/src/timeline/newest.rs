@@ -10,16 +10,22 @@ use super::part::Part;
 use super::{Stretch, TimelineReader};
 use crate::ask::TimelinePlan;
 
-/// A shorter transcript is read whole within a frame.
-const LONG: u64 = 8 << 20;
+/// A shorter transcript is read whole in less time than a person would notice. When the whole is there it takes the place of
+/// what was shown ahead, and what was opened in that closes: nothing that should happen without need.
+const LONG: u64 = 64 << 20;
 /// So much of its end is read: a window shows two dozen items, and tools may have said some kilobytes in each.
 const END: u64 = 1 << 20;
 
 /// The last `limit` items at most, counted from 0; nothing where the transcript is short, or cannot be read: why, whoever reads
 /// the whole will say.
 pub fn newest(fs: &dyn Fs, plan: &TimelinePlan, limit: u64) -> Option<Timeline> {
+    newest_of_long(fs, plan, limit, LONG)
+}
+
+/// The same, where a transcript is long from so many bytes on.
+fn newest_of_long(fs: &dyn Fs, plan: &TimelinePlan, limit: u64, long: u64) -> Option<Timeline> {
     let (session, path, _) = plan.parts.last()?;
-    if fs.stat(path).ok()?.len < LONG {
+    if fs.stat(path).ok()?.len < long {
         return None;
     }
     let mut part = Part::new(session, path.clone());
@@ -43,6 +49,8 @@ mod tests {
 
     use super::*;
 
+    /// What is long here, so that tests need not read more.
+    const LONG_HERE: u64 = 8 << 20;
     const PATH: &str = "/c/projects/p/s.jsonl";
 
     /// A transcript of so many turns, each a prompt, a call and its result, of two kilobytes.
@@ -73,7 +81,8 @@ mod tests {
         let plan = plan_of(&fs, 5000);
         fs.append(PATH, b"{\"type\":\"user\",\"message\":{\"content\":\"torn");
         let whole = TimelineReader::default().read(&fs, &plan, Stretch::new(None, 200)).unwrap();
-        let newest = newest(&fs, &plan, 200).unwrap();
+        let newest = newest_of_long(&fs, &plan, 200, LONG_HERE).unwrap();
+        assert_eq!(super::newest(&fs, &plan, 200), None, "it is not that long");
         assert_eq!((newest.from, newest.total, whole.total), (0, 200, 10_000));
         let places: Vec<u64> = newest.items.iter().map(|item| item.index).collect();
         assert_eq!(places, (0..200).collect::<Vec<_>>());
@@ -87,9 +96,9 @@ mod tests {
     fn of_a_short_or_missing_transcript_or_one_endless_line_there_is_nothing_ahead() {
         let fs = MemFs::new();
         let plan = plan_of(&fs, 100);
-        assert_eq!(newest(&fs, &plan, 200), None);
-        fs.append(PATH, &vec![b'x'; LONG as usize]);
-        assert_eq!(newest(&fs, &plan, 200), None);
-        assert_eq!(newest(&MemFs::new(), &plan, 200), None);
+        assert_eq!(newest_of_long(&fs, &plan, 200, LONG_HERE), None);
+        fs.append(PATH, &vec![b'x'; LONG_HERE as usize]);
+        assert_eq!(newest_of_long(&fs, &plan, 200, LONG_HERE), None);
+        assert_eq!(newest_of_long(&MemFs::new(), &plan, 200, LONG_HERE), None);
     }
 }
