@@ -11,8 +11,7 @@ const LONG: usize = 400;
 const LONG_FOR_TESTS: usize = 600;
 
 /// Files that are longer, and why they are not two files.
-const LONG_WITH_REASON: &[(&str, &str)] =
-    &[("crates/core/src/session/machine.rs", "statig wants the states of a machine in one impl block")];
+const LONG_WITH_REASON: &[(&str, &str)] = &[];
 
 /// The one file of the window that knows Tauri.
 const KNOWS_TAURI: &str = "ui/src/lib/host/tauri.ts";

@@ -6,82 +6,16 @@
 //! something, and whoever knows the time sends [`Event::Deadline`] then.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use statig::blocking::{InitializedStateMachine, IntoStateMachineExt};
 use statig::prelude::*;
 
-use crate::session::background::Running;
 use crate::session::effect::Effect;
-use crate::session::pending::PendingTools;
 use crate::session::state::{State, StateKind, Timeouts};
+use crate::session::turn::{Turn, past};
 use crate::session::words::describe;
 use crate::time::Timestamp;
-
-/// What the machine may ask of the session while it handles an event.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Turn {
-    /// The document's timeouts. Settings, so that they are no part of a snapshot.
-    #[serde(skip)]
-    pub timeouts: Timeouts,
-    /// Tool calls without a result.
-    pub pending: PendingTools,
-    /// Subagents that run by themselves, as their launches and notifications tell.
-    pub agents: Running,
-    /// Subagents that the client itself counted at the end of the turn.
-    pub announced_agents: u32,
-    /// Time of the newest record that is activity.
-    pub last_activity: Option<Timestamp>,
-    /// Time at which background work has last ended: a notice is on its way.
-    pub stirred_at: Option<Timestamp>,
-    /// Time at which a subagent has last written something into its own file.
-    pub agents_at: Option<Timestamp>,
-    /// The request is being tried again.
-    pub retry: Option<Retry>,
-    /// What the last failure said, one line.
-    pub failure: Option<Arc<str>>,
-}
-
-/// A retry that the client announced.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Retry {
-    /// Which attempt it is.
-    pub attempt: Option<u32>,
-    /// How many there will be.
-    pub max: Option<u32>,
-    /// HTTP status of the failure.
-    pub status: Option<u16>,
-    /// When it will be tried: silence until then says nothing.
-    pub due: Timestamp,
-}
-
-impl Turn {
-    /// A session of which nothing is known yet.
-    pub fn new(timeouts: Timeouts) -> Self {
-        Self {
-            timeouts,
-            pending: PendingTools::default(),
-            agents: Running::default(),
-            announced_agents: 0,
-            last_activity: None,
-            stirred_at: None,
-            agents_at: None,
-            retry: None,
-            failure: None,
-        }
-    }
-
-    /// The newest sign of life that is no activity of this file.
-    fn stirred(&self) -> Option<Timestamp> {
-        self.stirred_at.max(self.agents_at)
-    }
-
-    /// Subagents that run by themselves: our count or the client's, whichever knows of more.
-    pub fn agents_running(&self) -> u32 {
-        self.agents.count().max(self.announced_agents)
-    }
-}
 
 /// What happens to a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -154,7 +88,7 @@ impl Shown {
     ) -> Outcome<Phase> {
         let turn = context.turn;
         match event {
-            Event::Prompted | Event::Moved | Event::Reconsider => match asked(turn, context.now) {
+            Event::Prompted | Event::Moved | Event::Reconsider => match turn.asked(context.now) {
                 Some((kind, by_timeout)) => Transition(Phase::waiting_for_approval(kind, by_timeout)),
                 // A self-transition would run the entry action again; only what is shown may change.
                 None if *event != Event::Reconsider && kind.is_some() => {
@@ -174,10 +108,10 @@ impl Shown {
                 self.show(State::Working, *kind, false, context);
                 Handled
             }
-            Event::Deadline if past(permission_at(turn), context.now) => {
+            Event::Deadline if past(turn.permission_at(), context.now) => {
                 Transition(Phase::waiting_for_approval(StateKind::Permission, true))
             }
-            Event::Deadline if past(stale_at(turn, *kind), context.now) => {
+            Event::Deadline if past(turn.stale_at(*kind), context.now) => {
                 Transition(Phase::waiting_for_input(StateKind::TurnEnded, true))
             }
             _ => Super,
@@ -194,7 +128,7 @@ impl Shown {
         context: &mut Context<'_>,
     ) -> Outcome<Phase> {
         match event {
-            Event::Prompted | Event::Moved | Event::Reconsider => match asked(context.turn, context.now) {
+            Event::Prompted | Event::Moved | Event::Reconsider => match context.turn.asked(context.now) {
                 Some((now_kind, now_by_timeout)) => {
                     (*kind, *by_timeout) = (now_kind, now_by_timeout);
                     self.show(State::WaitingForApproval, Some(now_kind), now_by_timeout, context);
@@ -244,7 +178,9 @@ impl Shown {
     #[superstate(superstate = "known")]
     fn active(&mut self, event: &Event, context: &mut Context<'_>) -> Outcome<Phase> {
         match event {
-            Event::Deadline if past(idle_at(context.turn, self), context.now) => Transition(Phase::idle()),
+            Event::Deadline if past(context.turn.idle_at(self.state, self.since), context.now) => {
+                Transition(Phase::idle())
+            }
             Event::Deadline => Handled,
             _ => Super,
         }
@@ -254,7 +190,7 @@ impl Shown {
     #[superstate]
     fn known(event: &Event, context: &mut Context<'_>) -> Outcome<Phase> {
         match event {
-            Event::Prompted | Event::Moved => Transition(match asked(context.turn, context.now) {
+            Event::Prompted | Event::Moved => Transition(match context.turn.asked(context.now) {
                 Some((kind, by_timeout)) => Phase::waiting_for_approval(kind, by_timeout),
                 None => Phase::working(None),
             }),
@@ -320,46 +256,6 @@ impl Shown {
     }
 }
 
-/// Whether a deadline has come.
-fn past(deadline: Option<Timestamp>, now: Timestamp) -> bool {
-    deadline.is_some_and(|deadline| deadline <= now)
-}
-
-/// The person is asked: for certain, or because a call that may ask has been silent for too long.
-fn asked(turn: &Turn, now: Timestamp) -> Option<(StateKind, bool)> {
-    turn.pending
-        .asking()
-        .map(|kind| (kind, false))
-        .or_else(|| past(permission_at(turn), now).then_some((StateKind::Permission, true)))
-}
-
-/// `APPROVAL_TIMEOUT_MS`: when a silent call will be taken for a question. While a request is tried again nobody is
-/// asked: it could not have been made before every call had its result.
-fn permission_at(turn: &Turn) -> Option<Timestamp> {
-    if turn.retry.is_some() {
-        return None;
-    }
-    turn.pending.suspect_since().map(|since| since + turn.timeouts.approval)
-}
-
-/// `STALE_TIMEOUT_MS`: when a silent turn will be taken for ended. A call without a result explains the silence,
-/// so do subagents, and a retry says itself how long it will be.
-fn stale_at(turn: &Turn, kind: Option<StateKind>) -> Option<Timestamp> {
-    if !turn.pending.is_empty() || (kind == Some(StateKind::Background) && turn.agents_running() > 0) {
-        return None;
-    }
-    let quiet_since = turn.last_activity.max(turn.stirred()).max(turn.retry.map(|retry| retry.due))?;
-    Some(quiet_since + turn.timeouts.stale)
-}
-
-/// `IDLE_TIMEOUT_MS`: when the session will be idle. The document says "any state", so an unanswered question
-/// becomes idle too; a witness that knows better outranks the machine. But while work goes on in a subagent's file,
-/// that is activity as well.
-fn idle_at(turn: &Turn, shown: &Shown) -> Option<Timestamp> {
-    let stirred_at = turn.stirred().filter(|_| shown.state == State::Working);
-    Some(turn.last_activity.max(stirred_at).or(shown.since)? + turn.timeouts.idle)
-}
-
 /// The machine with its initial state entered.
 #[derive(Clone)]
 pub(crate) struct Machine(InitializedStateMachine<Shown>);
@@ -418,11 +314,11 @@ impl Machine {
 
     /// When silence will next mean something; `None` when it never will.
     pub fn deadline(&self, turn: &Turn) -> Option<Timestamp> {
-        let idle = idle_at(turn, self.shown());
+        let idle = turn.idle_at(self.shown().state, self.shown().since);
         match self.0.state() {
             Phase::Idle {} => None,
             Phase::Working { kind } => {
-                [idle, permission_at(turn), stale_at(turn, *kind)].into_iter().flatten().min()
+                [idle, turn.permission_at(), turn.stale_at(*kind)].into_iter().flatten().min()
             }
             Phase::WaitingForApproval { .. } | Phase::WaitingForInput { .. } => idle,
         }

@@ -1,10 +1,10 @@
 //! One session: the machine of the turn, and everything else that is folded from its records.
 //!
-//! [`SessionFold`] is the way in. Behind it `machine` holds the document's four states and `words` says why they
-//! hold, `pending` the tool calls without a result, `background` what goes on after a turn, [`facts`] what a row
-//! shows and `ancestry` what the chain resolver needs. [`subagent`] folds a subagent's own file, [`usage`] counts
-//! tokens, `id_set` knows which records have been applied, [`snapshot`] carries a fold over a restart, and [`resting`]
-//! puts off taking it apart.
+//! [`SessionFold`] is the way in. Behind it `machine` holds the document's four states, `turn` what they ask of a session
+//! and when silence ends one, and `words` says why they hold; `pending` the tool calls without a result, `background` what
+//! goes on after a turn, [`facts`] what a row shows and `ancestry` what the chain resolver needs. [`subagent`] folds a
+//! subagent's own file, [`usage`] counts tokens, `id_set` knows which records have been applied, [`snapshot`] carries a fold
+//! over a restart, and [`resting`] puts off taking it apart.
 
 mod ancestry;
 mod background;
@@ -18,6 +18,7 @@ pub mod resting;
 pub mod snapshot;
 pub mod state;
 pub mod subagent;
+mod turn;
 pub mod usage;
 mod words;
 

@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::session::machine::{Retry, Shown, Turn};
+use crate::session::machine::Shown;
 use crate::session::state::{State, StateKind};
+use crate::session::turn::{Retry, Turn};
 use crate::time::Millis;
 
 /// Why a state holds, in words for the person. Nothing is formatted but where a name or number is worth it.

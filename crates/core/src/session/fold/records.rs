@@ -7,9 +7,10 @@ use crate::session::background::ended_task;
 use crate::session::effect::Effect;
 use crate::session::facts::{first_line, keep, one_line};
 use crate::session::id_set::text_hash;
-use crate::session::machine::{Event, Retry};
+use crate::session::machine::Event;
 use crate::session::pending::Mode;
 use crate::session::state::{State, StateKind};
+use crate::session::turn::Retry;
 use crate::session::usage::RequestKey;
 use crate::time::{Millis, Timestamp};
 use crate::transcript::record::{
