@@ -21,6 +21,8 @@ mod settings;
 mod shortcut;
 mod text;
 mod tray;
+#[cfg(target_os = "linux")]
+mod webkit;
 mod window;
 
 use desk::Desk;
@@ -45,6 +47,9 @@ use window::memory::Memory;
 
 /// Runs the program until the person quits it.
 pub fn run() -> ExitCode {
+    // First: it changes the environment, which nobody else may be reading.
+    #[cfg(target_os = "linux")]
+    webkit::quieten();
     let options = match Options::try_parse() {
         Ok(options) => options,
         Err(usage) => {
