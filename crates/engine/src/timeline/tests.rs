@@ -167,5 +167,9 @@ fn an_item_keeps_its_key_when_its_file_is_written_anew_or_a_session_comes_before
     write(&fs, "/c/projects/p/r.jsonl", &[prompt("0"), prompt("1")]);
     let joined = plan(&[("r", "/c/projects/p/r.jsonl"), ("s", SESSION)], &[]);
     let joined = keys(&mut reader, &fs, &joined);
-    assert_eq!((&joined[1], &joined[3..]), (&rewritten[0], &rewritten[1..]), "a copy is where it was first said");
+    assert_eq!(
+        (&joined[1], &joined[3..]),
+        (&rewritten[0], &rewritten[1..]),
+        "a copy is where it was first said"
+    );
 }
