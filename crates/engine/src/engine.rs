@@ -362,7 +362,7 @@ impl Engine {
     /// Works off everything that became dirty: chains first, then rows, then problems.
     fn settle(&mut self, out: &mut Vec<Output>) {
         self.add_folders(out);
-        if self.chains_dirty {
+        if self.chains_dirty || self.wakes_unchained() {
             self.resolve_chains();
         }
         let mut changed = self.rebuild_rows(out) | std::mem::take(&mut self.muting_changed);
