@@ -29,6 +29,11 @@ impl Suspicion {
         }
     }
 
+    /// Whether what is noted counts for later boots alone: a writer goes past the log, or was killed while it did.
+    pub fn is_for_later_boots(&self) -> bool {
+        self.is_there() && !self.is_raised()
+    }
+
     pub fn raise(&self) {
         // Where the folder may not be written, the next one who meets the damage says so again.
         if let Err(error) = self.note("") {

@@ -185,6 +185,10 @@ impl Store {
     }
 
     fn open_reader(data_dir: &Path, held_by: Option<u32>) -> Result<Self, StoreError> {
+        Self::try_to_read(data_dir, held_by).map_err(StoreError::to_reader)
+    }
+
+    fn try_to_read(data_dir: &Path, held_by: Option<u32>) -> Result<Self, StoreError> {
         let path = data_dir.join(DATABASE);
         if folder::size(&path) == 0 {
             return Err(StoreError::Absent { path });
@@ -305,7 +309,10 @@ impl Store {
 
     /// What SQLite said, as one of our kinds. Of damage the next start is told.
     pub(crate) fn fault(&self, error: &rusqlite::Error) -> StoreError {
-        let fault = StoreError::of(&self.path, error);
+        let fault = match self.access {
+            Access::Writer => StoreError::of(&self.path, error),
+            Access::Reader { .. } => StoreError::of(&self.path, error).to_reader(),
+        };
         // A statement that is refused may be a damaged schema.
         if let StoreError::Damaged { .. } | StoreError::IndexDamaged { .. } | StoreError::Sql { .. } = fault {
             Suspicion::of(&self.path).raise();
