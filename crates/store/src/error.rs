@@ -152,7 +152,7 @@ impl StoreError {
 
     /// The same for whoever only reads: the lock that is in the way may be our own writer's, who says so in a note about
     /// damage.
-    pub(crate) fn to_reader(self) -> Self {
+    pub(crate) fn met_by_reader(self) -> Self {
         match self {
             Self::Locked { path } if Suspicion::of(&path).is_for_later_boots() => {
                 Self::BeingFilled { held_by: path.parent().and_then(lock::last_writer), path }
