@@ -3,47 +3,12 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
+import { assertStays, atEnd, isWhole, openFirst, place, still, view } from "./timeline.js";
 import { becomes, listening, startBrowser, title } from "./window.js";
 
 let browser;
 before(async () => (browser = await startBrowser()));
 after(() => browser.stop());
-
-const view = () => document.querySelector("[role=region][aria-label=Timeline]");
-const atEnd = `(() => { const v = (${view})(); return Math.abs(v.scrollHeight - v.scrollTop - v.clientHeight) < 3 })()`;
-
-const frame = () => new Promise((done) => requestAnimationFrame(done));
-
-/** Nothing in the timeline is a mere place for an item. */
-const isWhole = () => [...document.querySelectorAll("[data-index]")].every((item) => item.querySelector(".entry") !== null);
-
-/** Waits until what is drawn in the timeline is whole and has stood still for ten frames: scrolls of all kinds have come to rest. */
-async function still(page) {
-  const drawn = () => [...document.querySelectorAll("[data-index]")].map((item) => `${item.dataset.index} ${item.getBoundingClientRect().top}`).join();
-  let before;
-  for (let same = 0; same < 10; ) {
-    await becomes(page, isWhole, true);
-    const now = await page.evaluate(drawn);
-    same = now === before ? same + 1 : 0;
-    before = now;
-    await page.evaluate(frame);
-  }
-}
-
-/** The item 200 pixels below the upper edge, and where it begins. */
-const place = `(() => { const box = (${view})().getBoundingClientRect(); const el = document.elementFromPoint(box.x + 200, box.y + 200)?.closest("[data-index]"); return [el?.dataset.index, el?.getBoundingClientRect().top - box.top] })()`;
-
-/** Three million pixels down a browser's own numbers know no less than a quarter of a pixel, so less than one is nothing. */
-function assertStays(now, before, what) {
-  assert.ok(Math.abs(now - before) < 1, `${what}: it is at ${now}, and was at ${before}`);
-}
-
-async function openFirst(page) {
-  await page.locator("[data-session]").first().waitFor();
-  await page.keyboard.press("j");
-  await page.keyboard.press("Enter");
-  await page.locator("[role=listitem][data-index]").first().waitFor();
-}
 
 test("state, reason, witnesses, chain and actions are there", async () => {
   await browser.withWindow({ mock: 30, width: 1200 }, async (page) => {
@@ -330,37 +295,6 @@ test("what is read stays where it is to a part of a pixel, however often somethi
   });
 });
 
-test("another timeline under the same pane is measured anew, and nothing of the one before stays open", async () => {
-  await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
-    await openFirst(page);
-    await becomes(page, atEnd, true);
-    await page.evaluate(`(${view})().scrollTop -= 3000`);
-    await still(page);
-    await page.evaluate(() => {
-      const { top, bottom } = document.querySelector("[role=region][aria-label=Timeline]").getBoundingClientRect();
-      const inSight = (line) => line.getBoundingClientRect().top > top && line.getBoundingClientRect().bottom < bottom;
-      [...document.querySelectorAll(".tool .line")].find(inSight).click();
-    });
-    await page.locator(".line[aria-expanded=true]").waitFor();
-    await page.evaluate(() => {
-      const timeline = window.mockHost.timeline.bind(window.mockHost);
-      // The items are the same ones, further down by what was joined before them.
-      window.mockHost.timeline = async (id, from, limit) => {
-        const answer = await timeline(id, from === undefined ? undefined : Math.max(0, from - 2), limit);
-        return { ...answer, workChainId: "joined", from: from ?? answer.from + 2, total: answer.total + 2, items: answer.items.map((item) => ({ ...item, index: item.index + 2 })) };
-      };
-      window.mockHost.grow(0);
-    });
-    await page.locator("[aria-setsize='100002']").first().waitFor();
-    await still(page);
-    const laid = () => {
-      const items = [...document.querySelectorAll("[data-index]")].map((item) => ({ index: Number(item.dataset.index), box: item.getBoundingClientRect() })).sort((a, b) => a.index - b.index);
-      return { drawn: items.length > 20, apart: items.slice(1).filter(({ box }, i) => Math.abs(box.top - items[i].box.bottom) > 1).length, open: document.querySelectorAll(".line[aria-expanded=true]").length };
-    };
-    await becomes(page, laid, { drawn: true, apart: 0, open: 0 });
-  });
-});
-
 test("who goes elsewhere before a place is found stays there, and hears nothing of what became of it", async () => {
   await browser.withWindow({ mock: 30, width: 1200, height: 420 }, async (page) => {
     await openFirst(page);
@@ -439,38 +373,5 @@ test("keys in the timeline scroll it, and do not move the selection", async () =
     await page.keyboard.press("Home");
     await becomes(page, `(${view})().scrollTop`, 0);
     assert.equal(await title(page), "Publish the 2.4 release");
-  });
-});
-
-test("while a long timeline is counted, its end is shown as no whole, and what is read then stays in sight", async () => {
-  await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
-    await page.locator("[data-session]").first().waitFor();
-    await page.evaluate(() => {
-      const timeline = window.mockHost.timeline.bind(window.mockHost);
-      const counted = new Promise((done) => (window.countAll = done));
-      window.mockHost.timeline = async (...asked) => {
-        await counted;
-        return timeline(...asked);
-      };
-      window.mockHost.newestItems = async (id, limit) => {
-        const { items, ...answer } = await timeline(id, undefined, limit);
-        return { ...answer, from: 0, total: items.length, items: items.map((item, index) => ({ ...item, index })) };
-      };
-    });
-    await openFirst(page);
-    await becomes(page, atEnd, true);
-    const said = () => page.evaluate(() => ({ sizes: [...new Set([...document.querySelectorAll("[data-index]")].map((item) => item.ariaSetSize))], places: document.querySelectorAll("[data-index][aria-posinset]").length > 0, more: document.querySelectorAll(".before").length }));
-    assert.deepEqual(await said(), { sizes: ["-1"], places: false, more: 0 });
-    await page.evaluate(`(${view})().scrollTop = 0`);
-    await page.locator("text=What came before is being read").waitFor();
-    await still(page);
-    const words = () => document.querySelector("[data-index] .entry").textContent;
-    const first = await page.evaluate(words);
-    await page.evaluate(() => window.countAll());
-    await page.locator("[aria-setsize='100000']").first().waitFor();
-    await still(page);
-    assert.deepEqual(await said(), { sizes: ["100000"], places: true, more: 0 });
-    const inSight = await page.evaluate(() => [...document.querySelectorAll("[data-index] .entry")].map((entry) => entry.textContent));
-    assert.ok(inSight.includes(first), "the same item is drawn");
   });
 });

@@ -296,7 +296,8 @@ impl Engine {
 
     /// The row of a session, shown or not.
     pub fn row(&self, session: &SessionId) -> Option<Row> {
-        row(&self.makings(session)).map(|(row, _)| row)
+        let (row, _) = row(&self.makings(session))?;
+        Some(Row { needs: self.counted_need(session), ..row })
     }
 
     /// The witnesses of a session.

@@ -32,6 +32,9 @@ pub struct Timeline {
 pub struct TimelineItem {
     /// Place in the timeline, from 0; stable while records are only appended.
     pub index: u64,
+    /// What the item is known by in its timeline, however many stand before it: by it, and by nothing else, somebody who has
+    /// both can tell that an item of an earlier answer is the same one. No more than that may be read into it.
+    pub key: String,
     pub session_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,

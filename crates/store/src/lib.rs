@@ -8,6 +8,7 @@
 
 pub mod archive;
 mod at_hand;
+mod connect;
 mod damage;
 pub mod error;
 mod folder;

@@ -4,10 +4,11 @@ use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::Connection;
 
 use crate::at_hand::AtHand;
-use crate::damage::{self, Suspicion, look_through, set_aside};
+use crate::connect;
+use crate::damage::{self, Suspicion};
 use crate::index::{Care, Lag};
 use crate::lock::{self, Asked, WriterLock};
 use crate::log::{LogPages, note_length};
@@ -18,9 +19,6 @@ use crate::{StoreError, folder, salvage, schema, text};
 pub const DATABASE: &str = "watchbill.db";
 /// Name of the lock file in the data folder.
 pub const LOCK: &str = "writer.lock";
-
-/// How long to wait for another connection's lock: the engine stands still meanwhile.
-const PATIENCE: Duration = Duration::from_secs(1);
 
 /// What the caller wants to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,16 +118,27 @@ impl Store {
     fn open_writer(data_dir: &Path, lock: WriterLock) -> Result<Self, StoreError> {
         let path = data_dir.join(DATABASE);
         let suspect = Suspicion::of(&path);
-        let (sql, origin) = match connect_writer(&path, suspect.is_raised()) {
+        let mut left_over = salvage::left_over(&path)?;
+        let (mut sql, mut origin) = match connect::writer(&path, suspect.is_raised()) {
             Err(StoreError::Damaged { detail, .. }) => {
-                let to = set_aside(&path)?;
+                let to = salvage::set_aside(&path)?;
                 tracing::warn!(path = %path.display(), to = %to.display(), detail, "a damaged store is set aside");
-                let mut sql = connect_writer(&path, false)?.0;
-                let saved = salvage::from(&to, &mut sql).map_err(|e| StoreError::of(&path, &e))?;
-                (sql, Origin::SetAside { to, detail, saved })
+                left_over = Some(to.clone());
+                (connect::writer(&path, false)?.0, Origin::SetAside { to, detail, saved: 0 })
             }
             other => other?,
         };
+        if let Some(to) = left_over {
+            let rows = salvage::take_over(&path, &to, &mut sql).map_err(|e| StoreError::of(&path, &e))?;
+            match &mut origin {
+                Origin::SetAside { saved, .. } => *saved = rows,
+                _ if rows > 0 => {
+                    let detail = "the start that was to take over from it was ended".to_owned();
+                    origin = Origin::SetAside { to, detail, saved: rows };
+                }
+                _ => {}
+            }
+        }
         let mut store = Self {
             sql,
             path,
@@ -187,21 +196,25 @@ impl Store {
     }
 
     fn open_reader(data_dir: &Path, held_by: Option<u32>) -> Result<Self, StoreError> {
+        Self::try_to_read(data_dir, held_by).map_err(StoreError::met_by_reader)
+    }
+
+    fn try_to_read(data_dir: &Path, held_by: Option<u32>) -> Result<Self, StoreError> {
         let path = data_dir.join(DATABASE);
         if folder::size(&path) == 0 {
             return Err(StoreError::Absent { path });
         }
-        let (sql, found) = match connect_reader(&path, false) {
+        let (sql, found) = match connect::reader(&path, false) {
             // In a folder that may not be written, or without room, the log's companion cannot be made. Without a log to
             // read, the file alone is everything.
             Err(StoreError::ReadOnly { .. } | StoreError::Full { .. } | StoreError::Io { .. })
                 if folder::size(&damage::beside(&path, "-wal")) == 0 && !is_half_written(&path) =>
             {
-                connect_reader(&path, true)?
+                connect::reader(&path, true)?
             }
             other => other?,
         };
-        known(&path, &sql, found)?;
+        connect::known(&path, &sql, found)?;
         // Another process is making it at this moment, or could not: the disk was full.
         if found == 0 && schema::is_empty(&sql).map_err(|e| StoreError::of(&path, &e))? {
             return Err(StoreError::Absent { path });
@@ -238,9 +251,7 @@ impl Store {
         self.writer()?;
         // Beside a writer that goes past the log there is no other.
         self.return_to_log()?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let mut sql = Connection::open_with_flags(&self.path, flags).map_err(|e| self.fault(&e))?;
-        prepare(&sql).map_err(|e| self.fault(&e))?;
+        let mut sql = connect::to_write(&self.path).map_err(|e| self.fault(&e))?;
         note_length(&mut sql, &self.log).map_err(|e| self.fault(&e))?;
         Ok(Self {
             sql,
@@ -309,7 +320,10 @@ impl Store {
 
     /// What SQLite said, as one of our kinds. Of damage the next start is told.
     pub(crate) fn fault(&self, error: &rusqlite::Error) -> StoreError {
-        let fault = StoreError::of(&self.path, error);
+        let fault = match self.access {
+            Access::Writer => StoreError::of(&self.path, error),
+            Access::Reader { .. } => StoreError::of(&self.path, error).met_by_reader(),
+        };
         // A statement that is refused may be a damaged schema.
         if let StoreError::Damaged { .. } | StoreError::IndexDamaged { .. } | StoreError::Sql { .. } = fault {
             Suspicion::of(&self.path).raise();
@@ -321,79 +335,4 @@ impl Store {
 /// Whether a step is on its way into the database itself, or was left so by a kill.
 fn is_half_written(path: &Path) -> bool {
     folder::size(&damage::beside(path, "-journal")) > 0
-}
-
-/// Opens the database to read; says its schema. `alone`: nobody writes it, and nothing beside it is looked at.
-fn connect_reader(path: &Path, alone: bool) -> Result<(Connection, u32), StoreError> {
-    let said = |e: rusqlite::Error| StoreError::of(path, &e);
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let sql = if alone {
-        Connection::open_with_flags(uri(path), flags | OpenFlags::SQLITE_OPEN_URI)
-    } else {
-        Connection::open_with_flags(path, flags)
-    };
-    let sql = sql.map_err(said)?;
-    prepare(&sql).map_err(said)?;
-    let found = schema::version(&sql).map_err(said)?;
-    Ok((sql, found))
-}
-
-/// The database as an address that asks for no locks and no companions.
-fn uri(path: &Path) -> String {
-    let path = path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
-    format!("file:{path}?immutable=1")
-}
-
-/// Opens the database to write, makes or migrates it. A suspect one is looked through.
-fn connect_writer(path: &Path, suspect: bool) -> Result<(Connection, Origin), StoreError> {
-    folder::make_file(path)?;
-    let said = |e: rusqlite::Error| StoreError::of(path, &e);
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut sql = Connection::open_with_flags(path, flags).map_err(said)?;
-    // SQLite is content with less than it was asked for.
-    if sql.is_readonly("main").map_err(said)? {
-        return Err(StoreError::ReadOnly { path: path.to_owned() });
-    }
-    prepare(&sql).map_err(said)?;
-    let found = schema::version(&sql).map_err(said)?;
-    known(path, &sql, found)?;
-    if suspect {
-        look_through(path, &sql)?;
-    }
-    if found == 0 && !schema::is_empty(&sql).map_err(said)? {
-        let detail = "it has tables, and no version".to_owned();
-        return Err(StoreError::Damaged { path: path.to_owned(), detail });
-    }
-    if found == 0 {
-        // Larger pages than SQLite's own suit rows of a kilobyte: a tenth less work and space.
-        sql.pragma_update(None, "page_size", 8192).map_err(said)?;
-    }
-    // WAL: readers never wait for the writer. NORMAL: a lost power supply may cost the newest steps, which are read
-    // again from the transcripts; the database stays whole.
-    sql.pragma_update(None, "journal_mode", "WAL").map_err(said)?;
-    sql.pragma_update(None, "synchronous", "NORMAL").map_err(said)?;
-    sql.pragma_update(None, "journal_size_limit", 16 << 20).map_err(said)?;
-    if found == schema::NEWEST {
-        return Ok((sql, Origin::Kept));
-    }
-    schema::migrate(&mut sql, found).map_err(said)?;
-    let origin = if found == 0 { Origin::Fresh } else { Origin::Migrated { from: found } };
-    Ok((sql, origin))
-}
-
-/// What every connection needs.
-fn prepare(sql: &Connection) -> rusqlite::Result<()> {
-    sql.busy_timeout(PATIENCE)?;
-    sql.set_prepared_statement_cache_capacity(128);
-    sql.pragma_update(None, "foreign_keys", true)?;
-    text::register(sql)
-}
-
-fn known(path: &Path, sql: &Connection, found: u32) -> Result<(), StoreError> {
-    if found > schema::NEWEST {
-        // Rubbish in the file's head is a number too; nobody should look for a version of the program that knows it.
-        schema::is_empty(sql).map_err(|e| StoreError::of(path, &e))?;
-        return Err(StoreError::Newer { path: path.to_owned(), found, known: schema::NEWEST });
-    }
-    Ok(())
 }

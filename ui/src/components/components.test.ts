@@ -45,7 +45,7 @@ test("a click opens", async () => {
 const entry = { open: false, headsRun: false, runOpen: true, ontoggle: () => undefined, ontogglerun: () => undefined };
 
 test("a tool call is one line until it is opened, then an edit is a diff", async () => {
-  const item = { index: 0, sessionId: "s", kind: "tool", id: "t", tool: "Edit", target: "a.txt", outcome: "ok", durationMs: 100, input: '{"file_path":"a.txt","old_string":"x","new_string":"y"}' } as const;
+  const item = { index: 0, key: "0", sessionId: "s", kind: "tool", id: "t", tool: "Edit", target: "a.txt", outcome: "ok", durationMs: 100, input: '{"file_path":"a.txt","old_string":"x","new_string":"y"}' } as const;
   const { rerender, container } = render(Entry, { ...entry, item });
   expect(screen.getByRole("button").textContent!.replace(/\s+/g, " ")).toContain("Edit a.txt +1 −1 0.1 s");
   expect(container.querySelector("pre")).toBeNull();
@@ -54,11 +54,11 @@ test("a tool call is one line until it is opened, then an edit is a diff", async
 });
 
 test("boundaries and links are told in words", () => {
-  const boundary = { index: 0, sessionId: "s", kind: "boundary", trigger: "auto", preTokens: 158_000, postTokens: 9_000 } as const;
+  const boundary = { index: 0, key: "0", sessionId: "s", kind: "boundary", trigger: "auto", preTokens: 158_000, postTokens: 9_000 } as const;
   render(Entry, { ...entry, item: boundary });
   expect(screen.getByRole("separator").textContent).toContain("compacted automatically · 158k → 9k tokens");
   cleanup();
-  render(Entry, { ...entry, item: { index: 1, sessionId: "s", kind: "continued", to: "abcdef123456", reason: "clear" } });
+  render(Entry, { ...entry, item: { index: 1, key: "1", sessionId: "s", kind: "continued", to: "abcdef123456", reason: "clear" } });
   expect(screen.getByRole("separator").textContent).toContain("continued in abcdef12 after /clear");
 });
 

@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     fn item(what: What) -> TimelineItem {
-        TimelineItem { index: 0, session_id: "s".into(), at: None, what, agent_id: None }
+        TimelineItem { index: 0, key: String::new(), session_id: "s".into(), at: None, what, agent_id: None }
     }
 
     fn call(output: &str, subagent: Option<Subagent>) -> What {

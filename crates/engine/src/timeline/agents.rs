@@ -30,9 +30,18 @@ impl AgentFile {
 
 /// What the meta files say: the call, by the subagent's transcript. Kept, for it never changes.
 #[derive(Default)]
-pub struct Calls(HashMap<PathBuf, Arc<str>>);
+pub struct Calls {
+    known: HashMap<PathBuf, Arc<str>>,
+    /// Calls are missing before those that are there.
+    end_only: bool,
+}
 
 impl Calls {
+    /// For the end of a timeline: the first call there that names a subagent need not be the one that started it.
+    pub fn of_an_end() -> Self {
+        Self { end_only: true, ..Self::default() }
+    }
+
     /// Tells of each call of `entries` which of `files` it has started.
     pub fn resolve<'f>(&mut self, fs: &dyn Fs, files: &'f [AgentFile], entries: &[&Entry]) -> Started<'f> {
         let by_id: HashMap<&str, &AgentFile> =
@@ -43,6 +52,7 @@ impl Calls {
             // A message to a subagent names it too: the first call is the one that started it.
             let file = call.agent.as_deref().and_then(|agent| by_id.get(agent));
             if let Some(file) = file
+                && self.may_start(fs, call, file)
                 && claimed.insert(&*file.agent)
             {
                 started.insert(call.id.clone(), *file);
@@ -56,16 +66,20 @@ impl Calls {
         Started(started)
     }
 
+    fn may_start(&mut self, fs: &dyn Fs, call: &ToolCall, file: &AgentFile) -> bool {
+        !self.end_only || self.call_of(fs, &file.path).is_none_or(|id| *id == *call.id)
+    }
+
     /// A subagent that still runs has no result that could name it, but the client says at its start who called it
     /// (`toolUseId` of the meta file, from client 2.1.221 on).
     fn call_of(&mut self, fs: &dyn Fs, transcript: &Path) -> Option<Arc<str>> {
-        if let Some(known) = self.0.get(transcript) {
+        if let Some(known) = self.known.get(transcript) {
             return Some(Arc::clone(known));
         }
         let bytes = fs.read_small(&transcript.with_extension("meta.json"), META_LIMIT).ok()?;
         let meta: serde_json::Value = serde_json::from_slice(&bytes).ok()?;
         let id: Arc<str> = Arc::from(meta.get("toolUseId")?.as_str()?);
-        self.0.insert(transcript.to_path_buf(), Arc::clone(&id));
+        self.known.insert(transcript.to_path_buf(), Arc::clone(&id));
         Some(id)
     }
 }

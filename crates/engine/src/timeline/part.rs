@@ -1,5 +1,6 @@
 //! One transcript of a timeline: read to its end, and from then on only what was appended.
 
+use std::ops::Range;
 use std::path::PathBuf;
 
 use watchbill_core::ids::SessionId;
@@ -40,11 +41,12 @@ impl Part {
         self.builder.entries()
     }
 
-    /// Reads the last `room` bytes alone, from the first line that begins there. Nothing can be read on from here.
+    /// Reads the last `room` bytes alone, from the first line that begins there, and says which bytes those were. Nothing can be
+    /// read on from here.
     ///
     /// # Errors
     /// When the file is not there or cannot be read.
-    pub fn read_end(&mut self, fs: &dyn Fs, room: u64) -> Result<(), TailError> {
+    pub fn read_end(&mut self, fs: &dyn Fs, room: u64) -> Result<Range<u64>, TailError> {
         let (begin, bytes) = read_end(fs, &self.path, room)?;
         let torn = match begin {
             0 => 0,
@@ -57,7 +59,7 @@ impl Part {
                 builder.push_line(line.offset, line.bytes);
             }
         });
-        Ok(())
+        Ok(begin..begin + bytes.len() as u64)
     }
 
     /// Reads what is new.

@@ -24,6 +24,8 @@ pub enum Place<'a> {
         part: &'a Part,
         /// The entry.
         entry: &'a Entry,
+        /// How many entries of the same record stand before it.
+        nth: usize,
     },
 }
 
@@ -47,7 +49,12 @@ pub fn places(parts: &[Part]) -> Vec<Place<'_>> {
         }
         // A continuation may begin with a copy of what went before: shown once, where it happened.
         let fresh = part.entries().iter().filter(|entry| entry.uuid.is_none_or(|id| !seen.contains(&id)));
-        places.extend(fresh.map(|entry| Place::Entry { part, entry }));
+        let (mut record, mut nth) = (None, 0);
+        places.extend(fresh.map(|entry| {
+            nth = if record == Some(entry.offset) { nth + 1 } else { 0 };
+            record = Some(entry.offset);
+            Place::Entry { part, entry, nth }
+        }));
         if n + 1 < parts.len() {
             seen.extend(part.entries().iter().filter_map(|entry| entry.uuid));
         }
@@ -75,6 +82,7 @@ pub fn item(place: Place<'_>, index: u64, subagent: Option<Subagent>) -> Timelin
     match place {
         Place::Continued { from, to } => TimelineItem {
             index,
+            key: format!("to {}", to.session),
             session_id: from.session.to_string(),
             at: to.entries().iter().find_map(|entry| entry.at).map(|at| at.to_string()),
             what: What::Continued {
@@ -83,13 +91,23 @@ pub fn item(place: Place<'_>, index: u64, subagent: Option<Subagent>) -> Timelin
             },
             agent_id: None,
         },
-        Place::Entry { part, entry } => TimelineItem {
+        Place::Entry { part, entry, nth } => TimelineItem {
             index,
+            key: key(part, entry, nth),
             session_id: part.session.to_string(),
             at: entry.at.map(|at| at.to_string()),
             what: what(&entry.what, subagent),
             agent_id: entry.agent_id.as_ref().map(ToString::to_string),
         },
+    }
+}
+
+/// A record's own id stays when its file is written anew, or another session begins with a copy of it. One without is known by
+/// where it stands.
+fn key(part: &Part, entry: &Entry, nth: usize) -> String {
+    match entry.uuid {
+        Some(RecordId(id)) => format!("{id:032x}.{nth}"),
+        None => format!("{}@{}.{nth}", part.session, entry.offset),
     }
 }
 

@@ -144,3 +144,32 @@ fn a_subagent_that_nobody_called_is_looked_for_by_time() {
     let plan = plan(&[("s", SESSION)], &[("a1", AGENT)]);
     assert_eq!(TimelineReader::default().place(&fs, &plan, Some("a1"), 0).unwrap(), at(1, &[]));
 }
+
+fn keys(reader: &mut TimelineReader, fs: &MemFs, plan: &TimelinePlan) -> Vec<String> {
+    let timeline = reader.read(fs, plan, Stretch::whole()).unwrap();
+    timeline.items.into_iter().map(|item| item.key).collect()
+}
+
+#[test]
+fn an_item_keeps_its_key_when_its_file_is_written_anew_or_a_session_comes_before_it() {
+    let fs = MemFs::new();
+    let two = r#"{"type":"assistant","uuid":"4","message":{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}}"#;
+    write(&fs, SESSION, &[prompt("1"), prompt("2"), prompt("3"), two.to_owned()]);
+    let alone = plan(&[("s", SESSION)], &[]);
+    let mut reader = TimelineReader::default();
+    let before = keys(&mut reader, &fs, &alone);
+    let once: std::collections::HashSet<_> = before.iter().collect();
+    assert_eq!((before.len(), once.len()), (5, 5), "each has one of its own, also two of one record");
+    fs.truncate(SESSION, 0);
+    write(&fs, SESSION, &[prompt("1"), prompt("3"), two.to_owned(), prompt("5")]);
+    let rewritten = keys(&mut reader, &fs, &alone);
+    assert_eq!((&rewritten[0], &rewritten[1..4]), (&before[0], &before[2..]));
+    write(&fs, "/c/projects/p/r.jsonl", &[prompt("0"), prompt("1")]);
+    let joined = plan(&[("r", "/c/projects/p/r.jsonl"), ("s", SESSION)], &[]);
+    let joined = keys(&mut reader, &fs, &joined);
+    assert_eq!(
+        (&joined[1], &joined[3..]),
+        (&rewritten[0], &rewritten[1..]),
+        "a copy is where it was first said"
+    );
+}

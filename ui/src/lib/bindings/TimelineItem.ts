@@ -8,7 +8,12 @@ export type TimelineItem = {
 /**
  * Place in the timeline, from 0; stable while records are only appended.
  */
-index: number, sessionId: string, at?: string, 
+index: number, 
+/**
+ * What the item is known by in its timeline, however many stand before it: by it, and by nothing else, somebody who has
+ * both can tell that an item of an earlier answer is the same one. No more than that may be read into it.
+ */
+key: string, sessionId: string, at?: string, 
 /**
  * Set when the item belongs to a subagent: its id.
  */

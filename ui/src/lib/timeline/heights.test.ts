@@ -52,3 +52,15 @@ test("offsets outside are the first and the last item", () => {
   expect(heights.indexAt(5000)).toBe(2);
   expect(new Heights(10).indexAt(5)).toBe(0);
 });
+
+test("what was measured is known where it stands now, and the sums are those of a list that was always so", () => {
+  const heights = new Heights(30);
+  heights.resize(300);
+  for (let i = 0; i < 300; i += 3) heights.set(i, i);
+  heights.move(1000, (index) => (index === 150 ? undefined : index + 690));
+  const plain = new Heights(30);
+  plain.resize(1000);
+  for (let i = 0; i < 300; i += 3) if (i !== 150) plain.set(i + 690, i);
+  for (const index of [0, 500, 690, 693, 839, 840, 841, 999, 1000]) expect([heights.get(index), heights.offsetOf(index)]).toEqual([plain.get(index), plain.offsetOf(index)]);
+  expect(heights.total()).toBe(plain.total());
+});

@@ -33,6 +33,17 @@ export class Heights {
     }
   }
 
+  /** So many items now, and what was known of one is known of it where it stands now. */
+  move(length: number, to: (index: number) => number | undefined): void {
+    const before = this.#heights.slice(0, this.#length);
+    this.resize(0);
+    this.resize(length);
+    before.forEach((height, index) => {
+      const place = height === this.estimate ? undefined : to(index);
+      if (place !== undefined) this.set(place, height);
+    });
+  }
+
   get(index: number): number {
     return index < this.#length ? (this.#heights[index] ?? 0) : 0;
   }

@@ -3,15 +3,11 @@
 import type { Timeline } from "../bindings/Timeline";
 import type { TimelineItem } from "../bindings/TimelineItem";
 import { type Host, reasonOf } from "../host/host";
+import { Moves } from "./moves";
+import { PAGE, pageOf, Pages } from "./pages";
 
-export const PAGE = 100;
-/** Pages kept; an item may carry 32 KiB, so this bounds what a long scroll costs. */
-const KEPT_PAGES = 40;
 /** Pages with unfinished tools that are asked for again when the session moves. */
 const UNFINISHED_PAGES = 4;
-
-/** Items of one page, and the request that brought them. */
-type Page = { readonly items: readonly TimelineItem[]; readonly turn: number };
 
 export class TimelineModel {
   total = $state(0);
@@ -25,13 +21,13 @@ export class TimelineModel {
   failure = $state("");
   /** How often somebody wished to go somewhere in it, or went: an answer to an older wish moves nobody. */
   wishes = 0;
+  /** Told before anything is drawn at its new place: where items have moved, and how many there are now. */
+  onmoved: (moves: Moves, total: number) => void = () => {};
 
   #host: Host;
   #sessionId: string;
   #chainId: string | undefined;
-  #pages = new Map<number, Page>();
-  /** Whose each item is, also when its page is gone: a folded run must stay folded without it. */
-  #agents: (string | undefined)[] = [];
+  #pages = new Pages();
   #inFlight = new Map<number, Promise<void>>();
   /** Requests are numbered, for their answers come in any order: what an older one says is not how it is now. */
   #turn = 0;
@@ -66,7 +62,7 @@ export class TimelineModel {
     }
   }
 
-  /** A long timeline is shown from its end until it has been read and counted, and is another one then. */
+  /** A long timeline is shown from its end until it has been read and counted; its items stand elsewhere then. */
   async #openNewest(): Promise<void> {
     const turn = ++this.#turn;
     // If it fails, the other question tells why.
@@ -84,27 +80,27 @@ export class TimelineModel {
   }
 
   item(index: number): TimelineItem | undefined {
-    return this.#pages.get(Math.floor(index / PAGE))?.items[index % PAGE];
+    return this.#pages.item(index);
   }
 
   /** The subagent that an item belongs to, as far as the item was ever seen. */
   agentOf(index: number): string | undefined {
-    return this.#agents[index];
+    return this.#pages.agentOf(index);
   }
 
   /** Sees to it that these items are there, now or soon. */
   ensure(indexes: Iterable<number>): void {
     const pages = new Set<number>();
-    for (const index of indexes) pages.add(Math.floor(index / PAGE));
+    for (const index of indexes) pages.add(pageOf(index));
     for (const page of pages) {
       if (!this.#isComplete(page)) void this.#fetch(page);
-      else this.#touch(page);
+      else this.#pages.touch(page);
     }
   }
 
   /** Fetches the item at the index, which may be newer than everything known. */
   async reach(index: number): Promise<void> {
-    const page = Math.floor(index / PAGE);
+    const page = pageOf(index);
     if (index >= this.total) await this.#fetchAnew(page);
     else if (!this.#isComplete(page)) await this.#fetch(page);
   }
@@ -132,7 +128,7 @@ export class TimelineModel {
     let high = this.total;
     while (low < high) {
       const middle = Math.floor((low + high) / 2);
-      const page = Math.floor(middle / PAGE);
+      const page = pageOf(middle);
       if (!this.#isComplete(page)) await this.#fetch(page);
       const time = this.#timeAtOrAfter(middle, high);
       if (time === undefined || time >= wanted) high = middle;
@@ -153,9 +149,9 @@ export class TimelineModel {
   async #refreshOnce(): Promise<void> {
     await this.#opened;
     const pages = new Set<number>([this.#lastPage()]);
-    for (const [page, { items }] of [...this.#pages].reverse()) {
+    for (const page of this.#pages.unfinished()) {
       if (pages.size > UNFINISHED_PAGES) break;
-      if (items.some((item) => item.kind === "tool" && item.outcome === "pending")) pages.add(page);
+      pages.add(page);
     }
     for (const page of pages) await this.#fetchAnew(page);
     const last = this.#lastPage();
@@ -189,7 +185,7 @@ export class TimelineModel {
     }
   }
 
-  /** Keeps every page of which the stretch has the beginning; says whether the stretch is one of this timeline. */
+  /** Keeps what the stretch brings; says whether it is one of this timeline. */
   #take(stretch: Timeline, turn: number, asked?: number): boolean {
     const isOtherChain = this.#chainId !== undefined && stretch.workChainId !== this.#chainId;
     if (turn < this.#answered) {
@@ -197,20 +193,11 @@ export class TimelineModel {
     } else {
       this.#answered = turn;
       // A shorter timeline is another one, since a file was replaced; so is that of a chain that was joined.
-      if (isOtherChain || stretch.total < this.total || !this.counted) this.#forget();
+      if (isOtherChain || stretch.total < this.total || !this.counted || this.#pages.contradicts(stretch)) this.#move(stretch);
       this.counted = true;
     }
     this.#chainId = stretch.workChainId;
-    const first = asked ?? Math.ceil(stretch.from / PAGE);
-    const end = asked === undefined ? Math.ceil((stretch.from + stretch.items.length) / PAGE) : asked + 1;
-    for (let page = first; page < end; page += 1) {
-      if ((this.#pages.get(page)?.turn ?? 0) > turn) continue;
-      const begin = page * PAGE - stretch.from;
-      this.#pages.delete(page);
-      this.#pages.set(page, { items: stretch.items.slice(begin, begin + PAGE), turn });
-    }
-    for (const item of stretch.items) if (item.agentId !== undefined) this.#agents[item.index] = item.agentId;
-    this.#evict();
+    this.#pages.take(stretch, turn, asked);
     this.total = stretch.total;
     this.loaded = true;
     this.failure = "";
@@ -218,32 +205,19 @@ export class TimelineModel {
     return true;
   }
 
-  #forget(): void {
-    this.#pages.clear();
-    this.#agents = [];
+  /** What is known of stays, as far as the stretch tells where it is now. */
+  #move(stretch: Timeline): void {
+    const moves = new Moves(this.#pages.items(), stretch.items);
+    this.#pages.move(moves);
     this.epoch += 1;
+    this.onmoved(moves, stretch.total);
   }
 
   #isComplete(page: number): boolean {
-    const known = this.#pages.get(page);
-    return known !== undefined && known.items.length >= Math.min(PAGE, this.total - page * PAGE);
+    return this.#pages.isComplete(page, this.total);
   }
 
   #lastPage(): number {
-    return Math.max(0, Math.floor((this.total - 1) / PAGE));
-  }
-
-  #touch(page: number): void {
-    const known = this.#pages.get(page);
-    if (known === undefined) return;
-    this.#pages.delete(page);
-    this.#pages.set(page, known);
-  }
-
-  #evict(): void {
-    for (const page of this.#pages.keys()) {
-      if (this.#pages.size <= KEPT_PAGES) break;
-      this.#pages.delete(page);
-    }
+    return pageOf(Math.max(0, this.total - 1));
   }
 }

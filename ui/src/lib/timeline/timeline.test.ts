@@ -3,7 +3,8 @@ import { expect, test, vi } from "vitest";
 import type { TimelineItem } from "../bindings/TimelineItem";
 import type { Host } from "../host/host";
 import { endlessTimeline } from "../host/mock/timelines";
-import { PAGE, TimelineModel } from "./timeline.svelte";
+import { PAGE } from "./pages";
+import { TimelineModel } from "./timeline.svelte";
 
 function hostOf(total: number, change: (item: TimelineItem) => TimelineItem = (item) => item) {
   const state = { total, change, asked: [] as string[], fail: "", chain: "w" };
@@ -304,4 +305,37 @@ test("newest items that come after the whole, or not at all, change nothing", as
     await new Promise((done) => setTimeout(done));
     expect([model.total, model.epoch, model.item(999)?.index]).toEqual([1000, 0, 999]);
   }
+});
+
+test("what is known of a timeline stays when another one is joined before it, until its page is asked for where it is now", async () => {
+  const { state, host } = hostOf(300, (item) => (item.index === 250 ? { ...item, agentId: "sub" } : item));
+  const model = new TimelineModel(host, "s");
+  await model.open();
+  model.ensure([20]);
+  await vi.waitFor(() => expect(model.item(20)).toBeDefined());
+  const moves: [number, number | undefined, number][] = [];
+  model.onmoved = (to, total) => moves.push([20, to.to(20), total]);
+  const change = (item: TimelineItem) => ({ ...item, key: String(item.index - 7), sessionId: "joined" });
+  Object.assign(state, { chain: "joined", total: 307, change });
+  state.asked.length = 0;
+  model.refresh();
+  await vi.waitFor(() => expect(model.item(306)?.sessionId).toBe("joined"));
+  expect(moves).toEqual([[20, 27, 307]]);
+  expect([model.item(27)?.key, model.item(27)?.index, model.item(27)?.sessionId]).toEqual(["20", 27, "s"]);
+  expect([model.agentOf(257), model.agentOf(250)]).toEqual(["sub", undefined]);
+  model.ensure([27]);
+  await vi.waitFor(() => expect(model.item(27)?.sessionId).toBe("joined"));
+  expect(model.item(27)?.key).toBe("20");
+});
+
+test("a timeline that was written anew is noticed by its keys, also when it has not become shorter", async () => {
+  const { state, host } = hostOf(150);
+  const model = new TimelineModel(host, "s");
+  await model.open();
+  state.total = 152;
+  // Two came in between, which moves what stands behind them.
+  state.change = (item) => ({ ...item, key: item.index < 40 ? String(item.index) : `${item.index - 2}` });
+  model.refresh();
+  await vi.waitFor(() => expect(model.epoch).toBe(1));
+  expect(model.item(151)?.key).toBe("149");
 });

@@ -313,7 +313,7 @@ export class MockHost implements Host {
   #timeline(session: TrackedSession): MockTimeline {
     const timeline = (this.#preset.timelines ?? ((found) => storyTimeline(found.sessionId, found.segmentCount > 1)))(session);
     if (this.#grown === 0) return timeline;
-    const more = (index: number) => ({ index, sessionId: session.sessionId, kind: "note" as const, text: `Note ${index}` });
+    const more = (index: number) => ({ index, key: `${index}`, sessionId: session.sessionId, kind: "note" as const, text: `Note ${index}` });
     return { total: timeline.total + this.#grown, at: (index) => (index < timeline.total ? timeline.at(index) : more(index)) };
   }
 

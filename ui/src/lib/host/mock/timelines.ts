@@ -26,7 +26,7 @@ export const version = "2.4.0"; // <script> stays text
 
 > Publishing needs your word. See [the checklist](https://example.com/checklist).`;
 
-type Sketch = TimelineItem extends infer T ? (T extends unknown ? Omit<T, "index" | "sessionId"> : never) : never;
+type Sketch = TimelineItem extends infer T ? (T extends unknown ? Omit<T, "index" | "key" | "sessionId"> : never) : never;
 
 /** The subagent of the story that has a timeline of its own. */
 export const MOCK_AGENT = "b2d4f6a8c0e1";
@@ -84,7 +84,7 @@ const HOSTILE: readonly Sketch[] = [
 ];
 
 export function itemsOf(sketches: readonly Sketch[], sessionId: string): (index: number) => TimelineItem {
-  return (index) => ({ ...(sketches[index] as Sketch), index, sessionId }) as TimelineItem;
+  return (index) => ({ ...(sketches[index] as Sketch), index, key: `${index}`, sessionId }) as TimelineItem;
 }
 
 export type MockTimeline = { total: number; at: (index: number) => TimelineItem };
@@ -110,7 +110,7 @@ export function endlessTimeline(sessionId: string, total: number): MockTimeline 
     total,
     at: (index) => {
       const at = iso(ENGINE_START - (total - index) * 1000);
-      const base = { index, sessionId, at };
+      const base = { index, key: `${index}`, sessionId, at };
       if (index % 1000 === 999) return { ...base, kind: "boundary", trigger: "auto", preTokens: 150_000, postTokens: 8_000 };
       if (index % 7 === 0) return { ...base, kind: "prompt", origin: "human", text: `Prompt ${index}` };
       if (index % 5 === 0) return { ...base, kind: "response", text: `Answer ${index}. ${"Words that wrap over lines. ".repeat((index * 7) % 31)}` };

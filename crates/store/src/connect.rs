@@ -1,0 +1,125 @@
+//! How a connection to the database is opened, and what each of them needs.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+
+use crate::damage::look_through;
+use crate::open::Origin;
+use crate::{StoreError, folder, schema, text};
+
+/// How long to wait for another connection's lock: the engine stands still meanwhile.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Opens the database to read; says its schema. `alone`: nobody writes it, and nothing beside it is looked at.
+pub(crate) fn reader(path: &Path, alone: bool) -> Result<(Connection, u32), StoreError> {
+    let said = |e: rusqlite::Error| StoreError::of(path, &e);
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let sql = if alone {
+        Connection::open_with_flags(uri(path), flags | OpenFlags::SQLITE_OPEN_URI)
+    } else {
+        Connection::open_with_flags(path, flags)
+    };
+    let sql = sql.map_err(said)?;
+    prepare(&sql).map_err(said)?;
+    let found = schema::version(&sql).map_err(said)?;
+    Ok((sql, found))
+}
+
+/// The database as an address that asks for no locks and no companions.
+fn uri(path: &Path) -> String {
+    let path = path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+    format!("file:{path}?immutable=1")
+}
+
+/// Opens the database to write, makes or migrates it. A suspect one is looked through.
+pub(crate) fn writer(path: &Path, suspect: bool) -> Result<(Connection, Origin), StoreError> {
+    folder::make_file(path)?;
+    let said = |e: rusqlite::Error| StoreError::of(path, &e);
+    let mut sql = to_write(path).map_err(said)?;
+    // SQLite is content with less than it was asked for.
+    if sql.is_readonly("main").map_err(said)? {
+        return Err(StoreError::ReadOnly { path: path.to_owned() });
+    }
+    let found = schema::version(&sql).map_err(said)?;
+    known(path, &sql, found)?;
+    if suspect {
+        look_through(path, &sql)?;
+    }
+    if found == 0 && !schema::is_empty(&sql).map_err(said)? {
+        let detail = "it has tables, and no version".to_owned();
+        return Err(StoreError::Damaged { path: path.to_owned(), detail });
+    }
+    if found == 0 {
+        // Larger pages than SQLite's own suit rows of a kilobyte: a tenth less work and space.
+        sql.pragma_update(None, "page_size", 8192).map_err(said)?;
+    }
+    // WAL: readers never wait for the writer. NORMAL: a lost power supply may cost the newest steps, which are read
+    // again from the transcripts; the database stays whole.
+    sql.pragma_update(None, "journal_mode", "WAL").map_err(said)?;
+    sql.pragma_update(None, "synchronous", "NORMAL").map_err(said)?;
+    sql.pragma_update(None, "journal_size_limit", 16 << 20).map_err(said)?;
+    if found == schema::NEWEST {
+        return Ok((sql, Origin::Kept));
+    }
+    schema::migrate(&mut sql, found).map_err(said)?;
+    let origin = if found == 0 { Origin::Fresh } else { Origin::Migrated { from: found } };
+    Ok((sql, origin))
+}
+
+/// A connection that writes, to a database that is there.
+pub(crate) fn to_write(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let sql = Connection::open_with_flags(path, flags)?;
+    prepare(&sql)?;
+    Ok(sql)
+}
+
+/// What every connection needs.
+fn prepare(sql: &Connection) -> rusqlite::Result<()> {
+    sql.busy_timeout(PATIENCE)?;
+    // A plan does not depend on what is bound. Otherwise SQLite 3.54 compiles nearly every statement that compares with
+    // a parameter, or is limited by one, anew each time that it is taken out of the cache.
+    sql.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    sql.set_prepared_statement_cache_capacity(128);
+    sql.pragma_update(None, "foreign_keys", true)?;
+    text::register(sql)
+}
+
+pub(crate) fn known(path: &Path, sql: &Connection, found: u32) -> Result<(), StoreError> {
+    if found > schema::NEWEST {
+        // Rubbish in the file's head is a number too; nobody should look for a version of the program that knows it.
+        schema::is_empty(sql).map_err(|e| StoreError::of(path, &e))?;
+        return Err(StoreError::Newer { path: path.to_owned(), found, known: schema::NEWEST });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a store that cannot be opened is a failure")]
+
+    use rusqlite::StatementStatus;
+
+    use crate::{Mode, Store};
+
+    #[test]
+    fn no_statement_is_compiled_anew_for_what_is_bound() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
+        for connection in [&store, &store.second_writer().unwrap(), &store.reader().unwrap()] {
+            for sql in [
+                "SELECT s.title FROM sessions s, files f WHERE s.id = ?1 AND f.id = ?2",
+                "SELECT text FROM texts WHERE file = ?1 ORDER BY byte LIMIT ?2",
+            ] {
+                for bound in [0, 1, 700] {
+                    let mut statement = connection.sql.prepare_cached(sql).unwrap();
+                    assert!(!statement.exists((bound, bound)).unwrap());
+                    assert_eq!(statement.get_status(StatementStatus::RePrepare), 0, "{sql}");
+                }
+            }
+        }
+    }
+}

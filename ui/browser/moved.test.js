@@ -1,0 +1,235 @@
+// Timelines whose items come to stand elsewhere while somebody looks: counted at last, joined to others, written anew.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { assertStays, atEnd, openFirst, still, view } from "./timeline.js";
+import { becomes, startBrowser } from "./window.js";
+
+let browser;
+before(async () => (browser = await startBrowser()));
+after(() => browser.stop());
+
+/** Opens a session of 100,000 items, of which the newest are shown until `countAll` is called; with other keys when they are not to be known again. */
+async function openUncounted(page, prefix = "") {
+  await page.locator("[data-session]").first().waitFor();
+  await page.evaluate((prefix) => {
+    const timeline = window.mockHost.timeline.bind(window.mockHost);
+    const counted = new Promise((done) => (window.countAll = done));
+    window.mockHost.timeline = async (...asked) => {
+      await counted;
+      return timeline(...asked);
+    };
+    window.mockHost.newestItems = async (id, limit) => {
+      const { items, ...answer } = await timeline(id, undefined, limit);
+      return { ...answer, from: 0, total: items.length, items: items.map((item, index) => ({ ...item, index, key: prefix + item.key })) };
+    };
+  }, prefix);
+  await openFirst(page);
+  await becomes(page, atEnd, true);
+}
+
+const setSize = (page, size) => page.locator(`[aria-setsize='${size}']`).first().waitFor();
+
+/** Opens a call in the middle of the view, selects what it said, and focuses its line, which is kept as `window.line`. */
+async function openOne(page) {
+  await page.evaluate(() => {
+    const { top, bottom } = document.querySelector("[role=region][aria-label=Timeline]").getBoundingClientRect();
+    const inSight = (line) => line.getBoundingClientRect().top > top + 100 && line.getBoundingClientRect().bottom < bottom - 200;
+    window.line = [...document.querySelectorAll(".tool .line")].find(inSight);
+    window.line.click();
+    window.line.focus();
+  });
+  await page.locator(".line[aria-expanded=true]").waitFor();
+  await still(page);
+  await page.evaluate(() => getSelection().selectAllChildren(window.line.closest(".tool").querySelector("pre")));
+}
+
+/** What became of that call: whether it is open, focused and selected. */
+const kept = () => ({
+  open: window.line.isConnected && window.line.ariaExpanded === "true" && window.line.closest(".tool").querySelector("pre") !== null,
+  focused: document.activeElement === window.line,
+  selected: getSelection().toString(),
+});
+
+/** Where its line is in each of so many frames, before which `window.go` is called. */
+const tops = (frames) =>
+  (async () => {
+    const found = [window.line.getBoundingClientRect().top];
+    window.go();
+    for (let n = 0; n < frames; n += 1) {
+      await new Promise((done) => requestAnimationFrame(done));
+      found.push(window.line.isConnected ? window.line.getBoundingClientRect().top : NaN);
+    }
+    return found;
+  })();
+
+test("when a long timeline has been counted, what was opened, focused, selected and read stays, to the pixel and in every frame", async () => {
+  await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
+    await openUncounted(page);
+    await page.evaluate(`(${view})().scrollTop -= 1500`);
+    await still(page);
+    await openOne(page);
+    const before = await page.evaluate(kept);
+    assert.deepEqual([before.open, before.focused], [true, true]);
+    assert.match(before.selected, /step/);
+    // It has grown meanwhile: the newest that were shown are no longer the last ones.
+    await page.evaluate(() => {
+      window.mockHost.grow(3);
+      window.go = window.countAll;
+    });
+    const seen = await page.evaluate(tops, 60);
+    await setSize(page, 100_003);
+    await still(page);
+    for (const top of seen) assertStays(top, seen[0], "the line");
+    assertStays(await page.evaluate(() => window.line.getBoundingClientRect().top), seen[0], "the line at rest");
+    assert.deepEqual(await page.evaluate(kept), before);
+    await page.locator(".end:has-text('3 new below')").waitFor();
+    // The same item is at its place among all: it is the one that the engine has there.
+    assert.equal(await page.evaluate(() => window.line.querySelector("code").textContent === `step ${window.line.closest("[data-index]").dataset.index}`), true);
+  });
+});
+
+test("who is at the end when a long timeline has been counted sees nothing change", async () => {
+  await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
+    await openUncounted(page);
+    await still(page);
+    await page.evaluate(() => {
+      window.items = [...document.querySelectorAll("[data-index]")].map((item) => ({ item, top: item.getBoundingClientRect().top }));
+      window.countAll();
+    });
+    await setSize(page, 100_000);
+    await still(page);
+    assert.equal(await page.evaluate(atEnd), true);
+    const moved = await page.evaluate(() => window.items.filter(({ item, top }) => !item.isConnected || Math.abs(item.getBoundingClientRect().top - top) >= 1).length);
+    assert.equal(moved, 0);
+  });
+});
+
+test("the count does not break off a scroll, and takes nobody elsewhere", async () => {
+  await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
+    await openUncounted(page);
+    await page.evaluate(`(${view})().scrollTop -= 2500`);
+    await still(page);
+    await openOne(page);
+    const before = await page.evaluate(() => window.line.getBoundingClientRect().top);
+    await page.mouse.move(800, 400);
+    await page.mouse.wheel(0, -60);
+    await page.mouse.wheel(0, -40);
+    await page.evaluate(() => window.countAll());
+    await setSize(page, 100_000);
+    await still(page);
+    assertStays(await page.evaluate(() => window.line.getBoundingClientRect().top), before + 100, "the line went as far as the wheel");
+  });
+});
+
+test("the beginning of a timeline that is being counted is gone to as soon as it is known", async () => {
+  await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
+    await openUncounted(page);
+    await page.locator("[role=region][aria-label=Timeline]").focus();
+    await page.keyboard.press("Home");
+    await page.locator("text=What came before is being read").waitFor();
+    await page.evaluate(() => window.countAll());
+    await page.locator("[data-index='0']:has-text('Prompt 0')").waitFor();
+    await becomes(page, `(${view})().scrollTop`, 0);
+  });
+});
+
+test("who has gone on from there is not taken to the beginning", async () => {
+  await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
+    await openUncounted(page);
+    await page.locator("[role=region][aria-label=Timeline]").focus();
+    await page.keyboard.press("Home");
+    await still(page);
+    await page.mouse.move(800, 400);
+    await page.mouse.wheel(0, 400);
+    await still(page);
+    await page.evaluate(() => window.countAll());
+    await setSize(page, 100_000);
+    await still(page);
+    const lowest = await page.evaluate(() => Math.min(...[...document.querySelectorAll("[data-index]")].map((item) => Number(item.dataset.index))));
+    assert.ok(lowest > 99_700, `item ${lowest} is drawn`);
+  });
+});
+
+test("what was opened stays open when another chain is joined before it, wherever the reader is", async () => {
+  await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
+    await openFirst(page);
+    await becomes(page, atEnd, true);
+    // Far from the end: the answers that tell of the join hold none of these items.
+    await page.evaluate(`(${view})().scrollTop -= 60000`);
+    await still(page);
+    await openOne(page);
+    const before = await page.evaluate(kept);
+    await page.evaluate(() => {
+      const timeline = window.mockHost.timeline.bind(window.mockHost);
+      // The items are the same ones, further down by what was joined before them.
+      window.mockHost.timeline = async (id, from, limit) => {
+        const answer = await timeline(id, from === undefined ? undefined : Math.max(0, from - 2), limit);
+        return { ...answer, workChainId: "joined", from: from ?? answer.from + 2, total: answer.total + 2, items: answer.items.map((item) => ({ ...item, index: item.index + 2 })) };
+      };
+      window.go = () => window.mockHost.grow(0);
+    });
+    const seen = await page.evaluate(tops, 60);
+    await setSize(page, 100_002);
+    await still(page);
+    for (const top of seen) assertStays(top, seen[0], "the line");
+    assert.deepEqual(await page.evaluate(kept), before);
+    const laid = () => {
+      const items = [...document.querySelectorAll("[data-index]")].map((item) => ({ index: Number(item.dataset.index), box: item.getBoundingClientRect() })).sort((a, b) => a.index - b.index);
+      return { drawn: items.length > 20, apart: items.slice(1).filter(({ box }, i) => Math.abs(box.top - items[i].box.bottom) > 1).length, open: document.querySelectorAll(".line[aria-expanded=true]").length };
+    };
+    await becomes(page, laid, { drawn: true, apart: 0, open: 1 });
+  });
+});
+
+test("while a long timeline is counted, its end is shown as no whole", async () => {
+  await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
+    await openUncounted(page);
+    const said = () => page.evaluate(() => ({ sizes: [...new Set([...document.querySelectorAll("[data-index]")].map((item) => item.ariaSetSize))], places: document.querySelectorAll("[data-index][aria-posinset]").length > 0, more: document.querySelectorAll(".before").length }));
+    assert.deepEqual(await said(), { sizes: ["-1"], places: false, more: 0 });
+    await page.evaluate(`(${view})().scrollTop = 0`);
+    await page.locator("text=What came before is being read").waitFor();
+    await page.evaluate(() => window.countAll());
+    await setSize(page, 100_000);
+    await still(page);
+    assert.deepEqual(await said(), { sizes: ["100000"], places: true, more: 0 });
+  });
+});
+
+test("where no item is known again, the same moment is shown", async () => {
+  await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
+    await openUncounted(page, "another ");
+    await page.evaluate(`(${view})().scrollTop = 900`);
+    await still(page);
+    const words = () => [...document.querySelectorAll("[data-index] .entry")].map((entry) => entry.textContent);
+    const upper = await page.evaluate(() => {
+      const { top } = document.querySelector("[role=region][aria-label=Timeline]").getBoundingClientRect();
+      return [...document.querySelectorAll("[data-index]")].find((item) => item.getBoundingClientRect().bottom > top + 8).textContent;
+    });
+    await page.evaluate(() => window.countAll());
+    await setSize(page, 100_000);
+    await still(page);
+    assert.ok((await page.evaluate(words)).some((text) => text.trim() === upper.trim()), "the same item is drawn");
+  });
+});
+
+test("what was opened is open when one comes back to it", async () => {
+  await browser.withWindow({ mock: "30", width: 1200, height: 520 }, async (page) => {
+    await openFirst(page);
+    await page.locator("text=Continued in").or(page.locator(".tool .line:has-text('npm publish')")).first().waitFor();
+    await page.evaluate(() => {
+      // So long that the subagent's call is scrolled out of what is drawn.
+      window.mockHost.grow(300);
+    });
+    await page.evaluate(`(${view})().scrollTop = 0`);
+    await page.locator("button.head:has-text('Subagent')").click();
+    await page.locator("button.head:has-text('3 entries')").waitFor();
+    await page.locator(".line:has-text('lychee')").click();
+    await page.locator("pre:has-text('2 dead links')").waitFor();
+    await page.evaluate(`(${view})().scrollTop = (${view})().scrollHeight`);
+    await page.locator("button.head:has-text('Subagent')").waitFor({ state: "detached" });
+    await page.evaluate(`(${view})().scrollTop = 0`);
+    await page.locator("pre:has-text('2 dead links')").waitFor();
+  });
+});

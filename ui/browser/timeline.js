@@ -1,0 +1,41 @@
+// The timeline in a real browser, as tests look at it.
+
+import assert from "node:assert/strict";
+
+import { becomes } from "./window.js";
+
+export const view = () => document.querySelector("[role=region][aria-label=Timeline]");
+export const atEnd = `(() => { const v = (${view})(); return Math.abs(v.scrollHeight - v.scrollTop - v.clientHeight) < 3 })()`;
+
+const frame = () => new Promise((done) => requestAnimationFrame(done));
+
+/** Nothing in the timeline is a mere place for an item. */
+export const isWhole = () => [...document.querySelectorAll("[data-index]")].every((item) => item.querySelector(".entry") !== null);
+
+/** Waits until what is drawn in the timeline is whole and has stood still for ten frames: scrolls of all kinds have come to rest. */
+export async function still(page) {
+  const drawn = () => [...document.querySelectorAll("[data-index]")].map((item) => `${item.dataset.index} ${item.getBoundingClientRect().top}`).join();
+  let before;
+  for (let same = 0; same < 10; ) {
+    await becomes(page, isWhole, true);
+    const now = await page.evaluate(drawn);
+    same = now === before ? same + 1 : 0;
+    before = now;
+    await page.evaluate(frame);
+  }
+}
+
+/** The item 200 pixels below the upper edge, and where it begins. */
+export const place = `(() => { const box = (${view})().getBoundingClientRect(); const el = document.elementFromPoint(box.x + 200, box.y + 200)?.closest("[data-index]"); return [el?.dataset.index, el?.getBoundingClientRect().top - box.top] })()`;
+
+/** Three million pixels down a browser's own numbers know no less than a quarter of a pixel, so less than one is nothing. */
+export function assertStays(now, before, what) {
+  assert.ok(Math.abs(now - before) < 1, `${what}: it is at ${now}, and was at ${before}`);
+}
+
+export async function openFirst(page) {
+  await page.locator("[data-session]").first().waitFor();
+  await page.keyboard.press("j");
+  await page.keyboard.press("Enter");
+  await page.locator("[role=listitem][data-index]").first().waitFor();
+}
