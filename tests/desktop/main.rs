@@ -11,6 +11,7 @@ mod chains;
 mod drawn;
 mod harm;
 mod keyboard;
+mod long;
 mod pictures;
 mod presence;
 mod roster;
