@@ -21,6 +21,8 @@ mod settings;
 mod shortcut;
 mod text;
 mod tray;
+#[cfg(target_os = "linux")]
+mod webkit;
 mod window;
 
 use desk::Desk;
@@ -39,10 +41,15 @@ use link::{Link, WrongLink};
 use notes::Notes;
 use options::Options;
 use shortcut::GlobalKey;
+#[cfg(target_os = "linux")]
+use window::desktop_colours::DesktopColours;
 use window::memory::Memory;
 
 /// Runs the program until the person quits it.
 pub fn run() -> ExitCode {
+    // First: it changes the environment, which nobody else may be reading.
+    #[cfg(target_os = "linux")]
+    webkit::quieten();
     let options = match Options::try_parse() {
         Ok(options) => options,
         Err(usage) => {
@@ -71,6 +78,9 @@ pub fn run() -> ExitCode {
 
 fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
     require_display()?;
+    // Early, so that the answer is there before the first window.
+    #[cfg(target_os = "linux")]
+    let colours = DesktopColours::ask();
     let context = tauri::generate_context!("../tauri.conf.json");
     let configuration = Arc::new(engine::configure(&options)?);
     let settings = (*configuration.settings()).clone();
@@ -133,6 +143,8 @@ fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
     app.manage(Memory::read(app.path().app_config_dir().ok().map(|folder| folder.join("window.json"))));
     app.manage(switch(app.handle(), &options)?);
     app.manage(settings::SettingsLine::default());
+    #[cfg(target_os = "linux")]
+    app.manage(colours);
     app.manage(Arc::clone(&configuration));
     // Followed until the program ends.
     let _following = settings::follow(app.handle(), &configuration);
@@ -227,6 +239,8 @@ fn on_event(app: &AppHandle, event: &RunEvent, options: &Options) {
             desk.keep_tray(app);
             desk.keep_alerts(app);
             correct_autostart(app);
+            #[cfg(target_os = "linux")]
+            app.state::<DesktopColours>().follow(app);
             let settings = app.state::<Arc<Configuration>>().settings();
             window::apply(app, &settings.window);
             desk.colour_tray(settings.window.tray);

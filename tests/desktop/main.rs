@@ -8,6 +8,7 @@
 mod agent;
 mod alerts;
 mod chains;
+mod colours;
 mod drawn;
 mod harm;
 mod keyboard;

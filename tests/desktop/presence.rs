@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use watchbill_testkit::{Desktop, TrayHost, TrayItem, until};
 
 use crate::{TITLE, ended, no_window, start, window};
@@ -33,6 +33,33 @@ async fn a_closed_window_leaves_the_tray_which_brings_it_back_and_quits() -> Res
     choose(&item, "Quit").await?;
     assert!(ended(program).await?.success());
     assert!(!log.exists(), "the engine has stored everything and closed the store");
+    Ok(())
+}
+
+/// The names of a program's threads, as far as the kernel keeps them: of long ones WebKit takes the last letters.
+fn threads(program: &tokio::process::Child) -> Result<Vec<String>> {
+    let pid = program.id().context("the program has ended")?;
+    let names = std::fs::read_dir(format!("/proc/{pid}/task"))?.flatten();
+    Ok(names.filter_map(|thread| std::fs::read_to_string(thread.path().join("comm")).ok()).collect())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn webkit_does_not_look_at_the_memory_every_few_seconds_unless_the_person_wants_it() -> Result<()> {
+    for wanted in [false, true] {
+        let mut desktop = Desktop::start().await?;
+        if wanted {
+            desktop.set("WEBKIT_DISABLE_MEMORY_PRESSURE_MONITOR", "0");
+        }
+        let panel = TrayHost::start(&desktop).await?;
+        let program = start(&desktop, &[])?;
+        panel.item().await?;
+        let id = window(&desktop).await?;
+        desktop.close_window(&id).await?;
+        no_window(&desktop).await?;
+        let threads = threads(&program)?;
+        let looks = threads.iter().any(|name| name.contains("PressureMonitor"));
+        assert_eq!(looks, wanted, "{threads:?}");
+    }
     Ok(())
 }
 

@@ -91,7 +91,9 @@ fn a_snoozed_session_rests_and_needs_nobody_until_its_time() {
     assert!(Filter::default().shows(&asking, at(20)), "it is still to be seen");
 
     assert_eq!(aside.mark(&mut asking, at(900)), None);
-    assert_eq!((asking.snoozed_until, group_of(&asking)), (None, Group::NeedsYou));
+    assert_eq!((asking.snoozed_until, group_of(&asking)), (None, Group::Working), "it counts anew");
+    asking.needs = Some(Need::Approval);
+    assert_eq!(group_of(&asking), Group::NeedsYou);
     assert_eq!(needs_person(&asking), Some(Need::Approval));
     assert_eq!(counts_of([&asking], at(900)).total(), 0, "it counts anew, so its dwell begins anew");
     assert_eq!(counts_of([&asking], at(901)).total(), 1);

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use watchbill_core::attention::Need;
 use watchbill_core::deadlines::Deadlines;
 use watchbill_core::ids::{ChainId, SessionId};
 use watchbill_core::roster::row::{PendingTool, Reason, Row, Source, Subagents, Supersession};
-use watchbill_core::roster::{Delta, Filter, Group, OrderKey, Roster, group, pending};
+use watchbill_core::roster::{Delta, Filter, Group, OrderKey, Roster, group, group_of, pending};
 use watchbill_core::session::state::{Confidence, State, StateKind};
 use watchbill_core::time::{Millis, Timestamp};
 
@@ -86,14 +87,26 @@ fn who_needs_the_person_comes_first() {
 }
 
 #[test]
+fn a_need_moves_the_row_when_it_counts_and_not_before() {
+    let approval = row("a", State::WaitingForApproval, Some(StateKind::Permission), 1);
+    let error = row("e", State::WaitingForInput, Some(StateKind::Error), 1);
+    for (mut row, before) in [(approval, Group::Working), (error, Group::YourTurn)] {
+        assert_eq!(group_of(&row), before);
+        row.needs = Some(Need::Approval);
+        assert_eq!((group_of(&row), OrderKey::of(&row).group), (Group::NeedsYou, Group::NeedsYou));
+    }
+}
+
+#[test]
 fn rows_stand_by_group_then_newest_activity_then_id() {
     let mut roster = Roster::new();
+    let approval = row("asks", State::WaitingForApproval, Some(StateKind::Permission), 1);
     roster.update(vec![
         row("idle", State::Idle, None, 900),
         row("old-work", State::Working, None, 100),
         row("b", State::Working, None, 200),
         row("a", State::Working, None, 200),
-        row("asks", State::WaitingForApproval, Some(StateKind::Permission), 1),
+        Row { needs: Some(Need::Approval), ..approval },
         row("yours", State::WaitingForInput, Some(StateKind::TurnEnded), 800),
     ]);
     assert_eq!(ids(&roster), ["asks", "a", "b", "old-work", "yours", "idle"]);
@@ -117,6 +130,7 @@ fn a_row_that_needs_the_person_moves_to_the_top() {
     let mut roster = Roster::new();
     roster.update(vec![row("a", State::Working, None, 300), row("b", State::Working, None, 200)]);
     let asks = row("b", State::WaitingForApproval, Some(StateKind::Permission), 200);
+    let asks = Row { needs: Some(Need::Approval), ..asks };
     let delta = roster.apply(vec![asks.clone()], Vec::new()).unwrap();
     assert_eq!(delta.upserts, [(0, Arc::new(asks))]);
     assert_eq!(ids(&roster), ["b", "a"]);

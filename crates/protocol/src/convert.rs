@@ -203,13 +203,13 @@ impl RosterSnapshot {
 }
 
 impl GroupCounts {
-    /// Counts rows as [`TrackedSession::counted_as`] does, and spares them the protocol's form.
+    /// Counts rows by the group in which each stands.
     pub fn of<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Self {
         let mut counts = Self::default();
         for row in rows.into_iter().filter(|row| row.superseded.is_none()) {
             *match core_roster::group_of(row) {
-                core_roster::Group::NeedsYou if row.needs.is_some() => &mut counts.needs_you,
-                core_roster::Group::NeedsYou | core_roster::Group::Working => &mut counts.working,
+                core_roster::Group::NeedsYou => &mut counts.needs_you,
+                core_roster::Group::Working => &mut counts.working,
                 core_roster::Group::YourTurn => &mut counts.your_turn,
                 core_roster::Group::Idle => &mut counts.idle,
             } += 1;

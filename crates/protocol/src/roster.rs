@@ -96,17 +96,6 @@ pub struct TrackedSession {
     pub pull_request: Option<PullRequest>,
 }
 
-impl TrackedSession {
-    /// The group that the session counts for. A need counts once it has lasted (`needs`); until then the session is at
-    /// work, since a reviewer that is no person may answer yet.
-    pub fn counted_as(&self) -> Group {
-        match self.group {
-            Group::NeedsYou if self.needs.is_none() => Group::Working,
-            group => group,
-        }
-    }
-}
-
 /// Groups of the window, in the order in which they stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]

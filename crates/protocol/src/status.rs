@@ -30,7 +30,7 @@ impl From<&RosterSnapshot> for Status {
         let trouble = snapshot.problems.iter().find(|problem| problem.kind == "store");
         let mut counts = Self { trouble: trouble.map(|problem| problem.detail.clone()), ..Self::default() };
         for session in snapshot.sessions.iter().filter(|s| s.superseded != Some(true)) {
-            match session.counted_as() {
+            match session.group {
                 Group::NeedsYou => counts.needs_you += 1,
                 Group::Working => counts.working += 1,
                 Group::YourTurn => counts.your_turn += 1,

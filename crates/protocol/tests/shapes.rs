@@ -81,6 +81,7 @@ fn the_coarse_status_is_the_documents() {
 fn an_error_needs_the_person() {
     let mut row = bare("s");
     (row.state, row.state_kind) = (State::WaitingForInput, Some(StateKind::Limit));
+    row.needs = Some(Need::Error);
     assert_eq!(TrackedSession::from(&row).group, Group::NeedsYou);
 }
 

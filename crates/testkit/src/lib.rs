@@ -1,5 +1,5 @@
 //! A private desktop for one test: an X server, a session bus, a window manager, a tray host, a notification server, a
-//! launcher, a screen reader, and a WebDriver.
+//! launcher, a settings portal, a screen reader, and a WebDriver.
 //!
 //! Each [`Desktop`] has its own display, bus and home, so tests run side by side and never touch the
 //! person's own. Everything ends when the values are dropped. Linux only.
@@ -15,6 +15,7 @@ mod launcher;
 mod left_out;
 mod notifications;
 mod picture;
+mod portal;
 mod program;
 mod screen_reader;
 mod tray;
@@ -27,6 +28,7 @@ pub use launcher::{Count, Launcher};
 pub use left_out::left_out;
 pub use notifications::{Notification, NotificationServer};
 pub use picture::{Difference, Picture};
+pub use portal::{Scheme, SettingsPortal};
 pub use screen_reader::ScreenReader;
 pub use tray::{MenuEntry, TrayHost, TrayItem};
 

@@ -60,7 +60,7 @@ impl Face {
         zone: &TimeZone,
         now: Timestamp,
     ) -> Self {
-        let count = |group| rows.iter().filter(|row| row.counted_as() == group).count();
+        let count = |group| rows.iter().filter(|row| row.group == group).count();
         let (needs_you, working) = (count(Group::NeedsYou), count(Group::Working));
         let look = match (needs_you, working) {
             (0, 0) => Look::Nothing,
@@ -121,7 +121,7 @@ fn counts(needs_you: usize, working: usize, your_turn: usize) -> String {
 }
 
 fn entry(row: &TrackedSession, now: Timestamp) -> Entry {
-    let glyph = if row.counted_as() == Group::NeedsYou { '▲' } else { '●' };
+    let glyph = if row.group == Group::NeedsYou { '▲' } else { '●' };
     let age = row.state_since.parse().map_or(String::new(), |since: Timestamp| {
         format!(" · {}", age_words(now.as_second().saturating_sub(since.as_second())))
     });
@@ -225,14 +225,6 @@ pub(crate) mod tests {
         let labels: Vec<&str> = face.entries.iter().map(|entry| entry.label.as_str()).collect();
         assert_eq!(labels, ["▲ Deploy · 3 min", "● Build · 3 min"]);
         assert_eq!(face.entries[0].session_id, "n");
-    }
-
-    #[test]
-    fn a_request_that_may_be_answered_by_itself_changes_nothing_yet() {
-        let asks = TrackedSession { needs: None, ..titled("n", Group::NeedsYou, "Deploy") };
-        let face = face_of(std::slice::from_ref(&asks), at("2026-11-20T12:03:59Z"));
-        assert_eq!((face.look, face.counts.as_str()), (Look::Working, "1 working"));
-        assert_eq!(face.entries[0].label, "● Deploy · 3 min");
     }
 
     #[test]

@@ -3,6 +3,8 @@
 //! It is never raised but when the person asks: by a second start, a link, the tray, an alert that was clicked, or the key.
 
 #[cfg(target_os = "linux")]
+pub mod desktop_colours;
+#[cfg(target_os = "linux")]
 mod lost_page;
 pub mod memory;
 mod place;
@@ -58,16 +60,23 @@ pub fn open_settings(app: &AppHandle) {
     });
 }
 
-/// Gives all windows the colours, and the roster's the layer, that the person wants.
-pub fn apply(app: &AppHandle, wanted: &WindowSettings) {
-    let wanted = wanted.clone();
-    on_main_thread(app, move |app| {
-        app.set_theme(theme_of(wanted.theme));
+/// Gives all windows the colours that the person wants, or the desktop.
+pub fn recolour(app: &AppHandle) {
+    on_main_thread(app, |app| {
+        app.set_theme(theme(app));
         for window in app.webview_windows().values() {
             if let Err(error) = colour(window) {
                 tracing::debug!(%error, "a window could not be coloured");
             }
         }
+    });
+}
+
+/// Gives all windows the colours, and the roster's the layer, that the person wants.
+pub fn apply(app: &AppHandle, wanted: &WindowSettings) {
+    recolour(app);
+    let wanted = wanted.clone();
+    on_main_thread(app, move |app| {
         let window = app.get_webview_window(LABEL);
         if let Some(Err(error)) =
             window.map(|window| window.set_always_on_top(wanted.always_on_top || is_compact(app)))
@@ -187,13 +196,17 @@ fn build(app: &AppHandle, label: &str) -> tauri::Result<WebviewWindow> {
 
 /// What is seen until the page has been drawn: white would flash in a dark room.
 fn colour(window: &WebviewWindow) -> tauri::Result<()> {
-    let wanted = theme_of(window.state::<Arc<Configuration>>().settings().window.theme);
-    let theme = wanted.map_or_else(|| window.theme(), Ok)?;
+    let theme = theme(window.app_handle()).map_or_else(|| window.theme(), Ok)?;
     window.set_background_color(Some(background(theme)))
 }
 
-fn theme_of(wanted: settings::Theme) -> Option<Theme> {
-    match wanted {
+/// What the person wants; where that is what the desktop wants, that, as far as it is known.
+fn theme(app: &AppHandle) -> Option<Theme> {
+    match app.state::<Arc<Configuration>>().settings().window.theme {
+        #[cfg(target_os = "linux")]
+        settings::Theme::System => desktop_colours::theme(app),
+        // The library follows the desktop itself.
+        #[cfg(not(target_os = "linux"))]
         settings::Theme::System => None,
         settings::Theme::Light => Some(Theme::Light),
         settings::Theme::Dark => Some(Theme::Dark),

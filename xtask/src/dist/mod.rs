@@ -4,6 +4,7 @@ mod bundles;
 mod clean_root;
 mod deb;
 mod notices;
+mod origin;
 mod rpm;
 mod staging;
 
@@ -91,6 +92,7 @@ fn programs(tree: &Tree, debug: bool) -> Result<()> {
     }
     call.args(["--release", "--package", "watchbill", "--package", "watchbill-desktop"])
         .args(["--features", "watchbill-desktop/packaged"])
+        .env(origin::VARIABLE, origin::flags(tree)?)
         .run()
 }
 

@@ -29,12 +29,22 @@ impl Group {
     }
 }
 
-/// The group of a row: what the person has snoozed rests, whatever its state.
+/// The group in which a row stands, and for which it counts: what the person has snoozed rests, whatever its state.
+///
+/// A need stands and counts once it has lasted (`row.needs`). Until then a request belongs to the turn that runs, since a
+/// reviewer that is no person may answer it, and its row would jump to the top and back; after an error the turn is over.
 pub const fn group_of(row: &Row) -> Group {
-    if row.snoozed_until.is_some() { Group::Idle } else { group(row.state, row.state_kind) }
+    if row.snoozed_until.is_some() {
+        return Group::Idle;
+    }
+    match (group(row.state, row.state_kind), row.state) {
+        (Group::NeedsYou, State::WaitingForApproval) if row.needs.is_none() => Group::Working,
+        (Group::NeedsYou, _) if row.needs.is_none() => Group::YourTurn,
+        (group, _) => group,
+    }
 }
 
-/// The group of a state. Who needs the person is not decided here: [`need`] is the only definition.
+/// The group of a state that has lasted. Who needs the person is not decided here: [`need`] is the only definition.
 pub const fn group(state: State, kind: Option<StateKind>) -> Group {
     if need(state, kind).is_some() {
         return Group::NeedsYou;

@@ -1,6 +1,6 @@
 //! Who needs the person: every row that is shown is handed to the one policy, and what it tells goes out.
 
-use watchbill_core::attention::{Outcome, Sighting};
+use watchbill_core::attention::{Need, Outcome, Sighting};
 use watchbill_core::ids::SessionId;
 use watchbill_core::roster::row::Row;
 use watchbill_core::time::Timestamp;
@@ -13,9 +13,14 @@ impl Engine {
     /// be different though nothing happens.
     pub(super) fn attend(&mut self, row: &mut Row) -> Option<Timestamp> {
         self.attention.see(self.now, Sighting::of(row));
-        let (need, counts_at) = self.attention.need_of(&row.session_id)?;
-        row.needs = (counts_at <= self.now).then_some(need);
+        row.needs = self.counted_need(&row.session_id);
+        let (_, counts_at) = self.attention.need_of(&row.session_id)?;
         (counts_at > self.now).then_some(counts_at)
+    }
+
+    /// What a session needs the person for, once that counts.
+    pub(super) fn counted_need(&self, id: &SessionId) -> Option<Need> {
+        self.attention.need_of(id).filter(|(_, counts_at)| *counts_at <= self.now).map(|(need, _)| need)
     }
 
     /// A session is not shown, so that nobody is to be told of it.

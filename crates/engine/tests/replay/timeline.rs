@@ -21,7 +21,7 @@ use watchbill_core::transcript::record::{Attachment, Block, Body, PromptOrigin, 
 use watchbill_engine::engine::Engine;
 use watchbill_engine::input::Output;
 use watchbill_engine::replay::Operation;
-use watchbill_protocol::roster::{Group, TrackedSession};
+use watchbill_protocol::roster::TrackedSession;
 
 use crate::play::{Named, Player, Witnesses};
 
@@ -61,6 +61,13 @@ pub fn timeline(named: &Named, witnesses: Witnesses) -> String {
     page.text
 }
 
+/// Whether its state is one that needs the person once it has lasted.
+fn asks(row: &TrackedSession) -> bool {
+    let kind = row.state_kind.as_deref();
+    row.state == "waiting_for_approval"
+        || (row.state == "waiting_for_input" && matches!(kind, Some("error" | "limit")))
+}
+
 /// The page that is being written, and what it said last of each session.
 #[derive(Default)]
 struct Page {
@@ -94,7 +101,8 @@ impl Page {
         for row in &rows {
             let id = &row.session_id;
             let state = state_words(row);
-            let alarm = row.group == Group::NeedsYou;
+            // At once, before it counts: the page tells what a state means, and a state is written when it begins.
+            let alarm = asks(row);
             if self.states.get(id) != Some(&state) {
                 let sign = if alarm { '!' } else { '>' };
                 self.line(now, sign, &format!("{} {state}", short(id)));

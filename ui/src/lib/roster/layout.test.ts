@@ -39,11 +39,13 @@ test("superseded rows are laid out but not counted", () => {
   expect(layoutOf(rows, none)[0]?.ids).toHaveLength(2);
 });
 
-test("a need counts when the engine says that it has lasted", () => {
-  const asks = row({ sessionId: "a", state: "waiting_for_approval", needs: undefined });
+test("a row stands in the group that counts it, whatever its state: the engine's word", () => {
+  const asks = row({ sessionId: "a", state: "waiting_for_approval", group: "working", needs: undefined });
   expect(countsOf([asks])).toMatchObject({ needs_you: 0, working: 1 });
-  expect(countsOf([{ ...asks, needs: "approval" }])).toMatchObject({ needs_you: 1, working: 0 });
-  expect(layoutOf([asks], none)).toEqual([{ group: "needs_you", ids: ["a"] }]);
+  expect(layoutOf([asks], none)).toEqual([{ group: "working", ids: ["a"] }]);
+  const counts: TrackedSession = { ...asks, group: "needs_you", needs: "approval" };
+  expect(countsOf([counts])).toMatchObject({ needs_you: 1, working: 0 });
+  expect(layoutOf([counts], none)).toEqual([{ group: "needs_you", ids: ["a"] }]);
 });
 
 test("a group that is not known is shown last", () => {

@@ -24,14 +24,8 @@ export type Filter = { readonly groups: ReadonlySet<Group>; readonly text: strin
  */
 export function countsOf(sessions: readonly TrackedSession[], rest?: Readonly<Record<Group, number>>): Record<Group, number> {
   const counts: Record<Group, number> = { needs_you: 0, working: 0, your_turn: 0, idle: 0, ...rest };
-  for (const session of sessions) if (!session.superseded) counts[countedAs(session)] += 1;
+  for (const session of sessions) if (!session.superseded) counts[groupOf(session)] += 1;
   return counts;
-}
-
-/** Who needs the person is the engine's word, and comes a second after the row: until then the session is at work. */
-function countedAs(session: TrackedSession): Group {
-  const group = groupOf(session);
-  return group === "needs_you" && session.needs === undefined ? "working" : group;
 }
 
 export function layoutOf(sessions: readonly TrackedSession[], filter: Filter): Section[] {

@@ -1,0 +1,146 @@
+//! Whether the desktop is dark, as its settings portal says: asked once, then heard. Nothing here wakes by itself.
+//!
+//! The portal is `org.freedesktop.portal.Settings`, its value `color-scheme` of `org.freedesktop.appearance`: 1 is dark,
+//! 2 is light, anything else no preference (XDG Desktop Portal, documentation of the interface Settings).
+
+use futures_util::StreamExt;
+use tauri::{AppHandle, Manager, Theme, async_runtime};
+use tokio::sync::watch;
+use zbus::fdo::DBusProxy;
+use zbus::message::Type;
+use zbus::zvariant::Value;
+use zbus::{Connection, MatchRule, Message, MessageStream};
+
+const PORTAL: &str = "org.freedesktop.portal.Desktop";
+const PATH: &str = "/org/freedesktop/portal/desktop";
+const INTERFACE: &str = "org.freedesktop.portal.Settings";
+const KEY: (&str, &str) = ("org.freedesktop.appearance", "color-scheme");
+
+/// What the desktop prefers. Tauri's managed state.
+pub struct DesktopColours(watch::Receiver<Option<Theme>>);
+
+impl DesktopColours {
+    /// Begins to ask, and waits for nothing: a portal may have to be started first, and a window is not to wait for it.
+    pub fn ask() -> Self {
+        let (tell, told) = watch::channel(None);
+        async_runtime::spawn(async move {
+            if let Err(error) = listen(&tell).await {
+                tracing::debug!(%error, "the desktop's colours are not known; the window is light where nothing else is set");
+            }
+        });
+        Self(told)
+    }
+
+    /// What the desktop has said so far; `None` without a preference, and without a portal.
+    pub fn theme(&self) -> Option<Theme> {
+        *self.0.borrow()
+    }
+
+    /// From now on the windows follow what the desktop says.
+    pub fn follow(&self, app: &AppHandle) {
+        let (app, mut told) = (app.clone(), self.0.clone());
+        async_runtime::spawn(async move {
+            while told.changed().await.is_ok() {
+                super::recolour(&app);
+            }
+        });
+    }
+}
+
+/// What the desktop has said so far.
+pub fn theme(app: &AppHandle) -> Option<Theme> {
+    app.try_state::<DesktopColours>().and_then(|colours| colours.theme())
+}
+
+/// Tells what the portal says, until the bus has gone.
+///
+/// Answers and signals come through one stream, in the order in which the portal sent them: what comes last counts.
+async fn listen(tell: &watch::Sender<Option<Theme>>) -> zbus::Result<()> {
+    let connection = Connection::session().await?;
+    let mut messages = MessageStream::from(&connection);
+    let bus = DBusProxy::new(&connection).await?;
+    let changed = MatchRule::builder()
+        .msg_type(Type::Signal)
+        .path(PATH)?
+        .interface(INTERFACE)?
+        .member("SettingChanged")?
+        .arg(0, KEY.0)?
+        .arg(1, KEY.1)?
+        .build();
+    let owner = MatchRule::builder()
+        .msg_type(Type::Signal)
+        .sender("org.freedesktop.DBus")?
+        .member("NameOwnerChanged")?
+        .arg(0, PORTAL)?
+        .build();
+    bus.add_match_rule(changed).await?;
+    bus.add_match_rule(owner).await?;
+    let mut asked = read(&connection).await?;
+    while let Some(message) = messages.next().await {
+        let message = message?;
+        let header = message.header();
+        let said = match header.member().map(|member| member.as_str()) {
+            Some("SettingChanged") => message
+                .body()
+                .deserialize::<(&str, &str, Value<'_>)>()
+                .ok()
+                .map(|(.., value)| theme_of(&value)),
+            // Who comes late, or again, may say something else. Of its going nothing follows.
+            Some("NameOwnerChanged") => {
+                if message.body().deserialize::<(&str, &str, &str)>().is_ok_and(|(.., new)| !new.is_empty()) {
+                    asked = read(&connection).await?;
+                }
+                None
+            }
+            _ if header.reply_serial() == Some(asked) => answer(&message),
+            _ => None,
+        };
+        if let Some(theme) = said {
+            tell.send_if_modified(|before| std::mem::replace(before, theme) != theme);
+        }
+    }
+    Ok(())
+}
+
+/// Asks the portal, and gives the number of the question. `Read`, which every version has: `ReadOne` came later.
+async fn read(connection: &Connection) -> zbus::Result<std::num::NonZeroU32> {
+    let question =
+        Message::method_call(PATH, "Read")?.destination(PORTAL)?.interface(INTERFACE)?.build(&KEY)?;
+    connection.send(&question).await?;
+    Ok(question.primary_header().serial_num())
+}
+
+/// What the portal has answered; nothing when there is none, or none that knows the value.
+fn answer(message: &Message) -> Option<Option<Theme>> {
+    if message.message_type() == Type::Error {
+        tracing::debug!(error = ?message.header().error_name(), "the desktop's portal does not tell its colours");
+        return None;
+    }
+    message.body().deserialize::<Value<'_>>().ok().map(|value| theme_of(&value))
+}
+
+/// `Read` wraps the value once more than the signal does, and not with every portal.
+fn theme_of(value: &Value<'_>) -> Option<Theme> {
+    match value {
+        Value::Value(inner) => theme_of(inner),
+        Value::U32(1) => Some(Theme::Dark),
+        Value::U32(2) => Some(Theme::Light),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_understood_however_often_it_is_wrapped() {
+        let wrapped = |value: Value<'static>| Value::Value(Box::new(value));
+        for (scheme, theme) in [(0, None), (1, Some(Theme::Dark)), (2, Some(Theme::Light)), (3, None)] {
+            assert_eq!(theme_of(&Value::U32(scheme)), theme);
+            assert_eq!(theme_of(&wrapped(Value::U32(scheme))), theme);
+            assert_eq!(theme_of(&wrapped(wrapped(Value::U32(scheme)))), theme);
+        }
+        assert_eq!(theme_of(&Value::from("dark")), None);
+    }
+}
