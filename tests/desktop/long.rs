@@ -54,7 +54,11 @@ async fn what_is_opened_in_a_long_timeline_stays_open_when_it_has_been_counted()
         (state["size"] == json!(CALLS + 1)).then_some(state)
     })
     .await?;
-    assert_eq!((&counted["isOpen"], &counted["isFocused"]), (&json!(true), &json!(true)), "{opened} {counted}");
+    assert_eq!(
+        (&counted["isOpen"], &counted["isFocused"]),
+        (&json!(true), &json!(true)),
+        "{opened} {counted}"
+    );
     assert_eq!(counted["fits"], json!(true), "it is where the engine has it: {counted}");
     let moved = counted["top"].as_f64().unwrap_or(f64::NAN) - opened["top"].as_f64().unwrap_or(f64::NAN);
     ensure!(moved.abs() < 1.0, "what was opened has moved by {moved} px: {opened} {counted}");
