@@ -336,7 +336,7 @@ impl Worker {
         drop(shelf);
         let mut behind: Vec<_> = found
             .into_iter()
-            .filter(|found| found.place.is_transcript())
+            .filter(|found| found.kind.is_transcript())
             .filter(|found| {
                 known.get(&*found.path.to_string_lossy()).is_none_or(|cursor| {
                     (cursor.size, cursor.mtime, cursor.inode)
