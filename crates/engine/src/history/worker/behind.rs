@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::thread::Builder;
 
 use watchbill_core::time::Timestamp;
 use watchbill_watch::fs::FileStat;
@@ -51,6 +52,13 @@ impl Worker {
             let found = scan(&**fs, roots).found.into_iter().filter(|found| found.place.is_transcript());
             found.map(|found| (found.path, found.stat)).collect()
         };
-        std::thread::scope(|scope| scope.spawn(look).join().unwrap_or_else(|panic| resume_unwind(panic)))
+        std::thread::scope(|scope| {
+            let thread = Builder::new().name("watchbill-history-look".to_owned());
+            match thread.spawn_scoped(scope, look) {
+                Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
+                // The system has no thread left: it is a matter of memory alone.
+                Err(_) => look(),
+            }
+        })
     }
 }
