@@ -23,7 +23,11 @@ impl Engine {
         (self.chains_dirty, self.chains_behind) = (false, false);
         self.chained = self.sessions.len();
         self.work.chains += 1;
-        let chains = self.resolved(&self.words);
+        let chains = match self.all_rest_for_good() {
+            // There is no row to be made, so that nobody asks.
+            true => Chains::default(),
+            false => self.resolved(&self.words, &|id| self.may_have_row(id)),
+        };
         let origins: HashMap<SessionId, SessionId> =
             chains.iter().flat_map(|chain| &chain.links).filter_map(copied_from).collect();
         let live = self.registry.all().map(|witness| &witness.entry.session);

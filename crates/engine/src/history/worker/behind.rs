@@ -49,7 +49,7 @@ impl Worker {
     fn transcripts_there(&self) -> HashMap<PathBuf, FileStat> {
         let HistorianParts { fs, roots, .. } = &self.parts;
         let look = || {
-            let found = scan(&**fs, roots).found.into_iter().filter(|found| found.place.is_transcript());
+            let found = scan(&**fs, roots).found.into_iter().filter(|found| found.kind.is_transcript());
             found.map(|found| (found.path, found.stat)).collect()
         };
         std::thread::scope(|scope| {
