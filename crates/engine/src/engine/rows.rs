@@ -125,6 +125,9 @@ impl Engine {
                     hidden[n].push(id.clone());
                 }
             }
+            if hidden[0].last() == Some(id) {
+                self.rest(id);
+            }
         }
         self.keeping.rows_are_known();
         let mut changed = false;
@@ -149,6 +152,15 @@ impl Engine {
         let (Some(session), Some(cwd)) = (self.sessions.get_mut(id), cwd) else { return };
         // Looked for when the folder was, which comes before the rows.
         session.repo_root = self.folders.repository(&cwd);
+    }
+
+    /// The roster does not show the session, so that its row is all that is asked of it: thousands of them would be in
+    /// memory twice.
+    fn rest(&mut self, id: &SessionId) {
+        let Some(path) = self.main_file(id).map(|(path, _)| path.to_path_buf()) else { return };
+        if let Some(file) = self.files.get_mut(&path) {
+            file.rest();
+        }
     }
 
     /// Lets subagents that have been silent for too long count as gone; says when the next one will.

@@ -10,7 +10,6 @@ use watchbill_core::hook::{HookTexts, parse_payload, payload_text};
 use watchbill_core::time::Timestamp;
 use watchbill_store::{Access, Store, StoreError};
 use watchbill_watch::layout::{Place, below, classify};
-use watchbill_watch::scan::scan;
 
 use super::apart::Damage;
 use super::historian::{HistorianParts, Task};
@@ -25,8 +24,6 @@ use crate::hooks_in::HookMessage;
 const PIECE: u64 = 64 << 10;
 /// Files in one slice.
 const SLICE_FILES: usize = 16;
-/// With more files behind than these, the index is put in order when all of them are read.
-const MANY_FILES: usize = 8 * SLICE_FILES;
 /// Pages of the index that are merged in one slice: some milliseconds of work.
 const TIDY_PAGES: u32 = 100;
 
@@ -322,39 +319,6 @@ impl Worker {
         Ok(())
     }
 
-    /// Files that have grown or changed since they were stored: what was missed while nobody looked.
-    fn find_what_is_behind(&mut self, now: Timestamp) -> Result<(), Refusal> {
-        let found = scan(&*self.parts.fs, &self.parts.roots).found;
-        let mut known = std::collections::HashMap::new();
-        // Before anything is read: what the person has excluded since is not there any more.
-        self.leave_out(now)?;
-        let mut shelf = self.parts.shelf.in_turn("history: what is behind");
-        let store = writer(&mut shelf)?;
-        store.files(&mut |_, file| {
-            known.insert(file.path, file.cursor);
-        })?;
-        drop(shelf);
-        let mut behind: Vec<_> = found
-            .into_iter()
-            .filter(|found| found.kind.is_transcript())
-            .filter(|found| {
-                known.get(&*found.path.to_string_lossy()).is_none_or(|cursor| {
-                    (cursor.size, cursor.mtime, cursor.inode)
-                        != (found.stat.len, found.stat.mtime, found.stat.id.ino)
-                })
-            })
-            .map(|found| (found.stat.mtime, found.path))
-            .collect();
-        behind.sort();
-        if behind.len() > MANY_FILES {
-            writer(&mut self.parts.shelf.in_turn("history: much is behind"))?.merge_by_and_by()?;
-            self.untidy = true;
-        }
-        self.behind = behind.into_iter().map(|(_, path)| path).collect();
-        self.may_get_stuck(now);
-        Ok(())
-    }
-
     /// Something new was stored: a turn in it may never end.
     fn may_get_stuck(&mut self, now: Timestamp) {
         self.recover_at.get_or_insert(now + self.parts.recovery.every);
@@ -392,5 +356,6 @@ fn place(roots: &[PathBuf], path: &Path) -> Option<Place> {
     classify(relative).filter(Place::is_transcript)
 }
 
+mod behind;
 #[cfg(test)]
 mod tests;
