@@ -12,6 +12,7 @@ mod colours;
 mod drawn;
 mod harm;
 mod keyboard;
+mod long;
 mod pictures;
 mod presence;
 mod roster;

@@ -233,3 +233,36 @@ test("what was opened is open when one comes back to it", async () => {
     await page.locator("pre:has-text('2 dead links')").waitFor();
   });
 });
+
+test("who opens something when items turned out to be lower than was thought has left the end", async () => {
+  await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
+    await openFirst(page);
+    await becomes(page, atEnd, true);
+    await still(page);
+    const opened = await page.evaluate(async () => {
+      const view = document.querySelector("[role=region][aria-label=Timeline]");
+      const before = view.scrollTop;
+      const { top } = view.getBoundingClientRect();
+      const above = [...document.querySelectorAll("[data-index]")].filter((item) => item.getBoundingClientRect().bottom < top);
+      for (const item of above) Object.assign(item.firstElementChild.style, { height: "12px", overflow: "hidden" });
+      // The view is moved by its having become shorter, in the frame in which that is measured. A message that is posted in a
+      // frame's callback comes after that, and before the next frame, which is the one that brings the event of the scroll.
+      while (view.scrollTop === before) {
+        await new Promise((done) => requestAnimationFrame(() => {
+          const { port1, port2 } = new MessageChannel();
+          port1.onmessage = done;
+          port2.postMessage(0);
+        }));
+      }
+      window.line = [...document.querySelectorAll(".tool .line")].findLast((one) => one.getBoundingClientRect().top < view.getBoundingClientRect().bottom - 200);
+      const there = window.line.getBoundingClientRect().top;
+      window.line.click();
+      return { shorter: above.length, top: there };
+    });
+    assert.ok(opened.shorter > 3, `${opened.shorter} items are drawn above`);
+    await page.locator(".line[aria-expanded=true]").waitFor();
+    await page.locator("button.end:has-text('Jump to the end')").waitFor();
+    await still(page);
+    assertStays(await page.evaluate(() => window.line.getBoundingClientRect().top), opened.top, "what was opened stays under the pointer");
+  });
+});

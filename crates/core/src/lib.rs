@@ -21,6 +21,7 @@ pub mod person;
 pub mod problem;
 pub mod roster;
 pub mod session;
+mod shared_text;
 pub mod status_file;
 pub mod time;
 pub mod transcript;

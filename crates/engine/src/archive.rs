@@ -236,7 +236,7 @@ fn cleanup_days(fs: &dyn Fs, root: &Path) -> i64 {
 }
 
 fn transcripts(fs: &dyn Fs, roots: &[PathBuf]) -> Vec<Found> {
-    scan(fs, roots).found.into_iter().filter(|found| found.place.is_transcript()).collect()
+    scan(fs, roots).found.into_iter().filter(|found| found.kind.is_transcript()).collect()
 }
 
 /// What somebody does with the store while it is theirs.
@@ -341,7 +341,7 @@ impl Due {
 
 /// Whose transcript it is: forgetting the session is forgetting this too.
 pub fn owner(fs: &dyn Fs, found: &Found) -> Option<(String, Option<String>)> {
-    match &found.place {
+    match found.place()? {
         Place::Transcript { session, .. } => Some((session.to_string(), None)),
         Place::Subagent { session, agent, .. } => Some((session.to_string(), Some(agent.to_string()))),
         Place::FlatSubagent { agent, .. } => Some((named_session(fs, &found.path)?, Some(agent.to_string()))),

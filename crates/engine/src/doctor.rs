@@ -116,7 +116,7 @@ impl Engine {
             sessions: count(
                 self.sessions
                     .values()
-                    .filter(|session| session.root == root && !session.mains.is_empty())
+                    .filter(|session| session.root.as_deref() == Some(root) && !session.mains.is_empty())
                     .count(),
             ),
             files: count(number),

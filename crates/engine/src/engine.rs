@@ -40,7 +40,6 @@ use watchbill_core::time::Timestamp;
 use watchbill_protocol::roster::Problem;
 use watchbill_watch::fs::Fs;
 use watchbill_watch::process::Processes;
-use watchbill_watch::scan::canonical_roots;
 
 use crate::children::Children;
 use crate::files::{ByWords, FilePath, Files};
@@ -100,7 +99,7 @@ pub struct Engine {
     /// The clock was set back, and has not caught up with what it had shown before.
     behind: Option<Timestamp>,
     /// Canonical.
-    roots: Vec<PathBuf>,
+    roots: Vec<Arc<Path>>,
     pub(crate) files: Files,
     /// Looked up several times for each row; nothing depends on an order among them. Boxed, so that the table is small.
     pub(crate) sessions: HashMap<SessionId, Box<Session>, ByWords>,
@@ -175,7 +174,7 @@ struct View {
 impl Engine {
     /// An engine that knows nothing yet.
     pub fn new(settings: Settings, world: World, outlook: Outlook, now: Timestamp) -> Self {
-        let roots = canonical_roots(&*world.fs, &settings.roots);
+        let roots = hints::roots_of(&world, &settings);
         let view = |all| View {
             filter: Filter { all, since: settings.recent },
             roster: Roster::new(),
@@ -322,7 +321,7 @@ impl Engine {
     }
 
     /// The canonical roots.
-    pub fn roots(&self) -> &[PathBuf] {
+    pub fn roots(&self) -> &[Arc<Path>] {
         &self.roots
     }
 
@@ -363,7 +362,7 @@ impl Engine {
     /// Works off everything that became dirty: chains first, then rows, then problems.
     fn settle(&mut self, out: &mut Vec<Output>) {
         self.add_folders(out);
-        if self.chains_dirty {
+        if self.chains_dirty || self.wakes_unchained() {
             self.resolve_chains();
         }
         let mut changed = self.rebuild_rows(out) | std::mem::take(&mut self.muting_changed);

@@ -40,7 +40,7 @@ impl FirstScan {
     /// The same of a scan that was taken already.
     pub fn of(scan: Scan, recent_since: Timestamp, known: &dyn Fn(&Path) -> bool) -> Self {
         let Scan { found, problems } = scan;
-        let new = |found: &&Found| found.place.is_transcript() && !known(&found.path);
+        let new = |found: &&Found| found.kind.is_transcript() && !known(&found.path);
         let files: Vec<Found> = found.iter().filter(new).cloned().collect();
         let recent = files.iter().take_while(|found| found.stat.mtime >= recent_since).count();
         Self { files, found, problems, recent }
@@ -79,9 +79,10 @@ impl FirstScan {
             loop {
                 let n = next.fetch_add(1, Ordering::Relaxed);
                 let Some(found) = self.files.get(n) else { return };
+                let place = found.place();
                 let loaded =
-                    load(&**fs, found.path.clone(), found.place.clone(), terms, &mut scratch, wanted);
-                if !take(n, loaded) {
+                    place.map(|place| load(&**fs, found.path.clone(), place, terms, &mut scratch, wanted));
+                if !loaded.is_none_or(|loaded| take(n, loaded)) {
                     next.store(usize::MAX / 2, Ordering::Relaxed);
                     return;
                 }

@@ -12,6 +12,7 @@ mod kept;
 mod log;
 mod pace;
 mod recoverer;
+mod retry;
 mod set_clock;
 mod worker;
 

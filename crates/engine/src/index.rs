@@ -108,7 +108,7 @@ fn update(
     let cut_before = store.totals()?.cut_bytes;
     let scan = scan(&*world.fs, &settings.roots);
     let mut report = IndexReport { problems: scan.problems.len() as u64, ..IndexReport::default() };
-    let mut files: Vec<Found> = scan.found.into_iter().filter(|found| found.place.is_transcript()).collect();
+    let mut files: Vec<Found> = scan.found.into_iter().filter(|found| found.kind.is_transcript()).collect();
     report.files = files.len() as u64;
     let known = known(store)?;
     begin(store, cut, full, &known)?;
@@ -197,7 +197,9 @@ impl Run<'_> {
             let batch = &rest[..rest.iter().take(STEP_FILES).take_while(fits).count()];
             self.remove(store, batch)?;
             for found in batch {
-                index.take_up(store, &found.path, &found.place)?;
+                if let Some(place) = found.place() {
+                    index.take_up(store, &found.path, &place)?;
+                }
             }
             self.batch(store, index, batch)?;
             rest = &rest[batch.len()..];
@@ -234,7 +236,8 @@ impl Run<'_> {
         let fs = &*self.world.fs;
         for found in batch {
             let is_new = !self.known.contains_key(&*found.path.to_string_lossy());
-            let mut beside = is_new.then(|| Beside::new(fs, &found.path, found.place.clone(), self.timeouts));
+            let place = found.place().filter(|_| is_new);
+            let mut beside = place.map(|place| Beside::new(fs, &found.path, place, self.timeouts));
             loop {
                 let more = match index.read_both(fs, &mut step, &found.path, STEP_BYTES, beside.as_mut()) {
                     Ok(indexed) => self.count(&indexed),

@@ -225,7 +225,7 @@ impl Persist {
             return read;
         }
         let stored = match &mut *held {
-            Some(store) => write::write(store, &self.owed, &self.forgotten),
+            Some(store) => write::write(store, &self.owed, &self.forgotten, now),
             None => return read,
         };
         drop(held);

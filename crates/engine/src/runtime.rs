@@ -244,7 +244,7 @@ impl Loop {
             self.historian = Some(Historian::start(HistorianParts {
                 fs: Arc::clone(&self.engine.world.fs),
                 shelf: persist.shelf(),
-                roots: self.engine.roots().to_vec(),
+                roots: self.engine.roots().iter().map(|root| root.to_path_buf()).collect(),
                 settings: self.engine.settings.history.clone(),
                 recovery: self.engine.settings.recovery,
                 archive: self.engine.settings.archive,

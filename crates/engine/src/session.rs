@@ -1,7 +1,7 @@
 //! What the engine keeps of one session, and how its row is put together.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -45,7 +45,7 @@ pub struct Session {
     /// What running subagents have called and not yet got, by their files.
     pub agent_calls: BTreeMap<FilePath, Vec<PendingTool>>,
     /// The root under which it was found.
-    pub root: PathBuf,
+    pub root: Option<Arc<Path>>,
     /// The repository that its launch folder is in.
     pub repo_root: Option<Arc<str>>,
     /// The transcript, and the revision of its lineage, that the chains were resolved with.

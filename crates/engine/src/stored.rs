@@ -39,7 +39,7 @@ pub fn lag(store: &Store, fs: &dyn Fs, roots: &[PathBuf]) -> Result<Lag, StoreEr
         known.insert(file.path, (file.cursor.size, file.cursor.offset));
     })?;
     let mut lag = Lag::default();
-    for found in scan(fs, roots).found.iter().filter(|found| found.place.is_transcript()) {
+    for found in scan(fs, roots).found.iter().filter(|found| found.kind.is_transcript()) {
         let (size, read) = known.get(&*found.path.to_string_lossy()).copied().unwrap_or_default();
         if size != found.stat.len {
             lag.files += 1;

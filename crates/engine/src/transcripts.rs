@@ -157,6 +157,13 @@ impl TrackedFile {
         }
     }
 
+    /// Nobody will look at the fold for a while: [`RestingFold::rest`].
+    pub(crate) fn rest(&mut self) {
+        if let Fold::Main(fold) = &mut self.fold {
+            fold.rest();
+        }
+    }
+
     /// The clock has been set back to `now`.
     pub fn turn_back(&mut self, now: Timestamp) {
         if let Fold::Main(fold) = &mut self.fold {

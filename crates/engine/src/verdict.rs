@@ -97,7 +97,8 @@ pub fn verdict(makings: &Makings<'_>) -> Option<Verdict> {
         transcript,
         instances: &instances,
         gone: makings.registry.gone(makings.id),
-        registry_readable: makings.session.is_some_and(|session| makings.registry.readable(&session.root)),
+        registry_readable: (makings.session.and_then(|session| session.root.as_ref()))
+            .is_some_and(|root| makings.registry.readable(root)),
         expects_registry: expects,
         hooks: hooks.as_ref(),
         status_file: makings.status_file,

@@ -1,4 +1,4 @@
-//! Damage to the database: it is noted where it is met, looked for at the next start, and what has it is set aside.
+//! Damage to the database: it is noted where it is met, and looked for at the next start.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -27,6 +27,11 @@ impl Suspicion {
             Ok(boot) => boot.is_empty() || boot != this_boot(),
             Err(error) => error.kind() != std::io::ErrorKind::NotFound,
         }
+    }
+
+    /// Whether what is noted counts for later boots alone: a writer goes past the log, or was killed while it did.
+    pub fn is_for_later_boots(&self) -> bool {
+        self.is_there() && !self.is_raised()
     }
 
     pub fn raise(&self) {
@@ -110,25 +115,6 @@ fn read_texts(sql: &Connection) -> rusqlite::Result<()> {
         }
     }
     Ok(())
-}
-
-/// Gives a damaged database another name, together with its companions: what can still be saved may be in them.
-pub(crate) fn set_aside(path: &Path) -> Result<PathBuf, StoreError> {
-    let name = |suffix: &str| beside(path, suffix);
-    let seconds =
-        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let mut aside = format!(".corrupt-{seconds}");
-    // Twice within a second must not lose the first.
-    for again in 1.. {
-        if !name(&aside).exists() {
-            break;
-        }
-        aside = format!(".corrupt-{seconds}-{again}");
-    }
-    for companion in ["-wal", "-shm", "-journal", ""] {
-        folder::rename_if_there(&name(companion), &name(&format!("{aside}{companion}")))?;
-    }
-    Ok(name(&aside))
 }
 
 /// The path with something at its end.

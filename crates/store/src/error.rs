@@ -4,6 +4,9 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 
+use crate::damage::Suspicion;
+use crate::lock;
+
 /// Why the store could not be opened, read or written. Nothing that was stored is lost by any of these.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -25,6 +28,18 @@ pub enum StoreError {
     Locked {
         /// The database.
         path: PathBuf,
+    },
+    /// A Watchbill stores everything for the first time, past the log, so that nobody can read while a step of it is
+    /// written.
+    #[error(
+        "{} is being filled for the first time, by {}; nothing has to be ended: try again in a moment",
+        .path.display(), who(*.held_by)
+    )]
+    BeingFilled {
+        /// The database.
+        path: PathBuf,
+        /// Process id of the writer, where the lock file names one.
+        held_by: Option<u32>,
     },
     /// This process only reads, since another one writes.
     #[error("{} is written by {}; nothing was changed: ask that one, or end it first", .path.display(), who(*.held_by))]
@@ -135,8 +150,26 @@ impl StoreError {
         }
     }
 
+    /// The same for whoever only reads: the lock that is in the way may be our own writer's, who says so in a note about
+    /// damage.
+    pub(crate) fn met_by_reader(self) -> Self {
+        match self {
+            Self::Locked { path } if Suspicion::of(&path).is_for_later_boots() => {
+                Self::BeingFilled { held_by: path.parent().and_then(lock::last_writer), path }
+            }
+            other => other,
+        }
+    }
+
     /// Whether it may go away by itself: the caller keeps what it has and tries again later.
     pub fn passes(&self) -> bool {
-        matches!(self, Self::Locked { .. } | Self::Full { .. } | Self::ReadOnly { .. } | Self::Io { .. })
+        matches!(
+            self,
+            Self::Locked { .. }
+                | Self::BeingFilled { .. }
+                | Self::Full { .. }
+                | Self::ReadOnly { .. }
+                | Self::Io { .. }
+        )
     }
 }

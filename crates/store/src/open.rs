@@ -8,7 +8,7 @@ use rusqlite::Connection;
 
 use crate::at_hand::AtHand;
 use crate::connect;
-use crate::damage::{self, Suspicion, set_aside};
+use crate::damage::{self, Suspicion};
 use crate::index::{Care, Lag};
 use crate::lock::{self, Asked, WriterLock};
 use crate::log::{LogPages, note_length};
@@ -118,16 +118,27 @@ impl Store {
     fn open_writer(data_dir: &Path, lock: WriterLock) -> Result<Self, StoreError> {
         let path = data_dir.join(DATABASE);
         let suspect = Suspicion::of(&path);
-        let (sql, origin) = match connect::writer(&path, suspect.is_raised()) {
+        let mut left_over = salvage::left_over(&path)?;
+        let (mut sql, mut origin) = match connect::writer(&path, suspect.is_raised()) {
             Err(StoreError::Damaged { detail, .. }) => {
-                let to = set_aside(&path)?;
+                let to = salvage::set_aside(&path)?;
                 tracing::warn!(path = %path.display(), to = %to.display(), detail, "a damaged store is set aside");
-                let mut sql = connect::writer(&path, false)?.0;
-                let saved = salvage::from(&to, &mut sql).map_err(|e| StoreError::of(&path, &e))?;
-                (sql, Origin::SetAside { to, detail, saved })
+                left_over = Some(to.clone());
+                (connect::writer(&path, false)?.0, Origin::SetAside { to, detail, saved: 0 })
             }
             other => other?,
         };
+        if let Some(to) = left_over {
+            let rows = salvage::take_over(&path, &to, &mut sql).map_err(|e| StoreError::of(&path, &e))?;
+            match &mut origin {
+                Origin::SetAside { saved, .. } => *saved = rows,
+                _ if rows > 0 => {
+                    let detail = "the start that was to take over from it was ended".to_owned();
+                    origin = Origin::SetAside { to, detail, saved: rows };
+                }
+                _ => {}
+            }
+        }
         let mut store = Self {
             sql,
             path,
@@ -185,6 +196,10 @@ impl Store {
     }
 
     fn open_reader(data_dir: &Path, held_by: Option<u32>) -> Result<Self, StoreError> {
+        Self::try_to_read(data_dir, held_by).map_err(StoreError::met_by_reader)
+    }
+
+    fn try_to_read(data_dir: &Path, held_by: Option<u32>) -> Result<Self, StoreError> {
         let path = data_dir.join(DATABASE);
         if folder::size(&path) == 0 {
             return Err(StoreError::Absent { path });
@@ -305,7 +320,10 @@ impl Store {
 
     /// What SQLite said, as one of our kinds. Of damage the next start is told.
     pub(crate) fn fault(&self, error: &rusqlite::Error) -> StoreError {
-        let fault = StoreError::of(&self.path, error);
+        let fault = match self.access {
+            Access::Writer => StoreError::of(&self.path, error),
+            Access::Reader { .. } => StoreError::of(&self.path, error).met_by_reader(),
+        };
         // A statement that is refused may be a damaged schema.
         if let StoreError::Damaged { .. } | StoreError::IndexDamaged { .. } | StoreError::Sql { .. } = fault {
             Suspicion::of(&self.path).raise();

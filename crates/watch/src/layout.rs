@@ -1,7 +1,7 @@
 //! What a path below the agent's folder is, from its name alone.
 
 use std::borrow::Cow;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::path::{Component, Path};
 use std::sync::Arc;
 
@@ -12,15 +12,11 @@ use watchbill_core::ids::SessionId;
 pub enum Place {
     /// `projects/<project>/<session>.jsonl`.
     Transcript {
-        /// The project folder's name, which does not lead back to a path.
-        project: OsString,
         /// The file's stem.
         session: SessionId,
     },
     /// `projects/<project>/<session>/subagents/agent-<agent>.jsonl`, or deeper under `workflows/`.
     Subagent {
-        /// The project folder's name.
-        project: OsString,
         /// The parent session.
         session: SessionId,
         /// The subagent's id.
@@ -28,8 +24,6 @@ pub enum Place {
     },
     /// `…/subagents/agent-<agent>.meta.json`, beside the subagent's transcript.
     SubagentMeta {
-        /// The project folder's name.
-        project: OsString,
         /// The parent session.
         session: SessionId,
         /// The subagent's id.
@@ -37,8 +31,6 @@ pub enum Place {
     },
     /// `projects/<project>/agent-<hex>.jsonl` of clients before 2.1.2: its records name the parent session.
     FlatSubagent {
-        /// The project folder's name.
-        project: OsString,
         /// The subagent's id.
         agent: Arc<str>,
     },
@@ -66,6 +58,32 @@ impl Place {
     }
 }
 
+/// What kind of [`Place`] it is, without the names in it: at most starts nobody asks for those of thousands of files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// [`Place::Transcript`].
+    Transcript,
+    /// [`Place::Subagent`].
+    Subagent,
+    /// [`Place::SubagentMeta`].
+    SubagentMeta,
+    /// [`Place::FlatSubagent`].
+    FlatSubagent,
+    /// [`Place::Registry`].
+    Registry,
+    /// [`Place::Marker`].
+    Marker,
+    /// [`Place::StatusFile`].
+    StatusFile,
+}
+
+impl Kind {
+    /// Whether this is a file of appended records.
+    pub fn is_transcript(self) -> bool {
+        matches!(self, Self::Transcript | Self::Subagent | Self::FlatSubagent)
+    }
+}
+
 /// The folder of transcripts below the agent's folder.
 pub const PROJECTS: &str = "projects";
 /// The folder of registry files below the agent's folder.
@@ -81,9 +99,9 @@ pub fn classify(relative: &Path) -> Option<Place> {
     recognize(relative).map(Recognized::place)
 }
 
-/// Whether [`classify`] knows the path: without putting anything together for it.
-pub fn is_known(relative: &Path) -> bool {
-    recognize(relative).is_some()
+/// The kind of what [`classify`] gives: without putting anything together for it.
+pub fn kind_of(relative: &Path) -> Option<Kind> {
+    recognize(relative).map(|place| place.kind())
 }
 
 /// The path below a root; `None` for one that is not there. What is spelled alike is compared as it is spelled: to take
@@ -105,33 +123,40 @@ pub fn below<'p>(root: &Path, path: &'p Path) -> Option<&'p Path> {
 
 /// A place that borrows its names from the path.
 enum Recognized<'p> {
-    Transcript { project: &'p OsStr, session: &'p [u8] },
-    Subagent { project: &'p OsStr, session: &'p OsStr, agent: &'p [u8], meta: bool },
-    FlatSubagent { project: &'p OsStr, agent: &'p [u8] },
+    Transcript { session: &'p [u8] },
+    Subagent { session: &'p OsStr, agent: &'p [u8], meta: bool },
+    FlatSubagent { agent: &'p [u8] },
     Registry { pid: u32 },
     Marker { session: &'p [u8] },
     StatusFile { session: &'p [u8] },
 }
 
 impl Recognized<'_> {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Transcript { .. } => Kind::Transcript,
+            Self::Subagent { meta: false, .. } => Kind::Subagent,
+            Self::Subagent { meta: true, .. } => Kind::SubagentMeta,
+            Self::FlatSubagent { .. } => Kind::FlatSubagent,
+            Self::Registry { .. } => Kind::Registry,
+            Self::Marker { .. } => Kind::Marker,
+            Self::StatusFile { .. } => Kind::StatusFile,
+        }
+    }
+
     fn place(self) -> Place {
         let id = |name: &[u8]| SessionId::new(&text_of(name));
         let text = |name: &[u8]| Arc::from(text_of(name));
         match self {
-            Self::Transcript { project, session } => {
-                Place::Transcript { project: project.to_owned(), session: id(session) }
-            }
-            Self::Subagent { project, session, agent, meta } => {
-                let project = project.to_owned();
+            Self::Transcript { session } => Place::Transcript { session: id(session) },
+            Self::Subagent { session, agent, meta } => {
                 let (session, agent) = (id(session.as_encoded_bytes()), text(agent));
                 match meta {
-                    true => Place::SubagentMeta { project, session, agent },
-                    false => Place::Subagent { project, session, agent },
+                    true => Place::SubagentMeta { session, agent },
+                    false => Place::Subagent { session, agent },
                 }
             }
-            Self::FlatSubagent { project, agent } => {
-                Place::FlatSubagent { project: project.to_owned(), agent: text(agent) }
-            }
+            Self::FlatSubagent { agent } => Place::FlatSubagent { agent: text(agent) },
             Self::Registry { pid } => Place::Registry { pid },
             Self::Marker { session } => Place::Marker { session: id(session) },
             Self::StatusFile { session } => Place::StatusFile { session: id(session) },
@@ -154,7 +179,7 @@ fn recognize(relative: &Path) -> Option<Recognized<'_>> {
 
 fn recognize_names<'p>(names: &[&'p OsStr]) -> Option<Recognized<'p>> {
     match names {
-        [first, project, rest @ ..] if *first == PROJECTS => in_project(project, rest),
+        [first, _, rest @ ..] if *first == PROJECTS => in_project(rest),
         [first, name] if *first == SESSIONS => registry_pid(name).map(|pid| Recognized::Registry { pid }),
         [name] => in_working_folder(name),
         [folder, name] if *folder == ".claude" => in_working_folder(name),
@@ -217,22 +242,21 @@ fn in_working_folder(name: &OsStr) -> Option<Recognized<'_>> {
     marker.or_else(|| between(name, b"status.", b".md").map(|session| Recognized::StatusFile { session }))
 }
 
-fn in_project<'p>(project: &'p OsStr, rest: &[&'p OsStr]) -> Option<Recognized<'p>> {
+fn in_project<'p>(rest: &[&'p OsStr]) -> Option<Recognized<'p>> {
     match rest {
         [name] => {
             let stem = stem(name, b".jsonl")?;
             Some(match agent_of(stem) {
-                Some(agent) => Recognized::FlatSubagent { project, agent },
-                None => Recognized::Transcript { project, session: stem },
+                Some(agent) => Recognized::FlatSubagent { agent },
+                None => Recognized::Transcript { session: stem },
             })
         }
         [session, folder, middle @ .., name] if *folder == SUBAGENTS => {
             if middle.first().is_some_and(|first| *first != WORKFLOWS) {
                 return None;
             }
-            let of_agent = |stem, meta| {
-                agent_of(stem).map(|agent| Recognized::Subagent { project, session, agent, meta })
-            };
+            let of_agent =
+                |stem, meta| agent_of(stem).map(|agent| Recognized::Subagent { session, agent, meta });
             match stem(name, b".jsonl") {
                 Some(stem) => of_agent(stem, false),
                 None => of_agent(stem(name, b".meta.json")?, true),
@@ -266,35 +290,28 @@ fn registry_pid(name: &OsStr) -> Option<u32> {
 mod tests {
     use super::*;
 
-    fn transcript(project: &str, session: &str) -> Option<Place> {
-        Some(Place::Transcript { project: project.into(), session: SessionId::new(session) })
+    fn transcript(session: &str) -> Option<Place> {
+        Some(Place::Transcript { session: SessionId::new(session) })
     }
 
     fn subagent(agent: &str) -> Option<Place> {
-        Some(Place::Subagent { project: "p".into(), session: SessionId::new("s"), agent: agent.into() })
+        Some(Place::Subagent { session: SessionId::new("s"), agent: agent.into() })
     }
 
     #[test]
     fn each_place_is_known_by_its_path() {
         let table: &[(&str, Option<Place>)] = &[
-            ("projects/-home-dev/645a2f0b.jsonl", transcript("-home-dev", "645a2f0b")),
-            ("projects/p/a b.c.jsonl", transcript("p", "a b.c")),
+            ("projects/-home-dev/645a2f0b.jsonl", transcript("645a2f0b")),
+            ("projects/p/a b.c.jsonl", transcript("a b.c")),
             ("projects/p/s/subagents/agent-ab12.jsonl", subagent("ab12")),
             ("projects/p/s/subagents/agent-acompact-9.jsonl", subagent("acompact-9")),
             ("projects/p/s/subagents/workflows/wf_1/agent-7.jsonl", subagent("7")),
             ("projects/p/s/subagents/workflows/wf_1/deep/agent-7.jsonl", subagent("7")),
             (
                 "projects/p/s/subagents/agent-7.meta.json",
-                Some(Place::SubagentMeta {
-                    project: "p".into(),
-                    session: SessionId::new("s"),
-                    agent: "7".into(),
-                }),
+                Some(Place::SubagentMeta { session: SessionId::new("s"), agent: "7".into() }),
             ),
-            (
-                "projects/p/agent-0a1b2c3.jsonl",
-                Some(Place::FlatSubagent { project: "p".into(), agent: "0a1b2c3".into() }),
-            ),
+            ("projects/p/agent-0a1b2c3.jsonl", Some(Place::FlatSubagent { agent: "0a1b2c3".into() })),
             ("sessions/8669.json", Some(Place::Registry { pid: 8669 })),
             ("compacted.abc.marker", Some(Place::Marker { session: SessionId::new("abc") })),
             (".claude/compacted.abc.marker", Some(Place::Marker { session: SessionId::new("abc") })),
@@ -303,6 +320,8 @@ mod tests {
         ];
         for (path, expected) in table {
             assert_eq!(classify(Path::new(path)), *expected, "{path}");
+            let told = kind_of(Path::new(path)).map(Kind::is_transcript);
+            assert_eq!(told, expected.as_ref().map(Place::is_transcript), "{path}");
         }
     }
 
@@ -376,9 +395,6 @@ mod tests {
         use std::os::unix::ffi::OsStrExt;
         let project = OsStr::from_bytes(b"caf\xe9");
         let path = Path::new(PROJECTS).join(project).join("s.jsonl");
-        assert_eq!(
-            classify(&path),
-            Some(Place::Transcript { project: project.to_owned(), session: SessionId::new("s") })
-        );
+        assert_eq!(classify(&path), transcript("s"));
     }
 }

@@ -5,6 +5,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use crate::fs::{FileKind, FileStat, kind_of};
 
@@ -28,53 +29,123 @@ impl NameKind {
 pub(crate) type TakesName<'t> =
     dyn FnMut(PathBuf, io::Result<NameKind>, &dyn Fn() -> io::Result<FileStat>) + 't;
 
-/// Hands every name in `folder` to `take`; an error is one of the folder's.
+/// A folder that is open: what lies in it is found without the way to it being gone again, which the system would do for
+/// each of thousands.
 #[cfg(target_os = "linux")]
-pub(crate) fn names_in(folder: &Path, take: &mut TakesName<'_>) -> io::Result<()> {
-    use std::ffi::{CStr, OsStr};
-    use std::mem::MaybeUninit;
-    use std::os::unix::ffi::OsStrExt;
+#[derive(Debug)]
+pub(crate) struct OpenFolder(std::os::fd::OwnedFd);
 
-    use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, openat, statat};
-
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let open = openat(CWD, folder, flags, Mode::empty())?;
-    let kind_of = |kind| match kind {
-        FileType::Symlink => NameKind::Link,
-        FileType::RegularFile => NameKind::Plain(FileKind::File),
-        FileType::Directory => NameKind::Plain(FileKind::Dir),
-        _ => NameKind::Plain(FileKind::Other),
-    };
-    let ask = |name: &CStr| Ok(statat(&open, name, AtFlags::SYMLINK_NOFOLLOW)?);
-    // Some hundred names at once, and far more than one needs: 255 bytes on Linux's own file systems, 765 on those of Windows.
-    let mut room = [MaybeUninit::uninit(); 16 << 10];
-    let mut names = RawDir::new(&open, &mut room);
-    while let Some(entry) = names.next() {
-        let entry = entry?;
-        let name = entry.file_name();
-        if matches!(name.to_bytes(), b"." | b"..") {
-            continue;
-        }
-        let kind = match entry.file_type() {
-            // Old and foreign file systems do not say.
-            FileType::Unknown => ask(name).map(|stat| kind_of(FileType::from_raw_mode(stat.st_mode))),
-            kind => Ok(kind_of(kind)),
-        };
-        let mut path = PathBuf::with_capacity(folder.as_os_str().len() + 1 + name.to_bytes().len());
-        path.push(folder);
-        path.push(OsStr::from_bytes(name.to_bytes()));
-        take(path, kind, &|| ask(name).map(|stat| crate::fs::stat_of_raw(&stat)));
+#[cfg(target_os = "linux")]
+impl OpenFolder {
+    /// Opens the folder at `path`. A name in an `above` that is open is opened from there.
+    pub fn open(path: &Path, above: Option<&Above>) -> io::Result<Self> {
+        Self::open_at(path, above, rustix::fs::OFlags::empty())
     }
-    Ok(())
+
+    /// The same, of a folder that no link stands for. Any error but that nothing is there needs a closer look.
+    pub fn open_itself(path: &Path, above: Option<&Above>) -> io::Result<Self> {
+        Self::open_at(path, above, rustix::fs::OFlags::NOFOLLOW)
+    }
+
+    fn open_at(path: &Path, above: Option<&Above>, more: rustix::fs::OFlags) -> io::Result<Self> {
+        use rustix::fs::{CWD, Mode, OFlags, openat};
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | more;
+        let opened = match above.and_then(|above| Some((above, above.rest_of(path)?))) {
+            Some((above, rest)) => openat(&above.folder.0, rest, flags, Mode::empty()),
+            None => openat(CWD, path, flags, Mode::empty()),
+        };
+        Ok(Self(opened?))
+    }
+
+    /// Hands every name in the folder, which lies at `path`, to `take`; an error is one of the folder's.
+    ///
+    /// Some hundred names are asked for at once, and far more than one needs: 255 bytes on Linux's own file systems, 765
+    /// on those of Windows.
+    pub fn names(&self, path: &Path, take: &mut TakesName<'_>) -> io::Result<()> {
+        use std::ffi::{CStr, OsStr};
+        use std::mem::MaybeUninit;
+        use std::os::unix::ffi::OsStrExt;
+
+        use rustix::fs::{AtFlags, FileType, RawDir, statat};
+
+        let kind_of = |kind| match kind {
+            FileType::Symlink => NameKind::Link,
+            FileType::RegularFile => NameKind::Plain(FileKind::File),
+            FileType::Directory => NameKind::Plain(FileKind::Dir),
+            _ => NameKind::Plain(FileKind::Other),
+        };
+        let ask = |name: &CStr| Ok(statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)?);
+        let mut room = [MaybeUninit::uninit(); 16 << 10];
+        let mut names = RawDir::new(&self.0, &mut room);
+        while let Some(entry) = names.next() {
+            let entry = entry?;
+            let name = entry.file_name();
+            if matches!(name.to_bytes(), b"." | b"..") {
+                continue;
+            }
+            let kind = match entry.file_type() {
+                // Old and foreign file systems do not say.
+                FileType::Unknown => ask(name).map(|stat| kind_of(FileType::from_raw_mode(stat.st_mode))),
+                kind => Ok(kind_of(kind)),
+            };
+            let mut whole = PathBuf::with_capacity(path.as_os_str().len() + 1 + name.to_bytes().len());
+            whole.push(path);
+            whole.push(OsStr::from_bytes(name.to_bytes()));
+            take(whole, kind, &|| ask(name).map(|stat| crate::fs::stat_of_raw(&stat)));
+        }
+        Ok(())
+    }
 }
 
-/// Elsewhere the standard library is asked.
+/// Elsewhere the standard library is asked, by the whole path.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn names_in(folder: &Path, take: &mut TakesName<'_>) -> io::Result<()> {
-    for entry in std::fs::read_dir(folder)? {
-        let entry = entry?;
-        let kind = entry.file_type().map(NameKind::of);
-        take(entry.path(), kind, &|| entry.metadata().map(|meta| crate::fs::stat_of(&meta)));
+#[derive(Debug)]
+pub(crate) struct OpenFolder;
+
+#[cfg(not(target_os = "linux"))]
+impl OpenFolder {
+    pub fn open(_: &Path, _: Option<&Above>) -> io::Result<Self> {
+        Ok(Self)
     }
-    Ok(())
+
+    pub fn open_itself(path: &Path, _: Option<&Above>) -> io::Result<Self> {
+        let meta = std::fs::symlink_metadata(path)?;
+        if meta.is_dir() { Ok(Self) } else { Err(io::ErrorKind::NotADirectory.into()) }
+    }
+
+    pub fn names(&self, path: &Path, take: &mut TakesName<'_>) -> io::Result<()> {
+        for entry in std::fs::read_dir(path)? {
+            let entry = entry?;
+            let kind = entry.file_type().map(NameKind::of);
+            take(entry.path(), kind, &|| entry.metadata().map(|meta| crate::fs::stat_of(&meta)));
+        }
+        Ok(())
+    }
+}
+
+/// An open folder above others, which keep it open until they are looked at.
+#[derive(Debug, Clone)]
+pub(crate) struct Above {
+    folder: Rc<OpenFolder>,
+    /// Bytes of its path.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "whole paths are opened there"))]
+    len: usize,
+}
+
+impl Above {
+    pub fn new(folder: OpenFolder, path: &Path) -> Self {
+        Self { folder: Rc::new(folder), len: path.as_os_str().len() }
+    }
+
+    pub fn folder(&self) -> &OpenFolder {
+        &self.folder
+    }
+
+    /// What of a path that begins with the folder's leads on from there.
+    #[cfg(target_os = "linux")]
+    fn rest_of<'p>(&self, path: &'p Path) -> Option<&'p std::ffi::OsStr> {
+        use std::os::unix::ffi::OsStrExt;
+        let rest = path.as_os_str().as_bytes().get(self.len..)?;
+        Some(std::ffi::OsStr::from_bytes(rest.strip_prefix(b"/").unwrap_or(rest)))
+    }
 }

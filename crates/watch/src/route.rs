@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use notify::event::{EventKind, ModifyKind, RemoveKind, RenameMode};
 
 use crate::hints::{Hint, hints_from_notify};
-use crate::layout::{below, classify, is_known};
+use crate::layout::{below, kind_of};
 use crate::plan::{Plan, Reach};
 
 /// What the callback does with an event.
@@ -88,15 +88,15 @@ impl Routes {
             steps.extend(self.known_as(&path).into_iter().map(|name| Step::Hint(Hint::Tree(name))));
         }
         if let Some((tree, root)) = self.trees.iter().find(|(tree, _)| path.starts_with(tree)) {
-            let place = below(root, &path).and_then(classify);
+            let known = below(root, &path).and_then(kind_of).is_some();
             let is_file = matches!(hint(PathBuf::new()), Hint::File(_));
-            if place.is_none() && path != *tree && may_be_new_folder(kind) {
+            if !known && path != *tree && may_be_new_folder(kind) {
                 // A link to a folder comes as a new file, and a folder made readable as a changed one.
                 steps.insert(Step::Folder(path.clone()));
             }
             // A link to a project goes as a file does, and takes all its transcripts along.
             let project_gone = matches!(kind, EventKind::Remove(_)) && path.parent() == Some(tree.as_path());
-            if place.is_some() || !is_file {
+            if known || !is_file {
                 steps.insert(Step::Hint(hint(path)));
             } else if project_gone {
                 steps.insert(Step::Hint(Hint::Tree(path)));
@@ -105,7 +105,7 @@ impl Routes {
         }
         let Some((dir, name)) = path.parent().zip(path.file_name()) else { return };
         if let Some(root) = self.flats.get(dir)
-            && below(root, &path).is_some_and(is_known)
+            && below(root, &path).and_then(kind_of).is_some()
         {
             steps.insert(Step::Hint(hint(path.clone())));
         }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use watchbill_core::problem::{Problem, ProblemKind};
 
 use crate::fs::{FileId, FileKind, FileStat, Fs, NotRegular, Want, problem, problem_of};
-use crate::layout::{self, Place, below, classify, is_known};
+use crate::layout::{self, Kind, Place, below, classify, kind_of};
 
 /// A file that is ours to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,10 +17,17 @@ pub struct Found {
     pub path: PathBuf,
     /// The canonical root.
     pub root: Arc<Path>,
-    /// What it is.
-    pub place: Place,
+    /// What kind of file it is.
+    pub kind: Kind,
     /// How it stood.
     pub stat: FileStat,
+}
+
+impl Found {
+    /// What it is, by its path.
+    pub fn place(&self) -> Option<Place> {
+        below(&self.root, &self.path).and_then(classify)
+    }
 }
 
 /// What a scan found.
@@ -85,10 +92,11 @@ fn trouble_with_root(fs: &dyn Fs, root: &Path) -> Option<Problem> {
 /// What is at or below one path: the answer to a hint. `roots` are canonical, as [`canonical_roots`] gives them.
 ///
 /// Nothing is found for a path that is gone; whoever knows files at or below it must `stat` them.
-pub fn scan_path(fs: &dyn Fs, roots: &[PathBuf], path: &Path) -> Scan {
+pub fn scan_path(fs: &dyn Fs, roots: &[impl AsRef<Path>], path: &Path) -> Scan {
     let mut scan = Scan::default();
     // The innermost root, should one lie in another.
-    let root = roots.iter().filter(|root| path.starts_with(root)).max_by_key(|root| root.as_os_str().len());
+    let above = roots.iter().map(AsRef::as_ref).filter(|root: &&Path| path.starts_with(root));
+    let root = above.max_by_key(|root| root.as_os_str().len());
     if let Some(root) = root {
         // It may be the root that is gone, and all that is below with it.
         scan.problems.extend(trouble_with_root(fs, root));
@@ -105,13 +113,12 @@ pub fn scan_path(fs: &dyn Fs, roots: &[PathBuf], path: &Path) -> Scan {
 }
 
 fn walk(fs: &dyn Fs, root: &Path, top: &Path, scan: &mut Scan) {
-    let place_of = |path: &Path| below(root, path).and_then(classify);
-    let is_ours = |path: &Path| below(root, path).is_some_and(is_known);
+    let kind_at = |path: &Path| below(root, path).and_then(kind_of);
     let mut wrong = Vec::new();
     let walk = fs.walk(top, &mut |path, kind| match kind {
-        FileKind::File | FileKind::Other => is_ours(path).into(),
+        FileKind::File | FileKind::Other => kind_at(path).is_some().into(),
         FileKind::Dir => {
-            if is_ours(path) {
+            if kind_at(path).is_some() {
                 wrong.push(path.to_owned());
             }
             worth_entering(root, path)
@@ -120,9 +127,9 @@ fn walk(fs: &dyn Fs, root: &Path, top: &Path, scan: &mut Scan) {
     let shared: Arc<Path> = Arc::from(root);
     scan.found.reserve(walk.files.len());
     for (path, stat) in walk.files {
-        match (place_of(&path), stat.kind) {
-            (Some(place), FileKind::File) => {
-                scan.found.push(Found { path, root: Arc::clone(&shared), place, stat })
+        match (kind_at(&path), stat.kind) {
+            (Some(kind), FileKind::File) => {
+                scan.found.push(Found { path, root: Arc::clone(&shared), kind, stat })
             }
             (Some(_), _) => wrong.push(path),
             (None, _) => {}

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use watchbill_core::problem::{Problem, ProblemKind};
 
 use crate::fs::{FileId, FileKind, FileStat, Walk, Want, problem, problem_of, stat_of};
-use crate::names::{NameKind, names_in};
+use crate::names::{Above, NameKind, OpenFolder};
 
 /// Everything at or below `top` that is wanted; see [`crate::fs::Fs::walk`].
 pub fn walk(top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> Want) -> Walk {
@@ -17,24 +17,30 @@ pub fn walk(top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> Want) -> Walk {
     let mut waiting = Vec::new();
     match stat(top) {
         Ok(stat) if stat.kind == FileKind::Dir => {
-            waiting.extend(want(top, FileKind::Dir).only().map(|only| (top.to_owned(), only)));
+            let only = want(top, FileKind::Dir).only();
+            waiting.extend(only.map(|only| Waiting { path: top.to_owned(), only, way: Way::From(None) }));
         }
         Ok(stat) => walk.files.push((top.to_owned(), stat)),
         Err(error) => walk.problems.extend(problem_of(top, &error)),
     }
-    while let Some((folder, only)) = waiting.pop() {
+    while let Some(Waiting { path: folder, only, way }) = waiting.pop() {
         let mut take = |met: Result<Met, Trouble>| match met {
-            Ok(Met::Folder(path, only)) => waiting.push((path, only)),
+            Ok(Met::Folder(folder)) => waiting.push(folder),
             Ok(Met::File(path, stat)) => walk.files.push((path, stat)),
             Ok(Met::Unwanted) => {}
             Err(Trouble::Io(error)) => walk.problems.extend(problem_of(&folder, &error)),
             Err(Trouble::At(problem)) => walk.problems.extend(problem),
         };
         if let Some(name) = only {
-            take(look_for(top, folder.join(name), want));
+            take(look_for(top, folder.join(name), way, want));
             continue;
         }
-        let listed = names_in(&folder, &mut |path, kind, own| take(look(top, path, kind, own, want)));
+        let listed = way.open(&folder).and_then(|open| {
+            let above = Above::new(open, &folder);
+            above.folder().names(&folder, &mut |path, kind, own| {
+                take(look(top, Some(&above), path, kind, own, want));
+            })
+        });
         if let Err(error) = listed {
             take(Err(Trouble::Io(error)));
         }
@@ -42,9 +48,34 @@ pub fn walk(top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> Want) -> Walk {
     walk
 }
 
+/// A folder that is still to be looked at.
+struct Waiting {
+    path: PathBuf,
+    /// The one name in it that matters.
+    only: Option<&'static str>,
+    way: Way,
+}
+
+/// How a folder is opened.
+enum Way {
+    /// From an open folder above it, or by its whole path.
+    From(Option<Above>),
+    /// It is open.
+    Open(OpenFolder),
+}
+
+impl Way {
+    fn open(self, path: &Path) -> io::Result<OpenFolder> {
+        match self {
+            Self::From(above) => OpenFolder::open(path, above.as_ref()),
+            Self::Open(folder) => Ok(folder),
+        }
+    }
+}
+
 /// What a name in a folder turned out to be.
 enum Met {
-    Folder(PathBuf, Option<&'static str>),
+    Folder(Waiting),
     File(PathBuf, FileStat),
     Unwanted,
 }
@@ -56,19 +87,35 @@ enum Trouble {
     At(Option<Problem>),
 }
 
-/// Looks at the one place in a folder that matters, which need not be there.
+/// Looks at the one place in a folder that matters, which need not be there. Mostly it is a plain folder or nothing, and
+/// to open it says which; only of anything else is asked what it is.
 fn look_for(
     top: &Path,
     path: PathBuf,
+    way: Way,
     want: &mut dyn FnMut(&Path, FileKind) -> Want,
 ) -> Result<Met, Trouble> {
+    let above = match way {
+        Way::From(above) => above,
+        Way::Open(_) => None,
+    };
+    match OpenFolder::open_itself(&path, above.as_ref()) {
+        Ok(open) => {
+            let only = want(&path, FileKind::Dir).only();
+            let way = Way::Open(open);
+            return Ok(only.map_or(Met::Unwanted, |only| Met::Folder(Waiting { path, only, way })));
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Met::Unwanted),
+        Err(_) => {}
+    }
     let meta = std::fs::symlink_metadata(&path).map_err(Trouble::Io)?;
-    look(top, path, Ok(NameKind::of(meta.file_type())), &|| Ok(stat_of(&meta)), want)
+    look(top, above.as_ref(), path, Ok(NameKind::of(meta.file_type())), &|| Ok(stat_of(&meta)), want)
 }
 
-/// Looks at one place; `own` is its `stat`, should it be no link.
+/// Looks at one place in the open folder `above`; `own` is its `stat`, should it be no link.
 fn look(
     top: &Path,
+    above: Option<&Above>,
     path: PathBuf,
     kind: io::Result<NameKind>,
     own: &dyn Fn() -> io::Result<FileStat>,
@@ -94,7 +141,7 @@ fn look(
     }
     let Some(only) = want(&path, kind).only() else { return Ok(Met::Unwanted) };
     if kind == FileKind::Dir {
-        return Ok(Met::Folder(path, only));
+        return Ok(Met::Folder(Waiting { path, only, way: Way::From(above.cloned()) }));
     }
     let stat = match target {
         Some(target) => target,

@@ -39,7 +39,7 @@ pub struct Chain {
     pub segment_count: u32,
 }
 
-/// All work chains.
+/// Work chains: all of them, or those that were asked for.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Chains {
     chains: Vec<Chain>,
@@ -86,19 +86,26 @@ impl<'c> IntoIterator for &'c Chains {
     }
 }
 
-/// Puts the chains together.
+/// Puts the chains of the `wanted` sessions together.
 pub(super) fn assemble(
     nodes: &Nodes<'_>,
     forest: &Forest,
     announced: &Announced,
     names: &BTreeMap<ChainId, Arc<str>>,
+    wanted: &dyn Fn(&SessionId) -> bool,
 ) -> Chains {
     let root = roots(forest);
+    let mut needed = vec![false; nodes.len()];
+    for (number, _) in nodes.iter().filter(|(_, node)| node.seen && wanted(node.id)) {
+        needed[root[number]] = true;
+    }
     let (mut members, mut children, mut forks) =
         (vec![Vec::new(); nodes.len()], vec![Vec::new(); nodes.len()], vec![Vec::new(); nodes.len()]);
     for (number, _) in nodes.iter().filter(|(_, node)| node.seen) {
-        members[root[number]].push(number);
-        if let Some(parent) = forest.origins[number].parent() {
+        if needed[root[number]] {
+            members[root[number]].push(number);
+        }
+        if let Some(parent) = forest.origins[number].parent().filter(|parent| needed[root[parent.from]]) {
             if parent.continues {
                 children[parent.from].push(number);
             } else if nodes[parent.from].seen {
@@ -121,9 +128,9 @@ pub(super) fn assemble(
         let forks = &forks[first];
         chains.push(Assembly { nodes, forest, announced, order, forks, names }.chain(first));
     }
-    let mut by_session = HashMap::with_capacity(nodes.len());
-    let seen = nodes.iter().filter(|(_, node)| node.seen);
-    by_session.extend(seen.map(|(number, node)| (node.id.clone(), place[root[number]])));
+    let listed = nodes.iter().filter(|(number, node)| node.seen && needed[root[*number]]);
+    let mut by_session = HashMap::with_capacity(chains.iter().map(|chain| chain.sessions.len()).sum());
+    by_session.extend(listed.map(|(number, node)| (node.id.clone(), place[root[number]])));
     Chains { chains, by_session }
 }
 

@@ -37,6 +37,7 @@ pub struct Lineage {
     /// The segments of the file, in order; at least one.
     pub segments: Vec<Segment>,
     /// Every `cwd` met, the launch folder first; at most [`CWD_LIMIT`].
+    #[serde(deserialize_with = "crate::shared_text::all")]
     pub cwds: Vec<Arc<str>>,
     /// The person's own title, on one line.
     pub custom_title: Option<Arc<str>>,

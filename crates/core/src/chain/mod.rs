@@ -22,4 +22,4 @@ pub use chains::{Chain, Chains};
 pub use lineage::{BeganBy, HookMove, Lineage, Marker, MoveCause, RegistryMove, Segment};
 pub use link::{Link, LinkConfidence, LinkReason};
 pub use marker::{MarkerError, MarkerKey, parse_marker};
-pub use resolve::{Facts, ManualLink, resolve};
+pub use resolve::{Facts, ManualLink, resolve, resolve_for};

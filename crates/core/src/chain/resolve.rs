@@ -117,11 +117,17 @@ impl ManualLink {
 /// The result depends on the facts alone, not on their order. Every session with a transcript and every
 /// live session is in exactly one chain; links between sessions never form a cycle, whatever the facts say.
 pub fn resolve(facts: &Facts<'_>) -> Chains {
+    resolve_for(facts, &|_| true)
+}
+
+/// The chains that hold a `wanted` session, as [`resolve`] gives them: whoever shows few sessions need not have the chains of
+/// thousands put together.
+pub fn resolve_for(facts: &Facts<'_>, wanted: &dyn Fn(&SessionId) -> bool) -> Chains {
     let nodes = Nodes::collect(facts);
     let copies = Copies::find(&nodes);
     let parents = find_parents(&nodes, &copies, facts);
     let mut forest = Forest::grow(&nodes, parents, facts);
     let mut announced = apply_markers(&nodes, &mut forest, facts);
     announced.add_hooks(&nodes, &forest, facts);
-    assemble(&nodes, &forest, &announced, facts.names)
+    assemble(&nodes, &forest, &announced, facts.names, wanted)
 }

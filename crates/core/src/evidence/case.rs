@@ -224,6 +224,12 @@ impl<'a> Case<'a> {
         let decays = self.claim.filter(|c| !c.is_certain() || c.word.is_some_and(Word::is_quiet));
         let idle = decays.map(|claim| self.idle_at(claim));
         let settled = decays.and_then(|claim| words::settled_at(&e.transcript?, claim.at));
+        // A process whose word does not count is quoted all the same, with how the turn ended.
+        let quiet = |i: &&InstanceWitness| {
+            matches!(i.entry.status, Some(RegistryStatus::Idle | RegistryStatus::Shell))
+        };
+        let quoted = e.instances.iter().filter(|_| e.live).filter(quiet);
+        let quoted = quoted.filter_map(|i| words::settled_at(&e.transcript?, status_time(i, e.now)));
         let hooks =
             e.hooks.filter(|_| e.live).into_iter().flat_map(|hooks| heard::turning_points(hooks, e.timeouts));
         let rests = self.heard().map(|heard| self.rests_until(&heard));
@@ -231,7 +237,7 @@ impl<'a> Case<'a> {
         let ended = e.transcript.filter(|_| compacting).map(|t| t.since + GRACE);
         let file = e.status_file.map(|file| file.until(e.now));
         let times = [idle, self.unclaimed_at(), self.lull_until(), settled, rests, ended, file];
-        times.into_iter().flatten().chain(hooks).filter(|at| *at > e.now).min()
+        times.into_iter().flatten().chain(quoted).chain(hooks).filter(|at| *at > e.now).min()
     }
 }
 

@@ -33,6 +33,8 @@ pub struct Kept {
     timeouts: Timeouts,
     noting: bool,
     stirred_at: Option<Timestamp>,
+    /// How far its clock has gone meanwhile.
+    advanced_to: Option<Timestamp>,
     /// Somebody has looked further.
     fold: OnceCell<Box<SessionFold>>,
 }
@@ -49,11 +51,19 @@ impl Kept {
         if let Some(at) = self.stirred_at {
             fold.subagent_active(at, &mut Vec::new());
         }
+        if let Some(to) = self.advanced_to {
+            fold.advance(to, &mut Vec::new());
+        }
         Box::new(fold)
     }
 
     fn is_resting(&self) -> bool {
         self.fold.get().is_none()
+    }
+
+    /// Nothing has been made of it that depends on the order of what happens to it.
+    fn is_untouched(&self) -> bool {
+        self.is_resting() && self.advanced_to.is_none()
     }
 }
 
@@ -64,9 +74,9 @@ impl RestingFold {
     /// As for [`SessionFold::restore`].
     pub fn restore(bytes: &[u8], id: &SessionId, timeouts: Timeouts) -> Result<Self, SnapshotError> {
         let (front, body) = Front::read(bytes, id)?;
-        let fold = OnceCell::new();
-        let kept = Kept { front, body: body.into(), timeouts, noting: false, stirred_at: None, fold };
-        Ok(Self::Kept(Box::new(kept)))
+        let (stirred_at, advanced_to, fold) = (None, None, OnceCell::new());
+        let body = body.into();
+        Ok(Self::Kept(Box::new(Kept { front, body, timeouts, noting: false, stirred_at, advanced_to, fold })))
     }
 
     /// Whether nobody has looked further than the front.
@@ -130,7 +140,7 @@ impl RestingFold {
     /// [`SessionFold::set_timeouts`].
     pub fn set_timeouts(&mut self, timeouts: Timeouts) {
         match self {
-            Self::Kept(kept) if kept.is_resting() => kept.timeouts = timeouts,
+            Self::Kept(kept) if kept.is_untouched() => kept.timeouts = timeouts,
             _ => self.whole_mut().set_timeouts(timeouts),
         }
     }
@@ -138,15 +148,35 @@ impl RestingFold {
     /// [`SessionFold::subagent_active`].
     pub fn subagent_active(&mut self, at: Timestamp, out: &mut Vec<Effect>) {
         match self {
-            Self::Kept(kept) if kept.is_resting() => kept.stirred_at = kept.stirred_at.max(Some(at)),
+            Self::Kept(kept) if kept.is_untouched() => kept.stirred_at = kept.stirred_at.max(Some(at)),
             _ => self.whole_mut().subagent_active(at, out),
         }
     }
 
-    /// [`SessionFold::turn_back`]: the clock has not moved what rests.
+    /// [`SessionFold::advance`]. A fold that rests goes on resting: what the clock makes of it shows when somebody looks.
+    pub fn advance(&mut self, now: Timestamp, out: &mut Vec<Effect>) {
+        match self {
+            Self::Kept(kept) => {
+                kept.advanced_to = kept.advanced_to.max(Some(now));
+                if let Some(fold) = kept.fold.get_mut() {
+                    fold.advance(now, out);
+                }
+            }
+            Self::Whole(fold) => fold.advance(now, out),
+        }
+    }
+
+    /// [`SessionFold::turn_back`]: the clock has not moved what nobody has touched.
     pub fn turn_back(&mut self, now: Timestamp) {
-        if !self.is_resting() {
+        if !matches!(self, Self::Kept(kept) if kept.is_untouched()) {
             self.whole_mut().turn_back(now);
+        }
+    }
+
+    /// Gives back the memory that looking further has taken, as long as nothing else has happened to what was kept.
+    pub fn rest(&mut self) {
+        if let Self::Kept(kept) = self {
+            kept.fold.take();
         }
     }
 

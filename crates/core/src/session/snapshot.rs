@@ -89,9 +89,15 @@ impl Front<'static> {
     /// From the head of the session `id`; what follows the front is given too.
     pub fn read<'b>(bytes: &'b [u8], id: &SessionId) -> Result<(Self, &'b [u8]), SnapshotError> {
         let (content, rest) = seal::open(bytes)?;
-        let (front, body) = postcard::take_from_bytes::<Self>(content).map_err(|_| SnapshotError::Damaged)?;
+        let (mut front, body) =
+            postcard::take_from_bytes::<Self>(content).map_err(|_| SnapshotError::Damaged)?;
         let ours = front.lineage.session == *id && !front.lineage.segments.is_empty();
-        if ours && rest.is_empty() { Ok((front, body)) } else { Err(SnapshotError::Damaged) }
+        if !ours || !rest.is_empty() {
+            return Err(SnapshotError::Damaged);
+        }
+        // One text for all who name the session.
+        front.lineage.to_mut().session = id.clone();
+        Ok((front, body))
     }
 
     /// The whole fold.

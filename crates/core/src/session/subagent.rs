@@ -17,6 +17,7 @@ use crate::transcript::record::{Attachment, Block, Body, Record, System};
 /// One subagent. Its records never move the parent's turn; they tell whether it still runs, and its tokens.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct SubagentFold {
+    #[serde(deserialize_with = "crate::shared_text::one")]
     agent: Arc<str>,
     parent: Option<SessionId>,
     seen: IdSet,

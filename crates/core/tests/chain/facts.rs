@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use watchbill_core::chain::{
     BeganBy, Chain, Chains, Facts, HookMove, Lineage, Link, LinkConfidence, LinkReason, ManualLink, Marker,
-    MoveCause, RegistryMove, Segment, resolve,
+    MoveCause, RegistryMove, Segment, resolve, resolve_for,
 };
 use watchbill_core::ids::{ChainId, Instance, RecordId, SessionId};
 use watchbill_core::time::Timestamp;
@@ -207,8 +207,17 @@ impl World {
 
     /// What follows from it.
     pub fn chains(&self) -> Chains {
+        self.told(&|facts| resolve(facts))
+    }
+
+    /// The same of the chains that hold a `wanted` session.
+    pub fn chains_for(&self, wanted: &dyn Fn(&SessionId) -> bool) -> Chains {
+        self.told(&|facts| resolve_for(facts, wanted))
+    }
+
+    fn told(&self, to: &dyn Fn(&Facts<'_>) -> Chains) -> Chains {
         let lineages: Vec<&Lineage> = self.lineages.iter().collect();
-        resolve(&Facts {
+        to(&Facts {
             lineages: &lineages,
             moves: &self.moves,
             hook_moves: &self.hook_moves,

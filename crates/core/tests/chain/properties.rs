@@ -140,6 +140,19 @@ proptest! {
     }
 
     #[test]
+    fn a_chain_that_is_asked_for_is_as_among_all(world in any_world(), wanted in vec(any::<bool>(), NAMES)) {
+        let is_wanted = |session: &SessionId| (0..NAMES).any(|n| wanted[n] && *session == id(&name(n)));
+        let (all, some) = (world.chains(), world.chains_for(&is_wanted));
+        let expected: Vec<_> =
+            all.iter().filter(|chain| chain.sessions.iter().any(is_wanted)).collect();
+        prop_assert_eq!(some.iter().collect::<Vec<_>>(), expected);
+        for session in all.iter().flat_map(|chain| &chain.sessions) {
+            let of = all.of(session).filter(|chain| chain.sessions.iter().any(is_wanted));
+            prop_assert_eq!(some.of(session), of);
+        }
+    }
+
+    #[test]
     fn every_session_is_in_exactly_one_chain(world in any_world()) {
         let chains = world.chains();
         let expected: BTreeSet<SessionId> =

@@ -108,7 +108,7 @@ proptest! {
     #[test]
     fn nobody_can_tell_that_a_fold_rests(
         records in a_transcript(),
-        asked in prop::collection::vec((0u8..7, 0u32..400), 0..8),
+        asked in prop::collection::vec((0u8..8, 0u32..400), 0..12),
     ) {
         let mut kept = Kept::new(&SessionId::new(SESSION));
         for record in &records {
@@ -130,6 +130,7 @@ proptest! {
                 }
                 4 => (plain.advance(when, &mut out), rests.advance(when, &mut out)),
                 5 => (drop(all_of(&plain)), drop(all_of(&rests))),
+                6 => ((), rests.rest()),
                 _ => ((), ()),
             };
             prop_assert_eq!(plain.lineage(), rests.lineage());

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;
 
-use watchbill_watch::layout::Place;
+use watchbill_watch::layout::Kind;
 use watchbill_watch::scan::Found;
 
 use super::Engine;
@@ -14,7 +14,7 @@ impl Engine {
     /// Compares what a scan found with what is known: what is unchanged costs nothing more.
     pub(super) fn reconcile(&mut self, mut found: Vec<Found>, out: &mut Vec<Output>) {
         // At most starts every file is there, and as it was: then each is looked up once, and there is nothing to search for.
-        let is_meta = |found: &Found| matches!(found.place, Place::SubagentMeta { .. });
+        let is_meta = |found: &Found| found.kind == Kind::SubagentMeta;
         let unchanged: Vec<bool> =
             found.iter().map(|found| !is_meta(found) && self.is_unchanged(found)).collect();
         let known = |(found, unchanged): &(&Found, &bool)| **unchanged || self.is_known(found);
@@ -44,15 +44,15 @@ impl Engine {
     }
 
     fn is_known(&self, found: &Found) -> bool {
-        match found.place {
-            Place::Registry { .. } => self.registry.contains(&found.path),
+        match found.kind {
+            Kind::Registry => self.registry.contains(&found.path),
             _ => self.files.contains(&found.path),
         }
     }
 
     /// Whether a found file is as it was when it was read, or its companion is.
     pub(super) fn is_unchanged(&mut self, found: &Found) -> bool {
-        if let Place::SubagentMeta { .. } = found.place {
+        if found.kind == Kind::SubagentMeta {
             let transcript = found.path.with_extension("").with_extension("jsonl");
             let stamp = MetaStamp { mtime: found.stat.mtime, len: found.stat.len };
             return self.files.get(&transcript).is_some_and(|file| file.meta() == Some(stamp));

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use watchbill_core::problem::ProblemKind;
 use watchbill_core::time::Timestamp;
@@ -11,9 +12,15 @@ use watchbill_watch::hints::Hint;
 use watchbill_watch::layout::{self, Place};
 use watchbill_watch::scan::{Found, Scan, canonical_roots, scan, scan_path};
 
-use super::{Due, Engine};
+use super::{Due, Engine, World};
 use crate::files::{ByWords, FilePath};
 use crate::input::Output;
+use crate::settings::Settings;
+
+/// The roots by their one true spelling.
+pub(super) fn roots_of(world: &World, settings: &Settings) -> Vec<Arc<Path>> {
+    canonical_roots(&*world.fs, &settings.roots).into_iter().map(Arc::from).collect()
+}
 
 impl Engine {
     pub(super) fn take_hints(&mut self, hints: BTreeSet<Hint>, out: &mut Vec<Output>) {
@@ -53,11 +60,11 @@ impl Engine {
         self.deadlines.set(due, at);
     }
 
-    pub(super) fn place_of(&self, path: &Path) -> Option<(PathBuf, Place)> {
+    pub(super) fn place_of(&self, path: &Path) -> Option<(&Arc<Path>, Place)> {
         let below = self.roots.iter().filter_map(|root| Some((root, layout::below(root, path)?)));
         // The innermost root, should one lie in another.
         let (root, relative) = below.max_by_key(|(root, _)| root.as_os_str().len())?;
-        Some((root.clone(), layout::classify(relative)?))
+        Some((root, layout::classify(relative)?))
     }
 
     pub(super) fn look_at_file(&mut self, path: &Path, out: &mut Vec<Output>) {
@@ -136,7 +143,7 @@ impl Engine {
     /// taken: what it says of a file is only a reason to look at it.
     pub(super) fn take_rescan(&mut self, found: Scan, out: &mut Vec<Output>) {
         self.wake(out);
-        self.roots = canonical_roots(&*self.world.fs, &self.settings.roots);
+        self.roots = roots_of(&self.world, &self.settings);
         if self.scan_problems_renewed && self.scan_problems != found.problems {
             // What was wrong then may be right by now, and nobody would tell: only another scan does.
             return self.rescan(out);
@@ -211,12 +218,11 @@ impl Engine {
                 }
                 continue;
             }
-            let Found { path, place, .. } = found;
-            match place {
-                Place::Registry { .. } => self.read_registry(&path, out),
-                Place::SubagentMeta { .. } => self.read_meta(&path),
-                Place::Marker { .. } | Place::StatusFile { .. } => {}
-                place => self.read_transcript(&path, place, out),
+            match found.place() {
+                Some(Place::Registry { .. }) => self.read_registry(&found.path, out),
+                Some(Place::SubagentMeta { .. }) => self.read_meta(&found.path),
+                Some(Place::Marker { .. } | Place::StatusFile { .. }) | None => {}
+                Some(place) => self.read_transcript(&found.path, place, out),
             }
         }
         for path in missing {

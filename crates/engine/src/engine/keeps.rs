@@ -257,6 +257,7 @@ impl Engine {
             Ok((file, kept))
         });
         let Ok((file, kept)) = restored else { return false };
+        let root = Arc::clone(root);
         self.take_kept(path.into(), root, file, &kept);
         true
     }
@@ -276,7 +277,7 @@ impl Engine {
         (self.chains_dirty, self.problems_dirty) = (true, true);
     }
 
-    fn take_kept(&mut self, path: FilePath, root: PathBuf, mut file: TrackedFile, kept: &KeptFile<'_>) {
+    fn take_kept(&mut self, path: FilePath, root: Arc<Path>, mut file: TrackedFile, kept: &KeptFile<'_>) {
         if self.keeping.on {
             file.note_new();
         }
@@ -289,7 +290,7 @@ impl Engine {
                 if session.mains.len() > 1 {
                     self.keeping.of_several.insert(id.clone());
                 }
-                session.root = root;
+                session.root = Some(root);
                 session.requests = fold.requests();
                 session.lineage = Some((path.clone(), fold.lineage_revision()));
                 (session.inherited, session.shared) = (*inherited, shared.clone());

@@ -34,7 +34,8 @@ impl Engine {
         for root in self.roots.clone() {
             let readable = self.world.fs.list(&root.join(layout::SESSIONS)).is_ok();
             if self.registry.set_readable(&root, readable) {
-                let concerned = self.sessions.iter().filter(|(_, session)| session.root == root);
+                let concerned =
+                    self.sessions.iter().filter(|(_, session)| session.root.as_ref() == Some(&root));
                 self.touch(concerned.map(|(id, _)| id.clone()).collect());
             }
         }

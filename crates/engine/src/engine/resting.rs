@@ -49,7 +49,9 @@ impl Engine {
     /// scan has read so far.
     pub fn wake_all(&mut self) -> Vec<Output> {
         let mut out = Vec::new();
-        self.resting.for_good = false;
+        if std::mem::take(&mut self.resting.for_good) {
+            self.resolve_chains();
+        }
         self.wake(&mut out);
         // What is asked or said may be about a chain.
         if std::mem::take(&mut self.chains_behind) {
@@ -73,6 +75,24 @@ impl Engine {
             out.push(Output::Changed);
         }
         self.dirty = changed_since;
+    }
+
+    /// Whether the session has a row, or is about to get one; others stay at rest for good, and nobody asks for their chains.
+    pub(super) fn may_have_row(&self, id: &SessionId) -> bool {
+        !self.resting.for_good || !self.resting.sessions.contains(id) || self.dirty.contains(id)
+    }
+
+    /// Whether there is no session that may have a row.
+    pub(super) fn all_rest_for_good(&self) -> bool {
+        let resting = &self.resting;
+        let all = resting.for_good && self.dirty.is_empty() && self.sessions.len() == resting.sessions.len();
+        all && self.live_sessions().iter().all(|id| resting.sessions.contains(id))
+    }
+
+    /// Whether a session ends its rest whose chain nobody has asked for.
+    pub(super) fn wakes_unchained(&self) -> bool {
+        let resting = &self.resting;
+        resting.for_good && self.dirty.iter().any(|id| resting.sessions.contains(id))
     }
 
     /// How many rows there are in all, put together or not.

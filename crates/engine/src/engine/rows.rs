@@ -23,7 +23,11 @@ impl Engine {
         (self.chains_dirty, self.chains_behind) = (false, false);
         self.chained = self.sessions.len();
         self.work.chains += 1;
-        let chains = self.resolved(&self.words);
+        let chains = match self.all_rest_for_good() {
+            // There is no row to be made, so that nobody asks.
+            true => Chains::default(),
+            false => self.resolved(&self.words, &|id| self.may_have_row(id)),
+        };
         let origins: HashMap<SessionId, SessionId> =
             chains.iter().flat_map(|chain| &chain.links).filter_map(copied_from).collect();
         let live = self.registry.all().map(|witness| &witness.entry.session);
@@ -121,6 +125,9 @@ impl Engine {
                     hidden[n].push(id.clone());
                 }
             }
+            if hidden[0].last() == Some(id) {
+                self.rest(id);
+            }
         }
         self.keeping.rows_are_known();
         let mut changed = false;
@@ -145,6 +152,15 @@ impl Engine {
         let (Some(session), Some(cwd)) = (self.sessions.get_mut(id), cwd) else { return };
         // Looked for when the folder was, which comes before the rows.
         session.repo_root = self.folders.repository(&cwd);
+    }
+
+    /// The roster does not show the session, so that its row is all that is asked of it: thousands of them would be in
+    /// memory twice.
+    fn rest(&mut self, id: &SessionId) {
+        let Some(path) = self.main_file(id).map(|(path, _)| path.to_path_buf()) else { return };
+        if let Some(file) = self.files.get_mut(&path) {
+            file.rest();
+        }
     }
 
     /// Lets subagents that have been silent for too long count as gone; says when the next one will.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use watchbill_core::chain::chains::Chains;
-use watchbill_core::chain::resolve::{Facts, resolve};
+use watchbill_core::chain::resolve::{Facts, resolve_for};
 use watchbill_core::ids::SessionId;
 use watchbill_core::person::{Aside, Change, Known, Refusal, Word, Words, say};
 use watchbill_core::roster::row::Row;
@@ -62,8 +62,8 @@ impl Engine {
         word.clone().with_sessions(|asked| self.find(asked.as_str()))
     }
 
-    /// All chains, if the person had said this.
-    pub(super) fn resolved(&self, words: &Words) -> Chains {
+    /// The chains of these sessions, if the person had said this.
+    pub(super) fn resolved(&self, words: &Words, wanted: &dyn Fn(&SessionId) -> bool) -> Chains {
         let lineages: Vec<_> = self.folds().into_iter().map(RestingFold::lineage).collect();
         let mut markers = self.markers.all(lineages.iter().flat_map(|lineage| &lineage.cwds));
         markers.retain(|marker| self.outlook.until.is_none_or(|until| marker.compacted_at <= until));
@@ -72,7 +72,7 @@ impl Engine {
         let mut hook_moves = self.hooks.moves();
         hook_moves.retain(|moved| self.outlook.until.is_none_or(|until| moved.at <= until));
         let manual: Vec<_> = words.links().iter().cloned().collect();
-        resolve(&Facts {
+        let facts = Facts {
             lineages: &lineages,
             moves: self.registry.moves(),
             hook_moves: &hook_moves,
@@ -82,7 +82,8 @@ impl Engine {
             live_since: &BTreeMap::new(),
             manual: &manual,
             names: words.names(),
-        })
+        };
+        resolve_for(&facts, wanted)
     }
 
     /// Whether what the person has joined is then one chain.
@@ -90,7 +91,7 @@ impl Engine {
         if let Word::Join { session, with } = word {
             let mut words = self.words.clone();
             changes.iter().cloned().for_each(|change| words.apply(change));
-            let chains = self.resolved(&words);
+            let chains = self.resolved(&words, &|_| true);
             let of = |session| chains.of(session).map(|chain| &chain.id);
             if of(session) != of(with) {
                 return Err(Refusal::Circle(session.clone(), with.clone()));

@@ -1,6 +1,7 @@
 //! What a read has changed: lineage, tokens, subagents, files that are gone.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use watchbill_core::chain::link::LinkConfidence;
 use watchbill_core::ids::SessionId;
@@ -43,9 +44,9 @@ impl Engine {
         let Some(fold) = file.main() else { return };
         let lineage = Some((FilePath::from(path), fold.lineage_revision()));
         let requests = fold.requests();
-        let root = self.place_of(path).map(|(root, _)| root);
+        let root = self.place_of(path).map(|(root, _)| Arc::clone(root));
         let Some(session) = self.sessions.get_mut(id) else { return };
-        session.root = root.unwrap_or_default();
+        session.root = root;
         let agents: Vec<FilePath> = match fresh {
             true => session.agents.keys().cloned().collect(),
             false => Vec::new(),

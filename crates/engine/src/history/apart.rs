@@ -22,13 +22,17 @@ impl Worker {
         let Some(mut store) = self.parts.shelf.apart("history: mend")? else { return Err(Refusal::NotOurs) };
         if damage == Damage::Suspected && store.index_is_sound()? {
             self.damage = None;
+            self.retry.done();
             return Ok(());
         }
-        tracing::warn!("the search index is damaged; it is made anew");
+        if self.retry.is_first() {
+            tracing::warn!("the search index is damaged; it is made anew");
+        }
         store.rebuild_index()?;
         drop(store);
         tracing::info!("the search index was made anew");
         self.damage = None;
+        self.retry.done();
         (self.everything, self.untidy, self.wrote) = (true, true, true);
         Ok(())
     }

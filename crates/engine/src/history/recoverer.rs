@@ -10,7 +10,13 @@ use watchbill_store::tables::recoveries::RecoveryRow;
 use watchbill_store::tables::sessions::SessionRow;
 use watchbill_store::{SessionKey, Step, Store, StoreError};
 
-/// Puts right what nobody ended; gives back when to look again.
+/// So much is put right in one step: others wait for the store meanwhile. A first index of many old sessions leaves
+/// thousands of calls that no turn claims.
+const AT_ONCE: usize = 500;
+/// Of so many sessions such calls are looked at in one step.
+const SESSIONS_AT_ONCE: u32 = 32;
+
+/// Puts right what nobody ended, or a part of it; gives back when to look again, which is at once where more is left.
 ///
 /// # Errors
 /// When the store cannot be read or written; then nothing was changed.
@@ -20,9 +26,14 @@ pub fn put_right(
     now: Timestamp,
 ) -> Result<Option<Timestamp>, StoreError> {
     let (keys, views) = views(store)?;
-    let recovery = recover(&views, settings, now);
+    let mut recovery = recover(&views, settings, now);
     if recovery.put_right.is_empty() {
         return Ok(recovery.next);
+    }
+    let orphaned = views.iter().filter(|view| !view.orphans.is_empty()).count();
+    if recovery.put_right.len() > AT_ONCE || orphaned >= SESSIONS_AT_ONCE as usize {
+        recovery.put_right.truncate(AT_ONCE);
+        recovery.next = Some(now);
     }
     let mut step = store.step()?;
     for one in &recovery.put_right {
@@ -73,7 +84,7 @@ fn views(store: &Store) -> Result<Views, StoreError> {
     for stored in store.open_batches()? {
         open.entry(stored.session).or_default().batches.push(stored.batch);
     }
-    for stored in store.orphaned_activities()? {
+    for stored in store.orphaned_activities(SESSIONS_AT_ONCE)? {
         open.entry(stored.session).or_default().orphans.push(stored.activity);
     }
     let mut unknown = Vec::new();

@@ -7,15 +7,15 @@ use std::time::{Duration, Instant};
 
 use watchbill_core::history::{Heard, HistorySettings};
 use watchbill_core::hook::{HookTexts, parse_payload, payload_text};
-use watchbill_core::time::{Millis, Timestamp};
+use watchbill_core::time::Timestamp;
 use watchbill_store::{Access, Store, StoreError};
 use watchbill_watch::layout::{Place, below, classify};
-use watchbill_watch::scan::scan;
 
 use super::apart::Damage;
 use super::historian::{HistorianParts, Task};
 use super::log::Log;
 use super::pace::Pace;
+use super::retry::Retry;
 use super::{HistoryIndex, IndexError, recoverer};
 use crate::archive::Due;
 use crate::hooks_in::HookMessage;
@@ -24,12 +24,8 @@ use crate::hooks_in::HookMessage;
 const PIECE: u64 = 64 << 10;
 /// Files in one slice.
 const SLICE_FILES: usize = 16;
-/// With more files behind than these, the index is put in order when all of them are read.
-const MANY_FILES: usize = 8 * SLICE_FILES;
 /// Pages of the index that are merged in one slice: some milliseconds of work.
 const TIDY_PAGES: u32 = 100;
-/// After a refusal of the store it is left alone for so long.
-const AGAIN: Millis = Millis::from_secs(2);
 
 /// What is to be done, and with what.
 pub(super) struct Worker {
@@ -41,8 +37,8 @@ pub(super) struct Worker {
     /// Older first, so that the newest texts are the last in the store.
     behind: VecDeque<PathBuf>,
     heard: Vec<HookMessage>,
-    /// The store has refused; until then it is left alone.
-    paused_until: Option<Timestamp>,
+    /// The store has refused, and is left alone for a while.
+    pub(super) retry: Retry,
     /// The index is, or may be, damaged, and was not mended yet.
     pub(super) damage: Option<Damage>,
     /// The slice has stored something.
@@ -85,7 +81,7 @@ impl Worker {
             waiting: HashSet::new(),
             behind: VecDeque::new(),
             heard: Vec::new(),
-            paused_until: None,
+            retry: Retry::default(),
             damage: None,
             wrote: false,
             everything: false,
@@ -123,7 +119,7 @@ impl Worker {
         match self.slice() {
             Err(refusal) => self.refused(refusal),
             // What only looks whether there is anything to write says nothing of the store, unless there is nothing.
-            Ok(()) if self.wrote || self.paused_until.is_none() && !self.has_work() => {
+            Ok(()) if self.wrote || self.retry.until().is_none() && !self.has_work() => {
                 self.note_trouble(None)
             }
             Ok(()) => {}
@@ -168,7 +164,7 @@ impl Worker {
     /// How long nothing is to be done; `None`: until something is told.
     fn patience(&self) -> Option<Duration> {
         let clock = &self.parts.clock;
-        match (self.has_work(), self.paused_until) {
+        match (self.has_work(), self.retry.until()) {
             (true, Some(until)) => Some(clock.until(until)),
             (true, None) => Some(Duration::ZERO),
             (false, _) => self.recover_at.into_iter().chain(self.archive_at).min().map(|at| clock.until(at)),
@@ -190,11 +186,13 @@ impl Worker {
                 self.note_trouble(None);
             }
             Refusal::Store(error) => {
+                // What is locked is refused before the work.
+                let dear = self.damage.is_some() && !matches!(error, StoreError::Locked { .. });
+                self.retry.refused(self.parts.clock.now(), dear);
                 if let StoreError::IndexDamaged { .. } = error {
                     self.damage = Some(Damage::Met);
                 }
                 self.note_trouble(Some(&error.to_string()));
-                self.paused_until = Some(self.parts.clock.now() + AGAIN);
                 self.everything = true;
             }
         }
@@ -204,11 +202,9 @@ impl Worker {
     fn slice(&mut self) -> Result<(), Refusal> {
         let now = self.parts.clock.now();
         self.follow_clock(now);
-        // A clock that went back must not keep the history waiting.
-        if self.paused_until.is_some_and(|until| now < until && until.since(now) <= AGAIN) {
+        if self.retry.waits(now) {
             return Ok(());
         }
-        self.paused_until = None;
         if self.damage.is_some() {
             return self.mend();
         }
@@ -323,39 +319,6 @@ impl Worker {
         Ok(())
     }
 
-    /// Files that have grown or changed since they were stored: what was missed while nobody looked.
-    fn find_what_is_behind(&mut self, now: Timestamp) -> Result<(), Refusal> {
-        let found = scan(&*self.parts.fs, &self.parts.roots).found;
-        let mut known = std::collections::HashMap::new();
-        // Before anything is read: what the person has excluded since is not there any more.
-        self.leave_out(now)?;
-        let mut shelf = self.parts.shelf.in_turn("history: what is behind");
-        let store = writer(&mut shelf)?;
-        store.files(&mut |_, file| {
-            known.insert(file.path, file.cursor);
-        })?;
-        drop(shelf);
-        let mut behind: Vec<_> = found
-            .into_iter()
-            .filter(|found| found.place.is_transcript())
-            .filter(|found| {
-                known.get(&*found.path.to_string_lossy()).is_none_or(|cursor| {
-                    (cursor.size, cursor.mtime, cursor.inode)
-                        != (found.stat.len, found.stat.mtime, found.stat.id.ino)
-                })
-            })
-            .map(|found| (found.stat.mtime, found.path))
-            .collect();
-        behind.sort();
-        if behind.len() > MANY_FILES {
-            writer(&mut self.parts.shelf.in_turn("history: much is behind"))?.merge_by_and_by()?;
-            self.untidy = true;
-        }
-        self.behind = behind.into_iter().map(|(_, path)| path).collect();
-        self.may_get_stuck(now);
-        Ok(())
-    }
-
     /// Something new was stored: a turn in it may never end.
     fn may_get_stuck(&mut self, now: Timestamp) {
         self.recover_at.get_or_insert(now + self.parts.recovery.every);
@@ -393,5 +356,6 @@ fn place(roots: &[PathBuf], path: &Path) -> Option<Place> {
     classify(relative).filter(Place::is_transcript)
 }
 
+mod behind;
 #[cfg(test)]
 mod tests;

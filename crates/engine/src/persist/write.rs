@@ -6,6 +6,7 @@ use watchbill_core::chain::link::Link;
 use watchbill_core::ids::SessionId;
 use watchbill_core::roster::row::Row;
 use watchbill_core::session::snapshot::{from_bytes, to_bytes};
+use watchbill_core::time::Timestamp;
 use watchbill_store::tables::links::LinkRow;
 use watchbill_store::tables::sessions::SessionRow;
 use watchbill_store::tables::transitions::TransitionRow;
@@ -31,7 +32,12 @@ impl Forgotten {
 }
 
 /// Stores everything or nothing.
-pub fn write(store: &mut Store, changes: &Changes, forgotten: &Forgotten) -> Result<(), StoreError> {
+pub fn write(
+    store: &mut Store,
+    changes: &Changes,
+    forgotten: &Forgotten,
+    now: Timestamp,
+) -> Result<(), StoreError> {
     let untold = |id: &str| forgotten.is(id) || changes.left_out.contains(id);
     let known = if changes.links.is_some() { store.links()? } else { Vec::new() };
     let mut step = store.step()?;
@@ -50,7 +56,7 @@ pub fn write(store: &mut Store, changes: &Changes, forgotten: &Forgotten) -> Res
     }
     for row in changes.transitions.iter().filter(|row| !untold(row.session_id.as_str())) {
         let session = step.session_key(&row.session_id)?;
-        step.add_transition(session, &transition_row(row))?;
+        step.add_transition(session, &transition_row(row), now)?;
     }
     if let Some(links) = &changes.links {
         write_links(&mut step, &known, links, &untold)?;

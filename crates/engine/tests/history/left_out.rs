@@ -242,7 +242,8 @@ impl Fs for SlowFs {
     }
 
     fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> Want) -> Walk {
-        let is_history = std::thread::current().name() == Some("watchbill-history");
+        let is_history =
+            std::thread::current().name().is_some_and(|name| name.starts_with("watchbill-history"));
         self.2.fetch_or(is_history, Ordering::SeqCst);
         let _gets_on = is_history.then(|| self.1.read());
         self.0.walk(top, want)

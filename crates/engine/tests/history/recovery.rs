@@ -62,3 +62,46 @@ fn turns_sessions_and_calls_are_put_right_and_logged_once() {
     let row = store.session(&SessionId::new("killed")).unwrap().unwrap();
     assert_eq!(row.state.as_deref(), Some("ended"));
 }
+
+#[test]
+fn very_much_is_put_right_step_by_step() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
+    let mut step = store.step().unwrap();
+    let mut calls = Vec::new();
+    // Some with a turn to go to and some without, and one with more calls than are put right at once.
+    for session in 0..70 {
+        let id = format!("s{session}");
+        let key = step.session_key(&SessionId::new(&id)).unwrap();
+        if session % 2 == 0 {
+            step.merge_batch(key, None, &active("b", 0)).unwrap();
+        }
+        for call in 0..if session == 40 { 1_200 } else { 20 } {
+            let orphan = Activity { at: Some(at(call)), ..Activity::new(format!("{id}:{call}").into()) };
+            step.merge_activity(key, None, &orphan).unwrap();
+            calls.push((key, if session % 2 == 0 { "b" } else { "recovered" }));
+        }
+    }
+    step.commit().unwrap();
+    let (settings, now) = (RecoverySettings::default(), at(10_000));
+    let (mut logged, mut steps) = (0, 0);
+    while put_right(&mut store, settings, now).unwrap() == Some(now) {
+        let log = store.recoveries(10_000).unwrap().len();
+        assert!(log > logged && log - logged <= 500, "{log} after {logged}");
+        (logged, steps) = (log, steps + 1);
+    }
+    assert!(steps >= 5, "{steps}");
+    assert_eq!(store.orphaned_activities(1).unwrap(), []);
+    calls.dedup();
+    for (key, batch) in calls {
+        let activities = store.activities(key).unwrap();
+        assert!(activities.iter().all(|stored| stored.activity.batch.as_deref() == Some(batch)), "{batch}");
+        let batches = store.batches(key).unwrap();
+        assert_eq!(batches.len(), 1);
+        let last = batches[0].batch.last_activity_at;
+        let ended = batches[0].batch.ended.as_ref().map(|ended| ended.status);
+        assert_eq!(ended, Some(BatchStatus::Completed));
+        assert!(batch == "b" || last == Some(at(activities.len() as i64 - 1)), "{last:?}");
+    }
+    assert!(store.open_batches().unwrap().is_empty());
+}

@@ -259,9 +259,18 @@ impl House {
     /// What a program that starts now sees that reads the store beside us.
     pub fn warm(&self) -> Engine {
         let clock = ManualClock::new(self.now);
+        watchbill_engine::cold::look(self.settings(), self.stage.world(), Outlook::LIVE, &clock)
+    }
+
+    /// The same of a program that only wants what the default roster shows.
+    pub fn recent(&self) -> Engine {
+        let clock = ManualClock::new(self.now);
+        watchbill_engine::cold::look_at_recent(self.settings(), self.stage.world(), Outlook::LIVE, &clock)
+    }
+
+    fn settings(&self) -> Settings {
         let data_dir = self.memory.as_ref().map(|memory| memory.folder.path().to_path_buf());
-        let settings = Settings { data_dir, ..settings() };
-        watchbill_engine::cold::look(settings, self.stage.world(), Outlook::LIVE, &clock)
+        Settings { data_dir, ..settings() }
     }
 }
 

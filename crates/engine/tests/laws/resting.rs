@@ -3,22 +3,20 @@
 use std::path::Path;
 
 use watchbill_core::ids::SessionId;
+use watchbill_core::person::Word;
 use watchbill_core::session::resting::RestingFold;
 use watchbill_core::session::snapshot::to_bytes;
 use watchbill_core::session::state::Timeouts;
 use watchbill_core::time::Millis;
-use watchbill_engine::clock::ManualClock;
-use watchbill_engine::cold::look_at_recent;
-use watchbill_engine::engine::Outlook;
 use watchbill_engine::input::{Input, Output};
 use watchbill_engine::persist::kept::KeptFile;
 use watchbill_engine::publish::snapshot;
-use watchbill_engine::settings::Settings;
 use watchbill_protocol::roster::TrackedSession;
 use watchbill_store::{Mode, Store};
+use watchbill_watch::fs::Fs;
 use watchbill_watch::hints::Hint;
 
-use crate::house::{House, settings};
+use crate::house::{House, transcript};
 use crate::records::{Author, session};
 
 /// A house that remembers four sessions, three of which are two days old, and has just been started again.
@@ -83,16 +81,47 @@ fn what_happens_to_a_session_ends_its_rest_alone() {
 #[test]
 fn one_look_for_the_default_roster_shows_what_a_look_at_everything_shows() {
     let (house, _) = started_again();
-    let data_dir = house.memory.as_ref().map(|memory| memory.folder.path().to_path_buf());
-    let clock = ManualClock::new(house.now);
-    let settings = Settings { data_dir, ..settings() };
-    let recent = look_at_recent(settings, house.stage.world(), Outlook::LIVE, &clock);
+    let recent = house.recent();
     let whole = house.warm();
     let (few, all) = (snapshot(&recent.current(false)), snapshot(&whole.current(false)));
     assert_eq!((few.sessions, few.problems), (all.sessions, all.problems));
     assert_eq!(recent.count_all(), whole.count_all());
     assert_eq!((recent.work().rows, recent.work().bytes), (1, 0));
     assert!(whole.work().rows >= 4);
+}
+
+#[test]
+fn what_is_shown_has_its_chain_whoever_else_of_it_is_at_rest() {
+    let (mut house, authors) = started_again();
+    house.step(Input::ScanEnded(Vec::new()));
+    let (fork, at) = (Author::new(&session(5), "/repo"), house.now);
+    let origin = house.stage.fs.read_small(&transcript("p", &authors[0].session), 1 << 20).unwrap();
+    let copied = fork.fork(&authors[0], &String::from_utf8(origin).unwrap());
+    house.append(&fork, &(copied + &fork.prompt(60, at)));
+    house.catch_up();
+    let id = |author: &Author| SessionId::new(&author.session);
+    for (later, earlier) in [(3, 1), (2, 0)] {
+        let joined = Word::Join { session: id(&authors[later]), with: id(&authors[earlier]) };
+        house.engine.say(at, &joined).unwrap();
+        house.step(Input::Deadline);
+    }
+    // Nobody has kept what ends this one's rest.
+    house.append(&authors[2], &authors[2].prompt(70, at));
+    let recent = house.recent();
+    let whole = house.warm();
+    let (few, all) = (snapshot(&recent.current(false)), snapshot(&whole.current(false)));
+    assert_eq!(few.sessions, all.sessions);
+    assert_eq!(recent.work().rows, 3, "the others rest on");
+    let chain = |author: &Author| whole.row(&id(author)).unwrap().work_chain_id;
+    assert_eq!(chain(&authors[3]), chain(&authors[1]));
+    assert_eq!(chain(&authors[2]), chain(&authors[0]));
+    assert_ne!(chain(&fork), chain(&authors[0]));
+    let tokens = |author: &Author| recent.row(&id(author)).unwrap().tokens.unwrap().input;
+    assert_eq!(tokens(&fork), 0, "what it copied counts where it is from");
+    // Should anybody ask for all in the end, all have theirs.
+    let mut recent = recent;
+    recent.wake_all();
+    assert_eq!(snapshot(&recent.current(true)).sessions, snapshot(&whole.current(true)).sessions);
 }
 
 /// What is kept of a session is changed so that its front can be read and nothing else: its seal is whole.

@@ -149,16 +149,19 @@ impl Store {
         })
     }
 
-    /// The activities of all sessions that belong to no batch: what recovery looks at.
+    /// The activities that belong to no batch, of at most so many sessions: what recovery looks at. Of each session all
+    /// are given.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn orphaned_activities(&self) -> Result<Vec<StoredActivity>, StoreError> {
+    pub fn orphaned_activities(&self, sessions: u32) -> Result<Vec<StoredActivity>, StoreError> {
         self.asked(|sql| {
             sql.prepare_cached(&format!(
-                "SELECT {COLUMNS} FROM activities WHERE batch IS NULL ORDER BY session, at, call"
+                "SELECT {COLUMNS} FROM activities WHERE batch IS NULL AND session IN (
+                     SELECT DISTINCT session FROM activities WHERE batch IS NULL ORDER BY session LIMIT ?1)
+                 ORDER BY session, at, call"
             ))?
-            .query_map([], read)?
+            .query_map([sessions], read)?
             .collect()
         })
     }

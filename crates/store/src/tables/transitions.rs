@@ -37,15 +37,35 @@ pub struct TransitionRow {
 }
 
 impl Step<'_> {
-    /// Adds a transition.
+    /// Adds a transition, as it is shown at `now`.
+    ///
+    /// A state that was suspected may turn out to be wrong, and what was before goes on: since a time before the
+    /// suspicion. In the table, whose rows are read in the order of their times, it stands behind what was shown
+    /// meanwhile, at the same time: so that the last row is the state, and what was wrong has lasted no time. Only what
+    /// is in the future, since the clock was set back, moves nothing.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn add_transition(&mut self, session: SessionKey, row: &TransitionRow) -> Result<(), StoreError> {
+    pub fn add_transition(
+        &mut self,
+        session: SessionKey,
+        row: &TransitionRow,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
         self.run(
             "INSERT INTO transitions (session, at, state, kind, source, detail, confidence)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-            (session, At(row.at), &row.state, &row.kind, &row.source, &row.detail, &row.confidence),
+             VALUES (?1, max(?2, coalesce((SELECT max(at) FROM transitions WHERE session = ?1 AND at <= ?8), ?2)),
+                 ?3, ?4, ?5, ?6, ?7)",
+            (
+                session,
+                At(row.at),
+                &row.state,
+                &row.kind,
+                &row.source,
+                &row.detail,
+                &row.confidence,
+                now.as_millis(),
+            ),
         )?;
         Ok(())
     }

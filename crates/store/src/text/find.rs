@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::query::{Term, Terms};
-use super::words::{self, Words};
+use super::words::{self, Near, Words};
 
 /// A term as it is compared: its words, and its pieces where it has some.
 struct Wanted {
@@ -35,6 +35,7 @@ pub(crate) struct Mark {
 /// Looks for the terms of one query in text after text.
 pub(crate) struct Finder {
     wanted: Vec<Wanted>,
+    near: Near,
     words: Words,
 }
 
@@ -44,12 +45,19 @@ const ENOUGH: usize = 200;
 impl Finder {
     /// For a query.
     pub fn new(terms: &Terms) -> Self {
-        Self { wanted: terms.0.iter().map(Wanted::of).collect(), words: Words::default() }
+        let wanted: Vec<Wanted> = terms.0.iter().map(Wanted::of).collect();
+        let near = Near::of(wanted.iter().flat_map(|wanted| [&wanted.whole[..], &wanted.parts[..]]));
+        Self { wanted, near, words: Words::default() }
     }
 
     /// Where the terms stand in a text, in order, without overlaps.
     pub fn find(&mut self, text: &str) -> Vec<Mark> {
-        self.words.read(text);
+        self.words.read_near(text, &self.near);
+        self.marks(text)
+    }
+
+    /// Where the terms stand among the words that were read.
+    fn marks(&self, text: &str) -> Vec<Mark> {
         let mut marks = Vec::new();
         for (term, wanted) in self.wanted.iter().enumerate() {
             let mut add = |range: Range<usize>| {
@@ -134,6 +142,8 @@ fn look(
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn marked(typed: &str, text: &str) -> Vec<String> {
@@ -159,6 +169,31 @@ mod tests {
             ("src/lib.rs", "in src/lib.rs:3", vec!["src/lib.rs"]),
         ] {
             assert_eq!(marked(typed, text), found, "{typed} in {text}");
+        }
+    }
+
+    /// Words, pieces of names, signs and gaps, in any order.
+    fn scraps(most: usize) -> impl Strategy<Value = String> {
+        let scraps = [
+            "a", "b", "A", "parse", "Parse", "PARSE", "Line", "line", "x9", "9", "é", "E", "e\u{301}", "Ä",
+            "ä", "ß", "\u{212a}", "k", "İ", "i", "日", "本", "語", "ф", "_", " ", " ", ".", "→", "…",
+            "\u{301}", "\n", "\"", "*",
+        ];
+        proptest::collection::vec(proptest::sample::select(scraps.to_vec()), 0..most)
+            .prop_map(|all| all.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn reading_near_what_is_wanted_marks_what_reading_everything_marks(
+            typed in scraps(6), typing: bool, texts in proptest::collection::vec(scraps(40), 1..4)
+        ) {
+            let mut finder = Finder::new(&Terms::parse(&typed, typing));
+            for text in texts {
+                let near = finder.find(&text);
+                finder.words.read(&text);
+                prop_assert_eq!(near, finder.marks(&text), "{:?} in {:?}", typed, text);
+            }
         }
     }
 

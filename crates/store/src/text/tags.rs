@@ -35,6 +35,19 @@ pub fn tool_tag(tool: &str) -> String {
     one_word('t', tool)
 }
 
+/// Whether a phrase of these words may stand among the words that are added: each begins as one of them does. Letters
+/// beyond ASCII may be forms of whatever.
+pub(crate) fn may_be(words: &str) -> bool {
+    words.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).all(|word| {
+        let mut bytes = word.bytes().map(|byte| byte.to_ascii_lowercase());
+        match (bytes.next(), bytes.next()) {
+            (Some(b's'), second) => second.is_none_or(|second| !second.is_ascii_alphabetic()),
+            (Some(first), _) => matches!(first, b'r' | b't' | 0x80..),
+            (None, _) => true,
+        }
+    })
+}
+
 /// One token: letters and digits only, since everything else would end it.
 fn one_word(kind: char, name: &str) -> String {
     let mut word = String::with_capacity(name.len() + 1);
@@ -50,6 +63,25 @@ fn add_word(kind: char, name: &str, to: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_may_be_a_tag_is_known_by_how_it_begins() {
+        for word in [
+            session_tag(7),
+            role_tag("tool_result"),
+            tool_tag("Bash"),
+            "s".into(),
+            "TOOL".into(),
+            "r_t".into(),
+            "Ťool".into(),
+            "s12 rtoolresult tbash".into(),
+        ] {
+            assert!(may_be(&word), "{word}");
+        }
+        for word in ["session", "read_file", "parse", "S12 fox", "12"] {
+            assert!(!may_be(word), "{word}");
+        }
+    }
 
     #[test]
     fn every_tag_is_one_word() {

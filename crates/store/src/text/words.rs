@@ -17,39 +17,43 @@ pub(crate) struct Words {
 impl Words {
     /// Takes the words of another text.
     pub fn read(&mut self, text: &str) {
+        self.clear();
+        let mut at = 0;
+        while let Some(run) = next_run(text, at) {
+            at = run.end;
+            self.add(text, run);
+        }
+    }
+
+    /// Takes the words of another text as far as they matter: wherever a word of `near` may begin, that one and those
+    /// behind it. Sequences that begin with a word of `near` are found among them as among all words, and no others.
+    pub fn read_near(&mut self, text: &str, near: &Near) {
+        self.clear();
+        let mut at = 0;
+        while let Some(place) = near.next(text, at) {
+            let bytes = text.as_bytes();
+            // Before a sign beyond ASCII the word would have been read already.
+            at =
+                place - bytes[at..place].iter().rev().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+            let mut left = near.words;
+            while left > 0 {
+                let Some(run) = next_run(text, at) else { return };
+                if near.next(&text[..run.end], run.start).is_some() {
+                    left = near.words;
+                }
+                (at, left) = (run.end, left - 1);
+                self.add(text, run);
+            }
+        }
+    }
+
+    fn clear(&mut self) {
         self.whole.clear();
         self.parts.clear();
-        let bytes = text.as_bytes();
-        let mut at = 0;
-        while at < bytes.len() {
-            let start = at;
-            if bytes[at] < 0x80 && !bytes[at].is_ascii_alphanumeric() {
-                at += 1;
-                continue;
-            }
-            while at < bytes.len() {
-                if bytes[at].is_ascii_alphanumeric() {
-                    at += 1;
-                    continue;
-                }
-                match text[at..].chars().next() {
-                    Some(c) if !c.is_ascii() && c.is_alphanumeric() => at += c.len_utf8(),
-                    Some(c) if at == start => {
-                        at += c.len_utf8();
-                        break;
-                    }
-                    _ => break,
-                }
-            }
-            self.add(text, start..at);
-        }
     }
 
     fn add(&mut self, text: &str, range: Range<usize>) {
         let word = &text[range.clone()];
-        if !word.starts_with(char::is_alphanumeric) {
-            return;
-        }
         let place = |from: usize, to: usize| to_u32(range.start + from)..to_u32(range.start + to);
         self.whole.push(place(0, word.len()));
         if word.is_ascii() {
@@ -81,6 +85,92 @@ impl Words {
         }
         start > 0
     }
+}
+
+/// The next run of letters and digits.
+fn next_run(text: &str, from: usize) -> Option<Range<usize>> {
+    let bytes = text.as_bytes();
+    let mut start = from;
+    while start < bytes.len() {
+        let mut at = start;
+        loop {
+            at += bytes[at..].iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+            match text[at..].chars().next() {
+                Some(c) if !c.is_ascii() && c.is_alphanumeric() => at += c.len_utf8(),
+                Some(c) if at == start => {
+                    start += c.len_utf8();
+                    break;
+                }
+                _ => return Some(start..at),
+            }
+        }
+    }
+    None
+}
+
+/// Where words may begin that somebody looks for. Most texts that hold a word hold it at few places, and reading all of
+/// their words is most of the work of a search.
+#[derive(Debug)]
+pub(crate) struct Near {
+    /// Folded, as [`fold`] does it.
+    first: Vec<String>,
+    /// Bytes with which one of them may begin.
+    begins: [bool; 256],
+    /// So many words, from each such place on, are of interest.
+    words: usize,
+}
+
+impl Near {
+    /// For sequences of folded words.
+    pub fn of<'w>(sequences: impl Iterator<Item = &'w [String]>) -> Self {
+        let mut near = Self { first: Vec::new(), begins: [false; 256], words: 1 };
+        // Any letter beyond ASCII may be the form of any other.
+        near.begins[0x80..].fill(true);
+        for sequence in sequences {
+            let Some(first) = sequence.first() else { continue };
+            if let Some(byte) = first.bytes().next() {
+                near.begins[usize::from(byte)] = true;
+                near.begins[usize::from(byte.to_ascii_uppercase())] = true;
+            }
+            near.first.push(first.clone());
+            near.words = near.words.max(sequence.len());
+        }
+        near
+    }
+
+    /// The next byte from `from` on at which one of the words may begin, or at which there is a letter that may be a form
+    /// of whatever.
+    fn next(&self, text: &str, from: usize) -> Option<usize> {
+        let bytes = text.as_bytes();
+        let mut at = from;
+        loop {
+            at += bytes[at..].iter().position(|byte| self.begins[usize::from(*byte)])?;
+            if bytes[at] < 0x80 {
+                if self.first.iter().any(|word| may_begin(&bytes[at..], word.as_bytes())) {
+                    return Some(at);
+                }
+                at += 1;
+                continue;
+            }
+            let c = text[at..].chars().next()?;
+            if c.is_alphanumeric() {
+                return Some(at);
+            }
+            at += c.len_utf8();
+        }
+    }
+}
+
+/// Whether the bytes begin with the word, as far as they are ASCII: a letter beyond it may be a form of whatever.
+fn may_begin(bytes: &[u8], word: &[u8]) -> bool {
+    for (n, letter) in word.iter().enumerate() {
+        match bytes.get(n) {
+            Some(byte) if *byte >= 0x80 => return true,
+            Some(byte) if byte.to_ascii_lowercase() == *letter => {}
+            _ => return false,
+        }
+    }
+    true
 }
 
 /// Stored texts are far below four gigabytes.

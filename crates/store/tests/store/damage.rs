@@ -150,15 +150,7 @@ fn what_no_transcript_holds_is_saved_from_a_damaged_store() {
     step.name_chain("chain", Some("Release")).unwrap();
     step.set_aside(&aside).unwrap();
     let (key, _) = session(&mut step, "a");
-    let heard = HookEventRow {
-        at: Timestamp::from_millis(7),
-        event: "Stop".into(),
-        tool: None,
-        call: None,
-        prompt: None,
-        detail: None,
-    };
-    step.add_hook_event(key, &heard).unwrap();
+    step.add_hook_event(key, &stop()).unwrap();
     step.commit().unwrap();
     drop(store);
     // A letter of each text is hit: SQLite itself does not mind.
@@ -175,8 +167,64 @@ fn what_no_transcript_holds_is_saved_from_a_damaged_store() {
     assert_eq!(store.chain_names().unwrap(), [("chain".to_owned(), "Release".to_owned())]);
     assert_eq!(store.all_set_aside().unwrap(), [aside]);
     let key = store.session_key(&SessionId::new("a")).unwrap().unwrap();
-    assert_eq!(store.hook_events(key).unwrap(), [heard]);
+    assert_eq!(store.hook_events(key).unwrap(), [stop()]);
     assert_eq!(store.text_counts().unwrap(), (0, 0), "texts are read again");
+}
+
+/// Where a kill may leave a start that sets a damaged store aside: what was forgotten stays forgotten all the same.
+#[test]
+fn a_start_that_was_ended_while_it_set_a_store_aside_is_finished_by_the_next() {
+    for (ended, moved, made) in [
+        ("before anything was moved", 0, false),
+        ("before the log was", 1, false),
+        ("before another was made", 2, false),
+        ("before anything was taken over", 2, true),
+    ] {
+        let rig = Rig::new();
+        let path = filled(&rig);
+        let beside = |suffix: &str| PathBuf::from(format!("{}{suffix}", path.display()));
+        let mut store = rig.open();
+        store.forget(&Forget::Session(SessionId::new("b")), Timestamp::from_millis(5)).unwrap();
+        // What was said last stands in the log alone.
+        let mut step = store.step().unwrap();
+        step.name_chain("chain", Some("Release")).unwrap();
+        let (key, _) = session(&mut step, "a");
+        step.add_hook_event(key, &stop()).unwrap();
+        step.commit().unwrap();
+        let log = std::fs::read(beside("-wal")).unwrap();
+        assert!(!log.is_empty());
+        let database = std::fs::read(&path).unwrap();
+        drop(store);
+        std::fs::write(&path, database).unwrap();
+        std::fs::write(beside("-wal"), log).unwrap();
+        let note = beside(".salvage");
+        std::fs::write(&note, "watchbill.db.corrupt-7").unwrap();
+        for companion in ["", "-wal"].iter().take(moved) {
+            std::fs::rename(beside(companion), beside(&format!(".corrupt-7{companion}"))).unwrap();
+        }
+        if made {
+            std::fs::remove_file(&note).unwrap();
+            drop(rig.open());
+            std::fs::write(&note, "watchbill.db.corrupt-7").unwrap();
+        }
+        for start in ["the next", "one whose note of it could not be removed"] {
+            let mut store = rig.open();
+            let key = store.session_key(&SessionId::new("a")).unwrap().unwrap();
+            assert_eq!(store.forgotten().unwrap(), [SessionId::new("b")], "{ended}, {start}");
+            assert_eq!(store.chain_names().unwrap(), [("chain".to_owned(), "Release".to_owned())], "{ended}");
+            assert_eq!(store.hook_events(key).unwrap(), [stop()], "{ended}, {start}");
+            let is_new = matches!(store.origin(), Origin::SetAside { saved: 3, .. });
+            assert_eq!(is_new, start == "the next" && moved > 0, "{ended}, {start}: {:?}", store.origin());
+            assert!(store.index_is_sound().unwrap());
+            assert!(!note.exists());
+            std::fs::write(&note, "watchbill.db.corrupt-7").unwrap();
+        }
+    }
+}
+
+fn stop() -> HookEventRow {
+    let at = Timestamp::from_millis(7);
+    HookEventRow { at, event: "Stop".into(), tool: None, call: None, prompt: None, detail: None }
 }
 
 #[test]

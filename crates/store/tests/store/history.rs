@@ -113,7 +113,7 @@ proptest! {
         let stored = store.activities(key.unwrap()).unwrap();
         prop_assert_eq!(stored.iter().map(|row| &row.activity).collect::<Vec<_>>(), vec![&activity]);
         prop_assert_eq!(store.open_batches().unwrap().len(), 0);
-        prop_assert_eq!(store.orphaned_activities().unwrap().len(), 0);
+        prop_assert_eq!(store.orphaned_activities(9).unwrap().len(), 0);
     }
 }
 

@@ -4,9 +4,12 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use watchbill_core::ids::SessionId;
+use watchbill_core::time::Timestamp;
+use watchbill_store::forget::Forget;
 use watchbill_store::search::Query;
 use watchbill_store::tables::files::FileCursor;
-use watchbill_store::{Mode, Store};
+use watchbill_store::{Mode, Origin, Store};
 
 use crate::rig::{Rig, child, child_folder, prompt, session};
 
@@ -144,6 +147,58 @@ fn a_first_index_that_is_killed_leaves_whole_steps_to_readers_too() {
         assert!(!rig.folder.path().join("watchbill.db.suspect").exists(), "it was looked through");
     }
     assert!(left_open > 0, "no kill fell into a step");
+}
+
+/// Words of a session that is to be forgotten, which stand nowhere else.
+const SECRET: &str = "theirsecretword";
+
+/// Forgets a session; says when it begins.
+#[test]
+fn child_forgets() {
+    let Some(folder) = child_folder() else { return };
+    let mut store = Store::open(&folder, Mode::WriteOrRead).unwrap();
+    println!("forgets now");
+    store.forget(&Forget::Session(SessionId::new("a")), Timestamp::from_millis(5)).unwrap();
+}
+
+#[test]
+fn a_removal_that_is_killed_has_removed_everything_or_nothing_and_is_finished_by_the_next_start() {
+    for kill in 0..12 {
+        let rig = Rig::new();
+        let mut store = rig.open();
+        for id in ["a", "b"] {
+            let mut step = store.step().unwrap();
+            let (key, file) = session(&mut step, id);
+            for n in 0..300 {
+                let word = if id == "a" { SECRET } else { "another" };
+                step.add_text(file, key, &prompt(n, &format!("{word}{n} {word} {}", text(n)))).unwrap();
+            }
+            step.commit().unwrap();
+        }
+        drop(store);
+        let mut remover = child("kill::child_forgets");
+        remover.env("STORE_TEST_FOLDER", rig.folder.path()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut remover = remover.spawn().unwrap();
+        let mut lines = BufReader::new(remover.stdout.take().unwrap()).lines().map(Result::unwrap);
+        assert!(lines.any(|line| line.contains("forgets now")));
+        std::thread::sleep(Duration::from_millis(kill * 5));
+        remover.kill().unwrap();
+        remover.wait().unwrap();
+        let mut store = rig.open();
+        assert!(matches!(store.origin(), Origin::Kept));
+        let left = store.search(&Query::new(SECRET, 1_000)).unwrap().hits.len();
+        let forgotten = store.forgotten().unwrap().len();
+        assert!([(300, 0), (0, 1)].contains(&(left, forgotten)), "kill {kill}: {left}, {forgotten}");
+        assert_eq!(store.search(&Query::new("another", 1_000)).unwrap().hits.len(), 300);
+        assert!(store.index_is_sound().unwrap());
+        drop(store);
+        if forgotten > 0 {
+            for entry in std::fs::read_dir(rig.folder.path()).unwrap() {
+                let bytes = std::fs::read(entry.unwrap().path()).unwrap();
+                assert!(memchr::memmem::find(&bytes, SECRET.as_bytes()).is_none(), "kill {kill}");
+            }
+        }
+    }
 }
 
 /// The helper processes run this very program; that it can be started is part of the test.

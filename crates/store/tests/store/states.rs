@@ -1,6 +1,10 @@
-//! What the engine keeps of transcripts: heads in place, pieces one behind the other.
+//! What the engine keeps of transcripts: heads in place, pieces one behind the other; and the states that were shown.
 
+use proptest::prelude::*;
+use watchbill_core::ids::SessionId;
+use watchbill_core::time::{Millis, Timestamp};
 use watchbill_store::tables::states::StateRow;
+use watchbill_store::tables::transitions::TransitionRow;
 
 use crate::rig::*;
 
@@ -39,4 +43,41 @@ fn pieces_stand_in_the_order_in_which_they_came() {
     let mut heads = Vec::new();
     store.states(&mut |path, head| heads.push((path.to_owned(), head.to_vec()))).unwrap();
     assert_eq!(heads, [("/home/dev/b.jsonl".to_owned(), b"b".to_vec())]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn states_stand_in_the_order_in_which_they_were_shown(
+        shown in proptest::collection::vec((0i64..50, 0i64..200, prop::bool::weighted(0.1)), 1..30)
+    ) {
+        let rig = Rig::new();
+        let mut store = rig.open();
+        let mut now = Timestamp::from_millis(1_000);
+        let mut expected = Vec::new();
+        let mut set_back = false;
+        for (n, (passed, lasted, goes_back)) in shown.into_iter().enumerate() {
+            set_back |= goes_back;
+            now = if goes_back { now - Millis(500) } else { now + Millis(passed) };
+            let since = now - Millis(lasted);
+            let word = |text: &str| text.to_owned();
+            let (source, confidence) = (word("transcript"), word("inferred"));
+            let row = TransitionRow { at: since, state: n.to_string(), kind: None, source, detail: word(""), confidence };
+            let mut step = store.step().unwrap();
+            let session = step.session_key(&SessionId::new("a")).unwrap();
+            step.add_transition(session, &row, now).unwrap();
+            step.commit().unwrap();
+            expected.push((n.to_string(), since, now));
+            let rows = store.transitions(session, 100).unwrap();
+            if !set_back {
+                prop_assert_eq!(&rows[0].state, &n.to_string(), "the newest row is the state that is shown");
+                let order: Vec<String> = rows.iter().rev().map(|row| row.state.clone()).collect();
+                prop_assert_eq!(order, expected.iter().map(|(state, ..)| state.clone()).collect::<Vec<_>>());
+            }
+            for row in rows {
+                let (_, since, now) = &expected[row.state.parse::<usize>().unwrap()];
+                prop_assert!(*since <= row.at && row.at <= *now, "never before it began, nor later than it was shown");
+            }
+        }
+    }
 }

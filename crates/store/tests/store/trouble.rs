@@ -96,6 +96,43 @@ fn a_locked_database_is_said_and_the_step_can_be_made_later() {
     assert_eq!(add(&mut store, 1, "second").unwrap(), 2);
 }
 
+#[test]
+#[cfg(target_os = "linux")]
+fn that_a_first_index_of_ours_is_at_it_is_said_to_who_reads_meanwhile() {
+    let rig = Rig::new();
+    let mut store = rig.open();
+    store.begin_many().unwrap();
+    let mut step = store.step().unwrap();
+    let (key, file) = session(&mut step, "a");
+    // More than the pages in memory hold is written into the database before the end of the step.
+    let text = "said again ".repeat(400);
+    for at in 0..2_600 {
+        step.add_text(file, key, &prompt(at, &text)).unwrap();
+    }
+    let expected = format!(
+        "/home/dev/data/watchbill.db is being filled for the first time, by process {}; nothing has to be ended: try again in \
+         a moment",
+        std::process::id()
+    );
+    for mode in [Mode::Read, Mode::WriteOrRead] {
+        let error = Store::open(rig.folder.path(), mode).unwrap_err();
+        assert_eq!(said(&error, rig.folder.path()), expected);
+        assert!(error.passes());
+    }
+    step.commit().unwrap();
+    // Between two steps it can be read; one that reads on is told the same within the next step.
+    let reader = Store::open(rig.folder.path(), Mode::Read).unwrap();
+    reader.wait_at_most(std::time::Duration::ZERO).unwrap();
+    let mut step = store.step().unwrap();
+    for at in 2_600..5_200 {
+        step.add_text(file, key, &prompt(at, &text)).unwrap();
+    }
+    let error = reader.search(&Query::new("again", 5)).unwrap_err();
+    assert_eq!(said(&error, rig.folder.path()), expected);
+    step.commit().unwrap();
+    assert_eq!(reader.search(&Query::new("again", 5)).unwrap().hits.len(), 5);
+}
+
 /// What a person without the right to write meets.
 #[test]
 fn child_may_not_write() {

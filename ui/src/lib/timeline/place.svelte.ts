@@ -87,12 +87,13 @@ export class Place {
   keep(): void {
     if (!this.view || (this.#wanted === undefined && !this.pinned)) return;
     this.shift = 0;
-    const before = this.view.scrollTop;
+    // A view that has become shorter was moved by that, and the event of it is still to come as well.
+    const [before, known] = [this.view.scrollTop, this.#scrolled];
     this.view.scrollTop = this.#wanted === undefined ? this.view.scrollHeight : this.#within(this.#wanted);
     // A way of our own is no rush.
     this.#scrolled = this.view.scrollTop;
     this.#kept = this.#scrolled;
-    this.#coming ||= this.#kept !== before;
+    this.#coming ||= this.#kept !== before || this.#kept !== known;
   }
 
   /** Scrolls to an item and stays there. */

@@ -1,6 +1,7 @@
 //! The worker, slice by slice: what a refusal of the store, damage and a removal leave of what it knows.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use watchbill_core::history::{Exclude, HistorySettings, RecoverySettings};
 use watchbill_core::hook::HookOrigin;
@@ -12,6 +13,7 @@ use watchbill_watch::mem::MemFs;
 
 use super::*;
 use crate::clock::ManualClock;
+use crate::history::retry::SOON;
 use crate::persist::Shelf;
 
 const ROOT: &str = "/home/dev/.claude";
@@ -74,7 +76,7 @@ impl House {
 
     fn later(&self) {
         let now: Timestamp = crate::clock::Clock::now(&self.clock);
-        self.clock.set(now + AGAIN + Millis(1));
+        self.clock.set(now + SOON + Millis(1));
     }
 
     /// What is done while another connection is in the middle of a step.
@@ -146,6 +148,32 @@ fn damage_that_could_not_be_mended_is_mended_later() {
     house.later();
     worker.turn();
     assert_eq!(worker.damage, None, "the index is sound");
+}
+
+#[test]
+fn an_index_that_cannot_be_made_anew_is_tried_ever_later_and_said_once() {
+    let house = House::new();
+    let mut worker = house.worker(&[]);
+    let said = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&said);
+    worker.parts.on_trouble = Box::new(move || {
+        counted.fetch_add(1, Ordering::Relaxed);
+    });
+    worker.take(Task::Damaged);
+    let full = || StoreError::Full { path: house.folder.path().join("watchbill.db") };
+    let waits: Vec<u64> = (0..10)
+        .map(|_| {
+            worker.refused(Refusal::Store(full()));
+            let wait = worker.patience().unwrap();
+            house.clock.set(worker.retry.until().unwrap());
+            wait.as_secs()
+        })
+        .collect();
+    assert_eq!(waits, [2, 4, 8, 16, 32, 64, 128, 256, 300, 300]);
+    assert_eq!(said.load(Ordering::Relaxed), 1);
+    house.exhaust(&mut worker);
+    assert_eq!((worker.damage, house.shelf.trouble()), (None, None), "as soon as there is room");
+    assert_eq!(said.load(Ordering::Relaxed), 2);
 }
 
 #[test]

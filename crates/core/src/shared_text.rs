@@ -1,0 +1,42 @@
+//! Texts that many share, read from what was kept: put where they stay at once, where serde makes a text of its own first.
+//! A start reads some ten thousand of them.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::de::{Deserialize, Deserializer, Error, Visitor};
+
+/// One text.
+///
+/// # Errors
+/// When something else was kept.
+pub fn one<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<str>, D::Error> {
+    struct Text;
+    impl Visitor<'_> for Text {
+        type Value = Arc<str>;
+
+        fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+            to.write_str("a text")
+        }
+
+        fn visit_str<E: Error>(self, text: &str) -> Result<Arc<str>, E> {
+            Ok(Arc::from(text))
+        }
+    }
+    from.deserialize_str(Text)
+}
+
+/// A list of them.
+///
+/// # Errors
+/// When something else was kept.
+pub fn all<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Arc<str>>, D::Error> {
+    struct Text(Arc<str>);
+    impl<'de> Deserialize<'de> for Text {
+        fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+            one(from).map(Self)
+        }
+    }
+    let texts = Vec::<Text>::deserialize(from)?;
+    Ok(texts.into_iter().map(|Text(text)| text).collect())
+}

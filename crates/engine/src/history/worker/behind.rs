@@ -1,0 +1,64 @@
+//! What was missed while nobody looked: files that have grown or changed since they were stored.
+
+use std::collections::HashMap;
+use std::panic::resume_unwind;
+use std::path::{Path, PathBuf};
+use std::thread::Builder;
+
+use watchbill_core::time::Timestamp;
+use watchbill_watch::fs::FileStat;
+use watchbill_watch::scan::scan;
+
+use super::{Refusal, Worker, writer};
+use crate::history::historian::HistorianParts;
+
+/// With more files behind than these, the index is put in order when all of them are read.
+const MANY_FILES: usize = 8 * super::SLICE_FILES;
+
+impl Worker {
+    /// Files that have grown or changed since they were stored: what was missed while nobody looked.
+    pub(super) fn find_what_is_behind(&mut self, now: Timestamp) -> Result<(), Refusal> {
+        // Before anything is read: what the person has excluded since is not there any more.
+        self.leave_out(now)?;
+        // What is stored is not held beside what was found: each is as large as the other, and there may be thousands.
+        let mut behind = self.transcripts_there();
+        let mut shelf = self.parts.shelf.in_turn("history: what is behind");
+        let store = writer(&mut shelf)?;
+        store.files(&mut |_, file| {
+            // A name that is no text is rare enough to be looked at at each start.
+            let (path, cursor) = (Path::new(&file.path), file.cursor);
+            let stored = (cursor.size, cursor.mtime, cursor.inode);
+            if behind.get(path).is_some_and(|stat| (stat.len, stat.mtime, stat.id.ino) == stored) {
+                behind.remove(path);
+            }
+        })?;
+        drop(shelf);
+        let mut behind: Vec<_> = behind.into_iter().map(|(path, stat)| (stat.mtime, path)).collect();
+        behind.sort();
+        if behind.len() > MANY_FILES {
+            writer(&mut self.parts.shelf.in_turn("history: much is behind"))?.merge_by_and_by()?;
+            self.untidy = true;
+        }
+        self.behind = behind.into_iter().map(|(_, path)| path).collect();
+        self.may_get_stuck(now);
+        Ok(())
+    }
+
+    /// All transcripts, and how they stand. A thread of its own looks, since the memory that this takes is given back with
+    /// the thread, and else never is.
+    fn transcripts_there(&self) -> HashMap<PathBuf, FileStat> {
+        let HistorianParts { fs, roots, .. } = &self.parts;
+        let look = || {
+            let found = scan(&**fs, roots).found.into_iter().filter(|found| found.kind.is_transcript());
+            found.map(|found| (found.path, found.stat)).collect()
+        };
+        std::thread::scope(|scope| {
+            let thread = Builder::new().name("watchbill-history-look".to_owned());
+            match thread.spawn_scoped(scope, look) {
+                Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
+                // The system has no thread left: it is a matter of memory alone.
+                Err(_) => look(),
+            }
+        })
+    }
+}

@@ -1,0 +1,66 @@
+//! A long transcript, opened in the real window at its end, and looked at while the engine reads and counts all of it.
+
+use anyhow::{Result, ensure};
+use serde_json::json;
+use watchbill_testkit::fantoccini::Client;
+use watchbill_testkit::{Desktop, until};
+
+use crate::agent::Agent;
+use crate::roster::open;
+
+const LONG: &str = "66666666-6666-4666-8666-666666666666";
+/// So many calls of some four kilobytes: the build that is tested takes seconds for them.
+const CALLS: usize = 6000;
+
+/// Opens a call in the middle of the view, focuses it, and keeps it.
+const OPEN: &str = "const box = document.querySelector('[aria-label=Timeline]').getBoundingClientRect(); \
+    const inSight = (line) => line.getBoundingClientRect().top > box.top + 80 && line.getBoundingClientRect().bottom < box.bottom - 150; \
+    window.line = [...document.querySelectorAll('.tool .line')].find(inSight); \
+    window.line.click(); window.line.focus();";
+/// What has become of it, how many items are known to be there, and where the line is.
+const STATE: &str = "return { size: Number(document.querySelector('[data-index]')?.ariaSetSize ?? 0), \
+    isOpen: window.line?.isConnected && window.line.ariaExpanded === 'true' && window.line.closest('.tool').querySelector('pre') !== null, \
+    isFocused: window.line !== undefined && document.activeElement === window.line, \
+    top: window.line?.getBoundingClientRect().top ?? 0, \
+    fits: window.line?.textContent.includes('step ' + Math.floor(window.line.closest('[data-index]').dataset.index)) };";
+
+async fn state(page: &Client) -> Option<serde_json::Value> {
+    page.execute(STATE, Vec::new()).await.ok()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_opened_in_a_long_timeline_stays_open_when_it_has_been_counted() -> Result<()> {
+    let desktop = Desktop::start().await?;
+    let mut agent = Agent::start(desktop.home(), "api-server", LONG)?;
+    for number in 0..CALLS {
+        agent.has_run(&format!("step {number}"), &format!("said {number} ").repeat(300))?;
+    }
+    let window = open(&desktop, &["--session", LONG]).await?;
+    until("the newest items", 60, async || {
+        let found = window.page.execute("return document.querySelector('.tool .line') !== null", Vec::new());
+        (found.await.ok()? == json!(true)).then_some(())
+    })
+    .await?;
+    window.page.execute(OPEN, Vec::new()).await?;
+    let opened = until("the call to be open", 60, async || {
+        let state = state(&window.page).await?;
+        (state["isOpen"] == json!(true)).then_some(state)
+    })
+    .await?;
+    // On a machine on which all of it was counted by now, less is shown by this test, and nothing else.
+    agent.has_run("one more", "said last")?;
+    let counted = until("all items to be counted", 120, async || {
+        let state = state(&window.page).await?;
+        (state["size"] == json!(CALLS + 1)).then_some(state)
+    })
+    .await?;
+    assert_eq!(
+        (&counted["isOpen"], &counted["isFocused"]),
+        (&json!(true), &json!(true)),
+        "{opened} {counted}"
+    );
+    assert_eq!(counted["fits"], json!(true), "it is where the engine has it: {counted}");
+    let moved = counted["top"].as_f64().unwrap_or(f64::NAN) - opened["top"].as_f64().unwrap_or(f64::NAN);
+    ensure!(moved.abs() < 1.0, "what was opened has moved by {moved} px: {opened} {counted}");
+    Ok(())
+}
