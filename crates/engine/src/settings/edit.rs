@@ -320,7 +320,10 @@ exclude = [
                 (least..=most.min(1 << 40)).prop_map(Value::Number).boxed()
             }
             crate::settings::values::Kind::Span | crate::settings::values::Kind::SpanOrNever => {
-                (1..1i64 << 40).prop_map(|ms| Value::Span(Millis(ms))).boxed()
+                // Whole seconds as often as not: they are written otherwise.
+                prop_oneof![(1..1i64 << 40).prop_map(Millis), (1..1i64 << 30).prop_map(Millis::from_secs)]
+                    .prop_map(Value::Span)
+                    .boxed()
             }
             crate::settings::values::Kind::Size => (1..u64::MAX >> 1).prop_map(Value::Size).boxed(),
             crate::settings::values::Kind::OneOf(words) => {

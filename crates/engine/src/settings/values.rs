@@ -186,9 +186,12 @@ impl Value {
     /// finds a number again.
     pub(super) fn toml(&self, before: Option<&Toml>) -> Toml {
         match (self, before) {
-            (Self::Span(span), Some(Toml::Integer(_))) if span.0 % 1000 == 0 => Toml::from(span.0 / 1000),
+            // A number stays one, so that a change and its reverse leave what the person wrote.
+            (Self::Span(span), Some(Toml::Integer(_) | Toml::Float(_))) if span.0 % 1000 == 0 => {
+                Toml::from(span.0 / 1000)
+            }
             #[allow(clippy::cast_precision_loss, reason = "what was accepted is far below 2^53")]
-            (Self::Span(span), Some(Toml::Float(_))) => Toml::from(span.0 as f64 / 1000.0),
+            (Self::Span(span), Some(Toml::Integer(_) | Toml::Float(_))) => Toml::from(span.0 as f64 / 1000.0),
             (Self::Size(bytes), Some(Toml::Integer(_))) if *bytes <= i64::MAX as u64 => {
                 Toml::from(bytes.cast_signed())
             }
