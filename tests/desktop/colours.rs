@@ -52,7 +52,7 @@ async fn without_a_portal_the_window_is_light_and_one_that_comes_later_is_heard(
     let portal = SettingsPortal::start(&desktop, Scheme::Dark).await?;
     dark(&window.page, true).await?;
     // It goes, as it does with an update, and another one says something else.
-    drop(portal);
+    portal.leave().await?;
     let _portal = SettingsPortal::start(&desktop, Scheme::Light).await?;
     dark(&window.page, false).await
 }
@@ -63,6 +63,7 @@ async fn a_portal_that_does_not_answer_keeps_no_window_waiting() -> Result<()> {
     let portal = SettingsPortal::start_hanging(&desktop).await?;
     let window = Driver::start(&desktop, Path::new(PROGRAM), &[]).await?;
     dark(&window.page, false).await?;
+    until("the question", 60, async || (portal.reads() > 0).then_some(())).await?;
     ensure!(portal.reads() == 1, "asked {} times", portal.reads());
     portal.prefer(Scheme::Dark).await?;
     dark(&window.page, true).await

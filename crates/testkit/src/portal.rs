@@ -10,6 +10,7 @@ use zbus::{Connection, connection, fdo, interface};
 
 use crate::Desktop;
 
+const NAME: &str = "org.freedesktop.portal.Desktop";
 const PATH: &str = "/org/freedesktop/portal/desktop";
 const NAMESPACE: &str = "org.freedesktop.appearance";
 const KEY: &str = "color-scheme";
@@ -59,7 +60,7 @@ pub enum Scheme {
     Light,
 }
 
-/// A settings portal. It leaves the bus when it is dropped.
+/// A settings portal. It leaves the bus some time after it is dropped.
 pub struct SettingsPortal {
     connection: Connection,
     said: Arc<Said>,
@@ -86,7 +87,7 @@ impl SettingsPortal {
         let said = Arc::new(Said { scheme: number(scheme).into(), hangs: hangs.into(), ..Said::default() });
         let connection = connection::Builder::address(desktop.bus()?)?
             .serve_at(PATH, Server(Arc::clone(&said)))?
-            .name("org.freedesktop.portal.Desktop")?
+            .name(NAME)?
             .build()
             .await?;
         Ok(Self { connection, said })
@@ -100,6 +101,16 @@ impl SettingsPortal {
         self.said.scheme.store(number(scheme), Ordering::SeqCst);
         let emitter = SignalEmitter::new(&self.connection, PATH)?;
         Ok(Server::setting_changed(&emitter, NAMESPACE, KEY, Value::U32(number(scheme))).await?)
+    }
+
+    /// Leaves the bus, so that another one can come.
+    ///
+    /// # Errors
+    /// When the bus has gone.
+    pub async fn leave(self) -> Result<()> {
+        // Being dropped alone, it would leave at some time.
+        self.connection.release_name(NAME).await?;
+        Ok(())
     }
 
     /// How often it was asked.
