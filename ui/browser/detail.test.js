@@ -295,6 +295,26 @@ test("what is read stays where it is to a part of a pixel, however often somethi
   });
 });
 
+test("the end is left by steps however small", async () => {
+  await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
+    await openFirst(page);
+    await becomes(page, atEnd, true);
+    await still(page);
+    const moved = await page.evaluate(async (view) => {
+      const { bottom } = document.querySelector(view).getBoundingClientRect();
+      const item = [...document.querySelectorAll("[data-index]")].findLast((one) => one.getBoundingClientRect().bottom < bottom - 200);
+      const before = item.getBoundingClientRect().top;
+      for (let n = 0; n < 12; n += 1) {
+        document.querySelector(view).scrollTop -= 8;
+        await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+      }
+      return item.getBoundingClientRect().top - before;
+    }, "[role=region][aria-label=Timeline]");
+    assertStays(moved, 96, "what is read went as far as the steps");
+    await page.locator("button.end:has-text('Jump to the end')").waitFor();
+  });
+});
+
 test("who goes elsewhere before a place is found stays there, and hears nothing of what became of it", async () => {
   await browser.withWindow({ mock: 30, width: 1200, height: 420 }, async (page) => {
     await openFirst(page);

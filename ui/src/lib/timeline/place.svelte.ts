@@ -87,13 +87,15 @@ export class Place {
   keep(): void {
     if (!this.view || (this.#wanted === undefined && !this.pinned)) return;
     this.shift = 0;
-    // A view that has become shorter was moved by that, and the event of it is still to come as well.
-    const [before, known] = [this.view.scrollTop, this.#scrolled];
+    // A view that has become shorter was moved by that, and the event of it is still to come as well. The effect that keeps
+    // the place after changes must not come after each scroll: who leaves the end by small steps would be taken back at each.
+    const [before, known] = [this.view.scrollTop, untrack(() => this.#scrolled)];
     this.view.scrollTop = this.#wanted === undefined ? this.view.scrollHeight : this.#within(this.#wanted);
+    const now = this.view.scrollTop;
     // A way of our own is no rush.
-    this.#scrolled = this.view.scrollTop;
-    this.#kept = this.#scrolled;
-    this.#coming ||= this.#kept !== before || this.#kept !== known;
+    this.#scrolled = now;
+    this.#kept = now;
+    this.#coming ||= now !== before || now !== known;
   }
 
   /** Scrolls to an item and stays there. */
