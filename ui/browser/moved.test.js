@@ -183,6 +183,37 @@ test("what was opened stays open when another chain is joined before it, whereve
   });
 });
 
+test("items that turn out to stand where others were taken to stand have their own heights", async () => {
+  await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
+    await openFirst(page);
+    await becomes(page, atEnd, true);
+    await page.evaluate(`(${view})().scrollTop -= 30000`);
+    await still(page);
+    await page.evaluate(() => {
+      const timeline = window.mockHost.timeline.bind(window.mockHost);
+      // A session in the middle of the chain goes on, below the reader: the answer that tells of it does not tell where.
+      const grown = 99_850;
+      window.mockHost.timeline = async (id, from, limit) => {
+        const answer = await timeline(id, from, limit);
+        const one = { ...answer.items[0], key: "late" };
+        const all = async (index) => (index === grown ? one : (await timeline(id, index < grown ? index : index - 1, 1)).items[0]);
+        const first = from ?? answer.from + 1;
+        const count = Math.min(limit, answer.total + 1 - first);
+        const items = await Promise.all(Array.from({ length: count }, async (_, i) => ({ ...(await all(first + i)), index: first + i })));
+        return { ...answer, from: first, total: answer.total + 1, items };
+      };
+      window.mockHost.grow(0);
+    });
+    await setSize(page, 100_001);
+    await still(page);
+    const laid = () => {
+      const items = [...document.querySelectorAll("[data-index]")].map((item) => ({ index: Number(item.dataset.index), box: item.getBoundingClientRect() })).sort((a, b) => a.index - b.index);
+      return { drawn: items.length > 20, above: items.every(({ index }) => index < 99_800), apart: items.slice(1).filter(({ box }, i) => Math.abs(box.top - items[i].box.bottom) > 1).length };
+    };
+    await becomes(page, laid, { drawn: true, above: true, apart: 0 });
+  });
+});
+
 test("while a long timeline is counted, its end is shown as no whole", async () => {
   await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
     await openUncounted(page);
