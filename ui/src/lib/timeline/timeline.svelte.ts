@@ -68,8 +68,11 @@ export class TimelineModel {
     // If it fails, the other question tells why.
     const newest = await this.#host.newestItems(this.#sessionId, 2 * PAGE).catch(() => null);
     if (newest === null || this.loaded) return;
+    const { failure } = this;
     this.#take(newest, turn);
     this.counted = false;
+    // The whole may not be there to be read, which its end does not know of.
+    this.failure = failure;
   }
 
   /** The work goes on in another session of the same chain; what is shown stays. */

@@ -307,6 +307,25 @@ test("newest items that come after the whole, or not at all, change nothing", as
   }
 });
 
+test("newest items that come after the whole could not be read are shown, and why it could not is still said", async () => {
+  const { state, host } = hostOf(1000);
+  state.fail = "cannot read the transcript a.jsonl";
+  const { at } = endlessTimeline("s", 1000);
+  let come: () => void = () => {};
+  host.newestItems = async () => {
+    await new Promise<void>((done) => (come = done));
+    return { sessionId: "s", workChainId: "w", from: 0, total: 2, items: [at(998), at(999)].map((item, index) => ({ ...item, index })) };
+  };
+  const model = new TimelineModel(host, "s");
+  await model.open();
+  come();
+  await vi.waitFor(() => expect(model.total).toBe(2));
+  expect([model.counted, model.failure]).toEqual([false, state.fail]);
+  state.fail = "";
+  model.refresh();
+  await vi.waitFor(() => expect([model.counted, model.total, model.failure]).toEqual([true, 1000, ""]));
+});
+
 test("what is known of a timeline stays when another one is joined before it, until its page is asked for where it is now", async () => {
   const { state, host } = hostOf(300, (item) => (item.index === 250 ? { ...item, agentId: "sub" } : item));
   const model = new TimelineModel(host, "s");
