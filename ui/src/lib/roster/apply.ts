@@ -68,7 +68,7 @@ function placed(sessions: readonly TrackedSession[], delta: RosterDelta): readon
 
 /**
  * Sessions that need the person now and did not before, for the one thing that is announced. The engine says so a
- * second after the row: what a reviewer answers meanwhile, or what rests until later, is nothing to speak of.
+ * second after it began: what a reviewer answers meanwhile, or what rests until later, is nothing to speak of.
  */
 export function newlyNeeding(before: Roster, after: Roster): TrackedSession[] {
   const already = new Set<string>();
