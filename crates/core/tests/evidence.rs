@@ -523,3 +523,17 @@ fn a_clock_ahead_of_ours_moves_nothing_into_the_future() {
     let v = verdict(9_000, Some(working(3_600_000)), &[ahead]);
     assert_eq!((v.state, v.since), (State::Working, at(1_000)));
 }
+
+/// The clock was set back after the registry had spoken: to ask ever again would be twice a second, for an hour.
+#[test]
+fn what_was_said_before_the_clock_went_back_is_looked_at_once() {
+    let [idle, shell] = [RegistryStatus::Idle, RegistryStatus::Shell].map(Some);
+    for process in
+        [process(7, idle.clone(), 100_000), process(7, shell, 100_000), dead(7, idle.clone(), 100_000)]
+    {
+        let v = verdict(50_000, Some(turn_ended(0)), std::slice::from_ref(&process));
+        assert_eq!(v.next, Some(at(100_500)), "{process:?}");
+    }
+    let v = verdict(50_000, Some(working(90_000)), &[process(7, idle, 100_000)]);
+    assert_eq!((v.state, v.next), (State::WaitingForInput, Some(at(100_500))), "no turn is about to begin");
+}

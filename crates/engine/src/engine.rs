@@ -305,7 +305,7 @@ impl Engine {
         verdict(&self.makings(session))
     }
 
-    /// All chains.
+    /// All chains; of who shows the default roster alone, those of the sessions that it may show.
     pub fn chains(&self) -> &Chains {
         &self.chains
     }

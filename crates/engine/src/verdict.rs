@@ -36,7 +36,7 @@ pub struct Makings<'a> {
     pub status_file: Option<&'a StatusWitness>,
     /// The newest child of its process that a call may have started.
     pub child: Option<ChildWitness>,
-    /// All chains.
+    /// The chains, that of the session among them.
     pub chains: &'a Chains,
     /// How the person has set it aside.
     pub aside: Option<&'a Aside>,

@@ -123,13 +123,14 @@ impl Store {
             Err(StoreError::Damaged { detail, .. }) => {
                 let to = salvage::set_aside(&path)?;
                 tracing::warn!(path = %path.display(), to = %to.display(), detail, "a damaged store is set aside");
-                left_over = Some(to.clone());
+                left_over.push(to.clone());
                 (connect::writer(&path, false)?.0, Origin::SetAside { to, detail, saved: 0 })
             }
             other => other?,
         };
-        if let Some(to) = left_over {
-            let rows = salvage::take_over(&path, &to, &mut sql).map_err(|e| StoreError::of(&path, &e))?;
+        if let Some(to) = left_over.last().cloned() {
+            let rows =
+                salvage::take_over(&path, &left_over, &mut sql).map_err(|e| StoreError::of(&path, &e))?;
             match &mut origin {
                 Origin::SetAside { saved, .. } => *saved = rows,
                 _ if rows > 0 => {

@@ -1,10 +1,11 @@
 //! A damaged database is set aside, and all that no transcript holds is taken over from it, whatever comes in between.
 
-use std::io::Write;
+use std::borrow::Cow;
+use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use rusqlite::types::Value;
-use rusqlite::{Connection, OpenFlags, OptionalExtension, params_from_iter};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, params_from_iter};
 
 use crate::damage::beside;
 use crate::tables::meta::SALVAGED;
@@ -30,8 +31,8 @@ const OWNED: [(&str, &str); 2] = [
 /// What lies beside a database, with its name: the log and what belongs to it.
 const COMPANIONS: [&str; 3] = ["-wal", "-shm", "-journal"];
 
-/// A file beside the database. It names the one that was set aside until everything was taken over from that: a program
-/// that is ended in between must not lose what the person has said, nor what they wanted forgotten.
+/// A file beside the database. It names what was set aside, one a line, the newest last, until everything was taken over
+/// from that: a program that is ended in between must not lose what the person has said, nor what they wanted forgotten.
 fn note_of(path: &Path) -> PathBuf {
     beside(path, ".salvage")
 }
@@ -50,8 +51,9 @@ pub(crate) fn set_aside(path: &Path) -> Result<PathBuf, StoreError> {
     }
     let note = note_of(path);
     let mut file = folder::touch(&note)?;
-    let name = aside.file_name().unwrap_or_default().to_string_lossy();
-    let write = file.set_len(0).and_then(|()| file.write_all(name.as_bytes()));
+    // Behind those from which nobody has taken over yet.
+    let write =
+        file.seek(SeekFrom::End(0)).and_then(|_| file.write_all(format!("\n{}", name(&aside)).as_bytes()));
     write.and_then(|()| file.sync_all()).map_err(|e| StoreError::io(&note, e))?;
     path.parent().map(folder::sync_names);
     folder::rename_if_there(path, &aside)?;
@@ -65,23 +67,26 @@ fn move_companions(path: &Path, aside: &Path) -> Result<(), StoreError> {
     })
 }
 
-/// The database from which a start before this one was to take over what it could, and was ended. To be asked before the
-/// new one is opened: the old one's log must not be taken for its own.
-pub(crate) fn left_over(path: &Path) -> Result<Option<PathBuf>, StoreError> {
-    let Ok(name) = std::fs::read_to_string(note_of(path)) else { return Ok(None) };
-    let aside = path.with_file_name(&name);
-    let is_ours = beside(path, ".corrupt-")
-        .file_name()
-        .is_some_and(|begin| name.starts_with(&*begin.to_string_lossy()));
-    if !is_ours || !aside.exists() {
+/// The databases from which starts before this one were to take over what they could, and were ended; the newest last. To
+/// be asked before the new one is opened: the old one's log must not be taken for its own.
+pub(crate) fn left_over(path: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    let Ok(names) = std::fs::read_to_string(note_of(path)) else { return Ok(Vec::new()) };
+    let begin = beside(path, ".corrupt-");
+    let ours = names.lines().filter(|line| line.starts_with(&*name(&begin)));
+    let left: Vec<PathBuf> =
+        ours.map(|line| path.with_file_name(line)).filter(|aside| aside.exists()).collect();
+    match left.last() {
         // It was not set aside yet, or the person has removed it since.
-        done(path);
-        return Ok(None);
+        None => done(path),
+        Some(newest) if !path.exists() => move_companions(path, newest)?,
+        Some(_) => {}
     }
-    if !path.exists() {
-        move_companions(path, &aside)?;
-    }
-    Ok(Some(aside))
+    Ok(left)
+}
+
+/// The name of a file without its folder.
+fn name(path: &Path) -> Cow<'_, str> {
+    path.file_name().unwrap_or_default().to_string_lossy()
 }
 
 /// Everything was taken over.
@@ -93,22 +98,47 @@ fn done(path: &Path) {
     }
 }
 
-/// Takes over what can still be read, once. Says how many rows that were.
-pub(crate) fn take_over(path: &Path, aside: &Path, to: &mut Connection) -> rusqlite::Result<u64> {
-    let name = aside.file_name().unwrap_or_default().to_string_lossy();
-    let known: Option<String> =
-        to.query_row("SELECT value FROM meta WHERE name = ?1", [SALVAGED], |row| row.get(0)).optional()?;
-    let saved = if known.as_deref() == Some(&*name) { 0 } else { from(aside, &name, to)? };
+/// Takes over what can still be read, from each once. Says how many rows that were.
+pub(crate) fn take_over(path: &Path, left: &[PathBuf], to: &mut Connection) -> rusqlite::Result<u64> {
+    let (mut saved, mut all) = (0, true);
+    // Of two words of the person the later one counts.
+    for aside in left.iter().rev() {
+        match from(aside, to)? {
+            Some(rows) => saved += rows,
+            None => all = false,
+        }
+    }
     // So that it is on the disk before the note is gone.
     to.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
-    done(path);
+    if all {
+        done(path);
+    }
     Ok(saved)
 }
 
-/// Copies row by row, each as far as it can still be read. Says how many.
-fn from(aside: &Path, name: &str, to: &mut Connection) -> rusqlite::Result<u64> {
+/// From which databases everything has come into this one, one a line.
+fn salvaged(sql: &Connection) -> rusqlite::Result<String> {
+    let known = sql.query_row("SELECT value FROM meta WHERE name = ?1", [SALVAGED], |row| row.get(0));
+    Ok(known.optional()?.unwrap_or_default())
+}
+
+/// Copies row by row, each as far as it can still be read. Says how many; `None` where the file cannot be opened now, which
+/// says nothing of what is in it.
+fn from(aside: &Path, to: &mut Connection) -> rusqlite::Result<Option<u64>> {
+    let known = salvaged(to)?;
+    if known.lines().any(|line| line == name(aside)) {
+        return Ok(Some(0));
+    }
     // Not a damaged row, nor a damaged table or file keeps the rest from being tried.
-    let Ok(from) = Connection::open_with_flags(aside, OpenFlags::SQLITE_OPEN_READ_ONLY) else { return Ok(0) };
+    let from = match Connection::open_with_flags(aside, OpenFlags::SQLITE_OPEN_READ_ONLY) {
+        Ok(from) => from,
+        Err(error) => {
+            tracing::warn!(path = %aside.display(), %error, "what was set aside is looked at by the next start");
+            return Ok(None);
+        }
+    };
+    // What it has itself taken over from others comes with it.
+    let known = [&*known, &*salvaged(&from).unwrap_or_default(), &*name(aside)].join("\n");
     let mut saved = 0;
     let step = to.transaction()?;
     for (table, columns) in NAMED {
@@ -117,7 +147,7 @@ fn from(aside: &Path, name: &str, to: &mut Connection) -> rusqlite::Result<u64> 
         each_row(&from, &format!("SELECT {columns} FROM {table}"), &mut |values| {
             saved += step.prepare_cached(&insert)?.execute(params_from_iter(values))? as u64;
             Ok(())
-        });
+        })?;
     }
     for (table, columns) in OWNED {
         let marks = vec!["?"; columns.split(',').count()].join(", ");
@@ -131,22 +161,78 @@ fn from(aside: &Path, name: &str, to: &mut Connection) -> rusqlite::Result<u64> 
                 .execute([values.first()])?;
             saved += step.prepare_cached(&insert)?.execute(params_from_iter(values))? as u64;
             Ok(())
-        });
+        })?;
     }
-    step.execute("INSERT OR REPLACE INTO meta (name, value) VALUES (?1, ?2)", [SALVAGED, name])?;
+    step.execute(
+        "INSERT OR REPLACE INTO meta (name, value) VALUES (?1, ?2)",
+        [SALVAGED, known.trim_start()],
+    )?;
     step.commit()?;
-    Ok(saved)
+    Ok(Some(saved))
 }
 
 /// Hands over the rows that can be read. A row that the new database refuses is left out.
-fn each_row(from: &Connection, select: &str, take: &mut dyn FnMut(Vec<Value>) -> rusqlite::Result<()>) {
-    let Ok(mut statement) = from.prepare(select) else { return };
+///
+/// # Errors
+/// When the new database takes nothing any more, since the disk is full: SQLite has taken everything back, and what it
+/// would take from here on were a part.
+fn each_row(
+    from: &Connection,
+    select: &str,
+    take: &mut dyn FnMut(Vec<Value>) -> rusqlite::Result<()>,
+) -> rusqlite::Result<()> {
+    let Ok(mut statement) = from.prepare(select) else { return Ok(()) };
     let width = statement.column_count();
-    let Ok(mut rows) = statement.query([]) else { return };
+    let Ok(mut rows) = statement.query([]) else { return Ok(()) };
     while let Ok(Some(row)) = rows.next() {
         let values: rusqlite::Result<Vec<Value>> = (0..width).map(|column| row.get(column)).collect();
-        if let Err(error) = values.and_then(&mut *take) {
-            tracing::debug!(%error, select, "a row is lost");
+        let lost = match values.map(&mut *take) {
+            Ok(Ok(())) => continue,
+            Ok(Err(error)) if !is_of_the_row(&error) => return Err(error),
+            Ok(Err(error)) | Err(error) => error,
+        };
+        tracing::debug!(error = %lost, select, "a row is lost");
+    }
+    Ok(())
+}
+
+/// Whether another row may well be taken.
+fn is_of_the_row(refusal: &rusqlite::Error) -> bool {
+    use ErrorCode::{ConstraintViolation, TooBig, TypeMismatch};
+    matches!(refusal.sqlite_error_code(), Some(ConstraintViolation | TypeMismatch | TooBig))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a store that cannot be opened is a failure")]
+
+    use super::*;
+    use crate::connect;
+
+    #[test]
+    fn where_there_is_no_room_everything_is_taken_over_later() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("watchbill.db");
+        let open = || connect::writer(&path, false).unwrap().0;
+        let old = open();
+        for n in 0..300 {
+            let name = format!("{n} {}", "long ".repeat(200));
+            old.execute("INSERT INTO chains (chain_id, name) VALUES (?1, ?2)", (n.to_string(), name))
+                .unwrap();
         }
+        drop(old);
+        let left = [set_aside(&path).unwrap()];
+        let mut new = open();
+        let names = |sql: &Connection| -> i64 {
+            sql.query_row("SELECT count(*) FROM chains", [], |row| row.get(0)).unwrap()
+        };
+        let pages: u32 = new.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
+        new.pragma_update(None, "max_page_count", pages + 8).unwrap();
+        let refused = take_over(&path, &left, &mut new).unwrap_err();
+        assert_eq!(refused.sqlite_error_code(), Some(ErrorCode::DiskFull), "{refused}");
+        assert_eq!((names(&new), left_over(&path).unwrap()), (0, left.to_vec()));
+        new.pragma_update(None, "max_page_count", 1 << 20).unwrap();
+        assert_eq!(take_over(&path, &left, &mut new).unwrap(), 300);
+        assert_eq!((names(&new), left_over(&path).unwrap()), (300, Vec::new()));
     }
 }

@@ -123,6 +123,10 @@ impl OpenFolder {
     }
 }
 
+/// Folders that lie deeper below the top of a walk are not kept open: of each folder on the way one may be, and a process
+/// has mostly a thousand handles for everything that it does.
+const DEEPEST: usize = 32;
+
 /// An open folder above others, which keep it open until they are looked at.
 #[derive(Debug, Clone)]
 pub(crate) struct Above {
@@ -130,15 +134,26 @@ pub(crate) struct Above {
     /// Bytes of its path.
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "whole paths are opened there"))]
     len: usize,
+    /// How many names it is below the top of the walk.
+    depth: usize,
 }
 
 impl Above {
-    pub fn new(folder: OpenFolder, path: &Path) -> Self {
-        Self { folder: Rc::new(folder), len: path.as_os_str().len() }
+    /// The open folder that lies at `path`, at or below `top`.
+    pub fn new(folder: OpenFolder, top: &Path, path: &Path) -> Self {
+        let (path, top) = (path.as_os_str().as_encoded_bytes(), top.as_os_str().len());
+        let below = path.get(top..).unwrap_or_default();
+        let depth = below.iter().filter(|&&byte| byte == std::path::MAIN_SEPARATOR as u8).count();
+        Self { folder: Rc::new(folder), len: path.len(), depth }
     }
 
     pub fn folder(&self) -> &OpenFolder {
         &self.folder
+    }
+
+    /// For a folder in it that waits; `None` where that is to be opened by its whole path.
+    pub fn kept(&self) -> Option<Self> {
+        (self.depth < DEEPEST).then(|| self.clone())
     }
 
     /// What of a path that begins with the folder's leads on from there.

@@ -36,7 +36,7 @@ pub fn walk(top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> Want) -> Walk {
             continue;
         }
         let listed = way.open(&folder).and_then(|open| {
-            let above = Above::new(open, &folder);
+            let above = Above::new(open, top, &folder);
             above.folder().names(&folder, &mut |path, kind, own| {
                 take(look(top, Some(&above), path, kind, own, want));
             })
@@ -141,7 +141,7 @@ fn look(
     }
     let Some(only) = want(&path, kind).only() else { return Ok(Met::Unwanted) };
     if kind == FileKind::Dir {
-        return Ok(Met::Folder(Waiting { path, only, way: Way::From(above.cloned()) }));
+        return Ok(Met::Folder(Waiting { path, only, way: Way::From(above.and_then(Above::kept)) }));
     }
     let stat = match target {
         Some(target) => target,

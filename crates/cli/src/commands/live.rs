@@ -168,9 +168,11 @@ impl Printer {
     }
 }
 
-/// A person wants to see changes of state, of what is going on and of the title; not each new token count.
+/// A person wants to see changes of state, of what is going on and of the title; not each new token count. A session
+/// comes to need them when its state has lasted, which changes its group alone.
 fn shows_change(before: &TrackedSession, after: &TrackedSession) -> bool {
     before.state != after.state
+        || before.group != after.group
         || before.state_kind != after.state_kind
         || before.title != after.title
         || before.superseded != after.superseded

@@ -156,6 +156,41 @@ fn a_new_session_is_discovered_changed_and_removed() {
     watching.follow(&mut roster, |roster| roster.sessions.is_empty());
 }
 
+#[test]
+fn a_person_who_reads_along_is_told_when_a_session_comes_to_need_them() {
+    let home = tempfile::tempdir().unwrap();
+    let root = home.path().join(".claude");
+    std::fs::create_dir(&root).unwrap();
+    let mut child = watchbill(home.path()).arg("watch").stdout(Stdio::piped()).spawn().unwrap();
+    let out = child.stdout.take().unwrap();
+    let _ended = Watching { child, events: channel().1 };
+    let (sender, lines) = channel();
+    std::thread::spawn(move || {
+        BufReader::new(out).lines().map_while(Result::ok).try_for_each(|line| sender.send(line))
+    });
+    lines.recv_timeout(PATIENCE).expect("it says that there is nothing yet");
+    let text = "API Error: Repeated 529 Overloaded errors.";
+    crate::tree::transcript(
+        &root,
+        "s",
+        &[
+            serde_json::json!({
+                "type": "user", "uuid": "u1", "message": { "role": "user", "content": "go" },
+                "timestamp": now().to_string(), "cwd": "/home/dev/x", "sessionId": "s",
+            }),
+            serde_json::json!({
+                "type": "assistant", "uuid": "u2", "parentUuid": "u1", "isApiErrorMessage": true,
+                "error": "overloaded", "message": { "role": "assistant", "model": "<synthetic>",
+                    "stop_reason": "stop_sequence", "content": [{ "type": "text", "text": text }] },
+                "timestamp": now().to_string(), "cwd": "/home/dev/x", "sessionId": "s",
+            }),
+        ],
+    );
+    // A need counts when it has lasted a second; until then it may be a line without the sign.
+    let needs = |line: &String| line.contains("API Error") && line.contains('▲');
+    std::iter::repeat_with(|| lines.recv_timeout(PATIENCE).expect("it is told in time")).find(needs);
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn nothing_wakes_it_while_nothing_happens() {

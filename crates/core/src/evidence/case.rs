@@ -127,7 +127,10 @@ impl<'a> Case<'a> {
 
     /// Until when the registry's `idle` may be the gap before the subagents' report begins a turn of its own.
     pub fn lull_until(&self) -> Option<Timestamp> {
-        let claim = self.claim.filter(|claim| claim.instance.entry.status == Some(RegistryStatus::Idle))?;
+        // What was said before the clock was set back is no gap: it would last until the clock has caught up.
+        let is_past = |claim: &Claim<'_>| words::said_at(claim.instance) <= self.evidence.now;
+        let idle = |claim: &Claim<'_>| claim.instance.entry.status == Some(RegistryStatus::Idle);
+        let claim = self.claim.filter(|claim| idle(claim) && is_past(claim))?;
         // The report itself may be written before `busy` is: then the turn has begun after the `idle`.
         let goes_on = |t: &TranscriptWitness<'_>| {
             t.turn_is_open() && (t.kind == Some(StateKind::Background) || t.since > claim.at)
@@ -223,21 +226,21 @@ impl<'a> Case<'a> {
         let e = self.evidence;
         let decays = self.claim.filter(|c| !c.is_certain() || c.word.is_some_and(Word::is_quiet));
         let idle = decays.map(|claim| self.idle_at(claim));
-        let settled = decays.and_then(|claim| words::settled_at(&e.transcript?, claim.at));
-        // A process whose word does not count is quoted all the same, with how the turn ended.
+        // A process whose word does not count is quoted all the same, with how the turn ended. By the time that it was
+        // said at: a clock that was set back would be asked about anew twice a second, until it has caught up.
         let quiet = |i: &&InstanceWitness| {
             matches!(i.entry.status, Some(RegistryStatus::Idle | RegistryStatus::Shell))
         };
-        let quoted = e.instances.iter().filter(|_| e.live).filter(quiet);
-        let quoted = quoted.filter_map(|i| words::settled_at(&e.transcript?, status_time(i, e.now)));
+        let quiet = e.instances.iter().filter(|_| e.live).filter(quiet);
+        let settled = quiet.filter_map(|i| words::settled_at(&e.transcript?, words::said_at(i)));
         let hooks =
             e.hooks.filter(|_| e.live).into_iter().flat_map(|hooks| heard::turning_points(hooks, e.timeouts));
         let rests = self.heard().map(|heard| self.rests_until(&heard));
         let compacting = self.hooks.is_some_and(|hooks| hooks.compacting.is_some());
         let ended = e.transcript.filter(|_| compacting).map(|t| t.since + GRACE);
         let file = e.status_file.map(|file| file.until(e.now));
-        let times = [idle, self.unclaimed_at(), self.lull_until(), settled, rests, ended, file];
-        times.into_iter().flatten().chain(quoted).chain(hooks).filter(|at| *at > e.now).min()
+        let times = [idle, self.unclaimed_at(), self.lull_until(), rests, ended, file];
+        times.into_iter().flatten().chain(settled).chain(hooks).filter(|at| *at > e.now).min()
     }
 }
 

@@ -323,9 +323,15 @@ impl TranscriptWitness<'_> {
     }
 }
 
-/// When the registry's word was said: never later than it was read, lest a wrong clock move it along.
+/// When the registry's word was said: never later than it was read, lest a wrong clock move it along. Later than now where
+/// the clock has been set back since.
+pub(super) fn said_at(instance: &InstanceWitness) -> Timestamp {
+    instance.entry.status_at.unwrap_or(instance.seen_at).min(instance.seen_at)
+}
+
+/// The same, but never later than now.
 pub(super) fn status_time(instance: &InstanceWitness, now: Timestamp) -> Timestamp {
-    instance.entry.status_at.unwrap_or(instance.seen_at).min(instance.seen_at).min(now)
+    said_at(instance).min(now)
 }
 
 /// A status file in a sentence.

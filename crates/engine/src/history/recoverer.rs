@@ -87,23 +87,22 @@ fn views(store: &Store) -> Result<Views, StoreError> {
     for stored in store.orphaned_activities(SESSIONS_AT_ONCE)? {
         open.entry(stored.session).or_default().orphans.push(stored.activity);
     }
-    let mut unknown = Vec::new();
-    store.sessions(&mut |key, row| {
-        if row.state.is_none() {
-            unknown.push(key);
+    let tell = |view: &mut SessionView, row: SessionRow| {
+        view.id = row.session_id.as_str().into();
+        view.last_activity_at = row.active_at;
+        // The engine weighs every witness and says so in the row: while it calls a turn one that runs, it does.
+        let runs = [State::Working, State::WaitingForApproval, State::WaitingForInput];
+        view.alive = row.state.is_some_and(|state| runs.iter().any(|known| known.word() == state));
+    };
+    for (key, view) in &mut open {
+        if let Some(row) = store.session_of(*key)? {
+            tell(view, row);
         }
-        if row.state.is_none() || open.contains_key(&key) {
-            let view = open.entry(key).or_default();
-            view.id = row.session_id.as_str().into();
-            view.last_activity_at = row.active_at;
-            // The engine weighs every witness and says so in the row: while it calls a turn one that runs, it does.
-            let runs = [State::Working, State::WaitingForApproval, State::WaitingForInput];
-            view.alive = row.state.is_some_and(|state| runs.iter().any(|known| known.word() == state));
-        }
-    })?;
-    for key in unknown {
-        let hooks_alone = store.files_of(key)?.is_empty();
-        if let Some(view) = open.get_mut(&key).filter(|_| hooks_alone) {
+    }
+    for (key, row) in store.stateless_sessions()? {
+        let view = open.entry(key).or_default();
+        tell(view, row);
+        if store.files_of(key)?.is_empty() {
             // Nothing but hooks told of it, and its end was not among what they told.
             let batches = store.batches(key)?;
             let last = batches.iter().filter_map(|stored| stored.batch.last_activity_at).max();

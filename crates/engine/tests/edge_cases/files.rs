@@ -197,6 +197,23 @@ fn edge_56_a_clock_that_was_ahead_and_is_set_right_is_believed_and_said() {
 }
 
 #[test]
+fn edge_56_a_clock_that_was_set_back_is_not_asked_about_ever_again() {
+    let mut desk = Desk::live();
+    desk.registry(7, A, "busy")
+        .say_all(A, [prompt("go"), answer("done")])
+        .at(100.0)
+        .registry(7, A, "idle")
+        .at(110.0);
+    assert_eq!(desk.state(A), "waiting_for_input/turn_ended");
+    desk.now = desk.begin + Millis::from_secs(50);
+    desk.step(Input::Deadline);
+    let before = desk.engine.work().rows;
+    desk.at(90.0);
+    assert_eq!(desk.engine.work().rows, before, "nothing is due");
+    assert_eq!(desk.state(A), "waiting_for_input/turn_ended");
+}
+
+#[test]
 fn edge_56_after_a_long_sleep_the_running_turn_still_runs() {
     let mut desk = Desk::live();
     desk.registry(7, A, "busy").registry(9, B, "busy");

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use watchbill_core::evidence::registry::Liveness;
 use watchbill_core::ids::{Instance, SessionId};
+use watchbill_core::roster::{Group, group_of};
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_engine::clock::ManualClock;
 use watchbill_engine::engine::{Engine, Outlook};
@@ -95,6 +96,7 @@ impl House {
         let looks = out.iter().filter(|out| matches!(out, Output::LookAtFolder(_) | Output::Rescan));
         let looks: Vec<Output> = looks.cloned().collect();
         self.out.extend(out);
+        self.says_one_thing();
         if let Some(memory) = self.memory.as_mut().filter(|memory| !memory.stopped) {
             memory.persist.save(&mut self.engine, self.now);
             assert_eq!(memory.persist.trouble(), None);
@@ -107,6 +109,17 @@ impl House {
                 _ => self.begin_scan(),
             }
         }
+    }
+
+    /// Rows, and whoever counts, say at the same moment that a session needs the person.
+    fn says_one_thing(&self) {
+        let rows = self.engine.current(false).rows.iter();
+        let stand = rows.filter(|row| group_of(&row.row) == Group::NeedsYou).count();
+        assert_eq!(
+            stand,
+            self.engine.needs().total() as usize,
+            "rows under 'Needs you', and those that count"
+        );
     }
 
     /// From now on scans and looks are taken beside the loop.

@@ -20,7 +20,7 @@ pub(crate) const CLEANING_DUE: &str = "cleaning_due";
 pub(crate) const LEFT_OUT: &str = "left_out";
 /// What that removed, for people.
 pub(crate) const LEFT_OUT_SAID: &str = "left_out_said";
-/// From which database that was set aside everything was taken over: see `salvage`.
+/// From which databases that were set aside everything was taken over, one a line: see `salvage`.
 pub(crate) const SALVAGED: &str = "salvaged";
 /// From which text on the index is behind.
 pub(crate) const UNINDEXED: &str = "unindexed";

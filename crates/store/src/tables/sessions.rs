@@ -228,6 +228,32 @@ impl Store {
         })
     }
 
+    /// A session by its number.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn session_of(&self, session: SessionKey) -> Result<Option<SessionRow>, StoreError> {
+        self.asked(|sql| {
+            sql.prepare_cached(&format!("SELECT {COLUMNS} FROM sessions WHERE id = ?1"))?
+                .query_row([session], read)
+                .optional()
+        })
+    }
+
+    /// The sessions whose state nobody has told, in order of their numbers.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn stateless_sessions(&self) -> Result<Vec<(SessionKey, SessionRow)>, StoreError> {
+        self.asked(|sql| {
+            sql.prepare_cached(&format!(
+                "SELECT {COLUMNS}, id FROM sessions WHERE state IS NULL ORDER BY id"
+            ))?
+            .query_map([], |row| Ok((row.get(19)?, read(row)?)))?
+            .collect()
+        })
+    }
+
     /// The sessions of a work chain, oldest first.
     ///
     /// # Errors

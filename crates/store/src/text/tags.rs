@@ -36,9 +36,10 @@ pub fn tool_tag(tool: &str) -> String {
 }
 
 /// Whether a phrase of these words may stand among the words that are added: each begins as one of them does. Letters
-/// beyond ASCII may be forms of whatever.
+/// beyond ASCII may be forms of whatever, and accents may stand behind their letters, where the index takes no word to end.
 pub(crate) fn may_be(words: &str) -> bool {
-    words.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).all(|word| {
+    let mut words = words.split(|c: char| c.is_ascii() && !c.is_ascii_alphanumeric());
+    words.all(|word| {
         let mut bytes = word.bytes().map(|byte| byte.to_ascii_lowercase());
         match (bytes.next(), bytes.next()) {
             (Some(b's'), second) => second.is_none_or(|second| !second.is_ascii_alphabetic()),
@@ -75,6 +76,9 @@ mod tests {
             "r_t".into(),
             "Ťool".into(),
             "s12 rtoolresult tbash".into(),
+            // To the index the same as the first of all, and as a role.
+            "s\u{301}7".into(),
+            "r\u{30c}prompt".into(),
         ] {
             assert!(may_be(&word), "{word}");
         }

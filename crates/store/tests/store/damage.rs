@@ -222,6 +222,68 @@ fn a_start_that_was_ended_while_it_set_a_store_aside_is_finished_by_the_next() {
     }
 }
 
+/// What the person has said, and a hook, and nothing else.
+fn told(rig: &Rig) -> PathBuf {
+    let mut store = rig.open();
+    let mut step = store.step().unwrap();
+    step.name_chain("chain", Some("Release")).unwrap();
+    let (key, _) = session(&mut step, "a");
+    step.add_hook_event(key, &stop()).unwrap();
+    step.commit().unwrap();
+    store.path().to_owned()
+}
+
+/// What [`told`] has stored is there once.
+fn is_told_once(store: &Store) {
+    assert_eq!(store.chain_names().unwrap(), [("chain".to_owned(), "Release".to_owned())]);
+    let key = store.session_key(&SessionId::new("a")).unwrap().unwrap();
+    assert_eq!(store.hook_events(key).unwrap(), [stop()]);
+}
+
+#[test]
+fn what_was_not_taken_over_yet_is_when_the_new_store_is_damaged_as_well() {
+    let rig = Rig::new();
+    let path = told(&rig);
+    let beside = |suffix: &str| PathBuf::from(format!("{}{suffix}", path.display()));
+    std::fs::rename(&path, beside(".corrupt-7")).unwrap();
+    std::fs::write(beside(".salvage"), "watchbill.db.corrupt-7").unwrap();
+    std::fs::write(&path, "This is a letter to my aunt. ".repeat(100)).unwrap();
+    let store = rig.open();
+    assert!(matches!(store.origin(), Origin::SetAside { saved: 2, .. }), "{:?}", store.origin());
+    is_told_once(&store);
+    assert!(!beside(".salvage").exists());
+    drop(store);
+    // What this one has taken over comes with it, though the note of that could not be removed.
+    let sql = rusqlite::Connection::open(&path).unwrap();
+    sql.execute_batch("DROP INDEX sessions_active").unwrap();
+    drop(sql);
+    std::fs::write(beside(".suspect"), "").unwrap();
+    std::fs::write(beside(".salvage"), "watchbill.db.corrupt-7").unwrap();
+    let store = rig.open();
+    assert!(matches!(store.origin(), Origin::SetAside { saved: 2, .. }), "{:?}", store.origin());
+    is_told_once(&store);
+    assert!(!beside(".salvage").exists());
+    assert_eq!(set_aside(rig.folder.path()), 3);
+}
+
+#[test]
+#[cfg(unix)]
+fn what_cannot_be_opened_now_is_taken_over_later() {
+    let rig = Rig::new();
+    let path = told(&rig);
+    let beside = |suffix: &str| PathBuf::from(format!("{}{suffix}", path.display()));
+    std::fs::rename(&path, beside(".kept")).unwrap();
+    std::fs::write(beside(".salvage"), "watchbill.db.corrupt-7").unwrap();
+    // Nobody can open a socket, not even root.
+    let socket = std::os::unix::net::UnixListener::bind(beside(".corrupt-7")).unwrap();
+    let store = rig.open();
+    assert_eq!((store.origin(), store.chain_names().unwrap()), (&Origin::Fresh, Vec::new()));
+    drop((store, socket));
+    std::fs::rename(beside(".kept"), beside(".corrupt-7")).unwrap();
+    is_told_once(&rig.open());
+    assert!(!beside(".salvage").exists());
+}
+
 fn stop() -> HookEventRow {
     let at = Timestamp::from_millis(7);
     HookEventRow { at, event: "Stop".into(), tool: None, call: None, prompt: None, detail: None }

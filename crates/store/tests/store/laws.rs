@@ -156,3 +156,26 @@ proptest! {
         prop_assert!(store.search(&query).is_ok());
     }
 }
+
+#[test]
+fn no_text_is_found_by_what_is_added_to_it_for_filters() {
+    let rig = Rig::new();
+    let mut store = rig.open();
+    append(&mut store, 0, 0, 1, true);
+    for typed in ["commonWord", "te\u{301}xt"] {
+        assert_eq!(store.search(&Query::new(typed, 5)).unwrap().hits.len(), 1, "{typed}");
+    }
+    // Its session is the first, and it is a prompt. To the index an accent behind a letter is none.
+    for typed in [
+        "s1",
+        "rprompt",
+        "RProm*",
+        "\"s1 rprompt\"",
+        "s\u{301}1",
+        "r\u{30c}prompt",
+        "r\u{30c}prom*",
+        "s\u{301}1-rprompt",
+    ] {
+        assert_eq!(store.search(&Query::new(typed, 5)).unwrap().hits, [], "{typed}");
+    }
+}

@@ -224,6 +224,37 @@ fn a_hint_at_a_folder_says_no_more_than_a_look_at_everything() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn however_deep_folders_lie_few_of_them_are_open_at_a_time() {
+    use watchbill_watch::Fs;
+    use watchbill_watch::fs::Want;
+    let dir = TempDir::new().expect("a temporary folder");
+    let top = dir.path().canonicalize().expect("there");
+    let mut deep = top.clone();
+    for _ in 0..120 {
+        for beside in ["a", "b", "c"] {
+            std::fs::create_dir(deep.join(beside)).expect("made");
+        }
+        deep.push("deep");
+        std::fs::create_dir(&deep).expect("made");
+    }
+    write(&deep.join("file"));
+    let open = || {
+        let handles = std::fs::read_dir("/proc/self/fd").expect("there").flatten();
+        handles.filter(|fd| std::fs::read_link(fd.path()).is_ok_and(|to| to.starts_with(&top))).count()
+    };
+    let mut most = 0;
+    let walk = StdFs.walk(&top, &mut |path, _| {
+        if path.starts_with(&deep) {
+            most = open();
+        }
+        Want::It
+    });
+    assert_eq!((walk.files.len(), walk.problems), (1, Vec::new()));
+    assert!((1..40).contains(&most), "{most} are open");
+}
+
 proptest::proptest! {
     #![proptest_config(proptest::test_runner::Config { cases: 32, failure_persistence: None, ..Default::default() })]
 
