@@ -8,6 +8,8 @@
 mod alerts;
 mod autostart;
 mod bridge;
+#[cfg(target_os = "linux")]
+mod bus;
 mod commands;
 mod desk;
 mod engine;

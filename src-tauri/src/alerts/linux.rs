@@ -19,6 +19,7 @@ use zbus::{Connection, MatchRule, Message, MessageStream};
 use super::board::Card;
 use super::notice::Notice;
 use super::{Button, Heard, OPEN};
+use crate::bus::{OWNER_CHANGED, owner_changes};
 use cards::{Call, Cards, Letter};
 pub use health::health;
 
@@ -74,14 +75,8 @@ impl Screen {
         let messages = MessageStream::from(&connection);
         let bus = DBusProxy::new(&connection).await?;
         let of_server = MatchRule::builder().msg_type(Type::Signal).sender(NAME)?.interface(NAME)?.build();
-        let owner = MatchRule::builder()
-            .msg_type(Type::Signal)
-            .sender("org.freedesktop.DBus")?
-            .member("NameOwnerChanged")?
-            .arg(0, NAME)?
-            .build();
         bus.add_match_rule(of_server).await?;
-        bus.add_match_rule(owner).await?;
+        bus.add_match_rule(owner_changes(NAME)?).await?;
         Ok(Self {
             connection,
             messages,
@@ -179,7 +174,7 @@ impl Screen {
                 let (id, reason) = body.deserialize::<(u32, u32)>().unwrap_or_default();
                 self.cards.closed(id, reason).map(Heard::Gone)
             }
-            Some("NameOwnerChanged") => {
+            Some(OWNER_CHANGED) => {
                 let (_, old, new) = body.deserialize::<(&str, &str, &str)>().unwrap_or_default();
                 self.exchange(old, new).await
             }

@@ -4,6 +4,8 @@ use futures_util::StreamExt;
 use zbus::message::Type;
 use zbus::{MatchRule, MessageStream};
 
+use crate::bus::{OWNER_CHANGED, has_owner, owner_changes};
+
 const WATCHER: &str = "org.kde.StatusNotifierWatcher";
 
 /// A panel starts after us when the person logs in, and again when it has crashed. Polling for it
@@ -18,19 +20,13 @@ impl Panels {
         let connection = zbus::Connection::session().await?;
         let signals = MessageStream::from(&connection);
         let bus = zbus::fdo::DBusProxy::new(&connection).await?;
-        let owner_changed = MatchRule::builder()
-            .msg_type(Type::Signal)
-            .sender("org.freedesktop.DBus")?
-            .member("NameOwnerChanged")?
-            .arg(0, WATCHER)?
-            .build();
         // Some watchers are on the bus before the panel that draws for them.
         let host_registered = MatchRule::builder()
             .msg_type(Type::Signal)
             .interface(WATCHER)?
             .member("StatusNotifierHostRegistered")?
             .build();
-        bus.add_match_rule(owner_changed).await?;
+        bus.add_match_rule(owner_changes(WATCHER)?).await?;
         bus.add_match_rule(host_registered).await?;
         Ok(Self { signals })
     }
@@ -41,14 +37,9 @@ impl Panels {
             let Some(Ok(message)) = self.signals.next().await else { return false };
             match message.header().member().map(|member| member.as_str()) {
                 Some("StatusNotifierHostRegistered") => return true,
-                Some("NameOwnerChanged") if has_owner(&message) => return true,
+                Some(OWNER_CHANGED) if has_owner(&message, WATCHER) => return true,
                 _ => {}
             }
         }
     }
-}
-
-fn has_owner(message: &zbus::Message) -> bool {
-    let owners = message.body().deserialize::<(String, String, String)>();
-    matches!(owners, Ok((name, _, new)) if name == WATCHER && !new.is_empty())
 }

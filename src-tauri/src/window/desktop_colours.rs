@@ -11,6 +11,8 @@ use zbus::message::Type;
 use zbus::zvariant::Value;
 use zbus::{Connection, MatchRule, Message, MessageStream};
 
+use crate::bus::{OWNER_CHANGED, has_owner, owner_changes};
+
 const PORTAL: &str = "org.freedesktop.portal.Desktop";
 const PATH: &str = "/org/freedesktop/portal/desktop";
 const INTERFACE: &str = "org.freedesktop.portal.Settings";
@@ -67,14 +69,8 @@ async fn listen(tell: &watch::Sender<Option<Theme>>) -> zbus::Result<()> {
         .arg(0, KEY.0)?
         .arg(1, KEY.1)?
         .build();
-    let owner = MatchRule::builder()
-        .msg_type(Type::Signal)
-        .sender("org.freedesktop.DBus")?
-        .member("NameOwnerChanged")?
-        .arg(0, PORTAL)?
-        .build();
     bus.add_match_rule(changed).await?;
-    bus.add_match_rule(owner).await?;
+    bus.add_match_rule(owner_changes(PORTAL)?).await?;
     let mut asked = read(&connection).await?;
     while let Some(message) = messages.next().await {
         let message = message?;
@@ -86,8 +82,8 @@ async fn listen(tell: &watch::Sender<Option<Theme>>) -> zbus::Result<()> {
                 .ok()
                 .map(|(.., value)| theme_of(&value)),
             // Who comes late, or again, may say something else. Of its going nothing follows.
-            Some("NameOwnerChanged") => {
-                if message.body().deserialize::<(&str, &str, &str)>().is_ok_and(|(.., new)| !new.is_empty()) {
+            Some(OWNER_CHANGED) => {
+                if has_owner(&message, PORTAL) {
                     asked = read(&connection).await?;
                 }
                 None

@@ -1,5 +1,7 @@
 //! The work of the history's thread: one slice after another, the most urgent first.
 
+mod behind;
+
 use std::collections::{HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -356,6 +358,5 @@ fn place(roots: &[PathBuf], path: &Path) -> Option<Place> {
     classify(relative).filter(Place::is_transcript)
 }
 
-mod behind;
 #[cfg(test)]
 mod tests;
