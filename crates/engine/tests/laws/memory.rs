@@ -92,7 +92,11 @@ fn what_is_remembered_of_records_is_given_back_as_long_as_nobody_writes() {
     house.stage.fs.append(transcript("p", &author.session), &copied);
     house.append(&author, &line);
     house.catch_up();
-    assert_eq!(house.engine.work().bytes - before, (copied.len() + line.len()) as u64, "only what is new is read");
+    assert_eq!(
+        house.engine.work().bytes - before,
+        (copied.len() + line.len()) as u64,
+        "only what is new is read"
+    );
     assert!(remembers(&house, &author));
     assert_eq!(house.tokens(&author) - tokens, 10, "and of that only what was not there before counts");
     let cold = house.cold().current(true).rows.iter().map(|row| row.session()).collect::<Vec<_>>();

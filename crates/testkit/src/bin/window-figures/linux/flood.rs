@@ -68,7 +68,10 @@ async fn watch(page: &watchbill_testkit::fantoccini::Client, pid: u32, seconds: 
         held.push((begun.elapsed(), used.memory, used.own));
         if begun.elapsed().as_secs() / 60 > told {
             told = begun.elapsed().as_secs() / 60;
-            say(&format!("after {told} min: {:.1} MB, of that the program itself {:.1}", used.memory, used.own));
+            say(&format!(
+                "after {told} min: {:.1} MB, of that the program itself {:.1}",
+                used.memory, used.own
+            ));
         }
     }
     let last = processes::used(pid);
