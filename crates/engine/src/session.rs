@@ -258,7 +258,9 @@ pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
         terminal: terminal(told, verdict.tmux.as_ref()),
         tokens,
         context_used,
-        context_size: chain.and_then(|chain| full_at(&chain.segments)).filter(|size| context_used <= Some(*size)),
+        context_size: chain
+            .and_then(|chain| full_at(&chain.segments))
+            .filter(|size| context_used <= Some(*size)),
         subagents: Subagents {
             running: if verdict.live || !makings.live { launched } else { 0 },
             total: u32::try_from(agents_total).unwrap_or(u32::MAX).max(launched),
@@ -277,5 +279,7 @@ pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
 /// transcripts nor hooks name it (client 2.1.329), and one model is offered with several sizes.
 fn full_at(segments: &[(SessionId, Segment)]) -> Option<u64> {
     let boundaries = segments.iter().rev().filter_map(|(_, segment)| segment.boundary);
-    boundaries.filter(|boundary| boundary.trigger == CompactTrigger::Auto).find_map(|boundary| boundary.pre_tokens)
+    boundaries
+        .filter(|boundary| boundary.trigger == CompactTrigger::Auto)
+        .find_map(|boundary| boundary.pre_tokens)
 }

@@ -84,8 +84,10 @@ fn edge_38_a_marker_ties_a_compacted_session_to_the_one_before() {
 
 #[test]
 fn how_full_a_context_is_shows_once_the_client_has_found_it_full() {
-    let boundary = |trigger: &str, tokens: u64| json!({"type": "system", "subtype": "compact_boundary",
-        "content": "Conversation compacted", "compactMetadata": {"trigger": trigger, "preTokens": tokens}});
+    let boundary = |trigger: &str, tokens: u64| {
+        json!({"type": "system", "subtype": "compact_boundary",
+        "content": "Conversation compacted", "compactMetadata": {"trigger": trigger, "preTokens": tokens}})
+    };
     let mut desk = Desk::files_alone();
     let context = |desk: &Desk| desk.row(A).context.map(|context| (context.used, context.size));
     desk.say_all(A, [prompt("go"), answer("done")]);
