@@ -3,6 +3,7 @@
 //! Everything that is known lives here: files and what was folded from them, the registry, markers,
 //! chains, rows. A step takes the input in, works off what became dirty by it, and says what it needs.
 
+mod aside;
 mod attention;
 mod compares;
 mod hints;
@@ -20,7 +21,7 @@ mod takes_settings;
 mod time;
 mod trouble;
 
-pub use keeps::Recall;
+pub use aside::Recall;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -146,6 +147,7 @@ pub struct Engine {
     awake: bool,
     work: Work,
     keeping: keeps::Keeping,
+    aside: aside::Aside,
     store_problem: Option<watchbill_core::problem::Problem>,
 }
 
@@ -224,6 +226,7 @@ impl Engine {
             awake: false,
             work: Work::default(),
             keeping: keeps::Keeping::default(),
+            aside: aside::Aside::default(),
             store_problem: None,
         }
     }

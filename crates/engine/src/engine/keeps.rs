@@ -8,7 +8,6 @@ use watchbill_core::chain::lineage::RegistryMove;
 use watchbill_core::ids::SessionId;
 use watchbill_core::person::Change;
 use watchbill_core::roster::row::Row;
-use watchbill_store::tables::states::StateRow;
 
 use super::Engine;
 use crate::files::{ByWords, FilePath, Paths};
@@ -20,18 +19,11 @@ use crate::transcripts::{Fold, TrackedFile};
 /// For more transcripts than this no room is made before they are there.
 const EXPECTED: usize = 50_000;
 
-/// Where the pieces of files lie that the engine has put aside.
-pub trait Recall: Send + Sync {
-    /// What is kept of a file now.
-    fn recall(&self, path: &Path) -> Option<StateRow>;
-}
-
 /// What has changed since the last [`Engine::take_changes`].
 #[derive(Default)]
 pub(super) struct Keeping {
     /// Somebody keeps what changes.
     on: bool,
-    recall: Option<Arc<dyn Recall>>,
     files: BTreeSet<PathBuf>,
     rows: BTreeMap<SessionId, Row>,
     /// The rows to come were stored by an earlier run, as far as they do not depend on the time.
@@ -98,11 +90,6 @@ impl Keeping {
 }
 
 impl Engine {
-    /// Files that were put aside are found there.
-    pub fn set_recall(&mut self, recall: Arc<dyn Recall>) {
-        self.keeping.recall = Some(recall);
-    }
-
     /// From now on everything that changes is noted for [`Engine::take_changes`], and what is known already.
     pub fn keep(&mut self) {
         self.keeping.on = true;
@@ -226,16 +213,6 @@ impl Engine {
         }
     }
 
-    /// Gives the memory back for what is kept of files that nobody has written to lately.
-    pub fn put_aside(&mut self, paths: impl IntoIterator<Item = PathBuf>) {
-        let recent = self.now - self.settings.timeouts.idle;
-        for path in paths {
-            if let Some(file) = self.files.get_mut(&path).filter(|file| file.written_before(recent)) {
-                file.put_aside();
-            }
-        }
-    }
-
     /// At most so many transcripts are to be taken up: whoever makes room for them once need not move the earlier ones.
     pub fn expect_files(&mut self, most: usize) {
         // Numbers are not given again, so that a store of which much was forgotten expects too many.
@@ -330,49 +307,6 @@ impl Engine {
     /// The transcripts that are known.
     pub fn known_files(&self) -> Paths {
         self.files.paths().map(|path| path.as_os_str().to_owned()).collect()
-    }
-
-    /// Before a file is read further, what is remembered of its records is taken up. `false` when there is no need to
-    /// read it.
-    pub(super) fn ready_to_read(&mut self, path: &Path) -> bool {
-        let Some(file) = self.files.get_mut(path).filter(|file| file.is_aside()) else { return true };
-        if self.world.fs.stat(path).is_ok_and(|stat| file.is_as(&stat)) {
-            return false;
-        }
-        self.take_up(path);
-        true
-    }
-
-    /// Takes up what is remembered of a file's records. Where that fails the file will be read from its beginning.
-    pub(super) fn take_up(&mut self, path: &Path) {
-        let kept = self.keeping.recall.as_ref().and_then(|recall| recall.recall(path));
-        let Some(file) = self.files.get_mut(path).filter(|file| file.is_aside()) else { return };
-        if kept.as_ref().is_some_and(|kept| file.take_up(&kept.pieces).is_ok()) {
-            return;
-        }
-        // Another process may have kept more since we looked.
-        let newer = kept.and_then(|StateRow { head, pieces }| {
-            let kept = KeptFile::from_bytes(&head).ok()?;
-            let mut newer = TrackedFile::restore(file.place.clone(), &kept, self.settings.timeouts).ok()?;
-            newer.take_up(&pieces).ok()?;
-            newer.counted_with.clone_from(&file.counted_with);
-            Some(newer)
-        });
-        let mut new = newer.unwrap_or_else(|| {
-            tracing::debug!(path = %path.display(), "what was kept of a file is of no use; it is read anew");
-            let mut new = TrackedFile::new(file.place.clone(), self.settings.timeouts, self.outlook.until);
-            new.counted_with.clone_from(&file.counted_with);
-            new
-        });
-        if self.keeping.on {
-            new.note_new();
-        }
-        if new.is_unread() {
-            self.keeping.begun_anew.push(path.to_path_buf());
-        }
-        *file = new;
-        self.problems.forget(&path.to_string_lossy());
-        self.keeping.file(path);
     }
 
     /// Tokens of a session were shared out anew.
