@@ -15,7 +15,7 @@ use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::focus::FocusAnswer;
 use watchbill_protocol::roster::{RosterMessage, TrackedSession};
 use watchbill_protocol::search::{SearchAnswer, SearchQuery};
-use watchbill_protocol::timeline::{Timeline, TimelinePlace};
+use watchbill_protocol::timeline::{NewestItems, Timeline, TimelinePlace};
 use watchbill_protocol::why::Why;
 
 use crate::desk::Desk;
@@ -62,13 +62,13 @@ pub async fn session_timeline(
     desk.ask(move |engine| engine.timeline(&session_id, from, limit)).await
 }
 
-/// The newest items of a long timeline that nobody has counted yet, or nothing.
+/// The newest items of a timeline: of a long one that nobody has counted yet its end alone.
 #[tauri::command]
 pub async fn newest_items(
     desk: State<'_, Desk>,
     session_id: String,
     limit: u64,
-) -> Result<Option<Timeline>, ApiError> {
+) -> Result<NewestItems, ApiError> {
     desk.ask(move |engine| engine.newest_items(&session_id, limit)).await
 }
 

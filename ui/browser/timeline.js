@@ -52,7 +52,7 @@ export async function openUncounted(page, prefix = "") {
     };
     window.mockHost.newestItems = async (id, limit) => {
       const { items, ...answer } = await timeline(id, undefined, limit);
-      return { ...answer, from: 0, total: items.length, items: items.map((item, index) => ({ ...item, index, key: prefix + item.key })) };
+      return { counted: false, timeline: { ...answer, from: 0, total: items.length, items: items.map((item, index) => ({ ...item, index, key: prefix + item.key })) } };
     };
   }, prefix);
   await openFirst(page);

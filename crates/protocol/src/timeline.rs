@@ -24,6 +24,16 @@ pub struct Timeline {
     pub items: Vec<TimelineItem>,
 }
 
+/// What the window shows of a timeline when it is opened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct NewestItems {
+    /// Whether all of the timeline was read. Else its items are counted from the first one here, and so is their number.
+    pub counted: bool,
+    /// The newest items.
+    pub timeline: Timeline,
+}
+
 /// One entry.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]

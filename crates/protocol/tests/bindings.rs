@@ -23,7 +23,7 @@ use watchbill_protocol::settings::{ArchiveOffer, SettingChange, SettingsView};
 use watchbill_protocol::shell::{ShellMessage, ShortcutState};
 use watchbill_protocol::status::Status;
 use watchbill_protocol::store::{ForgetReport, IndexReport, Stats};
-use watchbill_protocol::timeline::{Timeline, TimelinePlace, What};
+use watchbill_protocol::timeline::{NewestItems, Timeline, TimelinePlace, What};
 use watchbill_protocol::why::Why;
 
 fn generate(folder: &Path) {
@@ -36,6 +36,7 @@ fn generate(folder: &Path) {
     RosterMessage::export_all(&config).unwrap();
     StoreEvent::export_all(&config).unwrap();
     WorkChain::export_all(&config).unwrap();
+    NewestItems::export_all(&config).unwrap();
     Timeline::export_all(&config).unwrap();
     What::export_all(&config).unwrap();
     Why::export_all(&config).unwrap();

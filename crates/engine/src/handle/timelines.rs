@@ -3,7 +3,7 @@
 use std::sync::{MutexGuard, PoisonError};
 
 use watchbill_protocol::error::ApiError;
-use watchbill_protocol::timeline::{Timeline, TimelinePlace};
+use watchbill_protocol::timeline::{NewestItems, Timeline, TimelinePlace};
 
 use super::Handle;
 use crate::ask::TimelinePlan;
@@ -20,18 +20,20 @@ impl Handle {
         self.reader().read(&*self.fs, &plan, Stretch::new(from, limit))
     }
 
-    /// The newest items of a session that is long and has not been looked at, before anybody has counted the others: the
-    /// first of them has index 0. Nothing where [`Handle::timeline`] has no long way to go.
+    /// The newest items of a session's chain. Of one that is long and has not been looked at only its end is read, and nobody has
+    /// counted the others yet: whoever wants that asks for [`Handle::timeline`].
     ///
     /// # Errors
-    /// When the session is not known or the engine has stopped.
-    pub fn newest_items(&self, session: &str, limit: u64) -> Result<Option<Timeline>, ApiError> {
+    /// When the session is not known, its transcript cannot be read, or the engine has stopped.
+    pub fn newest_items(&self, session: &str, limit: u64) -> Result<NewestItems, ApiError> {
         let plan = self.timeline_plan(session)?;
         // Where somebody reads just now it may be this one, for the first time: that is not waited for.
-        if self.timelines.try_lock().is_ok_and(|reader| reader.knows(&plan)) {
-            return Ok(None);
+        let is_known = self.timelines.try_lock().is_ok_and(|reader| reader.knows(&plan));
+        if !is_known && let Some(timeline) = newest(&*self.fs, &plan, limit) {
+            return Ok(NewestItems { counted: false, timeline });
         }
-        Ok(newest(&*self.fs, &plan, limit))
+        let timeline = self.reader().read(&*self.fs, &plan, Stretch::new(None, limit))?;
+        Ok(NewestItems { counted: true, timeline })
     }
 
     /// A stretch of the timeline of one subagent of a session's chain.

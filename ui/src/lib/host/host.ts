@@ -6,6 +6,7 @@ import type { HookSettings } from "../bindings/HookSettings";
 import type { HooksPreview } from "../bindings/HooksPreview";
 import type { HooksStep } from "../bindings/HooksStep";
 import type { FocusAnswer } from "../bindings/FocusAnswer";
+import type { NewestItems } from "../bindings/NewestItems";
 import type { RosterMessage } from "../bindings/RosterMessage";
 import type { SearchAnswer } from "../bindings/SearchAnswer";
 import type { SearchQuery } from "../bindings/SearchQuery";
@@ -31,10 +32,8 @@ export interface Host {
   head(sessionId: string): Promise<TrackedSession>;
   /** A stretch of the timeline of the session's whole work chain; without `from` the newest items. */
   timeline(sessionId: string, from: number | undefined, limit: number): Promise<Timeline>;
-  /**
-   * The newest items of a timeline that takes long to be read and counted, indexed from 0; null where `timeline` is as quick.
-   */
-  newestItems(sessionId: string, limit: number): Promise<Timeline | null>;
+  /** The newest items; of a timeline that takes long to be read and counted they are indexed from 0. */
+  newestItems(sessionId: string, limit: number): Promise<NewestItems>;
   /** A stretch of the timeline of one subagent of the chain. */
   agentTimeline(sessionId: string, agentId: string, from: number, limit: number): Promise<Timeline>;
   /** Where the record that begins at this byte of a transcript stands in the timeline. */

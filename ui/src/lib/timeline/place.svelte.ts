@@ -86,6 +86,17 @@ export class Place {
     this.#measured += 1;
   }
 
+  /** As many of the newest items as fill the view are taken to be so high, before anything is measured. */
+  guess(of: (index: number, width: number) => number): void {
+    let below = 0;
+    for (let index = this.#heights.length - 1; index >= 0 && below < this.height; index -= 1) {
+      const tall = of(index, this.view?.clientWidth ?? 0);
+      this.#heights.set(index, tall);
+      below += tall;
+    }
+    this.#measured += 1;
+  }
+
   /** After every change of heights the view stays where it was meant to be. */
   keep(): void {
     if (!this.view || (this.#wanted === undefined && !this.pinned)) return;

@@ -48,30 +48,27 @@ export class TimelineModel {
 
   /** Asks for the newest items, in one go: what is older is asked for when it comes into view. */
   open(): Promise<void> {
-    void this.#openNewest();
-    return (this.#opened = this.#openWhole());
-  }
-
-  async #openWhole(): Promise<void> {
-    const turn = ++this.#turn;
-    try {
-      // Twice as many as a page has, so that at least one page is whole.
-      await this.#receive(await this.#host.timeline(this.#sessionId, undefined, 2 * PAGE), turn);
-    } catch (error) {
-      this.failure = reasonOf(error);
-    }
+    return (this.#opened = this.#open());
   }
 
   /** A long timeline is shown from its end until it has been read and counted; its items stand elsewhere then. */
-  async #openNewest(): Promise<void> {
-    const turn = ++this.#turn;
-    const newest = await this.#host.newestItems(this.#sessionId, 2 * PAGE).catch(() => null); // The other question tells why.
-    if (newest === null || this.loaded) return;
-    const { failure } = this;
-    this.#take(newest, turn);
-    this.counted = false;
-    // The whole may not be there to be read, which its end does not know of.
-    this.failure = failure;
+  async #open(): Promise<void> {
+    try {
+      const turn = ++this.#turn;
+      // Twice as many as a page has, so that at least one page is whole.
+      const { counted, timeline } = await this.#host.newestItems(this.#sessionId, 2 * PAGE);
+      if (counted || !this.loaded) {
+        await this.#receive(timeline, turn);
+        this.counted = counted;
+      }
+      if (counted) return;
+      // To read and count keeps a processor busy, and who opens a session waits to see something.
+      await this.viewer.painted();
+      const whole = ++this.#turn;
+      await this.#receive(await this.#host.timeline(this.#sessionId, undefined, 2 * PAGE), whole);
+    } catch (error) {
+      this.failure = reasonOf(error);
+    }
   }
 
   /** The work goes on in another session of the same chain; what is shown stays. */

@@ -17,7 +17,8 @@ function hostOf(total: number, change: (item: TimelineItem) => TimelineItem = (i
     const items = Array.from({ length: Math.max(0, Math.min(limit, state.total - from)) }, (_, i) => state.change(at(from + i)));
     return { sessionId, workChainId: state.chain, from, total: state.total, items };
   };
-  return { state, host: { timeline, newestItems: async () => null } as unknown as Host };
+  const newestItems: Host["newestItems"] = async (id, limit) => ({ counted: true, timeline: await timeline(id, undefined, limit) });
+  return { state, host: { timeline, newestItems } as unknown as Host };
 }
 
 test("opening asks for the end only, in one go", async () => {
@@ -164,7 +165,8 @@ function slowHost(total: number) {
     waiting[n]!();
     await new Promise((done) => setTimeout(done));
   };
-  return { state, host: { timeline, newestItems: async () => null } as unknown as Host, give };
+  const newestItems: Host["newestItems"] = async (id, limit) => ({ counted: true, timeline: await timeline(id, undefined, limit) });
+  return { state, host: { timeline, newestItems } as unknown as Host, give };
 }
 
 test("an answer that was overtaken by a newer one is no other timeline, and its page is asked for again", async () => {
@@ -268,7 +270,7 @@ test("a long timeline is shown from its end while it is counted, and is another 
     await new Promise<void>((done) => (counted = done));
     return whole(...asked);
   };
-  host.newestItems = async () => ({ sessionId: "s", workChainId: "w", from: 0, total: 150, items: newest });
+  host.newestItems = async () => ({ counted: false, timeline: { sessionId: "s", workChainId: "w", from: 0, total: 150, items: newest } });
   const model = new TimelineModel(host, "s");
   const opened = model.open();
   await vi.waitFor(() => expect(model.loaded).toBe(true));
@@ -291,37 +293,50 @@ test("what has changed while a long timeline was read and counted is asked for a
   expect([state.asked[1], model.item(999)?.sessionId]).toEqual(["s 900", "later"]);
 });
 
-test("newest items that come after the whole, or not at all, change nothing", async () => {
-  for (const fails of [false, true]) {
-    const { host } = hostOf(1000);
-    let come: () => void = () => {};
-    host.newestItems = async () => {
-      await new Promise<void>((done) => (come = done));
-      if (fails) throw new Error("no");
-      return { sessionId: "s", workChainId: "w", from: 0, total: 1, items: [] };
-    };
-    const model = new TimelineModel(host, "s");
-    await model.open();
-    come();
-    await new Promise((done) => setTimeout(done));
-    expect([model.total, model.epoch, model.item(999)?.index]).toEqual([1000, 0, 999]);
-  }
+/** The last two of a thousand items, which nobody has counted. */
+const uncounted = () => {
+  const { at } = endlessTimeline("s", 1000);
+  return { counted: false, timeline: { sessionId: "s", workChainId: "w", from: 0, total: 2, items: [at(998), at(999)].map((item, index) => ({ ...item, index })) } };
+};
+
+test("the whole of a long timeline is read when its end has been painted, and not before", async () => {
+  const { state, host } = hostOf(1000);
+  host.newestItems = async () => uncounted();
+  let painted: () => void = () => {};
+  const model = new TimelineModel(host, "s");
+  model.viewer = { ...NOBODY, painted: () => new Promise((done) => (painted = done)) };
+  const opened = model.open();
+  await vi.waitFor(() => expect(model.total).toBe(2));
+  await new Promise((done) => setTimeout(done));
+  expect([state.asked, model.counted]).toEqual([[], false]);
+  painted();
+  await opened;
+  expect([state.asked, model.counted, model.total]).toEqual([["s newest"], true, 1000]);
 });
 
-test("newest items that come after the whole could not be read are shown, and why it could not is still said", async () => {
-  const { state, host } = hostOf(1000);
-  state.fail = "cannot read the transcript a.jsonl";
-  const { at } = endlessTimeline("s", 1000);
+test("newest items that come after a page did change nothing", async () => {
+  const { host } = hostOf(1000);
   let come: () => void = () => {};
   host.newestItems = async () => {
     await new Promise<void>((done) => (come = done));
-    return { sessionId: "s", workChainId: "w", from: 0, total: 2, items: [at(998), at(999)].map((item, index) => ({ ...item, index })) };
+    return uncounted();
   };
   const model = new TimelineModel(host, "s");
-  await model.open();
+  const opened = model.open();
+  model.ensure([0]);
+  await vi.waitFor(() => expect(model.total).toBe(1000));
   come();
-  await vi.waitFor(() => expect(model.total).toBe(2));
-  expect([model.counted, model.failure]).toEqual([false, state.fail]);
+  await opened;
+  expect([model.total, model.counted, model.epoch, model.item(0)?.index, model.item(999)?.index]).toEqual([1000, true, 0, 0, 999]);
+});
+
+test("the end of a timeline that cannot be read whole is shown, and why it cannot is said", async () => {
+  const { state, host } = hostOf(1000);
+  state.fail = "cannot read the transcript a.jsonl";
+  host.newestItems = async () => uncounted();
+  const model = new TimelineModel(host, "s");
+  await model.open();
+  expect([model.total, model.counted, model.failure]).toEqual([2, false, state.fail]);
   state.fail = "";
   model.refresh();
   await vi.waitFor(() => expect([model.counted, model.total, model.failure]).toEqual([true, 1000, ""]));

@@ -4,6 +4,8 @@ import type { TimelineItem } from "../bindings/TimelineItem";
 import type { Moves } from "./moves";
 
 export interface Viewer {
+  /** Resolves when what has come has been painted, or nobody can see it. */
+  painted(): Promise<void>;
   /** Resolves when the view may be moved: nobody holds it. */
   free(): Promise<void>;
   /** The first and the last item in sight; nothing where those at the end are meant, whichever they are. */
@@ -12,7 +14,7 @@ export interface Viewer {
   moved(moves: Moves, total: number): void;
 }
 
-export const NOBODY: Viewer = { free: async () => {}, inSight: () => undefined, moved: () => {} };
+export const NOBODY: Viewer = { painted: async () => {}, free: async () => {}, inSight: () => undefined, moved: () => {} };
 
 /**
  * What is in sight, where it is now. The answer that tells of a move is mostly of the newest items: those that are looked
@@ -36,4 +38,15 @@ export async function lookedAt(
     if (found.some(({ key }) => keys.has(key))) return found;
   }
   return [];
+}
+
+/** The longest that is waited for a frame, in milliseconds: a hidden window paints none. */
+const NO_FRAME = 250;
+
+/** Resolves after the next frame: a timer that is set in a frame comes after its painting. */
+export function nextPainting(): Promise<void> {
+  return new Promise((done) => {
+    setTimeout(done, NO_FRAME);
+    requestAnimationFrame(() => setTimeout(done));
+  });
 }

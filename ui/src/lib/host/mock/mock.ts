@@ -235,8 +235,8 @@ export class MockHost implements Host {
   }
 
   /** Nothing here takes long. */
-  async newestItems() {
-    return null;
+  async newestItems(sessionId: string, limit: number) {
+    return { counted: true, timeline: await this.timeline(sessionId, undefined, limit) };
   }
 
   async agentTimeline(sessionId: string, agentId: string, from: number, limit: number) {

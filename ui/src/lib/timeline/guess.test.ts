@@ -1,0 +1,18 @@
+import { expect, test } from "vitest";
+
+import { guessedHeight } from "./guess";
+
+const prompt = (text: string) => ({ index: 0, key: "0", sessionId: "s", kind: "prompt", origin: "human", text }) as const;
+
+test("a text is as high as its lines", () => {
+  expect(guessedHeight(prompt("short"), 420)).toBe(30);
+  expect(guessedHeight(prompt("one\ntwo\n\nfour"), 420)).toBe(86);
+  expect(guessedHeight(prompt("word ".repeat(60)), 420)).toBeGreaterThan(guessedHeight(prompt("word ".repeat(60)), 1200));
+});
+
+test("what is not there, or closed, is one line, and no text is without end", () => {
+  expect(guessedHeight(undefined, 420)).toBe(30);
+  expect(guessedHeight({ index: 0, key: "0", sessionId: "s", kind: "thinking", text: "word ".repeat(60) }, 420)).toBe(30);
+  expect(guessedHeight(prompt("x".repeat(1e6)), 420)).toBeLessThan(2000);
+  expect(guessedHeight(prompt("x"), 0)).toBe(30);
+});
