@@ -17,10 +17,12 @@ mod shares;
 mod takes_hooks;
 mod takes_in;
 mod takes_settings;
+mod takes_up;
 mod time;
 mod trouble;
 
 pub use keeps::Recall;
+pub(crate) use takes_in::parent_of;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};

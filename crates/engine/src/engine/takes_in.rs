@@ -154,7 +154,7 @@ impl Engine {
 }
 
 /// The folder names the parent since client 2.1.2; before, only the records do.
-fn parent_of(place: &Place, fold: &SubagentFold) -> Option<SessionId> {
+pub(crate) fn parent_of(place: &Place, fold: &SubagentFold) -> Option<SessionId> {
     match place {
         Place::Subagent { session, .. } => Some(session.clone()),
         _ => fold.parent().cloned(),
