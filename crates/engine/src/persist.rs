@@ -238,9 +238,11 @@ impl Persist {
         match stored {
             Ok(()) => {
                 let owed = std::mem::take(&mut self.owed);
+                engine.put_aside(owed.files.iter().map(|(path, change)| {
+                    (path.clone(), write::keeps(path, change, &owed, &self.forgotten))
+                }));
                 let files = owed.files.into_iter().filter(|(_, change)| *change != FileChange::Gone);
                 read = files.map(|(path, _)| path).collect();
-                engine.put_aside(read.iter().cloned());
                 (self.again_at, self.trouble) = (None, None);
             }
             Err(error) => {

@@ -2,13 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use watchbill_core::chain::lineage::RegistryMove;
 use watchbill_core::ids::SessionId;
 use watchbill_core::person::Change;
 use watchbill_core::roster::row::Row;
-use watchbill_store::tables::states::StateRow;
 
 use super::Engine;
 use crate::files::ByWords;
@@ -20,12 +18,6 @@ use crate::transcripts::Fold;
 /// Rows that are made to be kept alone are made so many at a time, and are in memory until they are stored.
 const ROWS_AT_ONCE: usize = 4_096;
 
-/// Where the pieces of files lie that the engine has put aside.
-pub trait Recall: Send + Sync {
-    /// What is kept of a file now.
-    fn recall(&self, path: &Path) -> Option<StateRow>;
-}
-
 /// What has changed since the last [`Engine::take_changes`].
 #[derive(Default)]
 pub(super) struct Keeping {
@@ -33,7 +25,6 @@ pub(super) struct Keeping {
     pub(super) on: bool,
     /// And nobody looks at it.
     alone: bool,
-    pub(super) recall: Option<Arc<dyn Recall>>,
     files: BTreeSet<PathBuf>,
     rows: BTreeMap<SessionId, Row>,
     /// The rows to come were stored by an earlier run, as far as they do not depend on the time.
@@ -121,11 +112,6 @@ impl Keeping {
 }
 
 impl Engine {
-    /// Files that were put aside are found there.
-    pub fn set_recall(&mut self, recall: Arc<dyn Recall>) {
-        self.keeping.recall = Some(recall);
-    }
-
     /// From now on everything that changes is noted for [`Engine::take_changes`], and what is known already.
     pub fn keep(&mut self) {
         self.keeping.on = true;
@@ -258,16 +244,6 @@ impl Engine {
                     .and_then(|session| session.agents.get(path.as_os_str()).copied())
                     .unwrap_or_default();
                 Some((with.clone(), Counted::Agent { with, tokens }))
-            }
-        }
-    }
-
-    /// Gives the memory back for what is kept of files that nobody has written to lately.
-    pub fn put_aside(&mut self, paths: impl IntoIterator<Item = PathBuf>) {
-        let recent = self.now - self.settings.timeouts.idle;
-        for path in paths {
-            if let Some(file) = self.files.get_mut(&path).filter(|file| file.written_before(recent)) {
-                file.put_aside();
             }
         }
     }

@@ -41,6 +41,7 @@ impl Engine {
         self.chains = chains;
         self.origins = origins;
         self.keeping.links();
+        self.carry_snoozes();
     }
 
     /// The folds of all sessions, in no order. Where each has one transcript they are taken as they lie there: to look

@@ -1,10 +1,9 @@
-//! How the engine takes up what it has kept, when the program starts, and what it has put aside meanwhile.
+//! How the engine takes up what it has kept, when the program starts.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use watchbill_core::ids::SessionId;
-use watchbill_store::tables::states::StateRow;
 
 use super::Engine;
 use crate::files::{FilePath, Paths};
@@ -118,48 +117,5 @@ impl Engine {
     /// The transcripts that are known.
     pub fn known_files(&self) -> Paths {
         self.files.paths().map(|path| path.as_os_str().to_owned()).collect()
-    }
-
-    /// Before a file is read further, what is remembered of its records is taken up. `false` when there is no need to
-    /// read it.
-    pub(super) fn ready_to_read(&mut self, path: &Path) -> bool {
-        let Some(file) = self.files.get_mut(path).filter(|file| file.is_aside()) else { return true };
-        if self.world.fs.stat(path).is_ok_and(|stat| file.is_as(&stat)) {
-            return false;
-        }
-        self.take_up(path);
-        true
-    }
-
-    /// Takes up what is remembered of a file's records. Where that fails the file will be read from its beginning.
-    pub(super) fn take_up(&mut self, path: &Path) {
-        let kept = self.keeping.recall.as_ref().and_then(|recall| recall.recall(path));
-        let Some(file) = self.files.get_mut(path).filter(|file| file.is_aside()) else { return };
-        if kept.as_ref().is_some_and(|kept| file.take_up(&kept.pieces).is_ok()) {
-            return;
-        }
-        // Another process may have kept more since we looked.
-        let newer = kept.and_then(|StateRow { head, pieces }| {
-            let kept = KeptFile::from_bytes(&head).ok()?;
-            let mut newer = TrackedFile::restore(file.place.clone(), &kept, self.settings.timeouts).ok()?;
-            newer.take_up(&pieces).ok()?;
-            newer.counted_with.clone_from(&file.counted_with);
-            Some(newer)
-        });
-        let mut new = newer.unwrap_or_else(|| {
-            tracing::debug!(path = %path.display(), "what was kept of a file is of no use; it is read anew");
-            let mut new = TrackedFile::new(file.place.clone(), self.settings.timeouts, self.outlook.until);
-            new.counted_with.clone_from(&file.counted_with);
-            new
-        });
-        if self.keeping.on {
-            new.note_new();
-        }
-        if new.is_unread() {
-            self.keeping.begun_anew.push(path.to_path_buf());
-        }
-        *file = new;
-        self.problems.forget(&path.to_string_lossy());
-        self.keeping.file(path);
     }
 }

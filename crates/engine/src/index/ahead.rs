@@ -5,7 +5,6 @@ use watchbill_core::history::Exclude;
 use watchbill_core::transcript::record::Usage;
 use watchbill_store::{Step, StoreError};
 
-use crate::engine::parent_of;
 use crate::persist::kept::Counted;
 use crate::session::Shared;
 use crate::transcripts::{Fold, Loaded};
@@ -30,7 +29,7 @@ pub(super) fn store(step: &mut Step<'_>, loaded: &mut Loaded, exclude: &Exclude)
         }
         Fold::Agent(_) if !exclude.is_empty() => return Ok(false),
         Fold::Agent(fold) => {
-            let with = parent_of(&file.place, fold);
+            let with = file.parent();
             (with.clone(), Counted::Agent { with, tokens: fold.ledger().total() })
         }
     };
