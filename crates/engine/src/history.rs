@@ -7,6 +7,7 @@
 mod apart;
 mod archiving;
 mod file;
+mod grown;
 pub mod historian;
 mod kept;
 mod log;
