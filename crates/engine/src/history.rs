@@ -34,7 +34,7 @@ use crate::index::CUT;
 use crate::transcripts::beside::Beside;
 use file::{FileHistory, With};
 pub use historian::{Historian, HistorianParts};
-pub use recoverer::put_right;
+pub use recoverer::Recoverer;
 
 /// Files that are kept ready: those that grow at the moment, or are to be read in one step.
 pub(crate) const READY: usize = 64;

@@ -19,7 +19,7 @@ use super::historian::{HistorianParts, Task};
 use super::log::Log;
 use super::pace::Pace;
 use super::retry::Retry;
-use super::{HistoryIndex, IndexError, recoverer};
+use super::{HistoryIndex, IndexError, Recoverer};
 use crate::archive::Due;
 use crate::hooks_in::HookMessage;
 
@@ -53,6 +53,7 @@ pub(super) struct Worker {
     /// When it was last looked at the clock.
     pub(super) looked_at: Option<Timestamp>,
     pub(super) recover_at: Option<Timestamp>,
+    recoverer: Recoverer,
     pub(super) archive_at: Option<Timestamp>,
     pub(super) archiving: Option<Due>,
     /// Large pieces of the index may wait to be merged.
@@ -93,6 +94,7 @@ impl Worker {
             everything: false,
             looked_at: None,
             recover_at: None,
+            recoverer: Recoverer::default(),
             archive_at: None,
             archiving: None,
             untidy: false,
@@ -340,7 +342,7 @@ impl Worker {
     fn recover(&mut self, now: Timestamp) -> Result<(), Refusal> {
         let mut shelf = self.parts.shelf.in_turn("history: recover");
         let store = writer(&mut shelf)?;
-        self.recover_at = recoverer::put_right(store, self.parts.recovery, now)?;
+        self.recover_at = self.recoverer.put_right(store, self.parts.recovery, now)?;
         Ok(())
     }
 }

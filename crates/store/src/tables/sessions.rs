@@ -240,16 +240,21 @@ impl Store {
         })
     }
 
-    /// The sessions whose state nobody has told, in order of their numbers.
+    /// The sessions of which something was never ended, in order of their numbers: turns that go on, calls that belong to
+    /// none, and sessions whose state nobody has told, since hooks alone know of them.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn stateless_sessions(&self) -> Result<Vec<(SessionKey, SessionRow)>, StoreError> {
+    pub fn unfinished_sessions(&self) -> Result<Vec<SessionKey>, StoreError> {
         self.asked(|sql| {
-            sql.prepare_cached(&format!(
-                "SELECT {COLUMNS}, id FROM sessions WHERE state IS NULL ORDER BY id"
-            ))?
-            .query_map([], |row| Ok((row.get(19)?, read(row)?)))?
+            sql.prepare_cached(
+                "SELECT session FROM batches WHERE status = 'active'
+                 UNION SELECT session FROM activities WHERE batch IS NULL
+                 UNION SELECT id FROM sessions
+                     WHERE state IS NULL AND NOT EXISTS (SELECT 1 FROM files WHERE session = sessions.id)
+                 ORDER BY 1",
+            )?
+            .query_map([], |row| row.get(0))?
             .collect()
         })
     }
