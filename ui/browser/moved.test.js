@@ -3,33 +3,12 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { assertStays, atEnd, openFirst, still, view } from "./timeline.js";
+import { assertStays, atEnd, openFirst, openUncounted, setSize, still, view } from "./timeline.js";
 import { becomes, startBrowser } from "./window.js";
 
 let browser;
 before(async () => (browser = await startBrowser()));
 after(() => browser.stop());
-
-/** Opens a session of 100,000 items, of which the newest are shown until `countAll` is called; with other keys when they are not to be known again. */
-async function openUncounted(page, prefix = "") {
-  await page.locator("[data-session]").first().waitFor();
-  await page.evaluate((prefix) => {
-    const timeline = window.mockHost.timeline.bind(window.mockHost);
-    const counted = new Promise((done) => (window.countAll = done));
-    window.mockHost.timeline = async (...asked) => {
-      await counted;
-      return timeline(...asked);
-    };
-    window.mockHost.newestItems = async (id, limit) => {
-      const { items, ...answer } = await timeline(id, undefined, limit);
-      return { ...answer, from: 0, total: items.length, items: items.map((item, index) => ({ ...item, index, key: prefix + item.key })) };
-    };
-  }, prefix);
-  await openFirst(page);
-  await becomes(page, atEnd, true);
-}
-
-const setSize = (page, size) => page.locator(`[aria-setsize='${size}']`).first().waitFor();
 
 /** Opens a call in the middle of the view, selects what it said, and focuses its line, which is kept as `window.line`. */
 async function openOne(page) {
@@ -185,30 +164,81 @@ test("what was opened stays open when another chain is joined before it, whereve
   });
 });
 
+/** A session in the middle of the chain goes on: so many items come to stand at `grown`, which the answer that tells of them does not say. */
+const growInTheMiddle = ({ grown, by }) => {
+  const timeline = window.mockHost.timeline.bind(window.mockHost);
+  window.mockHost.timeline = async (id, from, limit) => {
+    const answer = await timeline(id, from, limit);
+    const all = async (index) => {
+      if (index >= grown && index < grown + by) return { ...answer.items[0], key: `late ${index}` };
+      return (await timeline(id, index < grown ? index : index - by, 1)).items[0];
+    };
+    const first = from ?? answer.from + by;
+    const count = Math.min(limit, answer.total + by - first);
+    const items = await Promise.all(Array.from({ length: count }, async (_, i) => ({ ...(await all(first + i)), index: first + i })));
+    return { ...answer, from: first, total: answer.total + by, items };
+  };
+  window.mockHost.grow(0);
+};
+
 test("items that turn out to stand where others were taken to stand have their own heights", async () => {
   await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
     await openFirst(page);
     await becomes(page, atEnd, true);
     await page.evaluate(`(${view})().scrollTop -= 30000`);
     await still(page);
-    await page.evaluate(() => {
-      const timeline = window.mockHost.timeline.bind(window.mockHost);
-      // A session in the middle of the chain goes on, below the reader: the answer that tells of it does not tell where.
-      const grown = 99_850;
-      window.mockHost.timeline = async (id, from, limit) => {
-        const answer = await timeline(id, from, limit);
-        const one = { ...answer.items[0], key: "late" };
-        const all = async (index) => (index === grown ? one : (await timeline(id, index < grown ? index : index - 1, 1)).items[0]);
-        const first = from ?? answer.from + 1;
-        const count = Math.min(limit, answer.total + 1 - first);
-        const items = await Promise.all(Array.from({ length: count }, async (_, i) => ({ ...(await all(first + i)), index: first + i })));
-        return { ...answer, from: first, total: answer.total + 1, items };
-      };
-      window.mockHost.grow(0);
-    });
+    await page.evaluate(growInTheMiddle, { grown: 99_850, by: 1 });
     await setSize(page, 100_001);
     await still(page);
     await becomes(page, laid, { drawn: true, above: true, apart: 0, open: 0 });
+  });
+});
+
+test("who reads above or below the place where a session in the middle of the chain goes on stays there, to the pixel and in every frame", async () => {
+  for (const { grown, by } of [{ grown: 99_850, by: 3 }, { grown: 99_850, by: 250 }, { grown: 90_000, by: 3 }, { grown: 90_000, by: 250 }]) {
+    await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
+      await openFirst(page);
+      await becomes(page, atEnd, true);
+      await page.evaluate(`(${view})().scrollTop -= 30000`);
+      await still(page);
+      await openOne(page);
+      const before = await page.evaluate(kept);
+      await page.evaluate(`window.go = () => (${growInTheMiddle})({ grown: ${grown}, by: ${by} })`);
+      const seen = await page.evaluate(tops, 60);
+      await setSize(page, 100_000 + by);
+      await still(page);
+      for (const top of seen) assertStays(top, seen[0], "the line");
+      assertStays(await page.evaluate(() => window.line.getBoundingClientRect().top), seen[0], "the line at rest");
+      assert.deepEqual(await page.evaluate(kept), before);
+      await becomes(page, laid, { drawn: true, above: true, apart: 0, open: 1 });
+    });
+  }
+});
+
+test("whoever scrolls on to where a session in the middle of the chain has gone on sees every item once, and nothing jump", async () => {
+  await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
+    await openFirst(page);
+    await becomes(page, atEnd, true);
+    await page.evaluate(`(${view})().scrollTop -= 7000`);
+    await still(page);
+    await page.evaluate(growInTheMiddle, { grown: 99_850, by: 3 });
+    await setSize(page, 100_003);
+    await still(page);
+    // By half of what is in sight: the item in its middle is in sight again afterwards, as far up as was scrolled.
+    for (let lowest = 0; lowest < 99_900; ) {
+      const middle = await page.evaluate(() => {
+        const { top, bottom } = document.querySelector("[role=region][aria-label=Timeline]").getBoundingClientRect();
+        window.item = [...document.querySelectorAll("[data-index]")].findLast((item) => item.getBoundingClientRect().bottom < (top + bottom) / 2 + 100);
+        return window.item.getBoundingClientRect().top;
+      });
+      await page.evaluate(`(${view})().scrollTop += 250`);
+      await still(page);
+      assertStays(await page.evaluate(() => window.item.getBoundingClientRect().top), middle - 250, "the item");
+      const keys = await page.evaluate(() => [...document.querySelectorAll("[data-index] .entry")].map((entry) => Number(/step (\d+)/.exec(entry.textContent)?.[1])));
+      const steps = keys.filter((key) => key > 0);
+      assert.deepEqual(steps, [...new Set(steps)].sort((a, b) => a - b));
+      lowest = await page.evaluate(() => Math.max(...[...document.querySelectorAll("[data-index]")].map((item) => Number(item.dataset.index))));
+    }
   });
 });
 

@@ -37,6 +37,42 @@ test("2,000 sessions draw only what is in sight, and the last is a key away", as
   });
 });
 
+test("however many changes come, nothing of them stays", async () => {
+  await browser.withWindow({ mock: 2000, width: 1200 }, async (page) => {
+    await page.locator("[data-session]").first().waitFor();
+    await page.keyboard.press("j");
+    await page.keyboard.press("Enter");
+    await title(page);
+    const session = await page.context().newCDPSession(page);
+    const held = async () => {
+      for (let i = 0; i < 3; i += 1) await session.send("HeapProfiler.collectGarbage");
+      const { nodes, jsEventListeners: listeners } = await session.send("Memory.getDOMCounters");
+      return { bytes: (await session.send("Runtime.getHeapUsage")).usedSize, nodes, listeners };
+    };
+    // One row after the other, in and out of sight: in place, and to the top of the list.
+    const pour = (changes) =>
+      page.evaluate(async (changes) => {
+        const { rows } = window.mockHost;
+        window.base ??= window.mockHost.revision;
+        for (let i = 0; i < changes; i += 1) {
+          const at = (window.base * 7919) % rows.length;
+          const row = { ...rows[at], hasPendingToolUse: true, pendingTool: { tool: "Bash", target: `make check-${window.base}` } };
+          const upserts = [{ index: i % 4 === 0 ? 0 : at, session: row }];
+          window.mockHost.send({ type: "delta", base: window.base, revision: ++window.base, generatedAt: new Date().toISOString(), upserts, removals: [], reading: false });
+          if (i % 25 === 24) await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+        }
+      }, changes);
+    // What is compiled and cached on the way is there after these.
+    await pour(5000);
+    const before = await held();
+    await pour(10_000);
+    const after = await held();
+    assert.ok(after.bytes - before.bytes < 500_000, `${after.bytes - before.bytes} bytes stay of 10,000 changes; one row of each would be ten times as much`);
+    assert.ok(after.nodes - before.nodes < 500 && after.listeners - before.listeners < 20, JSON.stringify({ before, after }));
+    await becomes(page, () => performance.getEntriesByName("roster gap").length, 0);
+  });
+});
+
 test("the empty window offers the demo, and the demo fills it", async () => {
   await browser.withWindow({ mock: "empty" }, async (page) => {
     await page.click("text=Show me a demo");

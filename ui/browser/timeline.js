@@ -39,3 +39,25 @@ export async function openFirst(page) {
   await page.keyboard.press("Enter");
   await page.locator("[role=listitem][data-index]").first().waitFor();
 }
+
+/** Opens a session of 100,000 items, of which the newest are shown until `countAll` is called; with other keys when they are not to be known again. */
+export async function openUncounted(page, prefix = "") {
+  await page.locator("[data-session]").first().waitFor();
+  await page.evaluate((prefix) => {
+    const timeline = window.mockHost.timeline.bind(window.mockHost);
+    const counted = new Promise((done) => (window.countAll = done));
+    window.mockHost.timeline = async (...asked) => {
+      await counted;
+      return timeline(...asked);
+    };
+    window.mockHost.newestItems = async (id, limit) => {
+      const { items, ...answer } = await timeline(id, undefined, limit);
+      return { ...answer, from: 0, total: items.length, items: items.map((item, index) => ({ ...item, index, key: prefix + item.key })) };
+    };
+  }, prefix);
+  await openFirst(page);
+  await becomes(page, atEnd, true);
+}
+
+/** Waits until the timeline is known to have so many items. */
+export const setSize = (page, size) => page.locator(`[aria-setsize='${size}']`).first().waitFor();

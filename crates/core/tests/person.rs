@@ -56,6 +56,7 @@ fn row(state: State, kind: Option<StateKind>, since: i64, active: i64) -> Row {
         terminal: None,
         tokens: None,
         context_used: None,
+        context_size: None,
         subagents: Subagents::default(),
         background_tasks: 0,
         queued_prompts: 0,

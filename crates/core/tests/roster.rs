@@ -51,6 +51,7 @@ fn row(id: &str, state: State, kind: Option<StateKind>, activity: i64) -> Row {
         put_away: false,
         tokens: None,
         context_used: None,
+        context_size: None,
         subagents: Subagents::default(),
         background_tasks: 0,
         queued_prompts: 0,
@@ -94,6 +95,19 @@ fn a_need_moves_the_row_when_it_counts_and_not_before() {
         assert_eq!(group_of(&row), before);
         row.needs = Some(Need::Approval);
         assert_eq!((group_of(&row), OrderKey::of(&row).group), (Group::NeedsYou, Group::NeedsYou));
+    }
+}
+
+#[test]
+fn what_waits_and_is_put_away_or_goes_on_elsewhere_rests() {
+    for (state, kind) in
+        [(State::WaitingForApproval, StateKind::Permission), (State::WaitingForInput, StateKind::Error)]
+    {
+        let waits = row("a", state, Some(kind), 1);
+        let by = Supersession { by: SessionId::new("b"), at: None };
+        assert_ne!(group_of(&waits), Group::Idle);
+        assert_eq!(group_of(&Row { put_away: true, ..waits.clone() }), Group::Idle);
+        assert_eq!(group_of(&Row { superseded: Some(by), ..waits }), Group::Idle);
     }
 }
 

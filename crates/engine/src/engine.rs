@@ -3,6 +3,7 @@
 //! Everything that is known lives here: files and what was folded from them, the registry, markers,
 //! chains, rows. A step takes the input in, works off what became dirty by it, and says what it needs.
 
+mod aside;
 mod attention;
 mod compares;
 mod hints;
@@ -17,10 +18,11 @@ mod shares;
 mod takes_hooks;
 mod takes_in;
 mod takes_settings;
+mod takes_up;
 mod time;
 mod trouble;
 
-pub use keeps::Recall;
+pub use aside::Recall;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -53,7 +55,7 @@ use crate::registry::Registry;
 use crate::session::{Session, row};
 use crate::settings::Settings;
 use crate::status_files::StatusFiles;
-use crate::transcripts::{Loaded, TrackedFile};
+use crate::transcripts::TrackedFile;
 use crate::verdict::verdict;
 
 /// Where the engine's facts come from.
@@ -146,6 +148,7 @@ pub struct Engine {
     awake: bool,
     work: Work,
     keeping: keeps::Keeping,
+    aside: aside::Aside,
     store_problem: Option<watchbill_core::problem::Problem>,
 }
 
@@ -224,6 +227,7 @@ impl Engine {
             awake: false,
             work: Work::default(),
             keeping: keeps::Keeping::default(),
+            aside: aside::Aside::default(),
             store_problem: None,
         }
     }
@@ -257,13 +261,6 @@ impl Engine {
         self.settle(&mut out);
         self.awake = !self.reading;
         out
-    }
-
-    /// Takes files in without working anything off: the next step does.
-    pub(crate) fn take_first(&mut self, batch: Vec<Loaded>) {
-        for loaded in batch {
-            self.take_loaded(loaded);
-        }
     }
 
     /// When a half-written registry or marker file is to be read again.

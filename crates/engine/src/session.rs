@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use watchbill_core::chain::lineage::Segment;
 use watchbill_core::evidence::registry::Liveness;
 use watchbill_core::evidence::witness::{InstanceWitness, Verdict};
 use watchbill_core::hook::TerminalContext;
@@ -12,7 +13,7 @@ use watchbill_core::ids::{ChainId, SessionId};
 use watchbill_core::roster::row::{PendingTool, Row, Source, Subagents};
 use watchbill_core::session::state::{State, StateKind};
 use watchbill_core::time::{Millis, Timestamp};
-use watchbill_core::transcript::record::Usage;
+use watchbill_core::transcript::record::{CompactTrigger, Usage};
 
 use crate::files::FilePath;
 use crate::hooks_in::Told;
@@ -205,6 +206,7 @@ pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
     let working = session.map_or(0, |session| session.agents_running.len());
     let launched = launched.max(u32::try_from(working).unwrap_or(u32::MAX));
     let pending_tools = shown_calls(&verdict, open_calls(makings, &makings.instances()));
+    let context_used = facts.and_then(|facts| facts.context_used);
     let carried_on = facts.filter(|_| verdict.live || !makings.live);
     let mut row = Row {
         session_id: makings.id.clone(),
@@ -255,7 +257,10 @@ pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
         pid: verdict.pid,
         terminal: terminal(told, verdict.tmux.as_ref()),
         tokens,
-        context_used: facts.and_then(|facts| facts.context_used),
+        context_used,
+        context_size: chain
+            .and_then(|chain| full_at(&chain.segments))
+            .filter(|size| context_used <= Some(*size)),
         subagents: Subagents {
             running: if verdict.live || !makings.live { launched } else { 0 },
             total: u32::try_from(agents_total).unwrap_or(u32::MAX).max(launched),
@@ -268,4 +273,13 @@ pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
     };
     let rouses = makings.aside.and_then(|aside| aside.mark(&mut row, makings.now));
     Some((row, verdict.next.into_iter().chain(rouses).min()))
+}
+
+/// With how many tokens the client found the context full, the last time. Nothing else tells how large it is: neither
+/// transcripts nor hooks name it (client 2.1.329), and one model is offered with several sizes.
+fn full_at(segments: &[(SessionId, Segment)]) -> Option<u64> {
+    let boundaries = segments.iter().rev().filter_map(|(_, segment)| segment.boundary);
+    boundaries
+        .filter(|boundary| boundary.trigger == CompactTrigger::Auto)
+        .find_map(|boundary| boundary.pre_tokens)
 }

@@ -79,8 +79,7 @@ impl From<&Row> for TrackedSession {
             pid: row.pid,
             terminal: row.terminal.as_deref().map(Terminal::from),
             tokens: row.tokens.map(Tokens::from),
-            // The window's size is written nowhere in a transcript, so there is no percentage.
-            context: row.context_used.map(|used| Context::new(used, None)),
+            context: row.context_used.map(|used| Context::new(used, row.context_size)),
             subagents: (subagents.total > 0)
                 .then_some(Subagents { running: subagents.running, total: subagents.total }),
             background_tasks: (row.background_tasks > 0).then_some(row.background_tasks),
@@ -94,7 +93,7 @@ impl From<&Row> for TrackedSession {
 }
 
 impl Context {
-    /// Tokens used, with the percentage where the size of the window is known.
+    /// Tokens used, with the percentage where it is known how many the context takes.
     pub fn new(used: u64, size: Option<u64>) -> Self {
         // JSON numbers beyond 2^53 are not the same everywhere; no context is near that.
         let used = used.min((1 << 53) - 1);

@@ -182,7 +182,7 @@ pub struct Tokens {
 pub struct Context {
     /// Tokens after the newest answer.
     pub used: u64,
-    /// Size of the window, where it is known.
+    /// How many it takes, where that is known: the client has compacted this work by itself at so many, the last time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
     /// `used` of `size`.

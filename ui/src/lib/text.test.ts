@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { commandLine, cut, oneLine, outputText, plural, prose, revealed, tokenWords } from "./text";
+import { commandLine, contextWords, cut, oneLine, outputText, plural, prose, revealed, tokenWords } from "./text";
 
 test("what deceives the eye is shown by its code, and line breaks stay", () => {
   expect(revealed("a\u202eb\u061c\u001b[0m\r\n\tc\u200b")).toBe("a⟨202E⟩b⟨061C⟩⟨001B⟩[0m\n\tc⟨200B⟩");
@@ -49,6 +49,12 @@ test.each([
   [999_499, "999k"],
   [999_500, "1.0M"],
 ])("%d tokens are %s", (tokens, words) => expect(tokenWords(tokens)).toBe(words));
+
+test("a context is told by its share where that is known, and else by its tokens", () => {
+  expect(contextWords({ used: 134_000, size: 167_000, percent: 80.2 })).toBe("context 80 % full: 134k of 167k tokens");
+  expect(contextWords({ used: 134_000, percent: 80.2 })).toBe("context 80 % full: 134k tokens");
+  expect(contextWords({ used: 134_000 })).toBe("134k tokens in the context");
+});
 
 test("one is one", () => {
   expect(plural(1, "file")).toBe("1 file");

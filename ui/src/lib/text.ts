@@ -1,5 +1,7 @@
 // Text from transcripts, made safe to look at.
 
+import type { Context } from "./bindings/Context";
+
 /**
  * Characters that change how their neighbours are shown, or are not seen at all: controls, marks that turn the writing
  * direction, fillers, tags. A command with one of them can read differently from what it does.
@@ -63,6 +65,13 @@ export function tokenWords(tokens: number): string {
   if (tokens < 1000) return String(tokens);
   if (tokens < 999_500) return `${Math.round(tokens / 1000)}k`;
   return `${(tokens / 1_000_000).toFixed(1)}M`;
+}
+
+/** How full the context is, or only how many tokens it holds where nobody knows how many it takes. */
+export function contextWords({ used, size, percent }: Context): string {
+  if (percent === undefined) return `${tokenWords(used)} tokens in the context`;
+  const of = size === undefined ? `${tokenWords(used)} tokens` : `${tokenWords(used)} of ${tokenWords(size)} tokens`;
+  return `context ${Math.round(percent)} % full: ${of}`;
 }
 
 export function plural(count: number, one: string, many = `${one}s`): string {

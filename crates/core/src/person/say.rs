@@ -158,6 +158,9 @@ impl Known<'_> {
         if let Some(until) = until.filter(|until| *until <= self.now) {
             return Err(Refusal::Past(until));
         }
+        // What is superseded needs nobody as it is: meant is the work, and that goes on in the head.
+        let chain = self.chains.of(session).filter(|chain| chain.superseded.contains_key(session));
+        let session = chain.map_or(session, |chain| &chain.head);
         let before = self.words.aside(session).copied().unwrap_or_default();
         Ok(vec![Change::Aside(session.clone(), Aside { snoozed_until: until, ..before })])
     }

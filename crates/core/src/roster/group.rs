@@ -33,11 +33,14 @@ impl Group {
 ///
 /// A need stands and counts once it has lasted (`row.needs`). Until then a request belongs to the turn that runs, since a
 /// reviewer that is no person may answer it, and its row would jump to the top and back; after an error the turn is over.
+/// What the person has put away, and what goes on elsewhere, never counts, so that there is no turn to wait for.
 pub const fn group_of(row: &Row) -> Group {
     if row.snoozed_until.is_some() {
         return Group::Idle;
     }
+    let is_hidden = row.put_away || row.superseded.is_some();
     match (group(row.state, row.state_kind), row.state) {
+        (Group::NeedsYou, _) if row.needs.is_none() && is_hidden => Group::Idle,
         (Group::NeedsYou, State::WaitingForApproval) if row.needs.is_none() => Group::Working,
         (Group::NeedsYou, _) if row.needs.is_none() => Group::YourTurn,
         (group, _) => group,

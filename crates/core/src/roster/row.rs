@@ -78,6 +78,9 @@ pub struct Row {
     pub tokens: Option<Usage>,
     /// Tokens in the context after the newest answer.
     pub context_used: Option<u64>,
+    /// Tokens at which the client compacted this work by itself, the last time: as many as the context takes. `None` where
+    /// that has never happened, and where there are more by now, since then it takes more.
+    pub context_size: Option<u64>,
     /// Subagents (running, all).
     pub subagents: Subagents,
     /// Background shells that still run.

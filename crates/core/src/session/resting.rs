@@ -187,6 +187,13 @@ impl RestingFold {
         fold.is_unreadable()
     }
 
+    /// [`SessionFold::put_aside`]. What was kept and has not changed since is aside as it is.
+    pub fn put_aside(&mut self) {
+        if let Self::Whole(fold) = self {
+            fold.put_aside();
+        }
+    }
+
     /// [`SessionFold::is_aside`]; so is what cannot be read.
     pub fn is_aside(&self) -> bool {
         self.is_unreadable() || SessionFold::is_aside(self)

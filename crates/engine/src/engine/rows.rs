@@ -41,6 +41,7 @@ impl Engine {
         self.chains = chains;
         self.origins = origins;
         self.keeping.links();
+        self.carry_snoozes();
     }
 
     /// The folds of all sessions, in no order. Where each has one transcript they are taken as they lie there: to look
@@ -71,7 +72,7 @@ impl Engine {
     }
 
     pub(super) fn rebuild_rows(&mut self, out: &mut Vec<Output>) -> bool {
-        let dirty = std::mem::take(&mut self.dirty);
+        let dirty = self.keeping.due_rows(&mut self.dirty);
         if dirty.is_empty() {
             return false;
         }
@@ -119,7 +120,7 @@ impl Engine {
                 self.keeping.row(&row);
             }
             for (n, view) in self.views.iter().enumerate() {
-                if view.filter.shows(&row, self.now) {
+                if view.filter.shows(&row, self.now) && !self.keeping.is_alone() {
                     shown[n].push(row.clone());
                 } else {
                     hidden[n].push(id.clone());

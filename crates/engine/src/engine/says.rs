@@ -116,6 +116,22 @@ impl Engine {
         self.words.apply(change);
     }
 
+    /// A snooze is of the work: where that goes on in another session, it goes along, and does not end with a `/clear`.
+    pub(super) fn carry_snoozes(&mut self) {
+        let moved = self.words.asides().filter_map(|(from, aside)| {
+            let until = aside.snoozed_until.filter(|until| *until > self.now)?;
+            let chain = self.chains.of(from).filter(|chain| chain.superseded.contains_key(from))?;
+            (chain.head != *from).then(|| (from.clone(), chain.head.clone(), until))
+        });
+        for (from, to, until) in moved.collect::<Vec<_>>() {
+            let before = |id| self.words.aside(id).copied().unwrap_or_default();
+            let (left, taken) = (before(&from), before(&to));
+            let until = taken.snoozed_until.max(Some(until));
+            self.take_change(Change::Aside(from, Aside { snoozed_until: None, ..left }));
+            self.take_change(Change::Aside(to, Aside { snoozed_until: until, ..taken }));
+        }
+    }
+
     /// Something new has happened in what was put away, or after a snooze: the word has had its time.
     pub(super) fn outlive(&mut self, row: &Row) {
         let Some(aside) = self.words.aside(&row.session_id).filter(|_| self.awake) else { return };

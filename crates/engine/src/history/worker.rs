@@ -196,8 +196,9 @@ impl Worker {
                 self.note_trouble(None);
             }
             Refusal::Store(error) => {
-                // What is locked is refused before the work.
-                let dear = self.damage.is_some() && !matches!(error, StoreError::Locked { .. });
+                // What is locked, or may not be written, is refused before the work.
+                let at_once = matches!(error, StoreError::Locked { .. } | StoreError::ReadOnly { .. });
+                let dear = self.damage.is_some() && !at_once;
                 self.retry.refused(self.parts.clock.now(), dear);
                 if let StoreError::IndexDamaged { .. } = error {
                     self.damage = Some(Damage::Met);

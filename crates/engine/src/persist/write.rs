@@ -1,6 +1,7 @@
 //! One step's changes into the store's tables, in one transaction.
 
 use std::collections::{BTreeSet, HashSet};
+use std::path::Path;
 
 use watchbill_core::chain::link::Link;
 use watchbill_core::ids::SessionId;
@@ -28,6 +29,16 @@ impl Forgotten {
 
     fn is(&self, id: &str) -> bool {
         self.0.contains(id)
+    }
+}
+
+/// Whether the store holds what is remembered of a file, once the changes are stored.
+pub fn keeps(path: &Path, change: &FileChange, changes: &Changes, forgotten: &Forgotten) -> bool {
+    match change {
+        FileChange::Read { session, .. } => {
+            path.to_str().is_some() && !forgotten.is(session) && !changes.left_out.contains(session.as_str())
+        }
+        FileChange::Gone => false,
     }
 }
 
@@ -62,6 +73,9 @@ pub fn write(
         write_links(&mut step, &known, links, &untold)?;
     }
     words::write(&mut step, &changes.words)?;
+    if changes.all_rows {
+        step.rows_are_there()?;
+    }
     if let Some(wishes) = &changes.wishes {
         step.put_fact(WISHES, &to_bytes(wishes))?;
     }

@@ -83,6 +83,27 @@ fn edge_38_a_marker_ties_a_compacted_session_to_the_one_before() {
 }
 
 #[test]
+fn how_full_a_context_is_shows_once_the_client_has_found_it_full() {
+    let boundary = |trigger: &str, tokens: u64| {
+        json!({"type": "system", "subtype": "compact_boundary",
+        "content": "Conversation compacted", "compactMetadata": {"trigger": trigger, "preTokens": tokens}})
+    };
+    let mut desk = Desk::files_alone();
+    let context = |desk: &Desk| desk.row(A).context.map(|context| (context.used, context.size));
+    desk.say_all(A, [prompt("go"), answer("done")]);
+    let Some((used, None)) = context(&desk) else { panic!("no transcript tells how much it takes") };
+    desk.say_all(A, [boundary("manual", 10 * used), prompt("on"), answer("done")]);
+    assert_eq!(context(&desk), Some((used, None)), "a person compacts when they like");
+    desk.say_all(A, [boundary("auto", 4 * used), prompt("on"), answer("done")]);
+    assert_eq!(context(&desk), Some((used, Some(4 * used))));
+    assert_eq!(desk.row(A).context.and_then(|context| context.percent), Some(25.0));
+    let mut more = answer("done");
+    more["message"]["usage"]["input_tokens"] = json!(9 * used);
+    desk.say_all(A, [prompt("on"), more]);
+    assert!(matches!(context(&desk), Some((_, None))), "it takes more: another model, or another setting");
+}
+
+#[test]
 fn edge_40_a_forks_copied_history_is_counted_once() {
     let mut desk = Desk::files_alone();
     let own = |mut record: serde_json::Value, process: &str| {

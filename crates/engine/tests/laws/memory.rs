@@ -65,6 +65,44 @@ fn of_a_file_that_grew_only_the_rest_is_read() {
     );
 }
 
+/// Whether the engine holds what is remembered of each record of the session.
+fn remembers(house: &House, author: &Author) -> bool {
+    !house.engine.main_file(&SessionId::new(&author.session)).unwrap().1.is_aside()
+}
+
+#[test]
+fn what_is_remembered_of_records_is_given_back_as_long_as_nobody_writes() {
+    let (mut house, author) = furnished();
+    assert!(remembers(&house, &author));
+    let others: Vec<Author> = (2..9).map(|n| Author::new(&session(n), "/repo")).collect();
+    for round in 0..20 {
+        house.wait(Millis::from_secs(5));
+        for other in &others {
+            let text = other.prompt(1_000 + round, house.now);
+            house.append(other, &text);
+            house.catch_up();
+        }
+    }
+    assert!(!remembers(&house, &author), "others write, and it has been quiet for a minute and a half");
+    assert!(others.iter().all(|other| remembers(&house, other)));
+    // It is written to again, by a client that copies what was before.
+    let copied = house.stage.fs.bytes(transcript("p", &author.session)).unwrap();
+    let line = author.answer(300, house.now);
+    let (before, tokens) = (house.engine.work().bytes, house.tokens(&author));
+    house.stage.fs.append(transcript("p", &author.session), &copied);
+    house.append(&author, &line);
+    house.catch_up();
+    assert_eq!(
+        house.engine.work().bytes - before,
+        (copied.len() + line.len()) as u64,
+        "only what is new is read"
+    );
+    assert!(remembers(&house, &author));
+    assert_eq!(house.tokens(&author) - tokens, 10, "and of that only what was not there before counts");
+    let cold = house.cold().current(true).rows.iter().map(|row| row.session()).collect::<Vec<_>>();
+    assert_eq!(house.all().sessions, cold);
+}
+
 #[test]
 fn nobody_is_alarmed_by_what_happened_while_the_program_was_away() {
     let (mut house, author) = furnished();

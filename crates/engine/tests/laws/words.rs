@@ -108,6 +108,33 @@ fn a_snooze_ends_by_itself_and_is_forgotten_when_something_new_happens() {
 }
 
 #[test]
+fn a_snooze_goes_along_where_the_work_goes_on_in_another_session() {
+    let (mut house, a, _) = two();
+    house.run(7, "1");
+    let at = house.now;
+    house.stage.fs.write(registry_file(7), registry(7, "1", &a, "idle", at, at).as_bytes());
+    house.catch_up();
+    let until = at + Millis::from_secs(900);
+    house.say(Word::Snooze { session: id(&a), until: Some(until) });
+    // The person types `/clear`: the process goes on in another session.
+    let c = Author::new(&session(3), "/home/dev/a");
+    house.wait(Millis::from_secs(30));
+    let at = house.now;
+    house.append(&c, &(c.prompt(300, at) + &c.answer(301, at)));
+    house.stage.fs.write(registry_file(7), registry(7, "1", &c, "idle", at, at).as_bytes());
+    house.catch_up();
+    assert_eq!(house.row(&a).unwrap().superseded_by.as_deref(), Some(&*c.session));
+    let snoozed = |house: &House| [&a, &c].map(|author| house.row(author).unwrap().snoozed_until);
+    assert_eq!(snoozed(&house), [None, Some(until.to_string())]);
+    house.reboot();
+    assert_eq!(snoozed(&house), [None, Some(until.to_string())]);
+    house.step(Input::ScanEnded(Vec::new()));
+    // Whoever still has the old one before them means the work, too.
+    house.say(Word::Snooze { session: id(&a), until: None });
+    assert_eq!(snoozed(&house), [None, None]);
+}
+
+#[test]
 fn what_was_put_away_and_came_back_stays_back_over_a_restart() {
     let (mut house, a, b) = two();
     house.say(Word::PutAway { session: id(&a), away: true });

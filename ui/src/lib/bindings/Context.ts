@@ -9,7 +9,7 @@ export type Context = {
  */
 used: number, 
 /**
- * Size of the window, where it is known.
+ * How many it takes, where that is known: the client has compacted this work by itself at so many, the last time.
  */
 size?: number, 
 /**

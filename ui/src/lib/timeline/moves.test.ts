@@ -40,3 +40,14 @@ test("where nothing is known again, nothing is anywhere", () => {
   expect(places("abc", [])).toEqual([undefined, undefined, undefined]);
   expect(places("", items("abc"))).toEqual([]);
 });
+
+test("where two stretches are known, what lies between them has moved with what stood before it", () => {
+  const moves = new Moves(items("abcdefgh"), items("bc", 1), items("xgh", 8));
+  expect([..."abcdefgh"].map((_, index) => moves.to(index))).toEqual([0, 1, 2, 3, 4, 5, 9, 10]);
+  expect([..."abcdefgh"].map((_, index) => moves.knows(index))).toEqual([false, true, true, false, false, false, true, true]);
+});
+
+test("two items never come to stand at one place", () => {
+  const moves = new Moves(items("abcdefgh"), items("ab"), items("gh", 4));
+  expect([..."abcdefgh"].map((_, index) => moves.to(index))).toEqual([0, 1, 2, 3, undefined, undefined, 4, 5]);
+});

@@ -57,13 +57,18 @@ export class Pages {
     }
   }
 
-  /** Whether an item of the stretch stands where another one was. */
-  contradicts(stretch: Timeline): boolean {
+  /** Whether an item of the stretch stands where another one was; of those that have moved some were only taken to stand there. */
+  contradicts(stretch: Timeline, besides: { moved: boolean }): boolean {
     return stretch.items.some(({ index, key }) => {
       const page = this.#pages.get(pageOf(index));
       const known = page?.items[index % PAGE];
-      return known !== undefined && page?.turn !== MOVED && known.key !== key;
+      return known !== undefined && (besides.moved || page?.turn !== MOVED) && known.key !== key;
     });
+  }
+
+  /** The pages that were asked for where they are. */
+  asked(): (readonly TimelineItem[])[] {
+    return [...this.#pages.values()].filter(({ turn }) => turn !== MOVED).map(({ items }) => items.filter((item) => item !== undefined));
   }
 
   /** Puts everything where it is now, and forgets what is gone. */

@@ -2,6 +2,7 @@
 
 import { tick, untrack } from "svelte";
 
+import { Grip } from "./grip";
 import { Heights } from "./heights";
 import type { Moves } from "./moves";
 
@@ -26,6 +27,8 @@ export class Place {
    * the view is moved when it rests: moving it earlier would break off the scrolling.
    */
   shift = $state(0);
+
+  readonly grip = new Grip();
 
   #heights = new Heights(30);
   #scrolled = $state(0);
@@ -116,6 +119,11 @@ export class Place {
     this.keep();
   }
 
+  /** The first and the last item in sight, unless the end is. */
+  inSight(): readonly [number, number] | undefined {
+    return this.pinned ? undefined : [this.upper, this.last(0)];
+  }
+
   /** Items stand elsewhere: says whether what is in sight is known to be among them, and stays there to the pixel. */
   moved(moves: Moves, total: number): boolean {
     const last = this.last(0);
@@ -176,6 +184,7 @@ export class Place {
 
   end(): void {
     clearTimeout(this.#resting);
+    this.grip.release();
   }
 
   /** Where to look at an item. No deeper than it is known to be high: else it would not be drawn, and never measured. */
@@ -193,6 +202,7 @@ export class Place {
     this.rushing = false;
     this.#scrolling = false;
     if (!this.view || this.shift === 0) return;
+    if (this.grip.held) return void this.grip.free().then(() => this.#settle());
     const there = this.view.scrollTop + this.shift;
     this.view.scrollTop = there;
     this.#scrolled = this.view.scrollTop;

@@ -5,6 +5,7 @@ import type { TimelineItem } from "../bindings/TimelineItem";
 import { type Host, reasonOf } from "../host/host";
 import { Moves } from "./moves";
 import { PAGE, pageOf, Pages } from "./pages";
+import { lookedAt, NOBODY, type Viewer } from "./viewer";
 
 /** Pages with unfinished tools that are asked for again when the session moves. */
 const UNFINISHED_PAGES = 4;
@@ -21,8 +22,7 @@ export class TimelineModel {
   failure = $state("");
   /** How often somebody wished to go somewhere in it, or went: an answer to an older wish moves nobody. */
   wishes = 0;
-  /** Told before anything is drawn at its new place: where items have moved, and how many there are now. */
-  onmoved: (moves: Moves, total: number) => void = () => {};
+  viewer: Viewer = NOBODY;
 
   #host: Host;
   #sessionId: string;
@@ -56,7 +56,7 @@ export class TimelineModel {
     const turn = ++this.#turn;
     try {
       // Twice as many as a page has, so that at least one page is whole.
-      this.#take(await this.#host.timeline(this.#sessionId, undefined, 2 * PAGE), turn);
+      await this.#receive(await this.#host.timeline(this.#sessionId, undefined, 2 * PAGE), turn);
     } catch (error) {
       this.failure = reasonOf(error);
     }
@@ -65,8 +65,7 @@ export class TimelineModel {
   /** A long timeline is shown from its end until it has been read and counted; its items stand elsewhere then. */
   async #openNewest(): Promise<void> {
     const turn = ++this.#turn;
-    // If it fails, the other question tells why.
-    const newest = await this.#host.newestItems(this.#sessionId, 2 * PAGE).catch(() => null);
+    const newest = await this.#host.newestItems(this.#sessionId, 2 * PAGE).catch(() => null); // The other question tells why.
     if (newest === null || this.loaded) return;
     const { failure } = this;
     this.#take(newest, turn);
@@ -104,8 +103,8 @@ export class TimelineModel {
   /** Fetches the item at the index, which may be newer than everything known. */
   async reach(index: number): Promise<void> {
     const page = pageOf(index);
-    if (index >= this.total) await this.#fetchAnew(page);
-    else if (!this.#isComplete(page)) await this.#fetch(page);
+    if (index >= this.total) return this.#fetchAnew(page);
+    if (!this.#isComplete(page)) await this.#fetch(page);
   }
 
   /** Asks again for the tail, when it is known where that is, and for tools without an outcome; calls that come meanwhile are one more round. */
@@ -116,11 +115,9 @@ export class TimelineModel {
     }
     this.#refreshing = true;
     void this.#refreshOnce().finally(() => {
-      this.#refreshing = false;
-      if (this.#refreshAgain) {
-        this.#refreshAgain = false;
-        this.refresh();
-      }
+      const again = this.#refreshAgain;
+      this.#refreshing = this.#refreshAgain = false;
+      if (again) this.refresh();
     });
   }
 
@@ -181,22 +178,33 @@ export class TimelineModel {
     try {
       for (let isTaken = false; !isTaken; ) {
         const turn = ++this.#turn;
-        isTaken = this.#take(await this.#host.timeline(this.#sessionId, page * PAGE, PAGE), turn, page);
+        isTaken = await this.#receive(await this.#host.timeline(this.#sessionId, page * PAGE, PAGE), turn, page);
       }
     } catch (error) {
       this.failure = reasonOf(error);
     }
   }
 
+  /** Takes the stretch when what it moves may be moved; says whether it is one of this timeline. */
+  async #receive(stretch: Timeline, turn: number, asked?: number): Promise<boolean> {
+    let inSight: readonly TimelineItem[] = [];
+    if (this.#isAnother(stretch, turn)) {
+      await this.viewer.free();
+      const [moves, more] = [this.#moves(stretch, []), stretch.total - this.total];
+      inSight = await lookedAt(this.viewer, moves, more, (index) => this.item(index), (from, limit) =>
+        this.#host.timeline(this.#sessionId, from, limit).then((found) => (found.workChainId === stretch.workChainId ? found.items : []), () => []),
+      );
+    }
+    return this.#take(stretch, turn, asked, inSight);
+  }
+
   /** Keeps what the stretch brings; says whether it is one of this timeline. */
-  #take(stretch: Timeline, turn: number, asked?: number): boolean {
-    const isOtherChain = this.#chainId !== undefined && stretch.workChainId !== this.#chainId;
+  #take(stretch: Timeline, turn: number, asked?: number, inSight: readonly TimelineItem[] = []): boolean {
     if (turn < this.#answered) {
-      if (isOtherChain || stretch.total !== this.total) return false;
+      if (this.#isOtherChain(stretch) || stretch.total !== this.total) return false;
     } else {
+      if (this.#isAnother(stretch, turn)) this.#move(this.#moves(stretch, inSight), stretch.total);
       this.#answered = turn;
-      // A shorter timeline is another one, since a file was replaced; so is that of a chain that was joined.
-      if (isOtherChain || stretch.total < this.total || !this.counted || this.#pages.contradicts(stretch)) this.#move(stretch);
       this.counted = true;
     }
     this.#chainId = stretch.workChainId;
@@ -208,12 +216,26 @@ export class TimelineModel {
     return true;
   }
 
-  /** What is known of stays, as far as the stretch tells where it is now. */
-  #move(stretch: Timeline): void {
-    const moves = new Moves(this.#pages.items(), stretch.items);
+  /** A shorter timeline is another one, since a file was replaced; so is that of a chain that was joined. */
+  #isAnother(stretch: Timeline, turn: number): boolean {
+    return turn >= this.#answered && (this.#isOtherChain(stretch) || stretch.total < this.total || !this.counted || this.#pages.contradicts(stretch, { moved: true }));
+  }
+
+  #moves(stretch: Timeline, inSight: readonly TimelineItem[]): Moves {
+    // Where as many items stand as before, those that were asked for stand where they did.
+    const isSame = !this.#isOtherChain(stretch) && stretch.total === this.total && this.counted && !this.#pages.contradicts(stretch, { moved: false });
+    return new Moves(this.#pages.items(), stretch.items, inSight, ...(isSame ? this.#pages.asked() : []));
+  }
+
+  /** What is known of stays, as far as anybody has told where it is now. */
+  #move(moves: Moves, total: number): void {
     this.#pages.move(moves);
     this.epoch += 1;
-    this.onmoved(moves, stretch.total);
+    this.viewer.moved(moves, total);
+  }
+
+  #isOtherChain(stretch: Timeline): boolean {
+    return this.#chainId !== undefined && stretch.workChainId !== this.#chainId;
   }
 
   #isComplete(page: number): boolean {

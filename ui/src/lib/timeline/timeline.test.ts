@@ -5,6 +5,7 @@ import type { Host } from "../host/host";
 import { endlessTimeline } from "../host/mock/timelines";
 import { PAGE } from "./pages";
 import { TimelineModel } from "./timeline.svelte";
+import { NOBODY } from "./viewer";
 
 function hostOf(total: number, change: (item: TimelineItem) => TimelineItem = (item) => item) {
   const state = { total, change, asked: [] as string[], fail: "", chain: "w" };
@@ -333,7 +334,7 @@ test("what is known of a timeline stays when another one is joined before it, un
   model.ensure([20]);
   await vi.waitFor(() => expect(model.item(20)).toBeDefined());
   const moves: [number, number | undefined, number][] = [];
-  model.onmoved = (to, total) => moves.push([20, to.to(20), total]);
+  model.viewer = { ...NOBODY, moved: (to, total) => moves.push([20, to.to(20), total]) };
   const change = (item: TimelineItem) => ({ ...item, key: String(item.index - 7), sessionId: "joined" });
   Object.assign(state, { chain: "joined", total: 307, change });
   state.asked.length = 0;

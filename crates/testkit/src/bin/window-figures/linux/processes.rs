@@ -13,6 +13,8 @@ pub struct Used {
     threads: HashMap<(u32, u32), (Duration, u64)>,
     /// Megabytes, pages that several share counted once.
     pub memory: f64,
+    /// Of these what the first process holds by itself.
+    pub own: f64,
 }
 
 impl Used {
@@ -65,7 +67,11 @@ pub fn used(root: u32) -> Used {
             sum.threads.insert((pid, id), (running, wake_ups));
         }
         let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap_or_default();
-        sum.memory += field(&rollup, "Pss:") as f64 * 1024.0 / 1e6;
+        let held = field(&rollup, "Pss:") as f64 * 1024.0 / 1e6;
+        sum.memory += held;
+        if pid == root {
+            sum.own = held;
+        }
     }
     sum
 }
@@ -114,7 +120,7 @@ mod tests {
     fn a_thread_that_has_ended_hides_nothing_of_the_others() {
         let used = |threads: &[(u32, u64)]| Used {
             threads: threads.iter().map(|&(id, n)| ((1, id), (Duration::from_millis(n), n))).collect(),
-            memory: 0.0,
+            ..Used::default()
         };
         let (before, after) = (used(&[(1, 5), (2, 1000)]), used(&[(1, 8), (3, 2)]));
         assert_eq!(after.since(&before), (Duration::from_millis(5), 5));

@@ -1,0 +1,32 @@
+// Whether somebody holds a view, perhaps by the thumb of its scrollbar: that stands for a share of the whole, so a view that is
+// moved or becomes longer under it goes somewhere else with the next move of the hand.
+
+export class Grip {
+  #let: AbortController | undefined;
+  #waiting: (() => void)[] = [];
+
+  get held(): boolean {
+    return this.#let !== undefined;
+  }
+
+  /** A pointer was pressed on the view. */
+  press(): void {
+    this.#let?.abort();
+    this.#let = new AbortController();
+    const listening = { signal: this.#let.signal };
+    for (const kind of ["pointerup", "pointercancel", "blur"]) addEventListener(kind, () => this.release(), listening);
+    // Not every browser tells that a scrollbar was let go.
+    addEventListener("pointermove", (event) => event.buttons === 0 && this.release(), listening);
+  }
+
+  /** Resolves when nobody holds it. */
+  async free(): Promise<void> {
+    if (this.held) await new Promise<void>((done) => this.#waiting.push(done));
+  }
+
+  release(): void {
+    this.#let?.abort();
+    this.#let = undefined;
+    for (const go of this.#waiting.splice(0)) go();
+  }
+}
