@@ -11,7 +11,7 @@ use watchbill_core::session::resting::RestingFold;
 use watchbill_core::time::Timestamp;
 
 use super::{Due, Engine, View};
-use crate::files::FilePath;
+use crate::files::{ByWords, FilePath};
 use crate::input::Output;
 use crate::publish::Published;
 use crate::session::{ripe_at, row};
@@ -178,7 +178,7 @@ impl Engine {
 impl View {
     pub(super) fn apply(&mut self, shown: Vec<Row>, hidden: Vec<SessionId>, revision: u64) -> bool {
         let Some(delta) = self.roster.apply(shown, hidden) else { return false };
-        let touched: HashSet<&SessionId> =
+        let touched: HashSet<&SessionId, ByWords> =
             delta.removals.iter().chain(delta.upserts.iter().map(|(_, row)| &row.session_id)).collect();
         self.published.retain(|published| !touched.contains(&published.id));
         for (index, row) in &delta.upserts {
