@@ -16,7 +16,7 @@ use crate::session::Session;
 use crate::transcripts::Fold;
 
 /// Rows that are made to be kept alone are made so many at a time, and are in memory until they are stored.
-const ROWS_AT_ONCE: usize = 4_096;
+const ROWS_AT_ONCE: usize = 1_024;
 
 /// What has changed since the last [`Engine::take_changes`].
 #[derive(Default)]

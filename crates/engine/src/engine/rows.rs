@@ -98,7 +98,8 @@ impl Engine {
             };
             self.outlive(&row);
             let state = (row.state, row.state_kind);
-            if self.states.insert(id.clone(), state) != Some(state) && self.awake {
+            if self.states.insert(id.clone(), state) != Some(state) && self.awake && !self.keeping.is_alone()
+            {
                 self.keeping.transition(&row);
                 out.push(Output::Transition { session: id.clone() });
             }

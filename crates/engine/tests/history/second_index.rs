@@ -72,3 +72,29 @@ fn an_index_that_was_ended_before_it_made_rows_leaves_them_to_the_next() {
     };
     assert_eq!(sorted(&twice), sorted(&once));
 }
+
+#[test]
+fn of_more_sessions_than_get_their_rows_at_once_all_get_them_and_none_is_news() {
+    const SESSIONS: usize = 4_200;
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let (settings, world, fs) = house(&data);
+    for n in 0..SESSIONS {
+        let id = format!("0e000000-0000-4000-8000-{n:012}");
+        let path = Path::new("/home/dev/.claude/projects/-home-dev-many").join(format!("{id}.jsonl"));
+        let line = format!(
+            r#"{{"type":"user","uuid":"{n}","sessionId":"{id}","cwd":"/home/dev/many","timestamp":"2026-11-20T15:00:00.000Z","message":{{"content":"asked {n}"}}}}"#
+        );
+        fs.append(path, format!("{line}\n").as_bytes());
+    }
+    run(&settings, &world, Options::default(), &mut |_| true).unwrap();
+    let store = Store::open(&data, Mode::Read).unwrap();
+    let (mut titled, mut transitions) = (0, 0);
+    store
+        .sessions(&mut |key, row| {
+            titled += usize::from(row.title.is_some_and(|title| title.starts_with("asked ")));
+            transitions += store.transitions(key, 9).unwrap().len();
+        })
+        .unwrap();
+    assert_eq!((titled, transitions, store.without_rows().unwrap()), (SESSIONS, 0, None));
+}
