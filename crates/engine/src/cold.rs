@@ -22,6 +22,8 @@ const PATIENCE: u32 = 10;
 pub(crate) enum Wants {
     All,
     Recent,
+    /// None: what has changed is to be kept.
+    None,
 }
 
 /// Reads everything once and gives the engine that knows it.
@@ -40,7 +42,7 @@ pub fn look_at_recent(settings: Settings, world: World, outlook: Outlook, clock:
     look_with(settings, world, outlook, clock, persist.as_mut(), Wants::Recent)
 }
 
-/// The same, and what was seen is kept, as far as nobody else writes. Files that were `loaded` already are not read
+/// Looks at everything to keep what is seen, as far as nobody else writes. Files that were `loaded` already are not read
 /// again.
 pub fn look_and_keep(
     settings: Settings,
@@ -48,14 +50,18 @@ pub fn look_and_keep(
     outlook: Outlook,
     clock: &dyn Clock,
     loaded: Vec<Loaded>,
-) -> Engine {
-    let folder = settings.data_dir.clone();
-    let mut persist = folder.map(|folder| Persist::open(&folder, Mode::WriteOrRead));
-    let mut engine = look_beside(settings, world, outlook, clock, persist.as_mut(), Wants::All, loaded);
-    if let Some(persist) = persist.as_mut().filter(|persist| persist.writes()) {
+) {
+    let Some(folder) = settings.data_dir.clone() else { return };
+    let mut persist = Persist::open(&folder, Mode::WriteOrRead);
+    if !persist.writes() {
+        return;
+    }
+    let mut engine = look_beside(settings, world, outlook, clock, Some(&mut persist), Wants::None, loaded);
+    persist.save(&mut engine, clock.now());
+    while engine.owes_rows() {
+        engine.step(clock.now(), Input::Deadline);
         persist.save(&mut engine, clock.now());
     }
-    engine
 }
 
 pub(crate) fn look_with(
@@ -80,8 +86,10 @@ fn look_beside(
 ) -> Engine {
     let now = outlook.until.unwrap_or_else(|| clock.now());
     let mut engine = Engine::new(settings, world.clone(), outlook, now);
-    if wants == Wants::Recent {
-        engine.show_recent_alone();
+    match wants {
+        Wants::All => {}
+        Wants::Recent => engine.show_recent_alone(),
+        Wants::None => engine.keep_alone(),
     }
     // The folders are listed while the store is read: neither needs the other.
     let roots = engine.settings.roots.clone();

@@ -18,6 +18,7 @@ mod shares;
 mod takes_hooks;
 mod takes_in;
 mod takes_settings;
+mod takes_up;
 mod time;
 mod trouble;
 
@@ -54,7 +55,7 @@ use crate::registry::Registry;
 use crate::session::{Session, row};
 use crate::settings::Settings;
 use crate::status_files::StatusFiles;
-use crate::transcripts::{Loaded, TrackedFile};
+use crate::transcripts::TrackedFile;
 use crate::verdict::verdict;
 
 /// Where the engine's facts come from.
@@ -260,13 +261,6 @@ impl Engine {
         self.settle(&mut out);
         self.awake = !self.reading;
         out
-    }
-
-    /// Takes files in without working anything off: the next step does.
-    pub(crate) fn take_first(&mut self, batch: Vec<Loaded>) {
-        for loaded in batch {
-            self.take_loaded(loaded);
-        }
     }
 
     /// When a half-written registry or marker file is to be read again.

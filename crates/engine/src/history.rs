@@ -7,6 +7,7 @@
 mod apart;
 mod archiving;
 mod file;
+mod grown;
 pub mod historian;
 mod kept;
 mod log;
@@ -33,7 +34,7 @@ use crate::index::CUT;
 use crate::transcripts::beside::Beside;
 use file::{FileHistory, With};
 pub use historian::{Historian, HistorianParts};
-pub use recoverer::put_right;
+pub use recoverer::Recoverer;
 
 /// Files that are kept ready: those that grow at the moment, or are to be read in one step.
 pub(crate) const READY: usize = 64;

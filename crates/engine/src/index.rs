@@ -1,9 +1,10 @@
 //! Brings the store up to date with the transcripts, in one go and as fast as it can: `watchbill index`.
 
+mod ahead;
+
 use std::collections::HashMap;
 use std::time::Instant;
 
-use watchbill_core::session::state::Timeouts;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::store::IndexReport;
 use watchbill_store::tables::files::FileCursor;
@@ -84,8 +85,9 @@ pub fn run(
     }
     let (mut report, loaded) =
         update(&mut store, settings, world, options, progress).map_err(|error| refusal(&error))?;
+    let behind = store.without_rows().map_err(|error| refusal(&error))?.is_some();
     drop(store);
-    if report.skipped < report.files && !report.interrupted {
+    if behind && !report.interrupted {
         // Titles, folders and work chains are what the engine makes of it, and keeps.
         look_and_keep(settings.clone(), world.clone(), Outlook::LIVE, &SystemClock, loaded);
     }
@@ -101,6 +103,7 @@ fn update(
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<(IndexReport, Vec<Loaded>), StoreError> {
     left_out::carry_out(store, &settings.history, &settings.roots, SystemClock.now())?;
+    store.finish_wiping()?;
     let before: Option<usize> = store.meta(CUT)?.and_then(|cut| cut.parse().ok());
     let cut = options.cut.or(before).unwrap_or(settings.history.cut);
     // Another cut makes other texts of every file.
@@ -111,8 +114,8 @@ fn update(
     let mut files: Vec<Found> = scan.found.into_iter().filter(|found| found.kind.is_transcript()).collect();
     report.files = files.len() as u64;
     let known = known(store)?;
-    begin(store, cut, full, &known)?;
     files.retain(|found| full || !is_stored(found, &known));
+    begin(store, cut, full, &known, !files.is_empty())?;
     report.skipped = report.files - files.len() as u64;
     // The newest texts shall be the last in the store: they are found first.
     files.reverse();
@@ -122,8 +125,7 @@ fn update(
         |found: &Found| if full { found.stat.len } else { found.stat.len.saturating_sub(stored(found)) };
     let total_bytes = files.iter().map(left).sum();
     let mut index = HistoryIndex::new(settings.history.clone(), store)?;
-    let timeouts = settings.timeouts;
-    let mut run = Run { world, known, full, timeouts, total_bytes, report, progress, loaded: Vec::new() };
+    let mut run = Run { world, settings, known, full, total_bytes, report, progress, loaded: Vec::new() };
     if total_bytes > MANY {
         store.begin_many()?;
     }
@@ -148,10 +150,14 @@ fn known(store: &Store) -> Result<Known, StoreError> {
     Ok(known)
 }
 
-/// Notes the cut, and for a full run that every file is behind: should the run be ended, the next one goes on.
-fn begin(store: &mut Store, cut: usize, full: bool, known: &Known) -> Result<(), StoreError> {
+/// Notes the cut, that rows of sessions will be behind where anything is `new`, and for a full run that every file is
+/// behind: should the run be ended, the next one goes on.
+fn begin(store: &mut Store, cut: usize, full: bool, known: &Known, new: bool) -> Result<(), StoreError> {
     let mut step = store.step()?;
     step.set_meta(CUT, &cut.to_string())?;
+    if new {
+        step.rows_are_behind()?;
+    }
     for (file, _) in known.values().filter(|_| full) {
         step.set_cursor(*file, &FileCursor::default())?;
     }
@@ -168,13 +174,14 @@ fn is_stored(found: &Found, known: &Known) -> bool {
 
 struct Run<'r> {
     world: &'r World,
+    settings: &'r Settings,
     known: Known,
     /// Rows of known files are removed before they are read anew.
     full: bool,
-    timeouts: Timeouts,
     total_bytes: u64,
     report: IndexReport,
-    /// Files that the store did not know, folded for the engine from the same reading.
+    /// Files that the store did not know, folded for the engine from the same reading, of which only the engine can tell
+    /// whether anything is to be kept.
     loaded: Vec<Loaded>,
     progress: &'r mut dyn FnMut(&Progress) -> bool,
 }
@@ -237,10 +244,14 @@ impl Run<'_> {
         for found in batch {
             let is_new = !self.known.contains_key(&*found.path.to_string_lossy());
             let place = found.place().filter(|_| is_new);
-            let mut beside = place.map(|place| Beside::new(fs, &found.path, place, self.timeouts));
+            let mut beside = place.map(|place| Beside::new(fs, &found.path, place, self.settings.timeouts));
+            let mut skipped = false;
             loop {
                 let more = match index.read_both(fs, &mut step, &found.path, STEP_BYTES, beside.as_mut()) {
-                    Ok(indexed) => self.count(&indexed),
+                    Ok(indexed) => {
+                        skipped = indexed.skipped;
+                        self.count(&indexed)
+                    }
                     Err(IndexError::Store(error)) => return Err(error),
                     // It went away, or may not be read: the others go on.
                     Err(IndexError::File(error)) => {
@@ -259,7 +270,11 @@ impl Run<'_> {
             if self.report.interrupted {
                 break;
             }
-            self.loaded.extend(beside.and_then(Beside::finish));
+            if let Some(mut loaded) = beside.and_then(Beside::finish) {
+                let exclude = &self.settings.history.exclude;
+                let stored = !skipped && ahead::store(&mut step, &mut loaded, exclude)?;
+                self.loaded.extend(Some(loaded).filter(|_| !stored));
+            }
         }
         step.commit()
     }

@@ -126,14 +126,14 @@ pub fn is_told_of(fs: &dyn Fs, path: &Path, exclude: &Exclude) -> bool {
 }
 
 fn said(gone: &Forgotten, now: Timestamp) -> String {
-    format!(
-        "removed from the store on {now}, since `exclude` names them now: {} sessions, {} transcripts, {} prompts, \
-         {} tool calls, {} texts, {} archived transcripts",
-        gone.sessions.len(),
-        gone.files,
-        gone.prompts,
-        gone.activities,
-        gone.texts,
-        gone.archived.len()
-    )
+    let counts = [
+        (gone.sessions.len() as u64, "session"),
+        (gone.files, "transcript"),
+        (gone.prompts, "prompt"),
+        (gone.activities, "tool call"),
+        (gone.texts, "text"),
+        (gone.archived.len() as u64, "archived transcript"),
+    ];
+    let counts = counts.map(|(count, what)| format!("{count} {what}{}", if count == 1 { "" } else { "s" }));
+    format!("removed from the store on {now}, since `exclude` names them now: {}", counts.join(", "))
 }

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use watchbill_core::ids::SessionId;
 use watchbill_core::person::Words;
 use watchbill_core::problem::{Problem, ProblemKind};
 use watchbill_core::session::snapshot::from_bytes;
@@ -142,18 +143,23 @@ impl Persist {
             store.states(&mut |path, head| {
                 refused += usize::from(!engine.restore(Path::new(path), head));
             })?;
-            store.fact(FACTS)
+            // Who does not write does not have to make them either.
+            let without_rows = if self.writes { store.without_rows()? } else { None };
+            Ok((store.fact(FACTS)?, without_rows))
         });
-        let facts = match read {
-            Some(Ok(facts)) => facts,
+        let (facts, without_rows) = match read {
+            Some(Ok(read)) => read,
             Some(Err(error)) => {
                 self.trouble = Some(self.problem(&error));
-                None
+                (None, None)
             }
-            None => None,
+            None => (None, None),
         };
         engine.set_recall(self.shelf());
         engine.restore_words(self.words().unwrap_or_default());
+        if let Some(sessions) = without_rows {
+            engine.rows_are_behind(sessions.iter().map(|id| SessionId::new(id)));
+        }
         engine.restored(facts.and_then(|bytes| from_bytes(&bytes).ok()));
         if refused > 0 {
             tracing::info!(refused, "files are read anew: what was kept of them is of another version");

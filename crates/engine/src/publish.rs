@@ -3,7 +3,7 @@
 //! What a subscriber has is remembered as ids and versions, so any number of changes in between costs
 //! one difference, and a slow subscriber is never owed more than the current roster.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use watchbill_core::ids::SessionId;
@@ -183,26 +183,32 @@ impl Told {
     }
 
     /// An unchanged row cannot move among unchanged rows, since the order follows from the rows' own
-    /// fields: so the rows with a new version are all that has to be sent.
+    /// fields: so the rows with a new version are all that has to be sent, and going along both lists once finds what
+    /// is gone.
     fn difference(&self, current: &Current<'_>) -> Option<RosterDelta> {
         if self.is_current(current) {
             return None;
         }
-        let mut had: HashMap<&str, u64> =
-            self.rows.iter().map(|(id, version)| (id.as_str(), *version)).collect();
-        let mut upserts = Vec::new();
+        let (mut upserts, mut had) = (Vec::new(), self.rows.iter());
+        // Told before, and now changed, or gone.
+        let mut otherwise: Vec<&SessionId> = Vec::new();
         for (index, row) in current.rows.iter().enumerate() {
-            if had.remove(row.id.as_str()) != Some(row.version) {
-                upserts
-                    .push(Upsert { index: u32::try_from(index).unwrap_or(u32::MAX), session: row.session() });
+            // Of the first rows alone an unchanged one may be none.
+            let unchanged = row.version <= self.revision
+                && had.any(|(id, _)| {
+                    let it = *id == row.id;
+                    otherwise.extend((!it).then_some(id));
+                    it
+                });
+            if !unchanged {
+                let index = u32::try_from(index).unwrap_or(u32::MAX);
+                upserts.push(Upsert { index, session: row.session() });
             }
         }
-        let removals = self
-            .rows
-            .iter()
-            .filter(|(id, _)| had.contains_key(id.as_str()))
-            .map(|(id, _)| id.to_string())
-            .collect();
+        otherwise.extend(had.map(|(id, _)| id));
+        let here: HashSet<&str> = upserts.iter().map(|upsert| &*upsert.session.session_id).collect();
+        let removals =
+            otherwise.into_iter().filter(|id| !here.contains(id.as_str())).map(ToString::to_string).collect();
         Some(RosterDelta {
             base: self.revision,
             revision: current.revision,

@@ -245,6 +245,16 @@ mod tests {
         assert!(s.is_plan("/home/dev/plans/x.md") && s.is_plan("/home/dev/a/plans/x.md"));
         assert_eq!((s.cut, s.skips("TodoWrite")), (100, false));
 
+        assert_eq!(
+            with(&[("HOME", "/home/dev")], given.clone()).unwrap().recovery,
+            RecoverySettings::default()
+        );
+        // A look that never ends would be all that the store does.
+        std::fs::write(&path, "[recovery]\nstuck='2m'\nstale=90\nevery='1ms'\n").unwrap();
+        let s = with(&[("HOME", "/home/dev")], given.clone()).unwrap();
+        let (stuck, stale, every) = (Millis(120_000), Millis(90_000), Millis(1_000));
+        assert_eq!(s.recovery, RecoverySettings { stuck, stale, every });
+
         std::fs::write(&path, "[timeouts]\napproval = \"soon\"\nidle=7\n[timeout]\n").unwrap();
         let s = with(&[("HOME", "/home/dev")], given).unwrap();
         assert_eq!(s.timeouts, Timeouts { idle: Millis(7000), ..Timeouts::default() }, "the rest counts");

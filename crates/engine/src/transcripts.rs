@@ -134,6 +134,15 @@ impl TrackedFile {
         &self.fold
     }
 
+    /// Whose subagent writes it. The folder names the parent since client 2.1.2; before, only the records do.
+    pub fn parent(&self) -> Option<SessionId> {
+        match (&self.place, &self.fold) {
+            (Place::Subagent { session, .. }, _) => Some(session.clone()),
+            (_, Fold::Agent(fold)) => fold.parent().cloned(),
+            (_, Fold::Main(_)) => None,
+        }
+    }
+
     /// The session's fold, when the file is a session's own transcript.
     pub fn main(&self) -> Option<&RestingFold> {
         match &self.fold {

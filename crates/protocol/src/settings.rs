@@ -57,6 +57,12 @@ keys! {
     ArchiveAfter = "archive.after",
     /// How hard archived transcripts are compressed, 1 to 19.
     ArchiveLevel = "archive.level",
+    /// A stored turn without a sign for this long is written down as over.
+    RecoveryStuck = "recovery.stuck",
+    /// A stored session without a sign for this long is written down as over.
+    RecoveryStale = "recovery.stale",
+    /// So often is looked for those at most.
+    RecoveryEvery = "recovery.every",
     /// Alerts for permissions that are asked for.
     AlertsApproval = "alerts.approval",
     /// Alerts for questions.

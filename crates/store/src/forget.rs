@@ -99,6 +99,31 @@ impl Store {
         Ok(gone)
     }
 
+    /// Whether what was removed may have left its bytes, since a kill or a reader came in between.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn is_to_be_wiped(&self) -> Result<bool, StoreError> {
+        Ok(self.meta(CLEANING_DUE)?.is_some())
+    }
+
+    /// Takes these bytes out of the files. No part of opening the store, since it may take seconds.
+    ///
+    /// # Errors
+    /// When the database cannot be written. What passes is none, and whoever comes next tries again.
+    pub fn finish_wiping(&mut self) -> Result<(), StoreError> {
+        if !self.is_to_be_wiped()? {
+            return Ok(());
+        }
+        match self.wipe() {
+            Err(error) if error.passes() => {
+                tracing::warn!(%error, "what was forgotten is not wiped out yet");
+                Ok(())
+            }
+            other => other,
+        }
+    }
+
     /// Wipes now, or says that the next start will, since another process reads the database.
     pub(crate) fn wipe_or_later(&mut self) -> Result<bool, StoreError> {
         match self.wipe() {

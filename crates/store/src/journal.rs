@@ -10,10 +10,10 @@ use crate::damage::Suspicion;
 use crate::{Store, StoreError, schema};
 
 impl Store {
-    /// Writes without the log from now on, where nothing is stored that anybody would want to read meanwhile: others
-    /// have to wait for the end of a step.
+    /// Writes without the log from now on, where nothing is stored that anybody would want to read meanwhile, since others
+    /// have to wait for the end of a step, and nothing that could not be read again, should the power fail.
     pub(crate) fn leave_log(&self) -> Result<(), StoreError> {
-        if self.unlogged.get() || self.has_texts()? {
+        if self.unlogged.get() || self.has_texts()? || self.holds_what_no_transcript_tells()? {
             return Ok(());
         }
         let suspicion = Suspicion::of(self.path());

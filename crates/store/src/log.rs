@@ -15,6 +15,9 @@ use crate::{Access, Store, StoreError};
 
 /// So many pages, of eight kilobytes, may wait until somebody is asked to copy them.
 const ENOUGH: u32 = 1 << 10;
+/// The writer begins the log anew only when all of it was copied at some moment. What it has added meanwhile is a few pages,
+/// which are copied in less time than it needs for more: so often is that tried.
+const TRIES: u32 = 6;
 /// With so many, the commit copies them itself.
 const TOO_MANY: i32 = 1 << 13;
 
@@ -74,15 +77,29 @@ impl LogCopier {
     /// Copies what is there, as far as no reader needs it where it is. May wait for the disk; the writer does not wait
     /// meanwhile. Says how many pages are in the log, and how many of them in the database.
     ///
+    /// Without a moment at which all is copied the log would grow while there is something to write: each page of it is then
+    /// a new one for the file system, which makes a commit half as dear again.
+    ///
     /// # Errors
     /// When the database cannot be written.
     pub fn copy(&mut self) -> Result<(u32, u32), StoreError> {
+        let mut done = (0, 0);
+        for _ in 0..TRIES {
+            done = self.copy_once()?;
+            let (log, copied) = done;
+            // Either a reader is in the way, or nothing was added.
+            if copied < log || self.pages.load(Ordering::Relaxed) <= copied {
+                break;
+            }
+        }
+        self.copied = done.0;
+        Ok(done)
+    }
+
+    fn copy_once(&mut self) -> Result<(u32, u32), StoreError> {
         let count = |row: &rusqlite::Row<'_>, n| row.get::<_, i64>(n).map(|n| u32::try_from(n).unwrap_or(0));
-        let (log, copied) = self
-            .sql
+        self.sql
             .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| Ok((count(row, 1)?, count(row, 2)?)))
-            .map_err(|e| StoreError::of(&self.path, &e))?;
-        self.copied = log;
-        Ok((log, copied))
+            .map_err(|e| StoreError::of(&self.path, &e))
     }
 }

@@ -12,7 +12,7 @@ use crate::damage::{self, Suspicion};
 use crate::index::{Care, Lag};
 use crate::lock::{self, Asked, WriterLock};
 use crate::log::{LogPages, note_length};
-use crate::tables::meta::{CLEANING_DUE, INDEX_VERSION, UNINDEXED};
+use crate::tables::meta::{INDEX_VERSION, UNINDEXED};
 use crate::{StoreError, folder, salvage, schema, text};
 
 /// Name of the database in the data folder.
@@ -154,7 +154,6 @@ impl Store {
         };
         note_length(&mut store.sql, &store.log).map_err(|e| StoreError::of(&store.path, &e))?;
         store.mend_index(suspect.is_raised())?;
-        store.finish_wiping()?;
         if suspect.is_there() {
             store.settle(&suspect)?;
         }
@@ -179,21 +178,6 @@ impl Store {
             step.commit()?;
         }
         Ok(())
-    }
-
-    /// What was removed the last time may have left its bytes, since a kill or a reader came in between.
-    fn finish_wiping(&mut self) -> Result<(), StoreError> {
-        if self.meta(CLEANING_DUE)?.is_none() {
-            return Ok(());
-        }
-        match self.wipe() {
-            // Nobody has to wait for it, and the next start tries again.
-            Err(error) if error.passes() => {
-                tracing::warn!(%error, "what was forgotten is not wiped out yet");
-                Ok(())
-            }
-            other => other,
-        }
     }
 
     fn open_reader(data_dir: &Path, held_by: Option<u32>) -> Result<Self, StoreError> {

@@ -9,7 +9,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, params_from_
 
 use crate::damage::beside;
 use crate::tables::meta::SALVAGED;
-use crate::{StoreError, folder};
+use crate::{Store, StoreError, folder};
 
 /// Tables of names, with their columns.
 const NAMED: [(&str, &str); 7] = [
@@ -120,6 +120,16 @@ pub(crate) fn take_over(path: &Path, left: &[PathBuf], to: &mut Connection) -> r
 fn salvaged(sql: &Connection) -> rusqlite::Result<String> {
     let known = sql.query_row("SELECT value FROM meta WHERE name = ?1", [SALVAGED], |row| row.get(0));
     Ok(known.optional()?.unwrap_or_default())
+}
+
+impl Store {
+    /// Whether anything is stored that would be taken over, were the database damaged: what the person has said, what was
+    /// seen live, what was archived.
+    pub(crate) fn holds_what_no_transcript_tells(&self) -> Result<bool, StoreError> {
+        let tables = NAMED.iter().chain(&OWNED).map(|(table, _)| format!("EXISTS (SELECT 1 FROM {table})"));
+        let any = tables.collect::<Vec<_>>().join(" OR ");
+        self.asked(|sql| sql.query_row(&format!("SELECT {any}"), [], |row| row.get(0)))
+    }
 }
 
 /// Copies row by row, each as far as it can still be read. Says how many; `None` where the file cannot be opened now, which

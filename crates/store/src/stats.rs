@@ -156,16 +156,18 @@ impl Store {
         })
     }
 
-    /// How often each tool was called since a time, the most used first.
+    /// How often each tool was called since a time, the most used first. A call that a fork has copied counts once.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub fn tools(&self, since: Option<Timestamp>) -> Result<Vec<ToolRow>, StoreError> {
         self.asked(|sql| {
             sql.prepare_cached(
-                "SELECT coalesce(tool, ''), count(*), sum(outcome = 'error'),
-                    sum(max(0, coalesce(millis, ended_at - at, 0)))
-                 FROM activities WHERE ?1 IS NULL OR at >= ?1 GROUP BY tool ORDER BY count(*) DESC, tool",
+                "SELECT coalesce(tool, ''), count(*), sum(failed), sum(span) FROM (
+                    SELECT max(tool) AS tool, max(coalesce(outcome = 'error', 0)) AS failed,
+                        max(max(0, coalesce(millis, ended_at - at, 0))) AS span
+                    FROM activities WHERE ?1 IS NULL OR at >= ?1 GROUP BY call, at
+                 ) GROUP BY tool ORDER BY count(*) DESC, tool",
             )?
             .query_map([at(since)], |row| {
                 Ok(ToolRow {
@@ -179,7 +181,7 @@ impl Store {
         })
     }
 
-    /// Sessions and prompts since a time.
+    /// Sessions and prompts since a time. A prompt that a fork has copied counts once.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -187,7 +189,8 @@ impl Store {
         self.asked(|sql| {
             sql.prepare_cached(
                 "SELECT (SELECT count(*) FROM sessions WHERE ?1 IS NULL OR active_at >= ?1),
-                        (SELECT count(*) FROM batches WHERE ?1 IS NULL OR started_at >= ?1)",
+                        (SELECT count(*) FROM
+                            (SELECT DISTINCT batch, started_at FROM batches WHERE ?1 IS NULL OR started_at >= ?1))",
             )?
             .query_row([at(since)], |row| Ok((uncount(row.get(0)?), uncount(row.get(1)?))))
         })

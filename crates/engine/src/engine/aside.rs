@@ -1,11 +1,11 @@
 //! What is remembered of the records of files that nobody writes to: its memory is given back, since the store has it too,
 //! and taken up again when the file grows. So memory follows those at work, and not those that ever were.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use watchbill_core::time::Millis;
+use watchbill_core::time::{Millis, Timestamp};
 use watchbill_store::tables::states::StateRow;
 
 use super::Engine;
@@ -32,6 +32,9 @@ pub(super) struct Aside {
     up: VecDeque<PathBuf>,
     /// What `up` holds.
     waiting: HashSet<PathBuf>,
+    /// When they were taken up. Nobody need have written to them: with each request of a session that a copy shares some
+    /// with, both are looked at.
+    taken_up: HashMap<PathBuf, Timestamp>,
 }
 
 impl Engine {
@@ -69,10 +72,15 @@ impl Engine {
     /// Whether nothing of the file is in the way any more.
     fn put_aside_if_quiet(&mut self, path: &Path) -> bool {
         let quiet_since = self.now - QUIET;
-        let Some(file) = self.files.get_mut(path) else { return true };
-        let is_quiet = file.written_before(quiet_since);
+        let Some(file) = self.files.get_mut(path) else {
+            self.aside.taken_up.remove(path);
+            return true;
+        };
+        let is_quiet = file.written_before(quiet_since)
+            && self.aside.taken_up.get(path).is_none_or(|at| *at < quiet_since || *at > self.now);
         if is_quiet {
             file.put_aside();
+            self.aside.taken_up.remove(path);
         }
         is_quiet
     }
@@ -90,9 +98,10 @@ impl Engine {
 
     /// Takes up what is remembered of a file's records. Where that fails the file will be read from its beginning.
     pub(super) fn take_up(&mut self, path: &Path) {
-        let kept = self.aside.recall.as_ref().and_then(|recall| recall.recall(path));
         let keeps = self.keeps();
         let Some(file) = self.files.get_mut(path).filter(|file| file.is_aside()) else { return };
+        let kept = self.aside.recall.as_ref().and_then(|recall| recall.recall(path));
+        self.aside.taken_up.insert(path.to_path_buf(), self.now);
         if kept.as_ref().is_some_and(|kept| file.take_up(&kept.pieces).is_ok()) {
             return;
         }

@@ -1,8 +1,7 @@
-//! What the engine gives out to be kept, and how it takes that up again when the program starts.
+//! What the engine gives out to be kept.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use watchbill_core::chain::lineage::RegistryMove;
 use watchbill_core::ids::SessionId;
@@ -10,33 +9,39 @@ use watchbill_core::person::Change;
 use watchbill_core::roster::row::Row;
 
 use super::Engine;
-use crate::files::{ByWords, FilePath, Paths};
+use crate::files::ByWords;
 use crate::persist::changes::{Changes, Facts, FileChange};
-use crate::persist::kept::{Counted, KeptFile};
+use crate::persist::kept::Counted;
 use crate::session::Session;
-use crate::transcripts::{Fold, TrackedFile};
+use crate::transcripts::Fold;
 
-/// For more transcripts than this no room is made before they are there.
-const EXPECTED: usize = 50_000;
+/// Rows that are made to be kept alone are made so many at a time, and are in memory until they are stored.
+const ROWS_AT_ONCE: usize = 1_024;
 
 /// What has changed since the last [`Engine::take_changes`].
 #[derive(Default)]
 pub(super) struct Keeping {
     /// Somebody keeps what changes.
-    on: bool,
+    pub(super) on: bool,
+    /// And nobody looks at it.
+    alone: bool,
     files: BTreeSet<PathBuf>,
     rows: BTreeMap<SessionId, Row>,
     /// The rows to come were stored by an earlier run, as far as they do not depend on the time.
-    just_restored: bool,
+    pub(super) just_restored: bool,
+    /// Sessions that have no stored rows yet, though their transcripts were stored.
+    pub(super) without_rows: HashSet<SessionId, ByWords>,
+    /// There were such sessions, or may have been.
+    pub(super) rows_behind: bool,
     transitions: Vec<Row>,
     links: bool,
     words: Vec<Change>,
     markers: bool,
-    last_move: Option<RegistryMove>,
+    pub(super) last_move: Option<RegistryMove>,
     /// What was kept of these is of no use: they are to be read from their beginning.
     pub(super) begun_anew: Vec<PathBuf>,
     /// While files are taken up: the sessions that several of them tell of.
-    of_several: HashSet<SessionId, ByWords>,
+    pub(super) of_several: HashSet<SessionId, ByWords>,
 }
 
 impl Keeping {
@@ -52,6 +57,23 @@ impl Keeping {
         if self.on && !self.just_restored {
             self.rows.insert(row.session_id.clone(), row.clone());
         }
+    }
+
+    /// Whether a session has no stored row yet, though its transcript was stored.
+    pub(super) fn lacks_row(&self, id: &SessionId) -> bool {
+        self.without_rows.contains(id)
+    }
+
+    /// Whether rows are made to be kept alone.
+    pub(super) fn is_alone(&self) -> bool {
+        self.alone
+    }
+
+    /// The sessions whose rows are to be made now.
+    pub(super) fn due_rows(&self, dirty: &mut BTreeSet<SessionId>) -> BTreeSet<SessionId> {
+        let first_of_rest = dirty.iter().nth(ROWS_AT_ONCE).filter(|_| self.alone).cloned();
+        let rest = first_of_rest.map(|id| dirty.split_off(&id)).unwrap_or_default();
+        std::mem::replace(dirty, rest)
     }
 
     /// The rows to come are as an earlier run has stored them.
@@ -98,6 +120,17 @@ impl Engine {
         }
     }
 
+    /// What is found out is kept, and shown to nobody: of thousands of sessions neither rows nor folds stay in memory.
+    pub fn keep_alone(&mut self) {
+        self.keeping.alone = true;
+        self.show_recent_alone();
+    }
+
+    /// Whether rows are still to be made: with the next step.
+    pub fn owes_rows(&self) -> bool {
+        !self.dirty.is_empty()
+    }
+
     /// Everything is to be kept anew: who kept it before is another one.
     pub fn keep_everything(&mut self) {
         for path in self.files.paths().map(Path::to_path_buf).collect::<Vec<_>>() {
@@ -110,6 +143,7 @@ impl Engine {
         }
         self.keeping.markers = true;
         self.keeping.links = true;
+        self.keeping.rows_behind = true;
         self.dirty.extend(self.sessions.keys().cloned());
     }
 
@@ -143,6 +177,7 @@ impl Engine {
             wishes: None,
             facts: facts
                 .then(|| Facts { moves: self.registry.moves().to_vec(), markers: self.markers.kept() }),
+            all_rows: self.dirty.is_empty() && std::mem::take(&mut self.keeping.rows_behind),
             left_out: BTreeSet::new(),
         };
         self.leave_out(&mut changes);
@@ -211,102 +246,6 @@ impl Engine {
                 Some((with.clone(), Counted::Agent { with, tokens }))
             }
         }
-    }
-
-    /// At most so many transcripts are to be taken up: whoever makes room for them once need not move the earlier ones.
-    pub fn expect_files(&mut self, most: usize) {
-        // Numbers are not given again, so that a store of which much was forgotten expects too many.
-        let most = most.min(EXPECTED);
-        self.files.reserve(most);
-        self.sessions.reserve(most);
-    }
-
-    /// Takes up what was kept of one transcript when the program ended. Says whether that is of use: what is of another
-    /// version or damaged is left out, and its file will be read from its beginning. To be followed by
-    /// [`Engine::restored`].
-    pub fn restore(&mut self, path: &Path, head: &[u8]) -> bool {
-        // Another run may have looked elsewhere.
-        let Some((root, place)) = self.place_of(path).filter(|(_, place)| place.is_transcript()) else {
-            return true;
-        };
-        let restored = KeptFile::from_bytes(head).and_then(|kept| {
-            let file = TrackedFile::restore(place, &kept, self.settings.timeouts)?;
-            Ok((file, kept))
-        });
-        let Ok((file, kept)) = restored else { return false };
-        let root = Arc::clone(root);
-        self.take_kept(path.into(), root, file, &kept);
-        true
-    }
-
-    /// All transcripts were taken up; what no file will tell again follows.
-    pub fn restored(&mut self, facts: Option<Facts>) {
-        if let Some(Facts { moves, markers }) = facts {
-            self.keeping.last_move = moves.last().cloned();
-            self.registry.restore_moves(moves);
-            self.markers.restore(markers);
-        }
-        for id in std::mem::take(&mut self.keeping.of_several) {
-            self.after_restore(&id);
-        }
-        self.lay_to_rest();
-        self.keeping.just_restored = !self.dirty.is_empty();
-        (self.chains_dirty, self.problems_dirty) = (true, true);
-    }
-
-    fn take_kept(&mut self, path: FilePath, root: Arc<Path>, mut file: TrackedFile, kept: &KeptFile<'_>) {
-        if self.keeping.on {
-            file.note_new();
-        }
-        kept.problems(&path).for_each(|problem| self.problems.set(problem));
-        match (file.fold(), &kept.counted) {
-            (Fold::Main(fold), Counted::Session { inherited, shared }) => {
-                let id = &fold.lineage().session;
-                let session = self.sessions.entry(id.clone()).or_default();
-                session.add_main(path.clone());
-                if session.mains.len() > 1 {
-                    self.keeping.of_several.insert(id.clone());
-                }
-                session.root = Some(root);
-                session.requests = fold.requests();
-                session.lineage = Some((path.clone(), fold.lineage_revision()));
-                (session.inherited, session.shared) = (*inherited, shared.clone());
-            }
-            (Fold::Agent(fold), Counted::Agent { with, tokens }) => {
-                let copies = fold.copies_parent();
-                let running = !copies && fold.is_running(self.now, self.settings.timeouts.idle);
-                let calls = if copies { Vec::new() } else { fold.pending_tools().cloned().collect() };
-                if let Some(with) = with {
-                    self.keeping.of_several.insert(with.clone());
-                    let session = self.sessions.entry(with.clone()).or_default();
-                    session.set_agent_tokens(&path, *tokens);
-                    session.set_agent_running(&path, running);
-                    session.set_agent_calls(&path, calls);
-                    if copies {
-                        session.copies.insert(path.clone());
-                    }
-                }
-                file.counted_with = with.clone();
-            }
-            _ => return,
-        }
-        self.files.insert(path, file);
-    }
-
-    fn after_restore(&mut self, id: &SessionId) {
-        let main = self
-            .main_file(id)
-            .and_then(|(path, file)| Some((FilePath::from(path), file.main()?.lineage_revision())));
-        let Some(session) = self.sessions.get_mut(id) else { return };
-        session.lineage = main;
-        let active =
-            session.agents.keys().filter_map(|path| self.files.get(path)?.agent()?.last_activity()).max();
-        self.stir(id, active);
-    }
-
-    /// The transcripts that are known.
-    pub fn known_files(&self) -> Paths {
-        self.files.paths().map(|path| path.as_os_str().to_owned()).collect()
     }
 
     /// Tokens of a session were shared out anew.

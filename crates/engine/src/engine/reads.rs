@@ -175,6 +175,13 @@ impl Engine {
         }
     }
 
+    /// Takes files in without working anything off: the next step does.
+    pub(crate) fn take_first(&mut self, batch: Vec<Loaded>) {
+        for loaded in batch {
+            self.take_loaded(loaded);
+        }
+    }
+
     pub(super) fn take_loaded(&mut self, loaded: Loaded) {
         let Loaded { path, file, problems, count } = loaded;
         self.work.reads += 1;

@@ -37,7 +37,8 @@ impl Engine {
         let is_old = |fold: &RestingFold| {
             fold.created_at().is_some() && fold.last_activity_at().is_some_and(|at| at < oldest)
         };
-        let old: Vec<&RestingFold> = self.folds().into_iter().filter(|fold| is_old(fold)).collect();
+        let rests = |fold: &&RestingFold| is_old(fold) && !self.keeping.lacks_row(&fold.lineage().session);
+        let old: Vec<&RestingFold> = self.folds().into_iter().filter(rests).collect();
         let sessions: HashSet<_, _> = old.iter().map(|fold| fold.lineage().session.clone()).collect();
         let cwds = old.iter().flat_map(|fold| &fold.lineage().cwds);
         let cwds = cwds.collect::<HashSet<_, ByWords>>().into_iter().cloned().collect();

@@ -11,7 +11,7 @@ use watchbill_core::session::resting::RestingFold;
 use watchbill_core::time::Timestamp;
 
 use super::{Due, Engine, View};
-use crate::files::FilePath;
+use crate::files::{ByWords, FilePath};
 use crate::input::Output;
 use crate::publish::Published;
 use crate::session::{ripe_at, row};
@@ -72,7 +72,7 @@ impl Engine {
     }
 
     pub(super) fn rebuild_rows(&mut self, out: &mut Vec<Output>) -> bool {
-        let dirty = std::mem::take(&mut self.dirty);
+        let dirty = self.keeping.due_rows(&mut self.dirty);
         if dirty.is_empty() {
             return false;
         }
@@ -98,7 +98,8 @@ impl Engine {
             };
             self.outlive(&row);
             let state = (row.state, row.state_kind);
-            if self.states.insert(id.clone(), state) != Some(state) && self.awake {
+            if self.states.insert(id.clone(), state) != Some(state) && self.awake && !self.keeping.is_alone()
+            {
                 self.keeping.transition(&row);
                 out.push(Output::Transition { session: id.clone() });
             }
@@ -120,7 +121,7 @@ impl Engine {
                 self.keeping.row(&row);
             }
             for (n, view) in self.views.iter().enumerate() {
-                if view.filter.shows(&row, self.now) {
+                if view.filter.shows(&row, self.now) && !self.keeping.is_alone() {
                     shown[n].push(row.clone());
                 } else {
                     hidden[n].push(id.clone());
@@ -178,7 +179,7 @@ impl Engine {
 impl View {
     pub(super) fn apply(&mut self, shown: Vec<Row>, hidden: Vec<SessionId>, revision: u64) -> bool {
         let Some(delta) = self.roster.apply(shown, hidden) else { return false };
-        let touched: HashSet<&SessionId> =
+        let touched: HashSet<&SessionId, ByWords> =
             delta.removals.iter().chain(delta.upserts.iter().map(|(_, row)| &row.session_id)).collect();
         self.published.retain(|published| !touched.contains(&published.id));
         for (index, row) in &delta.upserts {

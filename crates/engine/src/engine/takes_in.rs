@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 use watchbill_core::chain::link::LinkConfidence;
 use watchbill_core::ids::SessionId;
-use watchbill_core::session::subagent::SubagentFold;
 use watchbill_core::time::Timestamp;
-use watchbill_watch::layout::Place;
 
 use super::Engine;
 use crate::files::FilePath;
@@ -81,7 +79,7 @@ impl Engine {
         self.keeping.file(path);
         let Some(file) = self.files.get_mut(path) else { return };
         let Fold::Agent(fold) = file.fold() else { return };
-        let parent = parent_of(&file.place, fold);
+        let parent = file.parent();
         let (tokens, copies) = (fold.ledger().total(), fold.copies_parent());
         let active = fold.last_activity();
         let running = !copies && fold.is_running(self.now, self.settings.timeouts.idle);
@@ -150,13 +148,5 @@ impl Engine {
         self.touch_copies(&id);
         self.chains_dirty = true;
         self.dirty.insert(id);
-    }
-}
-
-/// The folder names the parent since client 2.1.2; before, only the records do.
-fn parent_of(place: &Place, fold: &SubagentFold) -> Option<SessionId> {
-    match place {
-        Place::Subagent { session, .. } => Some(session.clone()),
-        _ => fold.parent().cloned(),
     }
 }

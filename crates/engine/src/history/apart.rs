@@ -1,4 +1,4 @@
-//! What takes the history's thread seconds: removing what is left out, and making a damaged index anew. It is done by a
+//! What takes the history's thread seconds: removing what is left out with its bytes, and making a damaged index anew. It is done by a
 //! connection of its own, so that nobody waits for the store meanwhile; and what went wrong is told.
 
 use watchbill_core::time::Timestamp;
@@ -20,10 +20,14 @@ impl Worker {
     pub(super) fn mend(&mut self) -> Result<(), Refusal> {
         let Some(damage) = self.damage else { return Ok(()) };
         let Some(mut store) = self.parts.shelf.apart("history: mend")? else { return Err(Refusal::NotOurs) };
-        if damage == Damage::Suspected && store.index_is_sound()? {
-            self.damage = None;
-            self.retry.done();
-            return Ok(());
+        if damage == Damage::Suspected {
+            if store.index_is_sound()? {
+                self.damage = None;
+                self.retry.done();
+                return Ok(());
+            }
+            // Should it not be made anew now, nobody has to look again.
+            self.damage = Some(Damage::Met);
         }
         if self.retry.is_first() {
             tracing::warn!("the search index is damaged; it is made anew");
@@ -37,15 +41,17 @@ impl Worker {
         Ok(())
     }
 
-    /// Removes what the person has excluded since it was stored.
+    /// Removes what the person has excluded since it was stored, and the bytes that an earlier removal has left.
     pub(super) fn leave_out(&mut self, now: Timestamp) -> Result<(), Refusal> {
         let parts = &self.parts;
         let due = {
             let mut shelf = parts.shelf.in_turn("history: whether to leave out");
-            left_out::is_due(writer(&mut shelf)?, &parts.settings)?
+            let store = writer(&mut shelf)?;
+            left_out::is_due(store, &parts.settings)? || store.is_to_be_wiped()?
         };
         if due && let Some(mut store) = parts.shelf.apart("history: leave out")? {
             left_out::carry_out(&mut store, &parts.settings, &parts.roots, now)?;
+            store.finish_wiping()?;
             drop(store);
             // What was heard before has taken files up that may be gone by now, and their keys with them.
             self.index = None;

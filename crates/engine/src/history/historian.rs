@@ -13,6 +13,7 @@ use watchbill_core::history::{HistorySettings, RecoverySettings};
 use watchbill_store::archive::plan::ArchiveSettings;
 use watchbill_watch::fs::Fs;
 
+use super::grown::{Grown, Takes};
 use super::worker::Worker;
 use crate::clock::Clock;
 use crate::hooks_in::HookMessage;
@@ -47,7 +48,8 @@ pub(super) enum Task {
     Begin,
     /// Something was stored by others.
     Stored,
-    Grown(Vec<PathBuf>),
+    /// Files have grown, and none were waiting to be taken.
+    Grown,
     Heard(Vec<HookMessage>),
     /// Somebody has met damage in the index.
     Damaged,
@@ -58,6 +60,7 @@ pub(super) enum Task {
 /// The thread. Dropping it ends it after the slice that it is at.
 pub struct Historian {
     tasks: Option<Sender<Task>>,
+    grown: Arc<Grown>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -66,12 +69,14 @@ impl Historian {
     /// and looks for nothing. Without a thread there is no history, and everything else goes on.
     pub fn start(parts: HistorianParts) -> Self {
         let (tasks, told) = channel();
-        let worker = move || Worker::new(parts).run(&told);
+        let grown = Arc::<Grown>::default();
+        let takes = Takes::new(Arc::clone(&grown));
+        let worker = move || Worker::new(parts, takes).run(&told);
         let thread = std::thread::Builder::new().name("watchbill-history".to_owned()).spawn(worker);
         if let Err(error) = &thread {
             tracing::warn!(%error, "no thread for the history; `watchbill index` stores it");
         }
-        Self { tasks: Some(tasks), thread: thread.ok() }
+        Self { tasks: Some(tasks), grown, thread: thread.ok() }
     }
 
     /// The roster is there: the history begins with all that is behind.
@@ -86,8 +91,8 @@ impl Historian {
 
     /// These files have changed.
     pub fn grown(&self, paths: Vec<PathBuf>) {
-        if !paths.is_empty() {
-            self.tell(Task::Grown(paths));
+        if self.grown.add(paths) {
+            self.tell(Task::Grown);
         }
     }
 

@@ -1,42 +1,82 @@
 //! Recovery over what is stored: turns, sessions and calls that nobody ended, and the log of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use watchbill_core::history::{Activity, Recovered, RecoverySettings, SessionView, recover};
+use watchbill_core::history::{Recovered, RecoverySettings, SessionView, recover};
 use watchbill_core::session::state::State;
 use watchbill_core::time::Timestamp;
 use watchbill_store::tables::recoveries::RecoveryRow;
 use watchbill_store::tables::sessions::SessionRow;
 use watchbill_store::{SessionKey, Step, Store, StoreError};
 
-/// So much is put right in one step: others wait for the store meanwhile. A first index of many old sessions leaves
-/// thousands of calls that no turn claims.
-const AT_ONCE: usize = 500;
-/// Of so many sessions such calls are looked at in one step.
-const SESSIONS_AT_ONCE: u32 = 32;
+/// So much is put right in one step: others wait for the store meanwhile, some milliseconds at most. A first index of
+/// many old sessions leaves thousands of calls that no turn claims.
+const AT_ONCE: usize = 100;
+/// So many sessions are looked at in one step.
+const SESSIONS_AT_ONCE: usize = 8;
 
-/// Puts right what nobody ended, or a part of it; gives back when to look again, which is at once where more is left.
-///
-/// # Errors
-/// When the store cannot be read or written; then nothing was changed.
-pub fn put_right(
-    store: &mut Store,
-    settings: RecoverySettings,
-    now: Timestamp,
-) -> Result<Option<Timestamp>, StoreError> {
-    let (keys, views) = views(store)?;
-    let mut recovery = recover(&views, settings, now);
-    if recovery.put_right.is_empty() {
-        return Ok(recovery.next);
-    }
-    let orphaned = views.iter().filter(|view| !view.orphans.is_empty()).count();
-    if recovery.put_right.len() > AT_ONCE || orphaned >= SESSIONS_AT_ONCE as usize {
+/// Goes over what nobody ended, a few sessions in each step.
+#[derive(Debug, Default)]
+pub struct Recoverer {
+    /// Sessions still to be looked at.
+    left: VecDeque<SessionKey>,
+    /// When to look again, as far as they were looked at.
+    next: Option<Timestamp>,
+    /// How much was put right since the look began.
+    done: usize,
+}
+
+impl Recoverer {
+    /// Puts right what nobody ended, or a part of it; gives back when to look again, which is at once where more is left.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written; then this step has changed nothing, and the next look begins anew.
+    pub fn put_right(
+        &mut self,
+        store: &mut Store,
+        settings: RecoverySettings,
+        now: Timestamp,
+    ) -> Result<Option<Timestamp>, StoreError> {
+        let Self { mut left, next, done } = std::mem::take(self);
+        if left.is_empty() {
+            // Who waits for the store need not wait for the first of them too.
+            self.left = store.unfinished_sessions()?.into();
+            return Ok((!self.left.is_empty()).then_some(now));
+        }
+        let some: Vec<SessionKey> = left.drain(..left.len().min(SESSIONS_AT_ONCE)).collect();
+        let (keys, views) = views(store, &some)?;
+        let mut recovery = recover(&views, settings, now);
+        let next = next.into_iter().chain(recovery.next).min();
+        let over = recovery.put_right.len() <= AT_ONCE;
         recovery.put_right.truncate(AT_ONCE);
-        recovery.next = Some(now);
+        write(store, &keys, &recovery.put_right, now)?;
+        let done = done + recovery.put_right.len();
+        if !over {
+            some.into_iter().rev().for_each(|key| left.push_front(key));
+        }
+        if left.is_empty() {
+            if done > 0 {
+                tracing::info!(count = done, "what nobody ended was put right; the store has a log of it");
+            }
+            return Ok(next);
+        }
+        *self = Self { left, next, done };
+        Ok(Some(now))
+    }
+}
+
+fn write(
+    store: &mut Store,
+    keys: &BTreeMap<Arc<str>, SessionKey>,
+    put_right: &[Recovered],
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    if put_right.is_empty() {
+        return Ok(());
     }
     let mut step = store.step()?;
-    for one in &recovery.put_right {
+    for one in put_right {
         if let Some(key) = keys.get(one.session()) {
             put_one_right(&mut step, *key, one)?;
         }
@@ -47,12 +87,7 @@ pub fn put_right(
             detail: one.detail(),
         })?;
     }
-    step.commit()?;
-    tracing::info!(
-        count = recovery.put_right.len(),
-        "what nobody ended was put right; the store has a log of it"
-    );
-    Ok(recovery.next)
+    step.commit()
 }
 
 fn put_one_right(step: &mut Step<'_>, key: SessionKey, one: &Recovered) -> Result<(), StoreError> {
@@ -60,10 +95,7 @@ fn put_one_right(step: &mut Step<'_>, key: SessionKey, one: &Recovered) -> Resul
         Recovered::StuckBatch { batch, .. } | Recovered::MadeUpBatch { batch, .. } => {
             step.merge_batch(key, None, batch)
         }
-        Recovered::OrphanedActivity { call, batch, .. } => {
-            let told = Activity { batch: Some(Arc::clone(batch)), ..Activity::new(Arc::clone(call)) };
-            step.merge_activity(key, None, &told)
-        }
+        Recovered::OrphanedActivity { call, batch, .. } => step.adopt_activity(key, call, batch),
         Recovered::StaleSession { session, last_activity_at } => step
             .put_session(&SessionRow {
                 session_id: session.to_string(),
@@ -78,45 +110,40 @@ fn put_one_right(step: &mut Step<'_>, key: SessionKey, one: &Recovered) -> Resul
 
 type Views = (BTreeMap<Arc<str>, SessionKey>, Vec<SessionView>);
 
-/// All sessions that have something open.
-fn views(store: &Store) -> Result<Views, StoreError> {
-    let mut open: BTreeMap<SessionKey, SessionView> = BTreeMap::new();
-    for stored in store.open_batches()? {
-        open.entry(stored.session).or_default().batches.push(stored.batch);
+/// What these sessions have open.
+fn views(store: &Store, sessions: &[SessionKey]) -> Result<Views, StoreError> {
+    let (mut keys, mut views) = (BTreeMap::new(), Vec::new());
+    for key in sessions {
+        // Forgotten since the look began.
+        let Some(row) = store.session_of(*key)? else { continue };
+        let view = view(store, *key, row)?;
+        if view.open || !(view.batches.is_empty() && view.orphans.is_empty()) {
+            keys.insert(Arc::clone(&view.id), *key);
+            views.push(view);
+        }
     }
-    for stored in store.orphaned_activities(SESSIONS_AT_ONCE)? {
-        open.entry(stored.session).or_default().orphans.push(stored.activity);
-    }
-    let tell = |view: &mut SessionView, row: SessionRow| {
-        view.id = row.session_id.as_str().into();
-        view.last_activity_at = row.active_at;
-        // The engine weighs every witness and says so in the row: while it calls a turn one that runs, it does.
-        let runs = [State::Working, State::WaitingForApproval, State::WaitingForInput];
-        view.alive = row.state.is_some_and(|state| runs.iter().any(|known| known.word() == state));
+    Ok((keys, views))
+}
+
+fn view(store: &Store, key: SessionKey, row: SessionRow) -> Result<SessionView, StoreError> {
+    let stateless = row.state.is_none();
+    // The engine weighs every witness and says so in the row: while it calls a turn one that runs, it does.
+    let runs = [State::Working, State::WaitingForApproval, State::WaitingForInput];
+    let orphans: Vec<_> = store.orphaned_activities(key)?.into_iter().map(|stored| stored.activity).collect();
+    // A call without a turn may belong to any of them.
+    let batches = if orphans.is_empty() { store.open_batches(key)? } else { store.batches(key)? };
+    let mut view = SessionView {
+        id: row.session_id.as_str().into(),
+        alive: row.state.is_some_and(|state| runs.iter().any(|known| known.word() == state)),
+        last_activity_at: row.active_at,
+        batches: batches.into_iter().map(|stored| stored.batch).collect(),
+        orphans,
+        ..SessionView::default()
     };
-    for (key, view) in &mut open {
-        if let Some(row) = store.session_of(*key)? {
-            tell(view, row);
-        }
+    if stateless && store.files_of(key)?.is_empty() {
+        // Nothing but hooks told of it, and its end was not among what they told.
+        let last = store.batches(key)?.iter().filter_map(|stored| stored.batch.last_activity_at).max();
+        (view.open, view.last_activity_at) = (last.is_some(), view.last_activity_at.max(last));
     }
-    for (key, row) in store.stateless_sessions()? {
-        let view = open.entry(key).or_default();
-        tell(view, row);
-        if store.files_of(key)?.is_empty() {
-            // Nothing but hooks told of it, and its end was not among what they told.
-            let batches = store.batches(key)?;
-            let last = batches.iter().filter_map(|stored| stored.batch.last_activity_at).max();
-            (view.open, view.last_activity_at) = (last.is_some(), view.last_activity_at.max(last));
-        }
-    }
-    let mut keys = BTreeMap::new();
-    for (key, view) in &mut open {
-        keys.insert(Arc::clone(&view.id), *key);
-        if !view.orphans.is_empty() {
-            view.batches = store.batches(*key)?.into_iter().map(|stored| stored.batch).collect();
-        }
-    }
-    let views =
-        open.into_values().filter(|view| view.open || !(view.batches.is_empty() && view.orphans.is_empty()));
-    Ok((keys, views.collect()))
+    Ok(view)
 }

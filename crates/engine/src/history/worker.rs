@@ -14,11 +14,12 @@ use watchbill_store::{Access, Store, StoreError};
 use watchbill_watch::layout::{Place, below, classify};
 
 use super::apart::Damage;
+use super::grown::Takes;
 use super::historian::{HistorianParts, Task};
 use super::log::Log;
 use super::pace::Pace;
 use super::retry::Retry;
-use super::{HistoryIndex, IndexError, recoverer};
+use super::{HistoryIndex, IndexError, Recoverer};
 use crate::archive::Due;
 use crate::hooks_in::HookMessage;
 
@@ -33,6 +34,8 @@ const TIDY_PAGES: u32 = 100;
 pub(super) struct Worker {
     pub(super) parts: HistorianParts,
     pub(super) index: Option<HistoryIndex>,
+    takes: Takes,
+    /// What has grown and was taken.
     grown: VecDeque<PathBuf>,
     /// What `grown` holds.
     waiting: HashSet<PathBuf>,
@@ -50,6 +53,7 @@ pub(super) struct Worker {
     /// When it was last looked at the clock.
     pub(super) looked_at: Option<Timestamp>,
     pub(super) recover_at: Option<Timestamp>,
+    recoverer: Recoverer,
     pub(super) archive_at: Option<Timestamp>,
     pub(super) archiving: Option<Due>,
     /// Large pieces of the index may wait to be merged.
@@ -75,10 +79,11 @@ impl From<StoreError> for Refusal {
 }
 
 impl Worker {
-    pub fn new(parts: HistorianParts) -> Self {
+    pub fn new(parts: HistorianParts, takes: Takes) -> Self {
         Self {
             parts,
             index: None,
+            takes,
             grown: VecDeque::new(),
             waiting: HashSet::new(),
             behind: VecDeque::new(),
@@ -89,6 +94,7 @@ impl Worker {
             everything: false,
             looked_at: None,
             recover_at: None,
+            recoverer: Recoverer::default(),
             archive_at: None,
             archiving: None,
             untidy: false,
@@ -131,13 +137,7 @@ impl Worker {
 
     fn take(&mut self, task: Task) {
         match task {
-            Task::Grown(paths) => {
-                for path in paths {
-                    if self.waiting.insert(path.clone()) {
-                        self.grown.push_back(path);
-                    }
-                }
-            }
+            Task::Grown => self.takes.tell(),
             Task::Heard(messages) => self.heard.extend(messages),
             Task::Damaged => self.damage = self.damage.or(Some(Damage::Suspected)),
             Task::Stored => {}
@@ -156,6 +156,10 @@ impl Worker {
     }
 
     fn has_work(&self) -> bool {
+        self.takes.patience().is_some() || self.has_work_now()
+    }
+
+    fn has_work_now(&self) -> bool {
         self.everything
             || self.untidy
             || self.damage.is_some()
@@ -168,8 +172,11 @@ impl Worker {
         let clock = &self.parts.clock;
         match (self.has_work(), self.retry.until()) {
             (true, Some(until)) => Some(clock.until(until)),
-            (true, None) => Some(Duration::ZERO),
-            (false, _) => self.recover_at.into_iter().chain(self.archive_at).min().map(|at| clock.until(at)),
+            (true, None) if self.has_work_now() => Some(Duration::ZERO),
+            _ => {
+                let due = self.recover_at.into_iter().chain(self.archive_at).min().map(|at| clock.until(at));
+                due.into_iter().chain(self.takes.patience()).min()
+            }
         }
     }
 
@@ -184,12 +191,14 @@ impl Worker {
                 self.log = Log::default();
                 (self.grown, self.behind, self.heard) = Default::default();
                 self.waiting.clear();
+                self.takes.take_all();
                 self.damage = None;
                 self.note_trouble(None);
             }
             Refusal::Store(error) => {
-                // What is locked is refused before the work.
-                let dear = self.damage.is_some() && !matches!(error, StoreError::Locked { .. });
+                // What is locked, or may not be written, is refused before the work.
+                let at_once = matches!(error, StoreError::Locked { .. } | StoreError::ReadOnly { .. });
+                let dear = self.damage.is_some() && !at_once;
                 self.retry.refused(self.parts.clock.now(), dear);
                 if let StoreError::IndexDamaged { .. } = error {
                     self.damage = Some(Damage::Met);
@@ -216,6 +225,11 @@ impl Worker {
         if self.everything {
             self.everything = false;
             return self.find_what_is_behind(now);
+        }
+        for path in self.takes.take() {
+            if self.waiting.insert(path.clone()) {
+                self.grown.push_back(path);
+            }
         }
         let urgent = !self.grown.is_empty();
         let queue = if urgent { &mut self.grown } else { &mut self.behind };
@@ -329,7 +343,7 @@ impl Worker {
     fn recover(&mut self, now: Timestamp) -> Result<(), Refusal> {
         let mut shelf = self.parts.shelf.in_turn("history: recover");
         let store = writer(&mut shelf)?;
-        self.recover_at = recoverer::put_right(store, self.parts.recovery, now)?;
+        self.recover_at = self.recoverer.put_right(store, self.parts.recovery, now)?;
         Ok(())
     }
 }

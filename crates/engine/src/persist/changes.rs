@@ -27,6 +27,8 @@ pub struct Changes {
     pub wishes: Option<BTreeSet<String>>,
     /// What no file will tell again, if it has changed.
     pub facts: Option<Facts>,
+    /// With these rows all sessions have theirs, also those whose transcripts were stored ahead.
+    pub all_rows: bool,
     /// Sessions among these that work in folders of which nothing is to be stored.
     pub left_out: BTreeSet<SessionId>,
 }
@@ -88,6 +90,7 @@ impl Changes {
             && self.words.is_empty()
             && self.wishes.is_none()
             && self.facts.is_none()
+            && !self.all_rows
     }
 
     /// Adds later changes to these, which could not be stored.
@@ -121,6 +124,7 @@ impl Changes {
         self.words.extend(later.words);
         self.wishes = later.wishes.or(self.wishes.take());
         self.facts = later.facts.or(self.facts.take());
+        self.all_rows |= later.all_rows;
         self.left_out.extend(later.left_out);
     }
 }

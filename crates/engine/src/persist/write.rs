@@ -73,6 +73,9 @@ pub fn write(
         write_links(&mut step, &known, links, &untold)?;
     }
     words::write(&mut step, &changes.words)?;
+    if changes.all_rows {
+        step.rows_are_there()?;
+    }
     if let Some(wishes) = &changes.wishes {
         step.put_fact(WISHES, &to_bytes(wishes))?;
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use watchbill_core::history::{Exclude, HistorySettings};
+use watchbill_core::history::{Exclude, HistorySettings, RecoverySettings};
 use watchbill_core::session::state::Timeouts;
 use watchbill_core::time::Millis;
 use watchbill_protocol::settings::{Setting, SettingKey, SettingSource, SettingValue};
@@ -108,6 +108,7 @@ impl Surroundings {
             recent: told.span(SettingKey::RosterRecent),
             watch: watch(&told),
             history,
+            recovery: recovery(&told),
             archive: archive(&told),
             alerts: alerts::settle(&told, full),
             window: window(&told),
@@ -204,6 +205,15 @@ fn watch(told: &Told<'_>) -> WatchSetting {
             WatchSetting::Poll(Duration::from_millis(interval.max(100)))
         }
         _ => WatchSetting::Auto,
+    }
+}
+
+fn recovery(told: &Told<'_>) -> RecoverySettings {
+    RecoverySettings {
+        stuck: told.span(SettingKey::RecoveryStuck),
+        stale: told.span(SettingKey::RecoveryStale),
+        // Each look is a step of the store.
+        every: told.span(SettingKey::RecoveryEvery).max(Millis::from_secs(1)),
     }
 }
 

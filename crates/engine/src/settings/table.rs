@@ -1,6 +1,6 @@
 //! Every setting of the configuration file: what is accepted for it, and what it is without a word from anybody.
 
-use watchbill_core::history::HistorySettings;
+use watchbill_core::history::{HistorySettings, RecoverySettings};
 use watchbill_core::session::state::Timeouts;
 use watchbill_core::time::Millis;
 use watchbill_protocol::settings::SettingKey;
@@ -19,6 +19,9 @@ pub(super) fn kind(key: SettingKey) -> Kind {
         | K::RosterRecent
         | K::WatchPollInterval
         | K::ArchiveAfter
+        | K::RecoveryStuck
+        | K::RecoveryStale
+        | K::RecoveryEvery
         | K::AlertsDwell => Kind::Span,
         K::ArchiveKeep => Kind::SpanOrNever,
         K::WatchMode => Kind::OneOf(&["auto", "native", "poll"]),
@@ -47,6 +50,7 @@ pub(super) fn kind(key: SettingKey) -> Kind {
 pub(super) fn default(key: SettingKey) -> Value {
     use SettingKey as K;
     let (timeouts, archive) = (Timeouts::default(), ArchiveSettings::default());
+    let recovery = RecoverySettings::default();
     let number = |n: usize| Value::Number(i64::try_from(n).unwrap_or(i64::MAX));
     match key {
         K::Roots => Value::List(vec!["~/.claude".to_owned()]),
@@ -65,6 +69,9 @@ pub(super) fn default(key: SettingKey) -> Value {
         K::ArchiveKeep => archive.keep.map_or(Value::Never, Value::Span),
         K::ArchiveAfter => Value::Span(archive.after),
         K::ArchiveLevel => Value::Number(i64::from(archive.level)),
+        K::RecoveryStuck => Value::Span(recovery.stuck),
+        K::RecoveryStale => Value::Span(recovery.stale),
+        K::RecoveryEvery => Value::Span(recovery.every),
         K::WindowTheme => Value::Word("system".to_owned()),
         K::WindowTray => Value::Word("colour".to_owned()),
         K::WindowShortcut => Value::Word(String::new()),

@@ -119,7 +119,7 @@ fn what_is_excluded_later_is_removed_by_index_as_if_it_had_never_been_stored() {
     indexed(&excluding);
     assert_eq!(in_bytes(&data, "HIDDEN"), None);
     let said = health(&excluding, &*real_world().fs).unwrap().left_out.unwrap();
-    assert!(said.contains("2 sessions, 2 transcripts, 4 prompts, 1 tool calls"), "{said}");
+    assert!(said.contains("2 sessions, 2 transcripts, 4 prompts, 1 tool call,"), "{said}");
     let mut fresh = excluding.clone();
     fresh.data_dir = Some(data.with_file_name("fresh"));
     indexed(&fresh);

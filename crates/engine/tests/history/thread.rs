@@ -184,3 +184,25 @@ fn what_the_last_message_before_the_end_has_changed_is_stored() {
     let store = Store::open(&data, Mode::Read).unwrap();
     assert!(store.session_key(&SessionId::new("late")).unwrap().is_some());
 }
+
+#[test]
+fn the_bytes_that_a_removal_has_left_are_wiped_while_the_engine_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    std::fs::create_dir_all(folder.path().join("claude/projects")).unwrap();
+    let mut store = Store::open(&data, Mode::WriteOrRead).unwrap();
+    let mut step = store.step().unwrap();
+    // As a removal leaves it that was killed, or met a reader.
+    step.set_meta("cleaning_due", "1").unwrap();
+    step.commit().unwrap();
+    drop(store);
+    let to_be_wiped = || Store::open(&data, Mode::Read).unwrap().is_to_be_wiped().unwrap();
+    assert!(to_be_wiped());
+    let engine = start(settings(folder.path())).unwrap();
+    let until = Instant::now() + Duration::from_secs(60);
+    while to_be_wiped() {
+        assert!(Instant::now() < until, "nobody wipes");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    drop(engine);
+}

@@ -1,9 +1,15 @@
 //! What is kept over a restart: how little is read again, and what no file would tell again.
 
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Millis;
+use watchbill_engine::engine::Recall;
 use watchbill_engine::input::{Input, Output};
-use watchbill_engine::persist::Persist;
+use watchbill_engine::persist::{Persist, Shelf};
+use watchbill_store::tables::states::StateRow;
 use watchbill_store::{Mode, Store};
 
 use crate::house::{House, agent, registry_file, transcript};
@@ -101,6 +107,39 @@ fn what_is_remembered_of_records_is_given_back_as_long_as_nobody_writes() {
     assert_eq!(house.tokens(&author) - tokens, 10, "and of that only what was not there before counts");
     let cold = house.cold().current(true).rows.iter().map(|row| row.session()).collect::<Vec<_>>();
     assert_eq!(house.all().sessions, cold);
+}
+
+/// Counts how often the store is asked for what was put aside.
+struct Counted(Arc<Shelf>, AtomicUsize);
+
+impl Recall for Counted {
+    fn recall(&self, path: &Path) -> Option<StateRow> {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        self.0.recall(path)
+    }
+}
+
+#[test]
+fn what_shares_requests_with_a_session_at_work_is_not_taken_up_with_each_of_them() {
+    let (mut house, author) = furnished();
+    let history = house.stage.fs.bytes(transcript("p", &author.session)).unwrap();
+    house.stage.fs.append(agent("p", &author.session, "acompact-1"), &history);
+    house.catch_up();
+    let tokens = house.tokens(&author);
+    let counted = Arc::new(Counted(house.memory.as_ref().unwrap().persist.shelf(), AtomicUsize::new(0)));
+    house.engine.set_recall(Arc::clone(&counted) as Arc<dyn Recall>);
+    house.wait(Millis::from_secs(3_600));
+    let begun = house.now;
+    for n in 0..60 {
+        house.wait(Millis::from_secs(1));
+        let line = author.answer(500 + n, house.now);
+        house.append(&author, &line);
+        house.catch_up();
+    }
+    assert_eq!(house.tokens(&author), tokens + 600, "the worker's requests are its session's own");
+    let spent = house.now.since(begun);
+    let times = counted.1.load(Ordering::Relaxed);
+    assert!((1..=6).contains(&times), "{times} times in {spent:?}, of two files");
 }
 
 #[test]

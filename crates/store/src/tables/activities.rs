@@ -99,6 +99,18 @@ impl Step<'_> {
         Ok(())
     }
 
+    /// Gives a call to a batch, if it belongs to none: as merging the two would, for a fifth of the work.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn adopt_activity(&mut self, session: SessionKey, call: &str, batch: &str) -> Result<(), StoreError> {
+        self.run(
+            "UPDATE activities SET batch = ?3 WHERE session = ?1 AND call = ?2 AND batch IS NULL",
+            (session, call, batch),
+        )?;
+        Ok(())
+    }
+
     fn write_activity(
         &mut self,
         how: &str,
@@ -149,19 +161,16 @@ impl Store {
         })
     }
 
-    /// The activities that belong to no batch, of at most so many sessions: what recovery looks at. Of each session all
-    /// are given.
+    /// The activities of a session that belong to no batch: what recovery looks at.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn orphaned_activities(&self, sessions: u32) -> Result<Vec<StoredActivity>, StoreError> {
+    pub fn orphaned_activities(&self, session: SessionKey) -> Result<Vec<StoredActivity>, StoreError> {
         self.asked(|sql| {
             sql.prepare_cached(&format!(
-                "SELECT {COLUMNS} FROM activities WHERE batch IS NULL AND session IN (
-                     SELECT DISTINCT session FROM activities WHERE batch IS NULL ORDER BY session LIMIT ?1)
-                 ORDER BY session, at, call"
+                "SELECT {COLUMNS} FROM activities WHERE session = ?1 AND batch IS NULL ORDER BY at, call"
             ))?
-            .query_map([sessions], read)?
+            .query_map([session], read)?
             .collect()
         })
     }

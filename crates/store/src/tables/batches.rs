@@ -173,16 +173,16 @@ impl Store {
         })
     }
 
-    /// The batches whose turn has not ended, of all sessions: what recovery looks at.
+    /// The batches of a session whose turn has not ended: what recovery looks at.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn open_batches(&self) -> Result<Vec<StoredBatch>, StoreError> {
+    pub fn open_batches(&self, session: SessionKey) -> Result<Vec<StoredBatch>, StoreError> {
         self.asked(|sql| {
             sql.prepare_cached(&format!(
-                "SELECT {COLUMNS} FROM batches WHERE status = 'active' ORDER BY session, started_at, batch"
+                "SELECT {COLUMNS} FROM batches WHERE session = ?1 AND status = 'active' ORDER BY started_at, batch"
             ))?
-            .query_map([], read)?
+            .query_map([session], read)?
             .collect()
         })
     }

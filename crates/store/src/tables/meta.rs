@@ -24,6 +24,8 @@ pub(crate) const LEFT_OUT_SAID: &str = "left_out_said";
 pub(crate) const SALVAGED: &str = "salvaged";
 /// From which text on the index is behind.
 pub(crate) const UNINDEXED: &str = "unindexed";
+/// Behind which number of `states` there are some whose sessions have no whole rows yet: see `states`.
+pub(crate) const ROWS_BEHIND: &str = "rows_behind";
 /// With which version of the program's functions the index was made.
 pub(crate) const INDEX_VERSION: &str = "index_version";
 

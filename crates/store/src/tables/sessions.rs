@@ -157,29 +157,38 @@ impl Step<'_> {
             row.state,
             row.state_kind,
             at(row.state_since),
-            row.chain_id,
             row.superseded_by,
             at(row.superseded_at),
             count(row.compactions),
             version,
-            bytes
+            bytes,
+            row.chain_id
         ];
-        // In two statements: an upsert, and whatever returns something, copies the pages that it changes.
-        let changed = self.run(
-            "UPDATE sessions SET
-                project = ?2, cwd = ?3, title = ?4, goal = ?5, summary = ?6, branch = ?7, model = ?8,
-                created_at = ?9, active_at = ?10, state = ?11, state_kind = ?12, state_since = ?13, chain_id = ?14,
-                superseded_by = ?15, superseded_at = ?16, compactions = ?17, row_version = ?18, row = ?19
-             WHERE session_id = ?1",
-            params,
-        )?;
-        if changed > 0 {
-            return self.one("SELECT id FROM sessions WHERE session_id = ?1", [&row.session_id]);
+        let known: Option<(SessionKey, bool)> = self.read(|sql| {
+            sql.prepare_cached("SELECT id, chain_id IS ?2 FROM sessions WHERE session_id = ?1")?
+                .query_row((&row.session_id, &row.chain_id), |row| Ok((row.get(0)?, row.get(1)?)))
+                .optional()
+        })?;
+        // In several statements: an upsert, and whatever returns something, copies the pages that it changes. The chain by
+        // itself, since its index would be written anew with each change of anything else.
+        if let Some((key, same_chain)) = known {
+            self.run(
+                "UPDATE sessions SET
+                    project = ?2, cwd = ?3, title = ?4, goal = ?5, summary = ?6, branch = ?7, model = ?8,
+                    created_at = ?9, active_at = ?10, state = ?11, state_kind = ?12, state_since = ?13,
+                    superseded_by = ?14, superseded_at = ?15, compactions = ?16, row_version = ?17, row = ?18
+                 WHERE session_id = ?1",
+                &params[..params.len() - 1],
+            )?;
+            if !same_chain {
+                self.run("UPDATE sessions SET chain_id = ?2 WHERE id = ?1", (key, &row.chain_id))?;
+            }
+            return Ok(key);
         }
         self.run(
             "INSERT INTO sessions (session_id, project, cwd, title, goal, summary, branch, model, created_at,
-                active_at, state, state_kind, state_since, chain_id, superseded_by, superseded_at, compactions,
-                row_version, row)
+                active_at, state, state_kind, state_since, superseded_by, superseded_at, compactions, row_version,
+                row, chain_id)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
             params,
         )?;
@@ -240,16 +249,21 @@ impl Store {
         })
     }
 
-    /// The sessions whose state nobody has told, in order of their numbers.
+    /// The sessions of which something was never ended, in order of their numbers: turns that go on, calls that belong to
+    /// none, and sessions whose state nobody has told, since hooks alone know of them.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn stateless_sessions(&self) -> Result<Vec<(SessionKey, SessionRow)>, StoreError> {
+    pub fn unfinished_sessions(&self) -> Result<Vec<SessionKey>, StoreError> {
         self.asked(|sql| {
-            sql.prepare_cached(&format!(
-                "SELECT {COLUMNS}, id FROM sessions WHERE state IS NULL ORDER BY id"
-            ))?
-            .query_map([], |row| Ok((row.get(19)?, read(row)?)))?
+            sql.prepare_cached(
+                "SELECT session FROM batches WHERE status = 'active'
+                 UNION SELECT session FROM activities WHERE batch IS NULL
+                 UNION SELECT id FROM sessions
+                     WHERE state IS NULL AND NOT EXISTS (SELECT 1 FROM files WHERE session = sessions.id)
+                 ORDER BY 1",
+            )?
+            .query_map([], |row| row.get(0))?
             .collect()
         })
     }

@@ -2,6 +2,7 @@
 
 use rusqlite::{OptionalExtension, params};
 
+use super::meta::ROWS_BEHIND;
 use crate::{Step, Store, StoreError};
 
 pub(crate) const V1: &str = "
@@ -125,6 +126,39 @@ impl Step<'_> {
         Ok(())
     }
 
+    /// Whether anything is known of a transcript.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn knows_state(&mut self, path: &str) -> Result<bool, StoreError> {
+        self.read(|sql| {
+            sql.prepare_cached("SELECT EXISTS (SELECT 1 FROM states WHERE path = ?1)")?
+                .query_row([path], |row| row.get(0))
+        })
+    }
+
+    /// What is stored of transcripts from now on is ahead of the rows of their sessions, until
+    /// [`rows_are_there`](Self::rows_are_there). What was ahead already stays so.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn rows_are_behind(&mut self) -> Result<(), StoreError> {
+        self.run(
+            "INSERT OR IGNORE INTO meta (name, value) SELECT ?1, coalesce(max(id), 0) FROM states",
+            [ROWS_BEHIND],
+        )?;
+        Ok(())
+    }
+
+    /// The rows of all sessions are stored with this step, or were before.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn rows_are_there(&mut self) -> Result<(), StoreError> {
+        self.run("DELETE FROM meta WHERE name = ?1", [ROWS_BEHIND])?;
+        Ok(())
+    }
+
     /// Stores a fact that no file will tell again.
     ///
     /// # Errors
@@ -153,6 +187,22 @@ impl Store {
         });
         self.asked(|sql| sql.pragma_update(None, "cache_size", usual))?;
         read
+    }
+
+    /// The sessions of what was stored ahead of their rows, some of them several times; `None` where all rows are there.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn without_rows(&self) -> Result<Option<Vec<String>>, StoreError> {
+        let Some(after) = self.meta(ROWS_BEHIND)? else { return Ok(None) };
+        // What is no number was damaged: then it may be any of them.
+        let after: i64 = after.parse().unwrap_or(0);
+        self.asked(|sql| {
+            sql.prepare_cached("SELECT session FROM states WHERE id > ?1")?
+                .query_map([after], |row| row.get(0))?
+                .collect::<Result<_, _>>()
+                .map(Some)
+        })
     }
 
     /// More transcripts than this are not known.

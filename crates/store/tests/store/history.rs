@@ -112,8 +112,9 @@ proptest! {
         prop_assert!(stored.iter().all(|row| row.file.is_some()), "one of them was the transcript");
         let stored = store.activities(key.unwrap()).unwrap();
         prop_assert_eq!(stored.iter().map(|row| &row.activity).collect::<Vec<_>>(), vec![&activity]);
-        prop_assert_eq!(store.open_batches().unwrap().len(), 0);
-        prop_assert_eq!(store.orphaned_activities(9).unwrap().len(), 0);
+        prop_assert_eq!(store.open_batches(key.unwrap()).unwrap().len(), 0);
+        prop_assert_eq!(store.orphaned_activities(key.unwrap()).unwrap().len(), 0);
+        prop_assert_eq!(store.unfinished_sessions().unwrap(), []);
     }
 }
 
@@ -174,6 +175,36 @@ fn each_request_counts_once_for_the_session_in_which_it_was_first_seen() {
         .map(Result::unwrap)
         .collect();
     assert_eq!(view, sums(By::Project, None));
+}
+
+#[test]
+fn what_a_fork_has_copied_counts_once() {
+    let rig = Rig::new();
+    let mut store = rig.open();
+    let mut step = store.step().unwrap();
+    for name in ["origin", "fork"] {
+        let (session, file) = session(&mut step, name);
+        for telling in tellings() {
+            step.merge_batch(session, Some(file), &telling).unwrap();
+        }
+        for call in calls() {
+            step.merge_activity(session, Some(file), &call).unwrap();
+        }
+        // What followed in each of them has ids of its own; the same id at another time is another call.
+        let own = Batch { id: name.into(), started_at: Some(at(1_000)), ..Batch::default() };
+        step.merge_batch(session, Some(file), &own).unwrap();
+        let later = at(if name == "fork" { 2_000 } else { 1_000 });
+        let own =
+            Activity { id: "t1".into(), tool: Some("Edit".into()), at: Some(later), ..Activity::default() };
+        step.merge_activity(session, Some(file), &own).unwrap();
+    }
+    step.commit().unwrap();
+    let tools = |since| -> Vec<(String, u64)> {
+        store.tools(since).unwrap().into_iter().map(|row| (row.tool, row.calls)).collect()
+    };
+    assert_eq!(tools(None), [("Edit".to_owned(), 2), ("Bash".to_owned(), 1)]);
+    assert_eq!(tools(Some(at(1_500))), [("Edit".to_owned(), 1)]);
+    assert_eq!(store.session_counts(None).unwrap().1, 3);
 }
 
 #[test]

@@ -162,7 +162,7 @@ fn child_forgets() {
 }
 
 #[test]
-fn a_removal_that_is_killed_has_removed_everything_or_nothing_and_is_finished_by_the_next_start() {
+fn a_removal_that_is_killed_has_removed_everything_or_nothing_and_is_finished_by_the_next_program() {
     for kill in 0..12 {
         let rig = Rig::new();
         let mut store = rig.open();
@@ -191,6 +191,7 @@ fn a_removal_that_is_killed_has_removed_everything_or_nothing_and_is_finished_by
         assert!([(300, 0), (0, 1)].contains(&(left, forgotten)), "kill {kill}: {left}, {forgotten}");
         assert_eq!(store.search(&Query::new("another", 1_000)).unwrap().hits.len(), 300);
         assert!(store.index_is_sound().unwrap());
+        store.finish_wiping().unwrap();
         drop(store);
         if forgotten > 0 {
             for entry in std::fs::read_dir(rig.folder.path()).unwrap() {

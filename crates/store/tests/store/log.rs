@@ -103,6 +103,19 @@ fn the_first_texts_go_past_the_log() {
 }
 
 #[test]
+fn beside_what_no_transcript_tells_the_first_texts_go_through_the_log() {
+    let rig = Rig::new();
+    let mut store = rig.open();
+    let mut step = store.step().unwrap();
+    step.name_chain("chain", Some("what the person calls it")).unwrap();
+    step.commit().unwrap();
+    store.begin_many().unwrap();
+    one_text(&mut store, 0);
+    assert!(beside(&rig, "-wal") && !beside(&rig, ".suspect"), "a power loss takes nothing of it");
+    store.end_many().unwrap();
+}
+
+#[test]
 fn where_others_read_the_first_texts_go_through_the_log() {
     let rig = Rig::new();
     let mut store = rig.open();

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::{Millis, Timestamp};
+use watchbill_store::Store;
 use watchbill_store::tables::states::StateRow;
 use watchbill_store::tables::transitions::TransitionRow;
 
@@ -80,4 +81,34 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn what_is_stored_ahead_of_its_rows_is_known_until_they_are_there() {
+    let rig = Rig::new();
+    let mut store = rig.open();
+    let put = |store: &mut Store, session: &str| {
+        let mut step = store.step().unwrap();
+        step.put_state(&format!("/{session}.jsonl"), session, b"head", None, true).unwrap();
+        assert!(step.knows_state(&format!("/{session}.jsonl")).unwrap() && !step.knows_state("/x").unwrap());
+        step.commit().unwrap();
+    };
+    let note = |store: &mut Store| {
+        let mut step = store.step().unwrap();
+        step.rows_are_behind().unwrap();
+        step.commit().unwrap();
+    };
+    put(&mut store, "before");
+    assert_eq!(store.without_rows().unwrap(), None);
+    note(&mut store);
+    assert_eq!(store.without_rows().unwrap(), Some(Vec::new()));
+    put(&mut store, "ahead");
+    // Whoever comes next, after a kill, adds to it.
+    note(&mut store);
+    put(&mut store, "later");
+    assert_eq!(store.without_rows().unwrap(), Some(vec!["ahead".to_owned(), "later".to_owned()]));
+    let mut step = store.step().unwrap();
+    step.rows_are_there().unwrap();
+    step.commit().unwrap();
+    assert_eq!(store.without_rows().unwrap(), None);
 }

@@ -71,6 +71,9 @@ test("every kind has a shape of its own where it matters", () => {
     of({ state: "idle" }),
     of({ state: "ended" }),
   ].map(glyphOf);
+  const waiting = { state: "waiting_for_approval", stateKind: "question", group: "idle" } as const;
+  expect([of({ ...waiting, putAway: true }), of({ ...waiting, superseded: true })].map(glyphOf)).toEqual(["idle", "idle"]);
+  expect(said({ ...waiting, putAway: true })).toBe("put away");
   expect(glyphs).toEqual(["approval", "question", "plan", "error", "working", "turn", "interrupted", "idle", "ended"]);
 });
 

@@ -49,8 +49,14 @@ export function isChained(session: TrackedSession): boolean {
   return session.compactionCount > 0 || session.segmentCount > 1;
 }
 
+/** Whatever it waits for, nobody is waited for: the person has put it away, or its work goes on elsewhere. */
+function isOver(session: TrackedSession): boolean {
+  return session.group === "idle" && (session.putAway === true || session.superseded === true);
+}
+
 export function glyphOf(session: TrackedSession): Glyph {
   if (session.snoozedUntil !== undefined) return "snoozed";
+  if (isOver(session)) return session.state === "ended" ? "ended" : "idle";
   switch (session.stateKind) {
     case "question":
       return "question";
@@ -117,6 +123,7 @@ const WANTS: ReadonlyMap<string, string> = new Map([
 export function nowOf(session: TrackedSession): Now {
   // Until then the person does not want to know the rest.
   if (session.snoozedUntil !== undefined) return { lead: `until ${clockWords(session.snoozedUntil)}`, tone: "plain" };
+  if (session.putAway === true) return { lead: "put away", tone: "plain" };
   switch (session.state) {
     case "waiting_for_approval":
       return asking(session);

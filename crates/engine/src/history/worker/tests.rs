@@ -13,6 +13,7 @@ use watchbill_watch::mem::MemFs;
 
 use super::*;
 use crate::clock::ManualClock;
+use crate::history::grown::{Grown, PAUSE};
 use crate::history::retry::SOON;
 use crate::persist::Shelf;
 
@@ -22,6 +23,7 @@ struct House {
     fs: MemFs,
     shelf: Arc<Shelf>,
     clock: ManualClock,
+    grown: Arc<Grown>,
     folder: tempfile::TempDir,
 }
 
@@ -33,7 +35,7 @@ impl House {
         let shelf = Arc::new(Shelf::default());
         *shelf.at_once("test") = Some(store);
         let clock = ManualClock::new(Timestamp::from_millis(1_795_262_400_000));
-        Self { fs: MemFs::new(), shelf, clock, folder }
+        Self { fs: MemFs::new(), shelf, clock, grown: Arc::default(), folder }
     }
 
     fn path(session: &str) -> PathBuf {
@@ -49,7 +51,7 @@ impl House {
 
     fn worker(&self, exclude: &[&str]) -> Worker {
         let exclude = Exclude::new(exclude.iter().map(|pattern| (*pattern).to_owned()));
-        Worker::new(HistorianParts {
+        let parts = HistorianParts {
             fs: Arc::new(self.fs.clone()),
             shelf: Arc::clone(&self.shelf),
             roots: vec![PathBuf::from(ROOT)],
@@ -59,7 +61,8 @@ impl House {
             data_dir: self.folder.path().to_owned(),
             clock: Arc::new(self.clock.clone()),
             on_trouble: Box::new(|| {}),
-        })
+        };
+        Worker::new(parts, Takes::new(Arc::clone(&self.grown)))
     }
 
     /// Turns until nothing is to be done.
@@ -197,7 +200,8 @@ fn what_was_heard_before_a_removal_does_not_stand_in_the_way_of_reading_anew() {
     house.exhaust(&mut worker);
     assert_eq!(house.texts("s"), ["first"]);
     house.says("s", "2", "second");
-    worker.take(Task::Grown(vec![House::path("s")]));
+    house.grown.add(vec![House::path("s")]);
+    worker.take(Task::Grown);
     house.exhaust(&mut worker);
     assert_eq!(house.texts("s"), ["first", "second"]);
     assert_eq!(house.shelf.trouble(), None);
@@ -217,4 +221,31 @@ fn other_settings_are_followed_by_the_same_thread() {
     house.exhaust(&mut worker);
     let known = house.with_store(|store| store.session_key(&SessionId::new("s")).unwrap());
     assert_eq!(known, None);
+}
+
+#[test]
+fn the_first_line_is_stored_at_once_and_those_of_the_pause_behind_it_together() {
+    let house = House::new();
+    let mut worker = house.worker(&[]);
+    let grows = |id: &str| {
+        house.says("s", id, id);
+        house.grown.add(vec![House::path("s")])
+    };
+    assert!(grows("first"));
+    worker.take(Task::Grown);
+    worker.turn();
+    assert_eq!(house.texts("s"), ["first"]);
+    // However slow this test is: it was a moment ago.
+    worker.takes.was_taken(Some(Instant::now() + Duration::from_secs(3_600)));
+    assert!(grows("second"), "the thread is told");
+    worker.take(Task::Grown);
+    assert_eq!(worker.patience(), Some(PAUSE));
+    worker.turn();
+    assert!(!grows("third"), "and not woken again");
+    assert_eq!(house.texts("s"), ["first"]);
+    worker.takes.was_taken(None);
+    assert_eq!(worker.patience(), Some(Duration::ZERO));
+    worker.turn();
+    assert_eq!(house.texts("s"), ["first", "second", "third"]);
+    assert!(!worker.has_work());
 }
