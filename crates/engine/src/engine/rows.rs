@@ -31,8 +31,15 @@ impl Engine {
         let origins: HashMap<SessionId, SessionId> =
             chains.iter().flat_map(|chain| &chain.links).filter_map(copied_from).collect();
         let live = self.registry.all().map(|witness| &witness.entry.session);
-        let live = live.filter(|id| !self.resting.sessions.contains(*id));
-        let awake = self.sessions.keys().filter(|id| !self.resting.sessions.contains(*id));
+        let (resting, keeps) = (&self.resting.sessions, self.keeping.on);
+        let rests = |id: &SessionId| resting.contains(id);
+        let live = live.filter(|id| !rests(id));
+        // What is kept of a session at rest is not right any more where another one has joined its chain.
+        let is_tied = |id: &SessionId| {
+            let sessions = chains.of(id).map(|chain| &chain.sessions[..]).unwrap_or_default();
+            sessions.len() > 1 && sessions.iter().any(|id| !rests(id))
+        };
+        let awake = self.sessions.keys().filter(|id| !rests(id) || keeps && is_tied(id));
         for id in awake.chain(live) {
             if differs(&self.chains, &chains, id) || self.origins.get(id) != origins.get(id) {
                 self.dirty.insert(id.clone());

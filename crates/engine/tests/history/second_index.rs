@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use watchbill_core::ids::SessionId;
 use watchbill_core::time::Millis;
 use watchbill_engine::index::{Indexed, Options, run};
 use watchbill_store::{Mode, Store};
@@ -97,4 +98,27 @@ fn of_more_sessions_than_get_their_rows_at_once_all_get_them_and_none_is_news() 
         })
         .unwrap();
     assert_eq!((titled, transitions, store.without_rows().unwrap()), (SESSIONS, 0, None));
+}
+
+#[test]
+fn a_session_at_rest_whose_work_goes_on_in_a_new_one_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let (settings, world, fs) = house(&data);
+    run(&settings, &world, Options::default(), &mut |_| true).unwrap();
+    // Long ago its process has gone on in another session, of which nothing was known.
+    let other = SESSION.replace("0a000000", "0c000000");
+    let path = Path::new("/home/dev/.claude/projects/-home-dev-work").join(format!("{other}.jsonl"));
+    let own = format!(r#""sessionId":"{SESSION}""#);
+    let text = TRANSCRIPT.replace(&own, &format!(r#""session_id":"{SESSION}","sessionId":"{other}""#));
+    let text = text.replace("\"u", "\"w").replace("\"id\":\"m", "\"id\":\"n").replace("T15:", "T16:");
+    fs.append(path, text.as_bytes());
+    run(&settings, &world, Options::default(), &mut |_| true).unwrap();
+    let store = Store::open(&data, Mode::Read).unwrap();
+    let row = |id: &str| {
+        let key = store.session_key(&SessionId::new(id)).unwrap().unwrap();
+        store.session_of(key).unwrap().unwrap()
+    };
+    assert_eq!(row(SESSION).superseded_by.as_deref(), Some(&*other));
+    assert_eq!(row(SESSION).chain_id, row(&other).chain_id);
 }
