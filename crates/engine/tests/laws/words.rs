@@ -199,12 +199,11 @@ fn a_snooze_goes_nowhere_before_everything_was_read() {
     assert_eq!(snoozes(&house.engine, [&a, &c]), [Some(until), None]);
 }
 
-#[test]
-fn a_snooze_does_not_follow_a_guess() {
+/// A snoozed session, and another one that is taken for where its work goes on: only the folder suggests that.
+fn snoozed_and_guessed() -> (House, Author, Author, Timestamp) {
     let (mut house, _, b) = two();
     let until = house.now + Millis::from_secs(3_600);
     house.say(Word::Snooze { session: id(&b), until: Some(until) });
-    // A compaction has opened a new session: whose work that is, only the folder suggests.
     let c = Author::new(&session(3), "/home/dev/a");
     house.wait(Millis::from_secs(60));
     let path = format!("/home/dev/a/.claude/compacted.{}.marker", c.session);
@@ -213,13 +212,31 @@ fn a_snooze_does_not_follow_a_guess() {
     house.catch_up();
     house.look_again();
     assert_eq!(house.row(&b).unwrap().superseded_by.as_deref(), Some(&*c.session));
-    assert_eq!(snoozes(&house.engine, [&b, &c])[1], None);
-    // It was another one's.
+    (house, b, c, until)
+}
+
+/// The guess is given up: the session goes on itself.
+fn was_wrong(house: &mut House, author: &Author) {
     house.wait(Millis::from_secs(60));
-    house.append(&b, &b.prompt(302, house.now));
+    house.append(author, &author.prompt(302, house.now));
     house.catch_up();
-    assert_eq!(house.row(&b).unwrap().superseded_by, None);
+    assert_eq!(house.row(author).unwrap().superseded_by, None);
+}
+
+#[test]
+fn a_snooze_does_not_follow_a_guess() {
+    let (mut house, b, c, until) = snoozed_and_guessed();
+    assert_eq!(snoozes(&house.engine, [&b, &c])[1], None);
+    was_wrong(&mut house, &b);
     assert_eq!(snoozes(&house.engine, [&b, &c]), [Some(until), None]);
+}
+
+#[test]
+fn a_snooze_that_has_not_followed_a_guess_can_be_ended() {
+    let (mut house, b, c, _) = snoozed_and_guessed();
+    house.say(Word::Snooze { session: id(&b), until: None });
+    was_wrong(&mut house, &b);
+    assert_eq!(snoozes(&house.engine, [&b, &c]), [None, None]);
 }
 
 #[test]
