@@ -153,8 +153,8 @@ pub enum Command {
         #[arg(long, value_enum, default_value = "day")]
         by: StatsKey,
         /// Count from this time on: a date, a time (RFC 3339), or a span such as 7d
-        #[arg(long, value_name = "TIME")]
-        since: Option<String>,
+        #[arg(long, value_name = "TIME", value_parser = parse_time)]
+        since: Option<watchbill_engine::Timestamp>,
     },
     /// Write a work chain as Markdown or JSON
     Export {
@@ -251,10 +251,11 @@ pub struct Snooze {
     /// Session id, a unique beginning of one, or a work chain id
     pub session: String,
     /// For how long: 15m, 1h, 2d
-    pub span: Option<String>,
+    #[arg(value_parser = parse_coming)]
+    pub span: Option<watchbill_engine::Timestamp>,
     /// Until then: a clock time (15:00), a date, or a time (RFC 3339)
-    #[arg(long, value_name = "TIME")]
-    pub until: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = parse_coming)]
+    pub until: Option<watchbill_engine::Timestamp>,
     /// The snooze is over
     #[arg(long)]
     pub off: bool,
@@ -276,8 +277,8 @@ pub struct Search {
     #[arg(long, value_name = "P")]
     pub project: Option<String>,
     /// Only what was said since: a date, a time (RFC 3339), or a span such as 7d
-    #[arg(long, value_name = "TIME")]
-    pub since: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub since: Option<watchbill_engine::Timestamp>,
     /// Only texts of this role
     #[arg(long, value_name = "ROLE", value_parser = clap::builder::PossibleValuesParser::new(watchbill_engine::search::roles()))]
     pub role: Option<String>,
@@ -299,8 +300,8 @@ pub struct Forget {
     /// Session id, or a unique beginning of one
     pub session: Option<String>,
     /// Every session that has been silent since before this: a date, a time (RFC 3339), or a span such as 90d
-    #[arg(long, value_name = "TIME")]
-    pub before: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub before: Option<watchbill_engine::Timestamp>,
     /// Do not ask
     #[arg(long, short)]
     pub yes: bool,
@@ -352,4 +353,8 @@ pub enum StatusFormat {
 
 fn parse_time(text: &str) -> Result<watchbill_engine::Timestamp, String> {
     crate::when::parse(text).map_err(|error| error.to_string())
+}
+
+fn parse_coming(text: &str) -> Result<watchbill_engine::Timestamp, String> {
+    crate::when::parse_coming(text).map_err(|error| error.to_string())
 }

@@ -5,6 +5,7 @@ mod ahead;
 use std::collections::HashMap;
 use std::time::Instant;
 
+use watchbill_core::problem::ProblemKind;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::store::IndexReport;
 use watchbill_store::tables::files::FileCursor;
@@ -17,7 +18,7 @@ use crate::engine::{Outlook, World};
 use crate::history::{HistoryIndex, IndexError, READY};
 use crate::left_out;
 use crate::settings::Settings;
-use crate::stored::refusal;
+use crate::stored::{ForgottenSessions, refusal};
 use crate::transcripts::Loaded;
 use crate::transcripts::beside::Beside;
 
@@ -110,8 +111,12 @@ fn update(
     let full = options.full || before.is_some_and(|before| before != cut);
     let cut_before = store.totals()?.cut_bytes;
     let scan = scan(&*world.fs, &settings.roots);
-    let mut report = IndexReport { problems: scan.problems.len() as u64, ..IndexReport::default() };
-    let mut files: Vec<Found> = scan.found.into_iter().filter(|found| found.kind.is_transcript()).collect();
+    // A folder that is not there yet has nothing that could not be read.
+    let problems = scan.problems.iter().filter(|problem| problem.kind != ProblemKind::Missing).count();
+    let mut report = IndexReport { problems: problems as u64, ..IndexReport::default() };
+    let forgotten = ForgottenSessions::of(store)?;
+    let is_wanted = |found: &Found| found.kind.is_transcript() && !forgotten.has(found);
+    let mut files: Vec<Found> = scan.found.into_iter().filter(is_wanted).collect();
     report.files = files.len() as u64;
     let known = known(store)?;
     files.retain(|found| full || !is_stored(found, &known));

@@ -1,6 +1,6 @@
 //! What people may ask of the store as a whole: its health, and what was used.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use watchbill_core::ids::SessionId;
@@ -12,7 +12,8 @@ use watchbill_protocol::store::{Stats, StatsRow, StoreHealth};
 use watchbill_store::stats::By;
 use watchbill_store::{Mode, Store, StoreError};
 use watchbill_watch::fs::Fs;
-use watchbill_watch::scan::scan;
+use watchbill_watch::layout::Place;
+use watchbill_watch::scan::{Found, scan};
 
 use crate::archive::offer;
 use crate::settings::Settings;
@@ -26,6 +27,24 @@ pub struct Lag {
     pub bytes: u64,
 }
 
+/// The sessions of which nothing is to be stored any more.
+pub(crate) struct ForgottenSessions(HashSet<SessionId>);
+
+impl ForgottenSessions {
+    /// As the store has them.
+    pub(crate) fn of(store: &Store) -> Result<Self, StoreError> {
+        Ok(Self(store.forgotten()?.into_iter().collect()))
+    }
+
+    /// Whether the transcript is of one of them, as far as its path tells: it is never read then.
+    pub(crate) fn has(&self, found: &Found) -> bool {
+        let Self(forgotten) = self;
+        !forgotten.is_empty()
+            && matches!(found.place(), Some(Place::Transcript { session } | Place::Subagent { session, .. })
+                if forgotten.contains(&session))
+    }
+}
+
 /// Looks at every transcript: which of them have grown or changed since they were stored.
 ///
 /// # Errors
@@ -35,8 +54,10 @@ pub fn lag(store: &Store, fs: &dyn Fs, roots: &[PathBuf]) -> Result<Lag, StoreEr
     store.files(&mut |_, file| {
         known.insert(file.path, (file.cursor.size, file.cursor.offset));
     })?;
+    let forgotten = ForgottenSessions::of(store)?;
     let mut lag = Lag::default();
-    for found in scan(fs, roots).found.iter().filter(|found| found.kind.is_transcript()) {
+    let found = scan(fs, roots).found;
+    for found in found.iter().filter(|found| found.kind.is_transcript() && !forgotten.has(found)) {
         let (size, read) = known.get(&*found.path.to_string_lossy()).copied().unwrap_or_default();
         if size != found.stat.len {
             lag.files += 1;

@@ -4,6 +4,7 @@ use std::io::{BufRead, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::bail;
+use watchbill_engine::Timestamp;
 use watchbill_engine::archive::with_archive;
 use watchbill_engine::clock::{Clock, SystemClock};
 use watchbill_engine::forget::{self, ForgetWhat};
@@ -19,7 +20,7 @@ use super::{emit, settings, to_json, width};
 use crate::args::{Forget, Global, Search, StatsKey};
 use crate::paint::Paint;
 use crate::progress::Bar;
-use crate::{render, when};
+use crate::render;
 
 /// Finds words in all that is stored, after what is new has been read.
 ///
@@ -27,13 +28,12 @@ use crate::{render, when};
 /// When a filter makes no sense, or the store cannot be read.
 pub fn search(global: &Global, wanted: &Search, paint: Paint) -> anyhow::Result<()> {
     let settings = stored_settings(global)?;
-    let since = wanted.since.as_deref().map(when::parse).transpose()?;
     let query = SearchQuery {
         query: wanted.query.join(" "),
         typing: false,
         limit: Some(wanted.limit),
         project: wanted.project.clone(),
-        since: since.map(|at| at.to_string()),
+        since: wanted.since.map(|at| at.to_string()),
         role: wanted.role.clone(),
         tool: wanted.tool.clone(),
         chain: wanted.chain.clone(),
@@ -144,11 +144,10 @@ pub fn stats(
     global: &Global,
     json: bool,
     by: StatsKey,
-    since: Option<&str>,
+    since: Option<Timestamp>,
     paint: Paint,
 ) -> anyhow::Result<()> {
     let settings = stored_settings(global)?;
-    let since = since.map(when::parse).transpose()?;
     bring_up_to_date(&settings);
     let by = match by {
         StatsKey::Day => StatsBy::Day,
@@ -176,7 +175,7 @@ pub fn forget(global: &Global, wanted: &Forget) -> anyhow::Result<()> {
     }
     let what = match (&wanted.session, &wanted.before) {
         (Some(session), _) => ForgetWhat::Session(session.clone()),
-        (None, Some(before)) => ForgetWhat::Before(when::parse(before)?),
+        (None, Some(before)) => ForgetWhat::Before(*before),
         (None, None) => bail!("name a session, or say --before when"),
     };
     let now = SystemClock.now();

@@ -94,6 +94,16 @@ fn file_of(place: &SettingsPlace, claude_dir: &Path) -> anyhow::Result<PathBuf> 
     Ok(scope.file(claude_dir, &std::env::current_dir()?))
 }
 
+/// The options that name these settings, as they are typed.
+fn options_of(place: &SettingsPlace) -> String {
+    match (&place.settings, place.scope) {
+        (Some(file), _) => format!("--settings {}", file.display()),
+        (None, SettingsScope::User) => String::new(),
+        (None, SettingsScope::Project) => "--scope project".to_owned(),
+        (None, SettingsScope::Local) => "--scope local".to_owned(),
+    }
+}
+
 fn add(setting: &Setting, place: &SettingsPlace, paint: Paint) -> anyhow::Result<()> {
     let file = SettingsFile::read(&file_of(place, &setting.claude_dir)?)?;
     let events = setting.events();
@@ -107,7 +117,7 @@ fn add(setting: &Setting, place: &SettingsPlace, paint: Paint) -> anyhow::Result
         file.replace(Some(&text))?;
     }
     sender::prepare(&Places::new(&setting.data_dir))?;
-    emit(&render::hooks::installed(&file.path, changed, &events, setting.client))
+    emit(&render::hooks::installed(&file.path, changed, &events, setting.client, &options_of(place)))
 }
 
 fn take_out(settings: &Settings, place: &SettingsPlace, paint: Paint) -> anyhow::Result<()> {

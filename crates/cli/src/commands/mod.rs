@@ -58,7 +58,7 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Open { session } => open::open(&global, session.as_deref()),
         Command::Search(wanted) => history::search(&global, &wanted, paint),
         Command::Index { json, full, cut } => history::index(&global, json, full, cut),
-        Command::Stats { json, by, since } => history::stats(&global, json, by, since.as_deref(), paint),
+        Command::Stats { json, by, since } => history::stats(&global, json, by, since, paint),
         Command::Forget(wanted) => history::forget(&global, &wanted),
         Command::Snooze(wanted) => words::snooze(&global, &wanted),
         Command::PutAway { session, back } => words::put_away(&global, &session, back),

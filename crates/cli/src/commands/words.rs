@@ -11,7 +11,7 @@ use watchbill_engine::{SessionId, Timestamp, Word};
 use super::{emit, settings, to_json};
 use crate::args::{Chain, Global, Snooze};
 use crate::paint::{Paint, one_line};
-use crate::{render, when};
+use crate::render;
 
 /// What the options of `chain` say; `None` where they only ask.
 pub fn word_of(wanted: &Chain) -> Option<Word> {
@@ -43,12 +43,9 @@ pub fn chain(global: &Global, wanted: &Chain, word: &Word, paint: Paint) -> anyh
 /// Snoozes a session, or ends that.
 ///
 /// # Errors
-/// When the time has passed or is none, the session is not known, or it cannot be stored.
+/// When the time has passed, the session is not known, or it cannot be stored.
 pub fn snooze(global: &Global, wanted: &Snooze) -> anyhow::Result<()> {
-    let until = match (&wanted.span, &wanted.until) {
-        (Some(text), _) | (None, Some(text)) => Some(when::parse_coming(text)?),
-        (None, None) => None,
-    };
+    let until = wanted.span.or(wanted.until);
     let session = SessionId::new(&wanted.session);
     let engine = said(global, &Word::Snooze { session, until })?;
     let session = one_line(engine.find(&wanted.session)?.as_str());

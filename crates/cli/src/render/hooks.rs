@@ -32,8 +32,14 @@ pub fn change(file: &SettingsFile, after: Option<&str>, paint: Paint) -> String 
     lines(&text.replace('\t', "    ")).map(|line| tone(&line) + "\n").collect()
 }
 
-/// What was installed, and what was not.
-pub fn installed(path: &Path, changed: bool, events: &[&Event], client: Option<Version>) -> String {
+/// What was installed, and what was not; `place` are the options of `hooks` that name these settings.
+pub fn installed(
+    path: &Path,
+    changed: bool,
+    events: &[&Event],
+    client: Option<Version>,
+    place: &str,
+) -> String {
     let path = one_line(&path.display().to_string());
     let done = if changed { "installed into" } else { "already installed in" };
     let mut out = format!("hooks for {} {done} {path}\n", plural(events.len(), "event"));
@@ -49,7 +55,8 @@ pub fn installed(path: &Path, changed: bool, events: &[&Event], client: Option<V
         };
         out.push_str(&format!("{} {why}\n", left_out.join(", ")));
     }
-    out.push_str("undo: watchbill hooks uninstall\n");
+    let undo = format!("undo: watchbill hooks uninstall {}", one_line(place));
+    out.push_str(&format!("{}\n", undo.trim_end()));
     out
 }
 

@@ -52,6 +52,7 @@ fn installing_twice_changes_nothing_and_uninstalling_restores_every_byte() {
 
     let out = ok(&watchbill(home.path(), None, &["hooks", "install"]));
     assert!(out.contains("hooks for 18 events installed into"), "{out}");
+    assert!(out.ends_with("undo: watchbill hooks uninstall\n"), "{out}");
     let installed = std::fs::read_to_string(&file).unwrap();
     assert!(installed.contains("\"KEY\": \"secret\"") && installed.contains("// mine"));
     assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
@@ -116,7 +117,8 @@ fn other_scopes_and_files_are_left_alone_and_links_are_followed() {
     std::fs::create_dir(home.path().join(".claude")).unwrap();
     let link = home.path().join(".claude/settings.local.json");
     symlink("../dotfiles.json", &link).unwrap();
-    ok(&watchbill(home.path(), Some("2.1.329"), &["hooks", "install", "--scope", "local"]));
+    let out = ok(&watchbill(home.path(), Some("2.1.329"), &["hooks", "install", "--scope", "local"]));
+    assert!(out.ends_with("undo: watchbill hooks uninstall --scope local\n"), "{out}");
     assert!(link.is_symlink());
     assert!(std::fs::read_to_string(&truth).unwrap().contains("watchbill"));
     assert!(!home.path().join(".claude/settings.json").exists());

@@ -117,8 +117,11 @@ fn filters_narrow() {
     assert_eq!(home.found(&["pager", "--since", "2026-11-20T15:00:06Z"]).len(), 1);
     assert_eq!(home.found(&["pager", "--limit", "1"]).len(), 1);
     for (words, code) in [
-        (&["search", "x", "--since", "yesterday"][..], 1),
-        (&["search", "x", "--chain", "nobody"], 1),
+        (&["search", "x", "--chain", "nobody"][..], 1),
+        (&["search", "x", "--since", "yesterday"], 2),
+        (&["stats", "--since", "yesterday"], 2),
+        (&["forget", "--before", "yesterday"], 2),
+        (&["roster", "--at", "yesterday"], 2),
         (&["search", "x", "--role", "nobody"], 2),
         (&["search"], 2),
     ] {
@@ -253,6 +256,14 @@ fn a_store_that_cannot_be_used_is_said_and_keeps_what_it_has() {
 }
 
 #[test]
+fn a_folder_that_is_not_there_yet_is_nothing_that_could_not_be_read() {
+    let home = Home::empty();
+    let nowhere = home.path().join("nowhere");
+    let words = ["index", "--json", "--claude-dir", nowhere.to_str().unwrap()];
+    assert_eq!(home.json(&words)["problems"], json!(0));
+}
+
+#[test]
 fn the_demo_keeps_no_history() {
     for words in [&["--demo", "search", "x"][..], &["--demo", "index"], &["--demo", "stats"]] {
         let said = run(watchbill(Home::empty().path()).args(words));
@@ -279,8 +290,10 @@ fn what_is_forgotten_is_gone_and_stays_away() {
     insta::assert_snapshot!("forgotten", home.out(&["forget", "--yes", PAGER]).split(';').next().unwrap());
     assert!(!stored("header"), "no byte of it is left in the files");
     assert!(home.found(&["header"]).is_empty(), "nor is it read again");
-    assert_eq!(home.json(&["index", "--json", "--full"])["files"], json!(2), "the transcript is untouched");
+    assert_eq!(home.json(&["index", "--json", "--full"])["files"], json!(1), "it is not even looked at");
     assert!(home.found(&["header"]).is_empty());
+    assert_eq!(home.json(&["doctor", "--json"])["store"]["filesBehind"], json!(0), "it is not waited for");
+    assert_eq!(home.json(&["search", "--json", "--as-stored", "header"])["index"], "current");
     home.out(&["forget", "--again", &PAGER[..5]]);
     assert_eq!(home.found(&["header"]), [PAGER]);
     let before = home.json(&["forget", "--json", "--yes", "--before", "2026-11-20T23:00:00Z"]);

@@ -116,7 +116,6 @@ fn what_makes_no_sense_is_refused_in_one_line() {
         &["chain", FIRST, "--accept"],
         &["chain", FIRST, "--undo"],
         &["chain", "nobody", "--name", "x"],
-        &["snooze", FIRST, "soon"],
         &["snooze", FIRST, "--until", "2020-01-01T00:00:00Z"],
         &["put-away", "nobody"],
         &["--demo", "put-away", "1"],
@@ -131,6 +130,15 @@ fn what_makes_no_sense_is_refused_in_one_line() {
         [&["chain", FIRST, "--split", "--undo"][..], &["snooze", FIRST], &["snooze", FIRST, "1h", "--off"]]
     {
         assert_eq!(home.say(words).code, 2, "{words:?}");
+    }
+    for words in [&["snooze", FIRST, "soon"][..], &["snooze", FIRST, "--until", "soon"]] {
+        let said = home.say(words);
+        assert_eq!((said.code, &*said.out), (2, ""), "{words:?}");
+        assert!(
+            said.err.contains("`soon` is no time to come; expected a span (15m, 1h, 2d)"),
+            "{}",
+            said.err
+        );
     }
 }
 

@@ -160,9 +160,18 @@ impl Known<'_> {
         }
         // What is superseded needs nobody as it is: meant is the work, and that goes on in the head.
         let chain = self.chains.of(session).filter(|chain| chain.superseded.contains_key(session));
-        let session = chain.map_or(session, |chain| &chain.head);
-        let before = self.words.aside(session).copied().unwrap_or_default();
-        Ok(vec![Change::Aside(session.clone(), Aside { snoozed_until: until, ..before })])
+        let head = chain.map_or(session, |chain| &chain.head);
+        let set = |session: &SessionId| {
+            let before = self.words.aside(session).copied().unwrap_or_default();
+            Change::Aside(session.clone(), Aside { snoozed_until: until, ..before })
+        };
+        let mut changes = vec![set(head)];
+        // Where the head is but a guess a snooze has stayed behind, and would count should the guess be given up.
+        let stayed = self.words.aside(session).is_some_and(|aside| aside.snoozed_until.is_some());
+        if head != session && until.is_none() && stayed {
+            changes.push(set(session));
+        }
+        Ok(changes)
     }
 
     fn put_away(&self, session: &SessionId, away: bool) -> Result<Vec<Change>, Refusal> {

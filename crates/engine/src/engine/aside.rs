@@ -28,7 +28,7 @@ pub trait Recall: Send + Sync {
 #[derive(Default)]
 pub(super) struct Aside {
     recall: Option<Arc<dyn Recall>>,
-    /// They were kept and not put aside since, in the order in which they are to be looked at.
+    /// They are kept, and were not put aside since they were read or taken up, in the order in which they are to be looked at.
     up: VecDeque<PathBuf>,
     /// What `up` holds.
     waiting: HashSet<PathBuf>,
@@ -103,6 +103,10 @@ impl Engine {
         let kept = self.aside.recall.as_ref().and_then(|recall| recall.recall(path));
         self.aside.taken_up.insert(path.to_path_buf(), self.now);
         if kept.as_ref().is_some_and(|kept| file.take_up(&kept.pieces).is_ok()) {
+            // It may only be compared with another one, and not be kept again.
+            if self.aside.waiting.insert(path.to_path_buf()) {
+                self.aside.up.push_back(path.to_path_buf());
+            }
             return;
         }
         // Another process may have kept more since we looked.

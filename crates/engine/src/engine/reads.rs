@@ -167,6 +167,9 @@ impl Engine {
         self.scan_problems = problems;
         self.problems_dirty = true;
         self.reading = false;
+        if !self.chains_dirty {
+            self.carry_snoozes();
+        }
         self.revision += 1;
         out.push(Output::Changed);
         let put_off = std::mem::take(&mut self.put_off);

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use watchbill_core::chain::chains::Chains;
+use watchbill_core::chain::chains::{Chain, Chains};
+use watchbill_core::chain::link::{Link, LinkConfidence};
 use watchbill_core::chain::resolve::{Facts, resolve_for};
 use watchbill_core::ids::SessionId;
 use watchbill_core::person::{Aside, Change, Known, Refusal, Word, Words, say};
@@ -117,11 +118,15 @@ impl Engine {
     }
 
     /// A snooze is of the work: where that goes on in another session, it goes along, and does not end with a `/clear`.
+    /// For good, so that it waits until everything was read: a session that seems to be over may have gone on since.
     pub(super) fn carry_snoozes(&mut self) {
+        if self.reading {
+            return;
+        }
         let moved = self.words.asides().filter_map(|(from, aside)| {
             let until = aside.snoozed_until.filter(|until| *until > self.now)?;
-            let chain = self.chains.of(from).filter(|chain| chain.superseded.contains_key(from))?;
-            (chain.head != *from).then(|| (from.clone(), chain.head.clone(), until))
+            let to = proven_heir(self.chains.of(from)?, from)?;
+            Some((from.clone(), to.clone(), until))
         });
         for (from, to, until) in moved.collect::<Vec<_>>() {
             let before = |id| self.words.aside(id).copied().unwrap_or_default();
@@ -147,6 +152,18 @@ impl Engine {
             self.words.apply(change);
         }
     }
+}
+
+/// The session in which the work of a superseded one goes on beyond doubt. A guess may be given up, and would have hidden
+/// what has nothing to do with it.
+fn proven_heir<'c>(chain: &'c Chain, from: &SessionId) -> Option<&'c SessionId> {
+    let next = |session: &SessionId| {
+        let by = &chain.superseded.get(session)?.by;
+        let proven = |link: &&Link| link.confidence == LinkConfidence::Proven;
+        let link = chain.links.iter().filter(proven).find(|link| link.from == *session && link.to == *by);
+        link.map(|_| by)
+    };
+    std::iter::successors(next(from), |session| next(session)).last()
 }
 
 fn refused(refusal: Refusal) -> ApiError {

@@ -17,7 +17,7 @@ const EXPECTED: usize = 50_000;
 impl Engine {
     /// At most so many transcripts are to be taken up: whoever makes room for them once need not move the earlier ones.
     pub fn expect_files(&mut self, most: usize) {
-        // Numbers are not given again, so that a store of which much was forgotten expects too many.
+        // Numbers in between are not given again, so that a store of which much was forgotten expects too many.
         let most = most.min(EXPECTED);
         self.files.reserve(most);
         self.sessions.reserve(most);

@@ -28,6 +28,11 @@ pub struct Recoverer {
 }
 
 impl Recoverer {
+    /// There will be something to look at then, of which a look that is under way may know nothing.
+    pub fn look_again_at(&mut self, at: Timestamp) {
+        self.next = Some(self.next.map_or(at, |next| next.min(at)));
+    }
+
     /// Puts right what nobody ended, or a part of it; gives back when to look again, which is at once where more is left.
     ///
     /// # Errors

@@ -344,7 +344,9 @@ impl Worker {
 
     /// Something new was stored: a turn in it may never end.
     fn may_get_stuck(&mut self, now: Timestamp) {
-        self.recover_at.get_or_insert(now + self.parts.recovery.every);
+        let at = now + self.parts.recovery.every;
+        self.recover_at.get_or_insert(at);
+        self.recoverer.look_again_at(at);
     }
 
     fn recover(&mut self, now: Timestamp) -> Result<(), Refusal> {

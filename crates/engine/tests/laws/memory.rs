@@ -109,6 +109,32 @@ fn what_is_remembered_of_records_is_given_back_as_long_as_nobody_writes() {
     assert_eq!(house.all().sessions, cold);
 }
 
+#[test]
+fn what_a_fork_was_compared_with_is_given_back_too() {
+    let (mut house, author) = furnished();
+    let (fork, other) = (Author::new(&session(9), "/repo"), Author::new(&session(2), "/repo"));
+    let history = house.stage.fs.bytes(transcript("p", &author.session)).unwrap();
+    house.append(&fork, &fork.fork(&author, &String::from_utf8(history).unwrap()));
+    house.catch_up();
+    let mut record = 2_000;
+    let mut others_write = |house: &mut House| {
+        for _ in 0..20 {
+            record += 1;
+            house.wait(Millis::from_secs(5));
+            house.append(&other, &other.prompt(record, house.now));
+            house.catch_up();
+        }
+    };
+    others_write(&mut house);
+    assert!(!remembers(&house, &author) && !remembers(&house, &fork));
+    house.append(&fork, &fork.answer(3_000, house.now));
+    house.catch_up();
+    assert!(remembers(&house, &author), "its requests are compared with the fork's");
+    others_write(&mut house);
+    assert!(!remembers(&house, &fork));
+    assert!(!remembers(&house, &author), "nobody has written to it");
+}
+
 /// Counts how often the store is asked for what was put aside.
 struct Counted(Arc<Shelf>, AtomicUsize);
 

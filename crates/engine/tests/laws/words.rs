@@ -3,12 +3,16 @@
 use proptest::prelude::*;
 use watchbill_core::ids::SessionId;
 use watchbill_core::person::Word;
-use watchbill_core::time::Millis;
+use watchbill_core::time::{Millis, Timestamp};
+use watchbill_engine::engine::Engine;
 use watchbill_engine::input::Input;
+use watchbill_engine::transcripts::{Terms, load};
 use watchbill_protocol::roster::{Group, TrackedSession};
+use watchbill_watch::layout::classify;
+use watchbill_watch::scan::scan;
 
-use crate::house::{House, registry_file};
-use crate::records::{Author, registry, session};
+use crate::house::{House, ROOT, registry_file, settings, transcript};
+use crate::records::{Author, marker, registry, session};
 
 fn id(author: &Author) -> SessionId {
     SessionId::new(&author.session)
@@ -132,6 +136,107 @@ fn a_snooze_goes_along_where_the_work_goes_on_in_another_session() {
     // Whoever still has the old one before them means the work, too.
     house.say(Word::Snooze { session: id(&a), until: None });
     assert_eq!(snoozed(&house), [None, None]);
+}
+
+/// The process of one session goes on in another, which only that one's transcript tells.
+fn goes_on(house: &House, from: &Author, to: &Author) {
+    let own = format!(r#""sessionId":"{}""#, to.session);
+    let text = to.prompt(300, house.now) + &to.answer(301, house.now);
+    house.append(to, &text.replace(&own, &format!(r#""session_id":"{}",{own}"#, from.session)));
+}
+
+/// A worker of the first scan has read a new transcript.
+fn is_read(house: &mut House, author: &Author) {
+    let path = transcript("p", &author.session);
+    let place = classify(path.strip_prefix(ROOT).unwrap()).unwrap();
+    let terms = Terms { keep: true, ..Terms::default() };
+    let loaded = load(house.engine.fs(), path, place, terms, &mut Vec::new(), &|| true);
+    house.step(Input::Loaded(vec![loaded]));
+}
+
+/// A snooze of the first session of [`two`], which goes on in another one while nobody watches.
+fn snoozed_and_gone_on() -> (House, Author, Author, tempfile::TempDir, Timestamp) {
+    let (mut house, a, _) = two();
+    let until = house.now + Millis::from_secs(3_600);
+    house.say(Word::Snooze { session: id(&a), until: Some(until) });
+    let folder = house.end().unwrap();
+    let c = Author::new(&session(3), "/home/dev/a");
+    house.wait(Millis::from_secs(60));
+    goes_on(&house, &a, &c);
+    (house, a, c, folder, until)
+}
+
+fn snoozes(engine: &Engine, authors: [&Author; 2]) -> [Option<Timestamp>; 2] {
+    authors.map(|author| engine.row(&id(author)).unwrap().snoozed_until)
+}
+
+#[test]
+fn a_snooze_goes_along_with_what_happened_while_nobody_watched() {
+    let (mut house, a, c, folder, until) = snoozed_and_gone_on();
+    house.boot_with(folder);
+    is_read(&mut house, &c);
+    house.step(Input::ScanEnded(Vec::new()));
+    assert_eq!(snoozes(&house.engine, [&a, &c]), [None, Some(until)]);
+    assert_eq!(snoozes(&house.warm(), [&a, &c]), [None, Some(until)]);
+}
+
+#[test]
+fn a_snooze_goes_nowhere_before_everything_was_read() {
+    let (mut house, a, c, folder, until) = snoozed_and_gone_on();
+    // The person has gone back to the first one since.
+    house.wait(Millis::from_secs(60));
+    house.append(&a, &(a.prompt(302, house.now) + &a.answer(303, house.now)));
+    house.boot_with(folder);
+    // What is new is read before what has grown.
+    is_read(&mut house, &c);
+    assert_eq!(house.row(&a).unwrap().superseded_by.as_deref(), Some(&*c.session), "as far as is known");
+    let found = scan(house.engine.fs(), &settings().roots).found;
+    house.step(Input::Found(found));
+    house.step(Input::ScanEnded(Vec::new()));
+    assert_eq!(house.row(&a).unwrap().superseded_by, None);
+    assert_eq!(snoozes(&house.engine, [&a, &c]), [Some(until), None]);
+    house.reboot();
+    assert_eq!(snoozes(&house.engine, [&a, &c]), [Some(until), None]);
+}
+
+/// A snoozed session, and another one that is taken for where its work goes on: only the folder suggests that.
+fn snoozed_and_guessed() -> (House, Author, Author, Timestamp) {
+    let (mut house, _, b) = two();
+    let until = house.now + Millis::from_secs(3_600);
+    house.say(Word::Snooze { session: id(&b), until: Some(until) });
+    let c = Author::new(&session(3), "/home/dev/a");
+    house.wait(Millis::from_secs(60));
+    let path = format!("/home/dev/a/.claude/compacted.{}.marker", c.session);
+    house.stage.fs.write(&path, marker(&c.session, "/home/dev/a", house.now).as_bytes());
+    house.append(&c, &(c.prompt(300, house.now) + &c.answer(301, house.now)));
+    house.catch_up();
+    house.look_again();
+    assert_eq!(house.row(&b).unwrap().superseded_by.as_deref(), Some(&*c.session));
+    (house, b, c, until)
+}
+
+/// The guess is given up: the session goes on itself.
+fn was_wrong(house: &mut House, author: &Author) {
+    house.wait(Millis::from_secs(60));
+    house.append(author, &author.prompt(302, house.now));
+    house.catch_up();
+    assert_eq!(house.row(author).unwrap().superseded_by, None);
+}
+
+#[test]
+fn a_snooze_does_not_follow_a_guess() {
+    let (mut house, b, c, until) = snoozed_and_guessed();
+    assert_eq!(snoozes(&house.engine, [&b, &c])[1], None);
+    was_wrong(&mut house, &b);
+    assert_eq!(snoozes(&house.engine, [&b, &c]), [Some(until), None]);
+}
+
+#[test]
+fn a_snooze_that_has_not_followed_a_guess_can_be_ended() {
+    let (mut house, b, c, _) = snoozed_and_guessed();
+    house.say(Word::Snooze { session: id(&b), until: None });
+    was_wrong(&mut house, &b);
+    assert_eq!(snoozes(&house.engine, [&b, &c]), [None, None]);
 }
 
 #[test]

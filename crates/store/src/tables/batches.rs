@@ -72,6 +72,22 @@ fn read(row: &Row<'_>) -> rusqlite::Result<StoredBatch> {
     Ok(StoredBatch { session: row.get(0)?, file: row.get(1)?, batch })
 }
 
+/// The columns to be set, since SQLite writes an index anew whenever one of its columns is named, changed or not: most of
+/// what is told of a batch says only that it goes on. Never the file: what changes a column that names another table
+/// copies the pages that it changes.
+fn what_changes(before: &Batch, now: &Batch) -> String {
+    let mut columns = String::from(
+        "active_at = ?13, response_at = ?14, response = ?15, plan = ?16, origin = ?4, prompt = ?5, private = ?6",
+    );
+    if (before.started_at, before.offset, before.record) != (now.started_at, now.offset, now.record) {
+        columns.push_str(", started_at = ?7, byte = ?8, record = ?9");
+    }
+    if before.ended != now.ended {
+        columns.push_str(", status = ?10, ended_at = ?11, error = ?12");
+    }
+    columns
+}
+
 impl Step<'_> {
     /// Stores what is told of a batch, merged with what is known of it. `file` is the file it was read from, none
     /// where a hook told it.
@@ -110,16 +126,9 @@ impl Step<'_> {
                 if before == known.batch {
                     return Ok(());
                 }
-                // Without the file: what changes a column that names another table copies the pages that it changes.
-                self.write_batch(
-                    "UPDATE batches SET origin = ?4, prompt = ?5, private = ?6, started_at = ?7, byte = ?8,
-                        record = ?9, status = ?10, ended_at = ?11, error = ?12, active_at = ?13, response_at = ?14,
-                        response = ?15, plan = ?16
-                     WHERE session = ?1 AND batch = ?3",
-                    session,
-                    file,
-                    &known.batch,
-                )
+                let changed = what_changes(&before, &known.batch);
+                let sql = format!("UPDATE batches SET {changed} WHERE session = ?1 AND batch = ?3");
+                self.write_batch(&sql, session, file, &known.batch)
             }
         }
     }

@@ -147,6 +147,12 @@ impl Step<'_> {
             "INSERT OR IGNORE INTO meta (name, value) SELECT ?1, coalesce(max(id), 0) FROM states",
             [ROWS_BEHIND],
         )?;
+        // Since a run that was ended the last ones may have been forgotten, and their numbers are given again.
+        self.run(
+            "UPDATE meta SET value = (SELECT coalesce(max(id), 0) FROM states)
+             WHERE name = ?1 AND CAST(value AS INTEGER) > (SELECT coalesce(max(id), 0) FROM states)",
+            [ROWS_BEHIND],
+        )?;
         Ok(())
     }
 

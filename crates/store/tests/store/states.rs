@@ -112,3 +112,25 @@ fn what_is_stored_ahead_of_its_rows_is_known_until_they_are_there() {
     step.commit().unwrap();
     assert_eq!(store.without_rows().unwrap(), None);
 }
+
+#[test]
+fn what_gets_the_number_of_something_forgotten_is_ahead_of_its_rows_too() {
+    let rig = Rig::new();
+    let mut store = rig.open();
+    for session in ["kept", "forgotten", "gone"] {
+        let mut step = store.step().unwrap();
+        step.put_state(&format!("/{session}.jsonl"), session, b"head", None, true).unwrap();
+        step.commit().unwrap();
+    }
+    let mut step = store.step().unwrap();
+    step.rows_are_behind().unwrap();
+    step.commit().unwrap();
+    // A run was killed, and before the next one what was newest is removed.
+    let mut step = store.step().unwrap();
+    step.remove_state("/forgotten.jsonl").unwrap();
+    step.remove_state("/gone.jsonl").unwrap();
+    step.rows_are_behind().unwrap();
+    step.put_state("/new.jsonl", "new", b"head", None, true).unwrap();
+    step.commit().unwrap();
+    assert_eq!(store.without_rows().unwrap(), Some(vec!["new".to_owned()]));
+}

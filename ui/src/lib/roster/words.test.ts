@@ -73,7 +73,8 @@ test("every kind has a shape of its own where it matters", () => {
   ].map(glyphOf);
   const waiting = { state: "waiting_for_approval", stateKind: "question", group: "idle" } as const;
   expect([of({ ...waiting, putAway: true }), of({ ...waiting, superseded: true })].map(glyphOf)).toEqual(["idle", "idle"]);
-  expect(said({ ...waiting, putAway: true })).toBe("put away");
+  expect(nowOf(of({ ...waiting, putAway: true }))).toEqual({ lead: "put away", tone: "plain" });
+  expect(nowOf(of({ ...waiting, superseded: true }))).toEqual({ lead: "continued in another session", tone: "plain" });
   expect(glyphs).toEqual(["approval", "question", "plan", "error", "working", "turn", "interrupted", "idle", "ended"]);
 });
 

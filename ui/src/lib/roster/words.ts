@@ -123,6 +123,7 @@ const WANTS: ReadonlyMap<string, string> = new Map([
 export function nowOf(session: TrackedSession): Now {
   // Until then the person does not want to know the rest.
   if (session.snoozedUntil !== undefined) return { lead: `until ${clockWords(session.snoozedUntil)}`, tone: "plain" };
+  if (session.superseded === true) return { lead: "continued in another session", tone: "plain" };
   if (session.putAway === true) return { lead: "put away", tone: "plain" };
   switch (session.state) {
     case "waiting_for_approval":

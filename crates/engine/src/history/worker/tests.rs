@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use watchbill_core::history::{Exclude, HistorySettings, RecoverySettings};
+use watchbill_core::history::{Batch, BatchStatus, Ended, Exclude, HistorySettings, RecoverySettings};
 use watchbill_core::hook::HookOrigin;
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::{Millis, Timestamp};
@@ -248,4 +248,38 @@ fn the_first_line_is_stored_at_once_and_those_of_the_pause_behind_it_together() 
     worker.turn();
     assert_eq!(house.texts("s"), ["first", "second", "third"]);
     assert!(!worker.has_work());
+}
+
+#[test]
+fn what_is_stored_while_recovery_looks_is_looked_at_too() {
+    let house = House::new();
+    let mut worker = house.worker(&[]);
+    let batch = |id: &str, at: Timestamp| Batch {
+        started_at: Some(at),
+        last_activity_at: Some(at),
+        ended: Some(Ended { status: BatchStatus::Active, at, error: None }),
+        ..Batch::new(id.into())
+    };
+    let (long_ago, now) = (Timestamp::from_millis(1_000), crate::clock::Clock::now(&house.clock));
+    let store = |session: &str, batch: &Batch| {
+        house.with_store(|store| {
+            let mut step = store.step().unwrap();
+            let key = step.session_key(&SessionId::new(session)).unwrap();
+            step.merge_batch(key, None, batch).unwrap();
+            step.commit().unwrap();
+            key
+        })
+    };
+    store("killed", &batch("a", long_ago));
+    worker.recover_at = Some(now);
+    worker.turn();
+    assert_eq!(worker.recover_at, Some(now), "the look has begun");
+    house.says("s", "1", "words");
+    house.grown.add(vec![House::path("s")]);
+    worker.take(Task::Grown);
+    worker.turn();
+    assert_eq!(house.texts("s"), ["words"]);
+    worker.turn();
+    let every = worker.parts.recovery.every;
+    assert_eq!(worker.recover_at, Some(now + every), "a turn that was stored meanwhile may get stuck");
 }
