@@ -21,6 +21,7 @@ mod first_scan_thread;
 pub mod focus;
 mod folder_looks;
 pub mod folders;
+pub mod forget;
 pub mod handle;
 mod hears;
 pub mod history;

@@ -54,6 +54,8 @@ pub struct Persist {
     forgotten: write::Forgotten,
     /// Wishes that are fulfilled, by their names, as far as their files may still be there.
     fulfilled: BTreeSet<String>,
+    /// What the person has said of sessions that were removed is not in the store any more.
+    words_removed: bool,
 }
 
 impl Persist {
@@ -68,6 +70,7 @@ impl Persist {
             writes: false,
             forgotten: write::Forgotten::default(),
             fulfilled: BTreeSet::new(),
+            words_removed: false,
         };
         persist.try_open(mode);
         persist
@@ -106,7 +109,7 @@ impl Persist {
 
     fn opened(&mut self, store: Store) {
         self.writes = store.access() == Access::Writer;
-        self.forgotten = write::Forgotten::of(&store);
+        self.forgotten = write::Forgotten::of(&store).unwrap_or_default();
         let fulfilled = store.fact(WISHES).ok().flatten();
         self.fulfilled = fulfilled.and_then(|bytes| from_bytes(&bytes).ok()).unwrap_or_default();
         self.trouble = None;
@@ -216,22 +219,26 @@ impl Persist {
             return read;
         }
         let changes = engine.take_changes();
+        let removed = self.shelf.has_removed();
         // A failed attempt may have taken its time: not at every step. A clock that went back keeps nobody waiting.
         let later = self.again_at.is_some_and(|at| now < at && at.since(now) <= AGAIN);
-        if changes.is_empty() && (self.owed.is_empty() || later) {
+        if changes.is_empty() && (self.owed.is_empty() || later) && !removed {
             return read;
         }
         self.owed.merge(changes);
         if later {
             return read;
         }
-        let mut held = self.shelf.at_once("save");
-        if self.shelf.is_written_apart() {
+        let shelf = self.shelf();
+        let mut held = shelf.at_once("save");
+        if shelf.is_written_apart() {
             self.again_at = Some(now + APART);
             return read;
         }
         let stored = match &mut *held {
-            Some(store) => write::write(store, &self.owed, &self.forgotten, now),
+            Some(store) => self
+                .learn_of_removal(store, engine)
+                .and_then(|()| write::write(store, &self.owed, &self.forgotten, now)),
             None => return read,
         };
         drop(held);
@@ -257,6 +264,30 @@ impl Persist {
         }
         engine.note_store(self.trouble());
         read
+    }
+
+    /// Before anything is stored: another thread may have removed sessions, or let some be stored again.
+    fn learn_of_removal(&mut self, store: &Store, engine: &mut Engine) -> Result<(), StoreError> {
+        if !self.shelf.has_removed() {
+            return Ok(());
+        }
+        let forgotten = write::Forgotten::of(store)?;
+        engine.keep_anew(&self.forgotten.not_in(&forgotten));
+        self.forgotten = forgotten;
+        self.words_removed = true;
+        self.shelf.removal_is_known();
+        Ok(())
+    }
+
+    /// What the person has said, after sessions were removed with what was said of them; once, and not before everything
+    /// that was said since is stored.
+    pub fn words_left(&mut self) -> Option<Words> {
+        if !self.words_removed || self.owes() {
+            return None;
+        }
+        let words = self.words()?;
+        self.words_removed = false;
+        Some(words)
     }
 
     /// Another process wrote when this one started. It may have ended since.

@@ -286,12 +286,19 @@ impl Loop {
             self.store_trouble = trouble;
         }
         let began = persist.writes() && !wrote;
+        let words_left = persist.words_left();
         match &self.historian {
             Some(historian) if self.engine.reading && !read.is_empty() => historian.stored(),
             Some(historian) => historian.grown(read),
             None => {}
         }
-        if told {
+        let less_said = words_left.is_some();
+        if let Some(words) = words_left {
+            self.engine.restore_words(words);
+            // What is stored again goes into the store with the next turn.
+            self.woken.notify_one();
+        }
+        if told || less_said {
             self.step(Input::Deadline);
         }
         self.answer_wishes(now);

@@ -12,7 +12,7 @@ use crate::cold::{Wants, look_with};
 use crate::engine::{Engine, Outlook, World};
 use crate::persist::Persist;
 use crate::settings::Settings;
-use crate::wishes::Wishes;
+use crate::wishes::{Wished, Wishes};
 
 /// How often an answer is looked for.
 const STEP: Duration = Duration::from_millis(10);
@@ -64,7 +64,7 @@ pub fn say_once(
     let wish = wishes.leave(&word, clock.now()).map_err(|error| unwritable(wishes.folder(), &error))?;
     for look_number in 1..=PATIENCE {
         if let Some(answer) = wishes.answered(&wish) {
-            return answer.map(|()| (engine, Fate::Stored));
+            return answer.map(|_| (engine, Fate::Stored));
         }
         if look_number % TAKE_OVER == 0 {
             // Whoever wrote may have ended, or was `index`, which hears nobody and ends soon.
@@ -92,9 +92,12 @@ fn store(
     let mut answers = Vec::new();
     for wish in waiting {
         let is_stored = persist.has_fulfilled(&wish.name);
-        let answer = match wish.word {
+        let answer = match wish.wished {
             _ if is_stored => Ok(()),
-            word => word.and_then(|word| engine.say(clock.now(), &word)).map(|_| fulfilled.push(wish.name)),
+            Ok(Wished::Said(word)) => engine.say(clock.now(), &word).map(|_| fulfilled.push(wish.name)),
+            // Whoever wants something forgotten becomes the writer in a moment.
+            Ok(Wished::Removed(_)) => continue,
+            Err(senseless) => Err(senseless),
         };
         answers.push((wish.path, answer));
     }
@@ -104,7 +107,7 @@ fn store(
         return Err(ApiError::new(ErrorCode::Unreadable, trouble.detail.to_string()));
     }
     for (wish, answer) in answers {
-        wishes.answer(&wish, answer);
+        wishes.answer(&wish, answer.map(|()| None));
     }
     wishes.tell(clock.now());
     Ok(())

@@ -1,4 +1,4 @@
-//! What people may ask of the store as a whole: its health, what was used, and to forget.
+//! What people may ask of the store as a whole: its health, and what was used.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -6,19 +6,16 @@ use std::path::{Path, PathBuf};
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
 use watchbill_core::transcript::record::Usage;
-use watchbill_hooks::places::Places;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::roster::Tokens;
-use watchbill_protocol::store::{ForgetReport, Stats, StatsRow, StoreHealth};
-use watchbill_store::forget::{Forget, Forgotten};
+use watchbill_protocol::store::{Stats, StatsRow, StoreHealth};
 use watchbill_store::stats::By;
-use watchbill_store::{Access, Mode, Store, StoreError};
+use watchbill_store::{Mode, Store, StoreError};
 use watchbill_watch::fs::Fs;
 use watchbill_watch::layout::Place;
 use watchbill_watch::scan::{Found, scan};
 
 use crate::archive::offer;
-use crate::persist::facts_without;
 use crate::settings::Settings;
 
 /// What is there and not stored yet.
@@ -229,116 +226,14 @@ fn tokens_of(usage: Usage) -> Tokens {
     }
 }
 
-/// What is to be forgotten.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ForgetWhat {
-    /// One session: its id, or the unique beginning of one.
-    Session(String),
-    /// Every session that has been silent since before this moment.
-    Before(Timestamp),
-}
-
-/// Removes sessions from the store for good, or with `dry_run` only says what would be removed.
-///
-/// # Errors
-/// When no such session is stored, another process writes the store, or it cannot be written.
-pub fn forget(
-    settings: &Settings,
-    what: &ForgetWhat,
-    dry_run: bool,
-    now: Timestamp,
-) -> Result<ForgetReport, ApiError> {
-    let data_dir = data_dir(settings)?;
-    let mode = if dry_run { Mode::Read } else { Mode::WriteOrRead };
-    if !data_dir.join(watchbill_store::DATABASE).exists() {
-        return Err(ApiError::new(ErrorCode::NotFound, "nothing is stored, so there is nothing to forget"));
-    }
-    let mut store = Store::open(data_dir, mode).map_err(|error| refusal(&error))?;
-    let what = match what {
-        ForgetWhat::Before(at) => Forget::Before(*at),
-        ForgetWhat::Session(asked) => Forget::Session(one_session(&store, asked)?),
-    };
-    if dry_run {
-        let would = store.would_forget(&what).map_err(|error| refusal(&error))?;
-        return Ok(report(would, 0, true));
-    }
-    if let Access::Reader { held_by } = store.access() {
-        let who = held_by.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"));
-        return Err(ApiError::new(
-            ErrorCode::Unsupported,
-            format!("{who} keeps the history up to date now, probably the window; quit it and try again"),
-        ));
-    }
-    let bytes = |store: &Store| store.totals().map_or(0, |totals| totals.bytes);
-    let before = bytes(&store);
-    let gone = forget_all_of(&mut store, data_dir, &what, now)?;
-    let freed = before.saturating_sub(bytes(&store));
-    Ok(report(gone, freed, false))
-}
-
-/// Also what no file would tell again, and what hooks have told lately. Those first: when this is cut short, the session
-/// is still stored, and can be named again.
-fn forget_all_of(
-    store: &mut Store,
-    data_dir: &Path,
-    what: &Forget,
-    now: Timestamp,
-) -> Result<Forgotten, ApiError> {
-    let sessions = store.would_forget(what).map_err(|error| refusal(&error))?.sessions;
-    let ids: Vec<SessionId> = sessions.iter().map(|id| SessionId::new(id)).collect();
-    let places = Places::new(data_dir);
-    watchbill_hooks::forget::forget(&places, &ids).map_err(|error| {
-        let folder = places.root().display();
-        let message =
-            format!("the hook events in {folder} cannot be rewritten, so nothing is forgotten: {error}");
-        ApiError::new(ErrorCode::Unreadable, message)
-    })?;
-    let rest = facts_without(store, &|id| sessions.iter().any(|gone| gone == id));
-    let forgotten = rest.and_then(|rest| {
-        if let Some((name, bytes)) = rest {
-            let mut step = store.step()?;
-            step.put_fact(name, &bytes)?;
-            step.commit()?;
-        }
-        store.forget(what, now)
-    });
-    forgotten.map_err(|error| refusal(&error))
-}
-
-/// Lets a session that was forgotten be stored again. Gives its id.
-///
-/// # Errors
-/// When it was not forgotten, another process writes the store, or it cannot be written.
-pub fn remember_again(settings: &Settings, asked: &str) -> Result<String, ApiError> {
-    let mut store = Store::open(data_dir(settings)?, Mode::WriteOrRead).map_err(|error| refusal(&error))?;
-    let forgotten = store.forgotten().map_err(|error| refusal(&error))?;
-    let begin: Vec<&SessionId> = forgotten.iter().filter(|id| id.as_str().starts_with(asked)).collect();
-    let session = match &begin[..] {
-        [one] if !asked.is_empty() => SessionId::clone(one),
-        [] => {
-            let message = format!("no forgotten session begins with `{asked}`");
-            return Err(ApiError::new(ErrorCode::NotFound, message));
-        }
-        _ => {
-            let message = format!("`{asked}` begins several forgotten sessions; name one of them");
-            return Err(ApiError::new(ErrorCode::Ambiguous, message));
-        }
-    };
-    let remembered = store.step().and_then(|mut step| {
-        step.remember_again(Some(&session))?;
-        step.commit()
-    });
-    remembered.map_err(|error| refusal(&error))?;
-    Ok(session.to_string())
-}
-
 /// The one session that begins so in the store, for when no transcript of it is there: a search may have named it.
 pub(crate) fn stored_alone(settings: &Settings, asked: &str) -> Option<SessionId> {
     let store = Store::open(settings.data_dir.as_deref()?, Mode::Read).ok()?;
     one_session(&store, asked).ok()
 }
 
-fn one_session(store: &Store, asked: &str) -> Result<SessionId, ApiError> {
+/// The one stored session that is meant by its id, or by the beginning of one.
+pub(crate) fn one_session(store: &Store, asked: &str) -> Result<SessionId, ApiError> {
     let begin = store.session_ids(asked, 2).map_err(|error| refusal(&error))?;
     match &begin[..] {
         [one] => Ok(SessionId::new(one)),
@@ -355,21 +250,8 @@ fn one_session(store: &Store, asked: &str) -> Result<SessionId, ApiError> {
     }
 }
 
-fn report(gone: Forgotten, freed_bytes: u64, dry_run: bool) -> ForgetReport {
-    ForgetReport {
-        sessions: gone.sessions,
-        files: gone.files,
-        prompts: gone.prompts,
-        tool_calls: gone.activities,
-        texts: gone.texts,
-        archived: gone.archived.len() as u64,
-        freed_bytes,
-        wiped_later: gone.wiped_later,
-        dry_run,
-    }
-}
-
-fn data_dir(settings: &Settings) -> Result<&Path, ApiError> {
+/// Where everything lies that is stored.
+pub(crate) fn data_dir(settings: &Settings) -> Result<&Path, ApiError> {
     settings.data_dir.as_deref().ok_or_else(|| {
         ApiError::new(ErrorCode::Unsupported, "no data folder is known; name one with --data-dir")
     })

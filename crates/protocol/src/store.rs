@@ -91,7 +91,7 @@ pub struct ForgetReport {
     pub archived: u64,
     /// Bytes that the store's files became smaller by.
     pub freed_bytes: u64,
-    /// The bytes are still in the file, since another process reads it; the next start takes them out.
+    /// The bytes are still in the file, since another process reads it; the next window or `index` takes them out.
     pub wiped_later: bool,
     /// Nothing was removed: this is what would have been.
     pub dry_run: bool,

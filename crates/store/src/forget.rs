@@ -32,7 +32,7 @@ pub struct Forgotten {
     pub texts: u64,
     /// Archived transcripts: names of the compressed files, relative to `archive/`.
     pub archived: Vec<String>,
-    /// The bytes are still in the database, since another process reads it. The next start wipes them.
+    /// The bytes are still in the database, since another process reads it. [`Store::finish_wiping`] wipes them.
     pub wiped_later: bool,
 }
 
@@ -124,7 +124,7 @@ impl Store {
         }
     }
 
-    /// Wipes now, or says that the next start will, since another process reads the database.
+    /// Wipes now, or says that it is still to be done, since another process reads the database.
     pub(crate) fn wipe_or_later(&mut self) -> Result<bool, StoreError> {
         match self.wipe() {
             Ok(()) => Ok(false),

@@ -7,11 +7,12 @@ use anyhow::bail;
 use watchbill_engine::Timestamp;
 use watchbill_engine::archive::with_archive;
 use watchbill_engine::clock::{Clock, SystemClock};
+use watchbill_engine::forget::{self, ForgetWhat};
 use watchbill_engine::handle::real_world;
 use watchbill_engine::index::{self, Indexed, Options};
 use watchbill_engine::search::Searcher;
 use watchbill_engine::settings::Settings;
-use watchbill_engine::stored::{self, ForgetWhat, StatsBy};
+use watchbill_engine::stored::{self, StatsBy};
 use watchbill_protocol::search::{IndexState, SearchQuery};
 use watchbill_protocol::store::IndexReport;
 
@@ -161,12 +162,12 @@ pub fn stats(
 /// Removes sessions from the store for good, after asking.
 ///
 /// # Errors
-/// When nothing fits, nobody may be asked, another process writes the store, or it cannot be written.
+/// When nothing fits, nobody may be asked, another process writes the store and does not answer, or it cannot be written.
 pub fn forget(global: &Global, wanted: &Forget) -> anyhow::Result<()> {
     let settings = stored_settings(global)?;
     if wanted.again {
         let session = wanted.session.as_deref().unwrap_or_default();
-        let remembered = stored::remember_again(&settings, session)?;
+        let remembered = forget::remember_again(&settings, session, SystemClock.now())?;
         return emit(&format!(
             "session {} is stored again from now on; `watchbill index` reads it\n",
             crate::paint::one_line(&remembered)
@@ -178,11 +179,11 @@ pub fn forget(global: &Global, wanted: &Forget) -> anyhow::Result<()> {
         (None, None) => bail!("name a session, or say --before when"),
     };
     let now = SystemClock.now();
-    let would = stored::forget(&settings, &what, true, now)?;
+    let would = forget::forget(&settings, &what, true, now)?;
     let report = if wanted.dry_run || would.sessions.is_empty() || !(wanted.yes || agreed(&would)?) {
         would
     } else {
-        stored::forget(&settings, &what, false, now)?
+        forget::forget(&settings, &what, false, now)?
     };
     emit(&if wanted.json { to_json(&report)? } else { render::history::forgotten(&report) })
 }

@@ -5,6 +5,8 @@
 mod demo;
 mod errors;
 mod faults;
+#[cfg(unix)]
+mod forget;
 mod history;
 mod hostile;
 mod interrupt;

@@ -147,6 +147,31 @@ impl Engine {
         self.dirty.extend(self.sessions.keys().cloned());
     }
 
+    /// These sessions are stored again, of which nothing is stored.
+    pub fn keep_anew(&mut self, sessions: &[SessionId]) {
+        for id in sessions {
+            let Some(session) = self.sessions.get(id) else { continue };
+            let Session { mains, agents, .. } = &**session;
+            let paths: Vec<PathBuf> =
+                mains.iter().chain(agents.keys()).map(|path| path.to_path_buf()).collect();
+            for path in paths {
+                self.take_up(&path);
+                if let Some(file) = self.files.get_mut(&path) {
+                    file.give_out_anew();
+                }
+                self.keeping.file(&path);
+            }
+            match self.views[1].roster.get(id) {
+                Some(row) => self.keeping.row(row),
+                None => drop(self.dirty.insert(id.clone())),
+            }
+        }
+        if !sessions.is_empty() {
+            self.keeping.markers();
+            self.keeping.links();
+        }
+    }
+
     /// Whether anybody keeps what changes.
     pub fn keeps(&self) -> bool {
         self.keeping.on

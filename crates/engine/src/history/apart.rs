@@ -1,10 +1,13 @@
-//! What takes the history's thread seconds: removing what is left out with its bytes, and making a damaged index anew. It is done by a
-//! connection of its own, so that nobody waits for the store meanwhile; and what went wrong is told.
+//! What takes the history's thread seconds: removing what is left out or to be forgotten with its bytes, and making a damaged
+//! index anew. It is done by a connection of its own, so that nobody waits for the store meanwhile; and what went wrong is told.
 
 use watchbill_core::time::Timestamp;
+use watchbill_protocol::error::{ApiError, ErrorCode};
 
 use super::worker::{Refusal, Worker, writer};
+use crate::forget::{self, Outcome, Removal};
 use crate::left_out;
+use crate::stored::refusal;
 
 /// What is known of damage to the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,6 +60,33 @@ impl Worker {
             self.index = None;
         }
         Ok(())
+    }
+
+    /// Forgets what is to be forgotten, and says what came of it.
+    pub(super) fn remove(&mut self, now: Timestamp) {
+        for (removal, told) in std::mem::take(&mut self.removals) {
+            told(self.carry_out(&removal, now));
+        }
+    }
+
+    fn carry_out(&mut self, removal: &Removal, now: Timestamp) -> Outcome {
+        let mut store = match self.parts.shelf.apart("history: forget") {
+            Ok(Some(store)) => store,
+            Ok(None) => return Err(ApiError::new(ErrorCode::Unreadable, "the store cannot be opened")),
+            Err(error) => return Err(refusal(&error)),
+        };
+        let outcome = forget::carry_out(&mut store, &self.parts.data_dir, removal, now);
+        // Also when it was cut short: some of it may be gone.
+        store.note_removal();
+        drop(store);
+        // What is known of files, and what was found to be archived, may be of what is gone.
+        self.index = None;
+        if self.archiving.take().is_some() {
+            self.archive_at = Some(now);
+        }
+        // A transcript that is stored again is behind.
+        self.everything |= matches!(removal, Removal::RememberAgain(_));
+        outcome
     }
 
     /// Says why the history is not kept, or that it is: once, however often the store refuses.

@@ -16,6 +16,7 @@ use watchbill_watch::fs::Fs;
 use super::grown::{Grown, Takes};
 use super::worker::Worker;
 use crate::clock::Clock;
+use crate::forget::{Outcome, Removal};
 use crate::hooks_in::HookMessage;
 use crate::persist::Shelf;
 use crate::settings::Settings;
@@ -42,6 +43,9 @@ pub struct HistorianParts {
     pub on_trouble: Box<dyn Fn() + Send>,
 }
 
+/// Takes what came of a removal.
+pub(crate) type Told = Box<dyn FnOnce(Outcome) + Send>;
+
 /// What the thread is told.
 pub(super) enum Task {
     /// The first look is over: now the history is brought up to date.
@@ -51,6 +55,8 @@ pub(super) enum Task {
     /// Files have grown, and none were waiting to be taken.
     Grown,
     Heard(Vec<HookMessage>),
+    /// Somebody wants something forgotten, or stored again, and waits for what comes of it.
+    Remove(Removal, Told),
     /// Somebody has met damage in the index.
     Damaged,
     /// Other settings count from here on.
@@ -101,6 +107,13 @@ impl Historian {
         if !messages.is_empty() {
             self.tell(Task::Heard(messages));
         }
+    }
+
+    /// This is to be forgotten, or stored again. Who waits for it is given back where there is no thread to do it.
+    pub(crate) fn remove(&self, removal: Removal, told: Told) -> Result<(), Told> {
+        let task = Task::Remove(removal, told);
+        let Err(untold) = self.tasks.as_ref().map_or(Ok(()), |tasks| tasks.send(task)) else { return Ok(()) };
+        if let Task::Remove(_, told) = untold.0 { Err(told) } else { Ok(()) }
     }
 
     /// The index is to be looked through, and made anew if it is damaged.

@@ -15,12 +15,13 @@ use watchbill_watch::layout::{Place, below, classify};
 
 use super::apart::Damage;
 use super::grown::Takes;
-use super::historian::{HistorianParts, Task};
+use super::historian::{HistorianParts, Task, Told};
 use super::log::Log;
 use super::pace::Pace;
 use super::retry::Retry;
 use super::{HistoryIndex, IndexError, Recoverer};
 use crate::archive::Due;
+use crate::forget::Removal;
 use crate::hooks_in::HookMessage;
 
 /// Within a slice it is asked so often, by bytes, whether somebody waits for the store who must not be kept waiting.
@@ -42,6 +43,8 @@ pub(super) struct Worker {
     /// Older first, so that the newest texts are the last in the store.
     behind: VecDeque<PathBuf>,
     heard: Vec<HookMessage>,
+    /// What is to be forgotten, and who waits for that.
+    pub(super) removals: Vec<(Removal, Told)>,
     /// The store has refused, and is left alone for a while.
     pub(super) retry: Retry,
     /// The index is, or may be, damaged, and was not mended yet.
@@ -88,6 +91,7 @@ impl Worker {
             waiting: HashSet::new(),
             behind: VecDeque::new(),
             heard: Vec::new(),
+            removals: Vec::new(),
             retry: Retry::default(),
             damage: None,
             wrote: false,
@@ -139,6 +143,7 @@ impl Worker {
         match task {
             Task::Grown => self.takes.tell(),
             Task::Heard(messages) => self.heard.extend(messages),
+            Task::Remove(removal, told) => self.removals.push((removal, told)),
             Task::Damaged => self.damage = self.damage.or(Some(Damage::Suspected)),
             Task::Stored => {}
             Task::Settings(settings) => {
@@ -213,6 +218,8 @@ impl Worker {
     fn slice(&mut self) -> Result<(), Refusal> {
         let now = self.parts.clock.now();
         self.follow_clock(now);
+        // Somebody waits, and is to hear of a refusal at once.
+        self.remove(now);
         if self.retry.waits(now) {
             return Ok(());
         }

@@ -23,6 +23,8 @@ pub struct Shelf {
     urgent: AtomicUsize,
     /// Somebody writes by a connection of their own.
     apart: AtomicBool,
+    /// Whoever writes apart has removed sessions, or lets some be stored again, and the engine does not know yet.
+    removed: AtomicBool,
     /// Why the history is not kept, in words for the person.
     trouble: Mutex<Option<Arc<str>>>,
 }
@@ -32,6 +34,13 @@ pub struct Shelf {
 pub struct Apart<'s> {
     shelf: &'s Shelf,
     store: Store,
+}
+
+impl Apart<'_> {
+    /// Other sessions than before are not to be stored: whoever stores next looks which those are.
+    pub fn note_removal(&self) {
+        self.shelf.removed.store(true, Ordering::Release);
+    }
 }
 
 impl Deref for Apart<'_> {
@@ -101,6 +110,17 @@ impl Shelf {
     /// Whether somebody writes apart. To be asked while the store is held.
     pub fn is_written_apart(&self) -> bool {
         self.apart.load(Ordering::Acquire)
+    }
+
+    /// Whether other sessions than before are not to be stored. To be asked while the store is held, and nobody writes
+    /// apart.
+    pub fn has_removed(&self) -> bool {
+        self.removed.load(Ordering::Acquire)
+    }
+
+    /// It is known by now which those are.
+    pub fn removal_is_known(&self) {
+        self.removed.store(false, Ordering::Release);
     }
 
     /// Notes why the history is not kept, or that it is; says whether that is news.

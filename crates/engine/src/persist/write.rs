@@ -23,8 +23,16 @@ pub struct Forgotten(HashSet<SessionId>);
 
 impl Forgotten {
     /// As the store says.
-    pub fn of(store: &Store) -> Self {
-        Self(store.forgotten().unwrap_or_default().into_iter().collect())
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn of(store: &Store) -> Result<Self, StoreError> {
+        Ok(Self(store.forgotten()?.into_iter().collect()))
+    }
+
+    /// The sessions that are stored again, going by a later list.
+    pub fn not_in(&self, later: &Self) -> Vec<SessionId> {
+        self.0.difference(&later.0).cloned().collect()
     }
 
     fn is(&self, id: &str) -> bool {

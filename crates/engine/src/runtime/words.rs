@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use watchbill_core::person::Word;
 use watchbill_core::time::Timestamp;
@@ -11,9 +12,11 @@ use watchbill_watch::hints::Hint;
 
 use super::Loop;
 use super::hints::take_out;
+use crate::forget::Removal;
+use crate::history::historian::Told;
 use crate::input::Input;
 use crate::persist::Persist;
-use crate::wishes::Wishes;
+use crate::wishes::{Wished, Wishes};
 
 /// What came of a wish, and of which.
 pub(super) type Answered = (PathBuf, Result<(), ApiError>);
@@ -60,8 +63,17 @@ impl Loop {
     pub(super) fn take_wishes(&mut self) {
         // Before everything is read, a session may only seem to be unknown.
         let Some(wishes) = self.wishes.clone().filter(|_| !self.engine.reading) else { return };
-        let waiting = wishes.waiting();
+        let mut waiting = wishes.waiting();
         let writes = self.persist.as_ref().is_some_and(|persist| persist.writes());
+        if writes {
+            waiting.retain(|wish| match &wish.wished {
+                Ok(Wished::Removed(removal)) => {
+                    self.hand_on(&wishes, &wish.path, removal);
+                    false
+                }
+                _ => true,
+            });
+        }
         if !writes {
             let Some(words) = self.persist.as_mut().and_then(|persist| persist.words()) else { return };
             self.engine.restore_words(words);
@@ -78,9 +90,10 @@ impl Loop {
                 continue;
             }
             let is_stored = self.persist.as_ref().is_some_and(|persist| persist.has_fulfilled(&wish.name));
-            let answer = match wish.word {
+            let answer = match wish.wished {
                 _ if is_stored => Ok(()),
-                Ok(word) => self.engine.say(now, &word).map(|out| {
+                Ok(Wished::Removed(_)) => continue,
+                Ok(Wished::Said(word)) => self.engine.say(now, &word).map(|out| {
                     fulfilled.push(wish.name);
                     self.carry_out(out);
                 }),
@@ -103,6 +116,29 @@ impl Loop {
         }
     }
 
+    /// Has the history's thread forget something, which may take seconds, and answer.
+    fn hand_on(&self, wishes: &Wishes, wish: &Path, removal: &Removal) {
+        let given_up = wishes.is_given_up(wish, self.clock.now());
+        if !wishes.take_away(wish) || given_up {
+            return;
+        }
+        let (wishes, wish) = (wishes.clone(), wish.to_path_buf());
+        let (clock, woken) = (Arc::clone(&self.clock), Arc::clone(&self.woken));
+        let told = Box::new(move |outcome| {
+            wishes.answer(&wish, outcome);
+            wishes.tell(clock.now());
+            woken.notify_one();
+        });
+        let untold = match &self.historian {
+            Some(historian) => historian.remove(removal.clone(), told).err(),
+            None => Some(told as Told),
+        };
+        if let Some(told) = untold {
+            let message = "whoever keeps the history has no thread for it; quit that, and try again";
+            told(Err(ApiError::new(ErrorCode::Internal, message)));
+        }
+    }
+
     /// Tells other programs of what was said here, and what came of their wishes, once it is stored: to be told that it is
     /// done means that it stays.
     pub(super) fn answer_wishes(&mut self, now: Timestamp) {
@@ -112,7 +148,7 @@ impl Loop {
         let Some(wishes) = &self.wishes else { return };
         self.untold = false;
         for (wish, answer) in self.answers.drain(..) {
-            wishes.answer(&wish, answer);
+            wishes.answer(&wish, answer.map(|()| None));
         }
         wishes.tell(now);
     }

@@ -67,7 +67,7 @@ fn done_means_stored() {
         assert!(Instant::now() < end, "waited in vain for an answer");
         std::thread::sleep(Duration::from_millis(20));
     };
-    assert_eq!(answer, Ok(()));
+    assert_eq!(answer, Ok(None));
     assert_eq!(names(&data), ["by another program"]);
     assert!(wishes.waiting().is_empty());
 }

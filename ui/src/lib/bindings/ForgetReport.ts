@@ -33,7 +33,7 @@ archived: number,
  */
 freedBytes: number, 
 /**
- * The bytes are still in the file, since another process reads it; the next start takes them out.
+ * The bytes are still in the file, since another process reads it; the next window or `index` takes them out.
  */
 wipedLater: boolean, 
 /**

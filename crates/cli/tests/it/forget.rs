@@ -1,0 +1,241 @@
+//! What is forgotten while another process writes the store: that one removes it, says what it was, and does not store it
+//! again.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::program::{Said, run, watchbill};
+use crate::tree::{append, now, transcript};
+
+const GONE: &str = "aaaaaaaa-0000-4000-8000-000000000001";
+const STAYS: &str = "bbbbbbbb-0000-4000-8000-000000000002";
+
+/// A home with two sessions, each with a word of its own.
+struct Home(tempfile::TempDir);
+
+fn record(session: &str, words: &str) -> Value {
+    json!({
+        "type": "user", "uuid": format!("{session}{words}"), "timestamp": now().to_string(), "cwd": "/home/dev/work",
+        "sessionId": session, "message": {"role": "user", "content": words},
+    })
+}
+
+impl Home {
+    fn new() -> Self {
+        let home = Self(tempfile::tempdir().unwrap());
+        for (session, words) in [(GONE, "goneword at first"), (STAYS, "staysword at first")] {
+            transcript(&home.claude(), session, &[record(session, words)]);
+        }
+        home
+    }
+
+    fn claude(&self) -> PathBuf {
+        self.0.path().join(".claude")
+    }
+
+    fn data(&self) -> PathBuf {
+        self.0.path().join("data")
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = watchbill(self.0.path());
+        command.arg("--data-dir").arg(self.data()).args(words);
+        command
+    }
+
+    fn say(&self, words: &[&str]) -> Said {
+        run(&mut self.command(words))
+    }
+
+    fn out(&self, words: &[&str]) -> String {
+        let said = self.say(words);
+        assert_eq!((said.code, said.err.as_str()), (0, ""), "{words:?}");
+        said.out
+    }
+
+    fn json(&self, words: &[&str]) -> Value {
+        serde_json::from_str(&self.out(words)).unwrap()
+    }
+
+    /// Whether it is stored.
+    fn holds(&self, word: &str) -> bool {
+        let said = self.say(&["search", "--json", "--as-stored", word]);
+        // There may be no store yet.
+        let answer: Value = serde_json::from_str(&said.out).unwrap_or_default();
+        answer["hits"].as_array().is_some_and(|hits| !hits.is_empty())
+    }
+
+    /// The files of the data folder in which a word stands.
+    fn in_bytes(&self, word: &str) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        collect(&self.data(), word, &mut found);
+        found
+    }
+
+    fn adds(&self, session: &str, words: &str) {
+        let path = format!("projects/-home-dev-x/{session}.jsonl");
+        append(&self.claude(), Path::new(&path), &format!("{}\n", record(session, words)));
+    }
+}
+
+fn collect(folder: &Path, word: &str, found: &mut Vec<PathBuf>) {
+    for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        if path.is_dir() {
+            collect(&path, word, found);
+        } else if std::fs::read(&path).is_ok_and(|bytes| stands_in(&bytes, word)) {
+            found.push(path);
+        }
+    }
+}
+
+fn stands_in(bytes: &[u8], word: &str) -> bool {
+    bytes.windows(word.len()).any(|piece| piece == word.as_bytes())
+}
+
+fn until(what: &str, is: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !is() {
+        assert!(began.elapsed() < Duration::from_secs(120), "it never comes: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Another process, which writes.
+struct Writer {
+    child: Child,
+    events: Receiver<Value>,
+}
+
+impl Writer {
+    fn of(home: &Home) -> Self {
+        let mut child = home.command(&["watch", "--json"]).stdout(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let (sender, events) = channel();
+        std::thread::spawn(move || {
+            // The last line of one that is killed may be half of one.
+            let events = lines.map_while(Result::ok).filter_map(|line| serde_json::from_str(&line).ok());
+            events.take_while(|event: &Value| sender.send(event.clone()).is_ok()).for_each(drop);
+        });
+        let writer = Self { child, events };
+        until("both to be stored", || home.holds("goneword") && home.holds("staysword"));
+        writer
+    }
+
+    /// Waits for an event.
+    fn tells(&self, what: impl Fn(&Value) -> bool) {
+        while !what(&self.events.recv_timeout(Duration::from_secs(120)).expect("it says so")) {}
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn a_running_writer_forgets_for_others_and_says_what_it_removed() {
+    let home = Home::new();
+    let writer = Writer::of(&home);
+    home.out(&["chain", GONE, "--name", "gonename"]);
+    writer.tells(|event| event["updates"]["workChainName"] == "gonename");
+    until("the name to be stored", || !home.in_bytes("gonename").is_empty());
+    let would = home.json(&["forget", "--dry-run", "--json", &GONE[..8]]);
+    assert_eq!((&would["sessions"], &would["dryRun"]), (&json!([GONE]), &json!(true)));
+    assert!(home.holds("goneword"), "only said");
+
+    let gone = home.json(&["forget", "--yes", "--json", &GONE[..8]]);
+    let removed = json!({
+        "sessions": [GONE], "files": 1, "prompts": 1, "toolCalls": 0, "texts": 1, "archived": 0,
+        "freedBytes": gone["freedBytes"], "wipedLater": false, "dryRun": false,
+    });
+    assert_eq!(gone, removed);
+    for word in ["goneword", "gonename"] {
+        assert_eq!(home.in_bytes(word), Vec::<PathBuf>::new(), "{word}");
+    }
+    assert!(!home.holds("goneword") && home.holds("staysword"));
+    writer.tells(|event| event["updates"].get("workChainName").is_some_and(Value::is_null));
+
+    home.adds(GONE, "goneword again");
+    home.adds(STAYS, "staysword again");
+    until("what may be stored to be", || home.holds("staysword again"));
+    home.out(&["chain", STAYS, "--name", "staysname"]);
+    assert_eq!(home.in_bytes("goneword"), Vec::<PathBuf>::new(), "nothing of it is stored again");
+    assert_eq!(home.say(&["forget", "--yes", GONE]).code, 1, "nothing of it is stored");
+    let left = std::fs::read_dir(home.data().join("wishes")).unwrap().map(|entry| entry.unwrap().file_name());
+    assert_eq!(left.collect::<Vec<_>>(), ["heard"]);
+
+    home.out(&["forget", "--again", &GONE[..8]]);
+    until("it to be stored again", || {
+        home.holds("\"goneword again\"") && home.holds("\"goneword at first\"")
+    });
+    let before = home.json(&["forget", "--yes", "--json", "--before", "2099-01-01T00:00:00Z"]);
+    assert_eq!(before["sessions"], json!([GONE, STAYS]));
+    assert!(home.in_bytes("goneword").is_empty() && home.in_bytes("staysword").is_empty());
+}
+
+#[test]
+fn a_writer_that_is_killed_meanwhile_is_gone_on_for() {
+    for delay in [None, Some(0), Some(4), Some(8), Some(16), Some(32)] {
+        let home = Home::new();
+        let mut writer = Writer::of(&home);
+        let pid = rustix::process::Pid::from_child(&writer.child);
+        let wishes = home.data().join("wishes");
+        if delay.is_none() {
+            // It does not even begin.
+            rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
+        }
+        let mut forget = home.command(&["forget", "--yes", "--json", GONE]);
+        let forget = forget.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        match delay {
+            None => until("the wish to be left", || {
+                let mut left = std::fs::read_dir(&wishes).unwrap();
+                left.any(|file| file.unwrap().path().extension().is_some_and(|end| end == "wish"))
+            }),
+            Some(delay) => std::thread::sleep(Duration::from_millis(delay)),
+        }
+        writer.child.kill().unwrap();
+        writer.child.wait().unwrap();
+        let said = Said::from(forget.wait_with_output().unwrap());
+        assert_eq!((said.code, said.err.as_str()), (0, ""), "{delay:?}");
+        let gone: Value = serde_json::from_str(&said.out).unwrap();
+        assert_eq!((&gone["sessions"], &gone["texts"]), (&json!([GONE]), &json!(1)), "{delay:?}");
+        assert_eq!((&gone["wipedLater"], &gone["dryRun"]), (&json!(false), &json!(false)), "{delay:?}");
+        assert_eq!(home.in_bytes("goneword"), Vec::<PathBuf>::new(), "{delay:?}");
+        assert!(!home.holds("goneword") && home.holds("staysword"), "{delay:?}");
+    }
+}
+
+/// One of another version answers what it does not know as it answers all that makes no sense.
+#[test]
+fn a_writer_of_another_version_is_said_to_be_one() {
+    let home = Home::new();
+    let writer = Writer::of(&home);
+    let pid = rustix::process::Pid::from_child(&writer.child);
+    rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
+    let mut forget = home.command(&["forget", "--yes", GONE]);
+    let forget = forget.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let waiting = || {
+        let mut left =
+            std::fs::read_dir(home.data().join("wishes")).unwrap().map(|file| file.unwrap().path());
+        left.find(|path| path.extension().is_some_and(|end| end == "wish"))
+    };
+    until("the wish to be left", || waiting().is_some());
+    let wish = waiting().unwrap();
+    let answer =
+        json!({"Refused": {"code": "invalid", "message": "the wish makes no sense: unknown variant"}});
+    std::fs::write(wish.with_extension("part"), answer.to_string()).unwrap();
+    std::fs::rename(wish.with_extension("part"), wish.with_extension("answer")).unwrap();
+    std::fs::remove_file(&wish).unwrap();
+    let said = Said::from(forget.wait_with_output().unwrap());
+    assert_eq!((said.code, said.out.as_str()), (1, ""));
+    let pid = format!("process {}", writer.child.id());
+    assert!(said.err.contains(&pid) && said.err.contains("another version"), "{}", said.err);
+    assert!(home.holds("goneword"));
+}

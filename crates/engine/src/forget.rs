@@ -1,0 +1,327 @@
+//! Forgetting for good: done here where this process may write the store, and else by the one that does, which is asked by
+//! a wish (`wishes.rs`) and answers with what it has removed.
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use watchbill_core::ids::SessionId;
+use watchbill_core::time::Timestamp;
+use watchbill_hooks::places::Places;
+use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_protocol::store::ForgetReport;
+use watchbill_store::forget::{Forget, Forgotten};
+use watchbill_store::{Access, Mode, Store, StoreError};
+
+use crate::persist::facts_without;
+use crate::settings::Settings;
+use crate::stored::{data_dir, one_session, refusal};
+use crate::wishes::Wishes;
+
+/// How often an answer is looked for.
+const STEP: Duration = Duration::from_millis(20);
+/// After so many looks in vain, half a second: does the other process still write?
+const TAKE_OVER: u32 = 25;
+/// After so many, half a minute, nobody will begin with it any more: a first scan may last that long, and is shorter than
+/// [`crate::wishes::GIVEN_UP`].
+const BEGUN: u32 = 1_500;
+/// After so many, ten minutes, whoever has begun with it is left alone. Wiping the bytes out of some gigabytes takes one.
+const DONE: u32 = 30_000;
+
+/// What is to be forgotten.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ForgetWhat {
+    /// One session: its id, or the unique beginning of one.
+    Session(String),
+    /// Every session that has been silent since before this moment.
+    Before(Timestamp),
+}
+
+/// What is asked of whoever writes the store.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Removal {
+    /// This session is removed for good.
+    Forget(SessionId),
+    /// Every session that has been silent since before this moment is.
+    ForgetBefore(Timestamp),
+    /// A session that was removed may be stored again.
+    RememberAgain(SessionId),
+}
+
+/// What came of it: what was removed, if that was asked for.
+pub type Outcome = Result<Option<ForgetReport>, ApiError>;
+
+/// Removes sessions from the store for good, or with `dry_run` only says what would be removed. Where another process
+/// writes the store, that one is asked to, and waited for.
+///
+/// # Errors
+/// When no such session is stored, the store cannot be written, or whoever writes it does not answer; what that means is
+/// said.
+pub fn forget(
+    settings: &Settings,
+    what: &ForgetWhat,
+    dry_run: bool,
+    now: Timestamp,
+) -> Result<ForgetReport, ApiError> {
+    let data_dir = data_dir(settings)?;
+    let mode = if dry_run { Mode::Read } else { Mode::WriteOrRead };
+    if !data_dir.join(watchbill_store::DATABASE).exists() {
+        return Err(ApiError::new(ErrorCode::NotFound, "nothing is stored, so there is nothing to forget"));
+    }
+    let store = Store::open(data_dir, mode).map_err(|error| refusal(&error))?;
+    let removal = match what {
+        ForgetWhat::Before(at) => Removal::ForgetBefore(*at),
+        ForgetWhat::Session(asked) => Removal::Forget(one_session(&store, asked)?),
+    };
+    if dry_run {
+        return would(&store, &removal);
+    }
+    let done = done_by_whoever_writes(data_dir, store, &removal, now, BEGUN)?;
+    done.ok_or_else(|| ApiError::new(ErrorCode::Internal, "it is not known what was removed"))
+}
+
+/// Lets a session that was forgotten be stored again. Gives its id.
+///
+/// # Errors
+/// When it was not forgotten, the store cannot be written, or whoever writes it does not answer.
+pub fn remember_again(settings: &Settings, asked: &str, now: Timestamp) -> Result<String, ApiError> {
+    let data_dir = data_dir(settings)?;
+    let store = Store::open(data_dir, Mode::WriteOrRead).map_err(|error| refusal(&error))?;
+    let forgotten = store.forgotten().map_err(|error| refusal(&error))?;
+    let begin: Vec<&SessionId> = forgotten.iter().filter(|id| id.as_str().starts_with(asked)).collect();
+    let session = match &begin[..] {
+        [one] if !asked.is_empty() => SessionId::clone(one),
+        [] => {
+            let message = format!("no forgotten session begins with `{asked}`");
+            return Err(ApiError::new(ErrorCode::NotFound, message));
+        }
+        _ => {
+            let message = format!("`{asked}` begins several forgotten sessions; name one of them");
+            return Err(ApiError::new(ErrorCode::Ambiguous, message));
+        }
+    };
+    done_by_whoever_writes(data_dir, store, &Removal::RememberAgain(session.clone()), now, BEGUN)?;
+    Ok(session.to_string())
+}
+
+/// Carries it out, by a store that may be written.
+///
+/// # Errors
+/// When the store, or what hooks have told, cannot be written.
+pub fn carry_out(store: &mut Store, data_dir: &Path, removal: &Removal, now: Timestamp) -> Outcome {
+    let what = match removal {
+        Removal::RememberAgain(session) => {
+            let remembered = store.step().and_then(|mut step| {
+                step.remember_again(Some(session))?;
+                step.commit()
+            });
+            return remembered.map(|()| None).map_err(|error| refusal(&error));
+        }
+        Removal::Forget(session) => Forget::Session(session.clone()),
+        Removal::ForgetBefore(at) => Forget::Before(*at),
+    };
+    let bytes = |store: &Store| store.totals().map_or(0, |totals| totals.bytes);
+    let before = bytes(store);
+    let gone = forget_all_of(store, data_dir, &what, now)?;
+    let freed = before.saturating_sub(bytes(store));
+    Ok(Some(report(gone, freed, false)))
+}
+
+/// Also what no file would tell again, and what hooks have told lately. Those first: when this is cut short, the session
+/// is still stored, and can be named again.
+fn forget_all_of(
+    store: &mut Store,
+    data_dir: &Path,
+    what: &Forget,
+    now: Timestamp,
+) -> Result<Forgotten, ApiError> {
+    let sessions = store.would_forget(what).map_err(|error| refusal(&error))?.sessions;
+    let ids: Vec<SessionId> = sessions.iter().map(|id| SessionId::new(id)).collect();
+    let places = Places::new(data_dir);
+    watchbill_hooks::forget::forget(&places, &ids).map_err(|error| {
+        let folder = places.root().display();
+        let message =
+            format!("the hook events in {folder} cannot be rewritten, so nothing is forgotten: {error}");
+        ApiError::new(ErrorCode::Unreadable, message)
+    })?;
+    let rest = facts_without(store, &|id| sessions.iter().any(|gone| gone == id));
+    let forgotten = rest.and_then(|rest| {
+        if let Some((name, bytes)) = rest {
+            let mut step = store.step()?;
+            step.put_fact(name, &bytes)?;
+            step.commit()?;
+        }
+        store.forget(what, now)
+    });
+    forgotten.map_err(|error| refusal(&error))
+}
+
+fn would(store: &Store, removal: &Removal) -> Result<ForgetReport, ApiError> {
+    let what = match removal {
+        Removal::Forget(session) => Forget::Session(session.clone()),
+        Removal::ForgetBefore(at) => Forget::Before(*at),
+        Removal::RememberAgain(_) => return Ok(ForgetReport::default()),
+    };
+    store.would_forget(&what).map(|would| report(would, 0, true)).map_err(|error| refusal(&error))
+}
+
+/// `begun` is after how many looks it is given up, where nobody has begun with it.
+fn done_by_whoever_writes(
+    data_dir: &Path,
+    mut store: Store,
+    removal: &Removal,
+    now: Timestamp,
+    begun: u32,
+) -> Outcome {
+    let Access::Reader { held_by } = store.access() else {
+        return carry_out(&mut store, data_dir, removal, now);
+    };
+    let would = would(&store, removal)?;
+    // Whoever reads may keep the bytes from being wiped out.
+    drop(store);
+    let wishes = Wishes::open(data_dir).map_err(|error| unwritable(data_dir, &error))?;
+    let wish = wishes.leave_removal(removal, now).map_err(|error| unwritable(wishes.folder(), &error))?;
+    let writer = held_by.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"));
+    let nothing_done = || Err(unanswered(&writer));
+    for look in 1..=DONE {
+        if let Some(answer) = wishes.answered(&wish) {
+            return answer.map_err(|error| of_another_version(&writer, error));
+        }
+        if look % TAKE_OVER == 0 {
+            match Store::take_over(data_dir) {
+                Ok(None) => {}
+                Ok(Some(mut store)) => {
+                    wishes.take_away(&wish);
+                    return match wishes.answered(&wish) {
+                        Some(answer) => answer,
+                        None => go_on(&mut store, data_dir, removal, would, now),
+                    };
+                }
+                Err(error) => {
+                    wishes.take_away(&wish);
+                    return Err(refusal(&error));
+                }
+            }
+        }
+        // Once it is begun the wish is no longer there.
+        if look == begun && wishes.take_away(&wish) {
+            return nothing_done();
+        }
+        std::thread::sleep(STEP);
+    }
+    Err(ApiError::new(
+        ErrorCode::NotReady,
+        format!(
+            "{writer} keeps the history, has begun to remove it and is not done after ten minutes; it goes on without \
+             being waited for, and `watchbill forget --dry-run` says what is still stored"
+        ),
+    ))
+}
+
+/// The process that wrote has ended, perhaps in the midst of it. `would` is what there was before.
+fn go_on(
+    store: &mut Store,
+    data_dir: &Path,
+    removal: &Removal,
+    would: ForgetReport,
+    now: Timestamp,
+) -> Outcome {
+    let done = carry_out(store, data_dir, removal, now)?;
+    let is_left = |report: &ForgetReport| !report.sessions.is_empty() || would.sessions.is_empty();
+    if done.as_ref().is_none_or(is_left) {
+        return Ok(done);
+    }
+    // Its rows were gone already; their bytes may not be.
+    let wiped = store.finish_wiping().and_then(|()| store.is_to_be_wiped());
+    let wiped_later = wiped.map_err(|error: StoreError| refusal(&error))?;
+    Ok(Some(ForgetReport { wiped_later, dry_run: false, ..would }))
+}
+
+fn unanswered(writer: &str) -> ApiError {
+    let message = format!(
+        "nothing was changed: {writer} keeps the history up to date now, and does not answer; wait until it is done if it is \
+         `watchbill index`, or quit it, and try again"
+    );
+    ApiError::new(ErrorCode::NotReady, message)
+}
+
+/// What this version asks for always makes sense to itself.
+fn of_another_version(writer: &str, answer: ApiError) -> ApiError {
+    if answer.code != ErrorCode::Invalid {
+        return answer;
+    }
+    let message = format!(
+        "nothing was changed: {writer} keeps the history up to date now, and is a Watchbill of another version, which does not \
+         know how to forget for others; quit it and try again"
+    );
+    ApiError::new(ErrorCode::Unsupported, message)
+}
+
+fn unwritable(folder: &Path, error: &std::io::Error) -> ApiError {
+    let message = format!(
+        "nothing was changed: whoever keeps the history is told so by a file, and {} cannot be written: {error}; check who \
+         owns it, and the disk",
+        folder.display()
+    );
+    ApiError::new(ErrorCode::Unreadable, message)
+}
+
+fn report(gone: Forgotten, freed_bytes: u64, dry_run: bool) -> ForgetReport {
+    ForgetReport {
+        sessions: gone.sessions,
+        files: gone.files,
+        prompts: gone.prompts,
+        tool_calls: gone.activities,
+        texts: gone.texts,
+        archived: gone.archived.len() as u64,
+        freed_bytes,
+        wiped_later: gone.wiped_later,
+        dry_run,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a store that cannot be made is a failure")]
+
+    use super::*;
+
+    /// With one session.
+    fn store(folder: &Path) -> Store {
+        let mut store = Store::open(folder, Mode::WriteOrRead).unwrap();
+        let mut step = store.step().unwrap();
+        step.session_key(&SessionId::new("s")).unwrap();
+        step.commit().unwrap();
+        store
+    }
+
+    #[test]
+    fn what_nobody_begins_with_is_given_up_and_nothing_has_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let writer = store(folder.path());
+        let reader = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
+        let removal = Removal::Forget(SessionId::new("s"));
+        let now = Timestamp::from_millis(5);
+        let given_up =
+            done_by_whoever_writes(folder.path(), reader, &removal, now, TAKE_OVER + 1).unwrap_err();
+        let pid = format!("process {} ", std::process::id());
+        assert!(given_up.message.contains(&pid), "{}", given_up.message);
+        assert_eq!(writer.session_ids("s", 2).unwrap(), ["s"]);
+        let wishes = Wishes::open(folder.path()).unwrap();
+        assert!(wishes.waiting().is_empty(), "nobody does it later");
+    }
+
+    #[test]
+    fn who_goes_on_for_another_one_says_what_there_was_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = store(folder.path());
+        let removal = Removal::Forget(SessionId::new("s"));
+        let before = would(&store, &removal).unwrap();
+        let now = Timestamp::from_millis(5);
+        for part in ["nothing was done", "everything was, and not said"] {
+            let done = go_on(&mut store, folder.path(), &removal, before.clone(), now).unwrap().unwrap();
+            assert_eq!((done.sessions, done.dry_run), (vec!["s".to_owned()], false), "{part}");
+        }
+        assert_eq!(store.forgotten().unwrap(), [SessionId::new("s")]);
+    }
+}
