@@ -169,7 +169,7 @@ pub fn forget(global: &Global, wanted: &Forget) -> anyhow::Result<()> {
         let session = wanted.session.as_deref().unwrap_or_default();
         let remembered = forget::remember_again(&settings, session, SystemClock.now())?;
         return emit(&format!(
-            "session {} is stored again from now on; `watchbill index` reads it\n",
+            "session {} is stored again from now on; an open window reads it at once, `watchbill index` otherwise\n",
             crate::paint::one_line(&remembered)
         ));
     }

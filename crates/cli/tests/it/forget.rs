@@ -198,6 +198,7 @@ fn a_writer_that_is_killed_meanwhile_is_gone_on_for() {
                 let mut left = std::fs::read_dir(&wishes).unwrap();
                 left.any(|file| file.unwrap().path().extension().is_some_and(|end| end == "wish"))
             }),
+            // Nothing is waited for: it chooses the moment of the kill, and what is asserted holds at each.
             Some(delay) => std::thread::sleep(Duration::from_millis(delay)),
         }
         writer.child.kill().unwrap();
