@@ -10,7 +10,10 @@ import { MockHost } from "../lib/host/mock/mock";
 import { RosterModel } from "../lib/roster/roster.svelte";
 import Menu from "./roster/Menu.svelte";
 import Row from "./roster/Row.svelte";
+import { Opened } from "../lib/timeline/opened.svelte";
+import { TimelineModel } from "../lib/timeline/timeline.svelte";
 import Entry from "./timeline/Entry.svelte";
+import Timeline from "./timeline/Timeline.svelte";
 
 afterEach(cleanup);
 
@@ -98,4 +101,15 @@ test("the menu mutes for an hour, then says until when and takes it back", async
   expect(left).toBeLessThanOrEqual(3_600_000);
   await choose(/Unmute alerts \(muted until \d\d:\d\d\)/);
   expect(model.roster.mutedUntil).toBeUndefined();
+});
+
+test("who has walked on does not stay, and who looks on does", async () => {
+  for (const wanted of [false, true]) {
+    const model = new TimelineModel(new MockHost({ rows: [] }), "s");
+    const { unmount } = render(Timeline, { model, opened: new Opened(), head: "s", wanted });
+    expect(await model.viewer.stays()).toBe(true);
+    const walksOn = model.viewer.stays();
+    unmount();
+    expect([await walksOn, await model.viewer.stays()]).toEqual([false, false]);
+  }
 });

@@ -5,7 +5,7 @@ import type { TimelineItem } from "../bindings/TimelineItem";
 import { type Host, reasonOf } from "../host/host";
 import { Moves } from "./moves";
 import { PAGE, pageOf, Pages } from "./pages";
-import { lookedAt, NOBODY, type Viewer } from "./viewer";
+import { GONE, lookedAt, NOBODY, type Viewer } from "./viewer";
 
 /** Pages with unfinished tools that are asked for again when the session moves. */
 const UNFINISHED_PAGES = 4;
@@ -62,8 +62,8 @@ export class TimelineModel {
         this.counted = counted;
       }
       if (counted) return;
-      // To read and count keeps a processor busy, and who opens a session waits to see something.
-      await this.viewer.painted();
+      // To read and count keeps a processor busy: who opens a session waits to see something, and who walks on needs no more.
+      if (!(await this.viewer.stays())) return;
       const whole = ++this.#turn;
       await this.#receive(await this.#host.timeline(this.#sessionId, undefined, 2 * PAGE), whole);
     } catch (error) {
@@ -145,6 +145,8 @@ export class TimelineModel {
 
   async #refreshOnce(): Promise<void> {
     await this.#opened;
+    // To ask for any page has the whole read.
+    if (!this.counted && this.viewer === GONE) return;
     const pages = new Set<number>([this.#lastPage()]);
     for (const page of this.#pages.unfinished()) {
       if (pages.size > UNFINISHED_PAGES) break;

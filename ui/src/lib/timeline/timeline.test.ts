@@ -5,7 +5,7 @@ import type { Host } from "../host/host";
 import { endlessTimeline } from "../host/mock/timelines";
 import { PAGE } from "./pages";
 import { TimelineModel } from "./timeline.svelte";
-import { NOBODY } from "./viewer";
+import { GONE, NOBODY } from "./viewer";
 
 function hostOf(total: number, change: (item: TimelineItem) => TimelineItem = (item) => item) {
   const state = { total, change, asked: [] as string[], fail: "", chain: "w" };
@@ -302,16 +302,29 @@ const uncounted = () => {
 test("the whole of a long timeline is read when its end has been painted, and not before", async () => {
   const { state, host } = hostOf(1000);
   host.newestItems = async () => uncounted();
-  let painted: () => void = () => {};
+  let stay: (stays: boolean) => void = () => {};
   const model = new TimelineModel(host, "s");
-  model.viewer = { ...NOBODY, painted: () => new Promise((done) => (painted = done)) };
+  model.viewer = { ...NOBODY, stays: () => new Promise((done) => (stay = done)) };
   const opened = model.open();
   await vi.waitFor(() => expect(model.total).toBe(2));
   await new Promise((done) => setTimeout(done));
   expect([state.asked, model.counted]).toEqual([[], false]);
-  painted();
+  stay(true);
   await opened;
   expect([state.asked, model.counted, model.total]).toEqual([["s newest"], true, 1000]);
+});
+
+test("the whole of a long timeline is not read for somebody who has walked on", async () => {
+  const { state, host } = hostOf(1000);
+  host.newestItems = async () => uncounted();
+  const model = new TimelineModel(host, "s");
+  model.viewer = GONE;
+  const opened = model.open();
+  // The session has gone on meanwhile.
+  model.refresh();
+  await opened;
+  await new Promise((done) => setTimeout(done));
+  expect([state.asked, model.total, model.counted]).toEqual([[], 2, false]);
 });
 
 test("newest items that come after a page did change nothing", async () => {

@@ -4,8 +4,8 @@ import type { TimelineItem } from "../bindings/TimelineItem";
 import type { Moves } from "./moves";
 
 export interface Viewer {
-  /** Resolves when what has come has been painted, or nobody can see it. */
-  painted(): Promise<void>;
+  /** Resolves when what has come has been painted and looked at for a moment: whether they are still there. */
+  stays(): Promise<boolean>;
   /** Resolves when the view may be moved: nobody holds it. */
   free(): Promise<void>;
   /** The first and the last item in sight; nothing where those at the end are meant, whichever they are. */
@@ -14,7 +14,10 @@ export interface Viewer {
   moved(moves: Moves, total: number): void;
 }
 
-export const NOBODY: Viewer = { painted: async () => {}, free: async () => {}, inSight: () => undefined, moved: () => {} };
+export const NOBODY: Viewer = { stays: async () => true, free: async () => {}, inSight: () => undefined, moved: () => {} };
+
+/** They have gone on to something else. */
+export const GONE: Viewer = { ...NOBODY, stays: async () => false };
 
 /**
  * What is in sight, where it is now. The answer that tells of a move is mostly of the newest items: those that are looked
@@ -49,4 +52,11 @@ export function nextPainting(): Promise<void> {
     setTimeout(done, NO_FRAME);
     requestAnimationFrame(() => setTimeout(done));
   });
+}
+
+/** Who stays for so long, in milliseconds, has not just walked past. */
+export const REST = 150;
+
+export function after(milliseconds: number): Promise<void> {
+  return new Promise((done) => setTimeout(done, milliseconds));
 }
