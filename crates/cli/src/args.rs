@@ -10,7 +10,8 @@ pub use hooks::{HooksCommand, SettingsPlace, SettingsScope};
 
 /// See every coding-agent session on this machine, what each is doing, and which one needs you.
 ///
-/// Reads the agent's own files and never writes to them. Works without the window running.
+/// Reads the agent's own files, and writes to none of them but its settings, when you install hooks. Works without the
+/// window running.
 #[derive(Debug, Parser)]
 #[command(name = "watchbill", version, max_term_width = 100)]
 pub struct Cli {
@@ -31,9 +32,13 @@ pub struct Global {
     #[arg(long = "claude-dir", value_name = "DIR", global = true)]
     pub claude_dirs: Vec<PathBuf>,
     /// Folder for Watchbill's own files [env: WATCHBILL_DATA_DIR]
+    ///
+    /// Without it: the platform's data folder, `watchbill` in ~/.local/share on Linux.
     #[arg(long, value_name = "DIR", global = true)]
     pub data_dir: Option<PathBuf>,
     /// Configuration file [env: WATCHBILL_CONFIG]
+    ///
+    /// Without it: `watchbill/config.toml` in the platform's configuration folder, which need not be there.
     #[arg(long, value_name = "FILE", global = true)]
     pub config: Option<PathBuf>,
     /// Colours in the output; NO_COLOR is respected
@@ -133,6 +138,8 @@ pub enum Command {
     /// read first.
     Search(Search),
     /// Bring the stored history up to date
+    ///
+    /// While the window or `watch` runs, that one does it: this waits until everything that is there now is stored.
     Index {
         /// Print JSON
         #[arg(long)]
@@ -271,7 +278,7 @@ pub struct Search {
     #[arg(long)]
     pub json: bool,
     /// How many places at most
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     pub limit: u32,
     /// Only in projects whose folder has this in its path
     #[arg(long, value_name = "P")]

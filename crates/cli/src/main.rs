@@ -20,12 +20,15 @@ fn main() -> std::process::ExitCode {
         return std::process::ExitCode::SUCCESS;
     }
     let cli = args::Cli::parse();
+    // Which part of the program warns is nothing to a person; whoever asks for logs wants to know.
+    let with_parts = std::env::var_os("WATCHBILL_LOG").is_some();
     let logs = tracing_subscriber::EnvFilter::try_from_env("WATCHBILL_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
     tracing_subscriber::fmt()
         .with_env_filter(logs)
         .with_writer(std::io::stderr)
         .with_ansi(std::io::stderr().is_terminal())
+        .with_target(with_parts)
         .without_time()
         .init();
     match commands::run(cli) {

@@ -102,6 +102,20 @@ pub fn cut(text: &str, width: usize) -> String {
     out
 }
 
+/// The end of `text`, in `width` columns, with an ellipsis where something is missing before it, and filled with spaces: of a
+/// path the last part says most.
+pub fn fit_end(text: &str, width: usize) -> String {
+    if !is_wider(text, width) {
+        return fit(text, width);
+    }
+    let (mut room, mut from) = (width.saturating_sub(1), text.len());
+    for (at, c) in text.char_indices().rev() {
+        let Some(left) = room.checked_sub(c.width().unwrap_or(0)) else { break };
+        (room, from) = (left, at);
+    }
+    fit(&format!("…{}", &text[from..]), width)
+}
+
 /// `line` in lines of at most `width` columns, broken at spaces where there are any. What the line is indented by
 /// stays in front of its first part only.
 pub fn wrap(line: &str, width: usize) -> Vec<String> {
@@ -150,6 +164,17 @@ pub fn age(millis: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_what_is_too_long_the_end_can_be_kept() {
+        assert_eq!(fit_end("/home/dev/api", 13), "/home/dev/api");
+        assert_eq!(fit_end("/home/dev/api", 15), "/home/dev/api  ");
+        assert_eq!(fit_end("/home/dev/api", 8), "…dev/api");
+        assert_eq!(fit_end("/home/日本語", 6), "…本語 ", "no sign is cut in two");
+        assert_eq!(fit_end("/home", 0), "");
+        let long = "/home".repeat(1 << 20);
+        assert_eq!(fit_end(&long, 6), "…/home", "and the rest is not measured over and over");
+    }
 
     #[test]
     fn nothing_that_steers_a_terminal_gets_through() {

@@ -100,9 +100,11 @@ fn a_need_moves_the_row_when_it_counts_and_not_before() {
 
 #[test]
 fn what_waits_and_is_put_away_or_goes_on_elsewhere_rests() {
-    for (state, kind) in
-        [(State::WaitingForApproval, StateKind::Permission), (State::WaitingForInput, StateKind::Error)]
-    {
+    for (state, kind) in [
+        (State::WaitingForApproval, StateKind::Permission),
+        (State::WaitingForInput, StateKind::Error),
+        (State::WaitingForInput, StateKind::TurnEnded),
+    ] {
         let waits = row("a", state, Some(kind), 1);
         let by = Supersession { by: SessionId::new("b"), at: None };
         assert_ne!(group_of(&waits), Group::Idle);

@@ -20,6 +20,7 @@ use watchbill_watch::scan::{Found, scan};
 use crate::engine::World;
 use crate::left_out::is_told_of;
 use crate::settings::Settings;
+use crate::size;
 
 /// Files that are packed for an estimate.
 const SAMPLES: usize = 8;
@@ -109,6 +110,17 @@ impl Fs for ArchivedFs {
         }
     }
 
+    fn open_again(&self, path: &Path, named: &FileStat) -> io::Result<Box<dyn ReadAt>> {
+        match self.real.open_again(path, named) {
+            Err(error) if is_gone(&error) => self.open(path),
+            other => other,
+        }
+    }
+
+    fn close_unread(&self) {
+        self.real.close_unread();
+    }
+
     fn list(&self, dir: &Path) -> io::Result<Vec<Name>> {
         self.real.list(dir)
     }
@@ -178,15 +190,14 @@ pub struct Offer {
 
 impl std::fmt::Display for Offer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let megabytes = |bytes: u64| bytes.div_ceil(1_000_000);
         write!(
             f,
-            "the agent removes transcripts after {} days; to keep these {} files ({} MB) would take about {} MB: \
+            "the agent removes transcripts after {} days; to keep {} ({}) would take about {}: \
              `enabled = true` under [archive] in the configuration file",
             self.cleanup_days,
-            self.files,
-            megabytes(self.bytes),
-            megabytes(self.expected)
+            if self.files == 1 { "this one file".to_owned() } else { format!("these {} files", self.files) },
+            size::in_words(self.bytes),
+            size::in_words(self.expected)
         )
     }
 }

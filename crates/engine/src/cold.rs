@@ -11,6 +11,7 @@ use crate::input::{Input, Output};
 use crate::persist::Persist;
 use crate::settings::Settings;
 use crate::transcripts::{Loaded, Terms};
+use watchbill_core::time::Timestamp;
 use watchbill_store::Mode;
 use watchbill_watch::hints::Hint;
 
@@ -59,7 +60,9 @@ pub fn look_and_keep(
     let mut engine = look_beside(settings, world, outlook, clock, Some(&mut persist), Wants::None, loaded);
     persist.save(&mut engine, clock.now());
     while engine.owes_rows() {
-        engine.step(clock.now(), Input::Deadline);
+        let now = clock.now();
+        let out = engine.step(now, Input::Deadline);
+        read_on(&mut engine, now, out);
         persist.save(&mut engine, clock.now());
     }
 }
@@ -126,33 +129,43 @@ fn look_beside(
     if reads {
         engine.rows_may_differ();
     }
-    let mut out = Vec::new();
-    engine.read_registries(&mut out);
+    let mut again = Vec::new();
+    engine.read_registries(&mut again);
     if let Some(data_dir) = engine.settings.data_dir.clone().filter(|_| outlook.live) {
         // After the registry, which knows the processes; what `watch` hears is what was kept.
-        engine.step(now, Input::Hooks(crate::hears::recent(&data_dir, now)));
+        again.extend(engine.step(now, Input::Hooks(crate::hears::recent(&data_dir, now))));
     }
-    let mut again = Vec::new();
     if outlook.until.is_none() {
         // Companions say nothing about the past, since what they say has no time; neither does what is known already.
-        again = engine.step(now, Input::Found(scan.found));
+        again.extend(engine.step(now, Input::Found(scan.found)));
     }
     again.extend(engine.step(now, Input::ScanEnded(scan.problems)));
+    if engine.is_waking() {
+        again.extend(engine.step(now, Input::Wake(usize::MAX)));
+    }
+    read_on(&mut engine, now, again);
+    for _ in 0..PATIENCE {
+        let Some(retry) = engine.next_retry() else { break };
+        std::thread::sleep(clock.until(retry));
+        let now = outlook.until.unwrap_or_else(|| clock.now());
+        let out = engine.step(now, Input::Deadline);
+        read_on(&mut engine, now, out);
+    }
+    engine
+}
+
+/// Reads what a step has asked to be read again: the rest of a long file, or one of which nothing that was kept could be
+/// used when its row was made, which any step may find.
+fn read_on(engine: &mut Engine, now: Timestamp, mut out: Vec<Output>) {
     loop {
-        let more = again.drain(..).filter_map(|output| match output {
+        let more = out.drain(..).filter_map(|output| match output {
             Output::Again(paths) => Some(paths),
             _ => None,
         });
         let more: BTreeSet<Hint> = more.flatten().map(Hint::File).collect();
         if more.is_empty() {
-            break;
+            return;
         }
-        again = engine.step(now, Input::Hints(more));
+        out = engine.step(now, Input::Hints(more));
     }
-    for _ in 0..PATIENCE {
-        let Some(retry) = engine.next_retry() else { break };
-        std::thread::sleep(clock.until(retry));
-        engine.step(outlook.until.unwrap_or_else(|| clock.now()), Input::Deadline);
-    }
-    engine
 }

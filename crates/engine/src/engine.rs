@@ -241,6 +241,7 @@ impl Engine {
             Input::Loaded(batch) => self.take_batch(batch, &mut out),
             Input::Found(found) => self.reconcile(found, &mut out),
             Input::ScanEnded(problems) => self.end_first_scan(problems, &mut out),
+            Input::Wake(most) => self.wake(most, &mut out),
             Input::Rescanned(found) => self.take_rescan(found, &mut out),
             Input::ProcessEnded(pid) => {
                 let change = self.registry.recheck(pid, &*self.world.processes);
@@ -279,7 +280,7 @@ impl Engine {
     }
 
     /// One view as subscribers are to see it; `all` with superseded, ended and long idle sessions, which is complete
-    /// when the first look is over, or after [`Engine::wake_all`].
+    /// when the first look is over and nobody [is waking](Engine::is_waking) any more, or after [`Engine::wake_all`].
     pub fn current(&self, all: bool) -> Current<'_> {
         Current {
             revision: self.revision,

@@ -10,12 +10,13 @@ use watchbill_core::time::Timestamp;
 use watchbill_hooks::places::Places;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::store::ForgetReport;
+pub use watchbill_store::forget::Stage;
 use watchbill_store::forget::{Forget, Forgotten};
 use watchbill_store::{Access, Mode, Store, StoreError};
 
 use crate::persist::facts_without;
 use crate::settings::Settings;
-use crate::stored::{data_dir, one_session, refusal};
+use crate::stored::{ambiguous, data_dir, one_session, refusal};
 use crate::wishes::Wishes;
 
 /// How often an answer is looked for.
@@ -48,11 +49,20 @@ pub enum Removal {
     RememberAgain(SessionId),
 }
 
+/// Who is at it, and how far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Doing {
+    /// This process.
+    Here(Stage),
+    /// Another one, where known this one: how far it is nobody knows.
+    Elsewhere(Option<u32>),
+}
+
 /// What came of it: what was removed, if that was asked for.
 pub type Outcome = Result<Option<ForgetReport>, ApiError>;
 
 /// Removes sessions from the store for good, or with `dry_run` only says what would be removed. Where another process
-/// writes the store, that one is asked to, and waited for.
+/// writes the store, that one is asked to, and waited for. `tell` is told how far it is.
 ///
 /// # Errors
 /// When no such session is stored, the store cannot be written, or whoever writes it does not answer; what that means is
@@ -62,6 +72,7 @@ pub fn forget(
     what: &ForgetWhat,
     dry_run: bool,
     now: Timestamp,
+    tell: &mut dyn FnMut(Doing),
 ) -> Result<ForgetReport, ApiError> {
     let data_dir = data_dir(settings)?;
     let mode = if dry_run { Mode::Read } else { Mode::WriteOrRead };
@@ -76,7 +87,7 @@ pub fn forget(
     if dry_run {
         return would(&store, &removal);
     }
-    let done = done_by_whoever_writes(data_dir, store, &removal, now, BEGUN)?;
+    let done = done_by_whoever_writes(data_dir, store, &removal, now, BEGUN, tell)?;
     done.ok_or_else(|| ApiError::new(ErrorCode::Internal, "it is not known what was removed"))
 }
 
@@ -88,41 +99,45 @@ pub fn remember_again(settings: &Settings, asked: &str, now: Timestamp) -> Resul
     let data_dir = data_dir(settings)?;
     let store = Store::open(data_dir, Mode::WriteOrRead).map_err(|error| refusal(&error))?;
     let forgotten = store.forgotten().map_err(|error| refusal(&error))?;
-    let begin: Vec<&SessionId> = forgotten.iter().filter(|id| id.as_str().starts_with(asked)).collect();
+    let mut begin: Vec<&str> = forgotten.iter().map(SessionId::as_str).collect();
+    begin.retain(|id| id.starts_with(asked));
     let session = match &begin[..] {
-        [one] if !asked.is_empty() => SessionId::clone(one),
+        _ if asked.is_empty() => return Err(ApiError::new(ErrorCode::NotFound, "no session was named")),
+        [one] => SessionId::new(one),
         [] => {
             let message = format!("no forgotten session begins with `{asked}`");
             return Err(ApiError::new(ErrorCode::NotFound, message));
         }
-        _ => {
-            let message = format!("`{asked}` begins several forgotten sessions; name one of them");
-            return Err(ApiError::new(ErrorCode::Ambiguous, message));
-        }
+        // An id may begin another one.
+        several if several.contains(&asked) => SessionId::new(asked),
+        several => return Err(ambiguous(asked, "forgotten", several)),
     };
-    done_by_whoever_writes(data_dir, store, &Removal::RememberAgain(session.clone()), now, BEGUN)?;
+    let removal = Removal::RememberAgain(session.clone());
+    done_by_whoever_writes(data_dir, store, &removal, now, BEGUN, &mut |_| ())?;
     Ok(session.to_string())
 }
 
-/// Carries it out, by a store that may be written.
+/// Carries it out, by a store that may be written. `tell` is told how far it is.
 ///
 /// # Errors
 /// When the store, or what hooks have told, cannot be written.
-pub fn carry_out(store: &mut Store, data_dir: &Path, removal: &Removal, now: Timestamp) -> Outcome {
+pub fn carry_out(
+    store: &mut Store,
+    data_dir: &Path,
+    removal: &Removal,
+    now: Timestamp,
+    tell: &mut dyn FnMut(Stage),
+) -> Outcome {
     let what = match removal {
         Removal::RememberAgain(session) => {
-            let remembered = store.step().and_then(|mut step| {
-                step.remember_again(Some(session))?;
-                step.commit()
-            });
-            return remembered.map(|()| None).map_err(|error| refusal(&error));
+            return store.remember_again(Some(session)).map(|_| None).map_err(|error| refusal(&error));
         }
         Removal::Forget(session) => Forget::Session(session.clone()),
         Removal::ForgetBefore(at) => Forget::Before(*at),
     };
     let bytes = |store: &Store| store.totals().map_or(0, |totals| totals.bytes);
     let before = bytes(store);
-    let gone = forget_all_of(store, data_dir, &what, now)?;
+    let gone = forget_all_of(store, data_dir, &what, now, tell)?;
     let freed = before.saturating_sub(bytes(store));
     Ok(Some(report(gone, freed, false)))
 }
@@ -134,6 +149,7 @@ fn forget_all_of(
     data_dir: &Path,
     what: &Forget,
     now: Timestamp,
+    tell: &mut dyn FnMut(Stage),
 ) -> Result<Forgotten, ApiError> {
     let sessions = store.would_forget(what).map_err(|error| refusal(&error))?.sessions;
     let ids: Vec<SessionId> = sessions.iter().map(|id| SessionId::new(id)).collect();
@@ -151,7 +167,7 @@ fn forget_all_of(
             step.put_fact(name, &bytes)?;
             step.commit()?;
         }
-        store.forget(what, now)
+        store.forget(what, now, tell)
     });
     forgotten.map_err(|error| refusal(&error))
 }
@@ -172,9 +188,10 @@ fn done_by_whoever_writes(
     removal: &Removal,
     now: Timestamp,
     begun: u32,
+    tell: &mut dyn FnMut(Doing),
 ) -> Outcome {
     let Access::Reader { held_by } = store.access() else {
-        return carry_out(&mut store, data_dir, removal, now);
+        return carry_out(&mut store, data_dir, removal, now, &mut |stage| tell(Doing::Here(stage)));
     };
     let would = would(&store, removal)?;
     // Whoever reads may keep the bytes from being wiped out.
@@ -183,6 +200,7 @@ fn done_by_whoever_writes(
     let wish = wishes.leave_removal(removal, now).map_err(|error| unwritable(wishes.folder(), &error))?;
     let writer = held_by.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"));
     let nothing_done = || Err(unanswered(&writer));
+    tell(Doing::Elsewhere(held_by));
     for look in 1..=DONE {
         if let Some(answer) = wishes.answered(&wish) {
             return answer.map_err(|error| of_another_version(&writer, error));
@@ -194,7 +212,7 @@ fn done_by_whoever_writes(
                     wishes.take_away(&wish);
                     return match wishes.answered(&wish) {
                         Some(answer) => answer,
-                        None => go_on(&mut store, data_dir, removal, would, now),
+                        None => go_on(&mut store, data_dir, removal, would, now, tell),
                     };
                 }
                 Err(error) => {
@@ -225,8 +243,9 @@ fn go_on(
     removal: &Removal,
     would: ForgetReport,
     now: Timestamp,
+    tell: &mut dyn FnMut(Doing),
 ) -> Outcome {
-    let done = carry_out(store, data_dir, removal, now)?;
+    let done = carry_out(store, data_dir, removal, now, &mut |stage| tell(Doing::Here(stage)))?;
     let is_left = |report: &ForgetReport| !report.sessions.is_empty() || would.sessions.is_empty();
     if done.as_ref().is_none_or(is_left) {
         return Ok(done);
@@ -302,8 +321,10 @@ mod tests {
         let reader = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
         let removal = Removal::Forget(SessionId::new("s"));
         let now = Timestamp::from_millis(5);
-        let given_up =
-            done_by_whoever_writes(folder.path(), reader, &removal, now, TAKE_OVER + 1).unwrap_err();
+        let given_up = {
+            let (folder, at_most) = (folder.path(), TAKE_OVER + 1);
+            done_by_whoever_writes(folder, reader, &removal, now, at_most, &mut |_| ()).unwrap_err()
+        };
         let pid = format!("process {} ", std::process::id());
         assert!(given_up.message.contains(&pid), "{}", given_up.message);
         assert_eq!(writer.session_ids("s", 2).unwrap(), ["s"]);
@@ -319,7 +340,10 @@ mod tests {
         let before = would(&store, &removal).unwrap();
         let now = Timestamp::from_millis(5);
         for part in ["nothing was done", "everything was, and not said"] {
-            let done = go_on(&mut store, folder.path(), &removal, before.clone(), now).unwrap().unwrap();
+            let done = {
+                let done = go_on(&mut store, folder.path(), &removal, before.clone(), now, &mut |_| ());
+                done.unwrap().unwrap()
+            };
             assert_eq!((done.sessions, done.dry_run), (vec!["s".to_owned()], false), "{part}");
         }
         assert_eq!(store.forgotten().unwrap(), [SessionId::new("s")]);

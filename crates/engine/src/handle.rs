@@ -20,7 +20,8 @@ use watchbill_protocol::search::{SearchAnswer, SearchQuery};
 use watchbill_protocol::settings::ArchiveOffer;
 use watchbill_protocol::why::Why;
 use watchbill_terminal::Seat;
-use watchbill_watch::fs::{Fs, StdFs};
+use watchbill_watch::KeptOpen;
+use watchbill_watch::fs::Fs;
 use watchbill_watch::process::SystemProcesses;
 
 use crate::archive::with_archive;
@@ -44,7 +45,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The real file system and the real processes.
 pub fn real_world() -> World {
-    World { fs: Arc::new(StdFs), processes: Arc::new(SystemProcesses::new()) }
+    World { fs: Arc::new(KeptOpen::default()), processes: Arc::new(SystemProcesses::new()) }
 }
 
 /// A running engine. Clones share it; it stops when [`Handle::stop`] is called or the last clone is gone.
@@ -73,7 +74,7 @@ impl Drop for Stopper {
 /// Starts the engine on the real world.
 ///
 /// # Errors
-/// When the system gives no thread or no event loop.
+/// When the system gives no thread.
 pub fn start(settings: Settings) -> std::io::Result<Handle> {
     let world = with_archive(real_world(), &settings);
     start_in(settings, world, Arc::new(SystemClock), None, Arc::new(Notify::new()))
@@ -82,7 +83,7 @@ pub fn start(settings: Settings) -> std::io::Result<Handle> {
 /// Starts the engine on a world of choice; `source` replaces the system's.
 ///
 /// # Errors
-/// When the system gives no thread or no event loop.
+/// When the system gives no thread.
 pub fn start_in(
     settings: Settings,
     world: World,
@@ -94,10 +95,9 @@ pub fn start_in(
     let fs = Arc::clone(&world.fs);
     let kept = Arc::new(settings.clone());
     let parts = Parts { settings, world, clock, inbox, sender: sender.clone(), source, woken };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let thread = std::thread::Builder::new().name("watchbill-engine".into()).spawn(move || {
-        runtime.block_on(async move { Loop::begin(parts).run().await });
-    })?;
+    let thread = std::thread::Builder::new()
+        .name("watchbill-engine".into())
+        .spawn(move || Loop::begin(parts).run())?;
     Ok(Handle {
         inbox: sender.clone(),
         fs,
@@ -306,7 +306,7 @@ impl Handle {
     /// # Errors
     /// When a filter makes no sense, or the store cannot be read.
     pub fn search(&self, asked: &SearchQuery) -> Result<SearchAnswer, ApiError> {
-        let answer = self.searcher.search(&*self.fs, asked);
+        let answer = self.searcher.search(&*self.fs, &self.settings().history, asked);
         if self.searcher.has_met_damage() {
             let _ = self.inbox.send(Message::IndexDamaged);
         }

@@ -1,5 +1,6 @@
 //! The engine's ear for hook events: opened while the loop runs, and a look into what was kept for whoever looks once.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -140,8 +141,11 @@ pub fn recent(data_dir: &Path, now: Timestamp) -> Vec<HookMessage> {
     };
     if let Err(error) =
         journal::latest(&places, LOOKED_THROUGH, &mut |envelope, payload| keep(&envelope, payload))
+        // Below what is no folder there is no journal; of that the store tells.
+        && error.kind() != io::ErrorKind::NotADirectory
     {
-        tracing::warn!(%error, "the journal of hook events cannot be read");
+        let journal = places.journal();
+        tracing::warn!(%error, journal = %journal.display(), "the journal of hook events cannot be read");
     }
     for folder in places.spools() {
         let spooled = spool::list(&folder).unwrap_or_default();

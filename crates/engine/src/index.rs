@@ -1,6 +1,7 @@
 //! Brings the store up to date with the transcripts, in one go and as fast as it can: `watchbill index`.
 
 mod ahead;
+mod awaited;
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -21,6 +22,8 @@ use crate::settings::Settings;
 use crate::stored::{ForgottenSessions, refusal};
 use crate::transcripts::Loaded;
 use crate::transcripts::beside::Beside;
+use ahead::Ahead;
+pub use awaited::wait;
 
 /// A transaction is ended after so many bytes of transcripts, or so many files: what an unclean exit costs at most, and
 /// what others wait for who look into a first index. With four times as many files they are refused, on a busy machine.
@@ -80,7 +83,14 @@ pub fn run(
     let data_dir = settings.data_dir.as_deref().ok_or_else(|| {
         ApiError::new(ErrorCode::Unsupported, "no data folder is known; name one with --data-dir")
     })?;
-    let mut store = Store::open(data_dir, Mode::WriteOrRead).map_err(|error| refusal(&error))?;
+    let mut store = match Store::open(data_dir, Mode::WriteOrRead) {
+        Ok(store) => store,
+        // Only who has to read meets these: the other one makes it at this moment.
+        Err(StoreError::BeingFilled { .. } | StoreError::Absent { .. }) => {
+            return Ok(Indexed::ByAnother { pid: watchbill_store::last_writer(data_dir) });
+        }
+        Err(error) => return Err(refusal(&error)),
+    };
     if let Access::Reader { held_by } = store.access() {
         return Ok(Indexed::ByAnother { pid: held_by });
     }
@@ -115,7 +125,9 @@ fn update(
     let problems = scan.problems.iter().filter(|problem| problem.kind != ProblemKind::Missing).count();
     let mut report = IndexReport { problems: problems as u64, ..IndexReport::default() };
     let forgotten = ForgottenSessions::of(store)?;
-    let is_wanted = |found: &Found| found.kind.is_transcript() && !forgotten.has(found);
+    let is_left_out = |found: &Found| settings.history.exclude.leaves_out(&found.path.to_string_lossy());
+    let is_wanted =
+        |found: &Found| found.kind.is_transcript() && !forgotten.has(found) && !is_left_out(found);
     let mut files: Vec<Found> = scan.found.into_iter().filter(is_wanted).collect();
     report.files = files.len() as u64;
     let known = known(store)?;
@@ -130,7 +142,8 @@ fn update(
         |found: &Found| if full { found.stat.len } else { found.stat.len.saturating_sub(stored(found)) };
     let total_bytes = files.iter().map(left).sum();
     let mut index = HistoryIndex::new(settings.history.clone(), store)?;
-    let mut run = Run { world, settings, known, full, total_bytes, report, progress, loaded: Vec::new() };
+    let ahead = Ahead::of(&settings.history.exclude, &files, known.keys());
+    let mut run = Run { world, settings, known, full, total_bytes, report, progress, ahead };
     if total_bytes > MANY {
         store.begin_many()?;
     }
@@ -139,9 +152,9 @@ fn update(
         store.end_many()?;
     }
     written?;
-    let Run { mut report, loaded, .. } = run;
+    let Run { mut report, ahead, .. } = run;
     report.cut_bytes = store.totals()?.cut_bytes.saturating_sub(cut_before);
-    Ok((report, loaded))
+    Ok((report, ahead.into_rest()))
 }
 
 /// What is stored of each file.
@@ -185,9 +198,8 @@ struct Run<'r> {
     full: bool,
     total_bytes: u64,
     report: IndexReport,
-    /// Files that the store did not know, folded for the engine from the same reading, of which only the engine can tell
-    /// whether anything is to be kept.
-    loaded: Vec<Loaded>,
+    /// Files that the store did not know, folded for the engine from the same reading.
+    ahead: Ahead<'r>,
     progress: &'r mut dyn FnMut(&Progress) -> bool,
 }
 
@@ -275,10 +287,10 @@ impl Run<'_> {
             if self.report.interrupted {
                 break;
             }
-            if let Some(mut loaded) = beside.and_then(Beside::finish) {
-                let exclude = &self.settings.history.exclude;
-                let stored = !skipped && ahead::store(&mut step, &mut loaded, exclude)?;
-                self.loaded.extend(Some(loaded).filter(|_| !stored));
+            match beside.and_then(Beside::finish) {
+                Some(loaded) if skipped => self.ahead.leave(loaded),
+                Some(loaded) => self.ahead.take(&mut step, loaded)?,
+                None => {}
             }
         }
         step.commit()

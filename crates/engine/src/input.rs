@@ -26,6 +26,8 @@ pub enum Input {
     Found(Vec<Found>),
     /// The first scan has ended, with what it could not look at.
     ScanEnded(Vec<Problem>),
+    /// So many of the sessions at rest may get their rows: there is time.
+    Wake(usize),
     /// A scan of everything that was asked for by [`Output::Rescan`].
     Rescanned(Scan),
     /// A process has ended; without an id, any may have.
@@ -63,6 +65,7 @@ impl Input {
             Self::Loaded(_) => "loaded files",
             Self::Found(_) => "found files",
             Self::ScanEnded(_) => "end of the scan",
+            Self::Wake(_) => "sessions at rest",
             Self::Rescanned(_) => "scan of everything",
             Self::ProcessEnded(_) => "end of a process",
             Self::Deadline => "deadline",

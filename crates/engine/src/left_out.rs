@@ -92,8 +92,14 @@ fn sessions(store: &Store, exclude: &Exclude, roots: &[PathBuf]) -> Result<BTree
     Ok(sessions)
 }
 
+/// What a transcript is, also one below a root at which nobody looks now: the rules count for everything that is stored.
 fn place(roots: &[PathBuf], path: &Path) -> Option<Place> {
-    let relative = roots.iter().find_map(|root| below(root, path))?;
+    let elsewhere = || {
+        let root =
+            path.ancestors().find(|folder| folder.file_name().is_some_and(|name| name == "projects"))?;
+        below(root.parent()?, path)
+    };
+    let relative = roots.iter().find_map(|root| below(root, path)).or_else(elsewhere)?;
     classify(relative).filter(Place::is_transcript)
 }
 

@@ -45,6 +45,7 @@ pub mod said;
 pub mod search;
 pub mod session;
 pub mod settings;
+pub mod size;
 pub mod source;
 pub mod stage;
 mod stall;

@@ -12,7 +12,7 @@ mod write;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use watchbill_core::ids::SessionId;
 use watchbill_core::person::Words;
@@ -35,6 +35,11 @@ const APART: Millis = Millis(100);
 /// Where another process writes, it is asked so often whether it still does, also when there is nothing to write: what
 /// agents do next is to be kept by somebody.
 const TAKE_OVER: Millis = Millis::from_secs(5);
+/// To try may mean to look through gigabytes, or to make an index anew for which there is no room: no more than such a part
+/// of the time is spent on it.
+const SHARE: i64 = 50;
+/// But then it is tried after so much time at the latest.
+const LATEST: Millis = Millis::from_secs(300);
 /// Name of the fact that holds what no file will tell again.
 const FACTS: &str = "facts";
 /// Name of the fact that says which wishes are fulfilled: a kill may come before their files are taken away.
@@ -49,6 +54,8 @@ pub struct Persist {
     trouble: Option<Problem>,
     /// When to try again.
     again_at: Option<Timestamp>,
+    /// How long it is left alone after it could not be opened to write.
+    pause: Millis,
     /// This process may write.
     writes: bool,
     forgotten: write::Forgotten,
@@ -56,6 +63,24 @@ pub struct Persist {
     fulfilled: BTreeSet<String>,
     /// What the person has said of sessions that were removed is not in the store any more.
     words_removed: bool,
+}
+
+/// A store of which it is known what is not to be put into it.
+struct Known {
+    store: Store,
+    forgotten: write::Forgotten,
+}
+
+impl Known {
+    /// Who cannot tell what was forgotten would store it again, and so may not write. To whoever only reads it is no matter.
+    fn of(store: Store) -> Result<Self, StoreError> {
+        store.wait_at_most(PATIENCE)?;
+        let forgotten = match store.access() {
+            Access::Writer => write::Forgotten::of(&store)?,
+            Access::Reader { .. } => write::Forgotten::default(),
+        };
+        Ok(Self { store, forgotten })
+    }
 }
 
 impl Persist {
@@ -67,6 +92,7 @@ impl Persist {
             owed: Changes::default(),
             trouble: None,
             again_at: None,
+            pause: TAKE_OVER,
             writes: false,
             forgotten: write::Forgotten::default(),
             fulfilled: BTreeSet::new(),
@@ -77,23 +103,28 @@ impl Persist {
     }
 
     fn try_open(&mut self, mode: Mode) {
-        let open = |mode| {
-            let store = Store::open(&self.folder, mode)?;
-            store.wait_at_most(PATIENCE).map(|()| store)
+        let open = |mode| Store::open(&self.folder, mode).and_then(Known::of);
+        let opened = match open(mode) {
+            // Damage that is met at the first look has been noted by now, and the next start puts it right: this one.
+            Err(StoreError::Damaged { .. }) if mode == Mode::WriteOrRead => open(mode),
+            other => other,
         };
-        match open(mode) {
-            Ok(store) => {
-                self.opened(store);
+        match opened {
+            Ok(known) => {
+                self.opened(known);
                 // Whoever only looks does not meet what keeps others from writing.
                 let obstacle = watchbill_store::obstacle(&self.folder).filter(|_| mode == Mode::Read);
                 self.trouble = obstacle.map(|error| self.problem(&error));
             }
-            // To one who only reads, no history is no trouble.
-            Err(StoreError::Absent { .. }) => {}
+            // To one who only reads, no history is no trouble, unless there can be none at all.
+            Err(StoreError::Absent { .. }) => {
+                let in_the_way = watchbill_store::in_the_way(&self.folder);
+                self.trouble = in_the_way.map(|error| self.problem(&error));
+            }
             Err(error) => {
                 let readable = Some(Mode::Read).filter(|_| mode == Mode::WriteOrRead && error.passes());
-                if let Some(Ok(store)) = readable.map(open) {
-                    self.opened(store);
+                if let Some(Ok(known)) = readable.map(open) {
+                    self.opened(known);
                 }
                 self.trouble = Some(self.problem(&error));
             }
@@ -102,14 +133,14 @@ impl Persist {
 
     fn try_take_over(&mut self) -> Result<bool, StoreError> {
         let Some(store) = Store::take_over(&self.folder)? else { return Ok(false) };
-        store.wait_at_most(PATIENCE)?;
-        self.opened(store);
+        let known = Known::of(store)?;
+        self.opened(known);
         Ok(true)
     }
 
-    fn opened(&mut self, store: Store) {
+    fn opened(&mut self, Known { store, forgotten }: Known) {
         self.writes = store.access() == Access::Writer;
-        self.forgotten = write::Forgotten::of(&store).unwrap_or_default();
+        self.forgotten = forgotten;
         let fulfilled = store.fact(WISHES).ok().flatten();
         self.fulfilled = fulfilled.and_then(|bytes| from_bytes(&bytes).ok()).unwrap_or_default();
         self.trouble = None;
@@ -225,6 +256,7 @@ impl Persist {
         if changes.is_empty() && (self.owed.is_empty() || later) && !removed {
             return read;
         }
+        let waited = !self.owed.is_empty();
         self.owed.merge(changes);
         if later {
             return read;
@@ -235,10 +267,16 @@ impl Persist {
             self.again_at = Some(now + APART);
             return read;
         }
+        if waited {
+            // What is excluded may be something else by now.
+            engine.leave_out(&mut self.owed);
+        }
         let stored = match &mut *held {
-            Some(store) => self
-                .learn_of_removal(store, engine)
-                .and_then(|()| write::write(store, &self.owed, &self.forgotten, now)),
+            Some(store) => self.learn_of_removal(store, engine).and_then(|()| {
+                let ours = |path: &str| engine.looks_at(Path::new(path));
+                let exclude = &engine.settings.history.exclude;
+                write::write(store, &self.owed, &self.forgotten, exclude, &ours, now)
+            }),
             None => return read,
         };
         drop(held);
@@ -292,10 +330,17 @@ impl Persist {
 
     /// Another process wrote when this one started. It may have ended since.
     fn take_over(&mut self, engine: &mut Engine, now: Timestamp) -> bool {
-        if self.again_at.is_some_and(|at| now < at && at.since(now) <= TAKE_OVER) {
+        if self.again_at.is_some_and(|at| now < at && at.since(now) <= self.pause) {
             return false;
         }
-        self.again_at = Some(now + TAKE_OVER);
+        let began = Instant::now();
+        let took_over = self.open_to_write(engine);
+        self.pause = pause_after(began.elapsed());
+        self.again_at = (!took_over).then_some(now + self.pause);
+        took_over
+    }
+
+    fn open_to_write(&mut self, engine: &mut Engine) -> bool {
         let reads = self.trouble.is_none() && self.shelf.at_once("take over").is_some();
         // Nothing is opened anew while the other one still writes.
         if reads && matches!(self.try_take_over(), Ok(false)) {
@@ -310,7 +355,6 @@ impl Persist {
             if let Some(words) = self.words() {
                 engine.restore_words(words);
             }
-            self.again_at = None;
         }
         engine.note_store(self.trouble());
         self.writes
@@ -323,5 +367,23 @@ impl Persist {
     fn problem_of(&self, detail: Arc<str>) -> Problem {
         let path = self.folder.join("watchbill.db");
         Problem { path: path.to_string_lossy().into(), kind: ProblemKind::Store, count: 1, detail }
+    }
+}
+
+/// How long the store is left alone after a try that took so long.
+fn pause_after(took: Duration) -> Millis {
+    let took = i64::try_from(took.as_millis()).unwrap_or(LATEST.0);
+    Millis(took.saturating_mul(SHARE)).clamp(TAKE_OVER, LATEST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_takes_long_to_try_is_tried_seldom() {
+        for (took, pause) in [(0, 5), (100, 5), (1_000, 50), (60_000, 300), (u64::MAX, 300)] {
+            assert_eq!(pause_after(Duration::from_millis(took)), Millis::from_secs(pause), "{took} ms");
+        }
     }
 }

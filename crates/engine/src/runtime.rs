@@ -1,12 +1,15 @@
 //! The loop itself, on a thread of its own: waits for hints, exits of processes, deadlines and
 //! questions, steps the engine, and serves the subscribers.
 
+mod catches_up;
 mod hints;
 mod messages;
+mod waits;
 mod words;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::{Notify, mpsc};
 use watchbill_core::problem::Problem;
@@ -27,12 +30,16 @@ use crate::message::Message;
 use crate::mute::MuteFile;
 use crate::persist::Persist;
 use crate::publish::{Served, Subscriber};
-use crate::rescans::{Asked, Rescans};
+use crate::rescans::Rescans;
 use crate::settings::Settings;
 use crate::source::{self, Source};
 use crate::stall::Watched;
 use crate::wishes::Wishes;
+use waits::{Waits, Woken};
 use words::Answered;
+
+/// So many sessions at rest get their rows between two looks at the hints: some milliseconds, also where they are stored.
+const WAKE: usize = 128;
 
 /// Where it is not known what may be stored, nothing is.
 fn mode_for(settings: &Settings) -> Mode {
@@ -85,6 +92,8 @@ pub(crate) struct Loop {
     read_all: bool,
     /// It had when the look began that is under way.
     had_read_all: bool,
+    /// All watches stand, and what was missed before is being made up for.
+    caught_up: bool,
     watch_problems: Vec<Problem>,
     /// What was last said of the store.
     store_trouble: Option<Problem>,
@@ -110,8 +119,8 @@ pub(crate) struct Parts {
 }
 
 impl Loop {
-    /// Installs the watches, then starts the first scan: never the other way round, so that nothing
-    /// falls between.
+    /// Has the watches installed, and starts the first scan meanwhile; what falls between is caught up with when the watches
+    /// stand.
     pub fn begin(parts: Parts) -> Self {
         let Parts { settings, world, clock, inbox, sender, source, woken } = parts;
         let mut source = source.unwrap_or_else(|| {
@@ -167,6 +176,7 @@ impl Loop {
             recent_limit: 0,
             read_all: false,
             had_read_all: false,
+            caught_up: false,
             watch_problems: Vec::new(),
             store_trouble: None,
             wishes: None,
@@ -177,7 +187,7 @@ impl Loop {
     }
 
     /// Runs until it is told to stop or every handle is gone.
-    pub async fn run(mut self) {
+    pub fn run(mut self) {
         let mut out = Vec::new();
         self.engine.read_registries(&mut out);
         self.carry_out(out);
@@ -187,40 +197,41 @@ impl Loop {
         self.step(Input::Attention(AttentionInput::Mute(muted)));
         self.watch_problems = self.problems();
         self.step(Input::Watching(self.watch_problems.clone()));
+        let waits = Waits::here();
         loop {
-            // While it is not known what may be stored nothing is, however late it is.
-            let certain = self.engine.settings.doubt.is_none();
-            let owed = self.persist.as_ref().filter(|_| certain).and_then(Persist::again_at);
-            let next = self.engine.next_deadline().into_iter().chain(self.serve_at).chain(owed).min();
-            let sleep = async {
-                match next {
-                    Some(at) => tokio::time::sleep(self.clock.until(at)).await,
-                    None => std::future::pending().await,
-                }
-            };
-            let go_on = !self.again.is_empty();
-            tokio::select! {
-                biased;
-                message = self.inbox.recv() => match message {
-                    None => return self.end(),
-                    Some(message) => {
-                        self.receive(message);
-                        if self.stopped {
-                            return self.end();
-                        }
-                        if self.engine.reading {
-                            // While there is always another file of the first scan, whoever works meanwhile would wait
-                            // for the last of them.
-                            self.take_hints();
-                        }
+            let at_most = self.patience();
+            match waits.wait(&mut self.inbox, &self.woken, at_most) {
+                Woken::Message(None) => return self.end(),
+                Woken::Message(Some(message)) => {
+                    self.receive(message);
+                    if self.stopped {
+                        return self.end();
                     }
-                },
-                () = self.woken.notified() => self.take_hints(),
-                () = std::future::ready(()), if go_on => self.take_hints(),
-                () = sleep => self.step(Input::Deadline),
+                    if self.engine.reading {
+                        // While there is always another file of the first scan, whoever works meanwhile would wait
+                        // for the last of them.
+                        self.take_hints();
+                    }
+                }
+                Woken::Bell => self.take_hints(),
+                Woken::Time if !self.again.is_empty() => self.take_hints(),
+                Woken::Time if self.engine.is_waking() => self.step(Input::Wake(WAKE)),
+                Woken::Time => self.step(Input::Deadline),
             }
             self.serve();
         }
+    }
+
+    /// How long nothing is to be done; `None`: until something is told.
+    fn patience(&self) -> Option<Duration> {
+        if !self.again.is_empty() || self.engine.is_waking() {
+            return Some(Duration::ZERO);
+        }
+        // While it is not known what may be stored nothing is, however late it is.
+        let certain = self.engine.settings.doubt.is_none();
+        let owed = self.persist.as_ref().filter(|_| certain).and_then(Persist::again_at);
+        let next = self.engine.next_deadline().into_iter().chain(self.serve_at).chain(owed).min();
+        next.map(|at| self.clock.until(at))
     }
 
     /// What the last messages have changed and what is still owed to the store is stored, if that is possible by now.
@@ -326,17 +337,6 @@ impl Loop {
         let out = self.engine.step(self.clock.now(), input);
         drop(watched);
         self.carry_out(out);
-    }
-
-    /// Has everything scanned on another thread; where there is none, here.
-    fn rescan(&mut self) {
-        let now = self.clock.now();
-        match self.rescans.ask(&self.engine.settings.roots) {
-            Asked::Begun => (self.had_read_all, self.look_began) = (self.read_all, now),
-            // What the one under way has passed already may have changed.
-            Asked::Later => {}
-            Asked::Here(found) => self.take_rescan(found, true, now),
-        }
     }
 
     fn carry_out(&mut self, out: Vec<Output>) {

@@ -12,6 +12,7 @@ use crate::cold::{Wants, look_with};
 use crate::engine::{Engine, Outlook, World};
 use crate::persist::Persist;
 use crate::settings::Settings;
+use crate::stored::refusal;
 use crate::wishes::{Wished, Wishes};
 
 /// How often an answer is looked for.
@@ -47,6 +48,9 @@ pub fn say_once(
     let folder = settings.data_dir.clone().ok_or_else(|| {
         ApiError::new(ErrorCode::Unsupported, "no data folder is known; name one with --data-dir")
     })?;
+    if let Some(error) = watchbill_store::in_the_way(&folder) {
+        return Err(refusal(&error));
+    }
     let wishes = Wishes::open(&folder).map_err(|error| unwritable(&folder, &error))?;
     let look = |persist: &mut Persist| {
         look_with(settings.clone(), world.clone(), Outlook::LIVE, clock, Some(persist), Wants::All)

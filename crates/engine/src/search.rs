@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
+use watchbill_core::history::HistorySettings;
 use watchbill_core::ids::{ChainId, SessionId};
 use watchbill_core::time::Timestamp;
 use watchbill_protocol::error::{ApiError, ErrorCode};
@@ -17,7 +18,7 @@ use watchbill_store::{Mode, Store, StoreError};
 use watchbill_watch::fs::Fs;
 
 use crate::settings::Settings;
-use crate::stored::{lag, refusal};
+use crate::stored::{SHOWN, ambiguous, lag, refusal};
 
 /// Hits of an answer, where nobody said how many.
 const USUAL: u32 = 20;
@@ -52,11 +53,17 @@ impl Searcher {
         }
     }
 
-    /// Answers a question. Nothing that is typed is an error; that nothing is stored yet is an answer.
+    /// Answers a question. Nothing that is typed is an error; that nothing is stored yet is an answer. `history` says what
+    /// is not to be stored now.
     ///
     /// # Errors
     /// When a filter makes no sense, or the store cannot be read.
-    pub fn search(&self, fs: &dyn Fs, asked: &SearchQuery) -> Result<SearchAnswer, ApiError> {
+    pub fn search(
+        &self,
+        fs: &dyn Fs,
+        history: &HistorySettings,
+        asked: &SearchQuery,
+    ) -> Result<SearchAnswer, ApiError> {
         let data_dir = self.data_dir()?;
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let begun = Instant::now();
@@ -76,7 +83,7 @@ impl Searcher {
         };
         let (hits, more) = found?;
         let took_ms = (begun.elapsed().as_secs_f64() * 1e6).round() / 1e3;
-        let index = kept.state(&store, fs, &self.roots)?;
+        let index = kept.state(&store, fs, &self.roots, history)?;
         kept.store = Some(store);
         Ok(SearchAnswer { query: asked.query.clone(), hits, more, index, took_ms })
     }
@@ -99,13 +106,19 @@ impl Searcher {
 impl Kept {
     /// Whether all transcripts are stored. Looking at all of them takes longer than a search, so it is not done for
     /// each keystroke.
-    fn state(&mut self, store: &Store, fs: &dyn Fs, roots: &[PathBuf]) -> Result<IndexState, ApiError> {
+    fn state(
+        &mut self,
+        store: &Store,
+        fs: &dyn Fs,
+        roots: &[PathBuf],
+        history: &HistorySettings,
+    ) -> Result<IndexState, ApiError> {
         if let Some((at, state)) = self.looked
             && at.elapsed().as_millis() < FRESH
         {
             return Ok(state);
         }
-        let behind = lag(store, fs, roots).map_err(|error| refusal(&error))?;
+        let behind = lag(store, fs, roots, history).map_err(|error| refusal(&error))?;
         let state = if behind.files == 0 { IndexState::Current } else { IndexState::Behind };
         self.looked = Some((Instant::now(), state));
         Ok(state)
@@ -175,7 +188,7 @@ fn chain_sessions(store: &Store, chain: &str) -> Result<Result<Vec<SessionKey>, 
     if !keys.is_empty() {
         return Ok(Ok(keys));
     }
-    Ok(match &store.session_ids(chain, 2)?[..] {
+    Ok(match &store.session_ids(chain, SHOWN + 1)?[..] {
         [one] => Ok(store.sessions_in_chain(one)?),
         [] => Err(ApiError::new(
             ErrorCode::NotFound,
@@ -183,10 +196,7 @@ fn chain_sessions(store: &Store, chain: &str) -> Result<Result<Vec<SessionKey>, 
                 "no stored session or work chain begins with `{chain}`; `watchbill roster --all` lists them"
             ),
         )),
-        _ => Err(ApiError::new(
-            ErrorCode::Ambiguous,
-            format!("`{chain}` begins several stored sessions; name one of them"),
-        )),
+        several => Err(ambiguous(chain, "stored", several)),
     })
 }
 

@@ -13,8 +13,8 @@ use crate::settings::{Settings, WatchSetting};
 
 /// A source of hints.
 pub trait Source: Send {
-    /// Waits until every watch stands.
-    fn ready(&self);
+    /// Whether every watch of the roots stands: nothing is missed from then on. Whoever takes hints is woken when it does.
+    fn stands(&self) -> bool;
     /// Everything that was hinted at since the last call.
     fn take(&self) -> BTreeSet<Hint>;
     /// What is wrong with the watching itself.
@@ -52,9 +52,16 @@ pub fn watch(settings: &Settings, wake: impl Fn() + Send + Sync + 'static) -> Ea
     Ears { roots: Watcher::start(&settings.roots, mode, move || told()), folders: None, mode, wake }
 }
 
-impl Source for Ears {
-    fn ready(&self) {
+impl Ears {
+    /// Waits until every watch of the roots stands.
+    pub fn ready(&self) {
         self.roots.ready();
+    }
+}
+
+impl Source for Ears {
+    fn stands(&self) -> bool {
+        self.roots.stands()
     }
 
     fn take(&self) -> BTreeSet<Hint> {
@@ -102,7 +109,9 @@ impl Source for Ears {
 
 /// The file system in memory puts its hints into a set by itself.
 impl Source for Arc<HintSet> {
-    fn ready(&self) {}
+    fn stands(&self) -> bool {
+        true
+    }
 
     fn take(&self) -> BTreeSet<Hint> {
         HintSet::take(self)

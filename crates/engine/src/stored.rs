@@ -3,8 +3,11 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
+use watchbill_core::history::HistorySettings;
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
+use watchbill_core::transcript::line_splitter::{LineSplitter, Split};
+use watchbill_core::transcript::parse::parse_line;
 use watchbill_core::transcript::record::Usage;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::roster::Tokens;
@@ -16,6 +19,7 @@ use watchbill_watch::layout::Place;
 use watchbill_watch::scan::{Found, scan};
 
 use crate::archive::offer;
+use crate::left_out::is_due;
 use crate::settings::Settings;
 
 /// What is there and not stored yet.
@@ -25,6 +29,10 @@ pub struct Lag {
     pub files: u64,
     /// Bytes in them that are still to be read.
     pub bytes: u64,
+    /// Files that the settings leave out, whole or in part: nobody is to read these for what is not stored of them.
+    pub left_out: u64,
+    /// The settings leave out something else than when the store was written.
+    pub exclude_changed: bool,
 }
 
 /// The sessions of which nothing is to be stored any more.
@@ -45,26 +53,69 @@ impl ForgottenSessions {
     }
 }
 
-/// Looks at every transcript: which of them have grown or changed since they were stored.
+/// Looks at every transcript: which of them have grown or changed since they were stored, or are to be read anew, since
+/// something of them was left out by other rules than those of now.
 ///
 /// # Errors
 /// When the store cannot be read.
-pub fn lag(store: &Store, fs: &dyn Fs, roots: &[PathBuf]) -> Result<Lag, StoreError> {
+pub fn lag(
+    store: &Store,
+    fs: &dyn Fs,
+    roots: &[PathBuf],
+    history: &HistorySettings,
+) -> Result<Lag, StoreError> {
     let mut known = HashMap::new();
     store.files(&mut |_, file| {
         known.insert(file.path, (file.cursor.size, file.cursor.offset));
     })?;
     let forgotten = ForgottenSessions::of(store)?;
-    let mut lag = Lag::default();
-    let found = scan(fs, roots).found;
-    for found in found.iter().filter(|found| found.kind.is_transcript() && !forgotten.has(found)) {
-        let (size, read) = known.get(&*found.path.to_string_lossy()).copied().unwrap_or_default();
-        if size != found.stat.len {
+    let partly = store.partly_left_out()?;
+    let mut lag = Lag { exclude_changed: is_due(store, history)?, ..Lag::default() };
+    let mut found = scan(fs, roots).found;
+    found.retain(|found| found.kind.is_transcript() && !forgotten.has(found));
+    let is_known = |found: &Found| known.contains_key(&*found.path.to_string_lossy());
+    let few = found.iter().filter(|found| !is_known(found)).count() <= FEW;
+    for found in &found {
+        let path = found.path.to_string_lossy();
+        if history.exclude.leaves_out(&path) {
+            lag.left_out += 1;
+            continue;
+        }
+        let partly = partly.contains(&*path);
+        let (size, read) = match lag.exclude_changed && partly {
+            true => (0, 0),
+            false => known.get(&*path).copied().unwrap_or_default(),
+        };
+        if size != found.stat.len && few && !is_known(found) && !has_records(fs, &found.path) {
+            // It is among the problems.
+        } else if size != found.stat.len {
             lag.files += 1;
             lag.bytes += found.stat.len.saturating_sub(read);
+        } else {
+            lag.left_out += u64::from(partly);
         }
     }
     Ok(lag)
+}
+
+/// So much of a file is looked into for something that is to be stored.
+const HEAD: usize = 64 << 10;
+/// Of more files than these it is taken for granted that each has something: to look into those of a first index takes long.
+pub(crate) const FEW: usize = 64;
+
+/// Whether there is anything in a file that the store does not know: of one that cannot be read, or holds no record, it will
+/// never know.
+pub(crate) fn has_records(fs: &dyn Fs, path: &Path) -> bool {
+    let Ok(file) = fs.open(path) else { return false };
+    let mut head = vec![0; HEAD];
+    let Ok(count) = file.read_at(&mut head, 0) else { return false };
+    let mut has = count == HEAD;
+    LineSplitter::default().push(&head[..count], &mut |split| {
+        if let Split::Line(line) = split {
+            has |= parse_line(line.bytes, &mut |_| ()).records > 0;
+        }
+    });
+    has
 }
 
 /// The health of the store in the data folder. Never an error: what is wrong is part of it.
@@ -76,10 +127,13 @@ pub fn health(settings: &Settings, fs: &dyn Fs) -> Option<StoreHealth> {
         exists: path.exists(),
         ..StoreHealth::default()
     };
-    if let Err(error) = examine(data_dir, settings, fs, &mut health)
-        && !matches!(error, StoreError::Absent { .. })
-    {
-        health.trouble = Some(error.to_string());
+    if let Err(error) = examine(data_dir, settings, fs, &mut health) {
+        // That nothing is stored yet is no trouble, unless nothing could be.
+        let trouble = match error {
+            StoreError::Absent { .. } => watchbill_store::obstacle(data_dir),
+            other => Some(other),
+        };
+        health.trouble = trouble.map(|error| error.to_string());
     }
     Some(health)
 }
@@ -92,7 +146,7 @@ fn examine(
 ) -> Result<(), StoreError> {
     let store = Store::open(data_dir, Mode::Read)?;
     let totals = store.totals()?;
-    let lag = lag(&store, fs, &settings.roots)?;
+    let lag = lag(&store, fs, &settings.roots, &settings.history)?;
     *health = StoreHealth {
         path: std::mem::take(&mut health.path),
         exists: true,
@@ -103,6 +157,8 @@ fn examine(
         texts: totals.texts,
         files_behind: lag.files,
         bytes_behind: lag.bytes,
+        files_left_out: lag.left_out,
+        exclude_changed: lag.exclude_changed,
         archived: totals.archived,
         archive_bytes: totals.archive_bytes,
         archive_offer: Some(offer(settings, fs))
@@ -234,20 +290,34 @@ pub(crate) fn stored_alone(settings: &Settings, asked: &str) -> Option<SessionId
 
 /// The one stored session that is meant by its id, or by the beginning of one.
 pub(crate) fn one_session(store: &Store, asked: &str) -> Result<SessionId, ApiError> {
-    let begin = store.session_ids(asked, 2).map_err(|error| refusal(&error))?;
+    let begin = store.session_ids(asked, SHOWN + 1).map_err(|error| refusal(&error))?;
     match &begin[..] {
+        // What is empty begins them all, and the only one there is may not be meant.
+        _ if asked.is_empty() => Err(ApiError::new(
+            ErrorCode::NotFound,
+            "no session was named; `watchbill roster --all` lists them",
+        )),
         [one] => Ok(SessionId::new(one)),
         // An id may begin another one.
-        [first, _] if first == asked => Ok(SessionId::new(first)),
+        [first, ..] if first == asked => Ok(SessionId::new(first)),
         [] => Err(ApiError::new(
             ErrorCode::NotFound,
             format!("no stored session begins with `{asked}`; `watchbill roster --all` lists them"),
         )),
-        _ => Err(ApiError::new(
-            ErrorCode::Ambiguous,
-            format!("`{asked}` begins several stored sessions; name one of them"),
-        )),
+        several => Err(ambiguous(asked, "stored", several)),
     }
+}
+
+/// So many of those that may be meant are named.
+pub(crate) const SHOWN: u32 = 5;
+
+/// Several sessions begin so, of which at most [`SHOWN`] and one more are `several`.
+pub(crate) fn ambiguous(asked: &str, what: &str, several: &[impl AsRef<str>]) -> ApiError {
+    let shown: Vec<&str> = several.iter().take(SHOWN as usize).map(AsRef::as_ref).collect();
+    let more = if several.len() > shown.len() { ", …" } else { "" };
+    let message =
+        format!("`{asked}` begins several {what} sessions: {}{more}; name one of them", shown.join(", "));
+    ApiError::new(ErrorCode::Ambiguous, message)
 }
 
 /// Where everything lies that is stored.

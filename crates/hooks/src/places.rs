@@ -58,6 +58,11 @@ impl Places {
         self.root.join("journal.lock")
     }
 
+    /// Which folders were made for the agent's settings, one a line, while hooks are installed in them.
+    pub fn made_folders(&self) -> PathBuf {
+        self.root.join("made-folders")
+    }
+
     /// One byte for each event that found no place: the spool was full beyond measure.
     pub fn dropped(&self) -> PathBuf {
         self.root.join("dropped")

@@ -6,6 +6,7 @@ use ts_rs::TS;
 /// `index --json`: what one run of bringing the store up to date did.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
 pub struct IndexReport {
     /// Transcript files that were looked at.
     pub files: u64,
@@ -25,6 +26,10 @@ pub struct IndexReport {
     pub cut_bytes: u64,
     /// The run was ended early; what it had read is kept, and the next one goes on from there.
     pub interrupted: bool,
+    /// Another process keeps the store up to date, and this run has waited for it: its id, where that is known. Records and
+    /// texts are not counted then, and bytes are those that it has read meanwhile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept_by: Option<u32>,
 }
 
 /// `stats --json`: what was used, by some key.
@@ -48,7 +53,7 @@ pub struct Stats {
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
 pub struct StatsRow {
-    /// The day (UTC, `2026-11-20`), the project, the model or the tool; empty in the sum.
+    /// The day (UTC, `2026-11-20`), the project's folder, the model or the tool; empty in the sum.
     pub key: String,
     /// Sessions that took part. In the sum only.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -122,6 +127,12 @@ pub struct StoreHealth {
     pub files_behind: u64,
     /// Bytes in them that are still to be read.
     pub bytes_behind: u64,
+    /// Transcript files that the settings leave out, whole or in part.
+    #[serde(default)]
+    pub files_left_out: u64,
+    /// The settings leave out something else than when the store was written; whoever writes it next carries that out.
+    #[serde(default)]
+    pub exclude_changed: bool,
     /// Archived transcripts.
     pub archived: u64,
     /// Bytes that the archive takes.

@@ -61,6 +61,14 @@ pub enum StoreError {
         /// The database or its folder.
         path: PathBuf,
     },
+    /// The data folder is not there, and none can be made where it should be.
+    #[error("the data folder {} cannot be made: {why}; name another one with --data-dir", .path.display())]
+    NoFolder {
+        /// The folder.
+        path: PathBuf,
+        /// What is in the way, with its path.
+        why: String,
+    },
     /// There is no database yet, and this process may not make one.
     #[error("there is no history yet: {} does not exist; `watchbill index` makes it", .path.display())]
     Absent {
@@ -169,6 +177,7 @@ impl StoreError {
                 | Self::BeingFilled { .. }
                 | Self::Full { .. }
                 | Self::ReadOnly { .. }
+                | Self::NoFolder { .. }
                 | Self::Io { .. }
         )
     }

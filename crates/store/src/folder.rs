@@ -2,7 +2,7 @@
 
 use std::fs::{self, OpenOptions};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::StoreError;
 
@@ -12,9 +12,38 @@ pub(crate) fn make(folder: &Path) -> Result<(), StoreError> {
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder).map_err(|e| StoreError::io(folder, e))?;
+    builder.create(folder).map_err(|e| unmade(folder, e))?;
     close(folder, 0o700);
     Ok(())
+}
+
+/// Why the folder cannot be made, by what the system said about it.
+fn unmade(folder: &Path, source: io::Error) -> StoreError {
+    if let io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded = source.kind() {
+        return StoreError::io(folder, source);
+    }
+    in_the_way(folder).unwrap_or_else(|| StoreError::NoFolder {
+        path: folder.to_owned(),
+        why: format!("nothing can be put into {} ({source})", nearest(folder).display()),
+    })
+}
+
+/// What lies where the data folder, or a folder above it, should be, and is none; `None` where nothing does. Such a folder can
+/// neither be there nor be made.
+pub fn in_the_way(data_dir: &Path) -> Option<StoreError> {
+    let there = nearest(data_dir);
+    let is_other = !there.is_dir() && there.symlink_metadata().is_ok();
+    is_other.then(|| StoreError::NoFolder {
+        path: data_dir.to_owned(),
+        why: format!("{} is no folder", there.display()),
+    })
+}
+
+/// The path, or what of those above it is there, whatever it is.
+fn nearest(path: &Path) -> PathBuf {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let there = path.ancestors().find(|path| path.symlink_metadata().is_ok());
+    there.unwrap_or(&path).to_owned()
 }
 
 /// Opens the file, made if it is not there, for the person alone (0600). None of SQLite's, for which there is
@@ -76,8 +105,11 @@ const ROOM: u64 = 64 << 10;
 /// `None` where nothing would. For whoever only looks, and is asked why nothing new is stored.
 pub fn obstacle(data_dir: &Path) -> Option<StoreError> {
     let database = data_dir.join(crate::open::DATABASE);
+    if let Some(error) = in_the_way(data_dir) {
+        return Some(error);
+    }
     if size(&database) == 0 {
-        return None;
+        return unmakeable(data_dir);
     }
     #[cfg(unix)]
     {
@@ -94,6 +126,22 @@ pub fn obstacle(data_dir: &Path) -> Option<StoreError> {
         let locked = fs::metadata(&database).is_ok_and(|found| found.permissions().readonly());
         locked.then_some(StoreError::ReadOnly { path: database })
     }
+}
+
+/// Why there is no data folder, if that is so and will stay so.
+#[cfg(unix)]
+fn unmakeable(data_dir: &Path) -> Option<StoreError> {
+    use rustix::fs::{Access, access};
+    let there = nearest(data_dir);
+    access(&there, Access::WRITE_OK).err().map(|error| {
+        let source = io::Error::from(error);
+        if data_dir.is_dir() { StoreError::io(data_dir, source) } else { unmade(data_dir, source) }
+    })
+}
+
+#[cfg(not(unix))]
+fn unmakeable(_: &Path) -> Option<StoreError> {
+    None
 }
 
 /// Moves a file, saying nothing about one that is not there.

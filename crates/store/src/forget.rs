@@ -17,6 +17,24 @@ pub enum Forget {
     Before(Timestamp),
 }
 
+/// How far a removal is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// So many of the sessions are removed, which is not for good yet.
+    Removing {
+        /// How many are.
+        done: usize,
+        /// Of how many.
+        all: usize,
+    },
+    /// Their bytes are taken out of the files. How long that takes grows with what stays.
+    Wiping,
+}
+
+/// The texts of so many sessions are removed at once: each statement writes out what the index has in memory, and to do so
+/// for each session made the whole removal of 10,000 take a quarter longer.
+const AT_ONCE: usize = 128;
+
 /// What was removed, or would be.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Forgotten {
@@ -74,27 +92,40 @@ impl Store {
 
     /// Removes sessions for good: rows, index entries, archived files, and the bytes they had in the database. They
     /// are not stored again from transcripts that are still there, until
-    /// [`remember_again`](crate::Step::remember_again); of each only its id is kept for that. Transcripts themselves
-    /// are not touched.
+    /// [`remember_again`](Self::remember_again); of each only its id is kept for that. Transcripts themselves
+    /// are not touched. `tell` is told how far it is.
     ///
     /// # Errors
     /// When the database cannot be written, or this process may not.
-    pub fn forget(&mut self, what: &Forget, now: Timestamp) -> Result<Forgotten, StoreError> {
+    pub fn forget(
+        &mut self,
+        what: &Forget,
+        now: Timestamp,
+        tell: &mut dyn FnMut(Stage),
+    ) -> Result<Forgotten, StoreError> {
         let mut gone = self.would_forget(what)?;
         if gone.sessions.is_empty() {
             return Ok(gone);
         }
+        // Where that cannot be written nothing is removed.
+        self.remind_of(&gone.sessions, now)?;
         // Files first: when this is cut short, a row without its file is mended, a file without its row is not.
         for file in &gone.archived {
             self.remove_archived_file(file)?;
         }
         let mut step = self.step()?;
-        for session in &gone.sessions {
-            step.remove_session(session)?;
-            step.note_forgotten(session, now)?;
+        let all = gone.sessions.len();
+        for (n, sessions) in gone.sessions.chunks(AT_ONCE).enumerate() {
+            tell(Stage::Removing { done: n * AT_ONCE, all });
+            step.remove_texts(sessions)?;
+            for session in sessions {
+                step.remove_session(session)?;
+                step.note_forgotten(session, now)?;
+            }
         }
         step.set_meta(CLEANING_DUE, "1")?;
         step.commit()?;
+        tell(Stage::Wiping);
         gone.wiped_later = self.wipe_or_later()?;
         Ok(gone)
     }
@@ -165,6 +196,20 @@ impl Store {
 }
 
 impl Step<'_> {
+    /// Removes the texts of sessions.
+    fn remove_texts(&mut self, sessions: &[String]) -> Result<(), StoreError> {
+        self.index_all()?;
+        let places = vec!["?"; sessions.len()].join(", ");
+        self.run(
+            &format!(
+                "DELETE FROM texts WHERE file IN
+                    (SELECT f.id FROM files f JOIN sessions s ON s.id = f.session WHERE s.session_id IN ({places}))"
+            ),
+            rusqlite::params_from_iter(sessions),
+        )
+        .map(drop)
+    }
+
     /// Removes a session and everything that names it.
     pub(crate) fn remove_session(&mut self, session: &str) -> Result<(), StoreError> {
         self.index_all()?;

@@ -61,7 +61,8 @@ impl Store {
 
     /// Removes everything that is stored of `sessions`, of what `rule` leaves out, and of tool calls on files that it
     /// leaves out: rows, index entries, archived files, bytes. What of it is to be stored all the same (tokens; the
-    /// rest of a session that has worked elsewhere too) is read again from transcripts that are still there. `rest` says
+    /// rest of a session that has worked elsewhere too) is read again from transcripts that are still there, and so is what
+    /// the rules before these have left out. `rest` says
     /// what stays of the engine's facts, `say` what is told of it all.
     ///
     /// # Errors
@@ -108,8 +109,10 @@ impl Store {
             step.set_meta(LEFT_OUT_SAID, &say(&gone))?;
             step.set_meta(CLEANING_DUE, "1")?;
         }
+        step.left_out_is_behind()?;
         match rules {
-            [] => drop(step.run("DELETE FROM meta WHERE name = ?1", [LEFT_OUT])?),
+            // What was removed once is there again, or is left out by nothing that the settings name.
+            [] => drop(step.run("DELETE FROM meta WHERE name IN (?1, ?2)", [LEFT_OUT, LEFT_OUT_SAID])?),
             rules => step.set_meta(LEFT_OUT, &mark(rules))?,
         }
         step.commit()?;

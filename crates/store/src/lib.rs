@@ -20,6 +20,7 @@ mod lock;
 mod log;
 mod open;
 pub mod overview;
+mod reminder;
 mod salvage;
 pub mod schema;
 pub mod search;
@@ -29,7 +30,7 @@ pub mod tables;
 pub mod text;
 
 pub use error::StoreError;
-pub use folder::obstacle;
+pub use folder::{in_the_way, obstacle};
 pub use lock::last_writer;
 pub use log::LogCopier;
 pub use open::{Access, DATABASE, Mode, Origin, Store};

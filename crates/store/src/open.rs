@@ -153,6 +153,7 @@ impl Store {
             _lock: Some(lock),
         };
         note_length(&mut store.sql, &store.log).map_err(|e| StoreError::of(&store.path, &e))?;
+        store.see_to_reminder()?;
         store.mend_index(suspect.is_raised())?;
         if suspect.is_there() {
             store.settle(&suspect)?;

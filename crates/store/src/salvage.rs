@@ -9,7 +9,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, params_from_
 
 use crate::damage::beside;
 use crate::tables::meta::SALVAGED;
-use crate::{Store, StoreError, folder};
+use crate::{Store, StoreError, folder, reminder};
 
 /// Tables of names, with their columns.
 const NAMED: [(&str, &str); 7] = [
@@ -103,11 +103,12 @@ pub(crate) fn take_over(path: &Path, left: &[PathBuf], to: &mut Connection) -> r
     let (mut saved, mut all) = (0, true);
     // Of two words of the person the later one counts.
     for aside in left.iter().rev() {
-        match from(aside, to)? {
+        match from(aside, to, reminder::is_there(path))? {
             Some(rows) => saved += rows,
             None => all = false,
         }
     }
+    saved += reminder::take_over(path, to)?;
     // So that it is on the disk before the note is gone.
     to.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
     if all {
@@ -134,7 +135,7 @@ impl Store {
 
 /// Copies row by row, each as far as it can still be read. Says how many; `None` where the file cannot be opened now, which
 /// says nothing of what is in it.
-fn from(aside: &Path, to: &mut Connection) -> rusqlite::Result<Option<u64>> {
+fn from(aside: &Path, to: &mut Connection, is_reminded: bool) -> rusqlite::Result<Option<u64>> {
     let known = salvaged(to)?;
     if known.lines().any(|line| line == name(aside)) {
         return Ok(Some(0));
@@ -149,15 +150,16 @@ fn from(aside: &Path, to: &mut Connection) -> rusqlite::Result<Option<u64>> {
     };
     // What it has itself taken over from others comes with it.
     let known = [&*known, &*salvaged(&from).unwrap_or_default(), &*name(aside)].join("\n");
-    let mut saved = 0;
+    let (mut saved, mut lost) = (0, Vec::new());
     let step = to.transaction()?;
     for (table, columns) in NAMED {
         let marks = vec!["?"; columns.split(',').count()].join(", ");
         let insert = format!("INSERT OR IGNORE INTO {table} ({columns}) VALUES ({marks})");
-        each_row(&from, &format!("SELECT {columns} FROM {table}"), &mut |values| {
+        let whole = each_row(&from, &format!("SELECT {columns} FROM {table}"), &mut |values| {
             saved += step.prepare_cached(&insert)?.execute(params_from_iter(values))? as u64;
             Ok(())
         })?;
+        lost.extend((!whole).then_some(table));
     }
     for (table, columns) in OWNED {
         let marks = vec!["?"; columns.split(',').count()].join(", ");
@@ -166,22 +168,29 @@ fn from(aside: &Path, to: &mut Connection) -> rusqlite::Result<Option<u64>> {
         );
         let select =
             format!("SELECT s.session_id, {columns} FROM {table} t JOIN sessions s ON s.id = t.session");
-        each_row(&from, &select, &mut |values| {
+        let whole = each_row(&from, &select, &mut |values| {
             step.prepare_cached("INSERT OR IGNORE INTO sessions (session_id) VALUES (?1)")?
                 .execute([values.first()])?;
             saved += step.prepare_cached(&insert)?.execute(params_from_iter(values))? as u64;
             Ok(())
         })?;
+        lost.extend((!whole).then_some(table));
     }
     step.execute(
         "INSERT OR REPLACE INTO meta (name, value) VALUES (?1, ?2)",
         [SALVAGED, known.trim_start()],
     )?;
     step.commit()?;
+    // The list of what was forgotten lies beside the database once more.
+    lost.retain(|table| *table != "forgotten" || !is_reminded);
+    if !lost.is_empty() {
+        let tables = lost.join(", ");
+        tracing::warn!(path = %aside.display(), tables, "of what no transcript tells not all can be read");
+    }
     Ok(Some(saved))
 }
 
-/// Hands over the rows that can be read. A row that the new database refuses is left out.
+/// Hands over the rows that can be read. A row that the new database refuses is left out. Says whether those were all.
 ///
 /// # Errors
 /// When the new database takes nothing any more, since the disk is full: SQLite has taken everything back, and what it
@@ -190,11 +199,17 @@ fn each_row(
     from: &Connection,
     select: &str,
     take: &mut dyn FnMut(Vec<Value>) -> rusqlite::Result<()>,
-) -> rusqlite::Result<()> {
-    let Ok(mut statement) = from.prepare(select) else { return Ok(()) };
+) -> rusqlite::Result<bool> {
+    let Ok(mut statement) = from.prepare(select) else { return Ok(false) };
     let width = statement.column_count();
-    let Ok(mut rows) = statement.query([]) else { return Ok(()) };
-    while let Ok(Some(row)) = rows.next() {
+    let Ok(mut rows) = statement.query([]) else { return Ok(false) };
+    let mut whole = true;
+    loop {
+        let row = match rows.next() {
+            Ok(Some(row)) => row,
+            Ok(None) => return Ok(whole),
+            Err(_) => return Ok(false),
+        };
         let values: rusqlite::Result<Vec<Value>> = (0..width).map(|column| row.get(column)).collect();
         let lost = match values.map(&mut *take) {
             Ok(Ok(())) => continue,
@@ -202,8 +217,8 @@ fn each_row(
             Ok(Err(error)) | Err(error) => error,
         };
         tracing::debug!(error = %lost, select, "a row is lost");
+        whole = false;
     }
-    Ok(())
 }
 
 /// Whether another row may well be taken.

@@ -3,8 +3,8 @@
 use rusqlite::Connection;
 
 use crate::tables::{
-    activities, archive, batches, chains, files, forgotten, hook_events, links, meta, plans, recoveries,
-    requests, segments, sessions, set_aside, snapshots, states, texts, transitions,
+    activities, archive, batches, chains, files, forgotten, hook_events, left_out, links, meta, plans,
+    recoveries, requests, segments, sessions, set_aside, snapshots, states, texts, transitions,
 };
 
 /// What each version adds, in order. A released version is never edited: what is to be different is a new one.
@@ -30,6 +30,7 @@ const VERSIONS: &[&[&str]] = &[
         forgotten::V1,
     ],
     &[set_aside::V2],
+    &[left_out::V3],
 ];
 
 /// Views for people with `sqlite3` in hand. No part of a version: they are made anew whenever the version changes.
@@ -157,6 +158,23 @@ mod tests {
         sql.execute_batch("INSERT INTO set_aside (session_id, snoozed_until) VALUES ('s', 5)").unwrap();
         let kept = "SELECT name FROM chains";
         assert_eq!(sql.query_row(kept, [], |row| row.get::<_, String>(0)).unwrap(), "Release");
+    }
+
+    #[test]
+    fn where_an_older_program_has_left_something_out_it_may_be_of_any_transcript() {
+        for (rules, noted) in [("", 0), ("INSERT INTO meta (name, value) VALUES ('left_out', 'hash');", 2)] {
+            let mut sql = empty();
+            migrate_by(&VERSIONS[..2], &mut sql, 0).unwrap();
+            sql.execute_batch(rules).unwrap();
+            sql.execute_batch(
+                "INSERT INTO sessions (id, session_id) VALUES (1, 's');
+                 INSERT INTO files (path, session) VALUES ('a', 1), ('b', 1);",
+            )
+            .unwrap();
+            migrate(&mut sql, 2).unwrap();
+            let count = "SELECT count(*) FROM left_out";
+            assert_eq!(sql.query_row(count, [], |row| row.get::<_, i64>(0)).unwrap(), noted);
+        }
     }
 
     #[test]

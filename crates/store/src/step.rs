@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use rusqlite::types::FromSql;
-use rusqlite::{Params, Transaction, TransactionBehavior};
+use rusqlite::{Connection, Params};
 use watchbill_core::history::rows::Text;
 use watchbill_core::time::Timestamp;
 
@@ -37,6 +37,33 @@ struct TextCount {
     newest: Option<Timestamp>,
 }
 
+/// A transaction that writes, rolled back unless it is committed. rusqlite's own has its words compiled anew each time, with
+/// a part of SQLite that a line needs for nothing else.
+#[derive(Debug)]
+struct Transaction<'a>(&'a Connection);
+
+impl<'a> Transaction<'a> {
+    fn begin(sql: &'a Connection) -> rusqlite::Result<Self> {
+        sql.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+        Ok(Self(sql))
+    }
+
+    fn commit(self) -> rusqlite::Result<()> {
+        self.0.prepare_cached("COMMIT")?.execute([]).map(drop)
+    }
+}
+
+impl Drop for Transaction<'_> {
+    fn drop(&mut self) {
+        // SQLite has rolled back by itself where that could not wait.
+        if !self.0.is_autocommit()
+            && let Err(error) = self.0.execute_batch("ROLLBACK")
+        {
+            tracing::warn!(%error, "a step of the store is not taken back");
+        }
+    }
+}
+
 impl Store {
     /// Begins a step.
     ///
@@ -46,8 +73,7 @@ impl Store {
         self.writer()?;
         let store = &*self;
         // The exclusive borrow of the store keeps a second transaction from beginning inside this one.
-        let transaction = Transaction::new_unchecked(&store.sql, TransactionBehavior::Immediate)
-            .map_err(|e| store.fault(&e))?;
+        let transaction = Transaction::begin(&store.sql).map_err(|e| store.fault(&e))?;
         // Of a step that is dropped none is stored, and what was at hand is read again.
         let at_hand = store.at_hand.take();
         Ok(Step { store, transaction, texts: HashMap::new(), unindexed: store.lag.get(), at_hand })
@@ -96,6 +122,7 @@ impl Step<'_> {
     /// Runs one statement; says how many rows changed.
     pub(crate) fn run(&mut self, sql: &str, params: impl Params) -> Result<usize, StoreError> {
         self.transaction
+            .0
             .prepare_cached(sql)
             .and_then(|mut statement| statement.execute(params))
             .map_err(|e| self.store.fault(&e))
@@ -104,14 +131,15 @@ impl Step<'_> {
     /// Reads something, as the step has made it so far.
     pub(crate) fn read<T>(
         &self,
-        ask: impl FnOnce(&rusqlite::Connection) -> rusqlite::Result<T>,
+        ask: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
-        ask(&self.transaction).map_err(|e| self.store.fault(&e))
+        ask(self.transaction.0).map_err(|e| self.store.fault(&e))
     }
 
     /// Runs one statement that returns one value.
     pub(crate) fn one<T: FromSql>(&mut self, sql: &str, params: impl Params) -> Result<T, StoreError> {
         self.transaction
+            .0
             .prepare_cached(sql)
             .and_then(|mut statement| statement.query_row(params, |row| row.get(0)))
             .map_err(|e| self.store.fault(&e))
@@ -119,7 +147,7 @@ impl Step<'_> {
 
     /// Number of the row that was inserted last.
     pub(crate) fn last_id(&self) -> i64 {
-        self.transaction.last_insert_rowid()
+        self.transaction.0.last_insert_rowid()
     }
 
     /// Takes note of a text that was just stored.

@@ -107,6 +107,15 @@ pub trait Fs: Send + Sync {
     /// Opens a regular file. Anything else is refused with [`NotRegular`], and never blocks.
     fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt>>;
 
+    /// Opens a file that was read before, and of which `stat` has just said `named`. It grows, so that it may be kept open.
+    fn open_again(&self, path: &Path, named: &FileStat) -> io::Result<Box<dyn ReadAt>> {
+        let _ = named;
+        self.open(path)
+    }
+
+    /// Closes what was kept open and is not read any more.
+    fn close_unread(&self) {}
+
     /// The names in one folder, sorted.
     fn list(&self, dir: &Path) -> io::Result<Vec<Name>>;
 
@@ -228,14 +237,9 @@ fn is_loop(_error: &io::Error) -> bool {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct StdFs;
 
-struct StdFile(std::fs::File);
-
-impl Fs for StdFs {
-    fn stat(&self, path: &Path) -> io::Result<FileStat> {
-        std::fs::metadata(path).map(|meta| stat_of(&meta))
-    }
-
-    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt>> {
+impl StdFs {
+    /// A regular file, opened so that nothing else is waited for or taken.
+    pub(crate) fn open_file(path: &Path) -> io::Result<std::fs::File> {
         let mut options = std::fs::OpenOptions::new();
         options.read(true);
         #[cfg(unix)]
@@ -249,7 +253,17 @@ impl Fs for StdFs {
         if !file.metadata()?.is_file() {
             return Err(NotRegular.into());
         }
-        Ok(Box::new(StdFile(file)))
+        Ok(file)
+    }
+}
+
+impl Fs for StdFs {
+    fn stat(&self, path: &Path) -> io::Result<FileStat> {
+        std::fs::metadata(path).map(|meta| stat_of(&meta))
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt>> {
+        Ok(Box::new(Self::open_file(path)?))
     }
 
     fn list(&self, dir: &Path) -> io::Result<Vec<Name>> {
@@ -278,19 +292,29 @@ impl Fs for StdFs {
     }
 }
 
-impl ReadAt for StdFile {
+impl ReadAt for std::fs::File {
     fn stat(&self) -> io::Result<FileStat> {
-        self.0.metadata().map(|meta| stat_of(&meta))
+        self.metadata().map(|meta| stat_of(&meta))
     }
 
     #[cfg(unix)]
     fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
-        std::os::unix::fs::FileExt::read_at(&self.0, buf, offset)
+        std::os::unix::fs::FileExt::read_at(self, buf, offset)
     }
 
     #[cfg(windows)]
     fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
-        std::os::windows::fs::FileExt::seek_read(&self.0, buf, offset)
+        std::os::windows::fs::FileExt::seek_read(self, buf, offset)
+    }
+}
+
+impl<F: ReadAt + Sync> ReadAt for std::sync::Arc<F> {
+    fn stat(&self) -> io::Result<FileStat> {
+        (**self).stat()
+    }
+
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        (**self).read_at(buf, offset)
     }
 }
 

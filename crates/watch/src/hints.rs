@@ -51,6 +51,11 @@ impl HintSet {
         }
     }
 
+    /// Wakes whoever takes, though there may be nothing: something else is to be asked.
+    pub(crate) fn wake(&self) {
+        (self.wake)();
+    }
+
     /// Takes everything and leaves the set empty.
     pub fn take(&self) -> BTreeSet<Hint> {
         std::mem::take(&mut *self.lock())

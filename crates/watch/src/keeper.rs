@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
@@ -50,7 +50,8 @@ pub(crate) struct Keeper {
     refused: BTreeMap<PathBuf, Problem>,
     /// How often events were lost.
     lost: Arc<AtomicU64>,
-    started: bool,
+    /// Everything that was there at the start is watched, or a reason is known why not.
+    stands: Arc<AtomicBool>,
 }
 
 impl Keeper {
@@ -61,6 +62,7 @@ impl Keeper {
         health: Arc<Mutex<Vec<RootHealth>>>,
         orders: Sender<Order>,
         lost: Arc<AtomicU64>,
+        stands: Arc<AtomicBool>,
     ) -> Self {
         Self {
             fs: StdFs,
@@ -76,14 +78,15 @@ impl Keeper {
             polled: BTreeMap::new(),
             refused: BTreeMap::new(),
             lost,
-            started: false,
+            stands,
         }
     }
 
     /// Runs until it is told to stop.
     pub(crate) fn run(mut self, inbox: &Receiver<Order>) {
         self.settle();
-        self.started = true;
+        self.stands.store(true, Ordering::Release);
+        self.hints.wake();
         let mut next_look = Instant::now() + self.interval();
         loop {
             let first = if self.polled.is_empty() {
@@ -208,7 +211,7 @@ impl Keeper {
     /// Has a folder looked at whose watch begins or ends: what came before the watch gave no event, and what goes
     /// with the folder itself may give none either.
     fn announce(&self, path: &Path) {
-        if self.started {
+        if self.stands.load(Ordering::Acquire) {
             let routes = self.routes.read().unwrap_or_else(PoisonError::into_inner);
             for name in routes.known_as(path) {
                 self.hints.insert(Hint::Tree(name));

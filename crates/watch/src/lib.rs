@@ -12,6 +12,7 @@ mod children;
 pub mod fs;
 pub mod hints;
 mod keeper;
+mod kept_open;
 pub mod layout;
 pub mod mem;
 mod names;
@@ -28,6 +29,7 @@ pub mod watcher;
 
 pub use fs::{FileId, FileKind, FileStat, Fs, ReadAt, StdFs};
 pub use hints::{Hint, HintSet};
+pub use kept_open::KeptOpen;
 pub use layout::Place;
 pub use mem::MemFs;
 pub use process::{Processes, SystemProcesses};

@@ -176,7 +176,8 @@ impl Tail {
         if plan_read(self.cursor.as_ref(), Some(&named)) == ReadPlan::Nothing {
             return Ok(ReadOutcome::default());
         }
-        let file = fs.open(path)?;
+        // Most files are read once, and lie there.
+        let file = if self.cursor.is_some() { fs.open_again(path, &named)? } else { fs.open(path)? };
         // The name may lead to another file by now: from here on only the open one counts.
         let stat = file.stat()?;
         let mut outcome = ReadOutcome::default();

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -63,26 +63,28 @@ pub struct Watcher {
     health: Arc<Mutex<Vec<RootHealth>>>,
     orders: Sender<Order>,
     lost: Arc<AtomicU64>,
+    stands: Arc<AtomicBool>,
     keeper: Option<JoinHandle<()>>,
 }
 
 impl Watcher {
-    /// Starts to watch. `wake` is called from a thread of the watcher when there is something to take; it must
-    /// not wait for anything. Scan only after [`ready`](Self::ready), or what is written between is missed.
+    /// Starts to watch. `wake` is called from a thread of the watcher when there is something to take, and when it
+    /// [stands](Self::stands); it must not wait for anything. Of what is written before that nothing is told.
     pub fn start(roots: &[PathBuf], mode: WatchMode, wake: impl Fn() + Send + Sync + 'static) -> Self {
         let hints = Arc::new(HintSet::new(wake));
         let health = Arc::new(Mutex::new(Vec::new()));
         let (orders, inbox) = channel();
         let roots = roots.iter().map(|root| absolute(root)).collect();
         let lost = Arc::new(AtomicU64::new(0));
+        let stands = Arc::new(AtomicBool::new(false));
         let (told, doctor, told_lost) = (Arc::clone(&hints), Arc::clone(&health), Arc::clone(&lost));
-        let keeper = Keeper::new(roots, mode, told, doctor, orders.clone(), told_lost);
+        let keeper = Keeper::new(roots, mode, told, doctor, orders.clone(), told_lost, Arc::clone(&stands));
         let keeper =
             std::thread::Builder::new().name("watch-keeper".into()).spawn(move || keeper.run(&inbox));
         if let Err(error) = &keeper {
             tracing::error!(%error, "nothing is watched: the system gives no thread");
         }
-        Self { hints, health, orders, lost, keeper: keeper.ok() }
+        Self { hints, health, orders, lost, stands, keeper: keeper.ok() }
     }
 
     /// Waits until everything that exists is watched, or a reason is known why not.
@@ -92,6 +94,12 @@ impl Watcher {
             // An error means that the keeper is gone, and then there is nothing to wait for.
             answered.recv().unwrap_or_default();
         }
+    }
+
+    /// Whether everything that there was at the start is watched, or a reason is known why not.
+    pub fn stands(&self) -> bool {
+        // Of a thread that has ended there is nothing more to be waited for.
+        self.stands.load(Ordering::Acquire) || self.keeper.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
     /// Where to look; each hint is given once.
@@ -178,6 +186,8 @@ mod tests {
                 ring.send(()).unwrap_or_default();
             });
             watcher.ready();
+            assert!(watcher.stands());
+            woken.recv_timeout(Duration::from_secs(10)).expect("woken when it stood");
             Self { watcher, woken, root, _dir: dir }
         }
 

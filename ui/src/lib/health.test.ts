@@ -57,7 +57,7 @@ test("of the store's trouble the roster speaks, which hears when it is over", as
   const trouble = { path: "/home/dev/watchbill.db", kind: "store", count: 1, detail: "no space left" };
   roster.roster = { ...roster.roster, problems: [trouble] };
   void health.ask();
-  const store = { path: trouble.path, exists: true, bytes: 1, sessions: 0, texts: 0, filesBehind: 0, bytesBehind: 0, archived: 0, archiveBytes: 0, trouble: trouble.detail };
+  const store = { path: trouble.path, exists: true, bytes: 1, sessions: 0, texts: 0, filesBehind: 0, bytesBehind: 0, filesLeftOut: 0, excludeChanged: false, archived: 0, archiveBytes: 0, trouble: trouble.detail };
   answers[0]!(doctor({ store, problems: [trouble] }));
   await turn();
   expect(health.now.words).toMatch(/not kept/);

@@ -14,12 +14,11 @@ use watchbill_engine::search::Searcher;
 use watchbill_engine::settings::Settings;
 use watchbill_engine::stored::{self, StatsBy};
 use watchbill_protocol::search::{IndexState, SearchQuery};
-use watchbill_protocol::store::IndexReport;
 
 use super::{emit, settings, to_json, width};
 use crate::args::{Forget, Global, Search, StatsKey};
 use crate::paint::Paint;
-use crate::progress::Bar;
+use crate::progress::{Bar, RemovalBar};
 use crate::render;
 
 /// Finds words in all that is stored, after what is new has been read.
@@ -28,8 +27,12 @@ use crate::render;
 /// When a filter makes no sense, or the store cannot be read.
 pub fn search(global: &Global, wanted: &Search, paint: Paint) -> anyhow::Result<()> {
     let settings = stored_settings(global)?;
+    let query = wanted.query.join(" ");
+    if query.trim().is_empty() {
+        bail!("no word was given to look for");
+    }
     let query = SearchQuery {
-        query: wanted.query.join(" "),
+        query,
         typing: false,
         limit: Some(wanted.limit),
         project: wanted.project.clone(),
@@ -38,54 +41,80 @@ pub fn search(global: &Global, wanted: &Search, paint: Paint) -> anyhow::Result<
         tool: wanted.tool.clone(),
         chain: wanted.chain.clone(),
     };
-    let brought_up = !wanted.as_stored && bring_up_to_date(&settings);
+    let brought_up = if wanted.as_stored { Ok(false) } else { bring_up_to_date(&settings) };
     let searcher = Searcher::new(&settings);
     let fs = with_archive(real_world(), &settings).fs;
-    let mut answer = searcher.search(&*fs, &query)?;
-    if brought_up && answer.index == IndexState::Behind {
+    let mut answer = searcher.search(&*fs, &settings.history, &query)?;
+    match brought_up {
         // A session at work has written since: that is no reason to send anybody away.
-        answer.index = IndexState::Current;
+        Ok(true) if answer.index == IndexState::Behind => answer.index = IndexState::Current,
+        Ok(_) => {}
+        Err(error) if answer.index == IndexState::Absent => return Err(error),
+        Err(error) => only_stored(&error, "searched"),
     }
     emit(&if wanted.json { to_json(&answer)? } else { render::search::render(&answer, width(), paint) })
 }
 
-/// Reads what is new. What cannot be read or written now is said, and what is stored is searched.
-fn bring_up_to_date(settings: &Settings) -> bool {
-    match run_index(settings, Options::default()) {
-        // Whoever writes keeps it up to date: the window does so within a moment.
-        Ok(Indexed::ByAnother { .. }) => false,
-        Ok(Indexed::Here(report)) => !report.interrupted,
-        Err(error) => {
-            tracing::warn!(
-                "what is new could not be read into the history, so only what is stored is searched: {error}"
-            );
-            false
-        }
-    }
-}
-
-/// Brings the store up to date and reports what that took.
+/// Reads what is new. Says whether everything is stored, as far as is known.
 ///
 /// # Errors
-/// When the store cannot be written, or another process writes it.
+/// When it cannot be read or written now; what is stored may be asked all the same.
+fn bring_up_to_date(settings: &Settings) -> anyhow::Result<bool> {
+    Ok(match run_index(settings, Options::default())? {
+        // Whoever writes keeps it up to date: the window does so within a moment.
+        Indexed::ByAnother { .. } => false,
+        Indexed::Here(report) => !report.interrupted,
+    })
+}
+
+/// Says why what is new is not among what was `asked`.
+fn only_stored(error: &anyhow::Error, asked: &str) {
+    tracing::warn!(
+        "what is new could not be read into the history, so only what is stored is {asked}: {error}"
+    );
+}
+
+/// Brings the store up to date, or waits for the process that does, and reports what that took.
+///
+/// # Errors
+/// When the store cannot be written, or another process writes it that is not to be waited for.
 pub fn index(global: &Global, json: bool, full: bool, cut: Option<usize>) -> anyhow::Result<()> {
     let settings = stored_settings(global)?;
-    let report: IndexReport = match run_index(&settings, Options { full, cut })? {
-        Indexed::Here(report) => report,
-        Indexed::ByAnother { pid } => bail!(
-            "{} keeps the history up to date now, probably the window; quit it to do it here",
-            pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"))
-        ),
+    let report = loop {
+        match run_index(&settings, Options { full, cut })? {
+            Indexed::Here(report) => break report,
+            Indexed::ByAnother { pid } if full || cut.is_some() => bail!(
+                "{} keeps the history up to date now, probably the window, and reads nothing anew for others; quit it to use \
+                 --full or --cut",
+                render::history::writer(pid)
+            ),
+            Indexed::ByAnother { pid } => {
+                let world = with_archive(real_world(), &settings);
+                let reads = format!("{} reads the history", render::history::writer(pid));
+                let kept = interruptible(&reads, |progress| index::wait(&settings, &world, pid, progress))?;
+                if let Some(report) = kept {
+                    return emit(&if json { to_json(&report)? } else { render::history::kept(&report) });
+                }
+                // It has ended, and what it has not read is read here.
+            }
+        }
     };
     emit(&if json { to_json(&report)? } else { render::history::indexed(&report) })
 }
 
 /// One run, with a bar, that an interrupt ends between two transactions.
 fn run_index(settings: &Settings, options: Options) -> anyhow::Result<Indexed> {
+    let world = with_archive(real_world(), settings);
+    Ok(interruptible("reading the history", |progress| index::run(settings, &world, options, progress))?)
+}
+
+/// Has `work` show how far it is, in a bar that says what is done, and end when it is interrupted; then the program ends.
+fn interruptible<T>(what: &str, work: impl FnOnce(&mut dyn FnMut(&index::Progress) -> bool) -> T) -> T {
     static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-    end_on_interrupt(&INTERRUPTED);
-    let mut bar = Bar::new();
-    let indexed = index::run(settings, &with_archive(real_world(), settings), options, &mut |progress| {
+    static LISTENING: std::sync::Once = std::sync::Once::new();
+    LISTENING.call_once(|| end_on_interrupt(&INTERRUPTED));
+    let mut bar = Bar::new(what);
+    let done = work(&mut |progress| {
         bar.show(progress);
         !INTERRUPTED.load(Ordering::Relaxed)
     });
@@ -94,7 +123,7 @@ fn run_index(settings: &Settings, options: Options) -> anyhow::Result<Indexed> {
         // As any program that an interrupt has ended.
         std::process::exit(130);
     }
-    Ok(indexed?)
+    done
 }
 
 /// Has an interrupt raise the flag instead of ending the program at once, from the moment that this returns.
@@ -148,14 +177,21 @@ pub fn stats(
     paint: Paint,
 ) -> anyhow::Result<()> {
     let settings = stored_settings(global)?;
-    bring_up_to_date(&settings);
+    let brought_up = bring_up_to_date(&settings);
     let by = match by {
         StatsKey::Day => StatsBy::Day,
         StatsKey::Project => StatsBy::Project,
         StatsKey::Model => StatsBy::Model,
         StatsKey::Tool => StatsBy::Tool,
     };
-    let stats = stored::stats(&settings, by, since)?;
+    let stats = match (stored::stats(&settings, by, since), brought_up) {
+        // Nothing is stored, and that is why.
+        (Err(_), Err(error)) => return Err(error),
+        (stats, brought_up) => {
+            brought_up.err().inspect(|error| only_stored(error, "counted"));
+            stats?
+        }
+    };
     emit(&if json { to_json(&stats)? } else { render::stats::render(&stats, width(), paint) })
 }
 
@@ -179,11 +215,14 @@ pub fn forget(global: &Global, wanted: &Forget) -> anyhow::Result<()> {
         (None, None) => bail!("name a session, or say --before when"),
     };
     let now = SystemClock.now();
-    let would = forget::forget(&settings, &what, true, now)?;
+    let would = forget::forget(&settings, &what, true, now, &mut |_| ())?;
     let report = if wanted.dry_run || would.sessions.is_empty() || !(wanted.yes || agreed(&would)?) {
         would
     } else {
-        forget::forget(&settings, &what, false, now)?
+        let bar = RemovalBar::new();
+        let report = forget::forget(&settings, &what, false, now, &mut |doing| bar.show(doing));
+        bar.end();
+        report?
     };
     emit(&if wanted.json { to_json(&report)? } else { render::history::forgotten(&report) })
 }
@@ -201,12 +240,18 @@ fn agreed(would: &watchbill_protocol::store::ForgetReport) -> anyhow::Result<boo
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
-/// The settings, for a command that needs what is stored.
+/// The settings, for a command that needs what is stored. What is wrong with them is said, since a misspelt `exclude` would
+/// have stored what nobody wanted stored.
 fn stored_settings(global: &Global) -> anyhow::Result<Settings> {
     if global.demo {
         bail!(
             "the demo keeps no history: leave --demo out, or look into a session of it with `watchbill --demo show`"
         );
     }
-    settings(global)
+    let settings = settings(global)?;
+    // Where they are in doubt, that is why nothing is stored, and is said with it.
+    for problem in settings.problems.iter().filter(|_| settings.doubt.is_none()) {
+        tracing::warn!("{}: {}", problem.path, problem.detail);
+    }
+    Ok(settings)
 }

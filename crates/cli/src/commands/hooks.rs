@@ -7,7 +7,9 @@ use watchbill_engine::settings::Settings;
 use watchbill_hooks::health::{Health, health};
 use watchbill_hooks::install::file::SettingsFile;
 use watchbill_hooks::install::status::{Status, status};
-use watchbill_hooks::install::{Event, HookCommand, Scope, Version, client, events_of, install, uninstall};
+use watchbill_hooks::install::{
+    Event, HookCommand, Scope, Version, client, events_of, folders, install, quoted, uninstall,
+};
 use watchbill_hooks::places::{Places, default_data_dir};
 use watchbill_hooks::sender;
 
@@ -30,7 +32,7 @@ pub fn run(global: &Global, command: HooksCommand, paint: Paint) -> anyhow::Resu
     }
     match command {
         HooksCommand::Install { place, markers, client_version } => {
-            add(&Setting::of(&settings, client_version, markers)?, &place, paint)
+            add(global, &Setting::of(&settings, client_version, markers)?, &place, paint)
         }
         HooksCommand::Uninstall { place } => take_out(&settings, &place, paint),
         HooksCommand::Status { json } => {
@@ -94,17 +96,27 @@ fn file_of(place: &SettingsPlace, claude_dir: &Path) -> anyhow::Result<PathBuf> 
     Ok(scope.file(claude_dir, &std::env::current_dir()?))
 }
 
-/// The options that name these settings, as they are typed.
-fn options_of(place: &SettingsPlace) -> String {
-    match (&place.settings, place.scope) {
-        (Some(file), _) => format!("--settings {}", file.display()),
-        (None, SettingsScope::User) => String::new(),
-        (None, SettingsScope::Project) => "--scope project".to_owned(),
-        (None, SettingsScope::Local) => "--scope local".to_owned(),
+/// The options that name this file once more, as a shell takes them, in whatever folder it is.
+fn options_of(global: &Global, place: &SettingsPlace, file: &SettingsFile) -> anyhow::Result<String> {
+    let user = place.settings.is_none() && matches!(place.scope, SettingsScope::User);
+    let named = [
+        // A scope of a project means the folder in which one is.
+        ("--settings", (!user).then_some(&file.path)),
+        ("--claude-dir", global.claude_dirs.first().filter(|_| user)),
+        // Which may name the agent's folder.
+        ("--config", global.config.as_ref().filter(|_| user)),
+        ("--data-dir", global.data_dir.as_ref()),
+    ];
+    let mut options = Vec::new();
+    for (option, path) in named {
+        if let Some(path) = path {
+            options.push(format!("{option} {}", quoted(&absolute(path)?.to_string_lossy())));
+        }
     }
+    Ok(options.join(" "))
 }
 
-fn add(setting: &Setting, place: &SettingsPlace, paint: Paint) -> anyhow::Result<()> {
+fn add(global: &Global, setting: &Setting, place: &SettingsPlace, paint: Paint) -> anyhow::Result<()> {
     let file = SettingsFile::read(&file_of(place, &setting.claude_dir)?)?;
     let events = setting.events();
     let text =
@@ -112,12 +124,21 @@ fn add(setting: &Setting, place: &SettingsPlace, paint: Paint) -> anyhow::Result
     if place.dry_run {
         return emit(&render::hooks::change(&file, Some(&text), paint));
     }
+    let places = Places::new(&setting.data_dir);
+    sender::prepare(&places).map_err(|error| {
+        let folder = places.root().display();
+        anyhow::anyhow!(
+            "nothing was installed: the folder for events, {folder}, cannot be made ({error}); name another data folder with \
+             --data-dir"
+        )
+    })?;
     let changed = file.text.as_deref() != Some(&*text);
     if changed {
+        folders::make(&file, &places).map_err(|error| file.unwritable(error))?;
         file.replace(Some(&text))?;
     }
-    sender::prepare(&Places::new(&setting.data_dir))?;
-    emit(&render::hooks::installed(&file.path, changed, &events, setting.client, &options_of(place)))
+    let undo = options_of(global, place, &file)?;
+    emit(&render::hooks::installed(&file.path, changed, &events, setting.client, &undo))
 }
 
 fn take_out(settings: &Settings, place: &SettingsPlace, paint: Paint) -> anyhow::Result<()> {
@@ -132,6 +153,11 @@ fn take_out(settings: &Settings, place: &SettingsPlace, paint: Paint) -> anyhow:
     let changed = file.text != left;
     if changed {
         file.replace(left.as_deref())?;
+    }
+    if left.is_none()
+        && let Some(data_dir) = &settings.data_dir
+    {
+        folders::remove(&file, &Places::new(&absolute(data_dir)?));
     }
     emit(&render::hooks::uninstalled(&file.path, changed))
 }

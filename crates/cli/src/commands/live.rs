@@ -131,7 +131,10 @@ impl Printer {
             }
             Self::Text { known, paint } => Ok(match message {
                 RosterMessage::Snapshot(snapshot) => {
-                    let text = render::roster::render(&snapshot, 0, width(), *paint);
+                    let text = {
+                        let nothing = render::roster::nothing(0, false);
+                        render::roster::render(&snapshot, &nothing, width(), *paint)
+                    };
                     *known = snapshot.sessions.into_iter().map(Arc::new).collect();
                     text + "\n"
                 }

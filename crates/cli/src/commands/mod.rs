@@ -107,13 +107,14 @@ fn recent(global: &Global, outlook: Outlook) -> anyhow::Result<Engine> {
 fn answer(engine: &Engine, command: &Command, demo: bool, paint: Paint) -> anyhow::Result<String> {
     let now = engine.now().to_string();
     Ok(match command {
-        Command::Roster { json, all, .. } => {
+        Command::Roster { json, all, at, .. } => {
             let roster = snapshot(&engine.current(*all));
             if *json {
                 to_json(&roster)?
             } else {
                 let hidden = engine.count_all().saturating_sub(roster.sessions.len());
-                render::roster::render(&roster, hidden, width(), paint)
+                let nothing = render::roster::nothing(hidden, at.is_some());
+                render::roster::render(&roster, &nothing, width(), paint)
             }
         }
         Command::Why { session, json } => {

@@ -93,12 +93,26 @@ fn store(out: &mut String, health: &StoreHealth, paint: Paint) {
     let (sessions, texts) = (plural(count(health.sessions), "session"), plural(count(health.texts), "text"));
     out.push_str(&format!("  {sessions} and {texts} in {}, schema {schema}\n", size(health.bytes)));
     out.push_str(&match health.files_behind {
-        0 => "  everything that is there is stored\n".to_owned(),
+        0 => match health.files_left_out {
+            0 => "  everything that is there is stored\n".to_owned(),
+            files => {
+                let files = plural(count(files), "file");
+                format!(
+                    "  everything that is there is stored, but for what `exclude` leaves out of {files}\n"
+                )
+            }
+        },
         files => {
             let (files, bytes) = (plural(count(files), "file"), size(health.bytes_behind));
             format!("  {files} not yet read to the end, {bytes}; `watchbill index` reads them\n")
         }
     });
+    if health.exclude_changed {
+        out.push_str(
+            "  `exclude` is another one than when that was stored; `watchbill index`, or a window that is started, removes \
+             what it names now, and reads what it names no more\n",
+        );
+    }
     if let Some(pid) = health.writer_pid {
         out.push_str(&format!("  kept up to date by process {pid}\n"));
     }

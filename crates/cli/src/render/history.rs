@@ -4,6 +4,32 @@ use watchbill_protocol::store::{ForgetReport, IndexReport};
 
 use super::{plural, size};
 
+/// Who keeps the store up to date.
+pub fn writer(pid: Option<u32>) -> String {
+    pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"))
+}
+
+/// What the process did that the index has waited for.
+pub fn kept(report: &IndexReport) -> String {
+    let who = writer(report.kept_by);
+    let files = plural(usize::try_from(report.files).unwrap_or(usize::MAX), "file");
+    let mut out = format!("everything in {files} is stored; {who} keeps the history up to date");
+    if report.bytes > 0 {
+        out.push_str(&format!(", and has read {} in {:.1} s", size(report.bytes), report.seconds));
+    }
+    out.push('\n');
+    unread(&mut out, report);
+    out
+}
+
+fn unread(out: &mut String, report: &IndexReport) {
+    if report.problems > 0 {
+        let problems = plural(usize::try_from(report.problems).unwrap_or(usize::MAX), "line or file")
+            .replace("line or files", "lines or files");
+        out.push_str(&format!("{problems} could not be read; `watchbill doctor` says which\n"));
+    }
+}
+
 /// What a run of the index did.
 pub fn indexed(report: &IndexReport) -> String {
     let count = |n: u64, what: &str| plural(usize::try_from(n).unwrap_or(usize::MAX), what);
@@ -24,13 +50,7 @@ pub fn indexed(report: &IndexReport) -> String {
         size(report.bytes),
         count(report.texts, "text")
     ));
-    if report.problems > 0 {
-        let problems = count(report.problems, "line or file");
-        out.push_str(
-            &format!("{problems} could not be read; `watchbill doctor` says which\n")
-                .replace("line or files", "lines or files"),
-        );
-    }
+    unread(&mut out, report);
     if report.interrupted {
         out.push_str("Ended early; the next run goes on from here.\n");
     }

@@ -6,7 +6,7 @@ use watchbill_hooks::install::file::SettingsFile;
 use watchbill_hooks::install::status::{State, Status};
 use watchbill_hooks::install::{EVENTS, Event, Scope, Version};
 
-use super::{local_date_time, plural};
+use super::{local_date_time, plural, size};
 use crate::commands::hooks::Report;
 use crate::paint::{Paint, Tone, lines, one_line};
 
@@ -55,8 +55,10 @@ pub fn installed(
         };
         out.push_str(&format!("{} {why}\n", left_out.join(", ")));
     }
-    let undo = format!("undo: watchbill hooks uninstall {}", one_line(place));
-    out.push_str(&format!("{}\n", undo.trim_end()));
+    // To be typed as it stands: spaces within a name stay as they are.
+    let place: String = lines(place).collect();
+    out.push_str(format!("undo: watchbill hooks uninstall {place}").trim_end());
+    out.push('\n');
     out
 }
 
@@ -77,10 +79,10 @@ pub fn render(report: &Report, paint: Paint) -> String {
     }
     let health = &report.health;
     out.push_str(&format!(
-        "\n{} listening, {} waiting, journal {} kB\n",
+        "\n{} listening, {} waiting, {} of journal\n",
         plural(health.ears, "program"),
         plural(health.waiting, "event"),
-        health.journal_bytes.div_ceil(1000)
+        size(health.journal_bytes)
     ));
     let mut warn = |text: String| out.push_str(&(paint.tone(Tone::Error, &text) + "\n"));
     if health.waiting_elsewhere > 0 {

@@ -13,6 +13,7 @@ pub mod timeline;
 pub mod why;
 
 use watchbill_engine::Timestamp;
+pub use watchbill_engine::size::in_words as size;
 use watchbill_protocol::roster::TrackedSession;
 
 use crate::paint::{Tone, age, one_line};
@@ -40,16 +41,6 @@ pub fn local_date_time(at: &str) -> String {
     match jiff::Timestamp::from_millisecond(at.as_millis()) {
         Ok(at) => at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string(),
         Err(_) => String::new(),
-    }
-}
-
-/// Bytes in words.
-pub fn size(bytes: u64) -> String {
-    match bytes {
-        0..1_000 => format!("{bytes} bytes"),
-        1_000..1_000_000 => format!("{} kB", bytes / 1_000),
-        1_000_000..1_000_000_000 => format!("{} MB", bytes / 1_000_000),
-        _ => format!("{}.{} GB", bytes / 1_000_000_000, bytes % 1_000_000_000 / 100_000_000),
     }
 }
 

@@ -5,19 +5,22 @@ use watchbill_protocol::roster::{Group, Problem, RosterSnapshot, TrackedSession}
 use super::{age_at, doing, local_date_time, name, plural, short, tone};
 use crate::paint::{Paint, Tone, fit, one_line};
 
-/// The whole roster, `width` columns wide; so many sessions are `hidden` since nothing goes on in them.
-pub fn render(roster: &RosterSnapshot, hidden: usize, width: usize, paint: Paint) -> String {
-    let mut out = String::new();
-    match (roster.sessions.is_empty(), hidden) {
-        (true, 0) => {
-            out.push_str("No sessions. They appear here as soon as an agent writes its first record.\n")
+/// What is said where the roster is empty: so many sessions are `hidden`, since nothing goes on in them, or went on `then`.
+pub fn nothing(hidden: usize, then: bool) -> String {
+    let sessions = plural(hidden, "older session");
+    match (hidden, then) {
+        (0, false) => {
+            "No sessions. They appear here as soon as an agent writes its first record.\n".to_owned()
         }
-        (true, hidden) => out.push_str(&format!(
-            "Nothing is going on now; `watchbill roster --all` shows {}.\n",
-            plural(hidden, "older session")
-        )),
-        _ => {}
+        (0, true) => "There were no sessions then.\n".to_owned(),
+        (_, false) => format!("Nothing is going on now; `watchbill roster --all` shows {sessions}.\n"),
+        (_, true) => format!("Nothing went on then; --all shows {sessions}.\n"),
     }
+}
+
+/// The whole roster, `width` columns wide; `nothing` stands for one that is empty.
+pub fn render(roster: &RosterSnapshot, nothing: &str, width: usize, paint: Paint) -> String {
+    let mut out = if roster.sessions.is_empty() { nothing.to_owned() } else { String::new() };
     let mut group = None;
     for session in &roster.sessions {
         if group != Some(session.group) {

@@ -3,7 +3,7 @@
 use watchbill_protocol::store::{Stats, StatsRow};
 
 use super::plural;
-use crate::paint::{Paint, Tone, age, fit, one_line};
+use crate::paint::{Paint, Tone, age, fit, fit_end, one_line};
 
 /// The table, `width` columns wide.
 pub fn render(stats: &Stats, width: usize, paint: Paint) -> String {
@@ -13,14 +13,26 @@ pub fn render(stats: &Stats, width: usize, paint: Paint) -> String {
     } else {
         &["requests", "input", "output", "cache read", "cache write"]
     };
-    let room = width.saturating_sub(columns.len() * 13).clamp(12, 40);
-    let head = columns.iter().fold(fit(&stats.by, room), |line, name| line + &format!("{name:>13}"));
-    let mut out = format!("{}\n", paint.tone(Tone::Dim, &head));
-    for row in &stats.rows {
-        out.push_str(&format!("{}\n", line(row, tools, room)));
-    }
     let total = StatsRow { key: "together".to_owned(), ..stats.total.clone() };
-    out.push_str(&format!("{}\n", paint.tone(Tone::Bold, &line(&total, tools, room))));
+    let rows: Vec<Vec<String>> = stats.rows.iter().chain([&total]).map(|row| numbers(row, tools)).collect();
+    // No wider than what is in them: folders are long, and terminals narrow.
+    let widest = |n: usize| rows.iter().map(|row| row[n].len()).chain([columns[n].len()]).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns.len()).map(|n| widest(n) + 2).collect();
+    let room = width.saturating_sub(widths.iter().sum()).clamp(12, 40);
+    let line = |key: String, cells: &mut dyn Iterator<Item = &str>| {
+        cells.zip(&widths).fold(key, |line, (cell, width)| line + &format!("{cell:>width$}"))
+    };
+    let head = line(fit(&stats.by, room), &mut columns.iter().copied());
+    let mut out = format!("{}\n", paint.tone(Tone::Dim, &head));
+    for (row, cells) in stats.rows.iter().chain([&total]).zip(&rows) {
+        let key = one_line(&row.key);
+        let key = if key.is_empty() { "not known" } else { &key };
+        // A model's name ends in its date; of folders, and of the tools of servers, the end says most.
+        let key = if stats.by == "model" { fit(key, room) } else { fit_end(key, room) };
+        let line = line(key, &mut cells.iter().map(String::as_str));
+        let is_sum = std::ptr::eq(row, &total);
+        out.push_str(&format!("{}\n", if is_sum { paint.tone(Tone::Bold, &line) } else { line }));
+    }
     let counted = [(stats.total.sessions, "session"), (stats.total.prompts, "prompt")];
     let counted = counted.into_iter().filter_map(|(n, what)| Some(plural(usize::try_from(n?).ok()?, what)));
     let counted: Vec<String> = counted.collect();
@@ -30,18 +42,15 @@ pub fn render(stats: &Stats, width: usize, paint: Paint) -> String {
     out
 }
 
-fn line(row: &StatsRow, tools: bool, room: usize) -> String {
-    let key = one_line(&row.key);
-    let key = if key.is_empty() { "not known" } else { &key };
-    let numbers = if tools {
+/// The cells of a row.
+fn numbers(row: &StatsRow, tools: bool) -> Vec<String> {
+    if tools {
         let time = i64::try_from(row.tool_ms.unwrap_or(0)).unwrap_or(i64::MAX);
-        vec![number(row.tool_calls), number(row.tool_errors), age(time)]
-    } else {
-        let tokens = row.tokens.unwrap_or_default();
-        let tokens = [tokens.input, tokens.output, tokens.cache_read, tokens.cache_write];
-        std::iter::once(number(row.requests)).chain(tokens.into_iter().map(short_number)).collect()
-    };
-    numbers.iter().fold(fit(key, room), |line, number| line + &format!("{number:>13}"))
+        return vec![number(row.tool_calls), number(row.tool_errors), age(time)];
+    }
+    let tokens = row.tokens.unwrap_or_default();
+    let tokens = [tokens.input, tokens.output, tokens.cache_read, tokens.cache_write];
+    std::iter::once(number(row.requests)).chain(tokens.into_iter().map(short_number)).collect()
 }
 
 fn number(n: Option<u64>) -> String {
@@ -66,5 +75,20 @@ mod tests {
     fn numbers_are_short() {
         let words = [0, 999, 1_000, 12_345, 4_650_000, 1_230_000_000].map(short_number);
         assert_eq!(words, ["0", "999", "1.0k", "12.3k", "4.6M", "1.2G"]);
+    }
+
+    #[test]
+    fn of_a_name_that_is_too_long_what_says_most_is_kept() {
+        let named = |by: &str, key: &str| {
+            let row = StatsRow { key: key.to_owned(), ..StatsRow::default() };
+            let stats = Stats { by: by.to_owned(), since: None, rows: vec![row], total: StatsRow::default() };
+            render(&stats, 30, Paint(false))
+                .lines()
+                .nth(1)
+                .map(|line| line.chars().take(12).collect::<String>())
+        };
+        assert_eq!(named("model", "claude-opus-4-5-20251101").as_deref(), Some("claude-opus…"));
+        assert_eq!(named("project", "/home/dev/api-server").as_deref(), Some("…/api-server"));
+        assert_eq!(named("tool", "mcp__github__create_issue").as_deref(), Some("…reate_issue"));
     }
 }

@@ -118,7 +118,7 @@ fn other_scopes_and_files_are_left_alone_and_links_are_followed() {
     let link = home.path().join(".claude/settings.local.json");
     symlink("../dotfiles.json", &link).unwrap();
     let out = ok(&watchbill(home.path(), Some("2.1.329"), &["hooks", "install", "--scope", "local"]));
-    assert!(out.ends_with("undo: watchbill hooks uninstall --scope local\n"), "{out}");
+    assert!(out.ends_with("/.claude/settings.local.json\n"), "undone from any folder: {out}");
     assert!(link.is_symlink());
     assert!(std::fs::read_to_string(&truth).unwrap().contains("watchbill"));
     assert!(!home.path().join(".claude/settings.json").exists());
@@ -129,6 +129,71 @@ fn other_scopes_and_files_are_left_alone_and_links_are_followed() {
     let other = other.to_str().unwrap();
     ok(&watchbill(home.path(), None, &["hooks", "install", "--settings", other, "--markers"]));
     assert!(std::fs::read_to_string(other).unwrap().contains("hook --markers"));
+}
+
+#[test]
+fn a_folder_goes_with_the_hooks_if_it_was_made_for_them_and_nothing_else_lies_in_it() {
+    let install = ["hooks", "install", "--scope", "project"];
+    let uninstall = ["hooks", "uninstall", "--scope", "project"];
+    for (before, meanwhile, stays) in [(false, false, false), (true, false, true), (false, true, true)] {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join(".claude");
+        if before {
+            std::fs::create_dir(&folder).unwrap();
+        }
+        ok(&watchbill(home.path(), Some("2.1.329"), &install));
+        ok(&watchbill(home.path(), None, &install));
+        if meanwhile {
+            std::fs::write(folder.join("CLAUDE.md"), "mine").unwrap();
+        }
+        ok(&watchbill(home.path(), None, &uninstall));
+        assert_eq!(folder.exists(), stays, "before: {before}, meanwhile: {meanwhile}");
+        // It is theirs by now, also when it is empty once more.
+        std::fs::remove_file(folder.join("CLAUDE.md")).unwrap_or_default();
+        ok(&watchbill(home.path(), None, &uninstall));
+        assert_eq!(folder.exists(), stays, "before: {before}, meanwhile: {meanwhile}");
+        let places = watchbill_hooks::places::Places::new(&home.path().join(".local/share/watchbill"));
+        assert!(places.root().is_dir() && !places.made_folders().exists(), "nothing is noted any more");
+    }
+}
+
+#[test]
+fn a_folder_that_was_made_anew_by_somebody_else_stays() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("deep/er/settings.json");
+    let settings = file.to_str().unwrap();
+    let hooks = |word| ok(&watchbill(home.path(), Some("2.1.329"), &["hooks", word, "--settings", settings]));
+    hooks("install");
+    std::fs::remove_dir_all(home.path().join("deep")).unwrap();
+    std::fs::create_dir(home.path().join("deep")).unwrap();
+    hooks("install");
+    hooks("uninstall");
+    assert!(home.path().join("deep").is_dir() && !home.path().join("deep/er").exists());
+}
+
+#[test]
+fn what_undoes_an_installation_is_said_as_a_shell_takes_it() {
+    let home = tempfile::tempdir().unwrap();
+    let elsewhere = home.path().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    std::fs::write(home.path().join("my  config.toml"), "roots = [\"~/of the config\"]\n").unwrap();
+    for (words, file) in [
+        (&["--claude-dir", "it's  mine"][..], "it's  mine/settings.json"),
+        (&["--settings", "some $settings.json"], "some $settings.json"),
+        (&["--config", "my  config.toml"], "of the config/settings.json"),
+        (&["--data-dir", "my data"], ".claude/settings.json"),
+        (&["--scope", "project"], ".claude/settings.json"),
+        (&["--scope", "local"], ".claude/settings.local.json"),
+    ] {
+        let out = ok(&watchbill(home.path(), Some("2.1.329"), &[&["hooks", "install"], words].concat()));
+        let file = home.path().join(file);
+        assert!(file.exists(), "{out}");
+        let undo = out.lines().last().unwrap().strip_prefix("undo: watchbill ").unwrap().to_owned();
+        let mut shell = Command::new("/bin/sh");
+        shell.env_clear().env("HOME", home.path()).current_dir(&elsewhere);
+        ok(&shell.args(["-c", &format!("{PROGRAM} {undo}")]).output().unwrap());
+        assert!(!file.exists(), "{undo}");
+    }
 }
 
 #[test]

@@ -38,6 +38,40 @@ fn requests_that_cannot_be_fulfilled_end_with_one_and_one_line() {
     insta::assert_snapshot!(told);
 }
 
+/// The disk is all right, and so is who owns it.
+#[test]
+fn a_data_folder_that_cannot_be_is_named_with_what_is_in_its_way() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("file");
+    std::fs::write(&file, "mine").unwrap();
+    std::fs::create_dir_all(home.path().join(".claude/projects")).unwrap();
+    let mut told = String::new();
+    for data_dir in ["file", "file/below/it"] {
+        for words in [
+            &["index"][..],
+            &["search", "x"],
+            &["stats"],
+            &["forget", "--again", "x"],
+            &["snooze", "x", "1h"],
+            &["hooks", "install"],
+        ] {
+            let said = refuse(home.path(), &[&["--data-dir", data_dir], words].concat());
+            assert_eq!((said.code, said.err.lines().count()), (1, 1), "{words:?}: {}", said.err);
+            told.push_str(&format!("$ watchbill {}\n{}", words.join(" "), said.err));
+        }
+        for words in ["roster", "doctor", "status"] {
+            let said = run(watchbill(home.path()).args(["--data-dir", data_dir, words]));
+            assert_eq!((said.code, &*said.err), (0, ""), "{words}");
+            let about = said.out.lines().filter(|line| line.contains("is no folder"));
+            told.push_str(&format!("$ watchbill {words}\n"));
+            about.for_each(|line| told.push_str(&format!("{line}\n")));
+        }
+    }
+    assert!(!home.path().join(".claude/settings.json").exists(), "nothing is installed by halves");
+    assert_eq!(std::fs::read_to_string(file).unwrap(), "mine");
+    insta::assert_snapshot!(told.replace(home.path().to_str().unwrap(), "[home]"));
+}
+
 #[test]
 fn wrong_usage_ends_with_two() {
     let home = tempfile::tempdir().unwrap();

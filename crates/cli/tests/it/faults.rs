@@ -133,6 +133,16 @@ fn a_folder_that_may_not_be_written_in_the_words_of_the_commands() {
 }
 
 #[test]
+fn a_data_folder_that_cannot_be_made_in_the_words_of_the_commands() {
+    let test = "faults::a_data_folder_that_cannot_be_made_in_the_words_of_the_commands";
+    let Some(folder) = process::with_mounts(test) else { return };
+    let home = Home::with_data(folder.join("deep/data"));
+    process::mount("remount,bind,ro", &folder);
+    let told = home.told(ALL).replace(&*folder.to_string_lossy(), "/home/dev");
+    insta::assert_snapshot!("not_made", told);
+}
+
+#[test]
 fn a_damaged_database_is_set_aside_in_the_words_of_the_commands() {
     let folder = tempfile::tempdir().unwrap();
     let home = Home::with_data(folder.path().join("data"));

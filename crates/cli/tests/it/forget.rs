@@ -13,10 +13,10 @@ use crate::program::{Said, run, watchbill};
 use crate::tree::{append, now, transcript};
 
 const GONE: &str = "aaaaaaaa-0000-4000-8000-000000000001";
-const STAYS: &str = "bbbbbbbb-0000-4000-8000-000000000002";
+pub const STAYS: &str = "bbbbbbbb-0000-4000-8000-000000000002";
 
 /// A home with two sessions, each with a word of its own.
-struct Home(tempfile::TempDir);
+pub struct Home(tempfile::TempDir);
 
 fn record(session: &str, words: &str) -> Value {
     json!({
@@ -26,7 +26,7 @@ fn record(session: &str, words: &str) -> Value {
 }
 
 impl Home {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let home = Self(tempfile::tempdir().unwrap());
         for (session, words) in [(GONE, "goneword at first"), (STAYS, "staysword at first")] {
             transcript(&home.claude(), session, &[record(session, words)]);
@@ -38,32 +38,32 @@ impl Home {
         self.0.path().join(".claude")
     }
 
-    fn data(&self) -> PathBuf {
+    pub fn data(&self) -> PathBuf {
         self.0.path().join("data")
     }
 
-    fn command(&self, words: &[&str]) -> Command {
+    pub fn command(&self, words: &[&str]) -> Command {
         let mut command = watchbill(self.0.path());
         command.arg("--data-dir").arg(self.data()).args(words);
         command
     }
 
-    fn say(&self, words: &[&str]) -> Said {
+    pub fn say(&self, words: &[&str]) -> Said {
         run(&mut self.command(words))
     }
 
-    fn out(&self, words: &[&str]) -> String {
+    pub fn out(&self, words: &[&str]) -> String {
         let said = self.say(words);
         assert_eq!((said.code, said.err.as_str()), (0, ""), "{words:?}");
         said.out
     }
 
-    fn json(&self, words: &[&str]) -> Value {
+    pub fn json(&self, words: &[&str]) -> Value {
         serde_json::from_str(&self.out(words)).unwrap()
     }
 
     /// Whether it is stored.
-    fn holds(&self, word: &str) -> bool {
+    pub fn holds(&self, word: &str) -> bool {
         let said = self.say(&["search", "--json", "--as-stored", word]);
         // There may be no store yet.
         let answer: Value = serde_json::from_str(&said.out).unwrap_or_default();
@@ -77,7 +77,7 @@ impl Home {
         found
     }
 
-    fn adds(&self, session: &str, words: &str) {
+    pub fn adds(&self, session: &str, words: &str) {
         let path = format!("projects/-home-dev-x/{session}.jsonl");
         append(&self.claude(), Path::new(&path), &format!("{}\n", record(session, words)));
     }
@@ -97,7 +97,7 @@ fn stands_in(bytes: &[u8], word: &str) -> bool {
     bytes.windows(word.len()).any(|piece| piece == word.as_bytes())
 }
 
-fn until(what: &str, is: impl Fn() -> bool) {
+pub fn until(what: &str, is: impl Fn() -> bool) {
     let began = Instant::now();
     while !is() {
         assert!(began.elapsed() < Duration::from_secs(120), "it never comes: {what}");
@@ -106,13 +106,13 @@ fn until(what: &str, is: impl Fn() -> bool) {
 }
 
 /// Another process, which writes.
-struct Writer {
-    child: Child,
+pub struct Writer {
+    pub child: Child,
     events: Receiver<Value>,
 }
 
 impl Writer {
-    fn of(home: &Home) -> Self {
+    pub fn of(home: &Home) -> Self {
         let mut child = home.command(&["watch", "--json"]).stdout(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let (sender, events) = channel();

@@ -124,6 +124,8 @@ fn filters_narrow() {
         (&["roster", "--at", "yesterday"], 2),
         (&["search", "x", "--role", "nobody"], 2),
         (&["search"], 2),
+        (&["search", ""], 1),
+        (&["search", "x", "--limit", "0"], 2),
     ] {
         let said = home.say(words);
         assert_eq!((said.code, said.out.as_str()), (code, ""), "{words:?}: {}", said.err);
@@ -205,14 +207,70 @@ fn the_store_can_be_looked_at_before_and_after() {
 }
 
 #[test]
+fn the_same_bytes_are_said_in_the_same_words() {
+    let home = Home::empty();
+    let words = "word ".repeat(320_000);
+    let line = json!({"type": "user", "uuid": "1", "timestamp": "2026-11-20T15:00:00.000Z", "sessionId": PAGER, "message": {"role": "user", "content": words}});
+    transcript(&home.claude(), PAGER, &[line]);
+    home.out(&["index"]);
+    let doctor = home.out(&["doctor"]);
+    assert!(doctor.contains("1 session in 1 file, 2 MB\n"), "{doctor}");
+    assert!(doctor.contains("to keep this one file (2 MB) would take about "), "{doctor}");
+}
+
+#[test]
 fn what_was_used_is_counted_each_request_once() {
     let home = Home::with_sessions();
     insta::assert_snapshot!("stats_by_day", home.out(&["stats"]));
     insta::assert_snapshot!("stats_by_tool", home.out(&["stats", "--by", "tool"]));
+    insta::assert_snapshot!("stats_by_project", home.out(&["stats", "--by", "project"]));
+    let narrow = run(watchbill(home.path())
+        .arg("--data-dir")
+        .arg(home.data())
+        .args(["stats", "--by", "project"])
+        .env("COLUMNS", "63"));
+    insta::assert_snapshot!("stats_by_project_narrow", narrow.out);
     insta::assert_json_snapshot!("stats_by_model_as_json", home.json(&["stats", "--by", "model", "--json"]));
     let later = home.json(&["stats", "--json", "--since", "2026-11-21T00:00:00Z"]);
     assert_eq!(later["rows"], json!([]));
     assert_eq!(later["total"]["requests"], json!(0));
+}
+
+#[test]
+fn nothing_is_forgotten_that_was_not_named() {
+    let home = Home::with_sessions();
+    let alike = PAGER.replace("000001", "000009");
+    let line = json!({"type": "user", "uuid": "9", "sessionId": alike, "timestamp": "2026-11-20T15:00:00.000Z", "message": {"role": "user", "content": "alike"}});
+    transcript(&home.claude(), &alike, &[line]);
+    home.out(&["index"]);
+    let refused = |words: &[&str], named: &[&str]| {
+        let said = home.say(words);
+        assert_eq!((said.code, said.out.as_str(), said.err.lines().count()), (1, "", 1), "{words:?}");
+        assert!(named.iter().all(|name| said.err.contains(name)), "{words:?}: {}", said.err);
+    };
+    refused(&["forget", "aaaa", "--yes"], &[PAGER, &alike]);
+    refused(&["search", "x", "--chain", "aaaa"], &[PAGER, &alike]);
+    for session in [PAGER, &alike] {
+        home.out(&["forget", session, "--yes"]);
+    }
+    refused(&["forget", "--again", "aaaa"], &[PAGER, &alike]);
+    // The only one that is left, or an id that a script has not filled in.
+    refused(&["forget", "", "--yes"], &["no session was named"]);
+    refused(&["forget", "--again", ""], &["no session was named"]);
+    assert_eq!(home.found(&["translate"]), [OTHER]);
+}
+
+#[test]
+fn what_no_record_is_in_is_waited_for_by_nobody() {
+    let home = Home::with_sessions();
+    let file = home.claude().join("projects/-home-dev-x").join("eeeeeeee-0000-4000-8000-000000000005.jsonl");
+    std::fs::write(file, b"\xff no record\n{\"type\":").unwrap();
+    assert!(home.out(&["index"]).contains("2 lines or files could not be read"));
+    let doctor = home.out(&["doctor"]);
+    assert!(
+        doctor.contains("everything that is there is stored") && doctor.contains("malformed_line"),
+        "{doctor}"
+    );
 }
 
 #[test]
@@ -351,12 +409,28 @@ fn no_byte_of_what_is_private_or_left_out_is_stored() {
     std::fs::write(&settings, "[store]\nexclude = ['/home/dev/secret/**']\n").unwrap();
     home.out(&["--config", settings.to_str().unwrap(), "index", "--json"]);
     home.out(&["--config", settings.to_str().unwrap(), "roster", "--all", "--json"]);
+    let doctor = |options: &[&str]| home.out(&[options, &["doctor"]].concat());
+    let told = doctor(&["--config", settings.to_str().unwrap()]);
+    assert!(
+        told.contains("  everything that is there is stored, but for what `exclude` leaves out of 1 file\n"),
+        "{told}"
+    );
+    let told = doctor(&[]);
+    assert!(
+        told.contains("  1 file not yet read to the end") && told.contains("  `exclude` is another one"),
+        "{told}"
+    );
     let stored = stored_bytes(&home);
     assert!(stored.contains("open title"), "what is public is there");
     for never in ["SECRET", "HIDDEN"] {
         let at = stored.find(never);
         assert_eq!(at.map(|at| stored[at..].chars().take(60).collect::<String>()), None);
     }
+    // Without the rule.
+    home.out(&["index"]);
+    assert_eq!(home.found(&["hidden"]), [OTHER, OTHER], "title and prompt");
+    let told = doctor(&[]);
+    assert!(told.contains("  everything that is there is stored\n") && !told.contains("exclude"), "{told}");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use watchbill_engine::Timestamp;
 use watchbill_engine::replay::Operation;
 
 use crate::program::{run, watchbill};
-use crate::tree::{append, recording};
+use crate::tree::{append, recording, transcript};
 
 /// The transcripts of a recording, whole.
 fn files(name: &str) -> BTreeMap<PathBuf, String> {
@@ -108,4 +108,17 @@ fn a_marker_that_was_written_later_is_not_known_yet() {
     assert_eq!(superseded("2026-11-20T10:05:00Z"), [""; 0]);
     assert_eq!(superseded("0m"), ["before"], "a span is counted back from now");
     assert_eq!(superseded("5000w"), [""; 0]);
+}
+
+#[test]
+fn an_empty_roster_of_the_past_says_nothing_of_now() {
+    let home = tempfile::tempdir().unwrap();
+    let line = serde_json::json!({
+        "type": "user", "uuid": "1", "sessionId": "a", "timestamp": "2026-11-10T15:00:00.000Z",
+        "message": {"role": "user", "content": "hello"},
+    });
+    transcript(&home.path().join(".claude"), "a", &[line]);
+    let at = |time: &str| run(watchbill(home.path()).args(["roster", "--at", time])).out;
+    assert_eq!(at("2026-11-10T14:00:00Z"), "There were no sessions then.\n");
+    assert_eq!(at("2026-11-20T14:00:00Z"), "Nothing went on then; --all shows 1 older session.\n");
 }

@@ -54,6 +54,24 @@ fn the_nearest_word_wins() {
 }
 
 #[test]
+fn whoever_stores_says_what_is_wrong_with_the_settings() {
+    let home = tempfile::tempdir().unwrap();
+    let root = root(home.path(), ".claude");
+    std::fs::write(home.path().join("c.toml"), "[store]\nexlude = [\"/home/dev/x\"]\n").unwrap();
+    for words in [["index", "--json"], ["search", "hello"]] {
+        let said =
+            run(watchbill(home.path()).args(["--claude-dir", &root, "--config", "c.toml"]).args(words));
+        assert_eq!(said.code, 0, "{}", said.err);
+        assert!(
+            said.err.contains("c.toml: line 2, column 1: `exlude` under [store] is not known"),
+            "{}",
+            said.err
+        );
+        assert_eq!(said.err.lines().count(), 1, "{}", said.err);
+    }
+}
+
+#[test]
 fn empty_and_missing_folders_are_no_error() {
     let home = tempfile::tempdir().unwrap();
     std::fs::create_dir(home.path().join("empty")).unwrap();

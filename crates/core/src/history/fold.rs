@@ -49,6 +49,12 @@ pub struct HistoryFold {
     /// The working folder of the newest record that names one, where folders can be left out.
     folder: Option<Arc<str>>,
     left_out: bool,
+    /// `left_out` goes by the rules of now, which may be others than before a restart.
+    #[serde(skip)]
+    is_judged: bool,
+    /// Something was not told since the last time that was asked.
+    #[serde(skip)]
+    something_left_out: bool,
     segments: Segments,
     /// The tokens of the newest request, which the next record may tell anew.
     #[serde(skip)]
@@ -94,6 +100,8 @@ impl HistoryFold {
             plan: None,
             folder: None,
             left_out: false,
+            is_judged: false,
+            something_left_out: false,
             segments: Segments::default(),
             request: None,
             news: None,
@@ -173,9 +181,18 @@ impl HistoryFold {
             && self.folder.as_deref() != Some(cwd)
         {
             self.folder = Some(Arc::from(cwd));
-            self.left_out = settings.exclude.leaves_out(cwd);
+            self.is_judged = false;
         }
+        if !std::mem::replace(&mut self.is_judged, true) {
+            self.left_out = self.folder.as_deref().is_some_and(|folder| settings.exclude.leaves_out(folder));
+        }
+        self.something_left_out |= self.left_out;
         self.left_out
+    }
+
+    /// Whether anything was left out, since the person excludes it, after this was asked last.
+    pub fn take_left_out(&mut self) -> bool {
+        std::mem::take(&mut self.something_left_out)
     }
 
     /// A compaction's worker and the maker of suggestions begin with a copy of nearly all their session's records.

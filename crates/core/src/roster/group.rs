@@ -40,7 +40,7 @@ pub const fn group_of(row: &Row) -> Group {
     }
     let is_hidden = row.put_away || row.superseded.is_some();
     match (group(row.state, row.state_kind), row.state) {
-        (Group::NeedsYou, _) if row.needs.is_none() && is_hidden => Group::Idle,
+        (Group::NeedsYou | Group::YourTurn, _) if row.needs.is_none() && is_hidden => Group::Idle,
         (Group::NeedsYou, State::WaitingForApproval) if row.needs.is_none() => Group::Working,
         (Group::NeedsYou, _) if row.needs.is_none() => Group::YourTurn,
         (group, _) => group,

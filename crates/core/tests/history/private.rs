@@ -106,3 +106,30 @@ fn of_folders_that_are_left_out_only_the_tokens_are_stored() {
     assert_eq!(model.texts_of(Role::Prompt), ["in the open", "open again"]);
     assert_eq!(model.requests.values().map(|request| request.usage.output).sum::<u64>(), 7);
 }
+
+#[test]
+fn a_folder_that_is_excluded_later_is_left_out_from_there_on_though_nobody_leaves_it() {
+    let line = |id: u32, words: &str| {
+        let cwd = "/home/dev/secret";
+        format!(
+            r#"{{"type":"user","uuid":"{id}","cwd":"{cwd}","isSidechain":true,"agentId":"x","timestamp":"2026-11-20T15:00:0{id}.000Z","message":{{"content":"{words}"}}}}"#
+        ) + "\n"
+    };
+    let (before, after, allowed) = (line(1, "before"), line(2, "after"), line(3, "allowed"));
+    let excluding = |pattern: &str| Exclude::new([pattern.to_owned()]);
+    let mut reader = Reader::new("s", Some("x"));
+    reader.settings.exclude = excluding("/home/dev/other");
+    reader.text(0, &before);
+    reader.settle();
+    let mut at = before.len() as u64;
+    for (pattern, text) in [("/home/dev/secret", &after), ("/home/dev/other", &allowed)] {
+        reader.restart();
+        reader.settings.exclude = excluding(pattern);
+        reader.text(at, text);
+        reader.settle();
+        at += text.len() as u64;
+    }
+    let texts: Vec<_> = reader.model.texts.iter().map(|text| format!("{text:?}")).collect();
+    let told = |words: &str| texts.iter().any(|text| text.contains(words));
+    assert_eq!((told("before"), told("after"), told("allowed")), (true, false, true), "{texts:?}");
+}

@@ -142,7 +142,7 @@ impl Engine {
     /// Compares everything that a scan has found with what is known. Hints may have told of more since the scan was
     /// taken: what it says of a file is only a reason to look at it.
     pub(super) fn take_rescan(&mut self, found: Scan, out: &mut Vec<Output>) {
-        self.wake(out);
+        self.begin_waking();
         self.roots = roots_of(&self.world, &self.settings);
         if self.scan_problems_renewed && self.scan_problems != found.problems {
             // What was wrong then may be right by now, and nobody would tell: only another scan does.
@@ -188,6 +188,13 @@ impl Engine {
         let registry = self.registry.paths();
         let known = self.files.paths().chain(registry.iter().map(PathBuf::as_path));
         known.filter(gone).map(Path::to_path_buf).collect()
+    }
+
+    /// The transcripts of all sessions that the default roster shows, and of their subagents.
+    pub(crate) fn shown_files(&self) -> impl Iterator<Item = PathBuf> {
+        let shown = self.views[0].published.iter().filter_map(|row| self.sessions.get(&row.id));
+        let files = shown.flat_map(|session| session.mains.iter().chain(session.agents.keys()));
+        files.map(|path| path.to_path_buf())
     }
 
     /// The name under which a file that is new to us is known already.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use watchbill_core::chain::lineage::RegistryMove;
+use watchbill_core::history::Exclude;
 use watchbill_core::ids::SessionId;
 use watchbill_core::person::Change;
 use watchbill_core::roster::row::Row;
@@ -29,7 +30,8 @@ pub(super) struct Keeping {
     rows: BTreeMap<SessionId, Row>,
     /// The rows to come were stored by an earlier run, as far as they do not depend on the time.
     pub(super) just_restored: bool,
-    /// Sessions that have no stored rows yet, though their transcripts were stored.
+    /// Sessions that have no stored rows yet, though their transcripts were stored, or may have none; once all are taken up,
+    /// those at rest.
     pub(super) without_rows: HashSet<SessionId, ByWords>,
     /// There were such sessions, or may have been.
     pub(super) rows_behind: bool,
@@ -54,7 +56,7 @@ impl Keeping {
 
     /// A row is another one than before.
     pub(super) fn row(&mut self, row: &Row) {
-        if self.on && !self.just_restored {
+        if self.on && (!self.just_restored || self.lacks_row(&row.session_id)) {
             self.rows.insert(row.session_id.clone(), row.clone());
         }
     }
@@ -79,6 +81,16 @@ impl Keeping {
     /// The rows to come are as an earlier run has stored them.
     pub(super) fn rows_were_kept(&mut self) {
         self.just_restored = true;
+    }
+
+    /// The rows of these were put together, as far as they have any.
+    pub(super) fn have_rows(&mut self, sessions: &BTreeSet<SessionId>) {
+        self.rows_are_known();
+        if !self.without_rows.is_empty() {
+            for id in sessions {
+                self.without_rows.remove(id);
+            }
+        }
     }
 
     /// The rows of what was restored have been put together, or will be together with others.
@@ -143,6 +155,8 @@ impl Engine {
         }
         self.keeping.markers = true;
         self.keeping.links = true;
+        // Also rows that are here as they are to be: the other one may have been ended before it stored them.
+        self.keeping.without_rows.extend(self.sessions.keys().cloned());
         self.keeping.rows_behind = true;
         self.dirty.extend(self.sessions.keys().cloned());
     }
@@ -202,26 +216,33 @@ impl Engine {
             wishes: None,
             facts: facts
                 .then(|| Facts { moves: self.registry.moves().to_vec(), markers: self.markers.kept() }),
-            all_rows: self.dirty.is_empty() && std::mem::take(&mut self.keeping.rows_behind),
+            rows_behind: self.chains_wait() && !std::mem::replace(&mut self.keeping.rows_behind, true),
+            all_rows: !self.reading
+                && self.dirty.is_empty()
+                && !self.is_waking()
+                && self.keeping.without_rows.is_empty()
+                && std::mem::take(&mut self.keeping.rows_behind),
             left_out: BTreeSet::new(),
         };
         self.leave_out(&mut changes);
         changes
     }
 
+    /// Whether rows are stored before their chains are known: a kill would leave them so, since nothing happens to them any more.
+    fn chains_wait(&self) -> bool {
+        self.keeping.on && !self.keeping.alone && (self.chains_behind || !self.resting.late.is_empty())
+    }
+
     /// Notes the sessions among the changes that have worked in a folder of which nothing is to be stored, or whose
-    /// transcript lies in one.
-    fn leave_out(&self, changes: &mut Changes) {
+    /// transcript lies in one: by the rules of now, whatever those were by which this was noted before.
+    pub(crate) fn leave_out(&self, changes: &mut Changes) {
         let exclude = &self.settings.history.exclude;
         if exclude.is_empty() {
+            changes.left_out.clear();
             return;
         }
-        let is_left_out = |id: &SessionId| {
-            self.main_file(id).is_some_and(|(path, file)| {
-                let cwds = file.main().map(|fold| &fold.lineage().cwds[..]).unwrap_or_default();
-                exclude.leaves_out(&path.to_string_lossy()) || cwds.iter().any(|cwd| exclude.leaves_out(cwd))
-            })
-        };
+        // Of a session whose transcript is gone by now nobody could tell any more.
+        changes.left_out.retain(|id| self.main_file(id).is_none());
         let of_files = changes.files.values().filter_map(|change| match change {
             FileChange::Read { session, .. } => Some(SessionId::new(session)),
             FileChange::Gone => None,
@@ -233,8 +254,17 @@ impl Engine {
         let of_rows = rows().map(|row| row.session_id.clone());
         let of_facts = changes.facts.iter().flat_map(Facts::sessions).cloned();
         let named: BTreeSet<_> = of_files.chain(of_links).chain(of_rows).chain(of_facts).collect();
-        let named = named.into_iter().filter(is_left_out);
-        changes.left_out = in_folder.map(|row| row.session_id.clone()).chain(named).collect();
+        let named = named.into_iter().filter(|id| self.is_left_out(id, exclude));
+        let left_out: BTreeSet<_> = in_folder.map(|row| row.session_id.clone()).chain(named).collect();
+        changes.left_out.extend(left_out);
+    }
+
+    /// Whether a session has worked in a folder that is excluded, or its transcript lies in one.
+    pub(super) fn is_left_out(&self, id: &SessionId, exclude: &Exclude) -> bool {
+        self.main_file(id).is_some_and(|(path, file)| {
+            let cwds = file.main().map(|fold| &fold.lineage().cwds[..]).unwrap_or_default();
+            exclude.leaves_out(&path.to_string_lossy()) || cwds.iter().any(|cwd| exclude.leaves_out(cwd))
+        })
     }
 
     fn change_of(&mut self, path: &Path) -> FileChange {

@@ -163,7 +163,7 @@ impl Engine {
         if std::mem::take(&mut self.chains_behind) {
             self.resolve_chains();
         }
-        self.wake(out);
+        self.begin_waking();
         self.scan_problems = problems;
         self.problems_dirty = true;
         self.reading = false;

@@ -34,17 +34,18 @@ impl Engine {
         let (resting, keeps) = (&self.resting.sessions, self.keeping.on);
         let rests = |id: &SessionId| resting.contains(id);
         let live = live.filter(|id| !rests(id));
-        // What is kept of a session at rest is not right any more where another one has joined its chain.
+        // What is kept of a session at rest is not right any more where another one has joined its chain; that of which no row
+        // is kept yet gets one when it wakes.
+        let is_new = |id: &SessionId| self.keeping.lacks_row(id);
         let is_tied = |id: &SessionId| {
             let sessions = chains.of(id).map(|chain| &chain.sessions[..]).unwrap_or_default();
-            sessions.len() > 1 && sessions.iter().any(|id| !rests(id))
+            sessions.len() > 1 && !is_new(id) && sessions.iter().any(|id| !rests(id) || is_new(id))
         };
         let awake = self.sessions.keys().filter(|id| !rests(id) || keeps && is_tied(id));
-        for id in awake.chain(live) {
-            if differs(&self.chains, &chains, id) || self.origins.get(id) != origins.get(id) {
-                self.dirty.insert(id.clone());
-            }
-        }
+        let is_other =
+            |id: &&SessionId| differs(&self.chains, &chains, id) || self.origins.get(*id) != origins.get(*id);
+        let others: Vec<SessionId> = awake.chain(live).filter(is_other).cloned().collect();
+        others.iter().for_each(|id| self.chain_differs(id));
         self.chains = chains;
         self.origins = origins;
         self.keeping.links();
@@ -86,7 +87,8 @@ impl Engine {
         let mut shown: [Vec<Row>; 2] = [Vec::new(), Vec::new()];
         let mut hidden: [Vec<SessionId>; 2] = [Vec::new(), Vec::new()];
         for id in &dirty {
-            self.resting.sessions.remove(id);
+            let rested = self.resting.sessions.remove(id);
+            self.resting.late.remove(id);
             self.advance(id);
             self.share_out(id);
             let agents_next = self.advance_agents(id);
@@ -105,8 +107,9 @@ impl Engine {
             };
             self.outlive(&row);
             let state = (row.state, row.state_kind);
-            if self.states.insert(id.clone(), state) != Some(state) && self.awake && !self.keeping.is_alone()
-            {
+            // Of a session at rest nobody knew how it was.
+            let is_news = self.awake && !rested && !self.keeping.is_alone();
+            if self.states.insert(id.clone(), state) != Some(state) && is_news {
                 self.keeping.transition(&row);
                 out.push(Output::Transition { session: id.clone() });
             }
@@ -124,7 +127,7 @@ impl Engine {
                 .filter(|at| *at > self.now)
                 .min();
             self.deadlines.set(Due::Session(id.clone()), next);
-            if self.views[1].roster.get(id).is_none_or(|known| **known != row) {
+            if self.keeping.lacks_row(id) || self.views[1].roster.get(id).is_none_or(|known| **known != row) {
                 self.keeping.row(&row);
             }
             for (n, view) in self.views.iter().enumerate() {
@@ -138,7 +141,7 @@ impl Engine {
                 self.rest(id);
             }
         }
-        self.keeping.rows_are_known();
+        self.keeping.have_rows(&dirty);
         let mut changed = false;
         let revision = self.revision + 1;
         for (view, (shown, hidden)) in self.views.iter_mut().zip(shown.into_iter().zip(hidden)) {
@@ -186,9 +189,12 @@ impl Engine {
 impl View {
     pub(super) fn apply(&mut self, shown: Vec<Row>, hidden: Vec<SessionId>, revision: u64) -> bool {
         let Some(delta) = self.roster.apply(shown, hidden) else { return false };
-        let touched: HashSet<&SessionId, ByWords> =
-            delta.removals.iter().chain(delta.upserts.iter().map(|(_, row)| &row.session_id)).collect();
-        self.published.retain(|published| !touched.contains(&published.id));
+        // Where nothing is in place of anything, none of thousands need be looked at.
+        if self.published.len() + delta.upserts.len() != self.roster.rows().len() {
+            let touched: HashSet<&SessionId, ByWords> =
+                delta.removals.iter().chain(delta.upserts.iter().map(|(_, row)| &row.session_id)).collect();
+            self.published.retain(|published| !touched.contains(&published.id));
+        }
         for (index, row) in &delta.upserts {
             let published = Published { id: row.session_id.clone(), version: revision, row: Arc::clone(row) };
             self.published.insert((*index).min(self.published.len()), published);

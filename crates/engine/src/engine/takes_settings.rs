@@ -24,6 +24,14 @@ impl Engine {
         if before.alerts.attention != self.settings.alerts.attention {
             self.attention.set_settings(self.settings.alerts.attention.clone());
         }
+        let exclude = &self.settings.history.exclude;
+        if before.history.exclude != *exclude {
+            let comes_back = |id: &&SessionId| {
+                self.is_left_out(id, &before.history.exclude) && !self.is_left_out(id, exclude)
+            };
+            let again: Vec<SessionId> = self.sessions.keys().filter(comes_back).cloned().collect();
+            self.keep_anew(&again);
+        }
         self.problems_dirty |= before.problems != self.settings.problems;
     }
 }

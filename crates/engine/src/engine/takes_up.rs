@@ -48,6 +48,11 @@ impl Engine {
         self.keeping.rows_behind = true;
     }
 
+    /// Whether a file lies where this engine looks: another run may have looked elsewhere.
+    pub(crate) fn looks_at(&self, path: &Path) -> bool {
+        self.place_of(path).is_some()
+    }
+
     /// All transcripts were taken up; what no file will tell again follows.
     pub fn restored(&mut self, facts: Option<Facts>) {
         if let Some(Facts { moves, markers }) = facts {
@@ -59,7 +64,10 @@ impl Engine {
             self.after_restore(&id);
         }
         self.lay_to_rest();
-        let behind = !std::mem::take(&mut self.keeping.without_rows).is_empty();
+        // What lies elsewhere is for others to make.
+        self.keeping.without_rows.retain(|id| self.sessions.contains_key(id));
+        let behind = !self.keeping.without_rows.is_empty();
+        self.keeping.without_rows.retain(|id| self.resting.sessions.contains(id));
         self.keeping.just_restored = !behind && !self.dirty.is_empty();
         (self.chains_dirty, self.problems_dirty) = (true, true);
     }

@@ -75,7 +75,7 @@ impl Worker {
             Ok(None) => return Err(ApiError::new(ErrorCode::Unreadable, "the store cannot be opened")),
             Err(error) => return Err(refusal(&error)),
         };
-        let outcome = forget::carry_out(&mut store, &self.parts.data_dir, removal, now);
+        let outcome = forget::carry_out(&mut store, &self.parts.data_dir, removal, now, &mut |_| ());
         // Also when it was cut short: some of it may be gone.
         store.note_removal();
         drop(store);

@@ -147,9 +147,12 @@ impl FileHistory {
         }
         (count.bytes, count.more) = (outcome.bytes_read, outcome.more);
         let changed = count.bytes > 0 || outcome.restarted.is_some();
-        if let (Some((file, _)), Some(fold), Some(cursor)) = (self.keys, &self.fold, &self.tail.cursor)
+        if let (Some((file, _)), Some(fold), Some(cursor)) = (self.keys, &mut self.fold, &self.tail.cursor)
             && changed
         {
+            if fold.take_left_out() {
+                step.note_left_out(file)?;
+            }
             let line_start = self.splitter.line_start();
             kept::write(step, file, cursor, line_start, &mut self.seen, fold, &mut self.ids)?;
             step.count_problems(file, count.problems)?;

@@ -350,6 +350,8 @@ impl Worker {
     }
 
     fn recover(&mut self, now: Timestamp) -> Result<(), Refusal> {
+        // It is a minute since something was read, and perhaps the last time for long that anybody is awake.
+        self.parts.fs.close_unread();
         let mut shelf = self.parts.shelf.in_turn("history: recover");
         let store = writer(&mut shelf)?;
         self.recover_at = self.recoverer.put_right(store, self.parts.recovery, now)?;

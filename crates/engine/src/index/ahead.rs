@@ -1,33 +1,117 @@
 //! What the engine keeps of a transcript that was read for the first time, stored in the step of its texts, ahead of the
 //! rows of the sessions: else the folds of thousands of transcripts would be in memory until the last one is read.
 
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
 use watchbill_core::history::Exclude;
+use watchbill_core::ids::SessionId;
 use watchbill_core::transcript::record::Usage;
 use watchbill_store::{Step, StoreError};
+use watchbill_watch::layout::Place;
+use watchbill_watch::scan::Found;
 
 use crate::persist::kept::Counted;
 use crate::session::Shared;
 use crate::transcripts::{Fold, Loaded};
 
-/// Stores it. Says whether nobody needs the fold any more: of what `exclude` may leave out only the engine can tell, when it
-/// knows all transcripts of a session.
-///
-/// # Errors
-/// When the store cannot be written.
-pub(super) fn store(step: &mut Step<'_>, loaded: &mut Loaded, exclude: &Exclude) -> Result<bool, StoreError> {
+/// Stores what can be, and keeps what only the engine can tell about.
+pub(super) struct Ahead<'r> {
+    exclude: &'r Exclude,
+    /// Where something is excluded: how many transcripts of a session's own are still to be read before it is known
+    /// whether its subagents may be stored. Of others only the engine knows.
+    unread: HashMap<SessionId, usize>,
+    /// Subagents whose sessions are still to be read.
+    waiting: HashMap<SessionId, Vec<Loaded>>,
+    /// What is left out, and what nobody here can tell about.
+    rest: Vec<Loaded>,
+}
+
+impl<'r> Ahead<'r> {
+    /// For a run over `files`; those that are `known` are not read from their beginning, and do not come here.
+    pub fn of<'k>(exclude: &'r Exclude, files: &[Found], known: impl Iterator<Item = &'k String>) -> Self {
+        let mut unread = HashMap::new();
+        if !exclude.is_empty() {
+            let known: HashSet<_> = known.filter_map(|path| Path::new(path).file_stem()).collect();
+            for found in files {
+                if let Some(Place::Transcript { session }) = found.place()
+                    && !known.contains(session.as_str().as_ref() as &std::ffi::OsStr)
+                {
+                    *unread.entry(session).or_default() += 1;
+                }
+            }
+        }
+        Self { exclude, unread, waiting: HashMap::new(), rest: Vec::new() }
+    }
+
+    /// Takes a transcript that was read to its end.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn take(&mut self, step: &mut Step<'_>, loaded: Loaded) -> Result<(), StoreError> {
+        let Some(file) = &loaded.file else { return Ok(()) };
+        let (session, is_left_out) = match file.fold() {
+            Fold::Agent(_) if self.exclude.is_empty() => return self.store(step, loaded),
+            Fold::Agent(_) => {
+                match file.parent().map(|session| (self.unread.get(&session), session)) {
+                    Some((Some(0), _)) => return self.store(step, loaded),
+                    Some((Some(_), session)) => self.waiting.entry(session).or_default().push(loaded),
+                    Some((None, _)) | None => self.rest.push(loaded),
+                }
+                return Ok(());
+            }
+            Fold::Main(fold) => {
+                let lineage = fold.lineage();
+                (lineage.session.clone(), lineage.cwds.iter().any(|cwd| self.exclude.leaves_out(cwd)))
+            }
+        };
+        if is_left_out {
+            self.unread.remove(&session);
+            self.rest.push(loaded);
+            return Ok(());
+        }
+        self.store(step, loaded)?;
+        let Some(unread) = self.unread.get_mut(&session) else { return Ok(()) };
+        *unread = unread.saturating_sub(1);
+        if *unread == 0 {
+            for agent in self.waiting.remove(&session).unwrap_or_default() {
+                self.store(step, agent)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Only the engine can tell whether anything of it is to be kept.
+    pub fn leave(&mut self, loaded: Loaded) {
+        self.rest.push(loaded);
+    }
+
+    /// What was not stored.
+    pub fn into_rest(self) -> Vec<Loaded> {
+        let Self { waiting, mut rest, .. } = self;
+        rest.extend(waiting.into_values().flatten());
+        rest
+    }
+
+    fn store(&mut self, step: &mut Step<'_>, mut loaded: Loaded) -> Result<(), StoreError> {
+        if !store(step, &mut loaded)? {
+            self.rest.push(loaded);
+        }
+        Ok(())
+    }
+}
+
+/// Stores one. Says whether nobody needs the fold any more.
+fn store(step: &mut Step<'_>, loaded: &mut Loaded) -> Result<bool, StoreError> {
     let Loaded { path, file: Some(file), problems, .. } = loaded else { return Ok(true) };
     let Some(name) = path.to_str() else { return Ok(false) };
     // Tokens that files share are compared when rows are made, and counted again where these are not right.
     let (session, counted) = match file.fold() {
         Fold::Main(fold) => {
-            if fold.lineage().cwds.iter().any(|cwd| exclude.leaves_out(cwd)) {
-                return Ok(false);
-            }
             let shared = Shared { own: fold.requests(), origin: None, copies: 0 };
             let counted = Counted::Session { inherited: Usage::default(), shared: Some(shared) };
             (Some(fold.lineage().session.clone()), counted)
         }
-        Fold::Agent(_) if !exclude.is_empty() => return Ok(false),
         Fold::Agent(fold) => {
             let with = file.parent();
             (with.clone(), Counted::Agent { with, tokens: fold.ledger().total() })

@@ -27,6 +27,8 @@ pub struct Changes {
     pub wishes: Option<BTreeSet<String>>,
     /// What no file will tell again, if it has changed.
     pub facts: Option<Facts>,
+    /// From these transcripts on rows are stored that may still get another chain.
+    pub rows_behind: bool,
     /// With these rows all sessions have theirs, also those whose transcripts were stored ahead.
     pub all_rows: bool,
     /// Sessions among these that work in folders of which nothing is to be stored.
@@ -91,6 +93,7 @@ impl Changes {
             && self.wishes.is_none()
             && self.facts.is_none()
             && !self.all_rows
+            && !self.rows_behind
     }
 
     /// Adds later changes to these, which could not be stored.
@@ -124,7 +127,8 @@ impl Changes {
         self.words.extend(later.words);
         self.wishes = later.wishes.or(self.wishes.take());
         self.facts = later.facts.or(self.facts.take());
-        self.all_rows |= later.all_rows;
+        self.all_rows = later.all_rows || self.all_rows && !later.rows_behind;
+        self.rows_behind |= later.rows_behind;
         self.left_out.extend(later.left_out);
     }
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
 use watchbill_core::chain::link::Link;
+use watchbill_core::history::Exclude;
 use watchbill_core::ids::SessionId;
 use watchbill_core::roster::row::Row;
 use watchbill_core::session::snapshot::{from_bytes, to_bytes};
@@ -50,16 +51,24 @@ pub fn keeps(path: &Path, change: &FileChange, changes: &Changes, forgotten: &Fo
     }
 }
 
-/// Stores everything or nothing.
+/// Stores everything or nothing. Of the transcripts that the store knows, these are `ours` to look at; `exclude` is by what
+/// `changes` leave out what they do.
 pub fn write(
     store: &mut Store,
     changes: &Changes,
     forgotten: &Forgotten,
+    exclude: &Exclude,
+    ours: &dyn Fn(&str) -> bool,
     now: Timestamp,
 ) -> Result<(), StoreError> {
+    // Until these rules are carried out, what is kept of a transcript tells whether they leave its session out.
+    let is_due = !exclude.is_empty() && !store.is_left_out_by(exclude.patterns())?;
     let untold = |id: &str| forgotten.is(id) || changes.left_out.contains(id);
     let known = if changes.links.is_some() { store.links()? } else { Vec::new() };
     let mut step = store.step()?;
+    if changes.rows_behind {
+        step.rows_are_behind()?;
+    }
     for (path, change) in &changes.files {
         // A name that is no text is rare enough to be read anew at each start.
         let Some(path) = path.to_str() else { continue };
@@ -67,6 +76,8 @@ pub fn write(
             FileChange::Read { session, head, piece, fresh } if !untold(session) => {
                 step.put_state(path, session, head, piece.as_deref(), *fresh)?;
             }
+            FileChange::Read { session, .. } if is_due && !forgotten.is(session) => {}
+            FileChange::Gone if is_due => {}
             FileChange::Read { .. } | FileChange::Gone => step.remove_state(path)?,
         }
     }
@@ -82,7 +93,7 @@ pub fn write(
     }
     words::write(&mut step, &changes.words)?;
     if changes.all_rows {
-        step.rows_are_there()?;
+        step.rows_are_there(ours)?;
     }
     if let Some(wishes) = &changes.wishes {
         step.put_fact(WISHES, &to_bytes(wishes))?;

@@ -12,6 +12,7 @@ use crate::input::Input;
 
 impl Loop {
     pub(super) fn take_hints(&mut self) {
+        self.catch_up();
         let mut hints = self.source.take();
         hints.append(&mut self.again);
         let problems = self.problems();

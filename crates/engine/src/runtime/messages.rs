@@ -31,6 +31,7 @@ impl Loop {
                         && let Some(left) = &mut self.recent_left
                     {
                         *left -= 1;
+                        self.look_behind(&file.path);
                     }
                     loaded.push(*file);
                     if loaded.len() >= BATCH {
@@ -65,13 +66,8 @@ impl Loop {
             self.recent_left = Some(0);
             self.folders_until = Some(self.clock.now() + FOLDERS_PATIENCE);
             self.step(Input::Found(scan.found));
-            // The watches were installed while the scan ran. Once they stand nothing can be missed any more,
-            // and what was missed before is made up for by the look that follows.
-            self.source.ready();
-            // A file that was appended to while it was read for the first time has told us so by a
-            // hint before we knew it; one look at everything makes up for all of them.
             self.read_all = true;
-            self.rescan();
+            self.look_at_all_once_more();
         }
     }
 
@@ -108,7 +104,7 @@ impl Loop {
     }
 
     /// Somebody wants to know of all sessions.
-    fn wake_all(&mut self) {
+    pub(super) fn wake_all(&mut self) {
         let out = self.engine.wake_all();
         self.carry_out(out);
     }

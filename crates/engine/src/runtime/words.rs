@@ -81,6 +81,10 @@ impl Loop {
         } else if waiting.is_empty() {
             return;
         }
+        if !waiting.is_empty() {
+            // One of them may be about a session at rest.
+            self.wake_all();
+        }
         let now = self.clock.now();
         let names: BTreeSet<String> = waiting.iter().map(|wish| wish.name.clone()).collect();
         let mut fulfilled = Vec::new();

@@ -75,8 +75,8 @@ fn a_clock_that_goes_back_by_an_hour_keeps_nothing_waiting() {
     ear.handle.stop();
     drop(ear);
     let what = ForgetWhat::Before(right + MINUTE);
-    let would = forget(&settings, &what, true, right).unwrap();
+    let would = forget(&settings, &what, true, right, &mut |_| ()).unwrap();
     assert_eq!(would.sessions, [second.session.as_str()], "by the records, whatever the clock says now");
-    let would = forget(&settings, &ForgetWhat::Before(right - MINUTE), true, right).unwrap();
+    let would = forget(&settings, &ForgetWhat::Before(right - MINUTE), true, right, &mut |_| ()).unwrap();
     assert_eq!(would.sessions, [""; 0]);
 }

@@ -1,5 +1,5 @@
-//! What is forgotten is in no byte of the data folder: of a session only its id stays, once, in the list of what is not to
-//! be stored again.
+//! What is forgotten is in no byte of the data folder: of a session only its id stays, in the list of what is not to be
+//! stored again and in a copy of that, and it is not stored again when the list is damaged.
 
 use std::path::{Path, PathBuf};
 
@@ -8,15 +8,19 @@ use watchbill_core::ids::SessionId;
 use watchbill_core::session::snapshot::to_bytes;
 use watchbill_core::time::Timestamp;
 use watchbill_engine::forget::{ForgetWhat, forget};
-use watchbill_engine::handle::real_world;
+use watchbill_engine::handle::{real_world, start};
 use watchbill_engine::index::{Options, run};
 use watchbill_engine::persist::changes::Facts;
 use watchbill_engine::settings::Settings;
 use watchbill_hooks::envelope::Envelope;
 use watchbill_hooks::places::Places;
 use watchbill_hooks::{Options as Hearing, Receiver, spool};
+use watchbill_store::search::Query;
 use watchbill_store::tables::set_aside::AsideRow;
 use watchbill_store::{Mode, Store};
+
+use crate::left_out::until;
+use crate::thread::released;
 
 const GONE: &str = "0a0a0a0a-0000-4000-8000-000000000001";
 const STAYS: &str = "0b0b0b0b-0000-4000-8000-000000000002";
@@ -114,14 +118,60 @@ fn of_a_forgotten_session_only_its_id_stays_also_while_a_receiver_listens() {
         found(&data, GONE)
     );
 
-    let report = forget(&settings, &ForgetWhat::Session(GONE.to_owned()), false, NOW).unwrap();
+    let report = forget(&settings, &ForgetWhat::Session(GONE.to_owned()), false, NOW, &mut |_| ()).unwrap();
     assert_eq!((report.sessions.len(), report.wiped_later), (1, false));
     assert_eq!(found(&data, "goneword"), Vec::<PathBuf>::new());
-    assert_eq!(found(&data, GONE), [data.join("watchbill.db")]);
+    let mut named = found(&data, GONE);
+    named.sort();
+    assert_eq!(named, [data.join("watchbill.db"), data.join("watchbill.db.forgotten")]);
     assert!(found(&data, "staysword").len() > 5, "{:?}", found(&data, "staysword"));
     let store = Store::open(&data, Mode::Read).unwrap();
     let kept: Facts =
         watchbill_core::session::snapshot::from_bytes(&store.fact("facts").unwrap().unwrap()).unwrap();
     assert_eq!(kept.markers, [marker(STAYS, "staysword")]);
     drop(receiver);
+}
+
+#[test]
+fn what_was_forgotten_stays_so_when_the_list_of_it_cannot_be_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    let mut settings = Settings::for_roots(vec![root.join("claude")]);
+    let data = root.join("data");
+    settings.data_dir = Some(data.clone());
+    let sessions = [(GONE, "goneword"), (STAYS, "staysword")];
+    sessions.iter().for_each(|(session, word)| write(&root, session, word));
+    run(&settings, &real_world(), Options::default(), &mut |_| true).unwrap();
+    forget(&settings, &ForgetWhat::Session(GONE.to_owned()), false, NOW, &mut |_| ()).unwrap();
+    // The letters of the id alone, which SQLite does not look at: everything else is whole.
+    let database = data.join("watchbill.db");
+    let mut bytes = std::fs::read(&database).unwrap();
+    let at = bytes.windows(GONE.len()).position(|piece| piece == GONE.as_bytes()).unwrap();
+    bytes[at..at + GONE.len()].fill(0xff);
+    std::fs::write(&database, bytes).unwrap();
+    assert!(Store::open(&data, Mode::Read).unwrap().forgotten().is_err());
+
+    let engine = start(settings).unwrap();
+    let is_found =
+        |store: &Store| store.search(&Query::new("staysword", 9)).is_ok_and(|found| !found.hits.is_empty());
+    let is_new = |store: &Store| store.forgotten().is_ok();
+    until("what may be stored to be", || {
+        Store::open(&data, Mode::Read).is_ok_and(|store| is_new(&store) && is_found(&store))
+    });
+    let more =
+        r#"{"type":"custom-title","customTitle":"goneword again","sessionId":"GONE"}"#.replace("GONE", GONE);
+    let path = root.join("claude/projects/goneword").join(format!("{GONE}.jsonl"));
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, format!("{text}{more}\n")).unwrap();
+    let shown = || engine.roster(true).unwrap().sessions;
+    until("it to be shown, as everything that is there", || {
+        shown().iter().any(|row| row.title.as_deref() == Some("goneword again"))
+    });
+    engine.stop();
+    drop(engine);
+    released(&data);
+    assert_eq!(found(&data, "goneword"), Vec::<PathBuf>::new());
+    let store = Store::open(&data, Mode::Read).unwrap();
+    assert_eq!(store.forgotten().unwrap(), [SessionId::new(GONE)]);
+    assert!(store.session_key(&SessionId::new(STAYS)).unwrap().is_some());
 }

@@ -1,5 +1,5 @@
-//! What is excluded after it was stored is removed: rows, index, archive, bytes; and what is left is what a fresh
-//! index would hold.
+//! What is excluded after it was stored is removed: rows, index, archive, bytes; what is excluded no more is read again; and
+//! what is left is what a fresh index would hold.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,10 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, RwLock};
 
 use watchbill_core::history::Exclude;
-use watchbill_engine::clock::SystemClock;
-use watchbill_engine::engine::World;
+use watchbill_core::time::Millis;
+use watchbill_engine::clock::{Clock, SystemClock};
+use watchbill_engine::engine::{Engine, Outlook, World};
 use watchbill_engine::handle::{real_world, start, start_in};
 use watchbill_engine::index::{Indexed, Options, run};
+use watchbill_engine::input::Input;
+use watchbill_engine::persist::Persist;
 use watchbill_engine::settings::Settings;
 use watchbill_engine::stored::health;
 use watchbill_hooks::envelope::Envelope;
@@ -20,6 +23,8 @@ use watchbill_store::archive::plan::ArchiveSettings;
 use watchbill_store::search::Query;
 use watchbill_store::{Access, Mode, Store};
 use watchbill_watch::fs::{FileKind, FileStat, Fs, Name, ReadAt, Walk, Want};
+use watchbill_watch::hints::Hint;
+use watchbill_watch::scan::scan;
 
 use crate::archived::{age, archived};
 use crate::thread::released;
@@ -163,6 +168,28 @@ fn what_is_excluded_later_leaves_the_archive_at_the_next_start_also_when_its_tra
     assert_eq!(files, ids.len());
 }
 
+#[test]
+fn what_is_excluded_later_is_removed_at_the_next_start_also_of_what_has_grown_or_gone_meanwhile() {
+    for grows in [true, false] {
+        let folder = tempfile::tempdir().unwrap();
+        let (settings, project) = house(folder.path());
+        let data = settings.data_dir.clone().unwrap();
+        indexed(&settings);
+        let path = project.join("was.jsonl");
+        let more = line("was", "4", "/home/dev/work", r#""open and more""#);
+        match grows {
+            true => std::fs::write(&path, std::fs::read_to_string(&path).unwrap() + &more).unwrap(),
+            false => std::fs::remove_file(&path).unwrap(),
+        }
+        let engine = start(excluding(&settings)).unwrap();
+        until("the rules to be carried out", || !said(&excluding(&settings)).2);
+        assert!(!held(&data).iter().any(|text| text.contains("HIDDEN")), "{:#?}", held(&data));
+        until("all of it to be gone", || in_bytes(&data, "HIDDEN").is_none());
+        until("what may be stored to be", || held(&data).contains(&"open and more".to_owned()) == grows);
+        engine.stop();
+    }
+}
+
 /// Puts an event where a hook leaves it that finds nobody who listens: whoever does is to notice.
 fn spool_event(data: &Path, id: u128, session: &str, cwd: &str, words: &str) {
     let payload = format!(
@@ -175,7 +202,7 @@ fn spool_event(data: &Path, id: u128, session: &str, cwd: &str, words: &str) {
     spool::write(&Places::new(data).spool(), &event, &event.encode(payload.as_bytes())).unwrap();
 }
 
-fn until(what: &str, so: impl Fn() -> bool) {
+pub fn until(what: &str, so: impl Fn() -> bool) {
     let end = std::time::Instant::now() + std::time::Duration::from_secs(60);
     while !so() {
         assert!(std::time::Instant::now() < end, "waited for {what}");
@@ -225,6 +252,152 @@ fn what_is_excluded_while_the_engine_runs_is_removed_from_everywhere_and_no_more
     assert_eq!(here, held(fresh.data_dir.as_deref().unwrap()));
 }
 
+/// The same, and what the engine keeps of each session.
+fn held_of_all(data: &Path) -> Vec<String> {
+    let mut held = held(data);
+    let store = Store::open(data, Mode::Read).unwrap();
+    store
+        .sessions(&mut |_, row| held.push(format!("{} {:?} {:?}", row.session_id, row.title, row.cwd)))
+        .unwrap();
+    store.states(&mut |path, _| held.push(format!("state of {}", path.rsplit('/').next().unwrap()))).unwrap();
+    held.sort();
+    held
+}
+
+/// What is held where nothing was ever excluded.
+fn held_by_a_fresh_index(settings: &Settings) -> Vec<String> {
+    let mut fresh = settings.clone();
+    fresh.data_dir = Some(settings.data_dir.as_deref().unwrap().with_file_name("never-excluding"));
+    indexed(&fresh);
+    held_of_all(fresh.data_dir.as_deref().unwrap())
+}
+
+/// Files that are behind, files that are left out, and whether other rules count than those that were carried out.
+fn said(settings: &Settings) -> (u64, u64, bool) {
+    let health = health(settings, &*real_world().fs).unwrap();
+    (health.files_behind, health.files_left_out, health.exclude_changed)
+}
+
+#[test]
+fn what_is_excluded_no_more_is_behind_until_index_reads_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let (settings, project) = house(folder.path());
+    let data = settings.data_dir.clone().unwrap();
+    let wanted = held_by_a_fresh_index(&settings);
+    indexed(&excluding(&settings));
+    assert_eq!(said(&excluding(&settings)), (0, 3, false));
+    assert_eq!(said(&settings), (3, 0, true), "without the rule they are to be read");
+
+    // One is gone by then: what is stored of it stays.
+    let gone = std::fs::read(project.join("was.jsonl")).unwrap();
+    std::fs::remove_file(project.join("was.jsonl")).unwrap();
+    indexed(&settings);
+    assert_eq!(said(&settings), (0, 0, false));
+    assert!(held(&data).contains(&"open again".to_owned()), "{:#?}", held(&data));
+    std::fs::write(project.join("was.jsonl"), gone).unwrap();
+    indexed(&settings);
+    assert_eq!(held_of_all(&data), wanted);
+
+    // And the other way round, by way of another rule.
+    let mut other = settings.clone();
+    other.history.exclude = Exclude::new(["/home/dev/work".to_owned()]);
+    assert_eq!(said(&other), (0, 0, true));
+    indexed(&other);
+    indexed(&excluding(&settings));
+    assert_eq!(said(&excluding(&settings)), (0, 3, false));
+    let mut fresh = excluding(&settings);
+    fresh.data_dir = Some(data.with_file_name("fresh"));
+    indexed(&fresh);
+    assert_eq!(held(&data), held(fresh.data_dir.as_deref().unwrap()));
+    assert_eq!(in_bytes(&data, "HIDDEN"), None);
+}
+
+#[test]
+fn what_is_excluded_no_more_is_read_by_a_running_engine_and_at_the_next_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let (settings, _) = house(folder.path());
+    let data = settings.data_dir.clone().unwrap();
+    let wanted = held_by_a_fresh_index(&settings);
+    let all_of_it = || held_of_all(&data) == wanted;
+    indexed(&excluding(&settings));
+    let engine = start(settings.clone()).unwrap();
+    until("what the rule had left out to be stored at the start", all_of_it);
+
+    engine.apply(&excluding(&settings));
+    until("all of it to be gone", || in_bytes(&data, "HIDDEN").is_none() && !said(&excluding(&settings)).2);
+    engine.apply(&settings);
+    until("all of it to be stored again", all_of_it);
+    engine.stop();
+}
+
+#[test]
+fn a_transcript_that_lies_where_nothing_is_stored_is_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut settings, project) = house(folder.path());
+    settings.history.exclude = Exclude::new([project.join("out.jsonl").to_string_lossy().into_owned()]);
+    for _ in 0..2 {
+        let done = run(&settings, &real_world(), Options::default(), &mut |_| true).unwrap();
+        assert!(matches!(done, Indexed::Here(report) if report.files == 3), "it is not even looked at");
+        assert_eq!(said(&settings), (0, 1, false));
+    }
+    let data = settings.data_dir.clone().unwrap();
+    assert_eq!(Store::open(&data, Mode::Read).unwrap().without_rows().unwrap(), None);
+    assert!(!held(&data).contains(&"open elsewhere".to_owned()));
+    settings.history.exclude = Exclude::default();
+    assert_eq!(said(&settings), (1, 0, true));
+    indexed(&settings);
+    assert_eq!(held_of_all(&data), held_by_a_fresh_index(&settings));
+}
+
+/// What the engine keeps, by the names of the transcripts.
+fn states(data: &Path) -> Vec<String> {
+    let mut names = Vec::new();
+    let store = Store::open(data, Mode::Read).unwrap();
+    store.states(&mut |path, _| names.push(path.rsplit_once('/').unwrap().1.replace(".jsonl", ""))).unwrap();
+    names.sort();
+    names
+}
+
+#[test]
+fn subagents_are_stored_with_their_sessions_and_wait_for_nobody_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let (settings, project) = house(folder.path());
+    let agents = [
+        ("in", "/home/dev/secret/app", "HIDDEN"),
+        ("out", "/home/dev/work", "open"),
+        ("gone", "/home/dev/work", "open"),
+    ];
+    for (session, cwd, word) in agents {
+        let path = project.join(session).join(format!("subagents/agent-{session}.jsonl"));
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let text = line(session, "5", cwd, &format!(r#""{word} to a subagent""#));
+        std::fs::write(&path, text.replacen('{', r#"{"isSidechain":true,"agentId":"x","#, 1)).unwrap();
+        age(&path, 25);
+    }
+    let path = project.join("last.jsonl");
+    std::fs::write(&path, line("last", "1", "/home/dev/work", r#""open at last""#)).unwrap();
+    age(&path, 1);
+    let settings = excluding(&settings);
+    let data = settings.data_dir.clone().unwrap();
+    // It is ended when all but the newest transcript was read.
+    let ended = run(&settings, &real_world(), Options::default(), &mut |progress| {
+        progress.bytes < progress.total_bytes
+    });
+    assert!(matches!(ended, Ok(Indexed::Here(report)) if report.interrupted));
+    assert_eq!(
+        states(&data),
+        ["agent-out", "out", "read"],
+        "of what is left out, and of whose session is gone, none yet"
+    );
+    indexed(&settings);
+    assert_eq!(states(&data), ["agent-gone", "agent-out", "last", "out", "read"]);
+    assert_eq!(in_bytes(&data, "HIDDEN"), None);
+    let mut fresh = settings.clone();
+    fresh.data_dir = Some(data.with_file_name("fresh"));
+    indexed(&fresh);
+    assert_eq!(held_of_all(&data), held_of_all(fresh.data_dir.as_deref().unwrap()));
+}
+
 /// The disk, on which the history's thread gets on only while nobody holds the lock.
 struct SlowFs(Arc<dyn Fs>, Arc<RwLock<()>>, Arc<AtomicBool>);
 
@@ -272,4 +445,56 @@ fn other_rules_are_taken_while_the_history_is_at_work_for_the_last_ones() {
     until("what may be stored to be", || held(&data).contains(&"open again".to_owned()));
     until("the rules to be carried out", || in_bytes(&data, "HIDDEN").is_none());
     engine.stop();
+}
+
+#[test]
+fn what_waits_for_the_store_while_the_rules_change_goes_by_those_of_now() {
+    let folder = tempfile::tempdir().unwrap();
+    let (settings, _) = house(folder.path());
+    let excluding = excluding(&settings);
+    let cases = [
+        (&settings, &excluding, &["out", "read"][..]),
+        (&excluding, &settings, &["in", "out", "read", "was"][..]),
+    ];
+    for (n, (before, after, stored)) in cases.into_iter().enumerate() {
+        let data = folder.path().join(format!("data-{n}"));
+        let now = SystemClock.now();
+        let mut persist = Persist::open(&data, Mode::WriteOrRead);
+        let mut engine = Engine::new(before.clone(), real_world(), Outlook::LIVE, now);
+        persist.load(&mut engine);
+        let shelf = persist.shelf();
+        let at_work = shelf.apart("removal that takes long").unwrap();
+        engine.step(now, Input::ScanEnded(Vec::new()));
+        let found = scan(&*real_world().fs, &before.roots).found;
+        engine.step(now, Input::Hints(found.into_iter().map(|found| Hint::File(found.path)).collect()));
+        persist.save(&mut engine, now);
+        engine.step(now, Input::Settings(Box::new(after.clone())));
+        drop(at_work);
+        assert!(persist.owes());
+        persist.save(&mut engine, now + Millis::from_secs(5));
+        assert!(!persist.owes() && persist.trouble().is_none());
+        let mut rows = Vec::new();
+        let store = Store::open(&data, Mode::Read).unwrap();
+        store.sessions(&mut |_, row| rows.push(row.session_id)).unwrap();
+        rows.sort();
+        assert_eq!((rows, states(&data)), (owned(stored), owned(stored)));
+    }
+}
+
+fn owned(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+#[test]
+fn what_is_excluded_later_is_removed_also_of_transcripts_that_are_not_looked_at_now() {
+    let folder = tempfile::tempdir().unwrap();
+    let (settings, _) = house(folder.path());
+    let data = settings.data_dir.clone().unwrap();
+    indexed(&settings);
+    let mut elsewhere = excluding(&settings);
+    elsewhere.roots = vec![folder.path().join("another")];
+    indexed(&elsewhere);
+    assert_eq!(in_bytes(&data, "HIDDEN"), None);
+    indexed(&excluding(&settings));
+    assert!(held(&data).contains(&"open again".to_owned()), "what is not excluded is stored again");
 }

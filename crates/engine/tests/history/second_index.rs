@@ -1,11 +1,19 @@
 //! A second index stores of sessions that are new, and of those that have gone on, what a first one would have stored.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Millis;
+use watchbill_engine::clock::{Clock, SystemClock};
+use watchbill_engine::engine::{Engine, Outlook, World};
 use watchbill_engine::index::{Indexed, Options, run};
+use watchbill_engine::input::Input;
+use watchbill_engine::persist::Persist;
+use watchbill_engine::settings::Settings;
+use watchbill_engine::transcripts::{Terms, load};
 use watchbill_store::{Mode, Store};
+use watchbill_watch::layout::classify;
+use watchbill_watch::mem::MemFs;
 
 use crate::schemas::{SESSION, TRANSCRIPT, house, rows};
 
@@ -39,30 +47,42 @@ fn a_second_index_equals_a_first_one() {
     assert_eq!(got, wanted);
 }
 
+/// Another session like the first one, in a root. Gives its id.
+fn add(fs: &MemFs, root: &str, digit: &str) -> String {
+    let other = SESSION.replace("0a000000", &format!("0{digit}000000"));
+    let path = Path::new(root).join(format!("projects/-home-dev-work/{other}.jsonl"));
+    let uuids = TRANSCRIPT.replace("\"u", &format!("\"{digit}"));
+    let text = uuids.replace(SESSION, &other).replace("\"id\":\"m", &format!("\"id\":\"{digit}"));
+    fs.append(path, text.as_bytes());
+    other
+}
+
+/// Adds two sessions, and ends an index over all three before it has made their rows. Gives those that lack them.
+fn ended(settings: &Settings, world: &World, fs: &MemFs) -> Vec<String> {
+    for digit in ["c", "d"] {
+        add(fs, "/home/dev/.claude", digit);
+    }
+    let mut files = 0;
+    let ended = run(settings, world, Options::default(), &mut |_| {
+        files += 1;
+        files < 3
+    });
+    assert!(matches!(ended, Ok(Indexed::Here(report)) if report.interrupted));
+    let store = Store::open(settings.data_dir.as_deref().unwrap(), Mode::Read).unwrap();
+    let behind = store.without_rows().unwrap().unwrap_or_default();
+    assert!(behind.len() >= 2, "{behind:?}");
+    behind
+}
+
 #[test]
 fn an_index_that_was_ended_before_it_made_rows_leaves_them_to_the_next() {
     let folder = tempfile::tempdir().unwrap();
     let (twice, once) = (folder.path().join("twice"), folder.path().join("once"));
     // All of it is long ago: such sessions rest from a start on, unless they have no rows yet.
     let (settings, world, fs) = house(&twice);
-    for digit in ["c", "d"] {
-        let other = SESSION.replace("0a000000", &format!("0{digit}000000"));
-        let path = Path::new("/home/dev/.claude/projects/-home-dev-work").join(format!("{other}.jsonl"));
-        let uuids = TRANSCRIPT.replace("\"u", &format!("\"{digit}"));
-        let text = uuids.replace(SESSION, &other).replace("\"id\":\"m", &format!("\"id\":\"{digit}"));
-        fs.append(path, text.as_bytes());
-    }
-    let mut files = 0;
-    let ended = run(&settings, &world, Options::default(), &mut |_| {
-        files += 1;
-        files < 3
-    });
-    assert!(matches!(ended, Ok(Indexed::Here(report)) if report.interrupted));
-    let without_rows = |data: &Path| Store::open(data, Mode::Read).unwrap().without_rows().unwrap();
-    assert!(without_rows(&twice).is_some_and(|sessions| sessions.len() >= 2), "{:?}", without_rows(&twice));
-
+    ended(&settings, &world, &fs);
     run(&settings, &world, Options::default(), &mut |_| true).unwrap();
-    assert_eq!(without_rows(&twice), None);
+    assert_eq!(Store::open(&twice, Mode::Read).unwrap().without_rows().unwrap(), None);
     let mut fresh = settings;
     fresh.data_dir = Some(once.clone());
     run(&fresh, &world, Options::default(), &mut |_| true).unwrap();
@@ -72,6 +92,169 @@ fn an_index_that_was_ended_before_it_made_rows_leaves_them_to_the_next() {
         rows
     };
     assert_eq!(sorted(&twice), sorted(&once));
+}
+
+/// A window, or `watch`: stores a row at a time, and is killed after so many.
+fn make_rows(settings: &Settings, world: &World, most: usize) {
+    let mut persist = Persist::open(settings.data_dir.as_deref().unwrap(), Mode::WriteOrRead);
+    let now = SystemClock.now();
+    let mut engine = Engine::new(settings.clone(), world.clone(), Outlook::LIVE, now);
+    persist.load(&mut engine);
+    for step in [Input::Watching(Vec::new()), Input::ScanEnded(Vec::new())] {
+        engine.step(now, step);
+        persist.save(&mut engine, now);
+    }
+    for _ in 0..most {
+        engine.step(now, Input::Wake(1));
+        persist.save(&mut engine, now);
+    }
+}
+
+#[test]
+fn rows_that_are_behind_are_made_a_few_at_a_time_and_are_those_of_one_index() {
+    let folder = tempfile::tempdir().unwrap();
+    let (ended, once) = (folder.path().join("ended"), folder.path().join("once"));
+    let (settings, world, fs) = house(&ended);
+    for n in 1..8 {
+        let other = SESSION.replace("0a000000", &format!("0{n}000000"));
+        let path = Path::new("/home/dev/.claude/projects/-home-dev-work").join(format!("{other}.jsonl"));
+        let text = TRANSCRIPT.replace("\"u", &format!("\"{n}")).replace(SESSION, &other);
+        fs.append(path, text.replace("\"id\":\"m", &format!("\"id\":\"{n}")).as_bytes());
+    }
+    let mut files = 0;
+    run(&settings, &world, Options::default(), &mut |_| {
+        files += 1;
+        files < 6
+    })
+    .unwrap();
+    let made = || {
+        let store = Store::open(&ended, Mode::Read).unwrap();
+        let mut made = 0;
+        store.sessions(&mut |_, row| made += usize::from(row.state.is_some())).unwrap();
+        (made, store.without_rows().unwrap().is_some())
+    };
+    assert_eq!(made(), (0, true));
+    // Each time it is killed it has got a little further, or as far as before.
+    for (most, expected) in [(0, 0), (1, 1), (3, 3), (2, 3), (4, 4)] {
+        make_rows(&settings, &world, most);
+        assert_eq!(made(), (expected, true), "after {most}");
+    }
+    make_rows(&settings, &world, 5);
+    assert_eq!(made(), (5, false), "all that were behind");
+
+    run(&settings, &world, Options::default(), &mut |_| true).unwrap();
+    let mut fresh = settings;
+    fresh.data_dir = Some(once.clone());
+    run(&fresh, &world, Options::default(), &mut |_| true).unwrap();
+    let sorted = |data: &Path| {
+        let mut rows = rows(&Store::open(data, Mode::Read).unwrap());
+        rows.sort();
+        rows
+    };
+    assert_eq!(sorted(&ended), sorted(&once));
+}
+
+#[test]
+fn who_looks_elsewhere_leaves_the_rows_of_an_ended_index_to_be_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let (settings, world, fs) = house(&data);
+    let behind = ended(&settings, &world, &fs);
+    let row = |id: &str| {
+        let store = Store::open(&data, Mode::Read).unwrap();
+        let key = store.session_key(&SessionId::new(id)).unwrap().unwrap();
+        store.session_of(key).unwrap().unwrap()
+    };
+    assert!(behind.iter().all(|id| row(id).title.is_none()));
+
+    let other = add(&fs, "/home/dev/other", "e");
+    let mut elsewhere = settings.clone();
+    elsewhere.roots = vec!["/home/dev/other".into()];
+    run(&elsewhere, &world, Options::default(), &mut |_| true).unwrap();
+    assert!(row(&other).title.is_some() && behind.iter().all(|id| row(id).title.is_none()));
+    run(&settings, &world, Options::default(), &mut |_| true).unwrap();
+    assert!(behind.iter().all(|id| row(id).title.is_some()));
+}
+
+/// Hands the engine these transcripts as the first scan does.
+fn hand_over(engine: &mut Engine, world: &World, paths: &[PathBuf]) {
+    let terms = Terms { keep: true, ..Terms::default() };
+    let loaded = paths.iter().map(|path| {
+        let place = classify(path.strip_prefix("/home/dev/.claude").unwrap()).unwrap();
+        load(&*world.fs, path.clone(), place, terms, &mut Vec::new(), &|| true)
+    });
+    engine.step(engine.now(), Input::Loaded(loaded.collect()));
+}
+
+#[test]
+fn who_read_beside_an_index_that_was_ended_makes_its_rows_when_taking_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let (settings, world, fs) = house(&data);
+    let ids = [SESSION.to_owned(), add(&fs, "/home/dev/.claude", "c"), add(&fs, "/home/dev/.claude", "d")];
+    let writer = Store::open(&data, Mode::WriteOrRead).unwrap();
+    let mut persist = Persist::open(&data, Mode::WriteOrRead);
+    let now = SystemClock.now();
+    let mut engine = Engine::new(settings.clone(), world.clone(), Outlook::LIVE, now);
+    persist.load(&mut engine);
+    let projects = Path::new("/home/dev/.claude/projects/-home-dev-work");
+    hand_over(&mut engine, &world, &ids.each_ref().map(|id| projects.join(format!("{id}.jsonl"))));
+    engine.step(now, Input::ScanEnded(Vec::new()));
+    persist.save(&mut engine, now);
+    assert!(!persist.writes());
+    drop(writer);
+    let mut files = 0;
+    run(&settings, &world, Options::default(), &mut |_| {
+        files += 1;
+        files < 3
+    })
+    .unwrap();
+
+    let later = now + Millis::from_secs(6);
+    persist.save(&mut engine, later);
+    assert!(persist.writes(), "it has taken over");
+    engine.step(later, Input::Deadline);
+    persist.save(&mut engine, later);
+    let store = Store::open(&data, Mode::Read).unwrap();
+    let mut titled = Vec::new();
+    store.sessions(&mut |_, row| titled.extend(row.title.map(|_| row.session_id))).unwrap();
+    titled.sort();
+    assert_eq!((titled, store.without_rows().unwrap()), (ids.to_vec(), None));
+}
+
+#[test]
+fn a_kill_before_the_chains_of_a_first_scan_are_tied_leaves_no_row_without_its_chain() {
+    let folder = tempfile::tempdir().unwrap();
+    let (settings, world, fs) = house(&folder.path().join("data"));
+    let projects = Path::new("/home/dev/.claude/projects/-home-dev-work");
+    let path = |id: &str| projects.join(format!("{id}.jsonl"));
+    let id = |n: usize| SESSION.replace("0a000000", &format!("0{n}000000"));
+    let mut paths = vec![path(SESSION)];
+    for n in 1..6 {
+        // In the last one the first one's process has gone on.
+        let own = format!(r#""sessionId":"{SESSION}""#);
+        let also = if n == 5 { format!(r#""session_id":"{SESSION}","#) } else { String::new() };
+        let text = TRANSCRIPT.replace(&own, &format!(r#"{also}"sessionId":"{}""#, id(n)));
+        let text = text.replace("\"u", &format!("\"{n}")).replace("T15:", "T16:");
+        fs.append(path(&id(n)), text.replace("\"id\":\"m", &format!("\"id\":\"{n}")).as_bytes());
+        paths.push(path(&id(n)));
+    }
+    let now = SystemClock.now();
+    let mut persist = Persist::open(settings.data_dir.as_deref().unwrap(), Mode::WriteOrRead);
+    let mut engine = Engine::new(settings.clone(), world.clone(), Outlook::LIVE, now);
+    persist.load(&mut engine);
+    for batch in [&paths[..5], &paths[5..]] {
+        hand_over(&mut engine, &world, batch);
+        persist.save(&mut engine, now);
+    }
+    assert!(engine.chains().of(&SessionId::new(&id(5))).is_none(), "it waits for more");
+    drop((engine, persist));
+
+    run(&settings, &world, Options::default(), &mut |_| true).unwrap();
+    let store = Store::open(settings.data_dir.as_deref().unwrap(), Mode::Read).unwrap();
+    let key = store.session_key(&SessionId::new(SESSION)).unwrap().unwrap();
+    assert_eq!(store.session_of(key).unwrap().unwrap().superseded_by, Some(id(5)));
+    assert_eq!(store.without_rows().unwrap(), None);
 }
 
 #[test]
@@ -98,6 +281,55 @@ fn of_more_sessions_than_get_their_rows_at_once_all_get_them_and_none_is_news() 
         })
         .unwrap();
     assert_eq!((titled, transitions, store.without_rows().unwrap()), (SESSIONS, 0, None));
+}
+
+#[test]
+fn what_is_found_damaged_when_the_last_rows_are_made_is_read_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let (mut settings, world, fs) = house(&data);
+    // All of them get their rows again, and the last ones not at once.
+    settings.recent = Millis::from_secs(100 * 365 * 24 * 3600);
+    for n in 0..4_200 {
+        let id = format!("0a000000-0000-4000-8000-1{n:011}");
+        let path = Path::new("/home/dev/.claude/projects/-home-dev-many").join(format!("{id}.jsonl"));
+        let line = format!(
+            r#"{{"type":"user","uuid":"{n}","sessionId":"{id}","cwd":"/home/dev/many","timestamp":"2026-11-20T15:00:00.000Z","message":{{"content":"asked {n}"}}}}"#
+        );
+        fs.append(path, format!("{line}\n").as_bytes());
+    }
+    let (origin, fork) = ("0f000000-0000-4000-8000-000000000001", "0f000000-0000-4000-8000-000000000002");
+    let path = |id: &str| Path::new("/home/dev/.claude/projects/-home-dev-work").join(format!("{id}.jsonl"));
+    let lines: String = (10..30)
+        .map(|n| {
+            format!(
+                r#"{{"type":"assistant","uuid":"11111111-0000-4000-8000-0000000000{n}","sessionId":"{origin}","cwd":"/home/dev/work","timestamp":"2026-11-20T15:00:{n}.000Z","requestId":"r{n}","message":{{"id":"m{n}","role":"assistant","model":"claude-opus-4-5","usage":{{"input_tokens":10,"output_tokens":20}},"content":[{{"type":"text","text":"answer {n}"}}]}}}}"#
+            ) + "\n"
+        })
+        .collect();
+    let titled =
+        |id: &str| format!(r#"{{"type":"custom-title","customTitle":"Title","sessionId":"{id}"}}"#) + "\n";
+    fs.append(path(origin), (lines.clone() + &titled(origin)).as_bytes());
+    run(&settings, &world, Options::default(), &mut |_| true).unwrap();
+    let mut store = Store::open(&data, Mode::WriteOrRead).unwrap();
+    let name = path(origin).to_string_lossy().into_owned();
+    let head = store.state(&name).unwrap().unwrap().head;
+    let mut step = store.step().unwrap();
+    step.put_state(&name, origin, &head, Some(b"rubbish"), true).unwrap();
+    step.commit().unwrap();
+    drop(store);
+    // Which requests are those of a copy, only what was kept of each tells.
+    let forked = format!(r#","forkedFrom":{{"sessionId":"{origin}"}}}}"#) + "\n";
+    let copied = lines.replace(&format!(r#""sessionId":"{origin}""#), &format!(r#""sessionId":"{fork}""#));
+    fs.append(path(fork), (copied.replace("}\n", &forked) + &titled(fork)).as_bytes());
+    run(&settings, &world, Options::default(), &mut |_| true).unwrap();
+
+    let store = Store::open(&data, Mode::Read).unwrap();
+    for id in [origin, fork] {
+        let key = store.session_key(&SessionId::new(id)).unwrap().unwrap();
+        assert_eq!(store.session_of(key).unwrap().unwrap().title.as_deref(), Some("Title"), "{id}");
+    }
+    assert_ne!(store.state(&name).unwrap().unwrap().pieces, b"rubbish");
 }
 
 #[test]

@@ -37,7 +37,7 @@ pub struct House {
     elsewhere: bool,
     /// A scan under way, and whether another one is to follow.
     scan: Option<(Scan, bool)>,
-    /// Scans take as long as they like.
+    /// Scans take as long as they like, and there is hardly ever time for who rests.
     pub slow_scans: bool,
     next: u64,
 }
@@ -101,6 +101,9 @@ impl House {
             memory.persist.save(&mut self.engine, self.now);
             assert_eq!(memory.persist.trouble(), None);
         }
+        if !self.slow_scans {
+            self.wake();
+        }
         for asked in looks {
             match asked {
                 Output::LookAtFolder(folder) => {
@@ -120,6 +123,13 @@ impl House {
             self.engine.needs().total() as usize,
             "rows under 'Needs you', and those that count"
         );
+    }
+
+    /// There is time for a few of those at rest.
+    fn wake(&mut self) {
+        if self.engine.is_waking() {
+            self.step(Input::Wake(2));
+        }
     }
 
     /// From now on scans and looks are taken beside the loop.
@@ -146,6 +156,7 @@ impl House {
                 self.begin_scan();
             }
         }
+        self.wake();
     }
 
     /// From now on everything is kept in a real store.
@@ -190,6 +201,7 @@ impl House {
     pub fn catch_up(&mut self) {
         let hints = self.stage.hints.take();
         self.hint(hints);
+        self.wake();
     }
 
     /// One look at everything.

@@ -1,8 +1,9 @@
 //! What belongs together is read in any order, and moves about: nothing is counted twice, nothing is lost.
 
 use watchbill_core::ids::SessionId;
-use watchbill_core::time::Millis;
+use watchbill_core::time::{Millis, Timestamp};
 use watchbill_engine::input::Input;
+use watchbill_engine::publish::snapshot;
 use watchbill_engine::transcripts::{Terms, load};
 
 use crate::house::{House, ROOT, agent, transcript};
@@ -190,14 +191,13 @@ fn a_file_that_changes_while_it_is_loaded_is_caught_up_with() {
     assert_eq!(house.row(&gone), None);
 }
 
-#[test]
-fn whoever_asks_or_says_something_during_the_first_scan_finds_the_chains_tied() {
-    let mut house = House::unread();
+/// Six sessions as a first scan hands them over, of which the last is too few for the chains to be resolved.
+fn six_read(house: &mut House, at: Timestamp) -> Vec<Author> {
     let authors: Vec<Author> = (1..=6).map(author).collect();
     for batch in [&authors[..5], &authors[5..]] {
         let mut loaded = Vec::new();
         for author in batch {
-            let line = author.prompt(house.number(), house.now);
+            let line = author.prompt(house.number(), at);
             house.append(author, &line);
             let path = transcript("p", &author.session);
             let place = watchbill_watch::layout::classify(path.strip_prefix(ROOT).unwrap()).unwrap();
@@ -206,6 +206,29 @@ fn whoever_asks_or_says_something_during_the_first_scan_finds_the_chains_tied() 
         }
         house.step(Input::Loaded(loaded));
     }
+    authors
+}
+
+#[test]
+fn who_is_not_shown_gets_the_row_with_the_chain_when_there_is_time() {
+    let mut house = House::unread();
+    house.slow_scans = true;
+    let long_ago = house.now - Millis::from_secs(3 * 86_400);
+    let authors = six_read(&mut house, long_ago);
+    let rows = house.engine.work().rows;
+    house.step(Input::ScanEnded(Vec::new()));
+    assert!(house.engine.chains().of(&SessionId::new(&authors[5].session)).is_some());
+    assert_eq!((house.engine.work().rows, house.engine.is_waking()), (rows, true));
+    house.step(Input::Wake(1));
+    assert_eq!((house.engine.work().rows, house.engine.is_waking()), (rows + 1, false));
+    assert_eq!(house.all().sessions, snapshot(&house.cold().current(true)).sessions);
+}
+
+#[test]
+fn whoever_asks_or_says_something_during_the_first_scan_finds_the_chains_tied() {
+    let mut house = House::unread();
+    let now = house.now;
+    let authors = six_read(&mut house, now);
     let last = SessionId::new(&authors[5].session);
     assert!(house.engine.chains().of(&last).is_none(), "one more of six waits for others");
     house.engine.wake_all();

@@ -1,5 +1,6 @@
 //! Sessions that a start finds at rest: less is done for them at once, and nobody can tell otherwise.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use watchbill_core::ids::SessionId;
@@ -55,6 +56,36 @@ fn rows_that_the_roster_does_not_show_are_put_together_when_the_first_look_is_ov
     assert_eq!((house.engine.work().rows, house.engine.count_all()), (4, 4));
     let alarms = house.out[from..].iter().filter(|out| matches!(out, Output::Transition { .. })).count();
     assert_eq!(alarms, 0, "nothing has happened to them");
+}
+
+#[test]
+fn they_get_their_rows_one_by_one_while_others_work() {
+    let (mut house, authors) = started_again();
+    house.slow_scans = true;
+    house.engine.take_changes();
+    house.step(Input::ScanEnded(Vec::new()));
+    assert_eq!((house.engine.work().rows, house.engine.is_waking()), (1, true));
+    let from = house.out.len();
+    house.step(Input::Wake(1));
+    assert_eq!((house.engine.work().rows, house.all().sessions.len()), (2, 2));
+    // One of the others is worked in meanwhile: that is told, and kept.
+    house.append(&authors[0], &authors[0].prompt(60, house.now));
+    house.hint([Hint::File(transcript("p", &authors[0].session))].into());
+    assert_eq!((shown(&house).len(), house.engine.count_all()), (2, 4));
+    house.step(Input::Wake(1));
+    assert_eq!((house.engine.work().rows, house.engine.is_waking()), (4, true));
+    house.step(Input::Wake(1));
+    assert_eq!((house.engine.work().rows, house.engine.is_waking()), (4, false));
+    assert_eq!(house.all().sessions, as_if_cold(&house));
+    let told = house.out[from..].iter().filter(|out| matches!(out, Output::Transition { .. })).count();
+    assert_eq!(told, 0, "how it was before, nobody knew");
+    let stored = |id: &str| {
+        let store = Store::open(house.memory.as_ref().unwrap().folder.path(), Mode::Read).unwrap();
+        let key = store.session_key(&SessionId::new(id)).unwrap().unwrap();
+        store.session_of(key).unwrap().unwrap()
+    };
+    assert_eq!(stored(&authors[0].session).state.as_deref(), Some("working"));
+    assert_eq!(stored(&authors[2].session).state.as_deref(), Some("ended"));
 }
 
 #[test]
@@ -139,8 +170,8 @@ fn without_body(head: &[u8], id: &str) -> Vec<u8> {
     kept.to_bytes()
 }
 
-#[test]
-fn what_turns_out_to_be_unreadable_is_read_from_the_transcript() {
+/// Started once more, from a store in which nothing but fronts can be read.
+fn with_fronts_alone() -> (House, Vec<Author>) {
     let (mut house, authors) = started_again();
     let folder = house.end().unwrap();
     let mut store = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
@@ -153,17 +184,36 @@ fn what_turns_out_to_be_unreadable_is_read_from_the_transcript() {
     }
     step.commit().unwrap();
     drop(store);
-    let from = house.out.len();
     house.boot_with(folder);
+    (house, authors)
+}
+
+/// The files that are to be read again.
+fn asked_again(out: &[Output]) -> BTreeSet<Hint> {
+    let again = out.iter().filter_map(|out| match out {
+        Output::Again(paths) => Some(paths.clone()),
+        _ => None,
+    });
+    again.flatten().map(Hint::File).collect()
+}
+
+#[test]
+fn what_turns_out_to_be_unreadable_is_read_when_somebody_asks_for_all() {
+    let (mut house, _) = with_fronts_alone();
+    let again = asked_again(&house.engine.wake_all());
+    assert_eq!(again.len(), 3, "the fourth is shown");
+    house.hint(again.into_iter().chain(asked_again(&house.out)).collect());
+    assert_eq!(house.all().sessions, as_if_cold(&house));
+}
+
+#[test]
+fn what_turns_out_to_be_unreadable_is_read_from_the_transcript() {
+    let (mut house, authors) = with_fronts_alone();
     // One grows, the others are only looked at.
     house.append(&authors[1], &authors[1].prompt(50, house.now));
     house.catch_up();
     house.step(Input::ScanEnded(Vec::new()));
-    let again = house.out[from..].iter().filter_map(|out| match out {
-        Output::Again(paths) => Some(paths.clone()),
-        _ => None,
-    });
-    house.hint(again.flatten().map(Hint::File).collect());
+    house.hint(asked_again(&house.out));
     assert_eq!(house.all().sessions, as_if_cold(&house));
     house.reboot();
     house.step(Input::ScanEnded(Vec::new()));

@@ -82,17 +82,22 @@ impl Ear {
         Self::of(start(settings).unwrap())
     }
 
-    /// Another listener of a running engine.
+    /// Another listener of a running engine, whose first scan has ended.
     pub fn of(handle: Handle) -> Self {
+        let mut ear = Self::from_the_first(handle);
+        ear.until("the first scan to end", |copy| !copy.reading);
+        ear
+    }
+
+    /// The same as soon as there is anything to be told.
+    pub fn from_the_first(handle: Handle) -> Self {
         let (sender, messages) = channel();
         let wants = Subscription { all: true, pause: Millis(0), wait_for_recent: true, first: None };
         handle.subscribe(wants, Box::new(move |message| sender.send(message).is_ok()));
         let Ok(RosterMessage::Snapshot(copy)) = messages.recv_timeout(PATIENCE) else {
             panic!("the first message is the snapshot")
         };
-        let mut ear = Self { handle, messages, copy };
-        ear.until("the first scan to end", |copy| !copy.reading);
-        ear
+        Self { handle, messages, copy }
     }
 
     /// Waits for a message until the copy is as wanted.
@@ -105,6 +110,15 @@ impl Ear {
                 Ok(RosterMessage::Select { .. } | RosterMessage::Stopped) => {}
                 Err(_) => panic!("waited in vain for {what}; there is {:#?}", self.copy),
             }
+        }
+    }
+
+    /// Takes in what comes next, if anything comes so soon.
+    pub fn hear(&mut self, at_most: Duration) {
+        match self.messages.recv_timeout(at_most) {
+            Ok(RosterMessage::Delta(delta)) => self.apply(delta),
+            Ok(RosterMessage::Snapshot(snapshot)) => self.copy = snapshot,
+            Ok(RosterMessage::Select { .. } | RosterMessage::Stopped) | Err(_) => {}
         }
     }
 

@@ -1,19 +1,26 @@
-//! Whoever turns to the window sees what is so, also on a disk that tells nothing.
+//! What no event tells is seen all the same: on a disk that tells nothing, and before the watches stood.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use tokio::sync::Notify;
+use watchbill_core::problem::Problem;
 use watchbill_core::time::Millis;
 use watchbill_engine::clock::ManualClock;
 use watchbill_engine::engine::World;
 use watchbill_engine::handle::{Handle, real_world, start_in};
+use watchbill_engine::source::Source;
+use watchbill_protocol::doctor::WatchMode;
 use watchbill_watch::fs::{FileKind, FileStat, Fs, Name, ReadAt, Walk, Want};
-use watchbill_watch::hints::HintSet;
+use watchbill_watch::hints::{Hint, HintSet};
 
 use crate::ear::{Ear, Folder, now, row};
+use crate::processes::StandIn;
 use crate::records::Author;
 
 fn state(handle: &Handle, author: &Author) -> String {
@@ -109,4 +116,90 @@ fn what_a_look_finds_that_took_long_is_as_old_as_its_beginning() {
     assert!(row(&ear.copy, &second).is_none(), "it had been there before");
     ear.handle.look_again();
     assert_eq!(state(&ear.handle, &second), "working");
+}
+
+/// Watches that tell of nothing but lost events, and stand when they are said to.
+#[derive(Clone, Default)]
+struct Late {
+    stands: Arc<AtomicBool>,
+    lost: Arc<AtomicBool>,
+}
+
+impl Late {
+    /// Has them stand, and whoever takes hints woken.
+    fn stand(&self, told: &Notify) {
+        self.stands.store(true, Ordering::Release);
+        told.notify_one();
+    }
+}
+
+impl Source for Late {
+    fn stands(&self) -> bool {
+        self.stands.load(Ordering::Acquire)
+    }
+
+    fn take(&self) -> BTreeSet<Hint> {
+        self.lost.swap(false, Ordering::AcqRel).then_some(Hint::Everything).into_iter().collect()
+    }
+
+    fn problems(&self) -> Vec<Problem> {
+        Vec::new()
+    }
+
+    fn mode_of(&self, _root: &Path) -> WatchMode {
+        WatchMode::Native
+    }
+
+    fn watch_folder(&mut self, _folder: &Path) {}
+
+    fn watch_beside(&mut self, _folder: &Path) {}
+
+    fn unwatch_folder(&mut self, _folder: &Path) {}
+}
+
+#[test]
+fn what_was_written_before_the_watches_stood_is_told_as_soon_as_they_do() {
+    let folder = Folder::new();
+    let (author, other) = (folder.author(1), folder.author(2));
+    folder.append(&author, &author.prompt(1, now()));
+    folder.append(&other, &other.prompt(2, now()));
+    // The look that ends the first scan takes longer than the test.
+    let (been_there, _passed) = channel();
+    let (go_on, may_go_on) = channel::<()>();
+    let World { fs: inner, processes } = real_world();
+    let fs = Arc::new(SlowFs { inner, been_there, may_go_on: Mutex::new(may_go_on) });
+    let (world, told, late) = (World { fs, processes }, Arc::new(Notify::new()), Late::default());
+    let (clock, source) = (Arc::new(ManualClock::new(now())), Box::new(late.clone()));
+    let handle = start_in(folder.settings(), world, clock, Some(source), Arc::clone(&told)).unwrap();
+    let mut ear = Ear::from_the_first(handle);
+    ear.until_state(&author, "working");
+    ear.until_state(&other, "working");
+
+    folder.append(&author, &author.answer(3, now()));
+    let process = StandIn::start(&folder, &other, "waiting");
+    late.stand(&told);
+    ear.until_state(&author, "waiting_for_input");
+    ear.until_state(&other, "waiting_for_input");
+    assert!(ear.copy.reading, "the first scan has not ended");
+    drop((go_on, process));
+}
+
+#[test]
+fn a_session_from_before_the_watches_stood_is_found_though_the_scan_has_ended_by_then() {
+    let folder = Folder::new();
+    let (author, other) = (folder.author(1), folder.author(2));
+    folder.append(&author, &author.prompt(1, now()));
+    let (told, late) = (Arc::new(Notify::new()), Late::default());
+    let (clock, source) = (Arc::new(ManualClock::new(now())), Box::new(late.clone()));
+    let handle = start_in(folder.settings(), real_world(), clock, Some(source), Arc::clone(&told)).unwrap();
+    let mut ear = Ear::from_the_first(handle);
+    while ear.copy.reading {
+        // Until the scan has read everything, a look does not end it.
+        late.lost.store(true, Ordering::Release);
+        told.notify_one();
+        ear.hear(Duration::from_millis(20));
+    }
+    folder.append(&other, &other.prompt(2, now()));
+    late.stand(&told);
+    ear.until_state(&other, "working");
 }

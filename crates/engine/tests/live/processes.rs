@@ -19,13 +19,13 @@ use crate::ear::{Ear, Folder, now, row};
 use crate::records::{Author, registry};
 
 /// A process that does nothing, and its registry file.
-struct StandIn {
+pub struct StandIn {
     child: Child,
     file: std::path::PathBuf,
 }
 
 impl StandIn {
-    fn start(folder: &Folder, author: &Author, status: &str) -> Self {
+    pub fn start(folder: &Folder, author: &Author, status: &str) -> Self {
         let child = Command::new("sleep").arg("600").spawn().unwrap();
         let pid = child.id();
         let file = folder.root.join(format!("sessions/{pid}.json"));

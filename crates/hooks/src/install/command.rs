@@ -96,7 +96,8 @@ fn words(line: &str) -> Option<Vec<String>> {
     Some(words)
 }
 
-fn quoted(word: &str) -> String {
+/// A word as a shell takes it, in quotes where it needs them.
+pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+,:@%=".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();

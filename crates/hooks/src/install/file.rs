@@ -62,9 +62,19 @@ impl SettingsFile {
         Ok(Self { path: path.to_owned(), target, text })
     }
 
+    /// The folders that it lies in, links followed, the innermost first.
+    pub fn folders(&self) -> impl Iterator<Item = &Path> {
+        self.target.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty())
+    }
+
     /// An error about the contents, with the file's name.
     pub fn refused(&self, source: SettingsError) -> FileError {
         FileError::Settings { path: self.path.clone(), source }
+    }
+
+    /// The system keeps it, or what is to be made for it, from being written.
+    pub fn unwritable(&self, source: io::Error) -> FileError {
+        FileError::Io { path: self.path.clone(), doing: "written", source }
     }
 
     /// Puts `text` in the file's place, or removes the file. The old and the new are never mixed, whoever reads meanwhile.
@@ -72,7 +82,7 @@ impl SettingsFile {
     /// # Errors
     /// When it cannot be written, or another program has changed it since it was read.
     pub fn replace(&self, text: Option<&str>) -> Result<(), FileError> {
-        let io = |source| FileError::Io { path: self.path.clone(), doing: "written", source };
+        let io = |source| self.unwritable(source);
         match text {
             Some(text) => {
                 let unfinished = self.write_beside(text).map_err(io)?;

@@ -1,11 +1,12 @@
 //! The installer: our handlers into the agent's settings and out again, and nothing else of them touched.
 //!
-//! [`install`] and [`uninstall`] turn one text into another; [`mod@file`] reads and writes; [`status`] looks.
+//! [`install`] and [`uninstall`] turn one text into another; [`mod@file`] reads and writes, [`folders`] are made for it; [`status`] looks.
 
 pub mod client;
 pub mod command;
 pub mod events;
 pub mod file;
+pub mod folders;
 pub mod scope;
 pub mod status;
 mod text;
@@ -13,7 +14,7 @@ mod text;
 use jsonc_parser::ast::{Array, Object, ObjectProp, Value};
 use jsonc_parser::common::Ranged;
 
-pub use command::HookCommand;
+pub use command::{HookCommand, quoted};
 pub use events::{EVENTS, Event, Version, events_of};
 pub use scope::Scope;
 use text::{Container, newline, parse, unexpected};

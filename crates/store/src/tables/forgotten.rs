@@ -20,21 +20,26 @@ impl Step<'_> {
         self.run("INSERT OR REPLACE INTO forgotten (session_id, at) VALUES (?1, ?2)", (session, At(at)))?;
         Ok(())
     }
+}
 
-    /// The person wants the session stored again; `None`: all of them.
+impl Store {
+    /// The person wants the session stored again; `None`: all of them. Says how many were forgotten.
     ///
     /// # Errors
     /// When the database cannot be written.
     pub fn remember_again(&mut self, session: Option<&SessionId>) -> Result<u64, StoreError> {
+        let mut step = self.step()?;
         let changed = match session {
-            Some(session) => self.run("DELETE FROM forgotten WHERE session_id = ?1", [session.as_str()])?,
-            None => self.run("DELETE FROM forgotten", [])?,
+            Some(session) => step.run("DELETE FROM forgotten WHERE session_id = ?1", [session.as_str()])?,
+            None => step.run("DELETE FROM forgotten", [])?,
         };
+        step.commit()?;
+        if let Err(error) = self.remind() {
+            tracing::warn!(%error, "should the store be damaged, a session counts as forgotten again");
+        }
         Ok(changed as u64)
     }
-}
 
-impl Store {
     /// The sessions that are not to be stored.
     ///
     /// # Errors

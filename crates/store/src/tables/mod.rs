@@ -11,6 +11,7 @@ pub mod chains;
 pub mod files;
 pub mod forgotten;
 pub mod hook_events;
+pub mod left_out;
 pub mod links;
 pub mod meta;
 pub mod plans;
@@ -30,7 +31,7 @@ use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use watchbill_core::time::Timestamp;
 
 /// The tables whose rows were read from a file, in an order in which they can be emptied.
-pub(crate) const READ_FROM_FILES: [&str; 9] = [
+pub(crate) const READ_FROM_FILES: [&str; 10] = [
     "texts",
     "activities",
     "plan_words",
@@ -40,6 +41,7 @@ pub(crate) const READ_FROM_FILES: [&str; 9] = [
     "requests",
     "segments",
     "snapshots",
+    "left_out",
 ];
 
 /// Number of a file in this store. A new store gives other numbers.

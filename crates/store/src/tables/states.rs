@@ -156,13 +156,29 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// The rows of all sessions are stored with this step, or were before.
+    /// The rows of all sessions whose transcripts are `ours` are stored with this step, or were before. Transcripts that
+    /// lie elsewhere may still be ahead of theirs, since whoever stored them looked at other folders.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn rows_are_there(&mut self) -> Result<(), StoreError> {
-        self.run("DELETE FROM meta WHERE name = ?1", [ROWS_BEHIND])?;
-        Ok(())
+    pub fn rows_are_there(&mut self, ours: &dyn Fn(&str) -> bool) -> Result<(), StoreError> {
+        let first_elsewhere: Option<i64> = self.read(|sql| {
+            let mut statement = sql.prepare_cached(
+                "SELECT s.id, s.path FROM meta m JOIN states s ON s.id > CAST(m.value AS INTEGER)
+                 WHERE m.name = ?1 ORDER BY s.id",
+            )?;
+            let mut rows = statement.query([ROWS_BEHIND])?;
+            while let Some(row) = rows.next()? {
+                if !ours(row.get_ref(1)?.as_str()?) {
+                    return row.get(0).map(Some);
+                }
+            }
+            Ok(None)
+        })?;
+        match first_elsewhere {
+            Some(first) => self.set_meta(ROWS_BEHIND, &(first - 1).to_string()),
+            None => self.run("DELETE FROM meta WHERE name = ?1", [ROWS_BEHIND]).map(drop),
+        }
     }
 
     /// Stores a fact that no file will tell again.

@@ -140,7 +140,7 @@ fn what_no_transcript_holds_is_saved_from_a_damaged_store() {
     let rig = Rig::new();
     let path = filled(&rig);
     let mut store = rig.open();
-    store.forget(&Forget::Session(SessionId::new("b")), Timestamp::from_millis(5)).unwrap();
+    store.forget(&Forget::Session(SessionId::new("b")), Timestamp::from_millis(5), &mut |_| ()).unwrap();
     let aside = AsideRow {
         session_id: "a".into(),
         snoozed_until: Some(Timestamp::from_millis(9)),
@@ -171,6 +171,45 @@ fn what_no_transcript_holds_is_saved_from_a_damaged_store() {
     assert_eq!(store.text_counts().unwrap(), (0, 0), "texts are read again");
 }
 
+#[test]
+fn what_was_forgotten_is_known_when_the_list_of_it_is_damaged() {
+    let rig = Rig::new();
+    let path = filled(&rig);
+    let list = PathBuf::from(format!("{}.forgotten", path.display()));
+    let mut store = rig.open();
+    assert!(!list.exists(), "nothing was");
+    for id in ["a", "b"] {
+        store.forget(&Forget::Session(SessionId::new(id)), Timestamp::from_millis(5), &mut |_| ()).unwrap();
+    }
+    assert_eq!(store.remember_again(Some(&SessionId::new("a"))).unwrap(), 1);
+    assert_eq!(std::fs::read_to_string(&list).unwrap(), "5 b\n");
+    drop(store);
+    // As an earlier program has left it.
+    std::fs::remove_file(&list).unwrap();
+    drop(rig.open());
+    assert_eq!(std::fs::read_to_string(&list).unwrap(), "5 b\n");
+    let sql = rusqlite::Connection::open(&path).unwrap();
+    let root = "SELECT rootpage FROM sqlite_schema WHERE name = 'forgotten'";
+    let root: isize = sql.query_row(root, [], |row| row.get(0)).unwrap();
+    let page: isize = sql.pragma_query_value(None, "page_size", |row| row.get(0)).unwrap();
+    drop(sql);
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[((root - 1) * page) as usize..(root * page) as usize].fill(0);
+    std::fs::write(&path, bytes).unwrap();
+    assert!(matches!(rig.open().forgotten(), Err(StoreError::Damaged { .. })));
+    let store = rig.open();
+    assert!(matches!(store.origin(), Origin::SetAside { saved: 1, .. }), "{:?}", store.origin());
+    assert_eq!(store.forgotten().unwrap(), [SessionId::new("b")]);
+    drop(store);
+    // Whoever takes the database away to have it made anew has not taken the wish back.
+    std::fs::remove_file(&path).unwrap();
+    let mut store = rig.open();
+    assert_eq!((store.origin(), store.forgotten().unwrap()), (&Origin::Fresh, vec![SessionId::new("b")]));
+    store.remember_again(None).unwrap();
+    drop(store);
+    assert_eq!(rig.open().forgotten().unwrap(), []);
+}
+
 /// Where a kill may leave a start that sets a damaged store aside: what was forgotten stays forgotten all the same.
 #[test]
 fn a_start_that_was_ended_while_it_set_a_store_aside_is_finished_by_the_next() {
@@ -184,7 +223,7 @@ fn a_start_that_was_ended_while_it_set_a_store_aside_is_finished_by_the_next() {
         let path = filled(&rig);
         let beside = |suffix: &str| PathBuf::from(format!("{}{suffix}", path.display()));
         let mut store = rig.open();
-        store.forget(&Forget::Session(SessionId::new("b")), Timestamp::from_millis(5)).unwrap();
+        store.forget(&Forget::Session(SessionId::new("b")), Timestamp::from_millis(5), &mut |_| ()).unwrap();
         // What was said last stands in the log alone.
         let mut step = store.step().unwrap();
         step.name_chain("chain", Some("Release")).unwrap();
@@ -213,7 +252,9 @@ fn a_start_that_was_ended_while_it_set_a_store_aside_is_finished_by_the_next() {
             assert_eq!(store.forgotten().unwrap(), [SessionId::new("b")], "{ended}, {start}");
             assert_eq!(store.chain_names().unwrap(), [("chain".to_owned(), "Release".to_owned())], "{ended}");
             assert_eq!(store.hook_events(key).unwrap(), [stop()], "{ended}, {start}");
-            let is_new = matches!(store.origin(), Origin::SetAside { saved: 3, .. });
+            // A new database knows by itself what was forgotten.
+            let expected = if made { 2 } else { 3 };
+            let is_new = matches!(store.origin(), Origin::SetAside { saved, .. } if *saved == expected);
             assert_eq!(is_new, start == "the next" && moved > 0, "{ended}, {start}: {:?}", store.origin());
             assert!(store.index_is_sound().unwrap());
             assert!(!note.exists());

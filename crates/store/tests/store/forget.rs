@@ -3,7 +3,7 @@
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
 use watchbill_store::Store;
-use watchbill_store::forget::Forget;
+use watchbill_store::forget::{Forget, Stage};
 use watchbill_store::search::Query;
 use watchbill_store::tables::archive::ArchiveRow;
 use watchbill_store::tables::links::LinkRow;
@@ -77,6 +77,30 @@ fn hits(store: &Store, text: &str) -> usize {
 }
 
 #[test]
+fn of_many_sessions_it_is_told_how_far_it_is_and_all_of_them_are_gone() {
+    let rig = Rig::new();
+    let mut store = filled(&rig);
+    let mut step = store.step().unwrap();
+    for n in 0..300 {
+        let (key, file) = session(&mut step, &format!("many{n}"));
+        step.add_text(file, key, &prompt(500, &format!("manysecret{n}"))).unwrap();
+    }
+    step.commit().unwrap();
+    let mut told = Vec::new();
+    let what = Forget::Before(Timestamp::from_millis(1_500));
+    let gone = store.forget(&what, NOW, &mut |stage| told.push(stage)).unwrap();
+    // One of the three is as old.
+    let all = 301;
+    assert_eq!((gone.sessions.len(), gone.texts), (all, 350));
+    let removing = |done| Stage::Removing { done, all };
+    assert_eq!(told, [removing(0), removing(128), removing(256), Stage::Wiping]);
+    assert_eq!((hits(&store, "manysecret*"), hits(&store, "middlesecret*")), (0, 50));
+    assert!(store.index_is_sound().unwrap() && !in_bytes(&rig, "manysecret"));
+    let left = ["many", "old", "middle", "young"].map(|begin| store.session_ids(begin, 9).unwrap().len());
+    assert_eq!(left, [0, 0, 1, 1]);
+}
+
+#[test]
 fn a_forgotten_session_is_gone_from_rows_index_archive_and_bytes() {
     let rig = Rig::new();
     let mut store = filled(&rig);
@@ -84,7 +108,7 @@ fn a_forgotten_session_is_gone_from_rows_index_archive_and_bytes() {
     let what = Forget::Session(SessionId::new("old"));
     let would = store.would_forget(&what).unwrap();
     assert_eq!((would.files, would.texts, &would.archived[..]), (1, 50, &["old.zst".to_owned()][..]));
-    let gone = store.forget(&what, NOW).unwrap();
+    let gone = store.forget(&what, NOW, &mut |_| ()).unwrap();
     assert_eq!(gone, would);
     assert_eq!((hits(&store, "oldsecret*"), hits(&store, "私old"), hits(&store, "parseoldLine")), (0, 0, 0));
     assert_eq!(hits(&store, "middlesecret*"), 50);
@@ -99,18 +123,32 @@ fn a_forgotten_session_is_gone_from_rows_index_archive_and_bytes() {
         assert!(!in_bytes(&rig, needle), "{needle}");
     }
     assert!(in_bytes(&rig, "middlesecret"), "the looking finds what is there");
-    assert_eq!(store.forget(&what, NOW).unwrap().sessions, Vec::<String>::new());
-    let mut step = store.step().unwrap();
-    assert_eq!(step.remember_again(None).unwrap(), 1);
-    step.commit().unwrap();
+    assert_eq!(store.forget(&what, NOW, &mut |_| ()).unwrap().sessions, Vec::<String>::new());
+    assert_eq!(store.remember_again(None).unwrap(), 1);
     assert_eq!(store.forgotten().unwrap(), []);
+}
+
+#[test]
+fn where_it_cannot_be_noted_what_was_forgotten_nothing_is_removed() {
+    let rig = Rig::new();
+    let mut store = filled(&rig);
+    let in_the_way = rig.folder.path().join("watchbill.db.forgotten.new");
+    std::fs::create_dir(&in_the_way).unwrap();
+    let what = Forget::Session(SessionId::new("old"));
+    let refused = store.forget(&what, NOW, &mut |_| ()).unwrap_err();
+    assert!(refused.to_string().contains("watchbill.db.forgotten.new"), "{refused}");
+    let archived = store.archive_folder().join("old.zst");
+    assert!(archived.exists() && hits(&store, "oldsecret*") == 50);
+    std::fs::remove_dir(&in_the_way).unwrap();
+    store.forget(&what, NOW, &mut |_| ()).unwrap();
+    assert!(!archived.exists() && hits(&store, "oldsecret*") == 0);
 }
 
 #[test]
 fn what_is_older_than_a_day_is_forgotten_together() {
     let rig = Rig::new();
     let mut store = filled(&rig);
-    let gone = store.forget(&Forget::Before(Timestamp::from_millis(2_500)), NOW).unwrap();
+    let gone = store.forget(&Forget::Before(Timestamp::from_millis(2_500)), NOW, &mut |_| ()).unwrap();
     assert_eq!((gone.sessions, gone.texts), (vec!["middle".to_owned(), "old".to_owned()], 100));
     assert!(!in_bytes(&rig, "oldsecret") && !in_bytes(&rig, "middlesecret"));
     assert_eq!(hits(&store, "youngsecret*"), 50);
@@ -123,7 +161,7 @@ fn a_reader_puts_the_wiping_off_to_the_next_start() {
     let reader = rusqlite::Connection::open(store.path()).unwrap();
     reader.execute_batch("BEGIN; SELECT count(*) FROM texts").unwrap();
     reader.query_row("SELECT count(*) FROM texts", [], |row| row.get::<_, i64>(0)).unwrap();
-    let gone = store.forget(&Forget::Session(SessionId::new("old")), NOW).unwrap();
+    let gone = store.forget(&Forget::Session(SessionId::new("old")), NOW, &mut |_| ()).unwrap();
     assert!(gone.wiped_later);
     assert_eq!(hits(&store, "oldsecret*"), 0, "it is gone for whoever asks");
     assert!(in_bytes(&rig, "oldsecret"));

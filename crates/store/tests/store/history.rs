@@ -178,6 +178,50 @@ fn each_request_counts_once_for_the_session_in_which_it_was_first_seen() {
 }
 
 #[test]
+fn a_project_is_named_by_its_folder() {
+    let rig = Rig::new();
+    let mut store = rig.open();
+    let mut step = store.step().unwrap();
+    let sessions = [
+        // The folder that the name was made of, whether each of them was launched there or not.
+        ("a", "-home-dev-my-app", Some("/home/dev/my.app"), 1),
+        ("b", "-home-dev-my-app", Some("/home/dev/my.app/src"), 2),
+        ("c", "-home-dev-my-app", None, 3),
+        // Its name was made of neither.
+        ("d", "-home-dev-moved", Some("/srv/old"), 4),
+        ("e", "-home-dev-moved", Some("/srv/new"), 5),
+        ("f", "-home-dev-silent", None, 6),
+        ("g", "-home-dev----", Some("/home/dev/日本"), 7),
+        // Another folder of the first one's name.
+        ("h", "-home-dev-my-app", Some("/home/dev/my-app"), 8),
+    ];
+    for (n, (name, project, cwd, active)) in sessions.into_iter().enumerate() {
+        step.put_session(&SessionRow {
+            session_id: name.into(),
+            project: Some(project.into()),
+            cwd: cwd.map(str::to_owned),
+            active_at: Some(at(active)),
+            ..SessionRow::default()
+        })
+        .unwrap();
+        let (_, file) = session(&mut step, name);
+        step.merge_request(file, &request(n as u64, 5, 1 << n, false)).unwrap();
+    }
+    step.commit().unwrap();
+    let rows = store.tokens(By::Project, None).unwrap();
+    let rows: Vec<_> = rows.iter().map(|row| (row.key.as_deref().unwrap(), row.requests)).collect();
+    let named = [
+        ("/home/dev/my-app", 1),
+        ("/home/dev/日本", 1),
+        ("-home-dev-silent", 1),
+        ("/srv/new", 1),
+        ("/srv/old", 1),
+        ("/home/dev/my.app", 3),
+    ];
+    assert_eq!(rows, named);
+}
+
+#[test]
 fn what_a_fork_has_copied_counts_once() {
     let rig = Rig::new();
     let mut store = rig.open();
@@ -213,7 +257,7 @@ fn a_forgotten_origin_leaves_its_requests_to_the_fork() {
     let mut store = rig.open();
     forked(&mut store);
     let what = watchbill_store::forget::Forget::Session(watchbill_core::ids::SessionId::new("origin"));
-    store.forget(&what, at(0)).unwrap();
+    store.forget(&what, at(0), &mut |_| ()).unwrap();
     let rows = store.tokens(By::Project, None).unwrap();
     assert_eq!((rows.len(), rows[0].requests, rows[0].tokens.output), (1, 3, 31));
 }

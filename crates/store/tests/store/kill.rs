@@ -158,7 +158,7 @@ fn child_forgets() {
     let Some(folder) = child_folder() else { return };
     let mut store = Store::open(&folder, Mode::WriteOrRead).unwrap();
     println!("forgets now");
-    store.forget(&Forget::Session(SessionId::new("a")), Timestamp::from_millis(5)).unwrap();
+    store.forget(&Forget::Session(SessionId::new("a")), Timestamp::from_millis(5), &mut |_| ()).unwrap();
 }
 
 #[test]

@@ -107,10 +107,15 @@ fn what_is_stored_ahead_of_its_rows_is_known_until_they_are_there() {
     note(&mut store);
     put(&mut store, "later");
     assert_eq!(store.without_rows().unwrap(), Some(vec!["ahead".to_owned(), "later".to_owned()]));
-    let mut step = store.step().unwrap();
-    step.rows_are_there().unwrap();
-    step.commit().unwrap();
-    assert_eq!(store.without_rows().unwrap(), None);
+    let there = |store: &mut Store, ours: &dyn Fn(&str) -> bool| {
+        let mut step = store.step().unwrap();
+        step.rows_are_there(ours).unwrap();
+        step.commit().unwrap();
+        store.without_rows().unwrap()
+    };
+    assert_eq!(there(&mut store, &|path| path != "/later.jsonl"), Some(vec!["later".to_owned()]));
+    assert_eq!(there(&mut store, &|_| true), None);
+    assert_eq!(there(&mut store, &|_| false), None, "nothing was behind");
 }
 
 #[test]

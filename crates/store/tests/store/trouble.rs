@@ -3,6 +3,7 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use rusqlite::Connection;
 use watchbill_store::search::Query;
@@ -94,6 +95,30 @@ fn a_locked_database_is_said_and_the_step_can_be_made_later() {
     assert_eq!(store.search(&Query::new("first", 5)).unwrap().hits.len(), 1, "reading goes on");
     other.execute_batch("ROLLBACK").unwrap();
     assert_eq!(add(&mut store, 1, "second").unwrap(), 2);
+}
+
+#[test]
+fn a_step_that_is_refused_only_at_its_end_is_taken_back_and_can_be_made_again() {
+    let rig = Rig::new();
+    let mut store = rig.open();
+    store.wait_at_most(Duration::from_millis(20)).unwrap();
+    // Past the log whoever reads keeps a step from ending, and not from beginning.
+    store.begin_many().unwrap();
+    add(&mut store, 0, "first").unwrap();
+    let reader = Connection::open(store.path()).unwrap();
+    for _ in 0..2 {
+        reader.execute_batch("BEGIN").unwrap();
+        reader.query_row("SELECT count(*) FROM texts", [], |row| row.get::<_, i64>(0)).unwrap();
+        let error = add(&mut store, 1, "second").unwrap_err();
+        assert!(matches!(error, StoreError::Locked { .. }), "{error}");
+        assert_eq!(store.text_counts().unwrap().0, 1, "nothing of it is there");
+        reader.execute_batch("ROLLBACK").unwrap();
+    }
+    assert_eq!(add(&mut store, 1, "second").unwrap(), 2);
+    drop(reader);
+    store.end_many().unwrap();
+    assert_eq!(store.search(&Query::new("second", 5)).unwrap().hits.len(), 1);
+    assert!(store.index_is_sound().unwrap());
 }
 
 #[test]

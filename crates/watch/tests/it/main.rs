@@ -3,6 +3,8 @@
 // Everything here is a test, also the functions that several tests share.
 #![allow(clippy::expect_used)]
 
+#[cfg(target_os = "linux")]
+mod kept_open;
 mod process;
 mod scan;
 mod tail;

@@ -10,7 +10,7 @@ use watchbill_core::time::Timestamp;
 use watchbill_watch::fs::{Name, Walk, Want};
 use watchbill_watch::tail::{ReadPlan, RestartReason, plan_read};
 use watchbill_watch::{
-    Cursor, FileId, FileKind, FileStat, Fs, MemFs, ReadAt, ReadOutcome, StdFs, Tail, TailError,
+    Cursor, FileId, FileKind, FileStat, Fs, KeptOpen, MemFs, ReadAt, ReadOutcome, StdFs, Tail, TailError,
 };
 
 /// One read, returning what was delivered with the outcome.
@@ -78,23 +78,30 @@ fn a_file_whose_folder_has_become_a_file_is_gone() {
 
 #[test]
 fn appends_truncation_and_replacement_of_a_real_file() {
+    // Whether it is opened for each look, or stays open.
+    for fs in [&StdFs as &dyn Fs, &KeptOpen::default()] {
+        appends_truncation_and_replacement(fs);
+    }
+}
+
+fn appends_truncation_and_replacement(fs: &dyn Fs) {
     let (dir, path) = temp_file("one\ntwo\n");
     let mut tail = Tail::default();
-    assert_eq!(all(&mut tail, &StdFs, &path), (None, "one\ntwo\n".into()));
-    assert_eq!(all(&mut tail, &StdFs, &path), (None, String::new()));
+    assert_eq!(all(&mut tail, fs, &path), (None, "one\ntwo\n".into()));
+    assert_eq!(all(&mut tail, fs, &path), (None, String::new()));
     append(&path, "thr");
-    assert_eq!(all(&mut tail, &StdFs, &path), (None, "thr".into()), "a torn line is delivered as it is");
+    assert_eq!(all(&mut tail, fs, &path), (None, "thr".into()), "a torn line is delivered as it is");
     append(&path, "ee\n");
-    assert_eq!(all(&mut tail, &StdFs, &path), (None, "ee\n".into()));
+    assert_eq!(all(&mut tail, fs, &path), (None, "ee\n".into()));
 
     let file = std::fs::OpenOptions::new().write(true).open(&path).expect("opened");
     file.set_len(4).expect("cut off");
-    assert_eq!(all(&mut tail, &StdFs, &path), (Some(RestartReason::Truncated), "one\n".into()));
+    assert_eq!(all(&mut tail, fs, &path), (Some(RestartReason::Truncated), "one\n".into()));
 
     file.set_len(0).expect("cut off");
     append(&path, "longer than before\n");
     assert_eq!(
-        all(&mut tail, &StdFs, &path),
+        all(&mut tail, fs, &path),
         (Some(RestartReason::Rewritten), "longer than before\n".into()),
         "cut off and grown beyond the cursor between two looks"
     );
@@ -103,12 +110,12 @@ fn appends_truncation_and_replacement_of_a_real_file() {
     std::fs::write(&other, "longer than before\nand more\n").expect("written");
     std::fs::rename(&other, &path).expect("renamed");
     assert_eq!(
-        all(&mut tail, &StdFs, &path),
+        all(&mut tail, fs, &path),
         (Some(RestartReason::Replaced), "longer than before\nand more\n".into())
     );
 
     std::fs::remove_file(&path).expect("removed");
-    assert!(matches!(read(&mut tail, &StdFs, &path, u64::MAX), Err(TailError::Gone)));
+    assert!(matches!(read(&mut tail, fs, &path, u64::MAX), Err(TailError::Gone)));
 }
 
 #[test]

@@ -39,4 +39,9 @@ cutBytes: number,
 /**
  * The run was ended early; what it had read is kept, and the next one goes on from there.
  */
-interrupted: boolean, };
+interrupted: boolean, 
+/**
+ * Another process keeps the store up to date, and this run has waited for it: its id, where that is known. Records and
+ * texts are not counted then, and bytes are those that it has read meanwhile.
+ */
+keptBy?: number, };

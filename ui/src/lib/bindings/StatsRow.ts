@@ -6,7 +6,7 @@ import type { Tokens } from "./Tokens";
  */
 export type StatsRow = { 
 /**
- * The day (UTC, `2026-11-20`), the project, the model or the tool; empty in the sum.
+ * The day (UTC, `2026-11-20`), the project's folder, the model or the tool; empty in the sum.
  */
 key: string, 
 /**

@@ -41,6 +41,14 @@ filesBehind: number,
  */
 bytesBehind: number, 
 /**
+ * Transcript files that the settings leave out, whole or in part.
+ */
+filesLeftOut: number, 
+/**
+ * The settings leave out something else than when the store was written; whoever writes it next carries that out.
+ */
+excludeChanged: boolean, 
+/**
  * Archived transcripts.
  */
 archived: number, 

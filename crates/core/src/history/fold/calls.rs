@@ -131,6 +131,7 @@ impl HistoryFold {
         let Some((id, tool)) = block.call() else { return };
         let left_out = !step.settings.exclude.is_empty()
             && block.paths().any(|path| step.settings.exclude.leaves_out(&path));
+        self.something_left_out |= left_out;
         if step.settings.cut > 0 && !left_out {
             let piece = block.input_words(step.settings.cut, buffer);
             self.tell(Role::ToolInput, Some(tool.as_ref()), piece, step);

@@ -7,7 +7,7 @@ use std::thread::Builder;
 
 use watchbill_core::time::Timestamp;
 use watchbill_watch::fs::FileStat;
-use watchbill_watch::scan::scan;
+use watchbill_watch::scan::{Found, scan};
 
 use super::{Refusal, Worker, writer};
 use crate::history::historian::HistorianParts;
@@ -44,12 +44,15 @@ impl Worker {
         Ok(())
     }
 
-    /// All transcripts, and how they stand. A thread of its own looks, since the memory that this takes is given back with
+    /// All transcripts of which anything is to be stored, and how they stand. A thread of its own looks, since the memory that this takes is given back with
     /// the thread, and else never is.
     fn transcripts_there(&self) -> HashMap<PathBuf, FileStat> {
-        let HistorianParts { fs, roots, .. } = &self.parts;
+        let HistorianParts { fs, roots, settings, .. } = &self.parts;
         let look = || {
-            let found = scan(&**fs, roots).found.into_iter().filter(|found| found.kind.is_transcript());
+            let is_wanted = |found: &Found| {
+                found.kind.is_transcript() && !settings.exclude.leaves_out(&found.path.to_string_lossy())
+            };
+            let found = scan(&**fs, roots).found.into_iter().filter(is_wanted);
             found.map(|found| (found.path, found.stat)).collect()
         };
         std::thread::scope(|scope| {

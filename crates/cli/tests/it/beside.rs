@@ -1,0 +1,69 @@
+//! `index` beside another process that writes the store: it waits until that one has stored what there is.
+
+use std::process::Stdio;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use crate::forget::{Home, STAYS, Writer};
+use crate::program::Said;
+
+/// Runs `index` while the writer is stopped, lets the writer do as `then` says, and waits for the end.
+fn index_beside(home: &Home, writer: &mut Writer, then: impl FnOnce(&mut Writer)) -> Value {
+    let pid = Pid::from_child(&writer.child);
+    kill_process(pid, Signal::STOP).unwrap();
+    home.adds(STAYS, "unheardofword");
+    let mut index = home.command(&["index", "--json"]);
+    let index = index.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    then(writer);
+    let said = Said::from(index.wait_with_output().unwrap());
+    assert_eq!((said.code, said.err.as_str()), (0, ""));
+    assert!(home.holds("unheardofword"), "what was there when it was asked for is stored");
+    serde_json::from_str(&said.out).unwrap()
+}
+
+#[test]
+fn what_another_process_stores_is_no_error() {
+    let home = Home::new();
+    let writer = Writer::of(&home);
+    let pid = writer.child.id();
+    let said = home.out(&["index"]);
+    assert_eq!(
+        said,
+        format!("everything in 2 files is stored; process {pid} keeps the history up to date\n")
+    );
+    let report = home.json(&["index", "--json"]);
+    let kept = ["files", "skipped", "bytes", "problems", "keptBy"].map(|key| report[key].clone());
+    assert_eq!(kept, [2, 2, 0, 0, pid].map(|n| json!(n)));
+    for words in [&["index", "--full"][..], &["index", "--cut", "10"]] {
+        let said = home.say(words);
+        assert_eq!((said.code, said.out.as_str(), said.err.lines().count()), (1, "", 1), "{words:?}");
+        assert!(
+            said.err.contains(&format!("process {pid} ")) && said.err.contains("quit it"),
+            "{}",
+            said.err
+        );
+    }
+}
+
+#[test]
+fn what_another_process_has_not_stored_yet_is_waited_for() {
+    let home = Home::new();
+    let mut writer = Writer::of(&home);
+    let report = index_beside(&home, &mut writer, |writer| {
+        kill_process(Pid::from_child(&writer.child), Signal::CONT).unwrap();
+    });
+    assert_eq!(report["keptBy"], json!(writer.child.id()));
+}
+
+#[test]
+fn what_another_process_leaves_behind_is_read_here() {
+    let home = Home::new();
+    let mut writer = Writer::of(&home);
+    let report = index_beside(&home, &mut writer, |writer| {
+        writer.child.kill().unwrap();
+        writer.child.wait().unwrap();
+    });
+    assert_eq!(report.get("keptBy"), None);
+    assert_eq!(report["records"], json!(1));
+}

@@ -1,0 +1,90 @@
+//! What was forgotten, once more, in a file beside the database: when that is damaged, nobody else could tell which
+//! transcripts are not to be stored again.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+use watchbill_core::time::Timestamp;
+
+use crate::damage::beside;
+use crate::{Store, StoreError, folder};
+
+/// The ids of sessions, each with the time at which it was forgotten, in milliseconds.
+type Ids = BTreeMap<String, i64>;
+
+fn path_of(database: &Path) -> PathBuf {
+    beside(database, ".forgotten")
+}
+
+/// Writes the list whole or not at all: one session a line, behind its time.
+fn write(database: &Path, ids: &Ids) -> Result<(), StoreError> {
+    let (path, new) = (path_of(database), beside(database, ".forgotten.new"));
+    let lines: String = ids.iter().map(|(id, at)| format!("{at} {id}\n")).collect();
+    let mut file = folder::touch(&new)?;
+    let write = file.set_len(0).and_then(|()| file.write_all(lines.as_bytes()));
+    write.and_then(|()| file.sync_all()).map_err(|e| StoreError::io(&new, e))?;
+    folder::rename_if_there(&new, &path)?;
+    path.parent().map(folder::sync_names);
+    Ok(())
+}
+
+/// What the database says.
+fn table(sql: &Connection) -> rusqlite::Result<Ids> {
+    sql.prepare_cached("SELECT session_id, at FROM forgotten")?
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect()
+}
+
+/// Whether there is such a file.
+pub(crate) fn is_there(database: &Path) -> bool {
+    path_of(database).exists()
+}
+
+/// Puts into a new database what the file names. Says how many sessions that were.
+pub(crate) fn take_over(database: &Path, to: &Connection) -> rusqlite::Result<u64> {
+    let lines = std::fs::read(path_of(database)).unwrap_or_default();
+    let mut insert = to.prepare("INSERT OR IGNORE INTO forgotten (session_id, at) VALUES (?1, ?2)")?;
+    let mut taken = 0;
+    for line in String::from_utf8_lossy(&lines).lines() {
+        if let Some((at, id)) = line.split_once(' ')
+            && let Ok(at) = at.parse::<i64>()
+        {
+            taken += insert.execute((id, at))? as u64;
+        }
+    }
+    Ok(taken)
+}
+
+impl Store {
+    /// At the start: a database of an earlier program has no such file yet; and whoever takes the database away, to have it
+    /// made anew, has not taken back what is to be forgotten.
+    pub(crate) fn see_to_reminder(&self) -> Result<(), StoreError> {
+        if is_there(self.path()) {
+            let is_new = "SELECT NOT EXISTS (SELECT 1 FROM sessions)";
+            // Not whether it was made just now: the start that has made it may have been ended before this.
+            if self.asked(|sql| sql.query_row(is_new, [], |row| row.get(0)))? {
+                self.asked(|sql| take_over(self.path(), sql))?;
+            }
+        } else if let Err(error) = self.remind_of(&[], Timestamp::default()) {
+            tracing::warn!(%error, "should the store be damaged, it may not be known what was forgotten");
+        }
+        Ok(())
+    }
+
+    /// These are about to be forgotten: from here on they are not stored again, whatever happens to the database.
+    pub(crate) fn remind_of(&self, sessions: &[String], at: Timestamp) -> Result<(), StoreError> {
+        let mut ids = self.asked(table)?;
+        if ids.is_empty() && sessions.is_empty() {
+            return Ok(());
+        }
+        ids.extend(sessions.iter().map(|id| (id.clone(), at.as_millis())));
+        write(self.path(), &ids)
+    }
+
+    /// The file says what the database says.
+    pub(crate) fn remind(&self) -> Result<(), StoreError> {
+        write(self.path(), &self.asked(table)?)
+    }
+}

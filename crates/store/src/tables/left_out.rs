@@ -1,0 +1,55 @@
+//! Transcripts of which something is not stored, since the person excludes it: should the rules change, they are read anew.
+
+use std::collections::HashSet;
+
+use super::FileKey;
+use crate::{Step, Store, StoreError};
+
+pub(crate) const V3: &str = "
+-- A transcript of which something is not stored, since the settings exclude it. It is read anew when they change.
+CREATE TABLE left_out (
+    file INTEGER PRIMARY KEY REFERENCES files (id) ON DELETE CASCADE
+) STRICT;
+-- Earlier versions did not note which those are: where anything was excluded, it may be any.
+INSERT INTO left_out (file) SELECT id FROM files WHERE EXISTS (SELECT 1 FROM meta WHERE name = 'left_out');
+";
+
+impl Step<'_> {
+    /// Notes that something of a transcript is not stored, since it is excluded.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn note_left_out(&mut self, file: FileKey) -> Result<(), StoreError> {
+        self.run("INSERT OR IGNORE INTO left_out (file) VALUES (?1)", [file]).map(drop)
+    }
+
+    /// The rules are others now: these transcripts are behind, and are read from their beginning. What is stored of them
+    /// stays until then, since some may be gone.
+    pub(crate) fn left_out_is_behind(&mut self) -> Result<(), StoreError> {
+        self.run("DELETE FROM snapshots WHERE file IN (SELECT file FROM left_out)", [])?;
+        self.run(
+            "UPDATE files SET size = 0, mtime = 0, cursor = 0 WHERE id IN (SELECT file FROM left_out)",
+            [],
+        )?;
+        Ok(())
+    }
+}
+
+impl Store {
+    /// The paths of the transcripts of which something is not stored, since it is excluded.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn partly_left_out(&self) -> Result<HashSet<String>, StoreError> {
+        self.asked(|sql| {
+            // Whoever only reads may meet a database that an earlier program still writes.
+            let there = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'left_out')";
+            if !sql.query_row(there, [], |row| row.get(0))? {
+                return Ok(HashSet::new());
+            }
+            sql.prepare_cached("SELECT path FROM files WHERE id IN (SELECT file FROM left_out)")?
+                .query_map([], |row| row.get(0))?
+                .collect()
+        })
+    }
+}
