@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use super::Bench;
+use super::measure::{self, Used};
 use crate::call::Call;
 
 /// A history: the same words give the same bytes on every machine.
@@ -37,6 +38,21 @@ impl Generated {
     /// In the unit of the targets.
     pub fn gigabytes(&self) -> f64 {
         self.bytes as f64 / 1e9
+    }
+
+    /// Reads every byte, so that all are in memory as far as they fit. What it used is the least that any index can.
+    pub fn read_through(&self) -> Result<Used> {
+        self.by_find("read every file", &["-type", "f", "-exec", "cat", "{}", "+"])
+    }
+
+    /// Looks at the size of every file. What it used is the least that any start can.
+    pub fn look_through(&self) -> Result<Used> {
+        self.by_find("look at every file", &["-size", "-1c"])
+    }
+
+    fn by_find(&self, name: &str, what: &[&str]) -> Result<Used> {
+        let find = Call::new(Path::new("."), "find").args([&self.claude_dir]).args(what);
+        measure::run(name, &find, &[0])
     }
 }
 

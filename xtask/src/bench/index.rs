@@ -35,8 +35,11 @@ pub fn index(bench: &Bench) -> Result<Vec<Row>> {
         }
     });
     let (mut own, mut others) = (vec![Vec::new(); CUTS.len()], vec![Vec::new(); rivals.len()]);
+    let mut reading = Vec::new();
     for _ in 0..bench.rounds {
         for ((cut, _), runs) in CUTS.iter().zip(&mut own) {
+            // What of the files is no longer in memory would be the system's work.
+            reading.push(corpus.read_through()?);
             runs.push(full(bench, &corpus, *cut)?);
         }
         for (rival, runs) in rivals.iter().zip(&mut others) {
@@ -48,8 +51,12 @@ pub fn index(bench: &Bench) -> Result<Vec<Row>> {
         let cpu = median(runs.iter().map(|used| used.cpu_seconds() / corpus.gigabytes()));
         let peak = median(runs.iter().map(Used::peak_megabytes));
         rows.push(Row::at_most(format!("full index, cut at {cut} bytes"), cpu, "CPU s/GB", *target));
+        let system = median(runs.iter().map(|used| used.system.as_secs_f64()));
+        rows.push(Row::told("  of that the system's part", format!("{system:.2} s")));
         rows.push(Row::at_most(format!("full index, cut at {cut} bytes, peak"), peak, "MB", PEAK));
     }
+    let least = reading.iter().map(Used::cpu_seconds).fold(f64::INFINITY, f64::min);
+    rows.push(Row::told("reading the same files", format!("{least:.2} CPU s at least")));
     for (rival, runs) in rivals.iter().zip(&others) {
         let cpu = median(runs.iter().map(Used::cpu_seconds));
         let peak = median(runs.iter().map(Used::peak_megabytes));
