@@ -1,7 +1,7 @@
 //! The result: work chains with their sessions, segments and links.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 use std::sync::Arc;
 
 use super::forest::Forest;
@@ -37,12 +37,16 @@ pub struct Chain {
     pub segments: Vec<(SessionId, Segment)>,
     /// How many segments there are.
     pub segment_count: u32,
+    /// The session that the chain began with.
+    first: SessionId,
 }
 
 /// Work chains: all of them, or those that were asked for.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Chains {
     chains: Vec<Chain>,
+    /// Some were put where there was room.
+    mixed: bool,
     by_session: HashMap<SessionId, usize>,
 }
 
@@ -62,9 +66,32 @@ impl Chains {
         self.of(session)?.superseded.get(session)
     }
 
+    /// Puts these chains in place of those that any of `sessions` are in: all of each of them.
+    pub fn renew<'s>(&mut self, sessions: impl IntoIterator<Item = &'s SessionId>, by: Self) {
+        let gone: BTreeSet<usize> =
+            sessions.into_iter().filter_map(|session| self.by_session.get(session).copied()).collect();
+        // From the end, so that what comes into an empty place stays.
+        for at in gone.into_iter().rev() {
+            for session in self.chains.swap_remove(at).sessions {
+                self.by_session.remove(&session);
+            }
+            for session in self.chains.get(at).into_iter().flat_map(|moved| &moved.sessions) {
+                self.by_session.insert(session.clone(), at);
+            }
+        }
+        let before = self.chains.len();
+        self.mixed = true;
+        self.chains.extend(by.chains);
+        self.by_session.extend(by.by_session.into_iter().map(|(session, at)| (session, before + at)));
+    }
+
     /// All chains, in the order of their first sessions' ids.
-    pub fn iter(&self) -> std::slice::Iter<'_, Chain> {
-        self.chains.iter()
+    pub fn iter(&self) -> std::vec::IntoIter<&Chain> {
+        let mut all: Vec<&Chain> = self.chains.iter().collect();
+        if self.mixed {
+            all.sort_unstable_by_key(|chain| &chain.first);
+        }
+        all.into_iter()
     }
 
     /// How many chains there are.
@@ -78,9 +105,15 @@ impl Chains {
     }
 }
 
+impl PartialEq for Chains {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
 impl<'c> IntoIterator for &'c Chains {
     type Item = &'c Chain;
-    type IntoIter = std::slice::Iter<'c, Chain>;
+    type IntoIter = std::vec::IntoIter<&'c Chain>;
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
     }
@@ -131,7 +164,7 @@ pub(super) fn assemble(
     let listed = nodes.iter().filter(|(number, node)| node.seen && needed[root[*number]]);
     let mut by_session = HashMap::with_capacity(chains.iter().map(|chain| chain.sessions.len()).sum());
     by_session.extend(listed.map(|(number, node)| (node.id.clone(), place[root[number]])));
-    Chains { chains, by_session }
+    Chains { chains, mixed: false, by_session }
 }
 
 /// For each node the one that its chain began with.
@@ -216,6 +249,7 @@ impl Assembly<'_, '_> {
         let own = ChainId::derive(nodes[first].id);
         let name = self.said(&own).or_else(|| named.and_then(|n| title(nodes, n)));
         Chain {
+            first: id(first),
             name: name.cloned(),
             id: own,
             sessions: self.order.iter().map(|&n| id(n)).collect(),

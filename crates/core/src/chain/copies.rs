@@ -97,6 +97,12 @@ impl DisjointSets {
         Self((0..len).collect())
     }
 
+    /// One number more, alone.
+    pub fn add(&mut self) -> usize {
+        self.0.push(self.0.len());
+        self.0.len() - 1
+    }
+
     /// The lowest member of the set of `n`.
     pub fn lowest(&mut self, mut n: usize) -> usize {
         while self.0[n] != n {

@@ -4,7 +4,7 @@ use crate::ids::SessionId;
 use crate::time::Timestamp;
 
 /// `to` comes from `from`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Link {
     /// The earlier session.
     pub from: SessionId,

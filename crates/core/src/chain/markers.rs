@@ -182,7 +182,7 @@ fn terminal_of<'a>(facts: &Facts<'a>, node: &Node<'_>) -> Option<&'a str> {
 }
 
 /// A folder's name without a slash at its end.
-fn folder(cwd: &str) -> &str {
+pub(super) fn folder(cwd: &str) -> &str {
     match cwd.trim_end_matches('/') {
         "" => cwd,
         trimmed => trimmed,

@@ -11,6 +11,7 @@ pub mod lineage;
 pub mod link;
 pub mod marker;
 pub mod resolve;
+pub mod ties;
 
 mod copies;
 mod forest;
@@ -23,3 +24,4 @@ pub use lineage::{BeganBy, HookMove, Lineage, Marker, MoveCause, RegistryMove, S
 pub use link::{Link, LinkConfidence, LinkReason};
 pub use marker::{MarkerError, MarkerKey, parse_marker};
 pub use resolve::{Facts, ManualLink, resolve, resolve_for};
+pub use ties::Ties;

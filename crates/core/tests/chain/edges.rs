@@ -1,7 +1,7 @@
 //! The numbered edge cases of identity and lifetime, as far as chains are concerned.
 
 use watchbill_core::chain::LinkConfidence::{Proven, Suggested};
-use watchbill_core::chain::{LinkReason, Segment};
+use watchbill_core::chain::{Facts, LinkReason, Segment, Ties};
 
 use crate::facts::*;
 
@@ -209,4 +209,33 @@ fn one_session_under_two_roots_is_one_session() {
     assert_eq!(one.len(), 1);
     assert_eq!(one.chain("a").segment_count, 2, "the transcript that reaches further counts");
     assert_eq!(one, World::of([long, short]).chains());
+}
+
+#[test]
+fn only_who_has_something_in_common_is_looked_at_again() {
+    let world = World::of([
+        session("a", &[(0, 10)]),
+        session("b", &[(20, 30)]).process(&["a"]),
+        session("c", &[(0, 10)]),
+        session("d", &[(20, 30)]).cwds(&["/other"]),
+        session("e", &[(40, 50)]).copies("d", 20).cwds(&["/other"]),
+    ]);
+    let mut ties = Ties::default();
+    world.lineages.iter().for_each(|lineage| ties.add(lineage));
+    let group = |ties: &mut Ties, of: &str, most| {
+        let mut group = ties.groups_of([&id(of)], most)?;
+        group.sort();
+        Some(group)
+    };
+    assert_eq!(group(&mut ties, "b", 2), Some(vec![id("a"), id("b")]));
+    assert_eq!(group(&mut ties, "c", 2), Some(vec![id("c")]), "one folder ties nobody");
+    assert_eq!(group(&mut ties, "d", 2), Some(vec![id("d"), id("e")]));
+    let marked = world.marker("c", 60);
+    ties.add_facts(&Facts { markers: &marked.markers, ..Facts::of(&[]) });
+    assert_eq!(group(&mut ties, "b", 2), None, "more than two by now");
+    assert_eq!(
+        group(&mut ties, "b", 3),
+        Some(vec![id("a"), id("b"), id("c")]),
+        "a marker may tie its folder's"
+    );
 }

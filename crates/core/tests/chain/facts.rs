@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use watchbill_core::chain::{
     BeganBy, Chain, Chains, Facts, HookMove, Lineage, Link, LinkConfidence, LinkReason, ManualLink, Marker,
-    MoveCause, RegistryMove, Segment, resolve, resolve_for,
+    MoveCause, RegistryMove, Segment, Ties, resolve, resolve_for,
 };
 use watchbill_core::ids::{ChainId, Instance, RecordId, SessionId};
 use watchbill_core::time::Timestamp;
@@ -207,15 +207,32 @@ impl World {
 
     /// What follows from it.
     pub fn chains(&self) -> Chains {
-        self.told(&|facts| resolve(facts))
+        self.told(&mut |facts| resolve(facts))
     }
 
     /// The same of the chains that hold a `wanted` session.
     pub fn chains_for(&self, wanted: &dyn Fn(&SessionId) -> bool) -> Chains {
-        self.told(&|facts| resolve_for(facts, wanted))
+        self.told(&mut |facts| resolve_for(facts, wanted))
     }
 
-    fn told(&self, to: &dyn Fn(&Facts<'_>) -> Chains) -> Chains {
+    /// What follows from it, where these were the chains, and only `changed` sessions have got a transcript since, or one that
+    /// says more.
+    pub fn renewed(&self, mut chains: Chains, ties: &mut Ties, changed: &[SessionId]) -> Chains {
+        self.lineages.iter().filter(|lineage| changed.contains(&lineage.session)).for_each(|l| ties.add(l));
+        self.told(&mut |facts| {
+            ties.add_facts(facts);
+            Chains::default()
+        });
+        let group: BTreeSet<SessionId> =
+            ties.groups_of(changed, usize::MAX).expect("there is no limit").into_iter().collect();
+        let mut part = self.clone();
+        part.lineages.retain(|lineage| group.contains(&lineage.session));
+        part.live.retain(|session| group.contains(session));
+        chains.renew(&group, part.chains());
+        chains
+    }
+
+    fn told(&self, to: &mut dyn FnMut(&Facts<'_>) -> Chains) -> Chains {
         let lineages: Vec<&Lineage> = self.lineages.iter().collect();
         to(&Facts {
             lineages: &lineages,

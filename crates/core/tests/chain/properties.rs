@@ -7,7 +7,7 @@ use proptest::collection::vec;
 use proptest::option::of;
 use proptest::prelude::*;
 use watchbill_core::chain::{
-    BeganBy, Chains, HookMove, Lineage, ManualLink, Marker, MoveCause, RegistryMove,
+    BeganBy, Chains, HookMove, Lineage, ManualLink, Marker, MoveCause, RegistryMove, Ties,
 };
 use watchbill_core::ids::{Instance, SessionId};
 
@@ -125,6 +125,29 @@ fn shuffled_worlds() -> impl Strategy<Value = (World, World)> {
     })
 }
 
+/// As transcripts come to be known: of each session first a part of what its transcript says, then all of it, some at a time.
+fn as_they_come() -> impl Strategy<Value = (World, Vec<(Lineage, bool)>)> {
+    any_world().prop_flat_map(|mut world| {
+        let mut met = BTreeSet::new();
+        world.lineages.retain(|lineage| met.insert(lineage.session.clone()));
+        let begun = |lineage: &Lineage| Lineage {
+            process_sessions: lineage.process_sessions.iter().take(1).cloned().collect(),
+            foreign_sessions: Vec::new(),
+            forked_from: None,
+            boundaries: Vec::new(),
+            ..lineage.clone()
+        };
+        let begun: Vec<Lineage> = world.lineages.iter().map(begun).collect();
+        let pauses = vec(any::<bool>(), begun.len() * 2);
+        let order = (Just(begun).prop_shuffle(), Just(world.lineages.clone()).prop_shuffle());
+        world.lineages.clear();
+        let steps = (order, pauses).prop_map(|((begun, whole), pauses)| {
+            begun.into_iter().chain(whole).zip(pauses).collect::<Vec<_>>()
+        });
+        (Just(world), steps)
+    })
+}
+
 /// Links between different sessions, each once.
 fn links(chains: &Chains) -> BTreeSet<(SessionId, SessionId)> {
     let all = chains.iter().flat_map(|c| &c.links).filter(|l| l.from != l.to);
@@ -149,6 +172,26 @@ proptest! {
         for session in all.iter().flat_map(|chain| &chain.sessions) {
             let of = all.of(session).filter(|chain| chain.sessions.iter().any(is_wanted));
             prop_assert_eq!(some.of(session), of);
+        }
+    }
+
+    #[test]
+    fn chains_that_are_renewed_bit_by_bit_are_as_if_resolved_at_once((mut world, steps) in as_they_come()) {
+        let (mut chains, mut ties, mut changed) = (world.chains(), Ties::default(), Vec::new());
+        for (lineage, pause) in steps {
+            changed.push(lineage.session.clone());
+            world.lineages.retain(|known| known.session != lineage.session);
+            world.lineages.push(lineage);
+            if pause {
+                chains = world.renewed(chains, &mut ties, &std::mem::take(&mut changed));
+                let whole = world.chains();
+                prop_assert_eq!(&chains, &whole);
+                for chain in &whole {
+                    for session in &chain.sessions {
+                        prop_assert_eq!(chains.of(session), Some(chain));
+                    }
+                }
+            }
         }
     }
 
