@@ -27,10 +27,8 @@ impl Loop {
         while let Some(current) = message {
             match current {
                 Message::Loaded(n, file) => {
-                    if n < self.recent_limit
-                        && let Some(left) = &mut self.recent_left
-                    {
-                        *left -= 1;
+                    if n < self.recent_limit {
+                        self.recent_left = self.recent_left.map(|left| left.saturating_sub(1));
                         self.look_behind(&file.path);
                     }
                     loaded.push(*file);
@@ -113,10 +111,8 @@ impl Loop {
         match message {
             Message::ScanBegan { recent } => {
                 // What the store knew may be shown already.
-                if self.recent_left.is_none() {
-                    self.recent_left = Some(recent);
-                    self.recent_limit = recent;
-                }
+                self.recent_left.get_or_insert(recent);
+                self.recent_limit = recent;
             }
             Message::Rescanned(found) => {
                 let again = self.rescans.ended();

@@ -14,6 +14,7 @@ use watchbill_core::time::Millis;
 use watchbill_engine::clock::ManualClock;
 use watchbill_engine::engine::World;
 use watchbill_engine::handle::{Handle, real_world, start_in};
+use watchbill_engine::settings::Settings;
 use watchbill_engine::source::Source;
 use watchbill_protocol::doctor::WatchMode;
 use watchbill_watch::fs::{FileKind, FileStat, Fs, Name, ReadAt, Walk, Want};
@@ -202,4 +203,89 @@ fn a_session_from_before_the_watches_stood_is_found_though_the_scan_has_ended_by
     folder.append(&other, &other.prompt(2, now()));
     late.stand(&told);
     ear.until_state(&other, "working");
+}
+
+/// A disk on which the first scan, once it has read a file, goes on when it may.
+struct HeldFs {
+    inner: Arc<dyn Fs>,
+    been_there: Mutex<Sender<()>>,
+    may_go_on: Mutex<Receiver<()>>,
+}
+
+/// A file as it was.
+struct AsItWas(FileStat, Vec<u8>);
+
+impl ReadAt for AsItWas {
+    fn stat(&self) -> io::Result<FileStat> {
+        Ok(self.0)
+    }
+
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        let rest = self.1.get(usize::try_from(offset).unwrap()..).unwrap_or_default();
+        let read = rest.len().min(buf.len());
+        buf[..read].copy_from_slice(&rest[..read]);
+        Ok(read)
+    }
+}
+
+impl Fs for HeldFs {
+    fn stat(&self, path: &Path) -> io::Result<FileStat> {
+        self.inner.stat(path)
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt>> {
+        let file = self.inner.open(path)?;
+        if std::thread::current().name() != Some("watchbill-scan") {
+            return Ok(file);
+        }
+        let (stat, bytes) = (file.stat()?, std::fs::read(path)?);
+        let _ = self.been_there.lock().unwrap().send(());
+        let _ = self.may_go_on.lock().unwrap().recv();
+        Ok(Box::new(AsItWas(stat, bytes)))
+    }
+
+    fn list(&self, dir: &Path) -> io::Result<Vec<Name>> {
+        self.inner.list(dir)
+    }
+
+    fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> Want) -> Walk {
+        self.inner.walk(top, want)
+    }
+
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
+        self.inner.canonical(path)
+    }
+}
+
+#[test]
+fn who_is_new_beside_sessions_that_were_known_need_not_wait_for_the_end_of_the_scan() {
+    let folder = Folder::new();
+    let settings =
+        || Settings { data_dir: Some(folder.root.parent().unwrap().join("data")), ..folder.settings() };
+    let (known, new) = (folder.author(1), folder.author(2));
+    folder.append(&known, &known.prompt(1, now()));
+    Ear::on(settings()).handle.stop();
+    folder.append(&new, &new.prompt(2, now()));
+
+    let (been_there, has_read) = channel();
+    let (go_on, may_go_on) = channel();
+    let (at_the_end, _passed) = channel();
+    let (_never, may_end) = channel::<()>();
+    let World { fs: inner, processes } = real_world();
+    let slow = Arc::new(SlowFs { inner, been_there: at_the_end, may_go_on: Mutex::new(may_end) });
+    let held = HeldFs { inner: slow, been_there: Mutex::new(been_there), may_go_on: Mutex::new(may_go_on) };
+    let (world, told, late) =
+        (World { fs: Arc::new(held), processes }, Arc::new(Notify::new()), Late::default());
+    let (clock, source) = (Arc::new(ManualClock::new(now())), Box::new(late.clone()));
+    let handle = start_in(settings(), world, clock, Some(source), Arc::clone(&told)).unwrap();
+    let mut ear = Ear::from_the_first(handle);
+    has_read.recv().unwrap();
+    folder.append(&new, &new.answer(3, now()));
+    late.stand(&told);
+    // Whoever is shown is looked at again, and one more line of theirs tells that this was done.
+    folder.append(&known, &known.answer(4, now()));
+    ear.until_state(&known, "waiting_for_input");
+    go_on.send(()).unwrap();
+    ear.until_state(&new, "waiting_for_input");
+    assert!(ear.copy.reading, "the first scan has not ended");
 }
