@@ -21,6 +21,7 @@ mod takes_settings;
 mod takes_up;
 mod time;
 mod trouble;
+mod tying;
 
 pub use aside::Recall;
 
@@ -118,11 +119,9 @@ pub struct Engine {
     chains: Chains,
     /// What the person has said.
     words: Words,
+    /// All sessions are to be tied anew.
     chains_dirty: bool,
-    /// How many sessions there were when the chains were last resolved.
-    chained: usize,
-    /// Files of the first scan have come since, which do not make it worth while yet.
-    chains_behind: bool,
+    tying: tying::Tying,
     /// For each session with copied history, the one it was copied from.
     origins: HashMap<SessionId, SessionId>,
     dirty: BTreeSet<SessionId>,
@@ -206,8 +205,7 @@ impl Engine {
             chains: Chains::default(),
             words: Words::default(),
             chains_dirty: false,
-            chained: 0,
-            chains_behind: false,
+            tying: tying::Tying::default(),
             origins: HashMap::new(),
             dirty: BTreeSet::new(),
             resting: resting::Resting::default(),
@@ -360,9 +358,7 @@ impl Engine {
     /// Works off everything that became dirty: chains first, then rows, then problems.
     fn settle(&mut self, out: &mut Vec<Output>) {
         self.add_folders(out);
-        if self.chains_dirty || self.wakes_unchained() {
-            self.resolve_chains();
-        }
+        self.tie();
         let mut changed = self.rebuild_rows(out) | std::mem::take(&mut self.muting_changed);
         if !self.keeping.begun_anew.is_empty() {
             out.push(Output::Again(std::mem::take(&mut self.keeping.begun_anew)));

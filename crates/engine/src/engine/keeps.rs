@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use watchbill_core::chain::lineage::RegistryMove;
+use watchbill_core::chain::link::Link;
 use watchbill_core::history::Exclude;
 use watchbill_core::ids::SessionId;
 use watchbill_core::person::Change;
@@ -37,6 +38,7 @@ pub(super) struct Keeping {
     pub(super) rows_behind: bool,
     transitions: Vec<Row>,
     links: bool,
+    new_links: Vec<Link>,
     words: Vec<Change>,
     markers: bool,
     pub(super) last_move: Option<RegistryMove>,
@@ -108,6 +110,13 @@ impl Keeping {
     /// The chains were resolved anew.
     pub(super) fn links(&mut self) {
         self.links = self.on;
+    }
+
+    /// Some of the chains were resolved anew, and these links are new.
+    pub(super) fn new_links(&mut self, links: Vec<Link>) {
+        if self.on {
+            self.new_links.extend(links);
+        }
     }
 
     /// The person has said something, or what they said has had its time.
@@ -212,6 +221,7 @@ impl Engine {
                 let links = self.chains.iter().flat_map(|chain| &chain.links);
                 links.filter(|link| link.from != link.to).cloned().collect()
             }),
+            new_links: std::mem::take(&mut self.keeping.new_links),
             words: std::mem::take(&mut self.keeping.words),
             wishes: None,
             facts: facts
@@ -230,7 +240,7 @@ impl Engine {
 
     /// Whether rows are stored before their chains are known: a kill would leave them so, since nothing happens to them any more.
     fn chains_wait(&self) -> bool {
-        self.keeping.on && !self.keeping.alone && (self.chains_behind || !self.resting.late.is_empty())
+        self.keeping.on && !self.keeping.alone && (self.tying.behind || !self.resting.late.is_empty())
     }
 
     /// Notes the sessions among the changes that have worked in a folder of which nothing is to be stored, or whose
@@ -247,7 +257,8 @@ impl Engine {
             FileChange::Read { session, .. } => Some(SessionId::new(session)),
             FileChange::Gone => None,
         });
-        let of_links = changes.links.iter().flatten().flat_map(|link| [link.from.clone(), link.to.clone()]);
+        let links = changes.links.iter().flatten().chain(&changes.new_links);
+        let of_links = links.flat_map(|link| [link.from.clone(), link.to.clone()]);
         // A session without a transcript, of which a hook or a status file has told, has a folder all the same.
         let rows = || changes.rows.values().chain(&changes.transitions);
         let in_folder = rows().filter(|row| row.cwd.as_deref().is_some_and(|cwd| exclude.leaves_out(cwd)));

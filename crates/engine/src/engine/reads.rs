@@ -65,7 +65,9 @@ impl Engine {
         out.extend(over.map(Output::ForgetProcess));
         out.extend(change.watch.map(Output::WatchProcess));
         // A live process decides whether a superseded session comes back, so the chains depend on it.
-        self.chains_dirty |= change.lives;
+        if change.lives {
+            self.processes_differ(&change.sessions);
+        }
         self.dirty.extend(change.sessions);
     }
 
@@ -139,10 +141,11 @@ impl Engine {
         self.work.records += count.records;
     }
 
-    /// Takes in files that the first scan has read. To tie sessions takes longer the more there are, however few are new:
-    /// so the chains wait until there are half as many again, or the scan ends, or something else needs them.
+    /// Takes in files that the first scan has read. Where they bear on very many sessions, to tie those takes longer the more
+    /// there are, however few are new: so that waits until there are half as many again, or the scan ends, or something else
+    /// needs it.
     pub(super) fn take_batch(&mut self, batch: Vec<Loaded>, out: &mut Vec<Output>) {
-        let needed = self.chains_dirty;
+        let needed = self.chains_dirty || !self.tying.due.is_empty();
         // What was written while they were read need not wait for the next line.
         let hinted = batch.iter().map(|loaded| &loaded.path).filter(|path| self.put_off.remove(*path));
         let hinted: Vec<PathBuf> = hinted.cloned().collect();
@@ -152,16 +155,16 @@ impl Engine {
         for loaded in batch {
             self.take_loaded(loaded);
         }
-        let few = self.sessions.len() < self.chained + self.chained / 2;
-        if self.reading && few && !needed {
-            self.chains_behind |= std::mem::take(&mut self.chains_dirty);
+        self.tying.may_wait = self.reading && !needed;
+        if self.tying.may_wait && self.are_few_new() {
+            self.tying.behind |= std::mem::take(&mut self.chains_dirty);
         }
     }
 
     /// Everything was read once: what rests wakes up, and what changes from now on is news.
     pub(super) fn end_first_scan(&mut self, problems: Vec<Problem>, out: &mut Vec<Output>) {
-        if std::mem::take(&mut self.chains_behind) {
-            self.resolve_chains();
+        if std::mem::take(&mut self.tying.behind) {
+            self.tie_all();
         }
         self.begin_waking();
         self.scan_problems = problems;

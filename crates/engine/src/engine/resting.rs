@@ -22,7 +22,7 @@ pub(super) struct Resting {
     /// Their folders, which have not been looked at.
     pub cwds_due: BTreeSet<Arc<str>>,
     /// Nobody will ever ask.
-    for_good: bool,
+    pub for_good: bool,
     /// The first look is over: in this order, from the end, they get their rows.
     waking: Vec<SessionId>,
     /// Their chains are others than before, which the default roster does not show.
@@ -59,7 +59,7 @@ impl Engine {
     pub fn wake_all(&mut self) -> Vec<Output> {
         let mut out = Vec::new();
         // What is asked or said may be about a chain.
-        if std::mem::take(&mut self.resting.for_good) | std::mem::take(&mut self.chains_behind) {
+        if std::mem::take(&mut self.resting.for_good) | std::mem::take(&mut self.tying.behind) {
             self.chains_dirty = true;
             self.settle(&mut out);
         }

@@ -1,10 +1,8 @@
-//! From what became dirty to rows: chains first, then verdicts, then the two views.
+//! From what became dirty to rows: verdicts first, then the two views.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use watchbill_core::chain::chains::Chains;
-use watchbill_core::chain::link::{Link, LinkReason};
 use watchbill_core::ids::SessionId;
 use watchbill_core::roster::row::Row;
 use watchbill_core::session::resting::RestingFold;
@@ -19,49 +17,6 @@ use crate::transcripts::TrackedFile;
 use crate::verdict::Makings;
 
 impl Engine {
-    pub(super) fn resolve_chains(&mut self) {
-        (self.chains_dirty, self.chains_behind) = (false, false);
-        self.chained = self.sessions.len();
-        self.work.chains += 1;
-        let chains = match self.all_rest_for_good() {
-            // There is no row to be made, so that nobody asks.
-            true => Chains::default(),
-            false => self.resolved(&self.words, &|id| self.may_have_row(id)),
-        };
-        let origins: HashMap<SessionId, SessionId> =
-            chains.iter().flat_map(|chain| &chain.links).filter_map(copied_from).collect();
-        let live = self.registry.all().map(|witness| &witness.entry.session);
-        let (resting, keeps) = (&self.resting.sessions, self.keeping.on);
-        let rests = |id: &SessionId| resting.contains(id);
-        let live = live.filter(|id| !rests(id));
-        // What is kept of a session at rest is not right any more where another one has joined its chain; that of which no row
-        // is kept yet gets one when it wakes.
-        let is_new = |id: &SessionId| self.keeping.lacks_row(id);
-        let is_tied = |id: &SessionId| {
-            let sessions = chains.of(id).map(|chain| &chain.sessions[..]).unwrap_or_default();
-            sessions.len() > 1 && !is_new(id) && sessions.iter().any(|id| !rests(id) || is_new(id))
-        };
-        let awake = self.sessions.keys().filter(|id| !rests(id) || keeps && is_tied(id));
-        let is_other =
-            |id: &&SessionId| differs(&self.chains, &chains, id) || self.origins.get(*id) != origins.get(*id);
-        let others: Vec<SessionId> = awake.chain(live).filter(is_other).cloned().collect();
-        others.iter().for_each(|id| self.chain_differs(id));
-        self.chains = chains;
-        self.origins = origins;
-        self.keeping.links();
-        self.carry_snoozes();
-    }
-
-    /// The folds of all sessions, in no order. Where each has one transcript they are taken as they lie there: to look
-    /// each of thousands up takes longer than what is done with it.
-    pub(super) fn folds(&self) -> Vec<&RestingFold> {
-        if self.sessions.values().any(|session| session.mains.len() > 1) {
-            self.sessions.keys().filter_map(|id| self.fold(id)).collect()
-        } else {
-            self.files.values().filter_map(TrackedFile::main).collect()
-        }
-    }
-
     pub(super) fn makings<'a>(&'a self, id: &'a SessionId) -> Makings<'a> {
         Makings {
             id,
@@ -201,25 +156,4 @@ impl View {
         }
         true
     }
-}
-
-fn differs(before: &Chains, after: &Chains, id: &SessionId) -> bool {
-    match (before.of(id), after.of(id)) {
-        (Some(a), Some(b)) => {
-            a.id != b.id
-                || a.name != b.name
-                || a.compaction_count != b.compaction_count
-                || a.segment_count != b.segment_count
-                || a.superseded.get(id) != b.superseded.get(id)
-                || a.links != b.links
-        }
-        (None, None) => false,
-        _ => true,
-    }
-}
-
-/// Who copied from whom, where a link says that history was copied.
-fn copied_from(link: &Link) -> Option<(SessionId, SessionId)> {
-    let copied = matches!(link.reason, LinkReason::ForkedFrom | LinkReason::SharedRecords);
-    (copied && link.from != link.to).then(|| (link.to.clone(), link.from.clone()))
 }

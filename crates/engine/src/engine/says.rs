@@ -1,14 +1,10 @@
 //! What the person says: taken in at once, kept like everything that no file will tell again.
 
-use std::collections::BTreeMap;
-
-use watchbill_core::chain::chains::{Chain, Chains};
+use watchbill_core::chain::chains::Chain;
 use watchbill_core::chain::link::{Link, LinkConfidence};
-use watchbill_core::chain::resolve::{Facts, resolve_for};
 use watchbill_core::ids::SessionId;
 use watchbill_core::person::{Aside, Change, Known, Refusal, Word, Words, say};
 use watchbill_core::roster::row::Row;
-use watchbill_core::session::resting::RestingFold;
 use watchbill_core::time::Timestamp;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 
@@ -63,36 +59,12 @@ impl Engine {
         word.clone().with_sessions(|asked| self.find(asked.as_str()))
     }
 
-    /// The chains of these sessions, if the person had said this.
-    pub(super) fn resolved(&self, words: &Words, wanted: &dyn Fn(&SessionId) -> bool) -> Chains {
-        let lineages: Vec<_> = self.folds().into_iter().map(RestingFold::lineage).collect();
-        let mut markers = self.markers.all(lineages.iter().flat_map(|lineage| &lineage.cwds));
-        markers.retain(|marker| self.outlook.until.is_none_or(|until| marker.compacted_at <= until));
-        let live = self.live_sessions();
-        let terminals = self.terminals();
-        let mut hook_moves = self.hooks.moves();
-        hook_moves.retain(|moved| self.outlook.until.is_none_or(|until| moved.at <= until));
-        let manual: Vec<_> = words.links().iter().cloned().collect();
-        let facts = Facts {
-            lineages: &lineages,
-            moves: self.registry.moves(),
-            hook_moves: &hook_moves,
-            markers: &markers,
-            terminals: &terminals,
-            live: &live,
-            live_since: &BTreeMap::new(),
-            manual: &manual,
-            names: words.names(),
-        };
-        resolve_for(&facts, wanted)
-    }
-
     /// Whether what the person has joined is then one chain.
     fn holds(&self, word: &Word, changes: Vec<Change>) -> Result<Vec<Change>, Refusal> {
         if let Word::Join { session, with } = word {
             let mut words = self.words.clone();
             changes.iter().cloned().for_each(|change| words.apply(change));
-            let chains = self.resolved(&words, &|_| true);
+            let (chains, _) = self.resolved(&words, &|_| true);
             let of = |session| chains.of(session).map(|chain| &chain.id);
             if of(session) != of(with) {
                 return Err(Refusal::Circle(session.clone(), with.clone()));

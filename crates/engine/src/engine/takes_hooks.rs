@@ -1,11 +1,10 @@
 //! Hook events as inputs, and what hangs on the processes that they come from.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use watchbill_core::evidence::registry::Liveness;
-use watchbill_core::evidence::witness::InstanceWitness;
 use watchbill_core::hook::{TerminalContext, parse_payload};
 use watchbill_core::ids::SessionId;
 use watchbill_core::problem::ProblemKind;
@@ -113,15 +112,5 @@ impl Engine {
             }
         }
         terminals
-    }
-
-    /// The sessions that a process runs, as far as anyone knows.
-    pub(super) fn live_sessions(&self) -> BTreeSet<SessionId> {
-        let alive = |witness: &InstanceWitness| witness.liveness == Liveness::Alive;
-        let stays = |w: &InstanceWitness| !self.hooks.has_left(&w.entry.instance, &w.entry.session);
-        let named = self.registry.all().filter(|witness| alive(witness) && stays(witness));
-        let heard = self.hooks.sessions().filter(|(id, _)| self.makings(id).instances().iter().any(alive));
-        let named = named.map(|witness| witness.entry.session.clone());
-        named.chain(heard.map(|(id, _)| id.clone())).collect()
     }
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use watchbill_core::chain::lineage::BOUNDARY_LIMIT;
 use watchbill_core::chain::link::LinkConfidence;
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
@@ -24,12 +25,15 @@ impl Engine {
                 self.sessions.entry(id.clone()).or_default().add_main(path.into());
                 self.after_main_changed(&id, fresh);
                 // Whether a superseded session comes back, and whether a guess still holds, depends on activity.
-                self.chains_dirty |= self.chains.of(&id).is_some_and(|chain| {
+                let depends = self.chains.of(&id).is_some_and(|chain| {
                     chain.superseded.contains_key(&id)
                         || chain.links.iter().any(|link| {
                             link.confidence == LinkConfidence::Suggested && (link.from == id || link.to == id)
                         })
                 });
+                if depends {
+                    self.tying.due.insert(id.clone());
+                }
                 self.dirty.insert(id);
             }
             Fold::Agent(_) => self.after_agent_read(path),
@@ -41,6 +45,7 @@ impl Engine {
         let Some((path, file)) = self.main_file(id) else { return };
         let Some(fold) = file.main() else { return };
         let lineage = Some((FilePath::from(path), fold.lineage_revision()));
+        let full = fold.lineage().boundaries.len() >= BOUNDARY_LIMIT;
         let requests = fold.requests();
         let root = self.place_of(path).map(|(root, _)| Arc::clone(root));
         let Some(session) = self.sessions.get_mut(id) else { return };
@@ -53,8 +58,16 @@ impl Engine {
             session.shared = None;
         }
         if fresh || session.lineage != lineage {
+            // What a file that was begun anew does not say any more may have tied others; so may the oldest of very many
+            // boundaries.
+            let says_less = session
+                .lineage
+                .as_ref()
+                .is_some_and(|(path, _)| fresh || lineage.as_ref().is_none_or(|(now, _)| now != path))
+                || full;
             session.lineage = lineage;
-            self.chains_dirty = true;
+            self.chains_dirty |= says_less;
+            self.tying.due.insert(id.clone());
         }
         if fresh || session.requests != requests {
             session.requests = requests;

@@ -19,8 +19,10 @@ pub struct Changes {
     pub rows: BTreeMap<SessionId, Row>,
     /// Rows whose state has just changed, in order.
     pub transitions: Vec<Row>,
-    /// All links of the chains, if they were resolved anew.
+    /// All links of the chains, if all were resolved anew.
     pub links: Option<Vec<Link>>,
+    /// Links that chains resolved anew since have beside those.
+    pub new_links: Vec<Link>,
     /// What the person has said, in order.
     pub words: Vec<Change>,
     /// The wishes that these words fulfil, with all that were fulfilled before and may still lie there.
@@ -89,6 +91,7 @@ impl Changes {
             && self.rows.is_empty()
             && self.transitions.is_empty()
             && self.links.is_none()
+            && self.new_links.is_empty()
             && self.words.is_empty()
             && self.wishes.is_none()
             && self.facts.is_none()
@@ -124,6 +127,7 @@ impl Changes {
         self.rows.extend(later.rows);
         self.transitions.extend(later.transitions);
         self.links = later.links.or(self.links.take());
+        self.new_links.extend(later.new_links);
         self.words.extend(later.words);
         self.wishes = later.wishes.or(self.wishes.take());
         self.facts = later.facts.or(self.facts.take());

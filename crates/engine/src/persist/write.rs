@@ -91,6 +91,8 @@ pub fn write(
     if let Some(links) = &changes.links {
         write_links(&mut step, &known, links, &untold)?;
     }
+    // They came by this step or one that could not be stored.
+    write_links(&mut step, &[], &changes.new_links, &untold)?;
     words::write(&mut step, &changes.words)?;
     if changes.all_rows {
         step.rows_are_there(ours)?;

@@ -243,7 +243,22 @@ fn a_kill_before_the_chains_of_a_first_scan_are_tied_leaves_no_row_without_its_c
     let mut persist = Persist::open(settings.data_dir.as_deref().unwrap(), Mode::WriteOrRead);
     let mut engine = Engine::new(settings.clone(), world.clone(), Outlook::LIVE, now);
     persist.load(&mut engine);
-    for batch in [&paths[..5], &paths[5..]] {
+    let last = paths.pop().unwrap();
+    for n in 0..300 {
+        let other = format!("0e000000-0000-4000-8000-{n:012}");
+        let line = format!(
+            r#"{{"type":"user","uuid":"{n}","sessionId":"{other}","cwd":"/home/dev/work","timestamp":"2026-11-20T15:00:00.000Z","message":{{"content":"asked"}}}}"#
+        );
+        fs.append(path(&other), format!("{line}\n").as_bytes());
+        paths.push(path(&other));
+    }
+    // Where many work, a marker may tie any of them: those are looked at when there are half as many again.
+    let gone = "0f000000-0000-4000-8000-000000000001";
+    let marker = format!(
+        r#"{{"newSessionId":"{gone}","cwd":"/home/dev/work","compactedAt":"2026-11-20T15:30:00.000Z"}}"#
+    );
+    fs.write(format!("/home/dev/work/.claude/compacted.{gone}.marker"), marker.as_bytes());
+    for batch in [&paths[..], &[last]] {
         hand_over(&mut engine, &world, batch);
         persist.save(&mut engine, now);
     }

@@ -191,22 +191,29 @@ fn a_file_that_changes_while_it_is_loaded_is_caught_up_with() {
     assert_eq!(house.row(&gone), None);
 }
 
-/// Six sessions as a first scan hands them over, of which the last is too few for the chains to be resolved.
-fn six_read(house: &mut House, at: Timestamp) -> Vec<Author> {
-    let authors: Vec<Author> = (1..=6).map(author).collect();
-    for batch in [&authors[..5], &authors[5..]] {
-        let mut loaded = Vec::new();
-        for author in batch {
-            let line = author.prompt(house.number(), at);
-            house.append(author, &line);
-            let path = transcript("p", &author.session);
-            let place = watchbill_watch::layout::classify(path.strip_prefix(ROOT).unwrap()).unwrap();
-            let fs = house.engine.fs();
-            loaded.push(load(fs, path, place, Terms::default(), &mut Vec::new(), &|| true));
-        }
-        house.step(Input::Loaded(loaded));
+/// Hands sessions over as a first scan does.
+fn read(house: &mut House, authors: &[Author], at: Timestamp) {
+    let mut loaded = Vec::new();
+    for author in authors {
+        let line = author.prompt(house.number(), at);
+        house.append(author, &line);
+        let path = transcript("p", &author.session);
+        let place = watchbill_watch::layout::classify(path.strip_prefix(ROOT).unwrap()).unwrap();
+        let fs = house.engine.fs();
+        loaded.push(load(fs, path, place, Terms::default(), &mut Vec::new(), &|| true));
     }
-    authors
+    house.step(Input::Loaded(loaded));
+}
+
+/// Three hundred sessions of a folder with a marker, which may tie any of them, and one more: too few for that to be found out
+/// again.
+fn one_more_of_many(house: &mut House, at: Timestamp) -> Author {
+    let authors: Vec<Author> = (1..=301).map(author).collect();
+    let text = marker(&session(900), "/repo", at);
+    house.stage.fs.write(format!("/repo/.claude/compacted.{}.marker", session(900)), text.as_bytes());
+    read(house, &authors[..300], at);
+    read(house, &authors[300..], at);
+    author(301)
 }
 
 #[test]
@@ -214,10 +221,10 @@ fn who_is_not_shown_gets_the_row_with_the_chain_when_there_is_time() {
     let mut house = House::unread();
     house.slow_scans = true;
     let long_ago = house.now - Millis::from_secs(3 * 86_400);
-    let authors = six_read(&mut house, long_ago);
+    let last = one_more_of_many(&mut house, long_ago);
     let rows = house.engine.work().rows;
     house.step(Input::ScanEnded(Vec::new()));
-    assert!(house.engine.chains().of(&SessionId::new(&authors[5].session)).is_some());
+    assert!(house.engine.chains().of(&SessionId::new(&last.session)).is_some());
     assert_eq!((house.engine.work().rows, house.engine.is_waking()), (rows, true));
     house.step(Input::Wake(1));
     assert_eq!((house.engine.work().rows, house.engine.is_waking()), (rows + 1, false));
@@ -228,11 +235,24 @@ fn who_is_not_shown_gets_the_row_with_the_chain_when_there_is_time() {
 fn whoever_asks_or_says_something_during_the_first_scan_finds_the_chains_tied() {
     let mut house = House::unread();
     let now = house.now;
-    let authors = six_read(&mut house, now);
-    let last = SessionId::new(&authors[5].session);
-    assert!(house.engine.chains().of(&last).is_none(), "one more of six waits for others");
+    let last = SessionId::new(&one_more_of_many(&mut house, now).session);
+    assert!(house.engine.chains().of(&last).is_none(), "one more of three hundred waits for others");
     house.engine.wake_all();
     assert!(house.engine.chains().of(&last).is_some());
+}
+
+#[test]
+fn who_has_nothing_in_common_with_many_is_tied_at_once() {
+    let mut house = House::unread();
+    let now = house.now;
+    let authors: Vec<Author> = (1..=301).map(author).collect();
+    read(&mut house, &authors[..300], now);
+    let chains = house.engine.work().chains;
+    read(&mut house, &authors[300..], now);
+    assert!(house.engine.chains().of(&SessionId::new(&authors[300].session)).is_some());
+    assert_eq!(house.engine.work().chains, chains + 1);
+    house.step(Input::ScanEnded(Vec::new()));
+    assert_eq!(house.engine.work().chains, chains + 1, "and nobody need be tied again");
 }
 
 #[test]
