@@ -5,8 +5,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use watchbill_engine::forget::{Doing, Stage};
 use watchbill_engine::index::Progress;
-
-use crate::render::history::writer;
+use watchbill_engine::stored::who;
 
 /// A bar on standard error; hidden where that is no terminal.
 pub struct Bar {
@@ -89,7 +88,7 @@ impl RemovalBar {
                 ("{msg}  {wide_bar} {pos}/{len} sessions  {elapsed}", "forgetting".to_owned())
             }
             Doing::Here(Stage::Wiping) => (MOVING, "taking their bytes out of the file".to_owned()),
-            Doing::Elsewhere(pid) => (MOVING, format!("{} forgets it", writer(pid))),
+            Doing::Elsewhere(pid) => (MOVING, format!("{} forgets it", who(pid))),
         };
         if let Ok(style) = ProgressStyle::with_template(form) {
             self.bar.set_style(style.progress_chars("━╸─"));

@@ -12,7 +12,7 @@ use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::store::ForgetReport;
 pub use watchbill_store::forget::Stage;
 use watchbill_store::forget::{Forget, Forgotten};
-use watchbill_store::{Access, Mode, Store, StoreError};
+use watchbill_store::{Access, Mode, Store, StoreError, who};
 
 use crate::persist::facts_without;
 use crate::settings::Settings;
@@ -198,7 +198,7 @@ fn done_by_whoever_writes(
     drop(store);
     let wishes = Wishes::open(data_dir).map_err(|error| unwritable(data_dir, &error))?;
     let wish = wishes.leave_removal(removal, now).map_err(|error| unwritable(wishes.folder(), &error))?;
-    let writer = held_by.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"));
+    let writer = who(held_by);
     let nothing_done = || Err(unanswered(&writer));
     tell(Doing::Elsewhere(held_by));
     for look in 1..=DONE {

@@ -13,6 +13,7 @@ use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::roster::Tokens;
 use watchbill_protocol::store::{Stats, StatsRow, StoreHealth};
 use watchbill_store::stats::By;
+pub use watchbill_store::who;
 use watchbill_store::{Mode, Store, StoreError};
 use watchbill_watch::fs::Fs;
 use watchbill_watch::layout::Place;

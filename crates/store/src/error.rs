@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::ErrorCode;
 
 use crate::damage::Suspicion;
-use crate::lock;
+use crate::lock::{self, who};
 
 /// Why the store could not be opened, read or written. Nothing that was stored is lost by any of these.
 #[derive(Debug, thiserror::Error)]
@@ -111,10 +111,6 @@ pub enum StoreError {
         /// What SQLite said.
         detail: String,
     },
-}
-
-fn who(pid: Option<u32>) -> String {
-    pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"))
 }
 
 impl StoreError {

@@ -31,7 +31,7 @@ pub mod text;
 
 pub use error::StoreError;
 pub use folder::{in_the_way, obstacle};
-pub use lock::last_writer;
+pub use lock::{last_writer, who};
 pub use log::LogCopier;
 pub use open::{Access, DATABASE, Mode, Origin, Store};
 pub use step::Step;

@@ -52,3 +52,8 @@ fn holder(file: &mut File) -> Option<u32> {
 pub fn last_writer(data_dir: &Path) -> Option<u32> {
     holder(&mut File::open(data_dir.join(crate::open::LOCK)).ok()?)
 }
+
+/// Whoever writes the store, for people: `process 1234` where that is known.
+pub fn who(pid: Option<u32>) -> String {
+    pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"))
+}

@@ -86,11 +86,11 @@ pub fn index(global: &Global, json: bool, full: bool, cut: Option<usize>) -> any
             Indexed::ByAnother { pid } if full || cut.is_some() => bail!(
                 "{} keeps the history up to date now, probably the window, and reads nothing anew for others; quit it to use \
                  --full or --cut",
-                render::history::writer(pid)
+                stored::who(pid)
             ),
             Indexed::ByAnother { pid } => {
                 let world = with_archive(real_world(), &settings);
-                let reads = format!("{} reads the history", render::history::writer(pid));
+                let reads = format!("{} reads the history", stored::who(pid));
                 let kept = interruptible(&reads, |progress| index::wait(&settings, &world, pid, progress))?;
                 if let Some(report) = kept {
                     return emit(&if json { to_json(&report)? } else { render::history::kept(&report) });

@@ -1,17 +1,13 @@
 //! `index` and `forget`: what was done to the stored history.
 
+use watchbill_engine::stored::who;
 use watchbill_protocol::store::{ForgetReport, IndexReport};
 
 use super::{plural, size};
 
-/// Who keeps the store up to date.
-pub fn writer(pid: Option<u32>) -> String {
-    pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"))
-}
-
 /// What the process did that the index has waited for.
 pub fn kept(report: &IndexReport) -> String {
-    let who = writer(report.kept_by);
+    let who = who(report.kept_by);
     let files = plural(usize::try_from(report.files).unwrap_or(usize::MAX), "file");
     let mut out = format!("everything in {files} is stored; {who} keeps the history up to date");
     if report.bytes > 0 {
