@@ -37,6 +37,7 @@ pub struct Lag {
 }
 
 /// The sessions of which nothing is to be stored any more.
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct ForgottenSessions(HashSet<SessionId>);
 
 impl ForgottenSessions {
@@ -47,10 +48,13 @@ impl ForgottenSessions {
 
     /// Whether the transcript is of one of them, as far as its path tells: it is never read then.
     pub(crate) fn has(&self, found: &Found) -> bool {
-        let Self(forgotten) = self;
-        !forgotten.is_empty()
-            && matches!(found.place(), Some(Place::Transcript { session } | Place::Subagent { session, .. })
-                if forgotten.contains(&session))
+        !self.0.is_empty()
+            && found.place().and_then(owner_by_path).is_some_and(|session| self.contains(&session))
+    }
+
+    /// Whether the session is one of them.
+    pub(crate) fn contains(&self, session: &SessionId) -> bool {
+        self.0.contains(session)
     }
 }
 
@@ -87,8 +91,14 @@ pub fn lag(
             true => (0, 0),
             false => known.get(&*path).copied().unwrap_or_default(),
         };
-        if size != found.stat.len && few && !is_known(found) && !has_records(fs, &found.path) {
+        let is_storable = || match owner(fs, found) {
             // It is among the problems.
+            Owner::Nobody => false,
+            Owner::Session(session) => !forgotten.contains(&session),
+            Owner::Unknown => true,
+        };
+        if size != found.stat.len && few && !is_known(found) && !is_storable() {
+            // Nobody will read it.
         } else if size != found.stat.len {
             lag.files += 1;
             lag.bytes += found.stat.len.saturating_sub(read);
@@ -104,19 +114,45 @@ const HEAD: usize = 64 << 10;
 /// Of more files than these it is taken for granted that each has something: to look into those of a first index takes long.
 pub(crate) const FEW: usize = 64;
 
-/// Whether there is anything in a file that the store does not know: of one that cannot be read, or holds no record, it will
-/// never know.
-pub(crate) fn has_records(fs: &dyn Fs, path: &Path) -> bool {
-    let Ok(file) = fs.open(path) else { return false };
+/// Whose a transcript is that the store does not know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// Nobody's: it cannot be read, holds no record, or none that names a session. The store will never know it.
+    Nobody,
+    /// This session's.
+    Session(SessionId),
+    /// Its beginning does not tell.
+    Unknown,
+}
+
+/// Whose it is, as its path says, as far as it does.
+pub(crate) fn owner_by_path(place: Place) -> Option<SessionId> {
+    match place {
+        Place::Transcript { session } | Place::Subagent { session, .. } => Some(session),
+        _ => None,
+    }
+}
+
+/// Looks into the beginning of a transcript that the store does not know.
+pub(crate) fn owner(fs: &dyn Fs, found: &Found) -> Owner {
+    let Ok(file) = fs.open(&found.path) else { return Owner::Nobody };
     let mut head = vec![0; HEAD];
-    let Ok(count) = file.read_at(&mut head, 0) else { return false };
-    let mut has = count == HEAD;
+    let Ok(count) = file.read_at(&mut head, 0) else { return Owner::Nobody };
+    let (mut records, mut named) = (0, None);
     LineSplitter::default().push(&head[..count], &mut |split| {
         if let Split::Line(line) = split {
-            has |= parse_line(line.bytes, &mut |_| ()).records > 0;
+            let report = parse_line(line.bytes, &mut |record| {
+                named = named.take().or_else(|| record.envelope.session_id.as_deref().map(SessionId::new));
+            });
+            records += report.records;
         }
     });
-    has
+    let by_path = found.place().and_then(owner_by_path);
+    match by_path.filter(|_| records > 0 || count == HEAD).or(named) {
+        Some(session) => Owner::Session(session),
+        None if count == HEAD => Owner::Unknown,
+        None => Owner::Nobody,
+    }
 }
 
 /// The health of the store in the data folder. Never an error: what is wrong is part of it.
