@@ -1,8 +1,7 @@
 //! `index` beside another process that writes the store: it waits until that one has stored what there is.
 
-use std::process::Stdio;
+use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::forget::{Home, STAYS, Writer};
@@ -10,11 +9,9 @@ use crate::program::Said;
 
 /// Runs `index` while the writer is stopped, lets the writer do as `then` says, and waits for the end.
 fn index_beside(home: &Home, writer: &mut Writer, then: impl FnOnce(&mut Writer)) -> Value {
-    let pid = Pid::from_child(&writer.child);
-    kill_process(pid, Signal::STOP).unwrap();
+    writer.stop();
     home.adds(STAYS, "unheardofword");
-    let mut index = home.command(&["index", "--json"]);
-    let index = index.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let index = home.begins(&["index", "--json"]);
     then(writer);
     let said = Said::from(index.wait_with_output().unwrap());
     assert_eq!((said.code, said.err.as_str()), (0, ""));
@@ -50,9 +47,7 @@ fn what_another_process_stores_is_no_error() {
 fn what_another_process_has_not_stored_yet_is_waited_for() {
     let home = Home::new();
     let mut writer = Writer::of(&home);
-    let report = index_beside(&home, &mut writer, |writer| {
-        kill_process(Pid::from_child(&writer.child), Signal::CONT).unwrap();
-    });
+    let report = index_beside(&home, &mut writer, |writer| writer.go_on());
     assert_eq!(report["keptBy"], json!(writer.child.id()));
 }
 
@@ -60,10 +55,25 @@ fn what_another_process_has_not_stored_yet_is_waited_for() {
 fn what_another_process_leaves_behind_is_read_here() {
     let home = Home::new();
     let mut writer = Writer::of(&home);
-    let report = index_beside(&home, &mut writer, |writer| {
-        writer.child.kill().unwrap();
-        writer.child.wait().unwrap();
-    });
+    let report = index_beside(&home, &mut writer, Writer::kill);
     assert_eq!(report.get("keptBy"), None);
     assert_eq!(report["records"], json!(1));
+}
+
+#[test]
+fn what_is_forgotten_meanwhile_is_waited_for_no_longer() {
+    let home = Home::new();
+    drop(Writer::of(&home));
+    // What this one will never store would be waited for.
+    let writer = Writer::elsewhere(&home);
+    home.adds(STAYS, "unheardofword");
+    let index = home.begins(&["index", "--json"]);
+    // It may look before or afterwards: what is asserted holds for both.
+    std::thread::sleep(Duration::from_millis(500));
+    assert_eq!(home.json(&["forget", "--yes", "--json", STAYS])["sessions"], json!([STAYS]));
+    let said = Said::from(index.wait_with_output().unwrap());
+    assert_eq!((said.code, said.err.as_str()), (0, ""));
+    let report: Value = serde_json::from_str(&said.out).unwrap();
+    let kept = ["files", "skipped", "problems", "keptBy"].map(|key| report[key].clone());
+    assert_eq!(kept, [1, 1, 0, writer.child.id()].map(|n| json!(n)));
 }

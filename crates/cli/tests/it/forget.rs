@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::program::{Said, run, watchbill};
@@ -46,6 +47,11 @@ impl Home {
         let mut command = watchbill(self.0.path());
         command.arg("--data-dir").arg(self.data()).args(words);
         command
+    }
+
+    /// Runs on beside the test, which asks for what it said at the end.
+    pub fn begins(&self, words: &[&str]) -> Child {
+        self.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
     pub fn say(&self, words: &[&str]) -> Said {
@@ -113,7 +119,23 @@ pub struct Writer {
 
 impl Writer {
     pub fn of(home: &Home) -> Self {
-        let mut child = home.command(&["watch", "--json"]).stdout(Stdio::piped()).spawn().unwrap();
+        let writer = Self::run(home, &["watch", "--json"]);
+        until("both to be stored", || home.holds("goneword") && home.holds("staysword"));
+        writer
+    }
+
+    /// One that watches other folders.
+    pub fn elsewhere(home: &Home) -> Self {
+        let folder = home.0.path().join("elsewhere");
+        std::fs::create_dir(&folder).unwrap();
+        let writer = Self::run(home, &["--claude-dir", folder.to_str().unwrap(), "watch", "--json"]);
+        let (lock, pid) = (home.data().join("writer.lock"), writer.child.id().to_string());
+        until("it to be the writer", || std::fs::read_to_string(&lock).is_ok_and(|named| named == pid));
+        writer
+    }
+
+    fn run(home: &Home, words: &[&str]) -> Self {
+        let mut child = home.command(words).stdout(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let (sender, events) = channel();
         std::thread::spawn(move || {
@@ -121,9 +143,21 @@ impl Writer {
             let events = lines.map_while(Result::ok).filter_map(|line| serde_json::from_str(&line).ok());
             events.take_while(|event: &Value| sender.send(event.clone()).is_ok()).for_each(drop);
         });
-        let writer = Self { child, events };
-        until("both to be stored", || home.holds("goneword") && home.holds("staysword"));
-        writer
+        Self { child, events }
+    }
+
+    /// It does nothing from here on.
+    pub fn stop(&self) {
+        kill_process(Pid::from_child(&self.child), Signal::STOP).unwrap();
+    }
+
+    pub fn go_on(&self) {
+        kill_process(Pid::from_child(&self.child), Signal::CONT).unwrap();
+    }
+
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
     }
 
     /// Waits for an event.
@@ -185,14 +219,12 @@ fn a_writer_that_is_killed_meanwhile_is_gone_on_for() {
     for delay in [None, Some(0), Some(4), Some(8), Some(16), Some(32)] {
         let home = Home::new();
         let mut writer = Writer::of(&home);
-        let pid = rustix::process::Pid::from_child(&writer.child);
         let wishes = home.data().join("wishes");
         if delay.is_none() {
             // It does not even begin.
-            rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
+            writer.stop();
         }
-        let mut forget = home.command(&["forget", "--yes", "--json", GONE]);
-        let forget = forget.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let forget = home.begins(&["forget", "--yes", "--json", GONE]);
         match delay {
             None => until("the wish to be left", || {
                 let mut left = std::fs::read_dir(&wishes).unwrap();
@@ -201,8 +233,7 @@ fn a_writer_that_is_killed_meanwhile_is_gone_on_for() {
             // Nothing is waited for: it chooses the moment of the kill, and what is asserted holds at each.
             Some(delay) => std::thread::sleep(Duration::from_millis(delay)),
         }
-        writer.child.kill().unwrap();
-        writer.child.wait().unwrap();
+        writer.kill();
         let said = Said::from(forget.wait_with_output().unwrap());
         assert_eq!((said.code, said.err.as_str()), (0, ""), "{delay:?}");
         let gone: Value = serde_json::from_str(&said.out).unwrap();
@@ -218,10 +249,8 @@ fn a_writer_that_is_killed_meanwhile_is_gone_on_for() {
 fn a_writer_of_another_version_is_said_to_be_one() {
     let home = Home::new();
     let writer = Writer::of(&home);
-    let pid = rustix::process::Pid::from_child(&writer.child);
-    rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
-    let mut forget = home.command(&["forget", "--yes", GONE]);
-    let forget = forget.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    writer.stop();
+    let forget = home.begins(&["forget", "--yes", GONE]);
     let waiting = || {
         let mut left =
             std::fs::read_dir(home.data().join("wishes")).unwrap().map(|file| file.unwrap().path());
