@@ -11,11 +11,66 @@ use watchbill_engine::input::Input;
 use watchbill_engine::persist::Persist;
 use watchbill_engine::settings::Settings;
 use watchbill_engine::transcripts::{Terms, load};
+use watchbill_store::tables::sessions::SessionRow;
 use watchbill_store::{Mode, Store};
 use watchbill_watch::layout::classify;
 use watchbill_watch::mem::MemFs;
 
 use crate::schemas::{SESSION, TRANSCRIPT, house, rows};
+
+/// Another session like the first one, in a root. Gives its id.
+fn add(fs: &MemFs, root: &str, digit: &str) -> String {
+    let other = id(digit);
+    add_text(fs, root, digit, &TRANSCRIPT.replace(SESSION, &other));
+    other
+}
+
+fn id(digit: &str) -> String {
+    SESSION.replace("0a000000", &format!("0{digit}000000"))
+}
+
+/// The same with a text of its own, in which only the records get other ids.
+fn add_text(fs: &MemFs, root: &str, digit: &str, text: &str) {
+    let path = Path::new(root).join(format!("projects/-home-dev-work/{}.jsonl", id(digit)));
+    let text = text.replace("\"u", &format!("\"{digit}")).replace("\"id\":\"m", &format!("\"id\":\"{digit}"));
+    fs.append(path, text.as_bytes());
+}
+
+/// Runs to its end.
+fn index(settings: &Settings, world: &World) {
+    let run = run(settings, world, Options::default(), &mut |_| true).unwrap();
+    assert!(matches!(&run, Indexed::Here(report) if !report.interrupted), "{run:?}");
+}
+
+/// Is ended when so many files are read.
+fn index_some(settings: &Settings, world: &World, files: usize) {
+    let mut read = 0;
+    let ended = run(settings, world, Options::default(), &mut |_| {
+        read += 1;
+        read < files
+    });
+    assert!(matches!(ended, Ok(Indexed::Here(report)) if report.interrupted));
+}
+
+/// What a data folder holds; the files may have been met in any order.
+fn sorted(data: &Path) -> Vec<String> {
+    let mut rows = rows(&Store::open(data, Mode::Read).unwrap());
+    rows.sort();
+    rows
+}
+
+/// What a first index makes of the same files, in another data folder.
+fn at_once(settings: &Settings, world: &World, data: &Path) -> Vec<String> {
+    let fresh = Settings { data_dir: Some(data.to_path_buf()), ..settings.clone() };
+    index(&fresh, world);
+    sorted(data)
+}
+
+fn row(data: &Path, id: &str) -> SessionRow {
+    let store = Store::open(data, Mode::Read).unwrap();
+    let key = store.session_key(&SessionId::new(id)).unwrap().unwrap();
+    store.session_of(key).unwrap().unwrap()
+}
 
 #[test]
 fn a_second_index_equals_a_first_one() {
@@ -24,37 +79,15 @@ fn a_second_index_equals_a_first_one() {
     let (mut settings, world, fs) = house(&twice);
     // What is known must have a row at once, whenever this runs: a session at rest gets its row later.
     settings.recent = Millis::from_secs(100 * 365 * 24 * 3600);
-    run(&settings, &world, Options::default(), &mut |_| true).unwrap();
+    index(&settings, &world);
 
-    let other = SESSION.replace("0a000000", "0c000000");
-    let path = Path::new("/home/dev/.claude/projects/-home-dev-work").join(format!("{other}.jsonl"));
-    let text = TRANSCRIPT.replace(SESSION, &other).replace("\"u", "\"w").replace("\"id\":\"m", "\"id\":\"n");
-    fs.append(path, text.as_bytes());
-    run(&settings, &world, Options::default(), &mut |_| true).unwrap();
+    let other = add(&fs, "/home/dev/.claude", "c");
+    index(&settings, &world);
 
-    let mut fresh = settings;
-    fresh.data_dir = Some(once.clone());
-    run(&fresh, &world, Options::default(), &mut |_| true).unwrap();
-    let wanted = rows(&Store::open(&once, Mode::Read).unwrap());
-    let titled =
-        |rows: &[String]| rows.iter().filter(|row| row.starts_with(&other)).cloned().collect::<Vec<_>>();
-    assert!(titled(&wanted).iter().any(|row| row.contains("/home/dev/work")), "{wanted:#?}");
-    let mut got = rows(&Store::open(&twice, Mode::Read).unwrap());
-    let mut wanted = wanted;
-    // The second one met the files in another order.
-    got.sort();
-    wanted.sort();
-    assert_eq!(got, wanted);
-}
-
-/// Another session like the first one, in a root. Gives its id.
-fn add(fs: &MemFs, root: &str, digit: &str) -> String {
-    let other = SESSION.replace("0a000000", &format!("0{digit}000000"));
-    let path = Path::new(root).join(format!("projects/-home-dev-work/{other}.jsonl"));
-    let uuids = TRANSCRIPT.replace("\"u", &format!("\"{digit}"));
-    let text = uuids.replace(SESSION, &other).replace("\"id\":\"m", &format!("\"id\":\"{digit}"));
-    fs.append(path, text.as_bytes());
-    other
+    let wanted = at_once(&settings, &world, &once);
+    let is_placed = |row: &String| row.starts_with(&other) && row.contains("/home/dev/work");
+    assert!(wanted.iter().any(is_placed), "{wanted:#?}");
+    assert_eq!(sorted(&twice), wanted);
 }
 
 /// Adds two sessions, and ends an index over all three before it has made their rows. Gives those that lack them.
@@ -62,12 +95,7 @@ fn ended(settings: &Settings, world: &World, fs: &MemFs) -> Vec<String> {
     for digit in ["c", "d"] {
         add(fs, "/home/dev/.claude", digit);
     }
-    let mut files = 0;
-    let ended = run(settings, world, Options::default(), &mut |_| {
-        files += 1;
-        files < 3
-    });
-    assert!(matches!(ended, Ok(Indexed::Here(report)) if report.interrupted));
+    index_some(settings, world, 3);
     let store = Store::open(settings.data_dir.as_deref().unwrap(), Mode::Read).unwrap();
     let behind = store.without_rows().unwrap().unwrap_or_default();
     assert!(behind.len() >= 2, "{behind:?}");
@@ -81,17 +109,9 @@ fn an_index_that_was_ended_before_it_made_rows_leaves_them_to_the_next() {
     // All of it is long ago: such sessions rest from a start on, unless they have no rows yet.
     let (settings, world, fs) = house(&twice);
     ended(&settings, &world, &fs);
-    run(&settings, &world, Options::default(), &mut |_| true).unwrap();
+    index(&settings, &world);
     assert_eq!(Store::open(&twice, Mode::Read).unwrap().without_rows().unwrap(), None);
-    let mut fresh = settings;
-    fresh.data_dir = Some(once.clone());
-    run(&fresh, &world, Options::default(), &mut |_| true).unwrap();
-    let sorted = |data: &Path| {
-        let mut rows = rows(&Store::open(data, Mode::Read).unwrap());
-        rows.sort();
-        rows
-    };
-    assert_eq!(sorted(&twice), sorted(&once));
+    assert_eq!(sorted(&twice), at_once(&settings, &world, &once));
 }
 
 /// A window, or `watch`: stores a row at a time, and is killed after so many.
@@ -116,17 +136,9 @@ fn rows_that_are_behind_are_made_a_few_at_a_time_and_are_those_of_one_index() {
     let (ended, once) = (folder.path().join("ended"), folder.path().join("once"));
     let (settings, world, fs) = house(&ended);
     for n in 1..8 {
-        let other = SESSION.replace("0a000000", &format!("0{n}000000"));
-        let path = Path::new("/home/dev/.claude/projects/-home-dev-work").join(format!("{other}.jsonl"));
-        let text = TRANSCRIPT.replace("\"u", &format!("\"{n}")).replace(SESSION, &other);
-        fs.append(path, text.replace("\"id\":\"m", &format!("\"id\":\"{n}")).as_bytes());
+        add(&fs, "/home/dev/.claude", &n.to_string());
     }
-    let mut files = 0;
-    run(&settings, &world, Options::default(), &mut |_| {
-        files += 1;
-        files < 6
-    })
-    .unwrap();
+    index_some(&settings, &world, 6);
     let made = || {
         let store = Store::open(&ended, Mode::Read).unwrap();
         let mut made = 0;
@@ -142,16 +154,8 @@ fn rows_that_are_behind_are_made_a_few_at_a_time_and_are_those_of_one_index() {
     make_rows(&settings, &world, 5);
     assert_eq!(made(), (5, false), "all that were behind");
 
-    run(&settings, &world, Options::default(), &mut |_| true).unwrap();
-    let mut fresh = settings;
-    fresh.data_dir = Some(once.clone());
-    run(&fresh, &world, Options::default(), &mut |_| true).unwrap();
-    let sorted = |data: &Path| {
-        let mut rows = rows(&Store::open(data, Mode::Read).unwrap());
-        rows.sort();
-        rows
-    };
-    assert_eq!(sorted(&ended), sorted(&once));
+    index(&settings, &world);
+    assert_eq!(sorted(&ended), at_once(&settings, &world, &once));
 }
 
 #[test]
@@ -160,19 +164,15 @@ fn who_looks_elsewhere_leaves_the_rows_of_an_ended_index_to_be_made() {
     let data = folder.path().join("data");
     let (settings, world, fs) = house(&data);
     let behind = ended(&settings, &world, &fs);
-    let row = |id: &str| {
-        let store = Store::open(&data, Mode::Read).unwrap();
-        let key = store.session_key(&SessionId::new(id)).unwrap().unwrap();
-        store.session_of(key).unwrap().unwrap()
-    };
+    let row = |id: &str| row(&data, id);
     assert!(behind.iter().all(|id| row(id).title.is_none()));
 
     let other = add(&fs, "/home/dev/other", "e");
     let mut elsewhere = settings.clone();
     elsewhere.roots = vec!["/home/dev/other".into()];
-    run(&elsewhere, &world, Options::default(), &mut |_| true).unwrap();
+    index(&elsewhere, &world);
     assert!(row(&other).title.is_some() && behind.iter().all(|id| row(id).title.is_none()));
-    run(&settings, &world, Options::default(), &mut |_| true).unwrap();
+    index(&settings, &world);
     assert!(behind.iter().all(|id| row(id).title.is_some()));
 }
 
@@ -203,12 +203,7 @@ fn who_read_beside_an_index_that_was_ended_makes_its_rows_when_taking_over() {
     persist.save(&mut engine, now);
     assert!(!persist.writes());
     drop(writer);
-    let mut files = 0;
-    run(&settings, &world, Options::default(), &mut |_| {
-        files += 1;
-        files < 3
-    })
-    .unwrap();
+    index_some(&settings, &world, 3);
 
     let later = now + Millis::from_secs(6);
     persist.save(&mut engine, later);
@@ -228,16 +223,14 @@ fn a_kill_before_the_chains_of_a_first_scan_are_tied_leaves_no_row_without_its_c
     let (settings, world, fs) = house(&folder.path().join("data"));
     let projects = Path::new("/home/dev/.claude/projects/-home-dev-work");
     let path = |id: &str| projects.join(format!("{id}.jsonl"));
-    let id = |n: usize| SESSION.replace("0a000000", &format!("0{n}000000"));
     let mut paths = vec![path(SESSION)];
-    for n in 1..6 {
+    for digit in ["1", "2", "3", "4", "5"] {
         // In the last one the first one's process has gone on.
         let own = format!(r#""sessionId":"{SESSION}""#);
-        let also = if n == 5 { format!(r#""session_id":"{SESSION}","#) } else { String::new() };
-        let text = TRANSCRIPT.replace(&own, &format!(r#"{also}"sessionId":"{}""#, id(n)));
-        let text = text.replace("\"u", &format!("\"{n}")).replace("T15:", "T16:");
-        fs.append(path(&id(n)), text.replace("\"id\":\"m", &format!("\"id\":\"{n}")).as_bytes());
-        paths.push(path(&id(n)));
+        let also = if digit == "5" { format!(r#""session_id":"{SESSION}","#) } else { String::new() };
+        let text = TRANSCRIPT.replace(&own, &format!(r#"{also}"sessionId":"{}""#, id(digit)));
+        add_text(&fs, "/home/dev/.claude", digit, &text.replace("T15:", "T16:"));
+        paths.push(path(&id(digit)));
     }
     let now = SystemClock.now();
     let mut persist = Persist::open(settings.data_dir.as_deref().unwrap(), Mode::WriteOrRead);
@@ -262,22 +255,20 @@ fn a_kill_before_the_chains_of_a_first_scan_are_tied_leaves_no_row_without_its_c
         hand_over(&mut engine, &world, batch);
         persist.save(&mut engine, now);
     }
-    assert!(engine.chains().of(&SessionId::new(&id(5))).is_none(), "it waits for more");
+    assert!(engine.chains().of(&SessionId::new(&id("5"))).is_none(), "it waits for more");
     drop((engine, persist));
 
-    run(&settings, &world, Options::default(), &mut |_| true).unwrap();
-    let store = Store::open(settings.data_dir.as_deref().unwrap(), Mode::Read).unwrap();
-    let key = store.session_key(&SessionId::new(SESSION)).unwrap().unwrap();
-    assert_eq!(store.session_of(key).unwrap().unwrap().superseded_by, Some(id(5)));
-    assert_eq!(store.without_rows().unwrap(), None);
+    index(&settings, &world);
+    let data = settings.data_dir.unwrap();
+    assert_eq!(row(&data, SESSION).superseded_by, Some(id("5")));
+    assert_eq!(Store::open(&data, Mode::Read).unwrap().without_rows().unwrap(), None);
 }
 
-#[test]
-fn of_more_sessions_than_get_their_rows_at_once_all_get_them_and_none_is_news() {
-    const SESSIONS: usize = 4_200;
-    let folder = tempfile::tempdir().unwrap();
-    let data = folder.path().join("data");
-    let (settings, world, fs) = house(&data);
+/// More than get their rows at once.
+const SESSIONS: usize = 4_200;
+
+/// Sessions of one prompt.
+fn add_many(fs: &MemFs) {
     for n in 0..SESSIONS {
         let id = format!("0e000000-0000-4000-8000-{n:012}");
         let path = Path::new("/home/dev/.claude/projects/-home-dev-many").join(format!("{id}.jsonl"));
@@ -286,7 +277,15 @@ fn of_more_sessions_than_get_their_rows_at_once_all_get_them_and_none_is_news() 
         );
         fs.append(path, format!("{line}\n").as_bytes());
     }
-    run(&settings, &world, Options::default(), &mut |_| true).unwrap();
+}
+
+#[test]
+fn of_more_sessions_than_get_their_rows_at_once_all_get_them_and_none_is_news() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let (settings, world, fs) = house(&data);
+    add_many(&fs);
+    index(&settings, &world);
     let store = Store::open(&data, Mode::Read).unwrap();
     let (mut titled, mut transitions) = (0, 0);
     store
@@ -305,14 +304,7 @@ fn what_is_found_damaged_when_the_last_rows_are_made_is_read_anew() {
     let (mut settings, world, fs) = house(&data);
     // All of them get their rows again, and the last ones not at once.
     settings.recent = Millis::from_secs(100 * 365 * 24 * 3600);
-    for n in 0..4_200 {
-        let id = format!("0a000000-0000-4000-8000-1{n:011}");
-        let path = Path::new("/home/dev/.claude/projects/-home-dev-many").join(format!("{id}.jsonl"));
-        let line = format!(
-            r#"{{"type":"user","uuid":"{n}","sessionId":"{id}","cwd":"/home/dev/many","timestamp":"2026-11-20T15:00:00.000Z","message":{{"content":"asked {n}"}}}}"#
-        );
-        fs.append(path, format!("{line}\n").as_bytes());
-    }
+    add_many(&fs);
     let (origin, fork) = ("0f000000-0000-4000-8000-000000000001", "0f000000-0000-4000-8000-000000000002");
     let path = |id: &str| Path::new("/home/dev/.claude/projects/-home-dev-work").join(format!("{id}.jsonl"));
     let lines: String = (10..30)
@@ -325,7 +317,7 @@ fn what_is_found_damaged_when_the_last_rows_are_made_is_read_anew() {
     let titled =
         |id: &str| format!(r#"{{"type":"custom-title","customTitle":"Title","sessionId":"{id}"}}"#) + "\n";
     fs.append(path(origin), (lines.clone() + &titled(origin)).as_bytes());
-    run(&settings, &world, Options::default(), &mut |_| true).unwrap();
+    index(&settings, &world);
     let mut store = Store::open(&data, Mode::WriteOrRead).unwrap();
     let name = path(origin).to_string_lossy().into_owned();
     let head = store.state(&name).unwrap().unwrap().head;
@@ -337,12 +329,11 @@ fn what_is_found_damaged_when_the_last_rows_are_made_is_read_anew() {
     let forked = format!(r#","forkedFrom":{{"sessionId":"{origin}"}}}}"#) + "\n";
     let copied = lines.replace(&format!(r#""sessionId":"{origin}""#), &format!(r#""sessionId":"{fork}""#));
     fs.append(path(fork), (copied.replace("}\n", &forked) + &titled(fork)).as_bytes());
-    run(&settings, &world, Options::default(), &mut |_| true).unwrap();
+    index(&settings, &world);
 
     let store = Store::open(&data, Mode::Read).unwrap();
     for id in [origin, fork] {
-        let key = store.session_key(&SessionId::new(id)).unwrap().unwrap();
-        assert_eq!(store.session_of(key).unwrap().unwrap().title.as_deref(), Some("Title"), "{id}");
+        assert_eq!(row(&data, id).title.as_deref(), Some("Title"), "{id}");
     }
     assert_ne!(store.state(&name).unwrap().unwrap().pieces, b"rubbish");
 }
@@ -352,20 +343,13 @@ fn a_session_at_rest_whose_work_goes_on_in_a_new_one_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let (settings, world, fs) = house(&data);
-    run(&settings, &world, Options::default(), &mut |_| true).unwrap();
+    index(&settings, &world);
     // Long ago its process has gone on in another session, of which nothing was known.
-    let other = SESSION.replace("0a000000", "0c000000");
-    let path = Path::new("/home/dev/.claude/projects/-home-dev-work").join(format!("{other}.jsonl"));
+    let other = id("c");
     let own = format!(r#""sessionId":"{SESSION}""#);
     let text = TRANSCRIPT.replace(&own, &format!(r#""session_id":"{SESSION}","sessionId":"{other}""#));
-    let text = text.replace("\"u", "\"w").replace("\"id\":\"m", "\"id\":\"n").replace("T15:", "T16:");
-    fs.append(path, text.as_bytes());
-    run(&settings, &world, Options::default(), &mut |_| true).unwrap();
-    let store = Store::open(&data, Mode::Read).unwrap();
-    let row = |id: &str| {
-        let key = store.session_key(&SessionId::new(id)).unwrap().unwrap();
-        store.session_of(key).unwrap().unwrap()
-    };
-    assert_eq!(row(SESSION).superseded_by.as_deref(), Some(&*other));
-    assert_eq!(row(SESSION).chain_id, row(&other).chain_id);
+    add_text(&fs, "/home/dev/.claude", "c", &text.replace("T15:", "T16:"));
+    index(&settings, &world);
+    assert_eq!(row(&data, SESSION).superseded_by.as_deref(), Some(&*other));
+    assert_eq!(row(&data, SESSION).chain_id, row(&data, &other).chain_id);
 }
