@@ -119,7 +119,7 @@ fn answer(engine: &Engine, command: &Command, demo: bool, paint: Paint) -> anyho
         }
         Command::Why { session, json } => {
             let why = engine.why(session)?;
-            if *json { to_json(&why)? } else { render::why::render(&why, &now, paint) }
+            if *json { to_json(&why)? } else { render::why::render(&why, &now, width(), paint) }
         }
         Command::Chain(wanted) => {
             let chain = engine.chain(&wanted.session)?;

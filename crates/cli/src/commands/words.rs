@@ -2,7 +2,7 @@
 
 use anyhow::bail;
 use watchbill_engine::archive::with_archive;
-use watchbill_engine::clock::SystemClock;
+use watchbill_engine::clock::{Clock, SystemClock};
 use watchbill_engine::engine::Engine;
 use watchbill_engine::handle::real_world;
 use watchbill_engine::said::{Fate, say_once};
@@ -46,11 +46,15 @@ pub fn chain(global: &Global, wanted: &Chain, word: &Word, paint: Paint) -> anyh
 /// When the time has passed, the session is not known, or it cannot be stored.
 pub fn snooze(global: &Global, wanted: &Snooze) -> anyhow::Result<()> {
     let until = wanted.span.or(wanted.until);
+    let words = |until: Timestamp| render::local_date_time(&until.to_string());
+    // The engine refuses it too, and knows no time zone.
+    if let Some(until) = until.filter(|until| *until <= SystemClock.now()) {
+        bail!("{} has passed; name a time to come", words(until));
+    }
     let session = SessionId::new(&wanted.session);
     let engine = said(global, &Word::Snooze { session, until })?;
     let session = one_line(engine.find(&wanted.session)?.as_str());
-    let until = until.map(|until: Timestamp| render::local_date_time(&until.to_string()));
-    emit(&match until {
+    emit(&match until.map(words) {
         Some(until) => format!("session {session} is snoozed until {until}; `--off` ends that\n"),
         None => format!("session {session} is not snoozed\n"),
     })

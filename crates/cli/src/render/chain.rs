@@ -2,7 +2,7 @@
 
 use watchbill_protocol::chain::{Boundary, WorkChain};
 
-use super::short;
+use super::{local_date_time, local_moment, short};
 use crate::paint::{Paint, Tone, one_line};
 
 /// The chain as a list.
@@ -20,15 +20,15 @@ pub fn render(chain: &WorkChain, paint: Paint) -> String {
         } else {
             String::new()
         };
-        let end = segment.ended_at.as_deref().unwrap_or("");
-        out.push_str(&format!(
-            "{:>3}  {}  {} – {end}  {fate}\n",
+        let line = format!(
+            "{:>2} {}  {}  {fate}",
             segment.index + 1,
             short(&segment.session_id),
-            segment.started_at.as_deref().unwrap_or("?"),
-        ));
+            span(segment.started_at.as_deref(), segment.ended_at.as_deref()),
+        );
+        out.push_str(&format!("{}\n", line.trim_end()));
         if let Some(boundary) = &segment.boundary {
-            out.push_str(&paint.tone(Tone::Dim, &format!("     ── {}\n", boundary_words(boundary))));
+            out.push_str(&paint.tone(Tone::Dim, &format!("   ── {}\n", boundary_words(boundary))));
         }
     }
     let links: Vec<_> = chain.links.iter().filter(|link| link.from != link.to).collect();
@@ -45,6 +45,19 @@ pub fn render(chain: &WorkChain, paint: Paint) -> String {
         ));
     }
     out
+}
+
+/// From when to when; the day is said once where both are on it.
+fn span(from: Option<&str>, to: Option<&str>) -> String {
+    let [began, ended] = [from, to].map(|at| at.map(local_moment).unwrap_or_default());
+    let (day, clock) = ended.split_once(' ').unwrap_or_default();
+    match (began.is_empty(), ended.is_empty()) {
+        (true, _) => format!("? – {ended}").trim_end().to_owned(),
+        (false, true) => format!("{began} –"),
+        (false, false) if began.starts_with(day) => format!("{began} – {clock}"),
+        // From one day to another seconds say nothing any more.
+        (false, false) => [from, to].map(|at| at.map(local_date_time).unwrap_or_default()).join(" – "),
+    }
 }
 
 /// A compaction in words.

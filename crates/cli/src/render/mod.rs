@@ -28,18 +28,23 @@ pub fn age_at(now: &str, at: &str) -> String {
 
 /// The clock time of an RFC 3339 text in the person's time zone.
 pub fn local_time(at: &str) -> String {
-    let Some(at) = Timestamp::parse(at) else { return String::new() };
-    match jiff::Timestamp::from_millisecond(at.as_millis()) {
-        Ok(at) => at.to_zoned(jiff::tz::TimeZone::system()).strftime("%H:%M:%S").to_string(),
-        Err(_) => String::new(),
-    }
+    local(at, "%H:%M:%S")
 }
 
 /// Date and clock time of an RFC 3339 text in the person's time zone.
 pub fn local_date_time(at: &str) -> String {
+    local(at, "%Y-%m-%d %H:%M")
+}
+
+/// The same to the second, where seconds decide.
+pub fn local_moment(at: &str) -> String {
+    local(at, "%Y-%m-%d %H:%M:%S")
+}
+
+fn local(at: &str, form: &str) -> String {
     let Some(at) = Timestamp::parse(at) else { return String::new() };
     match jiff::Timestamp::from_millisecond(at.as_millis()) {
-        Ok(at) => at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string(),
+        Ok(at) => at.to_zoned(jiff::tz::TimeZone::system()).strftime(form).to_string(),
         Err(_) => String::new(),
     }
 }

@@ -2,27 +2,26 @@
 
 use watchbill_protocol::why::Why;
 
-use super::{age_at, short, state_words};
-use crate::paint::{Paint, Tone, one_line};
+use super::{age_at, local_moment, short, state_words};
+use crate::paint::{Paint, Tone, one_line, wrap};
 
-/// The answer to "why", winner first.
-pub fn render(why: &Why, now: &str, paint: Paint) -> String {
+/// The answer to "why", winner first, `width` columns wide.
+pub fn render(why: &Why, now: &str, width: usize, paint: Paint) -> String {
     let mut out = format!(
         "{}  {} since {}{}\n",
         short(&why.session_id),
         paint.tone(Tone::Bold, state_words(&why.state, why.state_kind.as_deref())),
-        why.state_since,
+        local_moment(&why.state_since),
         match age_at(now, &why.state_since) {
             age if age.is_empty() => age,
             age => format!(" ({age})"),
         },
     );
-    out.push_str(&format!(
-        "because {}: {} ({})\n\n",
-        source(&why.state_reason.source),
-        one_line(&why.state_reason.detail),
-        why.state_reason.confidence
-    ));
+    let reason = &why.state_reason;
+    let because =
+        format!("because {}: {} ({})", source(&reason.source), one_line(&reason.detail), reason.confidence);
+    put(&mut out, ["", ""], &because, width);
+    out.push('\n');
     for witness in &why.evidence {
         let mark = if witness.winner { paint.tone(Tone::Turn, "→") } else { " ".to_owned() };
         let says = match &witness.state {
@@ -30,18 +29,27 @@ pub fn render(why: &Why, now: &str, paint: Paint) -> String {
             None => "says nothing",
         };
         let pid = witness.pid.map(|pid| format!(" (pid {pid})")).unwrap_or_default();
-        let at = witness.at.as_deref().map(|at| format!(", {at}")).unwrap_or_default();
-        out.push_str(&format!(
-            "{mark} {}{pid}: {says}, {}{at}\n    {}\n",
-            source(&witness.source),
-            witness.confidence,
-            one_line(&witness.detail)
-        ));
+        // A time is not broken in two.
+        let moment = |at| format!(", {}", local_moment(at).replace(' ', "\u{a0}"));
+        let at = witness.at.as_deref().map(moment).unwrap_or_default();
+        let said = format!("{}{pid}: {says}, {}{at}", source(&witness.source), witness.confidence);
+        put(&mut out, [&format!("{mark} "), "  "], &said, width.saturating_sub(2));
+        put(&mut out, ["    "; 2], &one_line(&witness.detail), width.saturating_sub(4));
     }
     if let Some(next) = &why.next_check_at {
-        out.push_str(&format!("\nLooked at again at {next} if nothing happens before.\n"));
+        let next = format!("Looked at again at {} if nothing happens before.", local_moment(next));
+        out.push('\n');
+        put(&mut out, ["", ""], &next, width);
     }
     out
+}
+
+/// A text in lines of at most `width` columns, `first` in front of the first of them and `others` in front of the rest.
+fn put(out: &mut String, [first, others]: [&str; 2], text: &str, width: usize) {
+    for (n, line) in wrap(text, width).iter().enumerate() {
+        let line = line.replace('\u{a0}', " ");
+        out.push_str(&format!("{}{line}\n", if n == 0 { first } else { others }));
+    }
 }
 
 fn source(word: &str) -> &str {

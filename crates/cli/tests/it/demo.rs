@@ -96,6 +96,25 @@ fn the_chain_as_text_and_json() {
 }
 
 #[test]
+fn a_person_reads_times_of_their_own_zone_and_a_program_those_of_utc() {
+    let home = tempfile::tempdir().unwrap();
+    let said = |words: &[&str]| {
+        run(watchbill(home.path()).arg("--demo").args(words).env("TZ", "JST-9").env("COLUMNS", "60")).out
+    };
+    let why = said(&["why", ASKS]);
+    assert!(why.contains("since 2026-11-21 00:30:18") && why.contains("\n  2026-11-21 00:30:18\n"), "{why}");
+    let chain = said(&["chain", CHAINED]);
+    assert!(chain.contains("  2026-11-21 00:30:23 – 00:30:29  superseded\n"), "{chain}");
+    for text in [&why, &chain] {
+        let widest = text.lines().map(unicode_width::UnicodeWidthStr::width).max();
+        assert!(!text.contains("T15:") && !text.contains('Z') && widest <= Some(60), "{text}");
+    }
+    for words in [["why", ASKS, "--json"], ["chain", CHAINED, "--json"]] {
+        assert!(said(&words).contains("\"2026-11-20T15:30:"), "{words:?}");
+    }
+}
+
+#[test]
 fn the_timeline_as_text_and_json() {
     insta::assert_snapshot!(demo(&["show", CHAINED]));
     insta::assert_snapshot!("what_a_subagent_does_stands_below_its_call", demo(&["show", REVIEWS]));
