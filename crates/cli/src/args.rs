@@ -4,7 +4,8 @@ mod hooks;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 pub use hooks::{HooksCommand, SettingsPlace, SettingsScope};
 
@@ -356,6 +357,15 @@ pub enum StatusFormat {
     Waybar,
     /// Text with tmux colours
     Tmux,
+}
+
+/// Says what is wrong with the words of a command, as for all wrong words, and ends the program: for what shows only when
+/// all of them are looked at together.
+pub fn wrong_usage(command: &str, what: &str) -> ! {
+    let mut all = Cli::command();
+    all.build();
+    let mut command = all.find_subcommand(command).cloned().unwrap_or(all);
+    command.error(ErrorKind::ValueValidation, what).exit()
 }
 
 fn parse_time(text: &str) -> Result<watchbill_engine::Timestamp, String> {

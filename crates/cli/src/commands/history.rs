@@ -26,11 +26,11 @@ use crate::render;
 /// # Errors
 /// When a filter makes no sense, or the store cannot be read.
 pub fn search(global: &Global, wanted: &Search, paint: Paint) -> anyhow::Result<()> {
-    let settings = stored_settings(global)?;
     let query = wanted.query.join(" ");
     if query.trim().is_empty() {
-        bail!("no word was given to look for");
+        crate::args::wrong_usage("search", "no word was given to look for; name at least one");
     }
+    let settings = stored_settings(global)?;
     let query = SearchQuery {
         query,
         typing: false,

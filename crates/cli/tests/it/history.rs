@@ -124,7 +124,8 @@ fn filters_narrow() {
         (&["roster", "--at", "yesterday"], 2),
         (&["search", "x", "--role", "nobody"], 2),
         (&["search"], 2),
-        (&["search", ""], 1),
+        (&["search", ""], 2),
+        (&["search", " ", "\t"], 2),
         (&["search", "x", "--limit", "0"], 2),
     ] {
         let said = home.say(words);
