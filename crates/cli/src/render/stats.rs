@@ -3,7 +3,10 @@
 use watchbill_protocol::store::{Stats, StatsRow};
 
 use super::plural;
-use crate::paint::{Paint, Tone, age, fit, fit_end, one_line};
+use crate::paint::{Paint, Tone, age, fit, fit_end, one_line, wrap};
+
+/// A key has at least so many columns; where that leaves no room for all numbers, the last ones are left out.
+const KEY: usize = 12;
 
 /// The table, `width` columns wide.
 pub fn render(stats: &Stats, width: usize, paint: Paint) -> String {
@@ -17,8 +20,13 @@ pub fn render(stats: &Stats, width: usize, paint: Paint) -> String {
     let rows: Vec<Vec<String>> = stats.rows.iter().chain([&total]).map(|row| numbers(row, tools)).collect();
     // No wider than what is in them: folders are long, and terminals narrow.
     let widest = |n: usize| rows.iter().map(|row| row[n].len()).chain([columns[n].len()]).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..columns.len()).map(|n| widest(n) + 2).collect();
-    let room = width.saturating_sub(widths.iter().sum()).clamp(12, 40);
+    let mut widths: Vec<usize> = (0..columns.len()).map(|n| widest(n) + 2).collect();
+    let needed = KEY + widths.iter().sum::<usize>();
+    while widths.len() > 1 && KEY + widths.iter().sum::<usize>() > width {
+        widths.pop();
+    }
+    let (columns, left_out) = columns.split_at(widths.len());
+    let room = width.saturating_sub(widths.iter().sum()).clamp(KEY, 40);
     let line = |key: String, cells: &mut dyn Iterator<Item = &str>| {
         cells.zip(&widths).fold(key, |line, (cell, width)| line + &format!("{cell:>width$}"))
     };
@@ -38,6 +46,12 @@ pub fn render(stats: &Stats, width: usize, paint: Paint) -> String {
     let counted: Vec<String> = counted.collect();
     if !counted.is_empty() {
         out.push_str(&paint.tone(Tone::Dim, &format!("{}\n", counted.join(", "))));
+    }
+    if !left_out.is_empty() {
+        let note = format!("without {}: that needs {needed} columns, or --json", left_out.join(" and "));
+        for line in wrap(&note, width) {
+            out.push_str(&paint.tone(Tone::Dim, &format!("{line}\n")));
+        }
     }
     out
 }
@@ -69,6 +83,9 @@ fn short_number(n: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use unicode_width::UnicodeWidthStr;
+    use watchbill_protocol::roster::Tokens;
+
     use super::*;
 
     #[test]
@@ -78,11 +95,38 @@ mod tests {
     }
 
     #[test]
+    fn where_not_all_numbers_have_room_the_last_ones_are_left_out_and_that_is_said() {
+        let tokens = Tokens { input: 999_900, output: 999_900, cache_read: 999_900_000, cache_write: 9 };
+        let used = StatsRow {
+            requests: Some(123_456),
+            tokens: Some(tokens),
+            sessions: Some(7),
+            ..StatsRow::default()
+        };
+        let key = "/home/dev/a-project-of-a-very-long-name".to_owned();
+        let rows = vec![StatsRow { key, ..used.clone() }];
+        let stats = Stats { by: "project".to_owned(), since: None, rows, total: used };
+        for width in 40..70 {
+            let text = render(&stats, width, Paint(false));
+            assert!(text.lines().all(|line| line.width() <= width), "{width}:\n{text}");
+            assert!(text.contains("-name ") && text.contains("output"), "{width}:\n{text}");
+            assert_eq!(text.contains("without "), !text.contains("cache write\n"), "{width}:\n{text}");
+        }
+        let text = render(&stats, 40, Paint(false));
+        assert!(
+            text.ends_with(
+                "7 sessions\nwithout cache read and cache write: that\nneeds 62 columns, or --json\n"
+            ),
+            "{text}"
+        );
+    }
+
+    #[test]
     fn of_a_name_that_is_too_long_what_says_most_is_kept() {
         let named = |by: &str, key: &str| {
             let row = StatsRow { key: key.to_owned(), ..StatsRow::default() };
             let stats = Stats { by: by.to_owned(), since: None, rows: vec![row], total: StatsRow::default() };
-            render(&stats, 30, Paint(false))
+            render(&stats, 20, Paint(false))
                 .lines()
                 .nth(1)
                 .map(|line| line.chars().take(12).collect::<String>())

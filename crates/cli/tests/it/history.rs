@@ -231,6 +231,15 @@ fn what_was_used_is_counted_each_request_once() {
         .args(["stats", "--by", "project"])
         .env("COLUMNS", "63"));
     insta::assert_snapshot!("stats_by_project_narrow", narrow.out);
+    for by in ["day", "project", "model", "tool"] {
+        let said = run(watchbill(home.path())
+            .arg("--data-dir")
+            .arg(home.data())
+            .args(["stats", "--by", by])
+            .env("COLUMNS", "40"));
+        assert!(said.out.lines().all(|line| line.chars().count() <= 40), "{}", said.out);
+        insta::assert_snapshot!(format!("stats_by_{by}_in_40_columns"), said.out);
+    }
     insta::assert_json_snapshot!("stats_by_model_as_json", home.json(&["stats", "--by", "model", "--json"]));
     let later = home.json(&["stats", "--json", "--since", "2026-11-21T00:00:00Z"]);
     assert_eq!(later["rows"], json!([]));
