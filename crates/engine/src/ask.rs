@@ -11,6 +11,7 @@ use watchbill_watch::layout::Place;
 
 use crate::engine::Engine;
 use crate::files::FilePath;
+use crate::named::{Among, is_named, one};
 use crate::stored::stored_alone;
 use crate::timeline::agents::AgentFile;
 
@@ -35,10 +36,7 @@ impl Engine {
     /// # Errors
     /// When nothing matches, or more than one session does.
     pub fn find(&self, asked: &str) -> Result<SessionId, ApiError> {
-        let not_found = |message: String| ApiError { code: ErrorCode::NotFound, message };
-        if asked.is_empty() {
-            return Err(not_found("no session was named; `watchbill roster --all` lists them".to_owned()));
-        }
+        is_named(asked)?;
         let known: Vec<SessionId> = self.known_sessions();
         if let Some(exact) = known.iter().find(|id| id.as_str() == asked) {
             return Ok(exact.clone());
@@ -46,33 +44,18 @@ impl Engine {
         if let Some(chain) = self.chains().iter().find(|chain| chain.id.as_str() == asked) {
             return Ok(chain.head.clone());
         }
-        let begin: Vec<&SessionId> = known.iter().filter(|id| id.as_str().starts_with(asked)).collect();
-        match begin.as_slice() {
-            [one] => Ok((*one).clone()),
-            [] => Err(not_found(match stored_alone(&self.settings, asked) {
-                Some(session) => format!(
-                    "the transcript of {session} is gone, probably by the agent's own clean-up; `watchbill search` \
-                     still finds what is stored of it"
-                ),
-                None => {
-                    format!(
-                        "no session or work chain begins with `{asked}`; `watchbill roster --all` lists them"
-                    )
-                }
-            })),
-            many => {
-                let shown: Vec<&str> = many.iter().take(5).map(|id| id.as_str()).collect();
-                let more = if many.len() > shown.len() { ", …" } else { "" };
-                Err(ApiError {
-                    code: ErrorCode::Ambiguous,
-                    message: format!(
-                        "`{asked}` begins {} sessions: {}{more}; name one of them",
-                        many.len(),
-                        shown.join(", ")
-                    ),
-                })
-            }
+        let begin: Vec<&str> =
+            known.iter().map(SessionId::as_str).filter(|id| id.starts_with(asked)).collect();
+        if begin.is_empty()
+            && let Some(session) = stored_alone(&self.settings, asked)
+        {
+            let message = format!(
+                "the transcript of {session} is gone, probably by the agent's own clean-up; `watchbill search` still \
+                 finds what is stored of it"
+            );
+            return Err(ApiError::new(ErrorCode::NotFound, message));
         }
+        one(Among::Known, asked, &begin).map(|id| SessionId::new(id))
     }
 
     fn known_sessions(&self) -> Vec<SessionId> {

@@ -14,9 +14,10 @@ pub use watchbill_store::forget::Stage;
 use watchbill_store::forget::{Forget, Forgotten};
 use watchbill_store::{Access, Mode, Store, StoreError, who};
 
+use crate::named::{Among, one};
 use crate::persist::facts_without;
 use crate::settings::Settings;
-use crate::stored::{ambiguous, data_dir, one_session, refusal};
+use crate::stored::{data_dir, one_session, refusal};
 use crate::wishes::Wishes;
 
 /// How often an answer is looked for.
@@ -101,17 +102,7 @@ pub fn remember_again(settings: &Settings, asked: &str, now: Timestamp) -> Resul
     let forgotten = store.forgotten().map_err(|error| refusal(&error))?;
     let mut begin: Vec<&str> = forgotten.iter().map(SessionId::as_str).collect();
     begin.retain(|id| id.starts_with(asked));
-    let session = match &begin[..] {
-        _ if asked.is_empty() => return Err(ApiError::new(ErrorCode::NotFound, "no session was named")),
-        [one] => SessionId::new(one),
-        [] => {
-            let message = format!("no forgotten session begins with `{asked}`");
-            return Err(ApiError::new(ErrorCode::NotFound, message));
-        }
-        // An id may begin another one.
-        several if several.contains(&asked) => SessionId::new(asked),
-        several => return Err(ambiguous(asked, "forgotten", several)),
-    };
+    let session = SessionId::new(one(Among::Forgotten, asked, &begin)?);
     let removal = Removal::RememberAgain(session.clone());
     done_by_whoever_writes(data_dir, store, &removal, now, BEGUN, &mut |_| ())?;
     Ok(session.to_string())

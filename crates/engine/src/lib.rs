@@ -34,6 +34,7 @@ mod listeners;
 pub mod markers;
 mod message;
 pub mod mute;
+mod named;
 pub mod persist;
 pub mod problems;
 pub mod publish;

@@ -17,8 +17,9 @@ use watchbill_store::tables::texts::Role;
 use watchbill_store::{Mode, Store, StoreError};
 use watchbill_watch::fs::Fs;
 
+use crate::named::{Among, SHOWN, one};
 use crate::settings::Settings;
-use crate::stored::{SHOWN, ambiguous, lag, refusal};
+use crate::stored::{lag, refusal};
 
 /// Hits of an answer, where nobody said how many.
 const USUAL: u32 = 20;
@@ -188,15 +189,9 @@ fn chain_sessions(store: &Store, chain: &str) -> Result<Result<Vec<SessionKey>, 
     if !keys.is_empty() {
         return Ok(Ok(keys));
     }
-    Ok(match &store.session_ids(chain, SHOWN + 1)?[..] {
-        [one] => Ok(store.sessions_in_chain(one)?),
-        [] => Err(ApiError::new(
-            ErrorCode::NotFound,
-            format!(
-                "no stored session or work chain begins with `{chain}`; `watchbill roster --all` lists them"
-            ),
-        )),
-        several => Err(ambiguous(chain, "stored", several)),
+    Ok(match one(Among::StoredOrChains, chain, &store.session_ids(chain, SHOWN + 1)?) {
+        Ok(session) => Ok(store.sessions_in_chain(session)?),
+        Err(wrong) => Err(wrong),
     })
 }
 

@@ -21,6 +21,7 @@ use watchbill_watch::scan::{Found, scan};
 
 use crate::archive::offer;
 use crate::left_out::is_due;
+use crate::named::{Among, SHOWN, one};
 use crate::settings::Settings;
 
 /// What is there and not stored yet.
@@ -328,33 +329,7 @@ pub(crate) fn stored_alone(settings: &Settings, asked: &str) -> Option<SessionId
 /// The one stored session that is meant by its id, or by the beginning of one.
 pub(crate) fn one_session(store: &Store, asked: &str) -> Result<SessionId, ApiError> {
     let begin = store.session_ids(asked, SHOWN + 1).map_err(|error| refusal(&error))?;
-    match &begin[..] {
-        // What is empty begins them all, and the only one there is may not be meant.
-        _ if asked.is_empty() => Err(ApiError::new(
-            ErrorCode::NotFound,
-            "no session was named; `watchbill roster --all` lists them",
-        )),
-        [one] => Ok(SessionId::new(one)),
-        // An id may begin another one.
-        [first, ..] if first == asked => Ok(SessionId::new(first)),
-        [] => Err(ApiError::new(
-            ErrorCode::NotFound,
-            format!("no stored session begins with `{asked}`; `watchbill roster --all` lists them"),
-        )),
-        several => Err(ambiguous(asked, "stored", several)),
-    }
-}
-
-/// So many of those that may be meant are named.
-pub(crate) const SHOWN: u32 = 5;
-
-/// Several sessions begin so, of which at most [`SHOWN`] and one more are `several`.
-pub(crate) fn ambiguous(asked: &str, what: &str, several: &[impl AsRef<str>]) -> ApiError {
-    let shown: Vec<&str> = several.iter().take(SHOWN as usize).map(AsRef::as_ref).collect();
-    let more = if several.len() > shown.len() { ", …" } else { "" };
-    let message =
-        format!("`{asked}` begins several {what} sessions: {}{more}; name one of them", shown.join(", "));
-    ApiError::new(ErrorCode::Ambiguous, message)
+    one(Among::Stored, asked, &begin).map(|id| SessionId::new(id))
 }
 
 /// Where everything lies that is stored.

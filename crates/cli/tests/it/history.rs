@@ -332,6 +332,53 @@ fn a_folder_that_is_not_there_yet_is_nothing_that_could_not_be_read() {
 }
 
 #[test]
+fn a_session_that_is_not_to_be_told_is_refused_in_the_same_words_whatever_is_asked() {
+    let home = Home::with_sessions();
+    for n in 3..9 {
+        let id = PAGER.replace("000001", &format!("00000{n}"));
+        let line = json!({"type": "user", "uuid": n.to_string(), "sessionId": id, "timestamp": "2026-11-20T15:00:00.000Z", "message": {"role": "user", "content": "alike"}});
+        transcript(&home.claude(), &id, &[line]);
+    }
+    home.out(&["index"]);
+    let begin = &PAGER[..20];
+    for (asked, words) in [
+        ("", "watchbill: no session was named; `watchbill roster --all` lists them\n"),
+        (" ", "watchbill: no session was named; `watchbill roster --all` lists them\n"),
+        (
+            "nobody",
+            "watchbill: no session or work chain begins with `nobody`; `watchbill roster --all` lists them\n",
+        ),
+        (begin, "watchbill: `aaaaaaaa-0000-4000-8` begins several sessions: "),
+    ] {
+        for command in [
+            &["why", asked][..],
+            &["chain", asked],
+            &["chain", asked, "--name", "x"],
+            &["chain", OTHER, "--join", asked],
+            &["show", asked],
+            &["export", asked],
+            &["focus", asked],
+            &["open", asked],
+            &["snooze", asked, "1h"],
+            &["put-away", asked],
+            &["forget", "--dry-run", asked],
+            &["search", "x", "--chain", asked],
+        ] {
+            let said = home.say(command);
+            assert_eq!((said.code, said.out.as_str()), (1, ""), "{command:?}: {}", said.err);
+            // What is asked of the store alone says that it is.
+            let err = said
+                .err
+                .replace("no stored session begins", "no session or work chain begins")
+                .replace("stored session", "session");
+            assert!(err.starts_with(words), "{command:?}: {err}");
+            assert!(asked != begin || err.ends_with(", …; name one of them\n"), "{command:?}: {err}");
+        }
+        assert!(asked == "nobody" || asked == begin || home.say(&["forget", "--again", asked]).err == words);
+    }
+}
+
+#[test]
 fn the_demo_keeps_no_history() {
     for words in [&["--demo", "search", "x"][..], &["--demo", "index"], &["--demo", "stats"]] {
         let said = run(watchbill(Home::empty().path()).args(words));
