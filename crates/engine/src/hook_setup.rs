@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
+use watchbill_hooks::install::change::{self, InstallError};
 use watchbill_hooks::install::file::{FileError, SettingsFile};
 use watchbill_hooks::install::status::{State, status};
 use watchbill_hooks::install::{Event, HookCommand, Scope, Version, client, events_of, install, uninstall};
 use watchbill_hooks::places::{Places, default_data_dir};
-use watchbill_hooks::sender;
 use watchbill_protocol::doctor::HookSettings;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::hooks::{DiffKind, DiffLine, HooksPreview, HooksStep};
@@ -23,7 +23,8 @@ pub struct HookSetup {
     root: PathBuf,
     data_dir: PathBuf,
     client: Option<Version>,
-    command: HookCommand,
+    /// What the agent is to start; to take hooks out there need be none.
+    command: Result<HookCommand, ApiError>,
 }
 
 /// A change that was worked out and not made.
@@ -37,7 +38,7 @@ impl HookSetup {
     /// For a root that is watched. Asks the client for its version, which may take a moment.
     ///
     /// # Errors
-    /// When it is no root of ours, or our command line program cannot be found.
+    /// When it is no root of ours.
     pub fn of(settings: &Settings, root: &str, env: Environment<'_>) -> Result<Self, ApiError> {
         if let Some(doubt) = &settings.doubt {
             return Err(ApiError::new(ErrorCode::Invalid, &**doubt));
@@ -58,11 +59,11 @@ impl HookSetup {
                 ErrorCode::NotFound,
                 format!("{error}; install the command line program, or put it on the PATH"),
             )
-        })?;
+        });
         // An agent has no variable of ours set, so only the platform's own folder goes without saying.
         let unsaid = default_data_dir(&|_| None);
         let named = (unsaid.as_ref() != Some(&data_dir)).then(|| data_dir.clone());
-        let command = HookCommand { program, data_dir: named, markers: false };
+        let command = program.map(|program| HookCommand { program, data_dir: named, markers: false });
         let client = client::client_version(env, &root);
         Ok(Self { root, data_dir, client, command })
     }
@@ -70,7 +71,7 @@ impl HookSetup {
     /// What a step would change in the person's own settings.
     ///
     /// # Errors
-    /// When the settings cannot be read or understood.
+    /// When the settings cannot be read or understood, or our command line program is to be started and cannot be found.
     pub fn preview(&self, step: HooksStep) -> Result<HooksPreview, ApiError> {
         Ok(self.plan(step)?.preview)
     }
@@ -85,19 +86,19 @@ impl HookSetup {
             let message = format!("{} has changed since this was shown; look at it again", plan.preview.path);
             return Err(ApiError::new(ErrorCode::Conflict, message));
         }
-        if plan.file.text != plan.after {
-            plan.file.replace(plan.after.as_deref()).map_err(|error| refusal(&error))?;
+        let places = Places::new(&self.data_dir);
+        match (step, &plan.after) {
+            (HooksStep::Install, Some(text)) => {
+                change::put_in(&plan.file, text, &places).map_err(|error| match &error {
+                    InstallError::File(error) => refusal(error),
+                    InstallError::Places { .. } => ApiError::new(ErrorCode::Unreadable, error.to_string()),
+                })
+            }
+            (_, left) => {
+                change::take_out(&plan.file, left.as_deref(), Some(&places)).map_err(|error| refusal(&error))
+            }
         }
-        if step == HooksStep::Install {
-            sender::prepare(&Places::new(&self.data_dir)).map_err(|error| {
-                let message = format!(
-                    "the hooks are installed, but {} cannot be made ready: {error}",
-                    self.data_dir.display()
-                );
-                ApiError::new(ErrorCode::Unreadable, message)
-            })?;
-        }
-        Ok(())
+        .map(drop)
     }
 
     fn plan(&self, step: HooksStep) -> Result<Plan, ApiError> {
@@ -105,7 +106,9 @@ impl HookSetup {
         let file = SettingsFile::read(&path).map_err(|error| refusal(&error))?;
         let events: Vec<&Event> = events_of(self.client).collect();
         let after = match (step, &file.text) {
-            (HooksStep::Install, text) => install(text.as_deref(), &self.command, &events).map(Some),
+            (HooksStep::Install, text) => {
+                install(text.as_deref(), self.command.as_ref().map_err(Clone::clone)?, &events).map(Some)
+            }
             (HooksStep::Uninstall, Some(text)) => uninstall(text),
             (HooksStep::Uninstall, None) => Ok(None),
         };
@@ -117,7 +120,10 @@ impl HookSetup {
             root: self.root.to_string_lossy().into_owned(),
             step,
             lines: difference(file.text.as_deref().unwrap_or_default(), after.as_deref().unwrap_or_default()),
-            program: self.command.program.to_string_lossy().into_owned(),
+            program: match &self.command {
+                Ok(command) => command.program.to_string_lossy().into_owned(),
+                Err(_) => String::new(),
+            },
             client: self.client.map(|version| version.to_string()),
             token: format!("{:016x}", hasher.finish()),
         };
@@ -199,5 +205,56 @@ fn one(scope: Scope, root: &Path, project: &Path) -> HookSettings {
         .to_owned(),
         root: root.to_string_lossy().into_owned(),
         problem: found.problem,
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a broken expectation should fail loudly")]
+mod tests {
+    use super::*;
+
+    /// Makes a step with what a `PATH` of this folder alone finds.
+    fn make(settings: &Settings, path: &Path, step: HooksStep) -> Result<(), ApiError> {
+        let env = |name: &str| (name == "PATH").then(|| path.as_os_str().to_owned());
+        let setup = HookSetup::of(settings, settings.roots[0].to_str().unwrap(), &env)?;
+        setup.make(step, &setup.preview(step)?.token)
+    }
+
+    #[test]
+    fn a_folder_that_was_made_for_hooks_goes_with_them_and_no_program_is_needed_for_that() {
+        for (before, stays) in [(false, false), (true, true)] {
+            let home = tempfile::tempdir().unwrap();
+            let (root, bin) = (home.path().join("deep/claude"), home.path().join("bin"));
+            let mut settings = Settings::for_roots(vec![root.clone()]);
+            settings.data_dir = Some(home.path().join("data"));
+            if before {
+                std::fs::create_dir_all(&root).unwrap();
+            }
+            let refused = make(&settings, &bin, HooksStep::Install).unwrap_err();
+            assert!(refused.message.contains("put it on the PATH"), "{refused}");
+            std::fs::create_dir(&bin).unwrap();
+            std::fs::write(bin.join(format!("watchbill{}", std::env::consts::EXE_SUFFIX)), "").unwrap();
+            make(&settings, &bin, HooksStep::Install).unwrap();
+            assert!(root.join("settings.json").is_file());
+
+            std::fs::remove_dir_all(&bin).unwrap();
+            make(&settings, &bin, HooksStep::Uninstall).unwrap();
+            assert!(!root.join("settings.json").exists());
+            assert_eq!(home.path().join("deep").exists(), stays);
+            let places = Places::new(&home.path().join("data"));
+            assert!(places.root().is_dir() && !places.made_folders().exists(), "nothing is noted any more");
+        }
+    }
+
+    #[test]
+    fn nothing_is_installed_where_events_would_have_nowhere_to_go() {
+        let home = tempfile::tempdir().unwrap();
+        let mut settings = Settings::for_roots(vec![home.path().join("claude")]);
+        settings.data_dir = Some(home.path().join("data"));
+        std::fs::write(home.path().join("data"), "a file").unwrap();
+        std::fs::write(home.path().join(format!("watchbill{}", std::env::consts::EXE_SUFFIX)), "").unwrap();
+        let refused = make(&settings, home.path(), HooksStep::Install).unwrap_err();
+        assert!(refused.message.starts_with("nothing was installed: the folder for events, "), "{refused}");
+        assert!(!home.path().join("claude").exists());
     }
 }

@@ -8,10 +8,9 @@ use watchbill_hooks::health::{Health, health};
 use watchbill_hooks::install::file::SettingsFile;
 use watchbill_hooks::install::status::{Status, status};
 use watchbill_hooks::install::{
-    Event, HookCommand, Scope, Version, client, events_of, folders, install, quoted, uninstall,
+    Event, HookCommand, Scope, Version, change, client, events_of, install, quoted, uninstall,
 };
 use watchbill_hooks::places::{Places, default_data_dir};
-use watchbill_hooks::sender;
 
 use super::{emit, settings, to_json};
 use crate::args::{Global, HooksCommand, SettingsPlace, SettingsScope};
@@ -125,18 +124,7 @@ fn add(global: &Global, setting: &Setting, place: &SettingsPlace, paint: Paint) 
         return emit(&render::hooks::change(&file, Some(&text), paint));
     }
     let places = Places::new(&setting.data_dir);
-    sender::prepare(&places).map_err(|error| {
-        let folder = places.root().display();
-        anyhow::anyhow!(
-            "nothing was installed: the folder for events, {folder}, cannot be made ({error}); name another data folder with \
-             --data-dir"
-        )
-    })?;
-    let changed = file.text.as_deref() != Some(&*text);
-    if changed {
-        folders::make(&file, &places).map_err(|error| file.unwritable(error))?;
-        file.replace(Some(&text))?;
-    }
+    let changed = change::put_in(&file, &text, &places)?;
     let undo = options_of(global, place, &file)?;
     emit(&render::hooks::installed(&file.path, changed, &events, setting.client, &undo))
 }
@@ -150,15 +138,8 @@ fn take_out(settings: &Settings, place: &SettingsPlace, paint: Paint) -> anyhow:
     if place.dry_run {
         return emit(&render::hooks::change(&file, left.as_deref(), paint));
     }
-    let changed = file.text != left;
-    if changed {
-        file.replace(left.as_deref())?;
-    }
-    if left.is_none()
-        && let Some(data_dir) = &settings.data_dir
-    {
-        folders::remove(&file, &Places::new(&absolute(data_dir)?));
-    }
+    let data_dir = settings.data_dir.as_deref().map(absolute).transpose()?;
+    let changed = change::take_out(&file, left.as_deref(), data_dir.as_deref().map(Places::new).as_ref())?;
     emit(&render::hooks::uninstalled(&file.path, changed))
 }
 

@@ -1,12 +1,14 @@
 //! The installer: our handlers into the agent's settings and out again, and nothing else of them touched.
 //!
-//! [`install`] and [`uninstall`] turn one text into another; [`mod@file`] reads and writes, [`folders`] are made for it; [`status`] looks.
+//! [`install`] and [`uninstall`] turn one text into another; [`mod@file`] reads and writes, folders are made for it, [`change`]
+//! does all of it; [`status`] looks.
 
+pub mod change;
 pub mod client;
 pub mod command;
 pub mod events;
 pub mod file;
-pub mod folders;
+mod folders;
 pub mod scope;
 pub mod status;
 mod text;
