@@ -1,4 +1,6 @@
-//! Archived transcripts: read as if their files were still there, and kept up to date.
+//! Archived transcripts: read as if their files were still there, and kept up to date; [`offer`] says what that would take.
+
+mod offer;
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -8,7 +10,6 @@ use watchbill_core::history::Exclude;
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_core::transcript::line_splitter::{LineSplitter, Split};
 use watchbill_core::transcript::parse::parse_line;
-use watchbill_protocol::settings::ArchiveOffer;
 use watchbill_store::archive::plan::{ArchivePlan, ArchiveSettings, Candidate, plan};
 use watchbill_store::archive::{ARCHIVE, Archive, Original, frames::Frames};
 use watchbill_store::tables::archive::ArchiveRow;
@@ -20,10 +21,9 @@ use watchbill_watch::scan::{Found, scan};
 use crate::engine::World;
 use crate::left_out::is_told_of;
 use crate::settings::Settings;
-use crate::size;
 
-/// Files that are packed for an estimate.
-const SAMPLES: usize = 8;
+pub use offer::{Offer, offer, offer_at};
+
 /// So far into a file its records name their session.
 const FIRST_RECORDS: usize = 256 << 10;
 /// The agent's own settings are a few kilobytes.
@@ -172,68 +172,6 @@ impl Read for FromStart {
         let count = self.file.read_at(buf, self.at)?;
         self.at += count as u64;
         Ok(count)
-    }
-}
-
-/// What archiving would take, for the person to decide.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Offer {
-    /// Transcripts that would be archived.
-    pub files: u64,
-    /// Their bytes.
-    pub bytes: u64,
-    /// What they would take, estimated from some of them.
-    pub expected: u64,
-    /// After so many days the agent removes a transcript.
-    pub cleanup_days: i64,
-}
-
-impl std::fmt::Display for Offer {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "the agent removes transcripts after {} days; to keep {} ({}) would take about {}: \
-             `enabled = true` under [archive] in the configuration file",
-            self.cleanup_days,
-            if self.files == 1 { "this one file".to_owned() } else { format!("these {} files", self.files) },
-            size::in_words(self.bytes),
-            size::in_words(self.expected)
-        )
-    }
-}
-
-/// Looks at what there is and packs a little of it.
-pub fn offer(settings: &Settings, fs: &dyn Fs) -> Offer {
-    let found = transcripts(fs, &settings.roots);
-    let bytes: u64 = found.iter().map(|found| found.stat.len).sum();
-    let step = (found.len() / SAMPLES).max(1);
-    let ratios: Vec<f64> = found
-        .iter()
-        .step_by(step)
-        .take(SAMPLES)
-        .filter_map(|found| {
-            let mut source = FromStart { file: fs.open(&found.path).ok()?, at: 0 };
-            Archive::ratio(&mut source, settings.archive.level).ok()
-        })
-        .collect();
-    // The mean of what is left of each byte, so that one that packs very well does not promise too much.
-    let left = ratios.iter().map(|ratio| 1.0 / ratio).sum::<f64>() / ratios.len().max(1) as f64;
-    let cleanup_days = settings.roots.iter().map(|root| cleanup_days(fs, root)).min().unwrap_or(CLEANUP_DAYS);
-    Offer { files: found.len() as u64, bytes, expected: (bytes as f64 * left) as u64, cleanup_days }
-}
-
-/// The same for the window, with what the agent will remove soon.
-pub fn offer_at(settings: &Settings, fs: &dyn Fs, now: Timestamp) -> ArchiveOffer {
-    let Offer { files, bytes, expected, cleanup_days } = offer(settings, fs);
-    let goes = |found: &Found| found.stat.mtime + Millis(cleanup_days.saturating_mul(DAY));
-    let found = transcripts(fs, &settings.roots);
-    ArchiveOffer {
-        files,
-        bytes,
-        expected,
-        cleanup_days,
-        soon: found.iter().filter(|found| goes(found) <= now + Millis(7 * DAY)).count() as u64,
-        first_at: found.iter().map(goes).min().map(|at| at.max(now).to_string()),
     }
 }
 

@@ -3,12 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
+use watchbill_core::history::Exclude;
 use watchbill_core::time::Millis;
-use watchbill_engine::archive::{offer, with_archive};
+use watchbill_engine::archive::{offer, offer_at, with_archive};
 use watchbill_engine::clock::SystemClock;
 use watchbill_engine::cold::look;
 use watchbill_engine::engine::Outlook;
+use watchbill_engine::forget::{ForgetWhat, forget};
 use watchbill_engine::handle::{Handle, real_world, start};
+use watchbill_engine::index::{Indexed, Options, run};
 use watchbill_engine::settings::Settings;
 use watchbill_engine::timeline::{Stretch, TimelineReader};
 use watchbill_protocol::search::{Hit, SearchQuery};
@@ -216,4 +219,44 @@ fn nothing_is_archived_before_it_is_chosen_and_the_offer_has_numbers() {
         now - Millis(2 * 86_400_000),
     );
     assert!(early.is_done());
+}
+
+#[test]
+fn what_is_excluded_or_forgotten_is_not_on_offer() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    let project = root.join("claude/projects/p");
+    std::fs::create_dir_all(&project).unwrap();
+    let secret =
+        |session: &str| line(session, session, "secret").replace("/home/dev/work", "/home/dev/secret");
+    let texts = [
+        ("open", line("open", "1", "of no matter")),
+        ("in", secret("in")),
+        ("was", secret("was") + &line("was", "2", "elsewhere by now")),
+        ("gone", line("gone", "3", "to be forgotten")),
+        ("x-by-path", line("x-by-path", "4", "its transcript is named")),
+    ];
+    for (name, text) in &texts {
+        std::fs::write(project.join(format!("{name}.jsonl")), text).unwrap();
+    }
+    let mut settings = settings(&root, false);
+    let numbers = |settings: &Settings| {
+        let offer = offer(settings, &*real_world().fs);
+        let at = offer_at(settings, &*real_world().fs, watchbill_engine::clock::Clock::now(&SystemClock));
+        assert_eq!((offer.files, offer.bytes, offer.expected), (at.files, at.bytes, at.expected));
+        offer.files
+    };
+    assert_eq!(numbers(&settings), 5);
+    settings.history.exclude =
+        Exclude::new(["/home/dev/secret/**".to_owned(), "**/x-by-path.jsonl".to_owned()]);
+    assert_eq!(numbers(&settings), 2, "before anything is stored");
+
+    let index = || run(&settings, &real_world(), Options::default(), &mut |_| true).unwrap();
+    assert!(matches!(index(), Indexed::Here(_)));
+    let gone = ForgetWhat::Session("gone".to_owned());
+    let now = watchbill_engine::clock::Clock::now(&SystemClock);
+    assert!(forget(&settings, &gone, false, now, &mut |_| ()).is_ok());
+    assert_eq!(numbers(&settings), 1, "as the store knows it");
+    let offer = offer(&settings, &*real_world().fs);
+    assert_eq!(offer.bytes, texts[0].1.len() as u64);
 }
