@@ -11,7 +11,7 @@ use watchbill_core::transcript::parse::parse_line;
 use watchbill_core::transcript::record::Usage;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::roster::Tokens;
-use watchbill_protocol::store::{Stats, StatsRow, StoreHealth};
+use watchbill_protocol::store::{DamagedFile, Stats, StatsRow, StoreHealth};
 use watchbill_store::stats::By;
 pub use watchbill_store::who;
 use watchbill_store::{Mode, Store, StoreError};
@@ -173,6 +173,13 @@ pub fn health(settings: &Settings, fs: &dyn Fs) -> Option<StoreHealth> {
         };
         health.trouble = trouble.map(|error| error.to_string());
     }
+    // Last, since to read a database may be what sets it aside.
+    let damaged = watchbill_store::damaged_files(data_dir).into_iter().map(|file| DamagedFile {
+        path: file.path.to_string_lossy().into_owned(),
+        bytes: file.bytes,
+        taken_over: file.taken_over,
+    });
+    health.damaged = damaged.collect();
     Some(health)
 }
 
@@ -204,6 +211,7 @@ fn examine(
             .map(|offer| offer.to_string()),
         left_out: store.left_out_said()?,
         trouble: watchbill_store::obstacle(data_dir).map(|error| error.to_string()),
+        damaged: Vec::new(),
     };
     Ok(())
 }

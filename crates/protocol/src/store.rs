@@ -102,6 +102,18 @@ pub struct ForgetReport {
     pub dry_run: bool,
 }
 
+/// A file of a database that was damaged and set aside.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct DamagedFile {
+    /// Where it lies.
+    pub path: String,
+    /// Its length.
+    pub bytes: u64,
+    /// Whatever could be read of the database was taken over, so that the file may be removed.
+    pub taken_over: bool,
+}
+
 /// The store's part of `doctor --json`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
@@ -146,4 +158,8 @@ pub struct StoreHealth {
     /// Why the store cannot be used, and what to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trouble: Option<String>,
+    /// What was set aside in the data folder, since it was damaged. Absent where nothing was.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[ts(as = "Option<Vec<DamagedFile>>", optional)]
+    pub damaged: Vec<DamagedFile>,
 }

@@ -34,5 +34,6 @@ pub use folder::{in_the_way, obstacle};
 pub use lock::{last_writer, who};
 pub use log::LogCopier;
 pub use open::{Access, DATABASE, Mode, Origin, Store};
+pub use salvage::{DamagedFile, damaged_files};
 pub use step::Step;
 pub use tables::{FileKey, SessionKey};

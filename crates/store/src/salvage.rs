@@ -9,7 +9,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, params_from_
 
 use crate::damage::beside;
 use crate::tables::meta::SALVAGED;
-use crate::{Store, StoreError, folder, reminder};
+use crate::{DATABASE, Store, StoreError, folder, reminder};
 
 /// Tables of names, with their columns.
 const NAMED: [(&str, &str); 7] = [
@@ -82,6 +82,44 @@ pub(crate) fn left_over(path: &Path) -> Result<Vec<PathBuf>, StoreError> {
         Some(_) => {}
     }
     Ok(left)
+}
+
+/// A file of a database that was damaged and set aside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DamagedFile {
+    /// Where it lies.
+    pub path: PathBuf,
+    /// Its length.
+    pub bytes: u64,
+    /// Whatever could be read of the database was taken over: nobody needs the file any more.
+    pub taken_over: bool,
+}
+
+/// The files of all databases that were set aside in a data folder, by name.
+pub fn damaged_files(data_dir: &Path) -> Vec<DamagedFile> {
+    let path = data_dir.join(DATABASE);
+    let begin = beside(&path, ".corrupt-");
+    let begin = name(&begin);
+    let wanted = std::fs::read_to_string(note_of(&path)).unwrap_or_default();
+    let is_wanted = |file: &str| {
+        wanted.lines().any(|aside| {
+            file.strip_prefix(aside).is_some_and(|rest| rest.is_empty() || COMPANIONS.contains(&rest))
+        })
+    };
+    let mut files: Vec<DamagedFile> = std::fs::read_dir(data_dir)
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| {
+            let entry = entry.ok()?;
+            let file = entry.file_name();
+            let file = file.to_str().filter(|file| file.starts_with(&*begin))?;
+            let found = entry.metadata().ok().filter(std::fs::Metadata::is_file)?;
+            let taken_over = !is_wanted(file);
+            Some(DamagedFile { path: entry.path(), bytes: found.len(), taken_over })
+        })
+        .collect();
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    files
 }
 
 /// The name of a file without its folder.

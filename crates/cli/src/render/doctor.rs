@@ -84,6 +84,7 @@ fn store(out: &mut String, health: &StoreHealth, paint: Paint) {
     if let Some(trouble) = &health.trouble {
         out.push_str(&paint.tone(Tone::Error, &format!("  {}\n", one_line(trouble))));
     }
+    damaged(out, health);
     let Some(schema) = health.schema_version else {
         if health.trouble.is_none() {
             out.push_str("  no history is stored yet; `watchbill index` makes it\n");
@@ -125,6 +126,27 @@ fn store(out: &mut String, health: &StoreHealth, paint: Paint) {
     }
     if let Some(offer) = &health.archive_offer {
         out.push_str(&format!("  {offer}\n"));
+    }
+}
+
+/// What lies in the data folder of databases that were damaged.
+fn damaged(out: &mut String, health: &StoreHealth) {
+    let words = [
+        (false, "what can be read of it is taken over by the next start, or by `watchbill index`"),
+        (
+            true,
+            "what could be read of it was taken over, so it may be removed (it holds also what was forgotten \
+             since)",
+        ),
+    ];
+    for (taken_over, words) in words {
+        let mut files = health.damaged.iter().filter(|file| file.taken_over == taken_over).peekable();
+        if files.peek().is_some() {
+            out.push_str(&format!("  damaged and set aside; {words}:\n"));
+        }
+        for file in files {
+            out.push_str(&format!("    {} ({})\n", one_line(&file.path), size(file.bytes)));
+        }
     }
 }
 

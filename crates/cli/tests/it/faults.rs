@@ -70,6 +70,8 @@ impl Home {
     fn of_store(&self, report: &str) -> String {
         let database = self.data.join("watchbill.db").to_string_lossy().into_owned();
         let of_store = report.lines().skip_while(|line| *line != database).skip(1);
+        // Which of these there are is SQLite's own affair.
+        let of_store = of_store.filter(|line| !line.contains("-wal (") && !line.contains("-shm ("));
         let lines =
             of_store.take_while(|line| !line.is_empty() && !line.contains(" in ") && !line.contains("offer"));
         lines.map(|line| format!("{line}\n")).collect()
@@ -83,12 +85,15 @@ fn shortened(out: &str) -> String {
     lines.map(|line| format!("{line}\n")).collect()
 }
 
-/// Without the time that is in the name of what was set aside.
+/// Without the time that is in the name of what was set aside, and without its size.
 fn steady(text: &str) -> String {
     let mut parts = text.split("corrupt-");
     let first = parts.next().unwrap_or_default().to_owned();
     parts.fold(first, |text, part| {
-        text + "corrupt-TIME" + part.trim_start_matches(|c: char| c.is_ascii_digit())
+        let part = part.trim_start_matches(|c: char| c.is_ascii_digit());
+        let end = part.find('\n').unwrap_or(part.len());
+        let name = part[..end].split(" (").next().unwrap_or_default();
+        text + "corrupt-TIME" + name + &part[end..]
     })
 }
 
@@ -159,4 +164,25 @@ fn a_damaged_database_is_set_aside_in_the_words_of_the_commands() {
         entry.as_ref().unwrap().file_name().to_string_lossy().starts_with("watchbill.db.corrupt-")
     });
     assert!(aside.count() > 0, "what was damaged is not thrown away");
+    let doctor = home.say(&["doctor"]).out;
+    let named = doctor.lines().skip_while(|line| !line.contains("damaged and set aside")).take(2);
+    insta::assert_snapshot!(
+        "damaged_is_named",
+        steady(
+            &named.collect::<Vec<_>>().join("\n").replace(&*home.data.to_string_lossy(), "/home/dev/data")
+        )
+    );
+    let store = |home: &Home| -> serde_json::Value {
+        serde_json::from_str::<serde_json::Value>(&home.say(&["doctor", "--json"]).out).unwrap()["store"]
+            .take()
+    };
+    let damaged = store(&home)["damaged"].take();
+    for file in damaged.as_array().unwrap() {
+        let path = PathBuf::from(file["path"].as_str().unwrap());
+        assert_eq!(file["bytes"], json!(path.metadata().unwrap().len()));
+        assert_eq!(file["takenOver"], json!(true));
+        std::fs::remove_file(path).unwrap();
+    }
+    assert_eq!(store(&home).get("damaged"), None);
+    assert!(!home.say(&["doctor"]).out.contains("set aside"));
 }

@@ -9,7 +9,7 @@ use watchbill_store::forget::Forget;
 use watchbill_store::search::Query;
 use watchbill_store::tables::hook_events::HookEventRow;
 use watchbill_store::tables::set_aside::AsideRow;
-use watchbill_store::{Mode, Origin, Store, StoreError};
+use watchbill_store::{DamagedFile, Mode, Origin, Store, StoreError};
 
 use crate::rig::{Rig, prompt, session};
 
@@ -289,10 +289,14 @@ fn what_was_not_taken_over_yet_is_when_the_new_store_is_damaged_as_well() {
     std::fs::rename(&path, beside(".corrupt-7")).unwrap();
     std::fs::write(beside(".salvage"), "watchbill.db.corrupt-7").unwrap();
     std::fs::write(&path, "This is a letter to my aunt. ".repeat(100)).unwrap();
+    let damaged = || watchbill_store::damaged_files(rig.folder.path());
+    let bytes = std::fs::metadata(beside(".corrupt-7")).unwrap().len();
+    assert_eq!(damaged(), [DamagedFile { path: beside(".corrupt-7"), bytes, taken_over: false }]);
     let store = rig.open();
     assert!(matches!(store.origin(), Origin::SetAside { saved: 2, .. }), "{:?}", store.origin());
     is_told_once(&store);
     assert!(!beside(".salvage").exists());
+    assert!(damaged().len() > 1 && damaged().iter().all(|file| file.taken_over), "{:?}", damaged());
     drop(store);
     // What this one has taken over comes with it, though the note of that could not be removed.
     let sql = rusqlite::Connection::open(&path).unwrap();
