@@ -169,7 +169,7 @@ impl HistoryIndex {
         let session = step.session_key(id)?;
         step.add_hook_event(session, &hook_event(heard))?;
         if let Some(cwd) = heard.payload.cwd.as_deref() {
-            step.note_folder(session, cwd)?;
+            step.note_hook_folder(session, cwd)?;
         }
         // The fold of its transcript knows which prompts both tell; without one each is told by the hook alone.
         let known = self.ready.values_mut().find_map(|file| file.own_of(id));
@@ -236,6 +236,7 @@ impl Rows<'_, '_> {
                 }
                 Ok(())
             }
+            Item::Folder(cwd) => file.map_or(Ok(()), |file| self.step.note_folder(file, cwd)),
             Item::Batch(batch) => self.step.merge_batch(session, file, &batch),
             Item::Activity(activity) => self.step.merge_activity(session, file, &activity),
             Item::Plan(plan) => self.step.merge_plan(session, file, &plan),

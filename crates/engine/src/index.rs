@@ -113,7 +113,7 @@ fn update(
     options: Options,
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<(IndexReport, Vec<Loaded>), StoreError> {
-    left_out::carry_out(store, &settings.history, &settings.roots, SystemClock.now())?;
+    left_out::carry_out(store, &*world.fs, &settings.history, &settings.roots, SystemClock.now())?;
     store.finish_wiping()?;
     let before: Option<usize> = store.meta(CUT)?.and_then(|cut| cut.parse().ok());
     let cut = options.cut.or(before).unwrap_or(settings.history.cut);

@@ -2,6 +2,7 @@
 //! by `index`, once for each change of the rules.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use watchbill_core::history::{Exclude, HistorySettings};
@@ -9,8 +10,10 @@ use watchbill_core::ids::SessionId;
 use watchbill_core::session::state::Timeouts;
 use watchbill_core::time::Timestamp;
 use watchbill_core::transcript::line_splitter::{LineSplitter, Split};
+use watchbill_core::transcript::parse::parse_line;
 use watchbill_hooks::places::Places;
 use watchbill_store::forget::Forgotten;
+use watchbill_store::tables::folders::WorkedIn;
 use watchbill_store::{Store, StoreError};
 use watchbill_watch::fs::Fs;
 use watchbill_watch::layout::{Place, below, classify};
@@ -36,6 +39,7 @@ pub fn is_due(store: &Store, settings: &HistorySettings) -> Result<bool, StoreEr
 /// When the store cannot be written. It is tried again the next time.
 pub fn carry_out(
     store: &mut Store,
+    fs: &dyn Fs,
     settings: &HistorySettings,
     roots: &[PathBuf],
     now: Timestamp,
@@ -44,12 +48,12 @@ pub fn carry_out(
     if !is_due(store, settings)? {
         return Ok(());
     }
-    let sessions = if exclude.is_empty() { BTreeSet::new() } else { sessions(store, exclude, roots)? };
-    leave_out_of_hooks(store, exclude, &sessions)?;
+    let worked = if exclude.is_empty() { WorkedIn::default() } else { worked_in(store, fs, exclude, roots)? };
+    leave_out_of_hooks(store, exclude, &worked.sessions)?;
     let rule = |path: &str| exclude.leaves_out(path);
     let rest =
         |store: &Store, sessions: &BTreeSet<String>| facts_without(store, &|id: &str| sessions.contains(id));
-    let gone = store.leave_out(exclude.patterns(), sessions, &rule, &rest, &|gone| said(gone, now))?;
+    let gone = store.leave_out(exclude.patterns(), worked, &rule, &rest, &|gone| said(gone, now))?;
     if gone != Forgotten::default() {
         tracing::info!("{}", said(&gone, now));
     }
@@ -74,10 +78,16 @@ fn leave_out_of_hooks(
     Ok(())
 }
 
-/// The sessions that have ever worked in a folder of which nothing is to be stored: the store's own rows know only
-/// where a session was last.
-fn sessions(store: &Store, exclude: &Exclude, roots: &[PathBuf]) -> Result<BTreeSet<String>, StoreError> {
-    let mut sessions = BTreeSet::new();
+/// Who has ever worked in a folder of which nothing is to be stored. The history notes the folders of each transcript; the
+/// engine may have kept more of one than the history has read yet, and the store's rows of sessions know only where
+/// each began.
+fn worked_in(
+    store: &Store,
+    fs: &dyn Fs,
+    exclude: &Exclude,
+    roots: &[PathBuf],
+) -> Result<WorkedIn, StoreError> {
+    let mut worked = store.worked_in(&|path: &str| exclude.leaves_out(path))?;
     store.states(&mut |path, head| {
         // What is kept in another form is read anew from its transcript, and left out then.
         let Some(place) = place(roots, Path::new(path)) else { return };
@@ -86,10 +96,16 @@ fn sessions(store: &Store, exclude: &Exclude, roots: &[PathBuf]) -> Result<BTree
         if let Fold::Main(fold) = file.fold()
             && fold.lineage().cwds.iter().any(|cwd| exclude.leaves_out(cwd))
         {
-            sessions.insert(fold.lineage().session.to_string());
+            worked.sessions.insert(fold.lineage().session.to_string());
         }
     })?;
-    Ok(sessions)
+    // Of what was read before folders were noted only the transcript tells them, if it is still there.
+    store.without_folders(&mut |session, subagent, path| {
+        if has_worked_in(fs, Path::new(&path), exclude) {
+            worked.add(session, subagent, path);
+        }
+    })?;
+    Ok(worked)
 }
 
 /// What a transcript is, also one below a root at which nobody looks now: the rules count for everything that is stored.
@@ -109,26 +125,39 @@ pub fn is_told_of(fs: &dyn Fs, path: &Path, exclude: &Exclude) -> bool {
     if exclude.is_empty() {
         return false;
     }
-    let Ok(file) = fs.open(path) else { return true };
+    any_line(fs, path, &mut |line| exclude.is_named_in(&String::from_utf8_lossy(line))).unwrap_or(true)
+}
+
+/// Whether a transcript names an excluded folder as one in which was worked.
+fn has_worked_in(fs: &dyn Fs, path: &Path, exclude: &Exclude) -> bool {
+    let worked = any_line(fs, path, &mut |line| {
+        let mut worked = false;
+        parse_line(line, &mut |record| {
+            worked |= record.envelope.cwd.as_deref().is_some_and(|cwd| exclude.leaves_out(cwd));
+        });
+        worked
+    });
+    worked.unwrap_or(false)
+}
+
+/// Whether it `is` so of any line of a file.
+fn any_line(fs: &dyn Fs, path: &Path, is: &mut dyn FnMut(&[u8]) -> bool) -> io::Result<bool> {
+    let file = fs.open(path)?;
     let mut splitter = LineSplitter::default();
-    let (mut buffer, mut at, mut told) = (vec![0; READ], 0, false);
-    loop {
-        match file.read_at(&mut buffer, at) {
-            Ok(0) => return told,
-            Ok(count) => {
-                splitter.push(&buffer[..count], &mut |split| {
-                    if let Split::Line(line) = split {
-                        told = told || exclude.is_named_in(&String::from_utf8_lossy(line.bytes));
-                    }
-                });
-                at += count as u64;
+    let (mut buffer, mut at, mut found) = (vec![0; READ], 0, false);
+    while !found {
+        let count = file.read_at(&mut buffer, at)?;
+        if count == 0 {
+            break;
+        }
+        splitter.push(&buffer[..count], &mut |split| {
+            if let Split::Line(line) = split {
+                found = found || is(line.bytes);
             }
-            Err(_) => return true,
-        }
-        if told {
-            return true;
-        }
+        });
+        at += count as u64;
     }
+    Ok(found)
 }
 
 fn said(gone: &Forgotten, now: Timestamp) -> String {

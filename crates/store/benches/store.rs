@@ -115,6 +115,7 @@ fn read(step: &mut Step<'_>, path: &Path, settings: &HistorySettings, buffer: &m
 
 fn put(step: &mut Step<'_>, session: SessionKey, file: FileKey, item: &Item<'_>) {
     match item {
+        Item::Folder(cwd) => step.note_folder(file, cwd).unwrap(),
         Item::Text(text) => drop(step.add_text(file, session, text).unwrap()),
         Item::Batch(batch) => step.merge_batch(session, Some(file), batch).unwrap(),
         Item::Activity(activity) => step.merge_activity(session, Some(file), activity).unwrap(),

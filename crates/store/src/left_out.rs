@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use sha2::{Digest, Sha256};
 
 use crate::forget::Forgotten;
+use crate::tables::archive::ArchiveRow;
+use crate::tables::folders::WorkedIn;
 use crate::tables::meta::{CLEANING_DUE, LEFT_OUT, LEFT_OUT_SAID};
 use crate::tables::snapshots::SnapshotKind;
 use crate::tables::{FileKey, SessionKey};
@@ -59,8 +61,8 @@ impl Store {
         self.meta(LEFT_OUT_SAID)
     }
 
-    /// Removes everything that is stored of `sessions`, of what `rule` leaves out, and of tool calls on files that it
-    /// leaves out: rows, index entries, archived files, bytes. What of it is to be stored all the same (tokens; the
+    /// Removes everything that is stored of who has `worked` where nothing is to be stored, of transcripts that `rule` leaves
+    /// out, and of tool calls on files that it leaves out: rows, index entries, archived files, bytes. What of it is to be stored all the same (tokens; the
     /// rest of a session that has worked elsewhere too) is read again from transcripts that are still there, and so is what
     /// the rules before these have left out. `rest` says
     /// what stays of the engine's facts, `say` what is told of it all.
@@ -70,13 +72,13 @@ impl Store {
     pub fn leave_out(
         &mut self,
         rules: &[String],
-        sessions: BTreeSet<String>,
+        worked: WorkedIn,
         rule: Rule<'_>,
         rest: Rest<'_>,
         say: &dyn Fn(&Forgotten) -> String,
     ) -> Result<Forgotten, StoreError> {
         self.writer()?;
-        let due = self.due(sessions, rule)?;
+        let due = self.due(worked, rule)?;
         let mut gone = self.removal_of(&due.sessions)?;
         let facts = rest(self, &due.sessions)?;
         gone.archived.extend(due.archived.iter().map(|(_, file)| file.clone()));
@@ -122,20 +124,16 @@ impl Store {
         Ok(gone)
     }
 
-    fn due(&self, sessions: BTreeSet<String>, rule: Rule<'_>) -> Result<Due, StoreError> {
+    fn due(&self, worked: WorkedIn, rule: Rule<'_>) -> Result<Due, StoreError> {
+        let WorkedIn { sessions, subagents } = worked;
         let mut due = Due { sessions, ..Due::default() };
-        self.sessions(&mut |_, row| {
-            if row.cwd.as_deref().is_some_and(rule) {
-                due.sessions.insert(row.session_id);
-            }
-        })?;
         let mut ids = std::collections::HashMap::new();
         self.sessions(&mut |key, row| {
             ids.insert(key, row.session_id);
         })?;
         let mut files = Vec::new();
         self.files(&mut |key, file| {
-            if rule(&file.path) {
+            if rule(&file.path) || subagents.contains(&file.path) {
                 files.push((key, file));
             }
         })?;
@@ -145,7 +143,8 @@ impl Store {
                 _ => due.files.push((key, file.path)),
             }
         }
-        for row in self.all_archived()?.into_iter().filter(|row| rule(&row.path)) {
+        let is_due = |row: &ArchiveRow| rule(&row.path) || subagents.contains(&row.path);
+        for row in self.all_archived()?.into_iter().filter(is_due) {
             match row.subagent {
                 None => drop(due.sessions.insert(row.session_id)),
                 Some(_) => due.archived.push((row.path, row.file)),
@@ -154,7 +153,9 @@ impl Store {
         let whole: BTreeSet<SessionKey> =
             ids.iter().filter(|(_, id)| due.sessions.contains(*id)).map(|(key, _)| *key).collect();
         due.calls = self.calls_on(rule)?;
-        due.calls.retain(|call| !whole.contains(&call.session));
+        let removed: BTreeSet<FileKey> = due.files.iter().map(|(key, _)| *key).collect();
+        let goes = |call: &Call| call.file.is_some_and(|file| removed.contains(&file));
+        due.calls.retain(|call| !whole.contains(&call.session) && !goes(call));
         // The archive keeps a transcript whole, with what such a call has read.
         let files: BTreeSet<FileKey> = due.calls.iter().filter_map(|call| call.file).collect();
         let mut paths = BTreeSet::new();

@@ -3,8 +3,8 @@
 use rusqlite::Connection;
 
 use crate::tables::{
-    activities, archive, batches, chains, files, forgotten, hook_events, left_out, links, meta, plans,
-    recoveries, requests, segments, sessions, set_aside, snapshots, states, texts, transitions,
+    activities, archive, batches, chains, files, folders, forgotten, hook_events, left_out, links, meta,
+    plans, recoveries, requests, segments, sessions, set_aside, snapshots, states, texts, transitions,
 };
 
 /// What each version adds, in order. A released version is never edited: what is to be different is a new one.
@@ -31,6 +31,7 @@ const VERSIONS: &[&[&str]] = &[
     ],
     &[set_aside::V2],
     &[left_out::V3],
+    &[folders::V4],
 ];
 
 /// Views for people with `sqlite3` in hand. No part of a version: they are made anew whenever the version changes.
@@ -172,6 +173,8 @@ mod tests {
             )
             .unwrap();
             migrate(&mut sql, 2).unwrap();
+            let done = "SELECT count(*) FROM meta WHERE name = 'left_out' AND value <> ''";
+            assert_eq!(sql.query_row(done, [], |row| row.get::<_, i64>(0)).unwrap(), 0, "to be done again");
             let count = "SELECT count(*) FROM left_out";
             assert_eq!(sql.query_row(count, [], |row| row.get::<_, i64>(0)).unwrap(), noted);
         }

@@ -1,5 +1,7 @@
 //! Paths that the person does not want stored, as patterns.
 
+use crate::chain::lineage::{CWD_LIMIT, Lineage};
+
 /// Patterns of paths. `*` stands for anything within a name, `?` for one character of it, `**` for any number of names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Exclude {
@@ -37,6 +39,13 @@ impl Exclude {
             let folder = pattern.strip_suffix(&["**"]).unwrap_or(&pattern);
             fits(folder, &names)
         })
+    }
+
+    /// Whether what is known of a session as a whole is left out, since it has worked in a folder that is. Of one that
+    /// was in more folders than its lineage keeps nobody can say that it has not.
+    pub fn leaves_out_session(&self, lineage: &Lineage) -> bool {
+        let worked_there = || lineage.cwds.iter().any(|cwd| self.leaves_out(cwd));
+        !self.is_empty() && (lineage.cwds.len() >= CWD_LIMIT || worked_there())
     }
 
     /// Whether one of the fields of a record, or of a hook's payload, that hold paths names a path that is left out. Quotes
@@ -107,6 +116,7 @@ fn name_fits(pattern: &str, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::SessionId;
 
     #[test]
     fn a_pattern_leaves_out_what_fits_it_and_what_lies_below() {
@@ -150,6 +160,19 @@ mod tests {
             assert_eq!(exclude.is_named_in(json), named, "{json}");
         }
         assert!(!Exclude::default().is_named_in(r#"{"cwd":"/home/dev/secret"}"#));
+    }
+
+    #[test]
+    fn a_session_that_was_in_more_folders_than_are_kept_may_have_been_in_any() {
+        let exclude = Exclude::new(["/home/dev/secret".to_owned()]);
+        let mut lineage = Lineage::unknown(SessionId::new("s"));
+        lineage.cwds = (1..CWD_LIMIT).map(|n| format!("/home/dev/{n}").into()).collect();
+        assert!(!exclude.leaves_out_session(&lineage));
+        lineage.cwds.push("/home/dev/one more".into());
+        assert!(exclude.leaves_out_session(&lineage));
+        assert!(!Exclude::default().leaves_out_session(&lineage), "nothing is left out");
+        lineage.cwds = vec!["/home/dev/secret/app".into()];
+        assert!(exclude.leaves_out_session(&lineage));
     }
 
     #[test]

@@ -46,8 +46,11 @@ pub struct HistoryFold {
     titles: [u64; 4],
     /// The plan that the session works on.
     plan: Option<Arc<str>>,
-    /// The working folder of the newest record that names one, where folders can be left out.
+    /// The working folder of the newest record that names one.
     folder: Option<Arc<str>>,
+    /// Folders that were told since the last restart.
+    #[serde(skip)]
+    told_folders: Vec<Arc<str>>,
     left_out: bool,
     /// `left_out` goes by the rules of now, which may be others than before a restart.
     #[serde(skip)]
@@ -67,6 +70,9 @@ pub struct HistoryFold {
     #[serde(skip)]
     buffer: String,
 }
+
+/// So many of the folders that were told are remembered: who goes to and fro between more has some told again.
+const FOLDERS: usize = 16;
 
 /// Where rows go.
 pub type Sink<'k> = &'k mut dyn FnMut(Item<'_>);
@@ -99,6 +105,7 @@ impl HistoryFold {
             titles: [0; 4],
             plan: None,
             folder: None,
+            told_folders: Vec::new(),
             left_out: false,
             is_judged: false,
             something_left_out: false,
@@ -120,11 +127,15 @@ impl HistoryFold {
         settings: &HistorySettings,
         sink: Sink<'_>,
     ) {
-        if offset < self.next || !says_something(&record.body) {
+        if offset < self.next {
             return;
         }
-        self.clock = self.clock.max(record.envelope.at);
         let envelope = &record.envelope;
+        self.works_in(envelope, settings, sink);
+        if !says_something(&record.body) {
+            return;
+        }
+        self.clock = self.clock.max(envelope.at);
         let mut step = Step {
             offset,
             envelope,
@@ -135,7 +146,7 @@ impl HistoryFold {
             settings,
             sink,
         };
-        if self.repeats_its_parent() || self.is_left_out(envelope, settings) {
+        if self.repeats_its_parent() || self.is_left_out(settings) {
             // Of the first, everything but the tokens stands in the session's own file; of the second, the tokens are
             // all that the person has not asked to leave out.
             if let Body::Assistant(answer) = &record.body {
@@ -171,17 +182,31 @@ impl HistoryFold {
         self.agent.as_ref()
     }
 
+    /// Notes the folder of a record, and tells it unless it was told lately: what is excluded later goes by these.
+    fn works_in(&mut self, envelope: &Envelope<'_>, settings: &HistorySettings, sink: Sink<'_>) {
+        // Records without a folder belong to the one before.
+        let Some(cwd) = envelope.cwd.as_deref().filter(|cwd| !cwd.is_empty()) else { return };
+        if self.folder.as_deref() == Some(cwd) {
+            return;
+        }
+        let told = self.told_folders.iter().find(|told| ***told == *cwd).cloned();
+        let is_told = told.is_some();
+        let folder = told.unwrap_or_else(|| Arc::from(cwd));
+        (self.left_out, self.is_judged) = (settings.exclude.leaves_out(cwd), true);
+        if !self.left_out && !is_told {
+            sink(Item::Folder(cwd));
+            if self.told_folders.len() == FOLDERS {
+                self.told_folders.remove(0);
+            }
+            self.told_folders.push(Arc::clone(&folder));
+        }
+        self.folder = Some(folder);
+    }
+
     /// The person wants nothing of this folder stored.
-    fn is_left_out(&mut self, envelope: &Envelope<'_>, settings: &HistorySettings) -> bool {
+    fn is_left_out(&mut self, settings: &HistorySettings) -> bool {
         if settings.exclude.is_empty() {
             return false;
-        }
-        // Records without a folder belong to the one before.
-        if let Some(cwd) = envelope.cwd.as_deref()
-            && self.folder.as_deref() != Some(cwd)
-        {
-            self.folder = Some(Arc::from(cwd));
-            self.is_judged = false;
         }
         if !std::mem::replace(&mut self.is_judged, true) {
             self.left_out = self.folder.as_deref().is_some_and(|folder| settings.exclude.leaves_out(folder));

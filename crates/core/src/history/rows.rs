@@ -14,6 +14,8 @@ pub use super::words::{BatchOrigin, BatchStatus, Outcome, PlanWord, Role};
 /// One thing to store. Rows other than texts are upserts: the stored row and this one are merged.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Item<'a> {
+    /// A folder in which it was worked, the first time that records tell of it, or once more; never one that is left out.
+    Folder(&'a str),
     /// A text to be found by search; new each time.
     Text(Text<'a>),
     /// A prompt and what became of it.

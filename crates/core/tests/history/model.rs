@@ -1,6 +1,6 @@
 //! What a store would hold: rows merged as they come, and a driver that reads as the engine does.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use watchbill_core::history::{
     Activity, Batch, Execution, Heard, HistoryFold, HistorySettings, Item, PlanVersion, Request, Role,
@@ -33,11 +33,13 @@ pub struct Model {
     pub executions: Vec<Execution>,
     pub requests: BTreeMap<u64, Request>,
     pub segments: BTreeMap<u32, Segment>,
+    pub folders: BTreeSet<String>,
 }
 
 impl Model {
     pub fn take(&mut self, item: Item<'_>) {
         match item {
+            Item::Folder(folder) => drop(self.folders.insert(folder.to_owned())),
             Item::Text(text) => {
                 let own = OwnText {
                     role: text.role,

@@ -104,6 +104,7 @@ fn of_folders_that_are_left_out_only_the_tokens_are_stored() {
     let all = format!("{:?}{:?}{:?}", model.texts, model.batches, model.activities);
     assert!(!all.contains("S3CRET") && !all.contains("secret"), "{model:#?}");
     assert_eq!(model.texts_of(Role::Prompt), ["in the open", "open again"]);
+    assert_eq!(model.folders, ["/home/dev/work".to_owned()].into());
     assert_eq!(model.requests.values().map(|request| request.usage.output).sum::<u64>(), 7);
 }
 

@@ -273,8 +273,8 @@ impl Engine {
     /// Whether a session has worked in a folder that is excluded, or its transcript lies in one.
     pub(super) fn is_left_out(&self, id: &SessionId, exclude: &Exclude) -> bool {
         self.main_file(id).is_some_and(|(path, file)| {
-            let cwds = file.main().map(|fold| &fold.lineage().cwds[..]).unwrap_or_default();
-            exclude.leaves_out(&path.to_string_lossy()) || cwds.iter().any(|cwd| exclude.leaves_out(cwd))
+            exclude.leaves_out(&path.to_string_lossy())
+                || file.main().is_some_and(|fold| exclude.leaves_out_session(fold.lineage()))
         })
     }
 

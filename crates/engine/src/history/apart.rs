@@ -53,7 +53,7 @@ impl Worker {
             left_out::is_due(store, &parts.settings)? || store.is_to_be_wiped()?
         };
         if due && let Some(mut store) = parts.shelf.apart("history: leave out")? {
-            left_out::carry_out(&mut store, &parts.settings, &parts.roots, now)?;
+            left_out::carry_out(&mut store, &*parts.fs, &parts.settings, &parts.roots, now)?;
             store.finish_wiping()?;
             drop(store);
             // What was heard before has taken files up that may be gone by now, and their keys with them.

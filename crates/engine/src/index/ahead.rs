@@ -62,7 +62,7 @@ impl<'r> Ahead<'r> {
             }
             Fold::Main(fold) => {
                 let lineage = fold.lineage();
-                (lineage.session.clone(), lineage.cwds.iter().any(|cwd| self.exclude.leaves_out(cwd)))
+                (lineage.session.clone(), self.exclude.leaves_out_session(lineage))
             }
         };
         if is_left_out {

@@ -29,7 +29,7 @@ use watchbill_watch::scan::scan;
 use crate::archived::{age, archived};
 use crate::thread::released;
 
-fn line(session: &str, id: &str, cwd: &str, content: &str) -> String {
+pub fn line(session: &str, id: &str, cwd: &str, content: &str) -> String {
     let kind = if content.contains("tool_use\"") { "assistant" } else { "user" };
     format!(
         r#"{{"type":"{kind}","uuid":"{session}{id}","sessionId":"{session}","cwd":"{cwd}","timestamp":"2026-10-01T15:00:0{id}.000Z","message":{{"id":"m{session}{id}","content":{content}}}}}"#
@@ -38,7 +38,7 @@ fn line(session: &str, id: &str, cwd: &str, content: &str) -> String {
 
 /// One session in a folder that will be excluded, one that has only been there, one that has read a file of it, one
 /// that has nothing to do with it.
-fn house(folder: &Path) -> (Settings, PathBuf) {
+pub fn house(folder: &Path) -> (Settings, PathBuf) {
     let root = folder.canonicalize().unwrap();
     let project = root.join("claude/projects/p");
     std::fs::create_dir_all(&project).unwrap();
@@ -72,19 +72,19 @@ fn house(folder: &Path) -> (Settings, PathBuf) {
     (settings, project)
 }
 
-fn excluding(settings: &Settings) -> Settings {
+pub fn excluding(settings: &Settings) -> Settings {
     let mut settings = settings.clone();
     settings.history.exclude = Exclude::new(["/home/dev/secret/**".to_owned()]);
     settings
 }
 
-fn indexed(settings: &Settings) {
+pub fn indexed(settings: &Settings) {
     let done = run(settings, &real_world(), Options::default(), &mut |_| true).unwrap();
     assert!(matches!(done, Indexed::Here(_)), "{done:?}");
 }
 
 /// Whether the word stands in any file of the folder, or in its name.
-fn in_bytes(folder: &Path, word: &str) -> Option<PathBuf> {
+pub fn in_bytes(folder: &Path, word: &str) -> Option<PathBuf> {
     std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).find_map(|path| {
         if path.is_dir() {
             return in_bytes(&path, word);
@@ -96,7 +96,7 @@ fn in_bytes(folder: &Path, word: &str) -> Option<PathBuf> {
 }
 
 /// What can be found, and all that is known of prompts and calls.
-fn held(data: &Path) -> Vec<String> {
+pub fn held(data: &Path) -> Vec<String> {
     let store = Store::open(data, Mode::Read).unwrap();
     let mut held = vec![format!("{} found", store.search(&Query::new("open", 50)).unwrap().hits.len())];
     let mut keys = Vec::new();
@@ -253,7 +253,7 @@ fn what_is_excluded_while_the_engine_runs_is_removed_from_everywhere_and_no_more
 }
 
 /// The same, and what the engine keeps of each session.
-fn held_of_all(data: &Path) -> Vec<String> {
+pub fn held_of_all(data: &Path) -> Vec<String> {
     let mut held = held(data);
     let store = Store::open(data, Mode::Read).unwrap();
     store
@@ -350,7 +350,7 @@ fn a_transcript_that_lies_where_nothing_is_stored_is_not_waited_for() {
 }
 
 /// What the engine keeps, by the names of the transcripts.
-fn states(data: &Path) -> Vec<String> {
+pub fn states(data: &Path) -> Vec<String> {
     let mut names = Vec::new();
     let store = Store::open(data, Mode::Read).unwrap();
     store.states(&mut |path, _| names.push(path.rsplit_once('/').unwrap().1.replace(".jsonl", ""))).unwrap();

@@ -14,3 +14,4 @@ mod second_index;
 mod steps;
 mod thread;
 mod trouble;
+mod worked_in;

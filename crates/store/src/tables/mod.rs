@@ -9,6 +9,7 @@ pub mod archive;
 pub mod batches;
 pub mod chains;
 pub mod files;
+pub mod folders;
 pub mod forgotten;
 pub mod hook_events;
 pub mod left_out;
@@ -31,7 +32,7 @@ use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use watchbill_core::time::Timestamp;
 
 /// The tables whose rows were read from a file, in an order in which they can be emptied.
-pub(crate) const READ_FROM_FILES: [&str; 10] = [
+pub(crate) const READ_FROM_FILES: [&str; 11] = [
     "texts",
     "activities",
     "plan_words",
@@ -42,6 +43,7 @@ pub(crate) const READ_FROM_FILES: [&str; 10] = [
     "segments",
     "snapshots",
     "left_out",
+    "folders",
 ];
 
 /// Number of a file in this store. A new store gives other numbers.

@@ -126,14 +126,6 @@ impl Step<'_> {
         }
     }
 
-    /// Notes where a session works of which nothing else is known: what is excluded later goes by that.
-    ///
-    /// # Errors
-    /// When the database cannot be written.
-    pub fn note_folder(&mut self, session: SessionKey, cwd: &str) -> Result<(), StoreError> {
-        self.run("UPDATE sessions SET cwd = ?2 WHERE id = ?1 AND cwd IS NULL", (session, cwd)).map(drop)
-    }
-
     /// Stores what the roster shows of a session, in place of what was there.
     ///
     /// # Errors

@@ -5,6 +5,7 @@
 mod archive;
 mod damage;
 mod first;
+mod folders;
 mod forget;
 mod history;
 mod kill;

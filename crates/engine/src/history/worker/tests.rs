@@ -190,7 +190,7 @@ fn what_was_heard_before_a_removal_does_not_stand_in_the_way_of_reading_anew() {
     house.with_store(|store| {
         let mut step = store.step().unwrap();
         let key = step.session_key(&SessionId::new("s")).unwrap();
-        step.note_folder(key, "/home/dev/secret").unwrap();
+        step.note_hook_folder(key, "/home/dev/secret").unwrap();
         step.commit().unwrap();
     });
     let mut worker = house.worker(&["/home/dev/secret/**", "/home/dev/secret"]);

@@ -279,7 +279,14 @@ fn what_was_left_out_is_waited_for_as_soon_as_the_rule_is_gone() {
     assert!(wait(&excluding).unwrap().is_some());
     let error = wait(&settings).unwrap_err();
     assert!(error.message.contains("leaves out something else"), "{}", error.message);
-    left_out::carry_out(&mut writer, &settings.history, &settings.roots, SystemClock.now()).unwrap();
+    left_out::carry_out(
+        &mut writer,
+        &*real_world().fs,
+        &settings.history,
+        &settings.roots,
+        SystemClock.now(),
+    )
+    .unwrap();
     let error = wait(&settings).unwrap_err();
     assert!(error.message.contains("1 file ("), "{}", error.message);
 }

@@ -1,0 +1,174 @@
+//! What is excluded later goes by every folder in which was worked: by subagents, by sessions whose transcript is gone, in any
+//! number of folders; also where an earlier version of the program has noted none.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use watchbill_engine::engine::World;
+use watchbill_engine::handle::{real_world, start};
+use watchbill_engine::index::{Indexed, Options, run};
+use watchbill_engine::settings::Settings;
+use watchbill_engine::stored::health;
+use watchbill_store::archive::plan::ArchiveSettings;
+use watchbill_store::{Mode, Origin, Store};
+use watchbill_watch::mem::MemFs;
+
+use crate::archived::{age, archived};
+use crate::left_out::{excluding, held, held_of_all, house, in_bytes, indexed, line, states, until};
+use crate::thread::released;
+
+const SECRET: &str = "/home/dev/secret/app";
+const WORK: &str = "/home/dev/work";
+
+/// A subagent's line.
+fn by_agent(session: &str, id: &str, cwd: &str, content: &str) -> String {
+    line(session, id, cwd, content).replacen('{', r#"{"isSidechain":true,"agentId":"x","#, 1)
+}
+
+/// What an index holds that was made with these settings from the beginning.
+fn fresh(settings: &Settings) -> Vec<String> {
+    let mut fresh = settings.clone();
+    fresh.data_dir = Some(settings.data_dir.as_deref().unwrap().with_file_name("fresh"));
+    indexed(&fresh);
+    held_of_all(fresh.data_dir.as_deref().unwrap())
+}
+
+#[test]
+fn what_a_subagent_has_stored_in_a_folder_that_is_excluded_later_is_removed_and_its_session_stays() {
+    for is_gone in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let (settings, project) = house(folder.path());
+        let data = settings.data_dir.clone().unwrap();
+        let agents = project.join("out/subagents");
+        std::fs::create_dir_all(&agents).unwrap();
+        let went = by_agent("out", "5", SECRET, r#""HIDDEN from a subagent""#)
+            + &by_agent("out", "6", WORK, r#""open from it""#);
+        std::fs::write(agents.join("agent-went.jsonl"), went).unwrap();
+        let stayed = by_agent("out", "7", WORK, r#""open from another""#);
+        std::fs::write(agents.join("agent-stayed.jsonl"), stayed).unwrap();
+        indexed(&settings);
+        if is_gone {
+            std::fs::remove_file(project.join("out.jsonl")).unwrap();
+            std::fs::remove_dir_all(project.join("out")).unwrap();
+        }
+
+        let excluding = excluding(&settings);
+        indexed(&excluding);
+        assert_eq!(in_bytes(&data, "HIDDEN"), None);
+        let held = held(&data);
+        for (text, is_there) in
+            [("open elsewhere", true), ("open from another", true), ("open from it", !is_gone)]
+        {
+            assert_eq!(held.iter().any(|row| row == text), is_there, "{text}: {held:#?}");
+        }
+        if !is_gone {
+            assert_eq!(held_of_all(&data), fresh(&excluding));
+        }
+    }
+}
+
+#[test]
+fn what_a_subagent_has_told_there_leaves_the_archive_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut settings, project) = house(folder.path());
+    settings.archive = ArchiveSettings { enabled: true, ..ArchiveSettings::default() };
+    let data = settings.data_dir.clone().unwrap();
+    let agents = project.join("out/subagents");
+    std::fs::create_dir_all(&agents).unwrap();
+    let went = agents.join("agent-went.jsonl");
+    std::fs::write(&went, by_agent("out", "5", SECRET, r#""HIDDEN from a subagent""#)).unwrap();
+    age(&went, 20);
+    let engine = start(settings.clone()).unwrap();
+    assert_eq!(archived(&data, 5), 5);
+    engine.stop();
+    drop(engine);
+    released(&data);
+    std::fs::remove_dir_all(project.join("out")).unwrap();
+
+    let engine = start(excluding(&settings)).unwrap();
+    until("all of it to be gone", || in_bytes(&data, "HIDDEN").is_none());
+    engine.stop();
+    drop(engine);
+    released(&data);
+    let rows = Store::open(&data, Mode::Read).unwrap().all_archived().unwrap();
+    let names: Vec<_> = rows.iter().map(|row| (&*row.session_id, row.subagent.as_deref())).collect();
+    assert_eq!(names, [("out", None)]);
+}
+
+#[test]
+fn a_session_whose_transcript_is_gone_is_known_by_all_of_its_folders() {
+    let folder = tempfile::tempdir().unwrap();
+    let (settings, project) = house(folder.path());
+    let data = settings.data_dir.clone().unwrap();
+    indexed(&settings);
+    std::fs::remove_file(project.join("was.jsonl")).unwrap();
+    let engine = start(settings.clone()).unwrap();
+    until("nothing to be kept of the transcript", || !states(&data).contains(&"was".to_owned()));
+    engine.stop();
+    drop(engine);
+    released(&data);
+    assert!(held(&data).contains(&"HIDDEN later".to_owned()), "its texts stay");
+    indexed(&excluding(&settings));
+    assert_eq!(in_bytes(&data, "HIDDEN"), None);
+}
+
+#[test]
+fn the_last_of_many_folders_counts_as_the_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let (settings, project) = house(folder.path());
+    let data = settings.data_dir.clone().unwrap();
+    let mut text = String::new();
+    for n in 0..40 {
+        text += &line("many", "1", &format!("/home/dev/work/{n}"), r#""open in many""#)
+            .replace("many1", &format!("many-{n}"));
+    }
+    text += &line("many", "2", SECRET, r#""HIDDEN at last""#);
+    std::fs::write(project.join("many.jsonl"), text).unwrap();
+    indexed(&settings);
+    let excluding = excluding(&settings);
+    indexed(&excluding);
+    assert_eq!(in_bytes(&data, "HIDDEN"), None);
+    assert_eq!(held_of_all(&data), fresh(&excluding));
+}
+
+/// `schema-3` was made by the last program of schema 3: `index` over these transcripts, without a rule and then with it, which
+/// did not know where the subagent had worked; packed with `zstd -19`.
+fn of_schema_3(data: &Path) -> (Settings, World) {
+    std::fs::create_dir_all(data).unwrap();
+    let packed = &include_bytes!("schema-3/watchbill.db.zst")[..];
+    std::fs::write(data.join("watchbill.db"), zstd::decode_all(packed).unwrap()).unwrap();
+    let fs = MemFs::new();
+    let path = |name: &str| PathBuf::from("/home/dev/.claude/projects/-home-dev-work").join(name);
+    let line = |id: &str, cwd: &str, text: &str| {
+        format!(
+            r#"{{"type":"user","uuid":"s{id}","sessionId":"s","cwd":"{cwd}","timestamp":"2026-11-20T15:00:0{id}.000Z","message":{{"content":"{text}"}}}}"#
+        ) + "\n"
+    };
+    let by_agent = |line: String| line.replacen('{', r#"{"isSidechain":true,"agentId":"a","#, 1).into_bytes();
+    fs.append(path("s.jsonl"), line("1", WORK, "open words").as_bytes());
+    let agent = path("s/subagents/agent-a.jsonl");
+    fs.append(agent.clone(), &by_agent(line("2", "/home/dev/secret", "HIDDEN words")));
+    fs.append(agent, &by_agent(line("3", WORK, "open again")));
+    let mut settings = Settings::for_roots(vec!["/home/dev/.claude".into()]);
+    settings.data_dir = Some(data.to_path_buf());
+    (excluding(&settings), World { fs: Arc::new(fs), ..real_world() })
+}
+
+#[test]
+fn rules_that_an_earlier_version_has_carried_out_are_carried_out_by_all_folders() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let (settings, world) = of_schema_3(&data);
+    assert!(in_bytes(&data, "HIDDEN").is_some());
+    let said = || {
+        let health = health(&settings, &*world.fs).unwrap();
+        (health.files_behind, health.files_left_out, health.exclude_changed)
+    };
+    assert_eq!(Store::open(&data, Mode::WriteOrRead).unwrap().origin(), &Origin::Migrated { from: 3 });
+    assert_eq!(said(), (0, 0, true), "nobody has looked by all folders yet");
+    let done = run(&settings, &world, Options::default(), &mut |_| true).unwrap();
+    assert!(matches!(done, Indexed::Here(_)), "{done:?}");
+    assert_eq!(in_bytes(&data, "HIDDEN"), None);
+    assert!(held(&data).contains(&"open again".to_owned()), "{:#?}", held(&data));
+    assert_eq!(said(), (0, 1, false));
+}

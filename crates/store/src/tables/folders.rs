@@ -1,0 +1,111 @@
+//! The folders in which was worked: what the person excludes later goes by them.
+
+use std::collections::BTreeSet;
+
+use super::{FileKey, SessionKey};
+use crate::{Step, Store, StoreError};
+
+pub(crate) const V4: &str = "
+-- The folders in which a transcript was written, each once. What the settings exclude is not among them.
+CREATE TABLE folders (
+    file INTEGER NOT NULL REFERENCES files (id) ON DELETE CASCADE,
+    cwd  TEXT NOT NULL,
+    PRIMARY KEY (file, cwd)
+) STRICT, WITHOUT ROWID;
+-- The folders that hooks have named, by session.
+CREATE TABLE hook_folders (
+    session INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    cwd     TEXT NOT NULL,
+    PRIMARY KEY (session, cwd)
+) STRICT, WITHOUT ROWID;
+-- Earlier versions noted none: a transcript that grows is read from its beginning, so that all of its folders are known,
+-- and rules that were carried out without them are carried out once more.
+DELETE FROM snapshots WHERE kind = 'history';
+UPDATE meta SET value = '' WHERE name = 'left_out';
+";
+
+/// Who has worked in folders that a rule names.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct WorkedIn {
+    /// Sessions: their own transcript or a hook says so, or they began there.
+    pub sessions: BTreeSet<String>,
+    /// Paths of the transcripts of subagents.
+    pub subagents: BTreeSet<String>,
+}
+
+impl WorkedIn {
+    /// Adds a transcript: of a session, or of a subagent of it.
+    pub fn add(&mut self, session: String, subagent: bool, path: String) {
+        match subagent {
+            true => self.subagents.insert(path),
+            false => self.sessions.insert(session),
+        };
+    }
+}
+
+impl Step<'_> {
+    /// Notes a folder in which a transcript was written.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn note_folder(&mut self, file: FileKey, cwd: &str) -> Result<(), StoreError> {
+        self.run("INSERT OR IGNORE INTO folders (file, cwd) VALUES (?1, ?2)", (file, cwd)).map(drop)
+    }
+
+    /// Notes where a session works by the word of a hook: it may be all that is known of it.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn note_hook_folder(&mut self, session: SessionKey, cwd: &str) -> Result<(), StoreError> {
+        let new =
+            self.run("INSERT OR IGNORE INTO hook_folders (session, cwd) VALUES (?1, ?2)", (session, cwd))?;
+        if new > 0 {
+            self.run("UPDATE sessions SET cwd = ?2 WHERE id = ?1 AND cwd IS NULL", (session, cwd))?;
+        }
+        Ok(())
+    }
+}
+
+impl Store {
+    /// Who has worked in a folder that fits the rule, as far as is stored.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn worked_in(&self, rule: &dyn Fn(&str) -> bool) -> Result<WorkedIn, StoreError> {
+        let mut worked = WorkedIn::default();
+        self.asked(|sql| {
+            let mut statement = sql.prepare_cached(
+                "SELECT d.cwd, s.session_id, f.subagent IS NOT NULL, f.path
+                    FROM folders d JOIN files f ON f.id = d.file JOIN sessions s ON s.id = f.session
+                 UNION ALL SELECT h.cwd, s.session_id, FALSE, '' FROM hook_folders h JOIN sessions s ON s.id = h.session
+                 UNION ALL SELECT cwd, session_id, FALSE, '' FROM sessions WHERE cwd IS NOT NULL",
+            )?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                if rule(row.get_ref(0)?.as_str()?) {
+                    worked.add(row.get(1)?, row.get(2)?, row.get(3)?);
+                }
+            }
+            Ok(worked)
+        })
+    }
+
+    /// Hands over the transcripts of which no folder is known: the session, whether it is a subagent's, and the path. They
+    /// were read before folders were noted, name none, or are left out from beginning to end.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn without_folders(&self, each: &mut dyn FnMut(String, bool, String)) -> Result<(), StoreError> {
+        self.asked(|sql| {
+            let mut statement = sql.prepare_cached(
+                "SELECT s.session_id, f.subagent IS NOT NULL, f.path FROM files f JOIN sessions s ON s.id = f.session
+                 WHERE NOT EXISTS (SELECT 1 FROM folders WHERE file = f.id) ORDER BY f.id",
+            )?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                each(row.get(0)?, row.get(1)?, row.get(2)?);
+            }
+            Ok(())
+        })
+    }
+}
