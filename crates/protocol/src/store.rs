@@ -142,7 +142,8 @@ pub struct StoreHealth {
     /// Transcript files that the settings leave out, whole or in part.
     #[serde(default)]
     pub files_left_out: u64,
-    /// The settings leave out something else than when the store was written; whoever writes it next carries that out.
+    /// What the settings leave out was not carried out on what is stored, since they are others now, or the program is;
+    /// whoever writes the store next does it.
     #[serde(default)]
     pub exclude_changed: bool,
     /// Archived transcripts.

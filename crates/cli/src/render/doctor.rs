@@ -110,8 +110,8 @@ fn store(out: &mut String, health: &StoreHealth, paint: Paint) {
     });
     if health.exclude_changed {
         out.push_str(
-            "  `exclude` is another one than when that was stored; `watchbill index`, or a window that is started, removes \
-             what it names now, and reads what it names no more\n",
+            "  what is stored is to be looked at anew by what `exclude` says; `watchbill index`, or a window that is started, \
+             removes what it names, and reads what it names no more\n",
         );
     }
     if let Some(pid) = health.writer_pid {

@@ -474,7 +474,8 @@ fn no_byte_of_what_is_private_or_left_out_is_stored() {
     );
     let told = doctor(&[]);
     assert!(
-        told.contains("  1 file not yet read to the end") && told.contains("  `exclude` is another one"),
+        told.contains("  1 file not yet read to the end")
+            && told.contains("  what is stored is to be looked at anew by what `exclude` says"),
         "{told}"
     );
     let stored = stored_bytes(&home);

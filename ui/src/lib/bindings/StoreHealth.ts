@@ -46,7 +46,8 @@ bytesBehind: number,
  */
 filesLeftOut: number, 
 /**
- * The settings leave out something else than when the store was written; whoever writes it next carries that out.
+ * What the settings leave out was not carried out on what is stored, since they are others now, or the program is;
+ * whoever writes the store next does it.
  */
 excludeChanged: boolean, 
 /**
