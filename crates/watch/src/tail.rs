@@ -240,7 +240,7 @@ fn deliver(
         // two reads and thousands of followed files cost a few words each.
         let back = cursor.offset.min(WINDOW as u64) as usize;
         let room = (end - cursor.offset).min(budget - outcome.bytes_read).min(CHUNK as u64) as usize;
-        scratch.resize(back + room, 0);
+        let scratch = first(scratch, back + room);
         let got = fill(file, scratch, cursor.offset - back as u64)?;
         if got <= back {
             // Cut off under our hands; the next `stat` tells.
@@ -263,14 +263,14 @@ fn deliver(
 /// Whether the file still holds at both places what it held when the cursor was set.
 fn still_holds(file: &dyn ReadAt, cursor: &Cursor, scratch: &mut Vec<u8>) -> io::Result<bool> {
     let head = cursor.offset.min(HEAD as u64) as usize;
-    scratch.resize(head, 0);
-    if fill(file, scratch, 0)? < head || stable_hash(scratch) != cursor.fingerprint.head {
+    let front = first(scratch, head);
+    if fill(file, front, 0)? < head || stable_hash(front) != cursor.fingerprint.head {
         return Ok(false);
     }
     let back = cursor.offset.min(WINDOW as u64) as usize;
-    scratch.resize(back, 0);
-    Ok(fill(file, scratch, cursor.offset - back as u64)? == back
-        && stable_hash(scratch) == cursor.fingerprint.window)
+    let window = first(scratch, back);
+    Ok(fill(file, window, cursor.offset - back as u64)? == back
+        && stable_hash(window) == cursor.fingerprint.window)
 }
 
 /// Moves the cursor back to where delivering goes on; `false` when the file has become shorter meanwhile.
@@ -282,19 +282,27 @@ fn set_back(
 ) -> io::Result<bool> {
     let Some(to) = to.filter(|to| *to < cursor.offset) else { return Ok(true) };
     let head = to.min(HEAD as u64) as usize;
-    scratch.resize(head, 0);
-    if fill(file, scratch, 0)? < head {
+    let front = first(scratch, head);
+    if fill(file, front, 0)? < head {
         return Ok(false);
     }
-    let head = stable_hash(scratch);
+    let head = stable_hash(front);
     let back = to.min(WINDOW as u64) as usize;
-    scratch.resize(back, 0);
-    if fill(file, scratch, to - back as u64)? < back {
+    let window = first(scratch, back);
+    if fill(file, window, to - back as u64)? < back {
         return Ok(false);
     }
-    cursor.fingerprint = Fingerprint { head, window: stable_hash(scratch) };
+    cursor.fingerprint = Fingerprint { head, window: stable_hash(window) };
     cursor.offset = to;
     Ok(true)
+}
+
+/// So many bytes of the buffer, whatever they hold: to blank a quarter of a megabyte for each file is work for nothing.
+fn first(scratch: &mut Vec<u8>, count: usize) -> &mut [u8] {
+    if scratch.len() < count {
+        scratch.resize(count, 0);
+    }
+    &mut scratch[..count]
 }
 
 /// Reads until `buf` is full or the file ends.
