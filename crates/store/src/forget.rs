@@ -200,7 +200,7 @@ impl Step<'_> {
     fn remove_texts(&mut self, sessions: &[String]) -> Result<(), StoreError> {
         self.index_all()?;
         let places = vec!["?"; sessions.len()].join(", ");
-        self.run(
+        self.run_composed(
             &format!(
                 "DELETE FROM texts WHERE file IN
                     (SELECT f.id FROM files f JOIN sessions s ON s.id = f.session WHERE s.session_id IN ({places}))"

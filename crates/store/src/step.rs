@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use rusqlite::types::FromSql;
-use rusqlite::{Connection, Params};
+use rusqlite::{CachedStatement, Connection, Params};
 use watchbill_core::history::rows::Text;
 use watchbill_core::time::Timestamp;
 
@@ -24,6 +24,8 @@ pub struct Step<'a> {
     unindexed: Option<Lag>,
     /// As much of it as is in memory.
     at_hand: AtHand,
+    /// What was run, ready to be run again: the connection's own cache looks the words up, and copies them, each time.
+    ready: Vec<Ready<'a>>,
 }
 
 /// So many bytes of texts are indexed at once while very many are stored: as many as give one piece of the index.
@@ -41,6 +43,18 @@ struct TextCount {
 /// a part of SQLite that a line needs for nothing else.
 #[derive(Debug)]
 struct Transaction<'a>(&'a Connection);
+
+/// A statement that was compiled, and its words.
+struct Ready<'a> {
+    words: &'static str,
+    statement: CachedStatement<'a>,
+}
+
+impl std::fmt::Debug for Ready<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.words)
+    }
+}
 
 impl<'a> Transaction<'a> {
     fn begin(sql: &'a Connection) -> rusqlite::Result<Self> {
@@ -76,11 +90,12 @@ impl Store {
         let transaction = Transaction::begin(&store.sql).map_err(|e| store.fault(&e))?;
         // Of a step that is dropped none is stored, and what was at hand is read again.
         let at_hand = store.at_hand.take();
-        Ok(Step { store, transaction, texts: HashMap::new(), unindexed: store.lag.get(), at_hand })
+        let (texts, unindexed, ready) = (HashMap::new(), store.lag.get(), Vec::new());
+        Ok(Step { store, transaction, texts, unindexed, at_hand, ready })
     }
 }
 
-impl Step<'_> {
+impl<'a> Step<'a> {
     /// Makes everything in the step lasting.
     ///
     /// # Errors
@@ -120,12 +135,27 @@ impl Step<'_> {
     }
 
     /// Runs one statement; says how many rows changed.
-    pub(crate) fn run(&mut self, sql: &str, params: impl Params) -> Result<usize, StoreError> {
-        self.transaction
-            .0
-            .prepare_cached(sql)
-            .and_then(|mut statement| statement.execute(params))
-            .map_err(|e| self.store.fault(&e))
+    pub(crate) fn run(&mut self, sql: &'static str, params: impl Params) -> Result<usize, StoreError> {
+        let store = self.store;
+        self.ready(sql).and_then(|statement| statement.execute(params)).map_err(|e| store.fault(&e))
+    }
+
+    /// The same of a statement whose words are put together.
+    pub(crate) fn run_composed(&mut self, sql: &str, params: impl Params) -> Result<usize, StoreError> {
+        let run = self.transaction.0.prepare_cached(sql).and_then(|mut statement| statement.execute(params));
+        run.map_err(|e| self.store.fault(&e))
+    }
+
+    fn ready(&mut self, sql: &'static str) -> rusqlite::Result<&mut CachedStatement<'a>> {
+        // By its place in the program: to compare words is what this is to spare.
+        let at = match self.ready.iter().position(|ready| std::ptr::eq(ready.words, sql)) {
+            Some(at) => at,
+            None => {
+                self.ready.push(Ready { words: sql, statement: self.transaction.0.prepare_cached(sql)? });
+                self.ready.len() - 1
+            }
+        };
+        Ok(&mut self.ready[at].statement)
     }
 
     /// Reads something, as the step has made it so far.

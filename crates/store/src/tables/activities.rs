@@ -68,6 +68,18 @@ fn read(row: &Row<'_>) -> rusqlite::Result<StoredActivity> {
     Ok(StoredActivity { session: row.get(0)?, file: row.get(1)?, activity })
 }
 
+/// Stores one, in this way where there is one already.
+macro_rules! insert {
+    ($how:literal) => {
+        concat!(
+            $how,
+            " INTO activities (session, file, call, batch, subagent, tool, target, path, input, at, byte,
+                outcome, ended_at, millis, result_byte, error)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)"
+        )
+    };
+}
+
 impl Step<'_> {
     /// Stores what is told of a tool call, merged with what is known of it. `file` is the file it was read from,
     /// none where a hook told it.
@@ -81,7 +93,7 @@ impl Step<'_> {
         told: &Activity,
     ) -> Result<(), StoreError> {
         // Nearly every call is told once, with its result.
-        if self.write_activity("INSERT OR IGNORE", session, file, told)? > 0 {
+        if self.write_activity(insert!("INSERT OR IGNORE"), session, file, told)? > 0 {
             return Ok(());
         }
         let known = self.read(|sql| {
@@ -94,7 +106,7 @@ impl Step<'_> {
         known.activity.merge(told);
         known.file = known.file.or(file);
         if before != (known.activity.clone(), known.file) {
-            self.write_activity("INSERT OR REPLACE", session, known.file, &known.activity)?;
+            self.write_activity(insert!("INSERT OR REPLACE"), session, known.file, &known.activity)?;
         }
         Ok(())
     }
@@ -113,17 +125,13 @@ impl Step<'_> {
 
     fn write_activity(
         &mut self,
-        how: &str,
+        insert: &'static str,
         session: SessionKey,
         file: Option<FileKey>,
         activity: &Activity,
     ) -> Result<usize, StoreError> {
         self.run(
-            &format!(
-                "{how} INTO activities (session, file, call, batch, subagent, tool, target, path, input, at, byte,
-                    outcome, ended_at, millis, result_byte, error)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)"
-            ),
+            insert,
             rusqlite::params![
                 session,
                 file,

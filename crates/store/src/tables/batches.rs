@@ -142,7 +142,7 @@ impl Step<'_> {
     ) -> Result<(), StoreError> {
         let ended = batch.ended.as_ref();
         let (response_at, response) = batch.response.as_ref().map(|(at, text)| (*at, text)).unzip();
-        self.run(
+        self.run_composed(
             sql,
             rusqlite::params![
                 session,

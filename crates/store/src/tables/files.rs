@@ -149,7 +149,7 @@ impl Step<'_> {
     pub fn reset_file(&mut self, file: FileKey) -> Result<(), StoreError> {
         self.index_all()?;
         for table in super::READ_FROM_FILES {
-            self.run(&format!("DELETE FROM {table} WHERE file = ?1"), [file])?;
+            self.run_composed(&format!("DELETE FROM {table} WHERE file = ?1"), [file])?;
         }
         self.forget_counts(file);
         self.run(

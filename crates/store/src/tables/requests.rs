@@ -54,7 +54,12 @@ impl Step<'_> {
         Ok(())
     }
 
-    fn write_request(&mut self, sql: &str, file: FileKey, told: &Request) -> Result<usize, StoreError> {
+    fn write_request(
+        &mut self,
+        sql: &'static str,
+        file: FileKey,
+        told: &Request,
+    ) -> Result<usize, StoreError> {
         self.run(
             sql,
             rusqlite::params![
