@@ -42,17 +42,8 @@ impl Generated {
 
     /// Reads every byte, so that all are in memory as far as they fit. What it used is the least that any index can.
     pub fn read_through(&self) -> Result<Used> {
-        self.by_find("read every file", &["-type", "f", "-exec", "cat", "{}", "+"])
-    }
-
-    /// Looks at the size of every file. What it used is the least that any start can.
-    pub fn look_through(&self) -> Result<Used> {
-        self.by_find("look at every file", &["-size", "-1c"])
-    }
-
-    fn by_find(&self, name: &str, what: &[&str]) -> Result<Used> {
-        let find = Call::new(Path::new("."), "find").args([&self.claude_dir]).args(what);
-        measure::run(name, &find, &[0])
+        let find = Call::new(Path::new("."), "find").args([&self.claude_dir]);
+        measure::run("read every file", &find.args(["-type", "f", "-exec", "cat", "{}", "+"]), &[0])
     }
 }
 

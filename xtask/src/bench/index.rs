@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use super::corpus::{self, Generated};
+use super::least;
 use super::measure::{self, Used, median, quantile};
 use super::rivals::{self, Rival};
 use super::{Bench, Row};
@@ -35,11 +36,12 @@ pub fn index(bench: &Bench) -> Result<Vec<Row>> {
         }
     });
     let (mut own, mut others) = (vec![Vec::new(); CUTS.len()], vec![Vec::new(); rivals.len()]);
-    let mut reading = Vec::new();
+    let (mut reading, mut yardsticks) = (Vec::new(), vec![Vec::new(); CUTS.len()]);
     for _ in 0..bench.rounds {
-        for ((cut, _), runs) in CUTS.iter().zip(&mut own) {
+        for (((cut, _), runs), least) in CUTS.iter().zip(&mut own).zip(&mut yardsticks) {
             // What of the files is no longer in memory would be the system's work.
             reading.push(corpus.read_through()?);
+            least.push(least::index(bench, &corpus.claude_dir, *cut)?);
             runs.push(full(bench, &corpus, *cut)?);
         }
         for (rival, runs) in rivals.iter().zip(&mut others) {
@@ -47,12 +49,13 @@ pub fn index(bench: &Bench) -> Result<Vec<Row>> {
         }
     }
     let mut rows = Vec::new();
-    for ((cut, target), runs) in CUTS.iter().zip(&own) {
+    for (((cut, target), runs), least) in CUTS.iter().zip(&own).zip(&yardsticks) {
         let cpu = median(runs.iter().map(|used| used.cpu_seconds() / corpus.gigabytes()));
         let peak = median(runs.iter().map(Used::peak_megabytes));
         rows.push(Row::at_most(format!("full index, cut at {cut} bytes"), cpu, "CPU s/GB", *target));
         let system = median(runs.iter().map(|used| used.system.as_secs_f64()));
         rows.push(Row::told("  of that the system's part", format!("{system:.2} s")));
+        rows.push(Row::told("  beside rows and FTS5 alone", least::beside(runs, least)));
         rows.push(Row::at_most(format!("full index, cut at {cut} bytes, peak"), peak, "MB", PEAK));
     }
     let least = reading.iter().map(Used::cpu_seconds).fold(f64::INFINITY, f64::min);

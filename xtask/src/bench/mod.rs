@@ -6,6 +6,7 @@ mod hooks;
 mod idle;
 mod index;
 mod latency;
+mod least;
 mod measure;
 mod rivals;
 mod warm;
@@ -124,6 +125,7 @@ pub fn bench(tree: &Tree, options: &BenchOptions) -> Result<()> {
         Call::new(tree.root(), "cargo")
             .args(["build", "--release", "--locked", "--package", "watchbill"])
             .run()?;
+        least::build(tree)?;
     }
     let bench = Bench {
         tree,
