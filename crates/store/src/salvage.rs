@@ -1,6 +1,7 @@
 //! A damaged database is set aside, and all that no transcript holds is taken over from it, whatever comes in between.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -23,8 +24,9 @@ const NAMED: [(&str, &str); 7] = [
 ];
 
 /// Tables whose rows belong to a session, which has another number in the new database.
-const OWNED: [(&str, &str); 2] = [
+const OWNED: [(&str, &str); 3] = [
     ("hook_events", "at, event, tool, call, prompt, detail"),
+    ("hook_folders", "cwd"),
     ("transitions", "at, state, kind, source, detail, confidence"),
 ];
 
@@ -193,20 +195,32 @@ fn from(aside: &Path, to: &mut Connection, is_reminded: bool) -> rusqlite::Resul
     for (table, columns) in NAMED {
         let marks = vec!["?"; columns.split(',').count()].join(", ");
         let insert = format!("INSERT OR IGNORE INTO {table} ({columns}) VALUES ({marks})");
+        // The first of the tables says what was forgotten.
+        let forgotten = if table == "forgotten" { HashSet::new() } else { forgotten(&step)? };
         let whole = each_row(&from, &format!("SELECT {columns} FROM {table}"), &mut |values| {
+            if values.iter().any(|value| names_one_of(&forgotten, value)) {
+                return Ok(());
+            }
             saved += step.prepare_cached(&insert)?.execute(params_from_iter(values))? as u64;
             Ok(())
         })?;
         lost.extend((!whole).then_some(table));
     }
+    let forgotten = forgotten(&step)?;
     for (table, columns) in OWNED {
         let marks = vec!["?"; columns.split(',').count()].join(", ");
+        let of_table = columns.split(", ").map(|column| format!("t.{column}")).collect::<Vec<_>>().join(", ");
+        // A folder may have come from a newer one already.
         let insert = format!(
-            "INSERT INTO {table} (session, {columns}) VALUES ((SELECT id FROM sessions WHERE session_id = ?), {marks})"
+            "INSERT INTO {table} (session, {columns}) VALUES ((SELECT id FROM sessions WHERE session_id = ?), {marks})
+             ON CONFLICT DO NOTHING"
         );
         let select =
-            format!("SELECT s.session_id, {columns} FROM {table} t JOIN sessions s ON s.id = t.session");
+            format!("SELECT s.session_id, {of_table} FROM {table} t JOIN sessions s ON s.id = t.session");
         let whole = each_row(&from, &select, &mut |values| {
+            if values.first().is_some_and(|session| names_one_of(&forgotten, session)) {
+                return Ok(());
+            }
             step.prepare_cached("INSERT OR IGNORE INTO sessions (session_id) VALUES (?1)")?
                 .execute([values.first()])?;
             saved += step.prepare_cached(&insert)?.execute(params_from_iter(values))? as u64;
@@ -221,11 +235,27 @@ fn from(aside: &Path, to: &mut Connection, is_reminded: bool) -> rusqlite::Resul
     step.commit()?;
     // The list of what was forgotten lies beside the database once more.
     lost.retain(|table| *table != "forgotten" || !is_reminded);
+    // What a schema before that of a table has not is not lost.
+    lost.retain(|table| is_there(&from, table) != Ok(false));
     if !lost.is_empty() {
         let tables = lost.join(", ");
         tracing::warn!(path = %aside.display(), tables, "of what no transcript tells not all can be read");
     }
     Ok(Some(saved))
+}
+
+/// The sessions that are not to come back: it may be long after the damage that something can be taken over.
+fn forgotten(sql: &Connection) -> rusqlite::Result<HashSet<String>> {
+    sql.prepare("SELECT session_id FROM forgotten")?.query_map([], |row| row.get(0))?.collect()
+}
+
+fn names_one_of(sessions: &HashSet<String>, value: &Value) -> bool {
+    matches!(value, Value::Text(text) if sessions.contains(text))
+}
+
+fn is_there(sql: &Connection, table: &str) -> rusqlite::Result<bool> {
+    let there = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = ?1)";
+    sql.query_row(there, [table], |row| row.get(0))
 }
 
 /// Hands over the rows that can be read. A row that the new database refuses is left out. Says whether those were all.

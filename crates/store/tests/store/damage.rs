@@ -151,6 +151,7 @@ fn what_no_transcript_holds_is_saved_from_a_damaged_store() {
     step.set_aside(&aside).unwrap();
     let (key, _) = session(&mut step, "a");
     step.add_hook_event(key, &stop()).unwrap();
+    step.note_hook_folder(key, "/home/dev/heard").unwrap();
     step.commit().unwrap();
     drop(store);
     // A letter of each text is hit: SQLite itself does not mind.
@@ -162,12 +163,14 @@ fn what_no_transcript_holds_is_saved_from_a_damaged_store() {
     let met = use_it(rig.folder.path());
     assert!(matches!(met, Err(StoreError::Damaged { .. })), "{met:?}");
     let store = rig.open();
-    assert!(matches!(store.origin(), Origin::SetAside { saved: 4, .. }), "{:?}", store.origin());
+    assert!(matches!(store.origin(), Origin::SetAside { saved: 5, .. }), "{:?}", store.origin());
     assert_eq!(store.forgotten().unwrap(), [SessionId::new("b")]);
     assert_eq!(store.chain_names().unwrap(), [("chain".to_owned(), "Release".to_owned())]);
     assert_eq!(store.all_set_aside().unwrap(), [aside]);
     let key = store.session_key(&SessionId::new("a")).unwrap().unwrap();
     assert_eq!(store.hook_events(key).unwrap(), [stop()]);
+    let worked = store.worked_in(&|cwd: &str| cwd == "/home/dev/heard").unwrap();
+    assert_eq!(worked.sessions, ["a".to_owned()].into(), "what is excluded later goes by that");
     assert_eq!(store.text_counts().unwrap(), (0, 0), "texts are read again");
 }
 
@@ -327,6 +330,42 @@ fn what_cannot_be_opened_now_is_taken_over_later() {
     std::fs::rename(beside(".kept"), beside(".corrupt-7")).unwrap();
     is_told_once(&rig.open());
     assert!(!beside(".salvage").exists());
+}
+
+#[test]
+#[cfg(unix)]
+fn what_was_forgotten_meanwhile_is_not_taken_over() {
+    let rig = Rig::new();
+    let path = told(&rig);
+    let beside = |suffix: &str| PathBuf::from(format!("{}{suffix}", path.display()));
+    let mut store = rig.open();
+    let away = |id: &str| AsideRow {
+        session_id: id.into(),
+        snoozed_until: Some(Timestamp::from_millis(9)),
+        away: None,
+    };
+    let mut step = store.step().unwrap();
+    let (other, _) = session(&mut step, "other");
+    step.add_hook_event(other, &stop()).unwrap();
+    ["a", "other"].iter().for_each(|id| step.set_aside(&away(id)).unwrap());
+    step.commit().unwrap();
+    drop(store);
+    std::fs::rename(&path, beside(".kept")).unwrap();
+    std::fs::write(beside(".salvage"), "watchbill.db.corrupt-7").unwrap();
+    let socket = std::os::unix::net::UnixListener::bind(beside(".corrupt-7")).unwrap();
+    let mut store = rig.open();
+    let mut step = store.step().unwrap();
+    session(&mut step, "a");
+    step.commit().unwrap();
+    store.forget(&Forget::Session(SessionId::new("a")), Timestamp::from_millis(5), &mut |_| ()).unwrap();
+    drop((store, socket));
+    std::fs::rename(beside(".kept"), beside(".corrupt-7")).unwrap();
+    let store = rig.open();
+    assert_eq!(store.session_key(&SessionId::new("a")).unwrap(), None);
+    assert_eq!(store.all_set_aside().unwrap(), [away("other")]);
+    let key = store.session_key(&SessionId::new("other")).unwrap().unwrap();
+    assert_eq!(store.hook_events(key).unwrap(), [stop()], "the rest is");
+    assert_eq!(store.forgotten().unwrap(), [SessionId::new("a")]);
 }
 
 fn stop() -> HookEventRow {
