@@ -50,6 +50,7 @@ fn fill(data: &Path, session: &str, word: &str) {
         .unwrap();
     let mut step = store.step().unwrap();
     step.name_chain(&chain.unwrap(), Some(&format!("{word} name"))).unwrap();
+    step.note_hook_folder(key, &format!("/home/dev/{word}/named-by-hook")).unwrap();
     step.set_aside(&AsideRow { session_id: session.into(), snoozed_until: Some(NOW), away: None }).unwrap();
     step.commit().unwrap();
     let payload = format!(
