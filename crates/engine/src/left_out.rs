@@ -101,7 +101,10 @@ fn worked_in(
     })?;
     // Of what was read before folders were noted only the transcript tells them, if it is still there.
     store.without_folders(&mut |session, subagent, path| {
-        if has_worked_in(fs, Path::new(&path), exclude) {
+        // Of a session the engine has kept where it worked. A subagent whose transcript may not be read now is removed: its words
+        // come back from there, where they may be stored.
+        let may_have = |error: io::Error| subagent && error.kind() == io::ErrorKind::PermissionDenied;
+        if has_worked_in(fs, Path::new(&path), exclude).unwrap_or_else(may_have) {
             worked.add(session, subagent, path);
         }
     })?;
@@ -129,15 +132,14 @@ pub fn is_told_of(fs: &dyn Fs, path: &Path, exclude: &Exclude) -> bool {
 }
 
 /// Whether a transcript names an excluded folder as one in which was worked.
-fn has_worked_in(fs: &dyn Fs, path: &Path, exclude: &Exclude) -> bool {
-    let worked = any_line(fs, path, &mut |line| {
+fn has_worked_in(fs: &dyn Fs, path: &Path, exclude: &Exclude) -> io::Result<bool> {
+    any_line(fs, path, &mut |line| {
         let mut worked = false;
         parse_line(line, &mut |record| {
             worked |= record.envelope.cwd.as_deref().is_some_and(|cwd| exclude.leaves_out(cwd));
         });
         worked
-    });
-    worked.unwrap_or(false)
+    })
 }
 
 /// Whether it `is` so of any line of a file.

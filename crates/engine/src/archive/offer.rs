@@ -106,7 +106,7 @@ struct Known {
     files: HashSet<String>,
     /// Those that tell of what is excluded.
     partly: HashSet<String>,
-    /// Forgotten, or last at work in a folder that is excluded.
+    /// Forgotten, or begun in a folder that is excluded.
     sessions: HashSet<String>,
 }
 

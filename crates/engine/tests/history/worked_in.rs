@@ -19,6 +19,7 @@ use crate::thread::released;
 
 const SECRET: &str = "/home/dev/secret/app";
 const WORK: &str = "/home/dev/work";
+const AGENT: &str = "/home/dev/.claude/projects/-home-dev-work/s/subagents/agent-a.jsonl";
 
 /// A subagent's line.
 fn by_agent(session: &str, id: &str, cwd: &str, content: &str) -> String {
@@ -133,7 +134,7 @@ fn the_last_of_many_folders_counts_as_the_first() {
 
 /// `schema-3` was made by the last program of schema 3: `index` over these transcripts, without a rule and then with it, which
 /// did not know where the subagent had worked; packed with `zstd -19`.
-fn of_schema_3(data: &Path) -> (Settings, World) {
+fn of_schema_3(data: &Path) -> (Settings, World, Arc<MemFs>) {
     std::fs::create_dir_all(data).unwrap();
     let packed = &include_bytes!("schema-3/watchbill.db.zst")[..];
     std::fs::write(data.join("watchbill.db"), zstd::decode_all(packed).unwrap()).unwrap();
@@ -146,19 +147,19 @@ fn of_schema_3(data: &Path) -> (Settings, World) {
     };
     let by_agent = |line: String| line.replacen('{', r#"{"isSidechain":true,"agentId":"a","#, 1).into_bytes();
     fs.append(path("s.jsonl"), line("1", WORK, "open words").as_bytes());
-    let agent = path("s/subagents/agent-a.jsonl");
-    fs.append(agent.clone(), &by_agent(line("2", "/home/dev/secret", "HIDDEN words")));
-    fs.append(agent, &by_agent(line("3", WORK, "open again")));
+    fs.append(AGENT, &by_agent(line("2", "/home/dev/secret", "HIDDEN words")));
+    fs.append(AGENT, &by_agent(line("3", WORK, "open again")));
     let mut settings = Settings::for_roots(vec!["/home/dev/.claude".into()]);
     settings.data_dir = Some(data.to_path_buf());
-    (excluding(&settings), World { fs: Arc::new(fs), ..real_world() })
+    let fs = Arc::new(fs);
+    (excluding(&settings), World { fs: Arc::clone(&fs) as _, ..real_world() }, fs)
 }
 
 #[test]
 fn rules_that_an_earlier_version_has_carried_out_are_carried_out_by_all_folders() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
-    let (settings, world) = of_schema_3(&data);
+    let (settings, world, _) = of_schema_3(&data);
     assert!(in_bytes(&data, "HIDDEN").is_some());
     let said = || {
         let health = health(&settings, &*world.fs).unwrap();
@@ -171,4 +172,23 @@ fn rules_that_an_earlier_version_has_carried_out_are_carried_out_by_all_folders(
     assert_eq!(in_bytes(&data, "HIDDEN"), None);
     assert!(held(&data).contains(&"open again".to_owned()), "{:#?}", held(&data));
     assert_eq!(said(), (0, 1, false));
+}
+
+#[test]
+fn of_a_subagent_whose_transcript_may_not_be_read_now_nobody_can_say_that_it_was_elsewhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let (settings, world, fs) = of_schema_3(&data);
+    fs.deny(AGENT, true);
+    let index = || {
+        let done = run(&settings, &world, Options::default(), &mut |_| true);
+        assert!(matches!(done, Ok(Indexed::Here(_))), "{done:?}");
+    };
+    index();
+    assert_eq!(in_bytes(&data, "HIDDEN"), None);
+    assert!(held(&data).contains(&"open words".to_owned()), "{:#?}", held(&data));
+    fs.deny(AGENT, false);
+    index();
+    assert_eq!(in_bytes(&data, "HIDDEN"), None);
+    assert!(held(&data).contains(&"open again".to_owned()), "{:#?}", held(&data));
 }
