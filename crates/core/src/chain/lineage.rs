@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::resolve::SLACK;
 use crate::ids::{Instance, RecordId, SessionId};
 use crate::time::Timestamp;
 use crate::transcript::record::CompactBoundary;
@@ -63,6 +64,26 @@ impl Lineage {
             custom_title: None,
         }
     }
+
+    /// When it began, without the history that was copied into it.
+    pub fn start(&self) -> Option<Timestamp> {
+        self.own_started_at.or(self.started_at).or(self.spans.first().map(|span| span.0))
+    }
+
+    /// Its latest activity, and the end of its oldest span where there are several: that only moves where more are merged.
+    pub fn activity(&self) -> Activity {
+        let oldest = self.spans.first().filter(|_| self.spans.len() > 1).map(|span| span.1);
+        Activity { last: self.spans.iter().map(|span| span.1).max().or(self.start()), oldest }
+    }
+}
+
+/// As much of a session's activity as it takes to tell whether there is more, and since when (see [`Lineage::activity`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Activity {
+    /// The latest.
+    pub last: Option<Timestamp>,
+    /// The end of the oldest of several spans.
+    pub oldest: Option<Timestamp>,
 }
 
 /// How many boundary ids are kept per session.
@@ -142,4 +163,11 @@ pub struct Marker {
     pub cwd: Arc<str>,
     /// `compactedAt`.
     pub compacted_at: Timestamp,
+}
+
+impl Marker {
+    /// Whether a session that was active last at `last` may be the one that the compaction ended.
+    pub fn may_end(&self, last: Timestamp) -> bool {
+        last <= self.compacted_at + SLACK
+    }
 }

@@ -126,8 +126,7 @@ impl<'a> std::ops::Index<usize> for Nodes<'a> {
 }
 
 fn node<'a>(id: &'a SessionId, seen: bool, lineage: Option<&'a Lineage>) -> Node<'a> {
-    let start = lineage.and_then(|l| l.own_started_at.or(l.started_at).or(l.spans.first().map(|s| s.0)));
-    let last = lineage.and_then(|l| l.spans.iter().map(|s| s.1).max()).or(start);
+    let (start, last) = (lineage.and_then(Lineage::start), lineage.and_then(|l| l.activity().last));
     Node { id, lineage, seen, start, last, processes: Vec::new(), foreign: Vec::new(), forked_from: None }
 }
 

@@ -5,8 +5,9 @@ use std::collections::{HashMap, HashSet};
 use super::copies::DisjointSets;
 use super::lineage::Lineage;
 use super::markers::folder;
-use super::resolve::{Facts, ManualLink};
+use super::resolve::{Facts, ManualLink, SLACK};
 use crate::ids::{RecordId, SessionId, stable_hash};
+use crate::time::Timestamp;
 
 /// Groups of sessions. What is known of one group says nothing of the chains of another.
 ///
@@ -19,6 +20,11 @@ pub struct Ties {
     sets: DisjointSets,
     /// For each session another one of its group: around in a ring.
     next: Vec<usize>,
+    /// Those of a group that transcripts name together, or that have records in common: to whom it may matter when the others
+    /// were active.
+    kin: DisjointSets,
+    /// For each of these sets, by its lowest member, the latest beginning in it and how many it has.
+    begun: Vec<(Option<Timestamp>, usize)>,
     /// For each record that begins a file or a segment one session that has it.
     records: HashMap<RecordId, usize>,
     terminals: HashMap<u64, usize>,
@@ -41,6 +47,8 @@ impl Default for Ties {
             sessions: Vec::new(),
             sets: DisjointSets::new(0),
             next: Vec::new(),
+            kin: DisjointSets::new(0),
+            begun: Vec::new(),
             records: HashMap::new(),
             terminals: HashMap::new(),
             folders: HashMap::new(),
@@ -56,12 +64,14 @@ impl Ties {
             lineage.process_sessions.iter().chain(&lineage.foreign_sessions).chain(&lineage.forked_from);
         for id in named {
             let other = self.number(id);
-            self.tie(number, other);
+            self.tie_kin(number, other);
         }
         for record in lineage.first_record.iter().chain(&lineage.boundaries) {
             let other = *self.records.entry(*record).or_insert(number);
-            self.tie(number, other);
+            self.tie_kin(number, other);
         }
+        let begun = &mut self.begun[self.kin.lowest(number)].0;
+        *begun = (*begun).max(lineage.start());
         for cwd in &lineage.cwds {
             let place = self.folders.entry(stable_hash(folder(cwd).as_bytes())).or_default();
             match place.sessions.first().copied().filter(|_| place.marked) {
@@ -133,6 +143,14 @@ impl Ties {
         Some(found)
     }
 
+    /// Whether it may tell where another session comes from that this one was active, where `last` is the latest activity that
+    /// was known before. Nobody began so late that it would, as a rule: who goes on is active now.
+    pub fn may_precede(&mut self, session: &SessionId, last: Option<Timestamp>) -> bool {
+        let number = self.number(session);
+        let (begun, count) = self.begun[self.kin.lowest(number)];
+        count > 1 && begun.is_some_and(|begun| last.is_none_or(|last| last <= begun + SLACK))
+    }
+
     /// How many sessions and names are known.
     pub fn len(&self) -> usize {
         self.sessions.len()
@@ -151,7 +169,20 @@ impl Ties {
         self.numbers.insert(session.clone(), number);
         self.sessions.push(session.clone());
         self.next.push(number);
+        self.kin.add();
+        self.begun.push((None, 1));
         number
+    }
+
+    /// Makes one group of two, and one of those of whom it matters when they were active.
+    fn tie_kin(&mut self, a: usize, b: usize) {
+        self.tie(a, b);
+        let (a, b) = (self.kin.lowest(a), self.kin.lowest(b));
+        if a != b {
+            let ((begun, count), (other_begun, other_count)) = (self.begun[a], self.begun[b]);
+            self.kin.join(a, b);
+            self.begun[a.min(b)] = (begun.max(other_begun), count + other_count);
+        }
     }
 
     /// Makes one group of two.

@@ -104,6 +104,7 @@ impl Engine {
             }
             file
         });
+        let before = file.main().map(|fold| fold.lineage().activity());
         let mut effects = Vec::new();
         self.work.reads += 1;
         let fs = Arc::clone(&self.world.fs);
@@ -119,7 +120,7 @@ impl Engine {
                 }
                 self.problems_dirty |= self.problems.can_be_read(&path.to_string_lossy());
                 if new || count.bytes > 0 || count.restarted {
-                    self.after_read(path, new || count.restarted);
+                    self.after_read(path, new || count.restarted, before);
                 }
             }
             Err(TailError::Gone) => self.forget_file(path),
@@ -128,7 +129,7 @@ impl Engine {
                     self.files.remove(path);
                 } else {
                     // What was read before the error counts, or what it voided does not any more.
-                    self.after_read(path, true);
+                    self.after_read(path, true, None);
                 }
                 self.problems.note_tail(path, &error);
                 self.problems_dirty = true;
@@ -204,6 +205,6 @@ impl Engine {
             return;
         }
         self.files.insert(path.as_path().into(), file);
-        self.after_read(&path, true);
+        self.after_read(&path, true, None);
     }
 }

@@ -3,8 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use watchbill_core::chain::lineage::BOUNDARY_LIMIT;
-use watchbill_core::chain::link::LinkConfidence;
+use watchbill_core::chain::lineage::{Activity, BOUNDARY_LIMIT};
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
 
@@ -15,7 +14,9 @@ use crate::transcripts::Fold;
 impl Engine {
     /// Takes in what a read has changed in the fold of `path`, which is a `fresh` one when the file was read
     /// from its beginning.
-    pub(super) fn after_read(&mut self, path: &Path, fresh: bool) {
+    ///
+    /// `before` is what was known of its activity.
+    pub(super) fn after_read(&mut self, path: &Path, fresh: bool, before: Option<Activity>) {
         self.problems_dirty = true;
         self.keeping.file(path);
         let Some(file) = self.files.get(path) else { return };
@@ -24,14 +25,7 @@ impl Engine {
                 let id = fold.lineage().session.clone();
                 self.sessions.entry(id.clone()).or_default().add_main(path.into());
                 self.after_main_changed(&id, fresh);
-                // Whether a superseded session comes back, and whether a guess still holds, depends on activity.
-                let depends = self.chains.of(&id).is_some_and(|chain| {
-                    chain.superseded.contains_key(&id)
-                        || chain.links.iter().any(|link| {
-                            link.confidence == LinkConfidence::Suggested && (link.from == id || link.to == id)
-                        })
-                });
-                if depends {
+                if self.depends_on_activity(&id, before) {
                     self.tying.due.insert(id.clone());
                 }
                 self.dirty.insert(id);

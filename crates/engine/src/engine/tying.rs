@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use watchbill_core::chain::chains::Chains;
-use watchbill_core::chain::lineage::{HookMove, Lineage, Marker};
-use watchbill_core::chain::link::{Link, LinkReason};
+use watchbill_core::chain::lineage::{Activity, HookMove, Lineage, Marker};
+use watchbill_core::chain::link::{Link, LinkConfidence, LinkReason};
 use watchbill_core::chain::resolve::{Facts, ManualLink, resolve_for};
 use watchbill_core::chain::ties::Ties;
 use watchbill_core::evidence::registry::Liveness;
@@ -153,6 +153,35 @@ impl Engine {
         self.work.chains += 1;
         self.take_part(&group, part);
         true
+    }
+
+    /// Whether the chains may be others since more is known of when the session was active, which was `before`: whether a
+    /// superseded one comes back, whether a guess still holds, in which one the work goes on; and what comes late may show
+    /// that another one, which began after it, comes from it.
+    pub(super) fn depends_on_activity(&mut self, id: &SessionId, before: Option<Activity>) -> bool {
+        let Some(chain) = self.chains.of(id).filter(|_| !self.chains_dirty) else { return false };
+        let is_guessed = |link: &Link| {
+            link.confidence == LinkConfidence::Suggested && (link.from == *id || link.to == *id)
+        };
+        if chain.head != *id || chain.links.iter().any(is_guessed) {
+            return true;
+        }
+        let Some((before, now)) = before.zip(self.fold(id).map(|fold| fold.lineage().activity())) else {
+            return false;
+        };
+        if before == now {
+            return false;
+        }
+        let ended = |last| self.tying.markers.iter().any(|marker| marker.may_end(last));
+        if now.last.is_some_and(ended) && !self.lives(id) {
+            return true;
+        }
+        if self.tying.ties.is_none() {
+            self.note_all_ties();
+        }
+        let are_merged = before.oldest.is_some_and(|oldest| now.oldest != Some(oldest));
+        let last = before.last.filter(|_| !are_merged);
+        self.tying.ties.as_mut().is_some_and(|ties| ties.may_precede(id, last))
     }
 
     /// Other processes than before run these sessions, or elsewhere. Where there are markers, the terminal that a session has

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod bad_input;
+mod chains;
 mod clock;
 mod counting_fs;
 mod first_rows;
