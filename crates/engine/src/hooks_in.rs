@@ -102,7 +102,7 @@ impl HooksIn {
         change.lives |= self.moves.take(origin, payload);
         if is_newest && let Some(instance) = &origin.agent {
             change.watch = told.heard_from(instance, origin, payload, replayed, processes);
-            change.lives = change.watch.is_some();
+            change.lives |= change.watch.is_some();
             let of_pid = self.by_pid.entry(instance.pid).or_default();
             if !of_pid.contains(&payload.session) {
                 of_pid.push(payload.session.clone());

@@ -62,7 +62,12 @@ impl Engine {
 
     /// A process may have ended: one that hooks came from, or a child that was taken for a running tool.
     pub(super) fn recheck_heard(&mut self, pid: Option<u32>) {
-        self.dirty.extend(self.hooks.recheck(pid, &*self.world.processes));
+        let heard = self.hooks.recheck(pid, &*self.world.processes);
+        // Whoever took over from a session that nobody runs any more supersedes it.
+        if !heard.is_empty() {
+            self.processes_differ(&heard);
+        }
+        self.dirty.extend(heard);
         self.dirty.extend(self.children.concerned(pid));
     }
 

@@ -239,3 +239,29 @@ fn edge_35_a_session_that_is_taken_up_again_is_not_ended_by_what_its_old_process
     desk.at(60.0).run(8).hook(8, A, json!({"hook_event_name": "SessionStart", "source": "resume"}));
     assert_eq!((desk.row(A).state.as_str(), desk.row(A).pid), ("waiting_for_input", Some(8)));
 }
+
+#[test]
+fn who_went_on_supersedes_the_session_whose_process_ends() {
+    // Hooks alone tell of the process.
+    let mut desk = Desk::live();
+    desk.run(7).say(A, prompt("go"));
+    desk.hook(7, A, json!({"hook_event_name": "UserPromptSubmit", "prompt": "go"}));
+    let mut cleared = json!({"type": "user", "message": {"role": "user", "content": "<command-name>/clear</command-name>"}});
+    cleared["session_id"] = A.into();
+    desk.at(60.0).say(B, cleared);
+    assert_eq!(desk.row(A).superseded_by, None, "a process is on it");
+    desk.at(70.0).kill(7);
+    assert_eq!(desk.row(A).superseded_by.as_deref(), Some(B));
+}
+
+#[test]
+fn a_compaction_that_is_heard_of_late_ties_the_sessions_all_the_same() {
+    let mut desk = Desk::live();
+    desk.run(7).say(A, prompt("go"));
+    desk.hook(7, A, json!({"hook_event_name": "UserPromptSubmit", "prompt": "go"}));
+    let late = desk.at(10.0).hook_message(7, A, json!({"hook_event_name": "PreCompact", "trigger": "auto"}));
+    desk.at(11.0).hook(7, B, json!({"hook_event_name": "SessionStart", "source": "compact"}));
+    desk.say(B, prompt("on"));
+    desk.step(Input::Hooks(vec![late]));
+    assert_eq!(desk.row(B).work_chain_id, desk.row(A).work_chain_id);
+}
