@@ -79,8 +79,10 @@ pub fn lag(
     let mut lag = Lag { exclude_changed: is_due(store, history)?, ..Lag::default() };
     let mut found = scan(fs, roots).found;
     found.retain(|found| found.kind.is_transcript() && !forgotten.has(found));
-    let is_known = |found: &Found| known.contains_key(&*found.path.to_string_lossy());
-    let few = found.iter().filter(|found| !is_known(found)).count() <= FEW;
+    // Nothing is stored either of what was written anew and has held no record since.
+    let is_begun =
+        |found: &Found| known.get(&*found.path.to_string_lossy()).is_some_and(|(_, read)| *read > 0);
+    let few = found.iter().filter(|found| !is_begun(found)).count() <= FEW;
     for found in &found {
         let path = found.path.to_string_lossy();
         if history.exclude.leaves_out(&path) {
@@ -98,7 +100,7 @@ pub fn lag(
             Owner::Session(session) => !forgotten.contains(&session),
             Owner::Unknown => true,
         };
-        if size != found.stat.len && few && !is_known(found) && !is_storable() {
+        if size != found.stat.len && few && !is_begun(found) && !is_storable() {
             // Nobody will read it.
         } else if size != found.stat.len {
             lag.files += 1;
@@ -115,7 +117,7 @@ const HEAD: usize = 64 << 10;
 /// Of more files than these it is taken for granted that each has something: to look into those of a first index takes long.
 pub(crate) const FEW: usize = 64;
 
-/// Whose a transcript is that the store does not know.
+/// Whose a transcript is of which nothing is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Owner {
     /// Nobody's: it cannot be read, holds no record, or none that names a session. The store will never know it.

@@ -190,8 +190,16 @@ impl<'w> Awaited<'w> {
         // Few are looked at each time.
         let again = quiet || before <= FEW;
         outstanding.retain_mut(|file| keep(file.fate(fs, forgotten, again)));
-        if outstanding.len() <= FEW {
-            outstanding.retain_mut(|file| keep(file.look_into(fs, forgotten)));
+        // Of many some each time, as soon as nothing else happens: none of them may ever be stored.
+        if quiet || outstanding.len() <= FEW {
+            let mut few = FEW;
+            outstanding.retain_mut(|file| {
+                if few == 0 || !file.is_to_be_looked_into() {
+                    return true;
+                }
+                few -= 1;
+                keep(file.look_into(fs, forgotten))
+            });
         }
         let less = outstanding.len() < before;
         self.outstanding = Some(outstanding);

@@ -66,7 +66,7 @@ impl Outstanding {
         if self.session.as_ref().is_some_and(|session| forgotten.contains(session)) {
             return Fate::Forgotten;
         }
-        if self.is_just_as_stored() {
+        if self.found.stat.len == 0 || self.is_just_as_stored() {
             return Fate::Stored;
         }
         if again || self.is_stored_beyond() {
@@ -76,25 +76,31 @@ impl Outstanding {
             };
             if stat.id != self.found.stat.id || stat.len < self.found.stat.len {
                 self.found.stat = stat;
+                self.looked_into = None;
             }
         }
-        if self.is_just_as_stored() || self.is_stored_beyond() && self.is_what_was_stored(fs) {
+        if self.found.stat.len == 0
+            || self.is_just_as_stored()
+            || self.is_stored_beyond() && self.is_what_was_stored(fs)
+        {
             Fate::Stored
         } else {
             Fate::Outstanding
         }
     }
 
+    /// Whether to look into it would tell anything.
+    pub fn is_to_be_looked_into(&self) -> bool {
+        self.looked_into != Some(self.stored.is_some())
+    }
+
     /// Looks into it, once, for something that can be stored.
     pub fn look_into(&mut self, fs: &dyn Fs, forgotten: &ForgottenSessions) -> Fate {
-        let is_known = self.stored.is_some();
-        if self.looked_into.replace(is_known) == Some(is_known) {
+        if !self.is_to_be_looked_into() {
             return Fate::Outstanding;
         }
-        if is_known {
-            let opens = fs.open(&self.found.path).is_ok();
-            return if opens { Fate::Outstanding } else { Fate::Unreadable };
-        }
+        self.looked_into = Some(self.stored.is_some());
+        // Also where the store knows it: what holds no record any more is known to the store as something that was never read.
         match owner(fs, &self.found) {
             Owner::Nobody => Fate::Unreadable,
             Owner::Session(session) if forgotten.contains(&session) => Fate::Forgotten,

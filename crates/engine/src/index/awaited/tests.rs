@@ -228,6 +228,37 @@ fn what_another_process_never_stores_is_waited_for_no_longer_and_named() {
     assert_eq!(wait().unwrap(), None, "nobody writes any more");
 }
 
+#[test]
+fn what_holds_no_record_any_more_is_waited_for_no_longer() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = settings(folder.path());
+    ["a", "b"].iter().for_each(|session| says(&settings, session, "stored"));
+    let mut writer = sleeper(&settings);
+    std::fs::write(transcript(&settings, "a"), "").unwrap();
+    std::fs::write(transcript(&settings, "b"), "{\"type\":").unwrap();
+    let wait = || wait_at_most(Duration::ZERO, &settings, &real_world(), None, &mut |_| true);
+    let before = wait().unwrap().map(|report| (report.skipped, report.problems));
+    assert_eq!(before, Some((1, 1)), "the other one has not noticed it");
+    ["a", "b"].iter().for_each(|session| stores(&mut writer, &settings, session));
+    let after = wait().unwrap().map(|report| (report.skipped, report.problems));
+    assert_eq!(after, Some((1, 1)), "it has");
+    let lag = stored::lag(&writer, &*real_world().fs, &settings.roots, &settings.history).unwrap();
+    assert_eq!(lag, stored::Lag::default());
+    says(&settings, "a", "something");
+    assert!(wait().is_err(), "that can be stored");
+}
+
+#[test]
+fn many_that_hold_no_record_are_not_waited_for_either() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = settings(folder.path());
+    let _writer = sleeper(&settings);
+    let many = FEW + 6;
+    (0..many).for_each(|n| std::fs::write(transcript(&settings, &format!("a{n}")), "nothing\n").unwrap());
+    let report = wait_at_most(Duration::ZERO, &settings, &real_world(), None, &mut |_| true);
+    assert_eq!(report.unwrap().map(|report| report.problems), Some(many as u64));
+}
+
 /// The disk as it was listed before the last line came.
 struct Earlier(Arc<dyn Fs>);
 
