@@ -1,5 +1,6 @@
 //! `why`: the verdict and every witness.
 
+use unicode_width::UnicodeWidthStr;
 use watchbill_protocol::why::Why;
 
 use super::{age_at, local_moment, short, state_words};
@@ -7,16 +8,15 @@ use crate::paint::{Paint, Tone, one_line, wrap};
 
 /// The answer to "why", winner first, `width` columns wide.
 pub fn render(why: &Why, now: &str, width: usize, paint: Paint) -> String {
-    let mut out = format!(
-        "{}  {} since {}{}\n",
-        short(&why.session_id),
-        paint.tone(Tone::Bold, state_words(&why.state, why.state_kind.as_deref())),
-        local_moment(&why.state_since),
-        match age_at(now, &why.state_since) {
-            age if age.is_empty() => age,
-            age => format!(" ({age})"),
-        },
-    );
+    let (session, state) = (short(&why.session_id), state_words(&why.state, why.state_kind.as_deref()));
+    let age = match age_at(now, &why.state_since) {
+        age if age.is_empty() => age,
+        age => format!(" ({age})"),
+    };
+    let since = format!("since {}{age}", local_moment(&why.state_since));
+    let fits = format!("{session}  {state} {since}").width() <= width;
+    let apart = if fits { " " } else { "\n  " };
+    let mut out = format!("{session}  {}{apart}{since}\n", paint.tone(Tone::Bold, state));
     let reason = &why.state_reason;
     let because =
         format!("because {}: {} ({})", source(&reason.source), one_line(&reason.detail), reason.confidence);

@@ -109,6 +109,9 @@ fn a_person_reads_times_of_their_own_zone_and_a_program_those_of_utc() {
         let widest = text.lines().map(unicode_width::UnicodeWidthStr::width).max();
         assert!(!text.contains("T15:") && !text.contains('Z') && widest <= Some(60), "{text}");
     }
+    let narrow = run(watchbill(home.path()).args(["--demo", "why", ASKS]).env("COLUMNS", "40")).out;
+    let widest = narrow.lines().map(unicode_width::UnicodeWidthStr::width).max();
+    assert!(narrow.contains("\n  since 2026-11-20 15:30:18") && widest <= Some(40), "{narrow}");
     for words in [["why", ASKS, "--json"], ["chain", CHAINED, "--json"]] {
         assert!(said(&words).contains("\"2026-11-20T15:30:"), "{words:?}");
     }
