@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::Result;
 use tokio::sync::watch;
-use zbus::object_server::SignalEmitter;
+use zbus::object_server::{ResponseDispatchNotifier, SignalEmitter};
 use zbus::zvariant::OwnedValue;
 use zbus::{Connection, connection, interface};
 
-use crate::Desktop;
+use crate::{Desktop, until};
 
 const PATH: &str = "/org/freedesktop/Notifications";
 
@@ -41,6 +41,8 @@ struct Screen {
     standing: Vec<Notification>,
     /// How many there were, replacements included.
     shown: usize,
+    /// Those whose numbers are still on their way to the program, which would not know what is clicked.
+    answering: Vec<u32>,
     /// It takes calls and answers none.
     hangs: bool,
 }
@@ -66,7 +68,7 @@ impl Server {
         actions: Vec<String>,
         hints: HashMap<String, OwnedValue>,
         _expires: i32,
-    ) -> u32 {
+    ) -> ResponseDispatchNotifier<u32> {
         let hangs = lock(&self.screen).hangs;
         if hangs {
             std::future::pending::<()>().await;
@@ -93,7 +95,17 @@ impl Server {
             Some(place) => screen.standing[place] = notification,
             None => screen.standing.push(notification),
         }
-        id
+        screen.answering.push(id);
+        let (answer, sent) = ResponseDispatchNotifier::new(id);
+        let screen = Arc::clone(&self.screen);
+        tokio::spawn(async move {
+            sent.await;
+            let answering = &mut lock(&screen).answering;
+            if let Some(place) = answering.iter().position(|other| *other == id) {
+                answering.swap_remove(place);
+            }
+        });
+        answer
     }
 
     async fn close_notification(&self, id: u32, #[zbus(signal_emitter)] emitter: SignalEmitter<'_>) {
@@ -178,6 +190,11 @@ impl NotificationServer {
     /// # Errors
     /// When the bus has gone.
     pub async fn choose(&self, id: u32, action: &str) -> Result<()> {
+        // Nobody is so quick as to click what its program has not been told the number of.
+        until("the program to be answered", 60, async || {
+            (!lock(&self.screen).answering.contains(&id)).then_some(())
+        })
+        .await?;
         let emitter = SignalEmitter::new(&self.connection, PATH)?;
         Server::action_invoked(&emitter, id, action).await?;
         lock(&self.screen).standing.retain(|standing| standing.id != id);
