@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::Result;
+use tokio::runtime::Handle;
 use tokio::sync::watch;
 use zbus::object_server::{ResponseDispatchNotifier, SignalEmitter};
 use zbus::zvariant::OwnedValue;
@@ -53,6 +54,8 @@ struct Server {
     screen: Shared,
     held: watch::Receiver<bool>,
     abilities: &'static [&'static str],
+    /// The bus calls from a thread of its own.
+    runtime: Handle,
 }
 
 #[interface(name = "org.freedesktop.Notifications")]
@@ -98,7 +101,7 @@ impl Server {
         screen.answering.push(id);
         let (answer, sent) = ResponseDispatchNotifier::new(id);
         let screen = Arc::clone(&self.screen);
-        tokio::spawn(async move {
+        self.runtime.spawn(async move {
             sent.await;
             let answering = &mut lock(&screen).answering;
             if let Some(place) = answering.iter().position(|other| *other == id) {
@@ -156,7 +159,7 @@ impl NotificationServer {
     async fn with_abilities(desktop: &Desktop, abilities: &'static [&'static str]) -> Result<Self> {
         let screen = Shared::default();
         let (hold, held) = watch::channel(false);
-        let server = Server { screen: Arc::clone(&screen), held, abilities };
+        let server = Server { screen: Arc::clone(&screen), held, abilities, runtime: Handle::current() };
         let connection = connection::Builder::address(desktop.bus()?)?
             .serve_at(PATH, server)?
             .name("org.freedesktop.Notifications")?
