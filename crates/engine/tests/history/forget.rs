@@ -77,17 +77,25 @@ fn found(folder: &Path, word: &str) -> Vec<PathBuf> {
     all
 }
 
-#[test]
-fn of_a_forgotten_session_only_its_id_stays_also_while_a_receiver_listens() {
-    let folder = tempfile::tempdir().unwrap();
+/// Each with the word that its transcript holds.
+const TWO: [(&str, &str); 2] = [(GONE, "goneword"), (STAYS, "staysword")];
+
+/// A store with two sessions in it, and where it lies.
+fn two_stored(folder: &tempfile::TempDir) -> (Settings, std::path::PathBuf) {
     let root = folder.path().canonicalize().unwrap();
     let mut settings = Settings::for_roots(vec![root.join("claude")]);
     let data = root.join("data");
     settings.data_dir = Some(data.clone());
-    let sessions = [(GONE, "goneword"), (STAYS, "staysword")];
-    sessions.iter().for_each(|(session, word)| write(&root, session, word));
+    TWO.iter().for_each(|(session, word)| write(&root, session, word));
     run(&settings, &real_world(), Options::default(), &mut |_| true).unwrap();
-    sessions.iter().for_each(|(session, word)| fill(&data, session, word));
+    (settings, data)
+}
+
+#[test]
+fn of_a_forgotten_session_only_its_id_stays_also_while_a_receiver_listens() {
+    let folder = tempfile::tempdir().unwrap();
+    let (settings, data) = two_stored(&folder);
+    TWO.iter().for_each(|(session, word)| fill(&data, session, word));
     let marker = |session: &str, word: &str| {
         let marker = Marker {
             session: SessionId::new(session),
@@ -136,13 +144,7 @@ fn of_a_forgotten_session_only_its_id_stays_also_while_a_receiver_listens() {
 #[test]
 fn what_was_forgotten_stays_so_when_the_list_of_it_cannot_be_read() {
     let folder = tempfile::tempdir().unwrap();
-    let root = folder.path().canonicalize().unwrap();
-    let mut settings = Settings::for_roots(vec![root.join("claude")]);
-    let data = root.join("data");
-    settings.data_dir = Some(data.clone());
-    let sessions = [(GONE, "goneword"), (STAYS, "staysword")];
-    sessions.iter().for_each(|(session, word)| write(&root, session, word));
-    run(&settings, &real_world(), Options::default(), &mut |_| true).unwrap();
+    let (settings, data) = two_stored(&folder);
     forget(&settings, &ForgetWhat::Session(GONE.to_owned()), false, NOW, &mut |_| ()).unwrap();
     // The letters of the id alone, which SQLite does not look at: everything else is whole.
     let database = data.join("watchbill.db");
@@ -161,7 +163,8 @@ fn what_was_forgotten_stays_so_when_the_list_of_it_cannot_be_read() {
     });
     let more =
         r#"{"type":"custom-title","customTitle":"goneword again","sessionId":"GONE"}"#.replace("GONE", GONE);
-    let path = root.join("claude/projects/goneword").join(format!("{GONE}.jsonl"));
+    let path =
+        folder.path().canonicalize().unwrap().join("claude/projects/goneword").join(format!("{GONE}.jsonl"));
     let text = std::fs::read_to_string(&path).unwrap();
     std::fs::write(&path, format!("{text}{more}\n")).unwrap();
     let shown = || engine.roster(true).unwrap().sessions;
