@@ -10,6 +10,8 @@ use std::borrow::Cow;
 
 use memchr::memchr;
 
+use crate::block::Block;
+
 /// One value, not yet decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Raw<'a> {
@@ -247,41 +249,49 @@ impl<'a> Cursor<'a> {
 /// Index of the quote that ends a string whose first byte is at `start`.
 #[inline]
 fn closing_quote(bytes: &[u8], start: usize) -> Option<usize> {
-    let mut quote = start + find_quote(bytes.get(start..)?)?;
-    loop {
-        // A quote is escaped by an odd number of backslashes before it. Each run of backslashes
-        // ends at one quote, so that looking back stays linear.
-        let run = bytes[start..quote].iter().rev().take_while(|b| **b == b'\\').count();
+    let mut at = start;
+    // Most strings are keys, ids and words; payloads are taken in larger blocks.
+    while at < start + NEAR
+        && let Some(block) = Block::<1>::at(bytes, at)
+    {
+        if let found @ Some(_) = closing(bytes, start, at, block.equal(b'"')) {
+            return found;
+        }
+        at += Block::<1>::LEN;
+    }
+    while let Some(block) = Block::<4>::at(bytes, at) {
+        if let found @ Some(_) = closing(bytes, start, at, block.equal(b'"')) {
+            return found;
+        }
+        at += Block::<4>::LEN;
+    }
+    while at < bytes.len() {
+        let found = closing(bytes, start, at, Block::<4>::rest(bytes, at, b' ').equal(b'"'));
+        if found.is_some() {
+            return found;
+        }
+        at += Block::<4>::LEN;
+    }
+    None
+}
+
+/// The first of these quotes, as bits from the byte at `at` on, that ends a string. A quote is escaped by an odd number
+/// of backslashes before it. Each run of backslashes ends at one quote, so that looking back stays linear.
+#[inline]
+fn closing(bytes: &[u8], start: usize, at: usize, mut quotes: u64) -> Option<usize> {
+    while quotes != 0 {
+        let quote = at + quotes.trailing_zeros() as usize;
+        let run = bytes[start..quote].iter().rev().take_while(|byte| **byte == b'\\').count();
         if run % 2 == 0 {
             return Some(quote);
         }
-        quote += 1 + memchr(b'"', &bytes[quote + 1..])?;
+        quotes &= quotes - 1;
     }
+    None
 }
 
-/// The first quote. Most strings are keys, ids and words, for which a call of `memchr` costs more
-/// than the search; the first bytes are looked at here, eight at a time.
-#[inline]
-fn find_quote(bytes: &[u8]) -> Option<usize> {
-    const ONES: u64 = u64::from_ne_bytes([1; 8]);
-    const HIGHS: u64 = u64::from_ne_bytes([0x80; 8]);
-    let mut at = 0;
-    while at < NEAR
-        && let Some(word) = bytes.get(at..at + 8).and_then(|b| b.try_into().ok())
-    {
-        // The lowest byte that is zero after the exclusive or is the first quote.
-        let differs = u64::from_le_bytes(word) ^ (ONES * b'"' as u64);
-        let zeros = differs.wrapping_sub(ONES) & !differs & HIGHS;
-        if zeros != 0 {
-            return Some(at + (zeros.trailing_zeros() / 8) as usize);
-        }
-        at += 8;
-    }
-    Some(at + memchr(b'"', &bytes[at..])?)
-}
-
-/// Bytes that [`find_quote`] looks at by itself.
-const NEAR: usize = 40;
+/// So far a string is looked through in small blocks.
+const NEAR: usize = 48;
 
 /// Decodes what stands between quotes, cut at `limit` bytes and at a character.
 ///

@@ -1,6 +1,10 @@
 //! The parts of a text that its plain words don't show: pieces of camelCase names, and the signs of scripts that
 //! write no spaces, one by one, so that a word in the middle of a run is found as a phrase of its signs.
 
+use std::ops::Range;
+
+use watchbill_core::block::Block;
+
 /// Longer names are taken for keys and encoded bytes, which nobody looks for by their pieces.
 const LONGEST_NAME: usize = 64;
 
@@ -12,66 +16,125 @@ pub fn of(text: &str) -> Option<String> {
 }
 
 /// Appends the parts of a text, each after a space. Every byte of every stored text goes through here once, so that
-/// it looks for the two things that matter, a capital and a byte beyond ASCII, and skips the rest many bytes at once.
+/// it looks for the two things that matter, seams and characters that may be unspaced, in many bytes at once.
 pub fn add(text: &str, parts: &mut String) {
     let bytes = text.as_bytes();
+    let (mut at, mut before) = (0, Kinds::default());
     // What is before `done` has its parts.
-    let (mut at, mut done) = (0, 0);
-    while let Some(found) = next_telling(bytes, at) {
-        at = found;
-        if bytes[at] < 0x80 {
-            if is_seam(bytes, at) {
-                let (start, end) = (run_start(bytes, at, done), run_end(bytes, at));
-                if end - start <= LONGEST_NAME {
-                    add_pieces(&text[start..end], parts);
-                }
-                (at, done) = (end, end);
+    let mut done = 0;
+    while at < bytes.len() {
+        let block = Block::<4>::at(bytes, at).unwrap_or_else(|| Block::rest(bytes, at, b' '));
+        let kinds = Kinds::of(&block);
+        let seams = kinds.seams(before, bytes.get(at + Block::<4>::LEN).is_some_and(u8::is_ascii_lowercase));
+        let mut telling = seams | kinds.long;
+        while telling != 0 {
+            let bit = telling.trailing_zeros();
+            telling &= telling - 1;
+            let found = at + bit as usize;
+            if found < done {
+                continue;
+            }
+            done = if kinds.long >> bit & 1 > 0 {
+                add_signs(text, found, done, parts)
+            } else if let Some((before, behind)) = kinds.run_within(bit) {
+                let start = (found - before).max(done);
+                // What is behind the run is another name.
+                let inner = seams >> bit & ((1 << behind) - 1);
+                add_name(text, start..found + behind, found, inner, parts)
             } else {
-                at += 1;
-            }
-            continue;
+                add_long_name(text, found, done, parts)
+            };
         }
-        let Some(c) = text[at..].chars().next() else { return };
-        let end = at + c.len_utf8();
-        if is_unspaced(c) {
-            // Letters that touch the sign are part of the same word.
-            let start = run_start(bytes, at, done);
-            if start < at {
-                add_one(&text[start..at], parts);
-            }
-            add_one(&text[at..end], parts);
-            done = run_end(bytes, end);
-            if end < done && !(done - end <= LONGEST_NAME && add_pieces(&text[end..done], parts)) {
-                add_one(&text[end..done], parts);
-            }
-            at = done;
-        } else {
-            at = end;
-        }
+        (at, before) = (at + Block::<4>::LEN, kinds);
     }
 }
 
-/// The next capital or byte beyond ASCII.
-fn next_telling(bytes: &[u8], from: usize) -> Option<usize> {
-    let (words, rest) = bytes.get(from..)?.as_chunks::<8>();
-    for (n, word) in words.iter().enumerate() {
-        let telling = telling(u64::from_le_bytes(*word));
-        if telling != 0 {
-            return Some(from + n * 8 + telling.trailing_zeros() as usize / 8);
-        }
-    }
-    let tells = |byte: &u8| byte.is_ascii_uppercase() | (*byte >= 0x80);
-    rest.iter().position(tells).map(|found| from + words.len() * 8 + found)
+/// What the bytes of a block are.
+#[derive(Debug, Clone, Copy, Default)]
+struct Kinds {
+    small: u64,
+    capital: u64,
+    digit: u64,
+    /// Where a character of three or four bytes begins: no others are unspaced.
+    long: u64,
 }
 
-/// Looks at eight bytes at once: the highest bit of each one that tells is set, and no other bit.
-fn telling(word: u64) -> u64 {
-    let all = |byte: u8| u64::from_ne_bytes([byte; 8]);
-    let low = word & all(0x7f);
-    // No sum goes beyond its byte, and its highest bit says that the sign is not before A, or is behind Z.
-    let from_a = low + all(0x80 - b'A');
-    let behind_z = low + all(0x80 - b'Z' - 1);
-    (word | (from_a & !behind_z)) & all(0x80)
+impl Kinds {
+    #[inline]
+    fn of(block: &Block<4>) -> Self {
+        Self {
+            small: block.within(b'a', b'z'),
+            capital: block.within(b'A', b'Z'),
+            digit: block.within(b'0', b'9'),
+            long: block.within(0xe0, 0xff),
+        }
+    }
+
+    /// How many letters and digits stand before a byte, and how many from there on; none where they may go on beyond the
+    /// block.
+    #[inline]
+    fn run_within(self, bit: u32) -> Option<(usize, usize)> {
+        let other = !(self.small | self.capital | self.digit);
+        let (before, behind) = (other & ((1 << bit) - 1), other >> bit);
+        let nearest = before.checked_ilog2()?;
+        (behind != 0).then(|| ((bit - 1 - nearest) as usize, behind.trailing_zeros() as usize))
+    }
+
+    /// Where names fall apart, as [`is_seam`] says it of one byte. `before` are the kinds of the block before, and
+    /// `small_behind` is whether a small letter follows.
+    #[inline]
+    fn seams(self, before: Self, small_behind: bool) -> u64 {
+        let behind = |kind: u64, before: u64| kind << 1 | before >> 63;
+        let in_a_run = behind(self.capital, before.capital) | behind(self.digit, before.digit);
+        let before_small = self.small >> 1 | u64::from(small_behind) << 63;
+        self.capital & (behind(self.small, before.small) | in_a_run & before_small)
+    }
+}
+
+/// Adds the pieces of the name at `run`, of which the seams are known: bits from the byte at `first` on. Gives back where
+/// it ends.
+fn add_name(text: &str, run: Range<usize>, first: usize, mut seams: u64, parts: &mut String) -> usize {
+    let mut start = run.start;
+    while seams != 0 {
+        let seam = first + seams.trailing_zeros() as usize;
+        add_one(&text[start..seam], parts);
+        (start, seams) = (seam, seams & (seams - 1));
+    }
+    add_one(&text[start..run.end], parts);
+    run.end
+}
+
+/// The same of a name that goes over the border of a block.
+fn add_long_name(text: &str, seam: usize, floor: usize, parts: &mut String) -> usize {
+    let bytes = text.as_bytes();
+    let (start, end) = (run_start(bytes, seam, floor), run_end(bytes, seam));
+    if end - start <= LONGEST_NAME {
+        let seams =
+            (seam..end).filter(|at| is_seam(bytes, *at)).fold(0, |seams, at| seams | 1 << (at - seam));
+        add_name(text, start..end, seam, seams, parts);
+    }
+    end
+}
+
+/// Adds an unspaced sign and what touches it, if one begins at `at`; gives back where it ends.
+fn add_signs(text: &str, at: usize, floor: usize, parts: &mut String) -> usize {
+    let bytes = text.as_bytes();
+    let Some(c) = text[at..].chars().next() else { return bytes.len() };
+    let end = at + c.len_utf8();
+    if !is_unspaced(c) {
+        return end;
+    }
+    // Letters that touch the sign are part of the same word.
+    let start = run_start(bytes, at, floor);
+    if start < at {
+        add_one(&text[start..at], parts);
+    }
+    add_one(&text[at..end], parts);
+    let run = run_end(bytes, end);
+    if end < run && !(run - end <= LONGEST_NAME && add_pieces(&text[end..run], parts)) {
+        add_one(&text[end..run], parts);
+    }
+    run
 }
 
 /// Where the run of letters and digits begins that reaches up to `at`, not before `floor`.
@@ -92,6 +155,7 @@ fn add_one(part: &str, parts: &mut String) {
 
 /// Where a name falls apart: before a capital that follows a small letter (`parseLine`), or that begins a word
 /// after capitals or digits (`HTTPServer`, `utf8Text`).
+#[inline]
 fn is_seam(bytes: &[u8], at: usize) -> bool {
     let Some(before) = at.checked_sub(1).and_then(|before| bytes.get(before)) else { return false };
     let before_small = || bytes.get(at + 1).is_some_and(u8::is_ascii_lowercase);
@@ -140,6 +204,8 @@ pub(crate) fn is_unspaced(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -153,17 +219,39 @@ mod tests {
     }
 
     #[test]
-    fn eight_bytes_at_once_tell_what_each_of_them_tells() {
-        let all: Vec<u8> = (0..=255).chain((0..=255).rev()).collect();
-        for from in 0..all.len() {
-            let one_by_one = (from..all.len()).find(|at| all[*at].is_ascii_uppercase() || all[*at] >= 0x80);
-            assert_eq!(next_telling(&all, from), one_by_one, "from {from}");
-            // Whatever stands beside it, and at each place of eight.
-            let mut word = [all[from]; 8];
-            word[from % 8] = b'a';
-            let tells = |byte: u8| byte.is_ascii_uppercase() || byte >= 0x80;
-            let expected: [u8; 8] = word.map(|byte| if tells(byte) { 0x80 } else { 0 });
-            assert_eq!(telling(u64::from_le_bytes(word)).to_le_bytes(), expected);
+    fn names_are_taken_apart_wherever_they_stand_in_a_block() {
+        for before in 0..140 {
+            let pad = " ".repeat(before);
+            assert_eq!(
+                of(&format!("{pad}parseHTTPLine2Go a")).as_deref(),
+                Some(" parse HTTP Line2 Go"),
+                "{before}"
+            );
+            assert_eq!(of(&format!("{pad}日本parseLine→")).as_deref(), Some(" 日 本 parse Line"), "{before}");
+            assert_eq!(of(&format!("{pad}aB{}", "c".repeat(63))), None, "a key, not a name: {before}");
+        }
+    }
+
+    /// The parts of a text, looked for sign by sign.
+    fn slowly(text: &str) -> String {
+        let (bytes, mut parts) = (text.as_bytes(), String::new());
+        let mut done = 0;
+        for (at, c) in text.char_indices() {
+            if at >= done && is_unspaced(c) {
+                done = add_signs(text, at, done, &mut parts);
+            } else if at >= done && is_seam(bytes, at) {
+                done = add_long_name(text, at, done, &mut parts);
+            }
+        }
+        parts
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_found_in_blocks_is_what_is_found_sign_by_sign(text in "([a-c]|[A-C]|[0-2]| |_|é|→|本|ア|😀|[a-zA-Z]{3,70}){0,90}") {
+            let mut parts = String::new();
+            add(&text, &mut parts);
+            prop_assert_eq!(parts, slowly(&text));
         }
     }
 

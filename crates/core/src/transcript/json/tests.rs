@@ -54,13 +54,33 @@ fn nonsense_is_refused() {
 
 #[test]
 fn a_quote_is_found_at_every_distance() {
-    for len in 0..100 {
-        for pad in ["", "tail \" of \\\" more bytes that fill words and vectors alike, and then some"] {
-            let text = format!("{}\"{pad}", "\u{a2}x".repeat(len / 3) + &"!".repeat(len % 3));
-            let want = text.find('"');
-            assert_eq!(find_quote(text.as_bytes()), want, "{text}");
+    // Byte by byte: a backslash takes the sign behind it along.
+    let slowly = |bytes: &[u8], start: usize| {
+        let mut at = start;
+        loop {
+            match *bytes.get(at)? {
+                b'"' => return Some(at),
+                b'\\' => at += 2,
+                _ => at += 1,
+            }
         }
-        assert_eq!(find_quote("#".repeat(len).as_bytes()), None);
+    };
+    for len in 0..200 {
+        for inside in ["", "\\\"", "\\\\", "\\\\\\\"", "\\n", "\"\"", "\\"] {
+            for pad in
+                ["", "\"", "tail \" of \\\" more bytes that fill words and vectors alike, and then some"]
+            {
+                let text = format!("ab\"{}{inside}\"{pad}", "\u{a2}x".repeat(len / 3) + &"!".repeat(len % 3));
+                for start in [0, 1, 3] {
+                    assert_eq!(
+                        closing_quote(text.as_bytes(), start),
+                        slowly(text.as_bytes(), start),
+                        "{text}"
+                    );
+                }
+            }
+        }
+        assert_eq!(closing_quote("#".repeat(len).as_bytes(), 0), None);
     }
 }
 

@@ -1,0 +1,111 @@
+//! Some sixteens of bytes at once: which of them are of a kind, as the bits of a number.
+//!
+//! Texts and transcripts are looked through for a few signs among very many others. One by one each byte is a branch that
+//! a processor guesses, and guesses wrongly wherever the answer is worth something.
+
+use wide::u8x16;
+
+/// So many bytes are looked at by one instruction.
+const LANE: usize = 16;
+
+/// `LANES` times sixteen bytes, at most four times.
+#[derive(Debug, Clone, Copy)]
+pub struct Block<const LANES: usize>([u8x16; LANES]);
+
+impl<const LANES: usize> Block<LANES> {
+    /// How many bytes it holds.
+    pub const LEN: usize = LANES * LANE;
+
+    /// The bytes from a place on; none where the text ends sooner.
+    #[inline]
+    pub fn at(bytes: &[u8], at: usize) -> Option<Self> {
+        let (lanes, _) = bytes.get(at..at.checked_add(Self::LEN)?)?.as_chunks::<LANE>();
+        Some(Self(lanes.first_chunk::<LANES>()?.map(u8x16::from)))
+    }
+
+    /// What is left of a text from a place on, filled up with `fill`.
+    pub fn rest(bytes: &[u8], at: usize, fill: u8) -> Self {
+        let rest = bytes.get(at..).unwrap_or_default();
+        let mut lanes = [[fill; LANE]; LANES];
+        for (room, byte) in lanes.as_flattened_mut().iter_mut().zip(rest) {
+            *room = *byte;
+        }
+        Self(lanes.map(u8x16::from))
+    }
+
+    /// The bytes that are this one.
+    #[inline]
+    pub fn equal(&self, byte: u8) -> u64 {
+        let wanted = u8x16::splat(byte);
+        self.bits(|lane| lane.simd_eq(wanted))
+    }
+
+    /// The bytes from `first` to `last`.
+    #[inline]
+    pub fn within(&self, first: u8, last: u8) -> u64 {
+        let (from, count) = (u8x16::splat(first), u8x16::splat(last - first));
+        self.bits(|lane| {
+            let above = lane - from;
+            above.min(count).simd_eq(above)
+        })
+    }
+
+    /// Bit n says what was told of byte n.
+    #[inline]
+    fn bits(&self, tell: impl Fn(u8x16) -> u8x16) -> u64 {
+        let told = |lane: u8x16| u64::from(tell(lane).to_bitmask());
+        self.0.iter().rev().fold(0, |bits, lane| bits << LANE | told(*lane))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Bit by bit.
+    fn slowly(bytes: &[u8], tell: impl Fn(u8) -> bool) -> u64 {
+        bytes.iter().enumerate().fold(0, |bits, (n, byte)| bits | u64::from(tell(*byte)) << n)
+    }
+
+    #[test]
+    fn every_byte_is_told_from_every_other() {
+        for byte in 0..=255 {
+            for other in 0..=255 {
+                let block = Block::<1>::rest(&[other], 0, byte);
+                assert_eq!(block.equal(byte), if other == byte { 0xffff } else { 0xfffe });
+                let within = (b'a'..=b'z').contains(&other);
+                assert_eq!(block.within(b'a', b'z') & 1, u64::from(within), "{other}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_block_that_would_reach_beyond_the_end_is_none() {
+        assert!(Block::<4>::at(&[b' '; 64], 0).is_some());
+        assert!(Block::<4>::at(&[b' '; 64], 1).is_none());
+        assert!(Block::<1>::at(&[b' '; 64], 48).is_some());
+        assert!(Block::<1>::at(&[b' '; 64], usize::MAX).is_none());
+    }
+
+    proptest! {
+        #[test]
+        fn each_bit_stands_for_its_byte(
+            bytes in prop::collection::vec(any::<u8>(), 0..150), at in 0usize..160, first: u8, more: u8
+        ) {
+            let last = first.saturating_add(more);
+            let rest = bytes.get(at..).unwrap_or_default();
+            let mut filled = rest.to_vec();
+            filled.resize(64.max(rest.len()), b'!');
+            let four = Block::<4>::rest(&bytes, at, b'!');
+            prop_assert_eq!(four.within(first, last), slowly(&filled[..64], |byte| (first..=last).contains(&byte)));
+            prop_assert_eq!(four.equal(first), slowly(&filled[..64], |byte| byte == first));
+            let one = Block::<1>::at(&bytes, at);
+            prop_assert_eq!(one.is_some(), rest.len() >= 16);
+            if let Some(one) = one {
+                prop_assert_eq!(one.within(first, last), slowly(&rest[..16], |byte| (first..=last).contains(&byte)));
+            }
+        }
+    }
+}
