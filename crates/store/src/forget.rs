@@ -113,6 +113,7 @@ impl Store {
         for file in &gone.archived {
             self.remove_archived_file(file)?;
         }
+        self.check_keys()?;
         let mut step = self.step()?;
         let all = gone.sessions.len();
         for (n, sessions) in gone.sessions.chunks(AT_ONCE).enumerate() {

@@ -87,6 +87,7 @@ impl Store {
         for file in &gone.archived {
             self.remove_archived_file(file)?;
         }
+        self.check_keys()?;
         let mut step = self.step()?;
         for session in &due.sessions {
             step.remove_session(session)?;

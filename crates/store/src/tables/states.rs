@@ -122,6 +122,7 @@ impl Step<'_> {
     /// # Errors
     /// When the database cannot be written.
     pub fn remove_state(&mut self, path: &str) -> Result<(), StoreError> {
+        self.run("DELETE FROM state_pieces WHERE state = (SELECT id FROM states WHERE path = ?1)", [path])?;
         self.run("DELETE FROM states WHERE path = ?1", [path])?;
         Ok(())
     }

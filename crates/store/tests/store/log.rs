@@ -1,5 +1,10 @@
 //! The write-ahead log: copied beside the writer, and by the commits themselves where nobody else does.
 
+use watchbill_core::history::rows::Activity;
+use watchbill_core::ids::SessionId;
+use watchbill_core::time::Timestamp;
+use watchbill_store::forget::Forget;
+use watchbill_store::search::Query;
 use watchbill_store::{DATABASE, Mode, Origin, Store};
 
 use crate::rig::{Rig, prompt, session};
@@ -100,6 +105,58 @@ fn the_first_texts_go_past_the_log() {
     store.begin_many().unwrap();
     one_text(&mut store, 1);
     assert!(beside(&rig, "-wal") && !beside(&rig, ".suspect"));
+}
+
+#[test]
+fn what_goes_past_the_log_belongs_together_and_goes_together() {
+    let rig = Rig::new();
+    let mut store = rig.open();
+    store.begin_many().unwrap();
+    let mut files = Vec::new();
+    for (name, path) in [("a", "/a.jsonl"), ("b", "/b.jsonl"), ("c", "/c.jsonl")] {
+        let mut step = store.step().unwrap();
+        let (key, file) = session(&mut step, name);
+        step.add_text(file, key, &prompt(0, &format!("said {name}"))).unwrap();
+        let call = Activity { id: "toolu_1".into(), ..Activity::default() };
+        step.merge_activity(key, Some(file), &call).unwrap();
+        step.put_state(path, name, b"head", Some(b"piece"), true).unwrap();
+        step.commit().unwrap();
+        files.push(file);
+    }
+    assert!(!beside(&rig, "-wal"), "it does go past the log");
+    // A file that is gone, and a session that somebody wants forgotten meanwhile.
+    let mut step = store.step().unwrap();
+    step.remove_file(files[0]).unwrap();
+    step.remove_state("/a.jsonl").unwrap();
+    step.commit().unwrap();
+    let what = Forget::Session(SessionId::new("b"));
+    store.forget(&what, Timestamp::from_millis(1), &mut |_| {}).unwrap();
+    store.end_many().unwrap();
+    let found = store.search(&Query::new("said", 10)).unwrap().hits;
+    assert_eq!(found.into_iter().map(|hit| hit.session_id).collect::<Vec<_>>(), ["c"]);
+    assert!(store.index_is_sound().unwrap());
+    let sql = rusqlite::Connection::open(rig.folder.path().join(DATABASE)).unwrap();
+    let count = |of: &str| {
+        sql.query_row(&format!("SELECT count(*) FROM {of}"), [], |row| row.get::<_, i64>(0)).unwrap()
+    };
+    assert_eq!(count("pragma_foreign_key_check"), 0, "nothing belongs to what is gone");
+    for table in ["files", "texts", "activities", "states", "state_pieces"] {
+        assert_eq!(count(table), 1, "{table}");
+    }
+}
+
+#[test]
+fn once_the_log_is_back_nothing_is_stored_of_a_file_that_is_gone() {
+    let rig = Rig::new();
+    let mut store = rig.open();
+    store.begin_many().unwrap();
+    one_text(&mut store, 0);
+    store.end_many().unwrap();
+    let mut step = store.step().unwrap();
+    let (key, file) = session(&mut step, "a");
+    step.remove_file(file).unwrap();
+    let refused = step.add_text(file, key, &prompt(9, "too late"));
+    assert!(refused.is_err(), "{refused:?}");
 }
 
 #[test]
