@@ -310,20 +310,32 @@ pub(crate) fn unescape(raw: &str, limit: usize) -> Cow<'_, str> {
 /// Decodes onto the end of `out`, at most `room` bytes; gives back how many bytes of `raw` were left out.
 pub(super) fn unescape_onto(out: &mut String, raw: &str, room: usize) -> usize {
     let limit = out.len().saturating_add(room);
-    let mut rest = raw;
-    while let Some(backslash) = memchr(b'\\', rest.as_bytes()) {
-        if backslash > limit - out.len() {
-            break;
+    let bytes = raw.as_bytes();
+    // What is before `done` was decoded.
+    let (mut at, mut done) = (0, 0);
+    'blocks: while at < bytes.len() && at.saturating_sub(done) <= limit - out.len() {
+        let block = Block::<4>::at(bytes, at).unwrap_or_else(|| Block::rest(bytes, at, b' '));
+        let mut backslashes = block.equal(b'\\');
+        while backslashes != 0 {
+            let backslash = at + backslashes.trailing_zeros() as usize;
+            backslashes &= backslashes - 1;
+            if backslash < done {
+                continue;
+            }
+            if backslash - done > limit - out.len() {
+                break 'blocks;
+            }
+            out.push_str(&raw[done..backslash]);
+            let (decoded, used) = escape(&raw[backslash + 1..]);
+            if decoded.len_utf8() > limit - out.len() {
+                return raw.len() - backslash;
+            }
+            out.push(decoded);
+            done = backslash + 1 + used;
         }
-        out.push_str(&rest[..backslash]);
-        rest = &rest[backslash..];
-        let (decoded, used) = escape(&rest[1..]);
-        if decoded.len_utf8() > limit - out.len() {
-            return rest.len();
-        }
-        out.push(decoded);
-        rest = &rest[1 + used..];
+        at += Block::<4>::LEN;
     }
+    let rest = &raw[done..];
     let fits = rest.floor_char_boundary(limit - out.len());
     out.push_str(&rest[..fits]);
     rest.len() - fits

@@ -1,5 +1,7 @@
 //! Values and objects read without a tree.
 
+use proptest::prelude::*;
+
 use super::*;
 
 #[test]
@@ -25,6 +27,37 @@ fn a_cut_never_splits_a_character_and_never_exceeds_the_limit() {
         let cut = unescape(raw, limit);
         assert!(cut.len() <= limit, "{limit}");
         assert!("äöü\n😀😀 the end".starts_with(cut.as_ref()), "{limit}: {cut}");
+    }
+}
+
+/// Character by character.
+fn unescape_slowly(raw: &str, room: usize) -> (String, usize) {
+    let (mut out, mut at) = (String::new(), 0);
+    while let Some(first) = raw[at..].chars().next() {
+        let (c, used) = match first {
+            '\\' => escape(&raw[at + 1..]),
+            plain => (plain, plain.len_utf8() - 1),
+        };
+        if out.len() + c.len_utf8() > room {
+            break;
+        }
+        out.push(c);
+        at += 1 + used;
+    }
+    (out, raw.len() - at)
+}
+
+proptest! {
+    #[test]
+    fn escapes_are_decoded_wherever_they_stand(
+        raw in r#"([a-z]{0,70}|é|😀|\\n|\\"|\\\\|\\u00e9|\\ud83d\\ude00|\\ud83d|\\u12){0,40}"#,
+        room in prop_oneof![0usize..600, Just(usize::MAX)],
+        there in "[a-c]{0,3}",
+    ) {
+        let mut out = there.clone();
+        let left = unescape_onto(&mut out, &raw, room);
+        let (text, expected) = unescape_slowly(&raw, room);
+        prop_assert_eq!((out, left), (there + &text, expected));
     }
 }
 
