@@ -87,3 +87,27 @@ fn the_packages_of_the_window_are_locked_exactly() {
         .collect();
     no_complaints(complaints);
 }
+
+/// Not every run builds the fuzz targets: nobody else would notice before somebody fuzzes.
+#[test]
+fn the_fuzz_targets_are_locked_with_what_our_crates_need() {
+    let lock = text("fuzz/Cargo.lock".as_ref()).expect("fuzz/Cargo.lock is text");
+    let (mut found, mut complaints) = (0, Vec::new());
+    for package in metadata().ours() {
+        let head = format!("[[package]]\nname = \"{}\"\n", package.name);
+        let Some((_, locked)) = lock.split_once(&head) else { continue };
+        let locked = locked.split("[[package]]").next().unwrap_or_default();
+        found += 1;
+        for needed in package.dependencies.iter().filter(|needed| !needed.is_for_tests()) {
+            // Where two versions are locked the name is followed by one of them.
+            if !["\"", " "].iter().any(|end| locked.contains(&format!(" \"{}{end}", needed.name))) {
+                complaints.push(format!(
+                    "fuzz/Cargo.lock does not know that {} needs {}: run `cargo metadata` in fuzz",
+                    package.name, needed.name
+                ));
+            }
+        }
+    }
+    assert!(found >= 2, "fuzz/Cargo.lock was not understood: {found} of our crates");
+    no_complaints(complaints);
+}
