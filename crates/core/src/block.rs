@@ -19,6 +19,7 @@ impl<const LANES: usize> Block<LANES> {
     /// The bytes from a place on; none where the text ends sooner.
     #[inline]
     pub fn at(bytes: &[u8], at: usize) -> Option<Self> {
+        const { assert!(LANES <= 4, "there are no more bits") };
         let (lanes, _) = bytes.get(at..at.checked_add(Self::LEN)?)?.as_chunks::<LANE>();
         Some(Self(lanes.first_chunk::<LANES>()?.map(u8x16::from)))
     }

@@ -61,7 +61,7 @@ impl Store {
     /// steps as it takes, and pieces of the index are left as they are, or merged many at once, instead of again and
     /// again, which saves a fifth of the work. Meanwhile the newest texts are not found. To be ended by
     /// [`end_many`](Self::end_many); a start after an unclean exit ends it too. Into an empty store they go without
-    /// the log, so that others who read have to wait for the end of a step.
+    /// the log, so that others who read have to wait for the end of a step, and it is not looked up whether what a row names is there.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -94,6 +94,8 @@ impl Store {
     /// # Errors
     /// When the database cannot be written.
     pub fn end_many(&mut self) -> Result<(), StoreError> {
+        // Whatever comes of the rest.
+        self.check_keys()?;
         self.care.set(Care::Untidy(0));
         // What is behind is indexed before the memory for it is given back.
         self.step()?.commit()?;

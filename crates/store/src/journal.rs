@@ -4,7 +4,7 @@
 //! nearly all of them new pages, of which a rollback journal has to hold nothing: they go straight into the database.
 //! That is a tenth of its work. A kill leaves whole steps all the same. The disk is waited for only once, at the end;
 //! that a lost power supply may leave anything until then is what a note about damage is for, which counts after the next
-//! boot.
+//! boot. Nor is looked up, until then, whether what each row names is there.
 
 use crate::damage::Suspicion;
 use crate::{Store, StoreError, schema};
@@ -33,13 +33,13 @@ impl Store {
         self.unlogged.set(true);
         self.asked(|sql| {
             sql.pragma_update(None, "synchronous", "OFF")?;
-            // Every row names a file and a session whose numbers were given out a moment ago. To look both up again for
-            // each is a fiftieth of the work.
+            // What a row names was given its number a moment ago. To look it up again for each is a fiftieth of the work.
+            // A file or a state that is removed takes its rows along by itself.
             sql.pragma_update(None, "foreign_keys", false)
         })
     }
 
-    /// Before anything is removed: what belongs to it is to go with it, as is usual.
+    /// Keys are looked up again, and what belongs to a row goes with it: before sessions are removed, and in the end.
     pub(crate) fn check_keys(&self) -> Result<(), StoreError> {
         self.asked(|sql| sql.pragma_update(None, "foreign_keys", true))
     }

@@ -136,6 +136,26 @@ mod tests {
     }
 
     #[test]
+    fn a_file_that_is_removed_takes_along_what_was_read_from_it_without_being_told_by_keys() {
+        let mut sql = empty();
+        migrate(&mut sql, 0).unwrap();
+        let naming = |parent: &str| -> Vec<String> {
+            let mut statement = sql
+                .prepare(
+                    "SELECT m.name FROM sqlite_schema m, pragma_foreign_key_list(m.name) k
+                     WHERE m.type = 'table' AND k.\"table\" = ?1 ORDER BY m.name",
+                )
+                .unwrap();
+            statement.query_map([parent], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+        };
+        let mut read = crate::tables::READ_FROM_FILES.to_vec();
+        read.sort_unstable();
+        assert_eq!(naming("files"), read);
+        // `Step::remove_state` names it.
+        assert_eq!(naming("states"), ["state_pieces"]);
+    }
+
+    #[test]
     fn an_older_database_grows_by_what_is_missing_and_keeps_its_rows() {
         let next: &[&str] = &["ALTER TABLE chains ADD COLUMN colour TEXT;"];
         let versions = [VERSIONS, &[next]].concat();

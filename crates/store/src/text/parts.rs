@@ -26,14 +26,14 @@ pub fn add(text: &str, parts: &mut String) {
         let block = Block::<4>::at(bytes, at).unwrap_or_else(|| Block::rest(bytes, at, b' '));
         let kinds = Kinds::of(&block);
         let seams = kinds.seams(before, bytes.get(at + Block::<4>::LEN).is_some_and(u8::is_ascii_lowercase));
-        let mut telling = seams | kinds.long;
+        let open = |done: usize| match done.saturating_sub(at) {
+            all if all >= Block::<4>::LEN => 0,
+            some => u64::MAX << some,
+        };
+        let mut telling = (seams | kinds.long) & open(done);
         while telling != 0 {
             let bit = telling.trailing_zeros();
-            telling &= telling - 1;
             let found = at + bit as usize;
-            if found < done {
-                continue;
-            }
             done = if kinds.long >> bit & 1 > 0 {
                 add_signs(text, found, done, parts)
             } else if let Some((before, behind)) = kinds.run_within(bit) {
@@ -44,6 +44,7 @@ pub fn add(text: &str, parts: &mut String) {
             } else {
                 add_long_name(text, found, done, parts)
             };
+            telling &= open(done);
         }
         (at, before) = (at + Block::<4>::LEN, kinds);
     }

@@ -5,6 +5,7 @@ use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
 use watchbill_store::forget::Forget;
 use watchbill_store::search::Query;
+use watchbill_store::tables::folders::WorkedIn;
 use watchbill_store::{DATABASE, Mode, Origin, Store};
 
 use crate::rig::{Rig, prompt, session};
@@ -141,6 +142,35 @@ fn what_goes_past_the_log_belongs_together_and_goes_together() {
     };
     assert_eq!(count("pragma_foreign_key_check"), 0, "nothing belongs to what is gone");
     for table in ["files", "texts", "activities", "states", "state_pieces"] {
+        assert_eq!(count(table), 1, "{table}");
+    }
+}
+
+#[test]
+fn what_is_left_out_while_texts_go_past_the_log_goes_whole() {
+    let rig = Rig::new();
+    let mut store = rig.open();
+    store.begin_many().unwrap();
+    for (name, path) in [("a", "/a.jsonl"), ("b", "/b.jsonl")] {
+        let mut step = store.step().unwrap();
+        let (key, file) = session(&mut step, name);
+        step.add_text(file, key, &prompt(0, "said")).unwrap();
+        step.merge_activity(key, Some(file), &Activity { id: "toolu_1".into(), ..Activity::default() })
+            .unwrap();
+        step.put_state(path, name, b"head", Some(b"piece"), true).unwrap();
+        step.commit().unwrap();
+    }
+    assert!(!beside(&rig, "-wal"), "it does go past the log");
+    let mut worked = WorkedIn::default();
+    worked.sessions.insert("a".into());
+    store.leave_out(&["**/x".into()], worked, &|_| false, &|_, _| Ok(None), &|_| String::new()).unwrap();
+    store.end_many().unwrap();
+    let sql = rusqlite::Connection::open(rig.folder.path().join(DATABASE)).unwrap();
+    let count = |of: &str| {
+        sql.query_row(&format!("SELECT count(*) FROM {of}"), [], |row| row.get::<_, i64>(0)).unwrap()
+    };
+    assert_eq!(count("pragma_foreign_key_check"), 0, "nothing belongs to what is gone");
+    for table in ["sessions", "files", "texts", "activities", "states", "state_pieces"] {
         assert_eq!(count(table), 1, "{table}");
     }
 }
