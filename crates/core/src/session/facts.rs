@@ -100,6 +100,14 @@ fn squeezed(text: &str) -> String {
     let mut chars = 0;
     for word in text.split_whitespace() {
         let gap = (!line.is_empty()).then_some(' ');
+        // Most words fit and have nothing in them to leave out.
+        let length = word.len() + usize::from(gap.is_some());
+        if chars + length < LINE_LIMIT && word.bytes().all(|byte| byte.is_ascii_graphic()) {
+            line.extend(gap);
+            line.push_str(word);
+            chars += length;
+            continue;
+        }
         // Control characters of a terminal have no business in a row.
         for c in gap.into_iter().chain(word.chars().filter(|c| !c.is_control())) {
             if chars == LINE_LIMIT - 1 {
@@ -124,6 +132,8 @@ pub fn first_line(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -138,6 +148,31 @@ mod tests {
         assert_eq!((between.chars().count(), between.ends_with("a…")), (LINE_LIMIT, true));
         assert_eq!(first_line("\n\n## Done\nmore"), "Done");
         assert_eq!(first_line("---\n"), "");
+    }
+
+    /// Character by character.
+    fn squeezed_slowly(text: &str) -> String {
+        let mut words = text.split_whitespace();
+        let first = words.next().unwrap_or_default().to_owned();
+        // A gap stands before each word behind what is there already.
+        let visible = |word: &str| word.chars().filter(|c| !c.is_control()).collect::<String>();
+        let line = words.fold(visible(&first), |line, word| {
+            let gap = if line.is_empty() { "" } else { " " };
+            line + gap + &visible(word)
+        });
+        match line.char_indices().nth(LINE_LIMIT - 1) {
+            Some((end, _)) => format!("{}…", &line[..end]),
+            None => line,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whole_words_and_single_characters_give_the_same_line(
+            text in "([a-zA-Z#.]{1,12}|[a-z]{60,90}|é|\u{1b}|\u{7f}|😀| |\n|\t){0,60}"
+        ) {
+            prop_assert_eq!(squeezed(&text), squeezed_slowly(&text));
+        }
     }
 
     #[test]

@@ -237,6 +237,7 @@ fn stop_reason(word: &str) -> StopReason {
 fn usage(raw: Raw<'_>) -> Option<Usage> {
     let Raw::Nested(_) = raw else { return None };
     let mut usage = Usage::default();
+    let mut wanted = 4;
     raw.entries(|cursor, key| {
         let value = cursor.value()?;
         let slot = match key {
@@ -247,7 +248,9 @@ fn usage(raw: Raw<'_>) -> Option<Usage> {
             _ => return Some(()),
         };
         *slot = value.number().unwrap_or(0);
-        Some(())
+        wanted -= 1;
+        // What follows is longer than all of these: tiers, iterations, the same once more by kind.
+        (wanted > 0).then_some(())
     });
     Some(usage)
 }
