@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { assertStays, atEnd, openFirst, openUncounted, setSize, still, view } from "./timeline.js";
+import { assertStays, atEnd, clickAtRest, openFirst, openUncounted, setSize, still, view } from "./timeline.js";
 import { becomes, startBrowser } from "./window.js";
 
 let browser;
@@ -282,9 +282,9 @@ test("what was opened is open when one comes back to it", async () => {
       window.mockHost.grow(300);
     });
     await page.evaluate(`(${view})().scrollTop = 0`);
-    await page.locator("button.head:has-text('Subagent')").click();
+    await clickAtRest(page, page.locator("button.head:has-text('Subagent')"));
     await page.locator("button.head:has-text('3 entries')").waitFor();
-    await page.locator(".line:has-text('lychee')").click();
+    await clickAtRest(page, page.locator(".line:has-text('lychee')"));
     await page.locator("pre:has-text('2 dead links')").waitFor();
     await page.evaluate(`(${view})().scrollTop = (${view})().scrollHeight`);
     await page.locator("button.head:has-text('Subagent')").waitFor({ state: "detached" });

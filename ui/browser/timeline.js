@@ -25,6 +25,17 @@ export async function still(page) {
   }
 }
 
+/**
+ * Clicks on something in the timeline as a person does, when the view rests: a browser brings it into sight by itself before a
+ * click, and while a view moves farther than its height, nothing is drawn that could be clicked on.
+ */
+export async function clickAtRest(page, found) {
+  await still(page);
+  await found.scrollIntoViewIfNeeded();
+  await still(page);
+  await found.click();
+}
+
 /** The item 200 pixels below the upper edge, and where it begins. */
 export const place = `(() => { const box = (${view})().getBoundingClientRect(); const el = document.elementFromPoint(box.x + 200, box.y + 200)?.closest("[data-index]"); return [el?.dataset.index, el?.getBoundingClientRect().top - box.top] })()`;
 
