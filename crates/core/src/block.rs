@@ -19,7 +19,6 @@ impl<const LANES: usize> Block<LANES> {
     /// The bytes from a place on; none where the text ends sooner.
     #[inline]
     pub fn at(bytes: &[u8], at: usize) -> Option<Self> {
-        const { assert!(LANES <= 4, "there are no more bits") };
         let (lanes, _) = bytes.get(at..at.checked_add(Self::LEN)?)?.as_chunks::<LANE>();
         Some(Self(lanes.first_chunk::<LANES>()?.map(u8x16::from)))
     }
@@ -54,6 +53,7 @@ impl<const LANES: usize> Block<LANES> {
     /// Bit n says what was told of byte n.
     #[inline]
     fn bits(&self, tell: impl Fn(u8x16) -> u8x16) -> u64 {
+        const { assert!(LANES <= 4, "there are no more bits") };
         let told = |lane: u8x16| u64::from(tell(lane).to_bitmask());
         self.0.iter().rev().fold(0, |bits, lane| bits << LANE | told(*lane))
     }

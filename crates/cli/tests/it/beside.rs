@@ -1,7 +1,5 @@
 //! `index` beside another process that writes the store: it waits until that one has stored what there is.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 
 use crate::forget::{Home, STAYS, Writer};
@@ -68,8 +66,12 @@ fn what_is_forgotten_meanwhile_is_waited_for_no_longer() {
     let writer = Writer::elsewhere(&home);
     home.adds(STAYS, "unheardofword");
     let index = home.begins(&["index", "--json"]);
-    // It may look before or afterwards: what is asserted holds for both.
-    std::thread::sleep(Duration::from_millis(500));
+    // What is asserted holds however far it is; but to be told of it meanwhile it has to have begun.
+    #[cfg(target_os = "linux")]
+    crate::forget::until("it reads the store", || {
+        let open = std::fs::read_dir(format!("/proc/{}/fd", index.id())).into_iter().flatten().flatten();
+        open.filter_map(|file| file.path().read_link().ok()).any(|path| path.ends_with("watchbill.db"))
+    });
     assert_eq!(home.json(&["forget", "--yes", "--json", STAYS])["sessions"], json!([STAYS]));
     let said = Said::from(index.wait_with_output().unwrap());
     assert_eq!((said.code, said.err.as_str()), (0, ""));

@@ -6,7 +6,7 @@ use watchbill_core::time::Timestamp;
 use watchbill_store::forget::Forget;
 use watchbill_store::search::Query;
 use watchbill_store::tables::folders::WorkedIn;
-use watchbill_store::{DATABASE, Mode, Origin, Store};
+use watchbill_store::{DATABASE, FileKey, Mode, Origin, Store};
 
 use crate::rig::{Rig, prompt, session};
 
@@ -108,34 +108,27 @@ fn the_first_texts_go_past_the_log() {
     assert!(beside(&rig, "-wal") && !beside(&rig, ".suspect"));
 }
 
-#[test]
-fn what_goes_past_the_log_belongs_together_and_goes_together() {
-    let rig = Rig::new();
+/// Stores sessions past the log, each with a row of every kind that belongs to a file, a session or a state.
+fn past_the_log(rig: &Rig, names: &[&str]) -> (Store, Vec<FileKey>) {
     let mut store = rig.open();
     store.begin_many().unwrap();
     let mut files = Vec::new();
-    for (name, path) in [("a", "/a.jsonl"), ("b", "/b.jsonl"), ("c", "/c.jsonl")] {
+    for name in names {
         let mut step = store.step().unwrap();
         let (key, file) = session(&mut step, name);
         step.add_text(file, key, &prompt(0, &format!("said {name}"))).unwrap();
         let call = Activity { id: "toolu_1".into(), ..Activity::default() };
         step.merge_activity(key, Some(file), &call).unwrap();
-        step.put_state(path, name, b"head", Some(b"piece"), true).unwrap();
+        step.put_state(&format!("/{name}.jsonl"), name, b"head", Some(b"piece"), true).unwrap();
         step.commit().unwrap();
         files.push(file);
     }
-    assert!(!beside(&rig, "-wal"), "it does go past the log");
-    // A file that is gone, and a session that somebody wants forgotten meanwhile.
-    let mut step = store.step().unwrap();
-    step.remove_file(files[0]).unwrap();
-    step.remove_state("/a.jsonl").unwrap();
-    step.commit().unwrap();
-    let what = Forget::Session(SessionId::new("b"));
-    store.forget(&what, Timestamp::from_millis(1), &mut |_| {}).unwrap();
-    store.end_many().unwrap();
-    let found = store.search(&Query::new("said", 10)).unwrap().hits;
-    assert_eq!(found.into_iter().map(|hit| hit.session_id).collect::<Vec<_>>(), ["c"]);
-    assert!(store.index_is_sound().unwrap());
+    assert!(!beside(rig, "-wal"), "it does go past the log");
+    (store, files)
+}
+
+/// Of all that was stored so, one session is left, and nothing else.
+fn one_session_is_left(rig: &Rig) {
     let sql = rusqlite::Connection::open(rig.folder.path().join(DATABASE)).unwrap();
     let count = |of: &str| {
         sql.query_row(&format!("SELECT count(*) FROM {of}"), [], |row| row.get::<_, i64>(0)).unwrap()
@@ -147,32 +140,32 @@ fn what_goes_past_the_log_belongs_together_and_goes_together() {
 }
 
 #[test]
+fn what_goes_past_the_log_belongs_together_and_goes_together() {
+    let rig = Rig::new();
+    let (mut store, files) = past_the_log(&rig, &["a", "b", "c"]);
+    // A file that is gone, and a session that somebody wants forgotten meanwhile.
+    let mut step = store.step().unwrap();
+    step.remove_file(files[0]).unwrap();
+    step.remove_state("/a.jsonl").unwrap();
+    step.commit().unwrap();
+    let what = Forget::Session(SessionId::new("b"));
+    store.forget(&what, Timestamp::from_millis(1), &mut |_| {}).unwrap();
+    store.end_many().unwrap();
+    let found = store.search(&Query::new("said", 10)).unwrap().hits;
+    assert_eq!(found.into_iter().map(|hit| hit.session_id).collect::<Vec<_>>(), ["c"]);
+    assert!(store.index_is_sound().unwrap());
+    one_session_is_left(&rig);
+}
+
+#[test]
 fn what_is_left_out_while_texts_go_past_the_log_goes_whole() {
     let rig = Rig::new();
-    let mut store = rig.open();
-    store.begin_many().unwrap();
-    for (name, path) in [("a", "/a.jsonl"), ("b", "/b.jsonl")] {
-        let mut step = store.step().unwrap();
-        let (key, file) = session(&mut step, name);
-        step.add_text(file, key, &prompt(0, "said")).unwrap();
-        step.merge_activity(key, Some(file), &Activity { id: "toolu_1".into(), ..Activity::default() })
-            .unwrap();
-        step.put_state(path, name, b"head", Some(b"piece"), true).unwrap();
-        step.commit().unwrap();
-    }
-    assert!(!beside(&rig, "-wal"), "it does go past the log");
+    let (mut store, _) = past_the_log(&rig, &["a", "b"]);
     let mut worked = WorkedIn::default();
     worked.sessions.insert("a".into());
     store.leave_out(&["**/x".into()], worked, &|_| false, &|_, _| Ok(None), &|_| String::new()).unwrap();
     store.end_many().unwrap();
-    let sql = rusqlite::Connection::open(rig.folder.path().join(DATABASE)).unwrap();
-    let count = |of: &str| {
-        sql.query_row(&format!("SELECT count(*) FROM {of}"), [], |row| row.get::<_, i64>(0)).unwrap()
-    };
-    assert_eq!(count("pragma_foreign_key_check"), 0, "nothing belongs to what is gone");
-    for table in ["sessions", "files", "texts", "activities", "states", "state_pieces"] {
-        assert_eq!(count(table), 1, "{table}");
-    }
+    one_session_is_left(&rig);
 }
 
 #[test]
