@@ -32,6 +32,7 @@ const VERSIONS: &[&[&str]] = &[
     &[set_aside::V2],
     &[left_out::V3],
     &[folders::V4],
+    &[batches::V5, activities::V5],
 ];
 
 /// Views for people with `sqlite3` in hand. No part of a version: they are made anew whenever the version changes.
@@ -121,6 +122,8 @@ pub fn text() -> String {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a schema that cannot be made is a failure")]
 
+    use rusqlite::types::Value;
+
     use super::*;
 
     /// A database in memory, with what the schema's functions need.
@@ -179,6 +182,45 @@ mod tests {
         sql.execute_batch("INSERT INTO set_aside (session_id, snoozed_until) VALUES ('s', 5)").unwrap();
         let kept = "SELECT name FROM chains";
         assert_eq!(sql.query_row(kept, [], |row| row.get::<_, String>(0)).unwrap(), "Release");
+    }
+
+    #[test]
+    fn prompts_and_tool_calls_come_along_when_they_are_sorted_otherwise() {
+        let mut sql = empty();
+        sql.pragma_update(None, "foreign_keys", true).unwrap();
+        migrate_by(&VERSIONS[..4], &mut sql, 0).unwrap();
+        // Each column with a value of its own, so that none can take another's.
+        sql.execute_batch(
+            "INSERT INTO sessions (id, session_id) VALUES (1, 's');
+             INSERT INTO files (id, path, session) VALUES (7, 'a', 1);
+             INSERT INTO batches VALUES
+                (1, 'q', 7, 'human', 'why', 0, 10, 11, x'12', 'failed', 13, 'e', 14, 15, 'so', 1),
+                (1, 'p', NULL, NULL, NULL, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0);
+             INSERT INTO activities VALUES
+                (1, 'c', 7, 'q', 'sub', 'Bash', 'ls', '/a', '{}', 20, 21, 'ok', 22, 23, 24, 'none'),
+                (1, 'b', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);",
+        )
+        .unwrap();
+        let rows = |sql: &Connection, table: &str| -> Vec<(String, Vec<Value>)> {
+            let mut statement = sql.prepare(&format!("SELECT * FROM {table} ORDER BY 1, 2")).unwrap();
+            let names: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+            let rows = statement.query_map([], |row| {
+                names.iter().enumerate().map(|(at, _)| row.get(at)).collect::<rusqlite::Result<Vec<Value>>>()
+            });
+            rows.unwrap().map(|row| (names.join(" "), row.unwrap())).collect()
+        };
+        let before = ["batches", "activities"].map(|table| rows(&sql, table));
+        migrate(&mut sql, 4).unwrap();
+        assert_eq!((version(&sql).unwrap(), differs(&sql).unwrap()), (NEWEST, None));
+        assert_eq!(["batches", "activities"].map(|table| rows(&sql, table)), before);
+        for twice in [
+            "INSERT INTO batches (session, batch, private, plan) VALUES (1, 'p', 0, 0)",
+            "INSERT INTO activities (session, call) VALUES (1, 'b')",
+        ] {
+            assert!(sql.execute(twice, []).is_err(), "{twice}");
+        }
+        sql.execute("DELETE FROM files", []).unwrap();
+        assert_eq!(["batches", "activities"].map(|table| rows(&sql, table).len()), [1, 1], "keys are there");
     }
 
     #[test]

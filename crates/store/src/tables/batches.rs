@@ -33,6 +33,39 @@ CREATE INDEX batches_file ON batches (file);
 CREATE INDEX batches_open ON batches (session) WHERE status = 'active';
 ";
 
+/// As with [activities](super::activities::V5): by the ids of prompts, more than half of each page was left empty.
+pub(crate) const V5: &str = "
+-- The prompts once more, in the order in which they came.
+ALTER TABLE batches RENAME TO batches_by_prompt;
+DROP INDEX batches_started;
+DROP INDEX batches_file;
+DROP INDEX batches_open;
+CREATE TABLE batches (
+    session     INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    batch       TEXT NOT NULL,     -- the agent's prompt id, or the id of the prompt's record
+    file        INTEGER REFERENCES files (id) ON DELETE CASCADE,  -- none: known from hooks alone so far
+    origin      TEXT,              -- human, queued, task_notification, peer
+    prompt      TEXT,
+    private     INTEGER NOT NULL,  -- 1: all of the prompt was private
+    started_at  INTEGER,
+    byte        INTEGER,           -- where the prompt's record begins in the file
+    record      BLOB,              -- its id
+    status      TEXT,              -- active, completed, interrupted, failed
+    ended_at    INTEGER,           -- since when it has that status
+    error       TEXT,
+    active_at   INTEGER,           -- the newest thing that happened in it
+    response_at INTEGER,
+    response    TEXT,              -- the last words of the agent
+    plan        INTEGER NOT NULL,  -- 1: it wrote a plan
+    UNIQUE (session, batch)
+) STRICT;
+INSERT INTO batches SELECT * FROM batches_by_prompt ORDER BY session, started_at;
+DROP TABLE batches_by_prompt;
+CREATE INDEX batches_started ON batches (started_at);
+CREATE INDEX batches_file ON batches (file);
+CREATE INDEX batches_open ON batches (session) WHERE status = 'active';
+";
+
 /// A batch as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredBatch {
