@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use rusqlite::Connection;
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior};
 
 use crate::{StoreError, folder, schema};
 
@@ -83,19 +83,79 @@ fn this_boot() -> String {
 /// Reads all of a database whose damage was noted. Damage to the index alone is none here: it is made anew.
 pub(crate) fn look_through(path: &Path, sql: &Connection) -> Result<(), StoreError> {
     let said = |e: rusqlite::Error| StoreError::of(path, &e);
-    let mut check = sql.prepare("PRAGMA quick_check(100)").map_err(said)?;
-    let verdicts = check.query_map([], |row| row.get::<_, String>(0)).map_err(said)?;
-    for verdict in verdicts {
-        let detail = verdict.map_err(said)?;
-        if detail != "ok" && !detail.to_lowercase().contains("fts5") {
-            return Err(StoreError::Damaged { path: path.to_owned(), detail });
-        }
-    }
     if let Some(name) = schema::differs(sql).map_err(said)? {
         let detail = format!("{name} is not as this program made it");
         return Err(StoreError::Damaged { path: path.to_owned(), detail });
     }
+    let verdict = match check(sql).map_err(said) {
+        // A damaged full-text index can end the check: it asks for more memory than there is, or knows no version of its own.
+        Err(StoreError::Sql { detail, .. }) => {
+            tracing::warn!(path = %path.display(), detail, "the index is emptied, since nothing can be looked through with it");
+            empty_index(sql).and_then(|()| check(sql)).map_err(said)?
+        }
+        other => other?,
+    };
+    let verdict = match verdict {
+        Verdict::Indexes(detail) => {
+            tracing::warn!(path = %path.display(), detail, "the indexes of tables are made anew");
+            match sql.execute_batch("REINDEX") {
+                // Two rows by one name: then it is the table that is damaged.
+                Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
+                    Verdict::Damaged(detail)
+                }
+                other => other.and_then(|()| check(sql)).map_err(said)?,
+            }
+        }
+        other => other,
+    };
+    if let Verdict::Indexes(detail) | Verdict::Damaged(detail) = verdict {
+        return Err(StoreError::Damaged { path: path.to_owned(), detail });
+    }
     read_texts(sql).map_err(said)
+}
+
+/// What SQLite says of a database.
+enum Verdict {
+    Sound,
+    /// An index says otherwise than its table, which alone counts.
+    Indexes(String),
+    Damaged(String),
+}
+
+/// Compares pages, types and indexes. What is said of the full-text index is left to [`Store`](crate::Store).
+fn check(sql: &Connection) -> rusqlite::Result<Verdict> {
+    let mut check = sql.prepare("PRAGMA integrity_check(100)")?;
+    let found = check.query_map([], |row| row.get::<_, String>(0))?;
+    let mut verdict = Verdict::Sound;
+    for detail in found {
+        let detail = detail?;
+        if detail == "ok" || detail.to_lowercase().contains("fts5") {
+            continue;
+        }
+        // Such as: row 7 missing from index files_session.
+        if !detail.contains(" index ") {
+            return Ok(Verdict::Damaged(detail));
+        }
+        verdict = Verdict::Indexes(detail);
+    }
+    // The number of a row may be damaged too.
+    let orphan = "SELECT \"table\", parent FROM pragma_foreign_key_check LIMIT 1";
+    let orphan = sql.query_row(orphan, [], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    if let (Verdict::Sound, Some((table, parent))) = (&verdict, orphan) {
+        let (table, parent): (String, String) = (table, parent);
+        return Ok(Verdict::Damaged(format!("what a row of {table} belongs to is not in {parent}")));
+    }
+    Ok(verdict)
+}
+
+/// Takes everything out of the index, its options too. Without a version that it knows among these (4,
+/// `FTS5_CURRENT_VERSION` of SQLite 3.54) FTS5 does not even that.
+pub(crate) fn empty_index(sql: &Connection) -> rusqlite::Result<()> {
+    let emptied = Transaction::new_unchecked(sql, TransactionBehavior::Immediate)?;
+    emptied.execute("DELETE FROM texts_fts_config", [])?;
+    emptied.execute("INSERT INTO texts_fts_config (k, v) VALUES ('version', 4)", [])?;
+    emptied.execute("INSERT INTO texts_fts (texts_fts) VALUES ('delete-all')", [])?;
+    emptied.commit()
 }
 
 /// Reads every text of every table: the check looks at pages and types, not at letters.

@@ -4,6 +4,7 @@ use std::cell::Cell;
 
 use rusqlite::OptionalExtension;
 
+use crate::damage::empty_index;
 use crate::{Step, Store, StoreError};
 
 /// Bytes of the index's table in memory while many texts are stored: as much as a processor has at hand. With four
@@ -119,7 +120,7 @@ impl Store {
     /// An option of the index.
     fn option(&self, name: &str) -> Result<Option<i64>, StoreError> {
         self.asked(|sql| {
-            sql.prepare_cached("SELECT v FROM texts_fts_config WHERE k = ?1")?
+            sql.prepare_cached("SELECT CAST(v AS INTEGER) FROM texts_fts_config WHERE k = ?1")?
                 .query_row([name], |row| row.get(0))
                 .optional()
         })
@@ -166,10 +167,10 @@ impl Store {
     /// When the database cannot be read, or this process may not write.
     pub fn index_is_sound(&mut self) -> Result<bool, StoreError> {
         let mut step = self.step()?;
-        step.index_all()?;
-        match step.index_option("integrity-check", 1) {
+        match step.index_all().and_then(|()| step.index_option("integrity-check", 1)) {
             Ok(()) => Ok(true),
-            Err(StoreError::IndexDamaged { .. }) => Ok(false),
+            // Damaged sizes in it are memory that is not there.
+            Err(StoreError::IndexDamaged { .. } | StoreError::Sql { .. }) => Ok(false),
             Err(other) => Err(other),
         }
     }
@@ -179,7 +180,15 @@ impl Store {
     /// # Errors
     /// When the database cannot be written.
     pub fn rebuild_index(&mut self) -> Result<(), StoreError> {
-        self.prepare_for_many()?;
+        match self.prepare_for_many() {
+            // Damage to what it knows of its own pieces keeps it from taking any option. That damage was met is noted by
+            // now, so that an index left empty by a kill is made anew by the next start.
+            Err(StoreError::IndexDamaged { .. } | StoreError::Sql { .. }) => {
+                self.asked(empty_index)?;
+                self.prepare_for_many()?;
+            }
+            other => other?,
+        }
         let made = self.make_index();
         // Whatever came of it: in the state for many, new texts are not found for long.
         made.and(self.end_many())

@@ -165,20 +165,21 @@ impl Store {
     fn mend_index(&mut self, suspect: bool) -> Result<(), StoreError> {
         let behind = self.meta(UNINDEXED)?.and_then(|first| first.parse().ok());
         self.lag.set(behind.map(|first| Lag { first, bytes: 0 }));
-        if self.is_left_tuned()? || behind.is_some() {
-            self.end_many()?;
-        } else if !self.is_tidy()? {
-            self.care.set(Care::Untidy(0));
-        }
         let version = text::VERSION.to_string();
         let current = self.meta(INDEX_VERSION)?.is_some_and(|made| made == version);
         if !current || (suspect && !self.index_is_sound()?) {
             self.rebuild_index()?;
             let mut step = self.step()?;
             step.set_meta(INDEX_VERSION, &version)?;
-            step.commit()?;
+            step.commit()
+        } else if self.is_left_tuned()? || behind.is_some() {
+            self.end_many()
+        } else {
+            if !self.is_tidy()? {
+                self.care.set(Care::Untidy(0));
+            }
+            Ok(())
         }
-        Ok(())
     }
 
     fn open_reader(data_dir: &Path, held_by: Option<u32>) -> Result<Self, StoreError> {

@@ -203,7 +203,7 @@ mod tests {
         .unwrap();
         let rows = |sql: &Connection, table: &str| -> Vec<(String, Vec<Value>)> {
             let mut statement = sql.prepare(&format!("SELECT * FROM {table} ORDER BY 1, 2")).unwrap();
-            let names: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+            let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
             let rows = statement.query_map([], |row| {
                 names.iter().enumerate().map(|(at, _)| row.get(at)).collect::<rusqlite::Result<Vec<Value>>>()
             });

@@ -1,6 +1,7 @@
 //! Damaged files: nothing panics, what is wrong is said, and in the end there is a store to write to.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use proptest::prelude::*;
 use watchbill_core::ids::SessionId;
@@ -102,6 +103,50 @@ proptest! {
     }
 }
 
+/// A database of little more than the tables themselves.
+fn small() -> &'static [u8] {
+    static SMALL: OnceLock<Vec<u8>> = OnceLock::new();
+    SMALL.get_or_init(|| {
+        let rig = Rig::new();
+        let mut store = rig.open();
+        let mut step = store.step().unwrap();
+        let (key, file) = session(&mut step, "a");
+        for n in 0..5 {
+            step.add_text(file, key, &prompt(n, "a common word")).unwrap();
+        }
+        step.commit().unwrap();
+        let path = store.path().to_owned();
+        drop(store);
+        std::fs::read(path).unwrap()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn one_wrong_byte_is_put_right_by_the_start_after(at in any::<prop::sample::Index>(), value in any::<u8>()) {
+        let mut bytes = small().to_vec();
+        // Most of a page is empty, and nobody reads that.
+        let told: Vec<usize> = (0..bytes.len()).filter(|&at| bytes[at] != 0).collect();
+        bytes[*at.get(&told)] = value;
+        let rig = Rig::new();
+        std::fs::write(rig.folder.path().join("watchbill.db"), &bytes).unwrap();
+        let mut met = None;
+        for _ in 0..4 {
+            match use_it(rig.folder.path()) {
+                Ok(_) => met = None,
+                Err(StoreError::Newer { found, .. }) if found > 1 => return Ok(()),
+                Err(error) => {
+                    prop_assert!(met.is_none(), "{:?}, then {error}", met);
+                    met = Some(error);
+                }
+            }
+        }
+        prop_assert!(met.is_none(), "{:?} at last", met);
+    }
+}
+
 #[test]
 fn a_file_that_is_no_database_is_set_aside() {
     let rig = Rig::new();
@@ -133,6 +178,73 @@ fn a_broken_index_is_noticed_and_made_anew() {
     let store = rig.open();
     assert_eq!(store.origin(), &Origin::Kept, "everything else is whole");
     assert_eq!(store.search(&Query::new("commonWord", 500)).unwrap().hits.len(), 300);
+}
+
+#[test]
+fn an_index_that_refuses_everything_is_made_anew() {
+    for harm in [
+        "UPDATE texts_fts_config SET v = 0 WHERE k = 'version'",
+        "UPDATE texts_fts_config SET v = 'many' WHERE k <> 'version'",
+        "UPDATE texts_fts_config SET k = k || 's'",
+        "DELETE FROM texts_fts_config",
+        // Of the row with this number FTS5 reads which pieces there are.
+        "UPDATE texts_fts_data SET block = zeroblob(length(block)) WHERE id = 10",
+        "DELETE FROM texts_fts_data WHERE id = 10",
+    ] {
+        let rig = Rig::new();
+        let path = filled(&rig);
+        rusqlite::Connection::open(&path).unwrap().execute(harm, []).unwrap();
+        let met = use_it(rig.folder.path());
+        assert!(
+            matches!(met, Err(StoreError::Sql { .. } | StoreError::IndexDamaged { .. }) | Ok(Origin::Kept)),
+            "{harm}: {met:?}"
+        );
+        let mut store = rig.open();
+        assert_eq!(store.origin(), &Origin::Kept, "{harm}: everything else is whole");
+        assert!(store.index_is_sound().unwrap(), "{harm}");
+        assert_eq!(store.search(&Query::new("commonWord", 500)).unwrap().hits.len(), 300, "{harm}");
+    }
+}
+
+#[test]
+fn indexes_that_say_otherwise_than_their_table_are_made_anew() {
+    let rig = Rig::new();
+    let path = filled(&rig);
+    let sql = rusqlite::Connection::open(&path).unwrap();
+    // The index is away while the table changes.
+    sql.execute_batch(
+        "CREATE TEMP TABLE away AS SELECT * FROM sqlite_schema WHERE name = 'files_text_at';
+         PRAGMA writable_schema = on;
+         DELETE FROM sqlite_schema WHERE name = 'files_text_at';
+         PRAGMA writable_schema = reset;
+         UPDATE files SET text_at = 5;
+         PRAGMA writable_schema = on;
+         INSERT INTO sqlite_schema SELECT * FROM away;
+         PRAGMA writable_schema = reset;",
+    )
+    .unwrap();
+    drop(sql);
+    std::fs::write(path.with_file_name("watchbill.db.suspect"), "").unwrap();
+    let store = rig.open();
+    assert_eq!(store.origin(), &Origin::Kept);
+    drop(store);
+    let sql = rusqlite::Connection::open(&path).unwrap();
+    let said: String = sql.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+    assert_eq!(said, "ok");
+}
+
+#[test]
+fn rows_that_belong_to_nothing_are_damage() {
+    let rig = Rig::new();
+    let path = filled(&rig);
+    rusqlite::Connection::open(&path)
+        .unwrap()
+        .execute_batch("PRAGMA foreign_keys = off; UPDATE files SET id = 99 WHERE id = 1")
+        .unwrap();
+    std::fs::write(path.with_file_name("watchbill.db.suspect"), "").unwrap();
+    let store = rig.open();
+    let Origin::SetAside { detail, .. } = store.origin() else { panic!("{:?}", store.origin()) };
+    assert_eq!(detail, "what a row of texts belongs to is not in files");
 }
 
 #[test]
