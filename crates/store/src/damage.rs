@@ -89,8 +89,8 @@ pub(crate) fn look_through(path: &Path, sql: &Connection) -> Result<(), StoreErr
     }
     let verdict = match check(sql).map_err(said) {
         // A damaged full-text index can end the check: it asks for more memory than there is, or knows no version of its own.
-        Err(StoreError::Sql { detail, .. }) => {
-            tracing::warn!(path = %path.display(), detail, "the index is emptied, since nothing can be looked through with it");
+        Err(error @ (StoreError::Sql { .. } | StoreError::IndexDamaged { .. })) => {
+            tracing::warn!(%error, "the index is emptied, since nothing can be looked through with it");
             empty_index(sql).and_then(|()| check(sql)).map_err(said)?
         }
         other => other?,

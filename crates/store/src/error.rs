@@ -88,7 +88,7 @@ pub enum StoreError {
     },
     /// The full-text index contradicts itself or the texts; everything else is whole.
     #[error(
-        "the search index in {} is damaged; a running Watchbill makes it anew from what is stored, or `watchbill index` does",
+        "the search index in {} is damaged; a window that meets this makes it anew at once, else the next start, or `watchbill index`, does",
         .path.display()
     )]
     IndexDamaged {
@@ -119,7 +119,10 @@ impl StoreError {
         let path = path.to_owned();
         let detail = error.to_string();
         // SQLITE_CORRUPT_VTAB: of all tables only the index is a virtual one.
-        if error.sqlite_error().is_some_and(|e| e.extended_code == rusqlite::ffi::SQLITE_CORRUPT_VTAB) {
+        let corrupt =
+            error.sqlite_error().is_some_and(|e| e.extended_code == rusqlite::ffi::SQLITE_CORRUPT_VTAB);
+        // Of its damaged version FTS5 (SQLite 3.54) speaks in words alone.
+        if corrupt || detail.starts_with("invalid fts5 file format") {
             return Self::IndexDamaged { path };
         }
         // SQLite looks at no letters: a column that is no text any more, or of another type, is damage too.
