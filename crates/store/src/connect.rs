@@ -64,7 +64,12 @@ pub(crate) fn writer(path: &Path, suspect: bool) -> Result<(Connection, Origin),
     if found == schema::NEWEST {
         return Ok((sql, Origin::Kept));
     }
-    schema::migrate(&mut sql, found).map_err(said)?;
+    let migrated = schema::migrate(&mut sql, found).map_err(said);
+    if let Err(StoreError::Sql { .. } | StoreError::IndexDamaged { .. }) = migrated {
+        // The number of the version, or what it says is there, may be damaged.
+        look_through(path, &sql)?;
+    }
+    migrated?;
     let origin = if found == 0 { Origin::Fresh } else { Origin::Migrated { from: found } };
     Ok((sql, origin))
 }

@@ -91,6 +91,8 @@ pub(crate) fn look_through(path: &Path, sql: &Connection) -> Result<(), StoreErr
         // A damaged full-text index can end the check: it asks for more memory than there is, or knows no version of its own.
         Err(error @ (StoreError::Sql { .. } | StoreError::IndexDamaged { .. })) => {
             tracing::warn!(%error, "the index is emptied, since nothing can be looked through with it");
+            // Until it is made anew, whatever comes in between.
+            Suspicion::of(path).raise();
             empty_index(sql).and_then(|()| check(sql)).map_err(said)?
         }
         other => other?,
@@ -138,14 +140,28 @@ fn check(sql: &Connection) -> rusqlite::Result<Verdict> {
         }
         verdict = Verdict::Indexes(detail);
     }
-    // The number of a row may be damaged too.
-    let orphan = "SELECT \"table\", parent FROM pragma_foreign_key_check LIMIT 1";
-    let orphan = sql.query_row(orphan, [], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
-    if let (Verdict::Sound, Some((table, parent))) = (&verdict, orphan) {
-        let (table, parent): (String, String) = (table, parent);
-        return Ok(Verdict::Damaged(format!("what a row of {table} belongs to is not in {parent}")));
+    if let Verdict::Sound = verdict
+        && let Some(detail) = orphan(sql)?
+    {
+        return Ok(Verdict::Damaged(detail));
     }
     Ok(verdict)
+}
+
+/// A row that belongs to none, since the number of a row may be damaged too. What tables of the person's own tell is no
+/// matter.
+fn orphan(sql: &Connection) -> rusqlite::Result<Option<String>> {
+    for table in schema::belonging(schema::version(sql)?)? {
+        let parent = sql
+            .query_row("SELECT parent FROM pragma_foreign_key_check(?1) LIMIT 1", [&table], |row| {
+                row.get::<_, String>(0)
+            })
+            .optional()?;
+        if let Some(parent) = parent {
+            return Ok(Some(format!("what a row of {table} belongs to is not in {parent}")));
+        }
+    }
+    Ok(None)
 }
 
 /// Takes everything out of the index, its options too. Without a version that it knows among these (4,

@@ -127,9 +127,14 @@ impl StoreError {
         }
         // SQLite looks at no letters: a column that is no text any more, or of another type, is damage too.
         if let rusqlite::Error::Utf8Error(..)
+        | rusqlite::Error::IntegralValueOutOfRange(..)
         | rusqlite::Error::InvalidColumnType(..)
         | rusqlite::Error::FromSqlConversionFailure(..) = error
         {
+            return Self::Damaged { path, detail };
+        }
+        // The number of the form in which a schema is written has been 4 for every program since 2006.
+        if detail == "unsupported file format" {
             return Self::Damaged { path, detail };
         }
         match error.sqlite_error_code() {

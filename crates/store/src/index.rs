@@ -121,8 +121,9 @@ impl Store {
     fn option(&self, name: &str) -> Result<Option<i64>, StoreError> {
         self.asked(|sql| {
             sql.prepare_cached("SELECT CAST(v AS INTEGER) FROM texts_fts_config WHERE k = ?1")?
-                .query_row([name], |row| row.get(0))
+                .query_row([name], |row| row.get::<_, Option<i64>>(0))
                 .optional()
+                .map(Option::flatten)
         })
     }
 

@@ -118,8 +118,9 @@ impl Store {
     fn open_writer(data_dir: &Path, lock: WriterLock) -> Result<Self, StoreError> {
         let path = data_dir.join(DATABASE);
         let suspect = Suspicion::of(&path);
+        let raised = suspect.is_raised();
         let mut left_over = salvage::left_over(&path)?;
-        let (mut sql, mut origin) = match connect::writer(&path, suspect.is_raised()) {
+        let (mut sql, mut origin) = match connect::writer(&path, raised) {
             Err(StoreError::Damaged { detail, .. }) => {
                 let to = salvage::set_aside(&path)?;
                 tracing::warn!(path = %path.display(), to = %to.display(), detail, "a damaged store is set aside");
@@ -155,7 +156,8 @@ impl Store {
         note_length(&mut store.sql, &store.log).map_err(|e| StoreError::of(&store.path, &e))?;
         store.see_to_reminder()?;
         store.mend_index(suspect.is_raised())?;
-        if suspect.is_there() {
+        // What this start has met is looked for at the next one.
+        if suspect.is_there() && suspect.is_raised() == raised {
             store.settle(&suspect)?;
         }
         Ok(store)

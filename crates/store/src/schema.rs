@@ -1,6 +1,7 @@
 //! The schema: its versions, how an older database becomes the newest, and its text for people.
 
 use rusqlite::Connection;
+use rusqlite::config::DbConfig;
 
 use crate::tables::{
     activities, archive, batches, chains, files, folders, forgotten, hook_events, left_out, links, meta,
@@ -52,6 +53,14 @@ pub(crate) fn migrate(sql: &mut Connection, found: u32) -> rusqlite::Result<()> 
 }
 
 fn migrate_by(versions: &[&[&str]], sql: &mut Connection, found: u32) -> rusqlite::Result<()> {
+    // Otherwise a table that is renamed takes along, or is refused for, the views and triggers that a person has added.
+    sql.set_db_config(DbConfig::SQLITE_DBCONFIG_LEGACY_ALTER_TABLE, true)?;
+    let migrated = make_each(versions, sql, found);
+    sql.set_db_config(DbConfig::SQLITE_DBCONFIG_LEGACY_ALTER_TABLE, false)?;
+    migrated
+}
+
+fn make_each(versions: &[&[&str]], sql: &mut Connection, found: u32) -> rusqlite::Result<()> {
     for (at, tables) in versions.iter().enumerate().skip(found as usize) {
         let transaction = sql.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
         drop_views(&transaction)?;
@@ -68,10 +77,7 @@ fn migrate_by(versions: &[&[&str]], sql: &mut Connection, found: u32) -> rusqlit
 /// The first table, index, view or trigger of a database's version that is not there as it was made; what a person
 /// has added is no matter. Looks at the words of the schema, in which damage goes unnoticed.
 pub(crate) fn differs(sql: &Connection) -> rusqlite::Result<Option<String>> {
-    let found = version(sql)? as usize;
-    let mut fresh = Connection::open_in_memory()?;
-    crate::text::register(&fresh)?;
-    migrate_by(&VERSIONS[..found.min(VERSIONS.len())], &mut fresh, 0)?;
+    let fresh = fresh(version(sql)?)?;
     let mut made =
         fresh.prepare("SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid")?;
     let mut rows = made.query([])?;
@@ -88,6 +94,25 @@ pub(crate) fn differs(sql: &Connection) -> rusqlite::Result<Option<String>> {
         }
     }
     Ok(None)
+}
+
+/// The tables of a version in which rows belong to rows of others.
+pub(crate) fn belonging(version: u32) -> rusqlite::Result<Vec<String>> {
+    fresh(version)?
+        .prepare(
+            "WITH tables AS MATERIALIZED (SELECT name FROM sqlite_schema WHERE type = 'table')
+             SELECT name FROM tables WHERE EXISTS (SELECT 1 FROM pragma_foreign_key_list(tables.name))",
+        )?
+        .query_map([], |row| row.get(0))?
+        .collect()
+}
+
+/// An empty database of a version, in memory.
+fn fresh(version: u32) -> rusqlite::Result<Connection> {
+    let mut fresh = Connection::open_in_memory()?;
+    crate::text::register(&fresh)?;
+    migrate_by(&VERSIONS[..VERSIONS.len().min(version as usize)], &mut fresh, 0)?;
+    Ok(fresh)
 }
 
 /// Whether there is anything in a database.
@@ -221,6 +246,36 @@ mod tests {
         }
         sql.execute("DELETE FROM files", []).unwrap();
         assert_eq!(["batches", "activities"].map(|table| rows(&sql, table).len()), [1, 1], "keys are there");
+    }
+
+    #[test]
+    fn what_a_person_has_added_outlives_a_new_version() {
+        let mut sql = empty();
+        sql.pragma_update(None, "foreign_keys", true).unwrap();
+        migrate_by(&VERSIONS[..4], &mut sql, 0).unwrap();
+        sql.execute_batch(
+            "CREATE VIEW my_prompts AS SELECT prompt FROM batches;
+             CREATE VIEW my_calls AS SELECT tool FROM activities;
+             CREATE VIEW of_nothing AS SELECT * FROM nowhere;
+             CREATE TABLE mine (prompt TEXT, session INTEGER);
+             CREATE TRIGGER watch AFTER INSERT ON sessions BEGIN INSERT INTO mine SELECT prompt, 1 FROM batches; END;
+             PRAGMA foreign_keys = off;
+             INSERT INTO sessions (id, session_id) VALUES (1, 's');
+             INSERT INTO batches (session, batch, prompt, private, plan) VALUES (1, 'p', 'why', 0, 0), (9, 'lost', 'no', 0, 0);
+             INSERT INTO activities (session, call, tool, file) VALUES (1, 'c', 'Bash', NULL), (1, 'lost', 'no', 9);
+             PRAGMA foreign_keys = on;",
+        )
+        .unwrap();
+        migrate(&mut sql, 4).unwrap();
+        assert_eq!(differs(&sql).unwrap(), None);
+        let all = |sql: &Connection, from: &str| -> Vec<String> {
+            let mut statement = sql.prepare(&format!("SELECT * FROM {from}")).unwrap();
+            statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+        };
+        assert_eq!(all(&sql, "my_prompts"), ["why"], "but for what belongs to nothing");
+        assert_eq!(all(&sql, "my_calls"), ["Bash"]);
+        sql.execute("INSERT INTO sessions (session_id) VALUES ('t')", []).unwrap();
+        assert_eq!(all(&sql, "mine"), ["why"]);
     }
 
     #[test]

@@ -57,7 +57,9 @@ CREATE TABLE activities (
     error       TEXT,              -- first words of what went wrong
     UNIQUE (session, call)
 ) STRICT;
-INSERT INTO activities SELECT * FROM activities_by_call ORDER BY session, at;
+INSERT INTO activities SELECT * FROM activities_by_call
+    WHERE session IN (SELECT id FROM sessions) AND (file IS NULL OR file IN (SELECT id FROM files))
+    ORDER BY session, at;
 DROP TABLE activities_by_call;
 CREATE INDEX activities_file ON activities (file);
 CREATE INDEX activities_orphaned ON activities (session) WHERE batch IS NULL;

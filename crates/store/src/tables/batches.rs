@@ -33,7 +33,8 @@ CREATE INDEX batches_file ON batches (file);
 CREATE INDEX batches_open ON batches (session) WHERE status = 'active';
 ";
 
-/// As with [activities](super::activities::V5): by the ids of prompts, more than half of each page was left empty.
+/// As with [activities](super::activities::V5): by the ids of prompts, more than half of each page was left empty. Rows that
+/// belong to nothing stay behind, which foreign keys would refuse: only another program can have left them.
 pub(crate) const V5: &str = "
 -- The prompts once more, in the order in which they came.
 ALTER TABLE batches RENAME TO batches_by_prompt;
@@ -59,9 +60,11 @@ CREATE TABLE batches (
     plan        INTEGER NOT NULL,  -- 1: it wrote a plan
     UNIQUE (session, batch)
 ) STRICT;
-INSERT INTO batches SELECT * FROM batches_by_prompt ORDER BY session, started_at;
+INSERT INTO batches SELECT * FROM batches_by_prompt
+    WHERE session IN (SELECT id FROM sessions) AND (file IS NULL OR file IN (SELECT id FROM files))
+    ORDER BY session, started_at;
 DROP TABLE batches_by_prompt;
-CREATE INDEX batches_started ON batches (started_at);
+CREATE INDEX batches_started ON batches (started_at, batch);
 CREATE INDEX batches_file ON batches (file);
 CREATE INDEX batches_open ON batches (session) WHERE status = 'active';
 ";

@@ -129,7 +129,10 @@ proptest! {
         let mut bytes = small().to_vec();
         // Most of a page is empty, and nobody reads that.
         let told: Vec<usize> = (0..bytes.len()).filter(|&at| bytes[at] != 0).collect();
-        bytes[*at.get(&told)] = value;
+        let at = *at.get(&told);
+        // Of a higher number here SQLite thinks that a newer one has written the file, and only reads it.
+        prop_assume!(at != 18 || value < 3);
+        bytes[at] = value;
         let rig = Rig::new();
         std::fs::write(rig.folder.path().join("watchbill.db"), &bytes).unwrap();
         let mut met = None;
@@ -144,6 +147,20 @@ proptest! {
             }
         }
         prop_assert!(met.is_none(), "{:?} at last", met);
+    }
+}
+
+#[test]
+fn a_wrong_number_in_the_head_is_put_right_by_the_start_after() {
+    // Of the schema's version, the first byte and the last one; of the form in which it is written, the last.
+    for (at, value) in [(60, 255), (63, 0), (63, 1), (63, 2), (63, 3), (63, 4), (47, 9), (47, 0)] {
+        let mut bytes = small().to_vec();
+        bytes[at] = value;
+        let rig = Rig::new();
+        std::fs::write(rig.folder.path().join("watchbill.db"), &bytes).unwrap();
+        let met = use_it(rig.folder.path());
+        let origin = use_it(rig.folder.path());
+        assert!(origin.is_ok(), "{value} at {at}: {met:?}, {origin:?}");
     }
 }
 
@@ -186,6 +203,7 @@ fn an_index_that_refuses_everything_is_made_anew() {
         "UPDATE texts_fts_config SET v = 0 WHERE k = 'version'",
         "UPDATE texts_fts_config SET v = 'many' WHERE k <> 'version'",
         "UPDATE texts_fts_config SET k = k || 's'",
+        "UPDATE texts_fts_config SET v = NULL WHERE k <> 'version'",
         "DELETE FROM texts_fts_config",
         // Of the row with this number FTS5 reads which pieces there are.
         "UPDATE texts_fts_data SET block = zeroblob(length(block)) WHERE id = 10",
@@ -197,7 +215,7 @@ fn an_index_that_refuses_everything_is_made_anew() {
         match use_it(rig.folder.path()) {
             Err(StoreError::IndexDamaged { .. }) => {}
             // Options are passed over; with no pieces known, new ones meet old ones of the same number.
-            Ok(Origin::Kept) => assert!(harm.contains("'many'"), "{harm}"),
+            Ok(Origin::Kept) => assert!(harm.contains("k <> 'version'"), "{harm}"),
             Err(StoreError::Sql { detail, .. }) => assert_eq!(detail, "constraint failed", "{harm}"),
             met => panic!("{harm}: {met:?}"),
         }
@@ -239,10 +257,18 @@ fn indexes_that_say_otherwise_than_their_table_are_made_anew() {
 fn rows_that_belong_to_nothing_are_damage() {
     let rig = Rig::new();
     let path = filled(&rig);
-    rusqlite::Connection::open(&path)
-        .unwrap()
-        .execute_batch("PRAGMA foreign_keys = off; UPDATE files SET id = 99 WHERE id = 1")
-        .unwrap();
+    let sql = rusqlite::Connection::open(&path).unwrap();
+    // What a person has added is their own.
+    sql.execute_batch(
+        "PRAGMA foreign_keys = off;
+         CREATE TABLE mine (a REFERENCES nowhere (b), c REFERENCES sessions (title));
+         INSERT INTO mine VALUES (1, 2);",
+    )
+    .unwrap();
+    std::fs::write(path.with_file_name("watchbill.db.suspect"), "").unwrap();
+    assert_eq!(rig.open().origin(), &Origin::Kept);
+    sql.execute("UPDATE files SET id = 99 WHERE id = 1", []).unwrap();
+    drop(sql);
     std::fs::write(path.with_file_name("watchbill.db.suspect"), "").unwrap();
     let store = rig.open();
     let Origin::SetAside { detail, .. } = store.origin() else { panic!("{:?}", store.origin()) };
