@@ -80,43 +80,62 @@ fn this_boot() -> String {
     id.trim().to_owned()
 }
 
-/// Reads all of a database whose damage was noted. Damage to the index alone is none here: it is made anew.
+/// Reads all of our tables in a database whose damage was noted. What the full-text index makes of its own ones is left to
+/// [`Store`](crate::Store), which makes it anew, and what a person has added is no matter: neither is asked, since SQLite
+/// refuses to check anything together with an index that refuses everything, or with a function that it does not know.
 pub(crate) fn look_through(path: &Path, sql: &Connection) -> Result<(), StoreError> {
-    let said = |e: rusqlite::Error| StoreError::of(path, &e);
-    if let Some(name) = schema::differs(sql).map_err(said)? {
-        let detail = format!("{name} is not as this program made it");
-        return Err(StoreError::Damaged { path: path.to_owned(), detail });
-    }
-    let verdict = match check(sql).map_err(said) {
-        // A damaged full-text index can end the check: it asks for more memory than there is, or knows no version of its own.
-        Err(error @ (StoreError::Sql { .. } | StoreError::IndexDamaged { .. })) => {
-            tracing::warn!(%error, "the index is emptied, since nothing can be looked through with it");
-            // Until it is made anew, whatever comes in between.
-            Suspicion::of(path).raise();
-            empty_index(sql).and_then(|()| check(sql)).map_err(said)?
-        }
-        other => other?,
-    };
-    let verdict = match verdict {
-        Verdict::Indexes(detail) => {
-            tracing::warn!(path = %path.display(), detail, "the indexes of tables are made anew");
-            match sql.execute_batch("REINDEX") {
-                // Two rows by one name: then it is the table that is damaged.
-                Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
-                    Verdict::Damaged(detail)
-                }
-                other => other.and_then(|()| check(sql)).map_err(said)?,
-            }
+    let said = |error: rusqlite::Error| match StoreError::of(path, &error) {
+        // What is asked here is right. So it is the file that is not, as long as there is memory.
+        StoreError::Sql { path, detail } if error.sqlite_error_code() != Some(ErrorCode::OutOfMemory) => {
+            StoreError::Damaged { path, detail }
         }
         other => other,
     };
-    if let Verdict::Indexes(detail) | Verdict::Damaged(detail) = verdict {
-        return Err(StoreError::Damaged { path: path.to_owned(), detail });
+    let wrong = first_wrong(sql).map_err(said)?;
+    match wrong {
+        Some(detail) => Err(StoreError::Damaged { path: path.to_owned(), detail }),
+        None => Ok(()),
     }
-    read_texts(sql).map_err(said)
 }
 
-/// What SQLite says of a database.
+/// The first thing that is wrong and cannot be put right here.
+fn first_wrong(sql: &Connection) -> rusqlite::Result<Option<String>> {
+    if let Some(name) = schema::differs(sql)? {
+        return Ok(Some(format!("{name} is not as this program made it")));
+    }
+    // With the pages that are free.
+    if let Verdict::Indexes(detail) | Verdict::Damaged(detail) = check(sql, "sqlite_schema")? {
+        return Ok(Some(detail));
+    }
+    let tables = schema::tables(schema::version(sql)?)?;
+    for table in &tables {
+        let mut verdict = check(sql, table)?;
+        if let Verdict::Indexes(detail) = verdict {
+            tracing::warn!(table, detail, "the indexes of a table are made anew");
+            // Refused where two rows have one name: then it is the table that is damaged.
+            sql.execute_batch(&format!("REINDEX {table}"))?;
+            verdict = check(sql, table)?;
+        }
+        if let Verdict::Indexes(detail) | Verdict::Damaged(detail) = verdict {
+            return Ok(Some(detail));
+        }
+    }
+    for table in &tables {
+        // The number of a row may be damaged too.
+        let parent = sql
+            .query_row("SELECT parent FROM pragma_foreign_key_check(?1) LIMIT 1", [table], |row| {
+                row.get::<_, String>(0)
+            })
+            .optional()?;
+        if let Some(parent) = parent {
+            return Ok(Some(format!("what a row of {table} belongs to is not in {parent}")));
+        }
+        read_texts(sql, table)?;
+    }
+    Ok(None)
+}
+
+/// What SQLite says of a table.
 enum Verdict {
     Sound,
     /// An index says otherwise than its table, which alone counts.
@@ -124,44 +143,20 @@ enum Verdict {
     Damaged(String),
 }
 
-/// Compares pages, types and indexes. What is said of the full-text index is left to [`Store`](crate::Store).
-fn check(sql: &Connection) -> rusqlite::Result<Verdict> {
-    let mut check = sql.prepare("PRAGMA integrity_check(100)")?;
+/// Compares pages, types and indexes. That a page belongs to two tables is seen by what is wrong with one of them.
+fn check(sql: &Connection, table: &str) -> rusqlite::Result<Verdict> {
+    let mut check = sql.prepare(&format!("PRAGMA integrity_check({table})"))?;
     let found = check.query_map([], |row| row.get::<_, String>(0))?;
     let mut verdict = Verdict::Sound;
     for detail in found {
-        let detail = detail?;
-        if detail == "ok" || detail.to_lowercase().contains("fts5") {
-            continue;
+        match detail? {
+            ok if ok == "ok" => {}
+            // Such as: row 7 missing from index files_session.
+            detail if detail.contains(" index ") => verdict = Verdict::Indexes(detail),
+            detail => return Ok(Verdict::Damaged(detail)),
         }
-        // Such as: row 7 missing from index files_session.
-        if !detail.contains(" index ") {
-            return Ok(Verdict::Damaged(detail));
-        }
-        verdict = Verdict::Indexes(detail);
-    }
-    if let Verdict::Sound = verdict
-        && let Some(detail) = orphan(sql)?
-    {
-        return Ok(Verdict::Damaged(detail));
     }
     Ok(verdict)
-}
-
-/// A row that belongs to none, since the number of a row may be damaged too. What tables of the person's own tell is no
-/// matter.
-fn orphan(sql: &Connection) -> rusqlite::Result<Option<String>> {
-    for table in schema::belonging(schema::version(sql)?)? {
-        let parent = sql
-            .query_row("SELECT parent FROM pragma_foreign_key_check(?1) LIMIT 1", [&table], |row| {
-                row.get::<_, String>(0)
-            })
-            .optional()?;
-        if let Some(parent) = parent {
-            return Ok(Some(format!("what a row of {table} belongs to is not in {parent}")));
-        }
-    }
-    Ok(None)
 }
 
 /// Takes everything out of the index, its options too. Without a version that it knows among these (4,
@@ -174,16 +169,13 @@ pub(crate) fn empty_index(sql: &Connection) -> rusqlite::Result<()> {
     emptied.commit()
 }
 
-/// Reads every text of every table: the check looks at pages and types, not at letters.
-fn read_texts(sql: &Connection) -> rusqlite::Result<()> {
+/// Reads every text of a table: the check looks at pages and types, not at letters.
+fn read_texts(sql: &Connection, table: &str) -> rusqlite::Result<()> {
     let columns = sql
-        .prepare(
-            "SELECT t.name, c.name FROM pragma_table_list t, pragma_table_xinfo(t.name) c
-             WHERE t.schema = 'main' AND t.type = 'table' AND c.type = 'TEXT'",
-        )?
-        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
-        .collect::<rusqlite::Result<Vec<(String, String)>>>()?;
-    for (table, column) in columns {
+        .prepare("SELECT name FROM pragma_table_xinfo(?1) WHERE type = 'TEXT'")?
+        .query_map([table], |row| row.get(0))?
+        .collect::<rusqlite::Result<Vec<String>>>()?;
+    for column in columns {
         let mut statement = sql.prepare(&format!("SELECT \"{column}\" FROM \"{table}\""))?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {

@@ -53,10 +53,14 @@ pub(crate) fn migrate(sql: &mut Connection, found: u32) -> rusqlite::Result<()> 
 }
 
 fn migrate_by(versions: &[&[&str]], sql: &mut Connection, found: u32) -> rusqlite::Result<()> {
-    // Otherwise a table that is renamed takes along, or is refused for, the views and triggers that a person has added.
+    // Otherwise a table that is renamed or goes takes along, or is refused for, what a person has added: views and triggers
+    // that name it, rows that belong to its own. Indexes and triggers of theirs on that very table go with it.
+    let keys: bool = sql.pragma_query_value(None, "foreign_keys", |row| row.get(0))?;
+    sql.pragma_update(None, "foreign_keys", false)?;
     sql.set_db_config(DbConfig::SQLITE_DBCONFIG_LEGACY_ALTER_TABLE, true)?;
     let migrated = make_each(versions, sql, found);
     sql.set_db_config(DbConfig::SQLITE_DBCONFIG_LEGACY_ALTER_TABLE, false)?;
+    sql.pragma_update(None, "foreign_keys", keys)?;
     migrated
 }
 
@@ -96,13 +100,10 @@ pub(crate) fn differs(sql: &Connection) -> rusqlite::Result<Option<String>> {
     Ok(None)
 }
 
-/// The tables of a version in which rows belong to rows of others.
-pub(crate) fn belonging(version: u32) -> rusqlite::Result<Vec<String>> {
+/// The tables of a version, those in which the full-text index keeps itself among them.
+pub(crate) fn tables(version: u32) -> rusqlite::Result<Vec<String>> {
     fresh(version)?
-        .prepare(
-            "WITH tables AS MATERIALIZED (SELECT name FROM sqlite_schema WHERE type = 'table')
-             SELECT name FROM tables WHERE EXISTS (SELECT 1 FROM pragma_foreign_key_list(tables.name))",
-        )?
+        .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0")?
         .query_map([], |row| row.get(0))?
         .collect()
 }
@@ -258,11 +259,15 @@ mod tests {
              CREATE VIEW my_calls AS SELECT tool FROM activities;
              CREATE VIEW of_nothing AS SELECT * FROM nowhere;
              CREATE TABLE mine (prompt TEXT, session INTEGER);
+             CREATE TABLE notes (note TEXT, session, batch,
+                FOREIGN KEY (session, batch) REFERENCES batches (session, batch) ON DELETE CASCADE);
+             ALTER TABLE batches ADD COLUMN mood TEXT;
              CREATE TRIGGER watch AFTER INSERT ON sessions BEGIN INSERT INTO mine SELECT prompt, 1 FROM batches; END;
              PRAGMA foreign_keys = off;
              INSERT INTO sessions (id, session_id) VALUES (1, 's');
              INSERT INTO batches (session, batch, prompt, private, plan) VALUES (1, 'p', 'why', 0, 0), (9, 'lost', 'no', 0, 0);
              INSERT INTO activities (session, call, tool, file) VALUES (1, 'c', 'Bash', NULL), (1, 'lost', 'no', 9);
+             INSERT INTO notes VALUES ('mind this', 1, 'p');
              PRAGMA foreign_keys = on;",
         )
         .unwrap();
@@ -276,6 +281,25 @@ mod tests {
         assert_eq!(all(&sql, "my_calls"), ["Bash"]);
         sql.execute("INSERT INTO sessions (session_id) VALUES ('t')", []).unwrap();
         assert_eq!(all(&sql, "mine"), ["why"]);
+        sql.execute("INSERT INTO notes VALUES ('and this', 1, 'p')", []).unwrap();
+        assert_eq!(all(&sql, "notes"), ["mind this", "and this"]);
+        assert!(sql.execute("INSERT INTO notes VALUES ('but not this', 1, 'none')", []).is_err());
+    }
+
+    #[test]
+    fn an_index_that_refuses_everything_keeps_nobody_from_a_new_version() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = || {
+            let sql = Connection::open(folder.path().join("a.db")).unwrap();
+            crate::text::register(&sql).unwrap();
+            sql
+        };
+        migrate_by(&VERSIONS[..4], &mut open(), 0).unwrap();
+        open().execute("DELETE FROM texts_fts_config", []).unwrap();
+        let mut sql = open();
+        assert!(sql.prepare("SELECT * FROM texts_fts").is_err(), "it does");
+        migrate(&mut sql, 4).unwrap();
+        assert_eq!(version(&sql).unwrap(), NEWEST);
     }
 
     #[test]

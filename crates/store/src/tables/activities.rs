@@ -57,7 +57,10 @@ CREATE TABLE activities (
     error       TEXT,              -- first words of what went wrong
     UNIQUE (session, call)
 ) STRICT;
-INSERT INTO activities SELECT * FROM activities_by_call
+INSERT INTO activities
+    SELECT session, call, file, batch, subagent, tool, target, path, input, at, byte, outcome, ended_at, millis,
+        result_byte, error
+    FROM activities_by_call
     WHERE session IN (SELECT id FROM sessions) AND (file IS NULL OR file IN (SELECT id FROM files))
     ORDER BY session, at;
 DROP TABLE activities_by_call;

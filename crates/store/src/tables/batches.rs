@@ -60,7 +60,10 @@ CREATE TABLE batches (
     plan        INTEGER NOT NULL,  -- 1: it wrote a plan
     UNIQUE (session, batch)
 ) STRICT;
-INSERT INTO batches SELECT * FROM batches_by_prompt
+INSERT INTO batches
+    SELECT session, batch, file, origin, prompt, private, started_at, byte, record, status, ended_at, error, active_at,
+        response_at, response, plan
+    FROM batches_by_prompt
     WHERE session IN (SELECT id FROM sessions) AND (file IS NULL OR file IN (SELECT id FROM files))
     ORDER BY session, started_at;
 DROP TABLE batches_by_prompt;

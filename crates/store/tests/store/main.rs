@@ -15,6 +15,7 @@ mod laws;
 mod left_out;
 mod locks;
 mod log;
+mod mended;
 mod rig;
 mod states;
 mod trouble;
