@@ -117,6 +117,12 @@ macro_rules! insert {
     };
 }
 
+/// Writes one anew where it lies; of the same file as before.
+const CHANGE: &str =
+    "UPDATE activities SET batch = ?4, subagent = ?5, tool = ?6, target = ?7, path = ?8, input = ?9,
+        at = ?10, byte = ?11, outcome = ?12, ended_at = ?13, millis = ?14, result_byte = ?15, error = ?16
+    WHERE session = ?1 AND file IS ?2 AND call = ?3";
+
 impl Step<'_> {
     /// Stores what is told of a tool call, merged with what is known of it. `file` is the file it was read from,
     /// none where a hook told it.
@@ -143,7 +149,10 @@ impl Step<'_> {
         known.activity.merge(told);
         known.file = known.file.or(file);
         if before != (known.activity.clone(), known.file) {
-            self.write_activity(insert!("INSERT OR REPLACE"), session, known.file, &known.activity)?;
+            // A row that is replaced goes to the end, and its indexes with it. One that begins to belong to a file is,
+            // since looking that key up would need a journal of its own.
+            let sql = if before.1 == known.file { CHANGE } else { insert!("INSERT OR REPLACE") };
+            self.write_activity(sql, session, known.file, &known.activity)?;
         }
         Ok(())
     }
@@ -162,13 +171,13 @@ impl Step<'_> {
 
     fn write_activity(
         &mut self,
-        insert: &'static str,
+        sql: &'static str,
         session: SessionKey,
         file: Option<FileKey>,
         activity: &Activity,
     ) -> Result<usize, StoreError> {
         self.run(
-            insert,
+            sql,
             rusqlite::params![
                 session,
                 file,

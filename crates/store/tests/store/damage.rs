@@ -82,8 +82,11 @@ proptest! {
             bytes.truncate((bytes.len() as f64 * share) as usize);
         }
         std::fs::write(&path, &bytes).unwrap();
+        let met = |end: &String| end.starts_with("met: ");
         let mut ends = Vec::new();
-        for _ in 0..5 {
+        // A use that did not come to where the damage is may be followed by one that does, since the store grows: then there
+        // is one more, which does not meet it.
+        while ends.len() < 5 || ends.len() == 5 && ends.last().is_some_and(met) {
             match use_it(rig.folder.path()) {
                 Ok(origin) => ends.push(format!("{origin:?}")),
                 Err(StoreError::Newer { found, .. }) if found > 1 => {
@@ -94,8 +97,6 @@ proptest! {
                 Err(error) => ends.push(format!("met: {error}")),
             }
         }
-        // A use that did not come to where the damage is may be followed by one that does.
-        let met = |end: &String| end.starts_with("met: ");
         prop_assert!(
             ends.windows(2).all(|two| !(met(&two[0]) && met(&two[1]))) && !ends.last().is_some_and(met),
             "{:?}: after damage was met, the next start has put it right", ends
