@@ -34,7 +34,7 @@ CREATE INDEX batches_open ON batches (session) WHERE status = 'active';
 ";
 
 /// As with [activities](super::activities::V5): by the ids of prompts, more than half of each page was left empty. Rows that
-/// belong to nothing stay behind, which foreign keys would refuse: only another program can have left them.
+/// belong to nothing stay behind: only another program can have left them, and whoever looks for damage would set the store aside.
 pub(crate) const V5: &str = "
 -- The prompts once more, in the order in which they came.
 ALTER TABLE batches RENAME TO batches_by_prompt;

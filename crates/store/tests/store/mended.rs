@@ -43,7 +43,11 @@ proptest! {
         let rig = Rig::new();
         std::fs::write(rig.folder.path().join("watchbill.db"), &bytes).unwrap();
         let mut met = None;
-        for _ in 0..4 {
+        // The store grows by each use, and the last of the four may be the first to come to where the damage is.
+        for n in 0..5 {
+            if n == 4 && met.is_none() {
+                break;
+            }
             match use_it(rig.folder.path()) {
                 Ok(_) => met = None,
                 Err(StoreError::Newer { found, .. }) if found > 1 => return Ok(()),
