@@ -74,6 +74,8 @@ pub struct BenchOptions {
     pub small: bool,
     /// Compare with programs that have to be installed for it from PyPI.
     pub rivals: bool,
+    /// Another build of the program, to be compared; without one the tree's own is built.
+    pub program: Option<PathBuf>,
 }
 
 /// Options of `truth`.
@@ -177,7 +179,8 @@ fn test(arguments: &[String]) -> Result<TestOptions, String> {
 }
 
 fn bench(arguments: &[String]) -> Result<BenchOptions, String> {
-    let mut options = BenchOptions { only: Vec::new(), rounds: 5, small: false, rivals: false };
+    let mut options =
+        BenchOptions { only: Vec::new(), rounds: 5, small: false, rivals: false, program: None };
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
         match word.as_str() {
@@ -186,6 +189,9 @@ fn bench(arguments: &[String]) -> Result<BenchOptions, String> {
             "--only" => {
                 let parts = words.next().ok_or("`--only` wants the name of a part")?;
                 options.only.extend(parts.split(',').map(str::to_owned));
+            }
+            "--program" => {
+                options.program = Some(words.next().ok_or("`--program` wants a file")?.into());
             }
             "--rounds" => {
                 let rounds = words.next().and_then(|word| word.parse().ok()).filter(|rounds| *rounds > 0);
@@ -271,12 +277,13 @@ mod tests {
             }))
         );
         assert_eq!(
-            words("bench --rounds 3 --only cold,idle --small --rivals"),
+            words("bench --rounds 3 --only cold,idle --small --rivals --program before"),
             Ok(Task::Bench(BenchOptions {
                 only: vec!["cold".into(), "idle".into()],
                 rounds: 3,
                 small: true,
-                rivals: true
+                rivals: true,
+                program: Some("before".into())
             }))
         );
         assert_eq!(

@@ -122,11 +122,16 @@ fn measure(bench: &Bench, name: &str, beside: &[&Path]) -> Result<Vec<Row>> {
     let used = idle::look(watching.pid())?.running.saturating_sub(before);
     let cpu = alone.then(|| used.as_secs_f64() * 1000.0 / appends as f64);
     let milliseconds: Vec<f64> = ledger.times.iter().map(|time| time.as_secs_f64() * 1000.0).collect();
+    // A stall has to be looked for where it happened.
+    let slowest = ledger.slowest.map_or_else(String::new, |(took, written)| {
+        let after = written.duration_since(start).as_secs_f64();
+        format!("{:.1} ms, {after:.1} s after the first", took.as_secs_f64() * 1000.0)
+    });
     let cpu = cpu.map(|cpu| Row::at_most(format!("{name}, CPU until it can be found"), cpu, "ms", CPU));
     let times = [
         Row::told(format!("{name}, p50"), format!("{:.1} ms", quantile(&milliseconds, 0.5))),
         Row::at_most(format!("{name}, p99"), quantile(&milliseconds, 0.99), "ms", P99),
-        Row::told(format!("{name}, slowest"), format!("{:.1} ms", quantile(&milliseconds, 1.0))),
+        Row::told(format!("{name}, slowest"), slowest),
         Row::at_most(format!("{name}, lines that no event told of"), ledger.open() as f64, "lines", 0.0),
     ];
     Ok(times.into_iter().chain(cpu).collect())
@@ -141,6 +146,8 @@ fn sessions_in(snapshot: &Value) -> usize {
 struct Ledger {
     waiting: BTreeMap<String, VecDeque<(String, Instant)>>,
     times: Vec<Duration>,
+    /// The longest of them, and when its line was written.
+    slowest: Option<(Duration, Instant)>,
 }
 
 impl Ledger {
@@ -161,7 +168,9 @@ impl Ledger {
         // Times of one form and zone compare as their texts do.
         while waiting.front().is_some_and(|(stamp, _)| stamp.as_str() <= told) {
             if let Some((_, written)) = waiting.pop_front() {
-                self.times.push(event.at.saturating_duration_since(written));
+                let took = event.at.saturating_duration_since(written);
+                self.times.push(took);
+                self.slowest = self.slowest.max(Some((took, written)));
             }
         }
     }

@@ -122,18 +122,19 @@ pub fn bench(tree: &Tree, options: &BenchOptions) -> Result<()> {
     packages::provide(tree, &[Need::Bench, Need::Node])?;
     // The window has a program of its own, and its part builds that.
     if options.only.iter().any(|part| part != "window") || options.only.is_empty() {
-        Call::new(tree.root(), "cargo")
-            .args(["build", "--release", "--locked", "--package", "watchbill"])
-            .run()?;
+        // Cargo puts the tree's own program back in its place with each build: another one has to lie elsewhere.
+        if options.program.is_none() {
+            Call::new(tree.root(), "cargo")
+                .args(["build", "--release", "--locked", "--package", "watchbill"])
+                .run()?;
+        }
         least::build(tree)?;
     }
-    let bench = Bench {
-        tree,
-        rounds: options.rounds,
-        small: options.small,
-        rivals: options.rivals,
-        program: tree.program("release", "watchbill"),
+    let program = match &options.program {
+        Some(program) => std::path::absolute(program)?,
+        None => tree.program("release", "watchbill"),
     };
+    let bench = Bench { tree, rounds: options.rounds, small: options.small, rivals: options.rivals, program };
     let mut rows = Vec::new();
     for (name, shows) in PARTS {
         if !options.only.is_empty() && !options.only.iter().any(|only| only == name) {
