@@ -30,6 +30,11 @@ const PUT_OFF_CRISIS: i64 = 1_900;
 const BESIDE_MERGE: i64 = 64;
 /// Then each step merges about as much itself as it has caused.
 const BESIDE_PAGES: i64 = 64;
+/// And of a level only so many segments, the most that SQLite takes: each text is merged half as often as by the usual
+/// number, and a merge is what others wait for the longest, tens of milliseconds where a word is in every text.
+const BESIDE_TOGETHER: i64 = 16;
+/// Whoever tidies merges so many of a level; SQLite's own default.
+const USUAL_TOGETHER: i64 = 4;
 /// Then each of so many steps merges so many pages itself, some milliseconds' work, if nobody else does.
 const TIDY_EACH: u64 = 8;
 const TIDY_PAGES: i64 = 200;
@@ -85,6 +90,7 @@ impl Store {
     /// When the database cannot be written.
     pub fn merge_by_and_by(&mut self) -> Result<(), StoreError> {
         self.tune(USUAL_HASH, BESIDE_MERGE, PUT_OFF_CRISIS)?;
+        self.merge_together(BESIDE_TOGETHER)?;
         self.care.set(Care::Beside);
         Ok(())
     }
@@ -114,6 +120,16 @@ impl Store {
         step.index_option("hashsize", hash)?;
         step.index_option("automerge", merge)?;
         step.index_option("crisismerge", crisis)?;
+        step.commit()
+    }
+
+    /// Of how many segments of one level what is asked for is merged.
+    fn merge_together(&mut self, segments: i64) -> Result<(), StoreError> {
+        if self.option("usermerge")?.unwrap_or(USUAL_TOGETHER) == segments {
+            return Ok(());
+        }
+        let mut step = self.step()?;
+        step.index_option("usermerge", segments)?;
         step.commit()
     }
 
@@ -149,6 +165,8 @@ impl Store {
         if self.is_tidy()? {
             return Ok(false);
         }
+        // Much was stored beside others, by this process or by one that was killed.
+        self.merge_together(USUAL_TOGETHER)?;
         let before = self.sql.total_changes();
         let mut step = self.step()?;
         step.index_option("merge", i64::from(pages))?;

@@ -183,6 +183,42 @@ fn while_very_many_texts_are_stored_those_of_a_second_writer_are_indexed_too() {
     assert!(first.index_is_sound().unwrap());
 }
 
+/// Pieces of the index, as its pages are numbered: a page's number begins with that of its piece.
+fn pieces(store: &Store) -> i64 {
+    let sql = rusqlite::Connection::open(store.path()).unwrap();
+    let ask = "SELECT count(DISTINCT id >> 37) FROM texts_fts_data WHERE id >> 37 > 0";
+    sql.query_row(ask, [], |row| row.get(0)).unwrap()
+}
+
+#[test]
+fn what_is_stored_beside_others_is_merged_rarely_and_tidied_after_a_kill_too() {
+    let rig = Rig::new();
+    let mut store = rig.open();
+    store.merge_by_and_by().unwrap();
+    let mut most = 0;
+    for at in 0..189 {
+        // Of some pages, since what fits into one is merged as often as one likes.
+        let words: String = (0..800).map(|word| format!(" word{at}of{word}")).collect();
+        let mut step = store.step().unwrap();
+        let (key, file) = session(&mut step, "a");
+        step.add_text(file, key, &prompt(at, &format!("beside{at} others{words}"))).unwrap();
+        step.commit().unwrap();
+        most = most.max(pieces(&store));
+    }
+    assert!((16..=32).contains(&most), "two levels of at most sixteen: {most}");
+    // Whoever was killed did not tidy.
+    drop(store);
+    let mut store = rig.open();
+    assert!(!store.is_tidy().unwrap());
+    assert!(pieces(&store) > 16, "too few to be tidied: {}", pieces(&store));
+    while store.tidy_index(100).unwrap() {}
+    assert!(store.is_tidy().unwrap());
+    assert!(pieces(&store) <= 2 * 3, "of each level no more than SQLite leaves: {}", pieces(&store));
+    assert_eq!(found(&store, "beside77"), [77]);
+    assert_eq!(found(&store, "others").len(), 10);
+    assert!(store.index_is_sound().unwrap());
+}
+
 #[test]
 fn the_second_to_come_reads() {
     let rig = Rig::new();
