@@ -4,6 +4,8 @@
 
 mod args;
 mod commands;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod large_pages;
 mod paint;
 mod progress;
 mod render;

@@ -79,6 +79,8 @@ fn only_stored(error: &anyhow::Error, asked: &str) {
 /// # Errors
 /// When the store cannot be written, or another process writes it that is not to be waited for.
 pub fn index(global: &Global, json: bool, full: bool, cut: Option<usize>) -> anyhow::Result<()> {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    crate::large_pages::use_them();
     let settings = stored_settings(global)?;
     let report = loop {
         match run_index(&settings, Options { full, cut })? {

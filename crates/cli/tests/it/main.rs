@@ -12,6 +12,7 @@ mod forget;
 mod history;
 mod hostile;
 mod interrupt;
+mod large_pages;
 #[cfg(target_os = "linux")]
 #[path = "../../../testkit/src/left_out.rs"]
 mod left_out;
