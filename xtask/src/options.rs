@@ -7,9 +7,10 @@ pub const USAGE: &str = "\
 cargo xtask run [--debug] [-- ARGUMENTS]   install what is missing, build, open the window
 cargo xtask test [--only STEP]... [--keep-going] [--list]
                                            install what is missing, run every test there is, headless
-cargo xtask bench [--only PART]... [--rounds N] [--small] [--rivals]
+cargo xtask bench [--only PART]... [--rounds N] [--small] [--rivals] [--program FILE]
                                            measure speed and memory on made-up histories; with --rivals beside
-                                           programs that are installed for it from PyPI
+                                           programs that are installed for it from PyPI, with --program of
+                                           another build of the command line
 cargo xtask truth [--scenario NAME]... [--runs N] [--out FILE] [--debug] [--list]
                                            drive the real client, write how often the state is right
 cargo xtask dist [--check] [--check-only] [--debug] [--bundles KIND]...

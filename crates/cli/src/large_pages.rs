@@ -1,44 +1,62 @@
-//! Memory in pages of two megabytes, for the one command that fills and reads much of it.
+//! Memory in pages of two megabytes, for the command that fills and reads much of it for seconds.
 //!
-//! The words' table of the index and the pages of the database are read here and there, millions of times; with pages of
-//! four kilobytes a processor has to look up each time where they lie, some hundredths of the work. The C library asks for
-//! large pages only where it is told before the program starts, so that the program starts itself once more, in the same
-//! process. (glibc 2.35 and later: "glibc.malloc.hugetlb" in its manual, 39.7; the system's word: transparent hugepages in
-//! the kernel's documentation, `admin-guide/mm/transhuge`.)
+//! The words' table of the index and the pages of the database are read here and there, millions of times. With pages of
+//! four kilobytes the processor has to look up each time where they lie: some hundredths of the work. The C library asks
+//! for large pages only where it is told so before the program starts, so the program starts itself once more, in the same
+//! process. (glibc 2.35 and later: `glibc.malloc.hugetlb` in its manual, "Memory Allocation Tunables". What the system
+//! offers: the kernel's documentation, `admin-guide/mm/transhuge`.) Commands that read the history beside what they are
+//! asked for do without.
 
 use std::convert::Infallible;
-use std::os::unix::process::CommandExt;
-use std::process::Command;
+use std::env;
+use std::ffi::{CString, OsStr, OsString};
+use std::io::{Error, Result};
+use std::os::unix::ffi::OsStringExt;
 
 /// Where the C library looks before `main`.
 const TUNABLES: &str = "GLIBC_TUNABLES";
 const LARGE: &str = "glibc.malloc.hugetlb=1";
-/// What the system does for programs that ask, that is, for those alone where it says `[madvise]`: with `[always]` there
-/// is nothing to ask for.
+/// That this has been tried. The C library may take its own variable away, from a program with rights of its own.
+const TRIED: &str = "WATCHBILL_LARGE_PAGES";
+/// What the system does: `[madvise]` where it gives large pages to programs that ask. With `[always]` there is nothing to
+/// ask for.
 const SYSTEM: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
+/// The program's file, as we name it.
+const FILE: &str = "watchbill";
 
 /// Starts the program once more with large pages, where that is of use, and does not return then. Whatever stands in the
 /// way, it goes on as it is.
 pub fn use_them() {
-    let told = std::env::var_os(TUNABLES);
-    if told.as_deref().is_some_and(|told| told == LARGE) {
-        tracing::debug!("memory comes in large pages");
-    }
-    // Whoever has told the C library something, a person or we, has the last word.
-    if told.is_some() || !std::fs::read_to_string(SYSTEM).is_ok_and(|system| system.contains("[madvise]")) {
+    // What a person has told the C library is not ours to change.
+    if env::var_os(TRIED).is_some() || env::var_os(TUNABLES).is_some() {
         return;
     }
-    let Err(error) = start_again();
-    tracing::debug!(%error, "memory comes in small pages");
+    if std::fs::read_to_string(SYSTEM).is_ok_and(|system| system.contains("[madvise]"))
+        && let Err(error) = start_again()
+    {
+        tracing::debug!(%error, "memory comes in small pages");
+    }
 }
 
-/// Returns only if that was not to be.
-fn start_again() -> std::io::Result<Infallible> {
-    let mut words = std::env::args_os();
-    // By the file's own name, under which a person looks for the process. One that was replaced since is not found.
-    let mut again = Command::new(std::env::current_exe()?);
-    if let Some(name) = words.next() {
-        again.arg0(name);
+/// Returns only if that was not to be. Unlike the standard library's way to do it, this leaves the signals as they are.
+fn start_again() -> Result<Infallible> {
+    // By the file's own name, under which a person looks for the process.
+    let file = env::current_exe()?;
+    if file.file_name() != Some(OsStr::new(FILE)) {
+        // A loader that was told to run the program, or what is left of a file that was replaced since.
+        return Err(Error::other(format!("{} is not called {FILE}", file.display())));
     }
-    Err(again.args(words).env(TUNABLES, LARGE).exec())
+    let words = env::args_os().map(text).collect::<Result<Vec<_>>>()?;
+    let told = [(TUNABLES, LARGE), (TRIED, "1")].map(|(name, value)| (name.into(), value.into()));
+    let variables = env::vars_os().chain(told).map(|(mut name, value): (OsString, OsString)| {
+        name.push("=");
+        name.push(value);
+        text(name)
+    });
+    let variables = variables.collect::<Result<Vec<_>>>()?;
+    Ok(nix::unistd::execve(&text(file.into_os_string())?, &words, &variables)?)
+}
+
+fn text(words: OsString) -> Result<CString> {
+    Ok(CString::new(words.into_vec())?)
 }

@@ -30,11 +30,12 @@ const PUT_OFF_CRISIS: i64 = 1_900;
 const BESIDE_MERGE: i64 = 64;
 /// Then each step merges about as much itself as it has caused.
 const BESIDE_PAGES: i64 = 64;
-/// And of a level only so many segments, the most that SQLite takes: each text is merged half as often as by the usual
-/// number, and a merge is what others wait for the longest, tens of milliseconds where a word is in every text.
-const BESIDE_TOGETHER: i64 = 16;
-/// Whoever tidies merges so many of a level; SQLite's own default.
-const USUAL_TOGETHER: i64 = 4;
+/// But only of a level that has so many segments, the most that SQLite waits for: each text is then merged half as often
+/// as by the usual number, and a merge is what others wait for the longest, tens of milliseconds where a word is in every
+/// text.
+const BESIDE_AT_LEAST: i64 = 16;
+/// So many segments of a level are waited for otherwise, where a merge is asked for; SQLite's own default.
+const USUAL_AT_LEAST: i64 = 4;
 /// Then each of so many steps merges so many pages itself, some milliseconds' work, if nobody else does.
 const TIDY_EACH: u64 = 8;
 const TIDY_PAGES: i64 = 200;
@@ -77,7 +78,7 @@ impl Store {
     }
 
     fn prepare_for_many(&mut self) -> Result<(), StoreError> {
-        self.tune(MANY_HASH, 0, MANY_CRISIS)?;
+        self.tune(MANY_HASH, 0, MANY_CRISIS, USUAL_AT_LEAST)?;
         self.care.set(Care::Many);
         self.cache(MANY_CACHE)
     }
@@ -89,8 +90,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be written.
     pub fn merge_by_and_by(&mut self) -> Result<(), StoreError> {
-        self.tune(USUAL_HASH, BESIDE_MERGE, PUT_OFF_CRISIS)?;
-        self.merge_together(BESIDE_TOGETHER)?;
+        self.tune(USUAL_HASH, BESIDE_MERGE, PUT_OFF_CRISIS, BESIDE_AT_LEAST)?;
         self.care.set(Care::Beside);
         Ok(())
     }
@@ -106,7 +106,7 @@ impl Store {
         self.care.set(Care::Untidy(0));
         // What is behind is indexed before the memory for it is given back.
         self.step()?.commit()?;
-        self.tune(USUAL_HASH, USUAL_MERGE, PUT_OFF_CRISIS)?;
+        self.tune(USUAL_HASH, USUAL_MERGE, PUT_OFF_CRISIS, USUAL_AT_LEAST)?;
         self.cache(USUAL_CACHE)?;
         self.return_to_log()
     }
@@ -115,21 +115,22 @@ impl Store {
         self.asked(|sql| sql.pragma_update(None, "cache_size", -kilobytes))
     }
 
-    fn tune(&mut self, hash: i64, merge: i64, crisis: i64) -> Result<(), StoreError> {
+    fn tune(&mut self, hash: i64, merge: i64, crisis: i64, at_least: i64) -> Result<(), StoreError> {
         let mut step = self.step()?;
         step.index_option("hashsize", hash)?;
         step.index_option("automerge", merge)?;
         step.index_option("crisismerge", crisis)?;
+        step.index_option("usermerge", at_least)?;
         step.commit()
     }
 
-    /// Of how many segments of one level what is asked for is merged.
-    fn merge_together(&mut self, segments: i64) -> Result<(), StoreError> {
-        if self.option("usermerge")?.unwrap_or(USUAL_TOGETHER) == segments {
+    /// Many segments of a level are waited for no longer: by this process, or by one that was killed.
+    pub(crate) fn wait_for_few(&mut self) -> Result<(), StoreError> {
+        if self.option("usermerge")?.is_none_or(|at_least| at_least == USUAL_AT_LEAST) {
             return Ok(());
         }
         let mut step = self.step()?;
-        step.index_option("usermerge", segments)?;
+        step.index_option("usermerge", USUAL_AT_LEAST)?;
         step.commit()
     }
 
@@ -165,8 +166,7 @@ impl Store {
         if self.is_tidy()? {
             return Ok(false);
         }
-        // Much was stored beside others, by this process or by one that was killed.
-        self.merge_together(USUAL_TOGETHER)?;
+        self.wait_for_few()?;
         let before = self.sql.total_changes();
         let mut step = self.step()?;
         step.index_option("merge", i64::from(pages))?;
@@ -174,7 +174,7 @@ impl Store {
         // As SQLite documents it: fewer than two changes mean that there was nothing to merge.
         let more = self.sql.total_changes() - before >= 2;
         if !more {
-            self.tune(USUAL_HASH, USUAL_MERGE, USUAL_CRISIS)?;
+            self.tune(USUAL_HASH, USUAL_MERGE, USUAL_CRISIS, USUAL_AT_LEAST)?;
             self.care.set(Care::None);
         }
         Ok(more)

@@ -178,6 +178,8 @@ impl Store {
             self.end_many()
         } else {
             if !self.is_tidy()? {
+                // Nobody may ever tidy, and then the steps do.
+                self.wait_for_few()?;
                 self.care.set(Care::Untidy(0));
             }
             Ok(())

@@ -125,7 +125,7 @@ fn measure(bench: &Bench, name: &str, beside: &[&Path]) -> Result<Vec<Row>> {
     // A stall has to be looked for where it happened.
     let slowest = ledger.slowest.map_or_else(String::new, |(took, written)| {
         let after = written.duration_since(start).as_secs_f64();
-        format!("{:.1} ms, {after:.1} s after the first", took.as_secs_f64() * 1000.0)
+        format!("{:.1} ms, {after:.1} s after the first line", took.as_secs_f64() * 1000.0)
     });
     let cpu = cpu.map(|cpu| Row::at_most(format!("{name}, CPU until it can be found"), cpu, "ms", CPU));
     let times = [

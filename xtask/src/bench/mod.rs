@@ -119,6 +119,14 @@ pub fn bench(tree: &Tree, options: &BenchOptions) -> Result<()> {
             bail!("`{name}` is not a part of the benchmark; there are: {}", names.join(", "));
         }
     }
+    if let Some(program) = &options.program {
+        if !program.is_file() {
+            bail!("there is no program {}", program.display());
+        }
+        if options.only.iter().any(|part| part == "window") {
+            bail!("`--program` is for the command line; the window is always the tree's own");
+        }
+    }
     packages::provide(tree, &[Need::Bench, Need::Node])?;
     // The window has a program of its own, and its part builds that.
     if options.only.iter().any(|part| part != "window") || options.only.is_empty() {
@@ -135,6 +143,11 @@ pub fn bench(tree: &Tree, options: &BenchOptions) -> Result<()> {
         None => tree.program("release", "watchbill"),
     };
     let bench = Bench { tree, rounds: options.rounds, small: options.small, rivals: options.rivals, program };
+    if options.program.is_some() {
+        println!("{} is measured", bench.program.display());
+        // Each is to search the index that it has made itself.
+        bench.forget("data-search")?;
+    }
     let mut rows = Vec::new();
     for (name, shows) in PARTS {
         if !options.only.is_empty() && !options.only.iter().any(|only| only == name) {

@@ -15,7 +15,8 @@ use crate::tree::append;
 const SESSIONS: usize = 230;
 const LINES: usize = 40;
 
-fn home() -> tempfile::TempDir {
+/// A home with enough sessions to be read for a while.
+pub fn home() -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
     for session in 0..SESSIONS {
         let id = format!("dddddddd-0000-4000-8000-{session:012}");
@@ -39,7 +40,8 @@ fn home() -> tempfile::TempDir {
     home
 }
 
-fn index(home: &Path, data: &str) -> std::process::Command {
+/// Reads them into a data folder of this name.
+pub fn index(home: &Path, data: &str) -> std::process::Command {
     let mut command = watchbill(home);
     command.arg("--data-dir").arg(home.join(data)).args(["index", "--json"]);
     command

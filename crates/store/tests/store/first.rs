@@ -164,12 +164,6 @@ fn while_very_many_texts_are_stored_those_of_a_second_writer_are_indexed_too() {
     let rig = Rig::new();
     let mut first = rig.open();
     first.begin_many().unwrap();
-    let add = |store: &mut Store, at, text| {
-        let mut step = store.step().unwrap();
-        let (key, file) = session(&mut step, "a");
-        step.add_text(file, key, &prompt(at, text)).unwrap();
-        step.commit().unwrap();
-    };
     add(&mut first, 0, "one");
     let mut second = first.second_writer().unwrap();
     add(&mut second, 100, "two");
@@ -190,33 +184,53 @@ fn pieces(store: &Store) -> i64 {
     sql.query_row(ask, [], |row| row.get(0)).unwrap()
 }
 
-#[test]
-fn what_is_stored_beside_others_is_merged_rarely_and_tidied_after_a_kill_too() {
-    let rig = Rig::new();
+fn add(store: &mut Store, at: u64, text: &str) {
+    let mut step = store.step().unwrap();
+    let (key, file) = session(&mut step, "a");
+    step.add_text(file, key, &prompt(at, text)).unwrap();
+    step.commit().unwrap();
+}
+
+/// So many texts that were stored beside others, none of them tidied.
+fn stored_beside(rig: &Rig) -> Store {
     let mut store = rig.open();
     store.merge_by_and_by().unwrap();
     let mut most = 0;
     for at in 0..189 {
         // Of some pages, since what fits into one is merged as often as one likes.
         let words: String = (0..800).map(|word| format!(" word{at}of{word}")).collect();
-        let mut step = store.step().unwrap();
-        let (key, file) = session(&mut step, "a");
-        step.add_text(file, key, &prompt(at, &format!("beside{at} others{words}"))).unwrap();
-        step.commit().unwrap();
+        add(&mut store, at, &format!("beside{at} others{words}"));
         most = most.max(pieces(&store));
     }
     assert!((16..=32).contains(&most), "two levels of at most sixteen: {most}");
-    // Whoever was killed did not tidy.
-    drop(store);
-    let mut store = rig.open();
-    assert!(!store.is_tidy().unwrap());
     assert!(pieces(&store) > 16, "too few to be tidied: {}", pieces(&store));
+    store
+}
+
+#[test]
+fn what_is_stored_beside_others_is_merged_rarely_and_tidied_in_the_end() {
+    let rig = Rig::new();
+    let mut store = stored_beside(&rig);
+    assert!(!store.is_tidy().unwrap());
     while store.tidy_index(100).unwrap() {}
     assert!(store.is_tidy().unwrap());
     assert!(pieces(&store) <= 2 * 3, "of each level no more than SQLite leaves: {}", pieces(&store));
     assert_eq!(found(&store, "beside77"), [77]);
     assert_eq!(found(&store, "others").len(), 10);
     assert!(store.index_is_sound().unwrap());
+}
+
+#[test]
+fn what_a_killed_one_has_stored_beside_others_is_merged_by_the_steps_that_follow() {
+    let rig = Rig::new();
+    drop(stored_beside(&rig));
+    let mut store = rig.open();
+    for at in 300..364 {
+        add(&mut store, at, "after");
+    }
+    assert!(!store.is_tidy().unwrap(), "nobody was asked to tidy");
+    assert!(pieces(&store) <= 3 * 3, "of each level no more than SQLite leaves: {}", pieces(&store));
+    assert_eq!(found(&store, "beside77"), [77]);
 }
 
 #[test]
