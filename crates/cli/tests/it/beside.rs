@@ -1,5 +1,8 @@
 //! `index` beside another process that writes the store: it waits until that one has stored what there is.
 
+use std::io::{BufRead, BufReader, Read};
+use std::process::Stdio;
+
 use serde_json::{Value, json};
 
 use crate::forget::{Home, STAYS, Writer};
@@ -65,16 +68,19 @@ fn what_is_forgotten_meanwhile_is_waited_for_no_longer() {
     // What this one will never store would be waited for.
     let writer = Writer::elsewhere(&home);
     home.adds(STAYS, "unheardofword");
-    let index = home.begins(&["index", "--json"]);
-    // What is asserted holds however far it is; but to be told of it meanwhile it has to have begun.
-    #[cfg(target_os = "linux")]
-    crate::forget::until("it reads the store", || {
-        let open = std::fs::read_dir(format!("/proc/{}/fd", index.id())).into_iter().flatten().flatten();
-        open.filter_map(|file| file.path().read_link().ok()).any(|path| path.ends_with("watchbill.db"))
-    });
+    let mut index = home.command(&["index", "--json"]);
+    index.env("WATCHBILL_LOG", "watchbill_engine::index=debug").stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut index = index.spawn().unwrap();
+    // What is asserted holds however far it is; but to be told of it meanwhile it has to have begun, and says so.
+    let mut log = BufReader::new(index.stderr.take().unwrap());
+    let mut line = String::new();
+    log.read_line(&mut line).unwrap();
+    assert!(line.contains("another process is waited for files=1"), "{line}");
     assert_eq!(home.json(&["forget", "--yes", "--json", STAYS])["sessions"], json!([STAYS]));
+    let mut rest = String::new();
+    log.read_to_string(&mut rest).unwrap();
     let said = Said::from(index.wait_with_output().unwrap());
-    assert_eq!((said.code, said.err.as_str()), (0, ""));
+    assert_eq!((said.code, rest.as_str()), (0, ""));
     let report: Value = serde_json::from_str(&said.out).unwrap();
     let kept = ["files", "skipped", "problems", "keptBy"].map(|key| report[key].clone());
     assert_eq!(kept, [1, 1, 0, writer.child.id()].map(|n| json!(n)));

@@ -176,6 +176,7 @@ impl<'w> Awaited<'w> {
         }
         self.total_bytes = behind.iter().map(Outstanding::left).sum();
         self.count();
+        tracing::debug!(files = behind.len(), "another process is waited for");
         Ok(behind)
     }
 
