@@ -123,6 +123,10 @@ pub fn bench(tree: &Tree, options: &BenchOptions) -> Result<()> {
         if !program.is_file() {
             bail!("there is no program {}", program.display());
         }
+        // Under another name `index` does without large pages, and would be slower for that alone.
+        if program.file_name().is_none_or(|name| name != "watchbill") {
+            bail!("{} is not called watchbill", program.display());
+        }
         if options.only.iter().any(|part| part == "window") {
             bail!("`--program` is for the command line; the window is always the tree's own");
         }
