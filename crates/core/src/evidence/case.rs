@@ -90,6 +90,16 @@ impl<'a> Case<'a> {
         self.activity().max(self.hooks.map(|hooks| hooks.heard_at.min(self.evidence.now)))
     }
 
+    /// When anybody but the transcript was last heard: a hook, a process that is gone, a status file.
+    pub fn last_heard(&self) -> Option<Timestamp> {
+        let e = self.evidence;
+        let gone = e.gone.filter(|_| e.live).map(|gone| gone.at);
+        let dead = self.dead.map(|dead| status_time(dead, e.now));
+        let hooks = self.hooks.map(|hooks| hooks.heard_at);
+        let file = e.status_file.map(|file| file.at(e.now));
+        [gone, dead, hooks, file].into_iter().flatten().map(|at| at.min(e.now)).max()
+    }
+
     /// What the hooks say at this moment, beside the other witnesses.
     pub fn heard(&self) -> Option<Heard<'a>> {
         let registered = self.claim.and_then(|claim| {

@@ -283,15 +283,21 @@ pub(super) fn transcript(case: &Case<'_>) -> Option<Ruling> {
     })
 }
 
+/// Nobody says anything at this moment. It has been so since the last word, not since the moment of the question: a
+/// verdict must not change while nothing happens.
 pub(super) fn unheard(case: &Case<'_>) -> Ruling {
-    let (since, source, detail, pid) = match case.claim {
-        Some(claim) => {
-            let entry = &claim.instance.entry;
-            let since = entry.started_at.unwrap_or(claim.at).min(claim.at);
-            let detail = format!("process {} has not said anything yet", claim.pid());
-            (since, Source::Process, detail, Some(claim.pid()))
+    let heard = case.last_heard();
+    let (since, source, detail) = match (case.claim, heard) {
+        (Some(claim), Some(at)) if case.hooks.is_some() => {
+            (at, Source::Process, format!("nothing more was heard of process {}", claim.pid()))
         }
-        None => (case.evidence.now, Source::Transcript, "nothing is known of it".into(), None),
+        (Some(claim), _) => {
+            let began = claim.instance.entry.started_at.unwrap_or(claim.at).min(claim.at);
+            (began, Source::Process, format!("process {} has not said anything yet", claim.pid()))
+        }
+        (None, Some(at)) => (at, Source::Transcript, "nothing more was heard of it".into()),
+        (None, None) => (case.evidence.now, Source::Transcript, "nothing is known of it".into()),
     };
+    let pid = case.claim.map(|claim| claim.pid());
     Ruling { state: State::Idle, kind: None, since, source, confidence: Confidence::Inferred, detail, pid }
 }

@@ -7,7 +7,7 @@ use watchbill_core::evidence::{
     ChildWitness, Evidence, InstanceWitness, TranscriptWitness, Verdict, resolve,
 };
 use watchbill_core::hook::HookWitness;
-use watchbill_core::ids::SessionId;
+use watchbill_core::ids::{Instance, SessionId};
 use watchbill_core::roster::row::{PendingTool, Source};
 use watchbill_core::session::state::{Confidence, State, StateKind, Timeouts};
 use watchbill_core::status_file::{StatusWitness, parse_status_file};
@@ -403,6 +403,31 @@ fn why_names_every_witness_with_what_it_alone_would_have_said() {
 }
 
 /// The person refuses a request, or presses Escape while a command runs, and opens a menu later. No hook fires for either.
+#[test]
+fn words_that_have_decayed_leave_a_verdict_that_stands_still() {
+    let silent = |process: Option<InstanceWitness>| {
+        let mut scene = Scene::hooks(&[(0, PROMPT)]);
+        scene.registry.extend(process);
+        assert_eq!(scene.at(59_000), WORKING);
+        let decayed = scene.verdict(601_000);
+        assert_eq!((decayed.state, decayed.since), (State::Idle, at(0)), "since the prompt was heard");
+        assert_eq!((decayed.reason.confidence, decayed.next), (Confidence::Inferred, None));
+        assert_eq!(scene.verdict(9_000_000), decayed, "and so it stays");
+        decayed.reason.detail
+    };
+    let witness = |pid, liveness| InstanceWitness {
+        entry: RegistryEntry::unregistered(Instance { pid, proc_start: None }, SessionId::new("s")),
+        liveness,
+        seen_at: at(-5_000),
+    };
+    assert_eq!(&*silent(None), "nothing more was heard of it");
+    assert_eq!(&*silent(Some(witness(8, Liveness::Dead))), "nothing more was heard of it");
+    assert_eq!(&*silent(Some(witness(7, Liveness::Alive))), "nothing more was heard of process 7");
+    let unheard = InstanceWitness { seen_at: at(0), ..witness(7, Liveness::Alive) };
+    let verdict = Scene { registry: vec![unheard], ..Scene::default() }.verdict(601_000);
+    assert_eq!(&*verdict.reason.detail, "process 7 has not said anything yet");
+}
+
 #[test]
 fn a_menu_after_a_refusal_is_no_request() {
     let dialog = || RegistryStatus::Waiting(Arc::from("dialog open"));
