@@ -93,7 +93,10 @@ fn found(store: &Store, text: &str) -> Vec<(String, u64)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig {
+        cases: ProptestConfig::default().cases / 10,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn incremental_equals_full(acts in prop::collection::vec(act(), 1..20)) {
