@@ -155,7 +155,7 @@ fn refusal(error: &FileError) -> ApiError {
     let code = match error {
         FileError::Changed { .. } => ErrorCode::Conflict,
         FileError::Settings { .. } => ErrorCode::Invalid,
-        FileError::Io { .. } => ErrorCode::Unreadable,
+        FileError::Io { .. } | FileError::ReadOnly { .. } => ErrorCode::Unreadable,
     };
     ApiError::new(code, error.to_string())
 }

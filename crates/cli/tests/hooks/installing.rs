@@ -248,6 +248,29 @@ fn the_status_names_what_keeps_events_from_arriving() {
 
 /// Reading a pipe would wait for ever, and a file in the place of a device would be no device.
 #[test]
+fn settings_that_are_marked_read_only_are_left_as_they_are() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("settings.json");
+    let mark = |mode| std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+    let refused = |what: &str| {
+        mark(0o444);
+        let before = std::fs::read_to_string(&file).unwrap();
+        let refused =
+            watchbill(home.path(), Some("2.1.329"), &["hooks", what, "--settings", "settings.json"]);
+        assert!(!refused.status.success(), "{what}: {refused:?}");
+        assert!(said(&refused).1.contains("settings.json is marked read-only and was left as it is"));
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), before);
+        mark(0o644);
+    };
+    std::fs::write(&file, SETTINGS).unwrap();
+    refused("install");
+    ok(&watchbill(home.path(), Some("2.1.329"), &["hooks", "install", "--settings", "settings.json"]));
+    refused("uninstall");
+    ok(&watchbill(home.path(), None, &["hooks", "uninstall", "--settings", "settings.json"]));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), SETTINGS);
+}
+
+#[test]
 fn settings_that_are_no_file_are_left_alone() {
     let home = tempfile::tempdir().unwrap();
     let pipe = home.path().join("settings.json");

@@ -31,6 +31,12 @@ pub enum FileError {
         /// What the system says.
         source: io::Error,
     },
+    /// Its owner has marked it as not to be written. A folder that can be written would let it be replaced all the same.
+    #[error("{} is marked read-only and was left as it is; make it writable and run this again", path.display())]
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
+    },
     /// Somebody else wrote into it meanwhile.
     #[error("{} was changed by another program just now and left as it is; run this again", path.display())]
     Changed {
@@ -80,9 +86,12 @@ impl SettingsFile {
     /// Puts `text` in the file's place, or removes the file. The old and the new are never mixed, whoever reads meanwhile.
     ///
     /// # Errors
-    /// When it cannot be written, or another program has changed it since it was read.
+    /// When it cannot or must not be written, or another program has changed it since it was read.
     pub fn replace(&self, text: Option<&str>) -> Result<(), FileError> {
         let io = |source| self.unwritable(source);
+        if fs::metadata(&self.target).is_ok_and(|found| found.permissions().readonly()) {
+            return Err(FileError::ReadOnly { path: self.path.clone() });
+        }
         match text {
             Some(text) => {
                 let unfinished = self.write_beside(text).map_err(io)?;
