@@ -94,7 +94,9 @@ pub fn start_in(
     let (sender, inbox) = unbounded_channel();
     let fs = Arc::clone(&world.fs);
     let kept = Arc::new(settings.clone());
-    let parts = Parts { settings, world, clock, inbox, sender: sender.clone(), source, woken };
+    let searcher = Arc::new(Searcher::new(&kept));
+    let reach = Arc::clone(searcher.reach());
+    let parts = Parts { settings, world, clock, inbox, sender: sender.clone(), source, woken, reach };
     let thread = std::thread::Builder::new()
         .name("watchbill-engine".into())
         .spawn(move || Loop::begin(parts).run())?;
@@ -102,7 +104,7 @@ pub fn start_in(
         inbox: sender.clone(),
         fs,
         timelines: Arc::default(),
-        searcher: Arc::new(Searcher::new(&kept)),
+        searcher,
         made_up: false,
         settings: Arc::new(RwLock::new(kept)),
         thread: Arc::new(Mutex::new(Some(thread))),

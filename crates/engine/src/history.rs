@@ -12,6 +12,7 @@ pub mod historian;
 mod kept;
 mod log;
 mod pace;
+mod reach;
 mod recoverer;
 mod retry;
 mod set_clock;
@@ -34,6 +35,7 @@ use crate::index::CUT;
 use crate::transcripts::beside::Beside;
 use file::{FileHistory, With};
 pub use historian::{Historian, HistorianParts};
+pub use reach::{Reach, Reached};
 pub use recoverer::Recoverer;
 
 /// Files that are kept ready: those that grow at the moment, or are to be read in one step.

@@ -3,6 +3,7 @@
 
 mod catches_up;
 mod hints;
+mod history;
 mod messages;
 mod waits;
 mod words;
@@ -23,7 +24,7 @@ use crate::engine::{Engine, Outlook, World};
 use crate::exits::{Exits, Noticed};
 use crate::folder_looks::FolderLooks;
 use crate::hears::{Ear, deaf};
-use crate::history::{Historian, HistorianParts};
+use crate::history::{Historian, Reach};
 use crate::input::{AttentionInput, Input, Output};
 use crate::listeners::Listeners;
 use crate::message::Message;
@@ -86,6 +87,7 @@ pub(crate) struct Loop {
     persist: Option<Persist>,
     /// Keeps texts and prompts, once the first look is over.
     historian: Option<Historian>,
+    reach: Arc<Reach>,
     recent_left: Option<usize>,
     recent_limit: usize,
     /// The first scan has read all its files; a look at everything ends it.
@@ -116,13 +118,15 @@ pub(crate) struct Parts {
     /// Hints of a file system in memory, instead of the system's watcher.
     pub source: Option<Box<dyn Source>>,
     pub woken: Arc<Notify>,
+    /// How far the history goes, for whoever looks into it.
+    pub reach: Arc<Reach>,
 }
 
 impl Loop {
     /// Has the watches installed, and starts the first scan meanwhile; what falls between is caught up with when the watches
     /// stand.
     pub fn begin(parts: Parts) -> Self {
-        let Parts { settings, world, clock, inbox, sender, source, woken } = parts;
+        let Parts { settings, world, clock, inbox, sender, source, woken, reach } = parts;
         let mut source = source.unwrap_or_else(|| {
             let woken = Arc::clone(&woken);
             Box::new(source::watch(&settings, move || woken.notify_one()))
@@ -173,6 +177,7 @@ impl Loop {
             recent_left: (known > 0).then_some(0),
             persist,
             historian: None,
+            reach,
             recent_limit: 0,
             read_all: false,
             had_read_all: false,
@@ -244,28 +249,6 @@ impl Loop {
             persist.try_now();
             persist.save(&mut self.engine, now);
             self.answer_wishes(now);
-        }
-    }
-
-    /// The roster comes first; until it is there the history's thread looks for nothing.
-    fn begin_history(&mut self) {
-        let writes = self.persist.as_ref().filter(|persist| persist.writes());
-        if let (Some(persist), None) = (writes, &self.historian) {
-            let woken = Arc::clone(&self.woken);
-            self.historian = Some(Historian::start(HistorianParts {
-                fs: Arc::clone(&self.engine.world.fs),
-                shelf: persist.shelf(),
-                roots: self.engine.roots().iter().map(|root| root.to_path_buf()).collect(),
-                settings: self.engine.settings.history.clone(),
-                recovery: self.engine.settings.recovery,
-                archive: self.engine.settings.archive,
-                data_dir: self.engine.settings.data_dir.clone().unwrap_or_default(),
-                clock: Arc::clone(&self.clock),
-                on_trouble: Box::new(move || woken.notify_one()),
-            }));
-        }
-        if let Some(historian) = self.historian.as_ref().filter(|_| !self.engine.reading) {
-            historian.begin();
         }
     }
 

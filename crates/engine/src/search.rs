@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use watchbill_core::history::HistorySettings;
@@ -17,6 +17,7 @@ use watchbill_store::tables::texts::Role;
 use watchbill_store::{Mode, Store, StoreError};
 use watchbill_watch::fs::Fs;
 
+use crate::history::{Reach, Reached};
 use crate::named::{Among, SHOWN, one};
 use crate::settings::Settings;
 use crate::stored::{lag, refusal};
@@ -34,6 +35,7 @@ pub struct Searcher {
     roots: Vec<PathBuf>,
     kept: Mutex<Kept>,
     damaged: AtomicBool,
+    reach: Arc<Reach>,
 }
 
 #[derive(Default)]
@@ -51,7 +53,13 @@ impl Searcher {
             roots: settings.roots.clone(),
             kept: Mutex::default(),
             damaged: AtomicBool::new(false),
+            reach: Arc::default(),
         }
+    }
+
+    /// Where whoever keeps the history says how far it goes. What is said there need not be looked for.
+    pub fn reach(&self) -> &Arc<Reach> {
+        &self.reach
     }
 
     /// Answers a question. Nothing that is typed is an error; that nothing is stored yet is an answer. `history` says what
@@ -84,7 +92,11 @@ impl Searcher {
         };
         let (hits, more) = found?;
         let took_ms = (begun.elapsed().as_secs_f64() * 1e6).round() / 1e3;
-        let index = kept.state(&store, fs, &self.roots, history)?;
+        let index = match self.reach.get() {
+            Reached::Current => IndexState::Current,
+            Reached::Behind => IndexState::Behind,
+            Reached::Unknown => kept.state(&store, fs, &self.roots, history)?,
+        };
         kept.store = Some(store);
         Ok(SearchAnswer { query: asked.query.clone(), hits, more, index, took_ms })
     }
@@ -105,8 +117,8 @@ impl Searcher {
 }
 
 impl Kept {
-    /// Whether all transcripts are stored. Looking at all of them takes longer than a search, so it is not done for
-    /// each keystroke.
+    /// Whether all transcripts are stored, where nobody here knows. Looking at all of them takes longer than a search, so it
+    /// is not done for each keystroke.
     fn state(
         &mut self,
         store: &Store,

@@ -9,6 +9,7 @@ use watchbill_engine::archive::with_archive;
 use watchbill_engine::clock::{Clock, SystemClock};
 use watchbill_engine::forget::{self, ForgetWhat};
 use watchbill_engine::handle::real_world;
+use watchbill_engine::history::Reached;
 use watchbill_engine::index::{self, Indexed, Options};
 use watchbill_engine::search::Searcher;
 use watchbill_engine::settings::Settings;
@@ -43,11 +44,14 @@ pub fn search(global: &Global, wanted: &Search, paint: Paint) -> anyhow::Result<
     };
     let brought_up = if wanted.as_stored { Ok(false) } else { bring_up_to_date(&settings) };
     let searcher = Searcher::new(&settings);
+    if let Ok(true) = brought_up {
+        // Everything was looked at this very moment. That a session at work has written since is no reason to do so again,
+        // nor to send anybody away.
+        searcher.reach().set(Reached::Current);
+    }
     let fs = with_archive(real_world(), &settings).fs;
-    let mut answer = searcher.search(&*fs, &settings.history, &query)?;
+    let answer = searcher.search(&*fs, &settings.history, &query)?;
     match brought_up {
-        // A session at work has written since: that is no reason to send anybody away.
-        Ok(true) if answer.index == IndexState::Behind => answer.index = IndexState::Current,
         Ok(_) => {}
         Err(error) if answer.index == IndexState::Absent => return Err(error),
         Err(error) => only_stored(&error, "searched"),

@@ -14,6 +14,7 @@ use watchbill_store::archive::plan::ArchiveSettings;
 use watchbill_watch::fs::Fs;
 
 use super::grown::{Grown, Takes};
+use super::reach::Reach;
 use super::worker::Worker;
 use crate::clock::Clock;
 use crate::forget::{Outcome, Removal};
@@ -39,6 +40,8 @@ pub struct HistorianParts {
     pub data_dir: PathBuf,
     /// The time.
     pub clock: Arc<dyn Clock>,
+    /// Where it is said how far the history goes.
+    pub reach: Arc<Reach>,
     /// Is called when [`Shelf::trouble`] has changed.
     pub on_trouble: Box<dyn Fn() + Send>,
 }

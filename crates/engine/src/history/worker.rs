@@ -18,6 +18,7 @@ use super::grown::Takes;
 use super::historian::{HistorianParts, Task, Told};
 use super::log::Log;
 use super::pace::Pace;
+use super::reach::Reached;
 use super::retry::Retry;
 use super::{HistoryIndex, IndexError, Recoverer};
 use crate::archive::Due;
@@ -53,6 +54,8 @@ pub(super) struct Worker {
     pub(super) wrote: bool,
     /// Everything is to be looked at, as soon as the store can be written.
     pub(super) everything: bool,
+    /// Nothing was looked for yet, or another process does.
+    pub(super) at_rest: bool,
     /// When it was last looked at the clock.
     pub(super) looked_at: Option<Timestamp>,
     pub(super) recover_at: Option<Timestamp>,
@@ -96,6 +99,7 @@ impl Worker {
             damage: None,
             wrote: false,
             everything: false,
+            at_rest: true,
             looked_at: None,
             recover_at: None,
             recoverer: Recoverer::default(),
@@ -108,6 +112,12 @@ impl Worker {
     }
 
     pub fn run(mut self, told: &Receiver<Task>) {
+        self.work(told);
+        // Nobody keeps it from here on.
+        self.parts.reach.set(Reached::Unknown);
+    }
+
+    fn work(&mut self, told: &Receiver<Task>) {
         loop {
             let task = match self.patience() {
                 None => told.recv().map_err(|_| RecvTimeoutError::Disconnected),
@@ -127,6 +137,7 @@ impl Worker {
 
     /// One slice, and what came of it.
     fn turn(&mut self) {
+        self.say_reach();
         self.wrote = false;
         match self.slice() {
             Err(refusal) => self.refused(refusal),
@@ -136,6 +147,7 @@ impl Worker {
             }
             Ok(()) => {}
         }
+        self.say_reach();
         self.log.copy(&self.parts.shelf);
     }
 
@@ -154,7 +166,7 @@ impl Worker {
                 (self.index, self.recover_at, self.archive_at, self.archiving) = (None, None, None, None);
             }
             Task::Begin => {
-                (self.everything, self.untidy) = (true, true);
+                (self.everything, self.untidy, self.at_rest) = (true, true, false);
                 self.archive_at = self.parts.archive.enabled.then(|| self.parts.clock.now());
             }
         }
@@ -193,6 +205,7 @@ impl Worker {
             Refusal::NotOurs => {
                 // Whoever writes looks at everything; should it become ours, so do we.
                 (self.everything, self.untidy, self.index) = (false, false, None);
+                self.at_rest = true;
                 self.log = Log::default();
                 (self.grown, self.behind, self.heard) = Default::default();
                 self.waiting.clear();

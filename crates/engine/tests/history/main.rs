@@ -4,6 +4,7 @@
 
 mod archived;
 mod forget;
+mod found;
 mod house;
 mod laws;
 mod left_out;

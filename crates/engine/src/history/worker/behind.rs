@@ -11,11 +11,23 @@ use watchbill_watch::scan::{Found, scan};
 
 use super::{Refusal, Worker, writer};
 use crate::history::historian::HistorianParts;
+use crate::history::reach::Reached;
 
 /// With more files behind than these, the index is put in order when all of them are read.
 const MANY_FILES: usize = 8 * super::SLICE_FILES;
 
 impl Worker {
+    /// Says how far the history goes. What a file says that cannot be read is not waited for: it is among the problems.
+    pub(super) fn say_reach(&self) {
+        self.parts.reach.set(if self.at_rest || self.damage.is_some() || self.retry.until().is_some() {
+            Reached::Unknown
+        } else if self.everything || !(self.behind.is_empty() && self.grown.is_empty()) {
+            Reached::Behind
+        } else {
+            Reached::Current
+        });
+    }
+
     /// Files that have grown or changed since they were stored: what was missed while nobody looked.
     pub(super) fn find_what_is_behind(&mut self, now: Timestamp) -> Result<(), Refusal> {
         // Before anything is read: what the person has excluded since is not there any more.

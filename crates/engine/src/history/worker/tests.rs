@@ -14,6 +14,7 @@ use watchbill_watch::mem::MemFs;
 use super::*;
 use crate::clock::ManualClock;
 use crate::history::grown::{Grown, PAUSE};
+use crate::history::reach::{Reach, Reached};
 use crate::history::retry::SOON;
 use crate::persist::Shelf;
 
@@ -24,6 +25,7 @@ struct House {
     shelf: Arc<Shelf>,
     clock: ManualClock,
     grown: Arc<Grown>,
+    reach: Arc<Reach>,
     folder: tempfile::TempDir,
 }
 
@@ -35,7 +37,7 @@ impl House {
         let shelf = Arc::new(Shelf::default());
         *shelf.at_once("test") = Some(store);
         let clock = ManualClock::new(Timestamp::from_millis(1_795_262_400_000));
-        Self { fs: MemFs::new(), shelf, clock, grown: Arc::default(), folder }
+        Self { fs: MemFs::new(), shelf, clock, grown: Arc::default(), reach: Arc::default(), folder }
     }
 
     fn path(session: &str) -> PathBuf {
@@ -60,6 +62,7 @@ impl House {
             archive: ArchiveSettings::default(),
             data_dir: self.folder.path().to_owned(),
             clock: Arc::new(self.clock.clone()),
+            reach: Arc::clone(&self.reach),
             on_trouble: Box::new(|| {}),
         };
         Worker::new(parts, Takes::new(Arc::clone(&self.grown)))
@@ -136,6 +139,50 @@ fn a_refusal_is_said_until_something_is_stored_again_however_much_is_left_to_do(
     worker.turn();
     assert_eq!(house.shelf.trouble(), None);
     assert!(worker.has_work());
+}
+
+#[test]
+fn how_far_the_history_goes_is_said_where_it_is_known() {
+    let house = House::new();
+    let is = |reached: Reached| assert_eq!(house.reach.get(), reached);
+    (0..SLICE_FILES * 3).for_each(|n| house.says(&format!("s{n}"), "1", "words"));
+    let mut worker = house.worker(&[]);
+    worker.turn();
+    is(Reached::Unknown);
+    worker.take(Task::Begin);
+    for _ in 0..3 {
+        worker.turn();
+        is(Reached::Behind);
+    }
+    house.exhaust(&mut worker);
+    is(Reached::Current);
+    house.says("s0", "2", "more");
+    house.grown.add(vec![House::path("s0")]);
+    worker.take(Task::Grown);
+    house.while_locked(|| worker.turn());
+    is(Reached::Unknown);
+    house.later();
+    house.exhaust(&mut worker);
+    is(Reached::Current);
+    worker.take(Task::Damaged);
+    house.while_locked(|| worker.turn());
+    is(Reached::Unknown);
+    house.later();
+    house.exhaust(&mut worker);
+    is(Reached::Current);
+
+    *house.shelf.at_once("test") = Some(Store::open(house.folder.path(), Mode::Read).unwrap());
+    worker.take(Task::Begin);
+    house.exhaust(&mut worker);
+    is(Reached::Unknown);
+    *house.shelf.at_once("test") = Some(Store::open(house.folder.path(), Mode::WriteOrRead).unwrap());
+    worker.take(Task::Begin);
+    house.exhaust(&mut worker);
+    is(Reached::Current);
+    let (sender, told) = std::sync::mpsc::channel();
+    drop(sender);
+    worker.run(&told);
+    is(Reached::Unknown);
 }
 
 #[test]
