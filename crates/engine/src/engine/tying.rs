@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use watchbill_core::chain::chains::Chains;
+use watchbill_core::chain::chains::{Chain, Chains};
 use watchbill_core::chain::lineage::{Activity, HookMove, Lineage, Marker};
 use watchbill_core::chain::link::{Link, LinkConfidence, LinkReason};
 use watchbill_core::chain::resolve::{Facts, ManualLink, resolve_for};
@@ -156,8 +156,8 @@ impl Engine {
     }
 
     /// Whether the chains may be others since more is known of when the session was active, which was `before`: whether a
-    /// superseded one comes back, whether a guess still holds, in which one the work goes on; and what comes late may show
-    /// that another one, which began after it, comes from it.
+    /// superseded one comes back, whether a guess still holds, in which one the work goes on, what it is called; and what comes
+    /// late may show that another one, which began after it, comes from it.
     pub(super) fn depends_on_activity(&mut self, id: &SessionId, before: Option<Activity>) -> bool {
         let Some(chain) = self.chains.of(id).filter(|_| !self.chains_dirty) else { return false };
         let is_guessed = |link: &Link| {
@@ -172,6 +172,9 @@ impl Engine {
         if before == now {
             return false;
         }
+        if self.may_name(id, chain) {
+            return true;
+        }
         let ended = |last| self.tying.markers.iter().any(|marker| marker.may_end(last));
         if now.last.is_some_and(ended) && !self.lives(id) {
             return true;
@@ -182,6 +185,15 @@ impl Engine {
         let are_merged = before.oldest.is_some_and(|oldest| now.oldest != Some(oldest));
         let last = before.last.filter(|_| !are_merged);
         self.tying.ties.as_mut().is_some_and(|ties| ties.may_precede(id, last))
+    }
+
+    /// Whether the chain is called by the title of another session than this one, which has one as well: it is called by
+    /// that of the one active last, and that need not be where the work goes on.
+    fn may_name(&self, id: &SessionId, chain: &Chain) -> bool {
+        let title = |id: &SessionId| self.fold(id)?.lineage().custom_title.as_ref();
+        let is_called =
+            |other: &SessionId| title(other).is_some_and(|title| chain.name.as_ref() == Some(title));
+        title(id).is_some() && !is_called(id) && chain.sessions.iter().any(is_called)
     }
 
     /// Other processes than before run these sessions, or elsewhere. Where there are markers, the terminal that a session has

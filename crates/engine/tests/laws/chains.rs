@@ -282,6 +282,28 @@ fn a_chain_goes_on_where_it_was_active_last() {
 }
 
 #[test]
+fn a_chain_has_the_title_of_the_session_that_was_active_last_also_where_it_goes_on_in_that_one_all_along() {
+    // A compaction into 1, of which nothing more is known, has ended 2, which was active last; the work goes on in 4.
+    let history = after(&[
+        Op::Begin { from: 4, to: 2, clear: false },
+        Op::Write { n: 4 },
+        Op::Wait { secs: 3 },
+        Op::Title { n: 1 },
+        Op::Mark { n: 1 },
+        Op::Write { n: 4 },
+        Op::Title { n: 4 },
+        Op::Title { n: 2 },
+        Op::Write { n: 2 },
+        Op::ReadAll,
+        Op::Wait { secs: 1 },
+        Op::Write { n: 4 },
+        Op::Read { n: 4 },
+    ]);
+    assert_eq!(history.house.engine.chain(&session(2)).unwrap().head, session(4));
+    assert_eq!(told(&history.house.engine), told(&history.house.cold()));
+}
+
+#[test]
 fn of_very_many_spans_the_oldest_say_less_and_the_chains_follow() {
     let mut ops = vec![
         Op::Begin { from: 5, to: 1, clear: false },
