@@ -260,6 +260,7 @@ fn essence(verdict: &Verdict) -> impl PartialEq + std::fmt::Debug + use<> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
 
     #[test]
     fn the_dead_neither_work_nor_wait(mut scene in any_scene()) {

@@ -142,10 +142,7 @@ fn a_registry_is_expected_of_the_versions_that_were_seen_to_keep_one() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: ProptestConfig::default().cases / 2,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
 
     #[test]
     fn a_cut_file_is_torn(cut in any::<prop::sample::Index>()) {

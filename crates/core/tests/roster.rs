@@ -283,6 +283,7 @@ fn any_change() -> impl Strategy<Value = Change> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
 
     #[test]
     fn applied_deltas_always_give_the_roster(changes in prop::collection::vec(any_change(), 1..12)) {

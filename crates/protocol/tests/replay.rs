@@ -89,6 +89,7 @@ fn read_back(event: &StoreEvent) -> StoreEvent {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
     #[test]
     fn the_reader_has_the_roster(first in prop::collection::vec(any_row(), 0..6), steps in prop::collection::vec(any_step(), 1..8)) {

@@ -63,10 +63,7 @@ mod tests {
 
     #[cfg(unix)]
     proptest! {
-        #![proptest_config(ProptestConfig {
-            cases: ProptestConfig::default().cases / 10,
-            ..ProptestConfig::default()
-        })]
+        #![proptest_config(ProptestConfig::with_cases(24))]
         #[test]
         fn a_shell_reads_back_what_was_quoted(word in "[^\0]{0,24}") {
             let out = std::process::Command::new("bash").args(["-c", &format!("printf %s {}", quoted(&word))]).output();

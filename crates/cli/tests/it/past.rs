@@ -60,11 +60,7 @@ fn roster(home: &Path, files: impl Iterator<Item = (PathBuf, String)>, until: Ti
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: ProptestConfig::default().cases / 12,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(ProptestConfig { cases: 20, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn the_past_is_what_the_records_up_to_it_say(

@@ -155,6 +155,7 @@ fn links(chains: &Chains) -> BTreeSet<(SessionId, SessionId)> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
     fn the_order_of_the_facts_does_not_matter((world, other) in shuffled_worlds()) {

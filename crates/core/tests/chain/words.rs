@@ -224,6 +224,7 @@ fn a_word_said_again_is_one_word() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
     fn a_join_joins_and_its_undoing_undoes(world in any_world(), a in 0..9usize, b in 0..9usize) {

@@ -50,11 +50,7 @@ fn goes_on(play: &Play) -> (State, Option<StateKind>, Option<Timestamp>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: ProptestConfig::default().cases * 2,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// However far ahead the clock was: from the first prompt after it was set right, everything is as if it had
     /// always been right.

@@ -81,7 +81,7 @@ fn seen(play: &Play) -> (Reading, String, String, Option<Timestamp>) {
 const MUCH_LATER: f64 = 200_000.0;
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn records_that_say_nothing_change_nothing_wherever_they_stand(

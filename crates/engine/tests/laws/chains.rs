@@ -190,11 +190,7 @@ fn told(engine: &Engine) -> Vec<String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: ProptestConfig::default().cases * 5 / 8,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(ProptestConfig { cases: 160, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn what_becomes_known_bit_by_bit_ties_as_what_is_known_at_once(ops in prop::collection::vec(op(), 1..60)) {

@@ -467,11 +467,7 @@ fn known(engine: &Engine, departed: &BTreeSet<String>) -> (Vec<TrackedSession>, 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: ProptestConfig::default().cases * 3 / 8,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn one_look_at_everything_equals_a_cold_start(
@@ -511,11 +507,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: ProptestConfig::default().cases * 3 / 8,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// A scan may have been taken long before its result comes: it undoes nothing that hints have told since.
     #[test]

@@ -9,11 +9,7 @@ use crate::interleavings::{What, what};
 use crate::records::{Author, registry, session};
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: ProptestConfig::default().cases / 4,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Any number of sessions in one folder, with processes or without: nobody's compaction, end or new
     /// session concerns a neighbour.

@@ -277,10 +277,7 @@ fn a_word_that_makes_no_sense_changes_nothing() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: ProptestConfig::default().cases / 10,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(ProptestConfig::with_cases(24))]
 
     /// A program that ends anywhere between two words knows all that were said.
     #[test]

@@ -69,10 +69,7 @@ fn calls() -> Vec<Activity> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: ProptestConfig::default().cases / 8,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
     fn in_whatever_order_and_steps_a_row_is_told_it_is_the_same(

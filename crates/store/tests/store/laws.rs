@@ -93,10 +93,7 @@ fn found(store: &Store, text: &str) -> Vec<(String, u64)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: ProptestConfig::default().cases / 10,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
     fn incremental_equals_full(acts in prop::collection::vec(act(), 1..20)) {

@@ -29,11 +29,7 @@ fn small() -> &'static [u8] {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: ProptestConfig::default().cases * 3 / 8,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn one_wrong_byte_is_put_right_by_the_start_after(at in any::<prop::sample::Index>(), value in any::<u8>()) {

@@ -47,10 +47,7 @@ fn pieces_stand_in_the_order_in_which_they_came() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: ProptestConfig::default().cases / 10,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
     fn states_stand_in_the_order_in_which_they_were_shown(
         shown in proptest::collection::vec((0i64..50, 0i64..200, prop::bool::weighted(0.1)), 1..30)

@@ -256,11 +256,7 @@ fn however_deep_folders_lie_few_of_them_are_open_at_a_time() {
 }
 
 proptest::proptest! {
-    #![proptest_config(proptest::test_runner::Config {
-        cases: proptest::test_runner::Config::default().cases / 8,
-        failure_persistence: None,
-        ..proptest::test_runner::Config::default()
-    })]
+    #![proptest_config(proptest::test_runner::Config { cases: 32, failure_persistence: None, ..Default::default() })]
 
     #[test]
     fn everything_that_is_ours_by_its_path_is_found(

@@ -180,7 +180,7 @@ fn act(follower: &mut Follower, action: &Action, serial: &mut u32) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn one_look_at_everything_delivers_exactly_the_file(actions in actions()) {
