@@ -70,20 +70,25 @@ impl Lineage {
         self.own_started_at.or(self.started_at).or(self.spans.first().map(|span| span.0))
     }
 
-    /// Its latest activity, and the end of its oldest span where there are several: that only moves where more are merged.
+    /// Its latest activity, or beginning, and the end of its oldest span where there are several: that only moves where more
+    /// are merged.
     pub fn activity(&self) -> Activity {
         let oldest = self.spans.first().filter(|_| self.spans.len() > 1).map(|span| span.1);
-        Activity { last: self.spans.iter().map(|span| span.1).max().or(self.start()), oldest }
+        let latest = self.spans.iter().map(|span| span.1).max();
+        Activity { last: latest.or(self.start()), oldest, begun: latest.is_some() }
     }
 }
 
 /// As much of a session's activity as it takes to tell whether there is more, and since when (see [`Lineage::activity`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Activity {
-    /// The latest.
+    /// The latest; when the session began, where it has not been active yet.
     pub last: Option<Timestamp>,
     /// The end of the oldest of several spans.
     pub oldest: Option<Timestamp>,
+    /// There is a span: another session of its process may come from this one. It may be as short as a moment, and that the
+    /// one at which the session began.
+    pub begun: bool,
 }
 
 /// How many boundary ids are kept per session.

@@ -278,6 +278,19 @@ fn a_chain_goes_on_where_it_was_active_last() {
 }
 
 #[test]
+fn an_answer_in_the_moment_of_a_beginning_may_show_whom_another_one_comes_from() {
+    let history = after(&[
+        Op::Begin { from: 3, to: 2, clear: true },
+        Op::Begin { from: 3, to: 5, clear: true },
+        Op::Read { n: 5 },
+        Op::Write { n: 5 },
+        Op::Read { n: 2 },
+        Op::Read { n: 5 },
+    ]);
+    assert_eq!(told(&history.house.engine), told(&history.house.cold()));
+}
+
+#[test]
 fn a_chain_has_the_title_of_the_session_that_was_active_last_also_where_it_goes_on_in_that_one_all_along() {
     // A compaction into 1, of which nothing more is known, has ended 2, which was active last; the work goes on in 4.
     let history = after(&[
