@@ -281,6 +281,7 @@ impl Loop {
         }
         let began = persist.writes() && !wrote;
         let words_left = persist.words_left();
+        self.reach.set_owed(persist.owes());
         match &self.historian {
             Some(historian) if self.engine.reading && !read.is_empty() => historian.stored(),
             Some(historian) => historian.grown(read),

@@ -74,6 +74,7 @@ impl Searcher {
         asked: &SearchQuery,
     ) -> Result<SearchAnswer, ApiError> {
         let data_dir = self.data_dir()?;
+        let reached = self.reach.get();
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let begun = Instant::now();
         let found = match kept.store.take() {
@@ -92,7 +93,7 @@ impl Searcher {
         };
         let (hits, more) = found?;
         let took_ms = (begun.elapsed().as_secs_f64() * 1e6).round() / 1e3;
-        let index = match self.reach.get() {
+        let index = match reached {
             Reached::Current => IndexState::Current,
             Reached::Behind => IndexState::Behind,
             Reached::Unknown => kept.state(&store, fs, &self.roots, history)?,

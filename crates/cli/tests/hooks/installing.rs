@@ -246,7 +246,6 @@ fn the_status_names_what_keeps_events_from_arriving() {
     }
 }
 
-/// Reading a pipe would wait for ever, and a file in the place of a device would be no device.
 #[test]
 fn settings_that_are_marked_read_only_are_left_as_they_are() {
     let home = tempfile::tempdir().unwrap();
@@ -270,6 +269,7 @@ fn settings_that_are_marked_read_only_are_left_as_they_are() {
     assert_eq!(std::fs::read_to_string(&file).unwrap(), SETTINGS);
 }
 
+/// Reading a pipe would wait for ever, and a file in the place of a device would be no device.
 #[test]
 fn settings_that_are_no_file_are_left_alone() {
     let home = tempfile::tempdir().unwrap();

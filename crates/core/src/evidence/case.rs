@@ -90,13 +90,20 @@ impl<'a> Case<'a> {
         self.activity().max(self.hooks.map(|hooks| hooks.heard_at.min(self.evidence.now)))
     }
 
-    /// When anybody but the transcript was last heard: a hook, a process that is gone, a status file.
-    pub fn last_heard(&self) -> Option<Timestamp> {
+    /// When the last word of anybody but the transcript lost its weight: of a hook, of a status file, and of processes that
+    /// are gone where none is left. A hook that said goodbye is no word of a process that is there.
+    pub fn silent_since(&self) -> Option<Timestamp> {
         let e = self.evidence;
-        let gone = e.gone.filter(|_| e.live).map(|gone| gone.at);
-        let dead = self.dead.map(|dead| status_time(dead, e.now));
-        let hooks = self.hooks.map(|hooks| hooks.heard_at);
-        let file = e.status_file.map(|file| file.at(e.now));
+        let hooks =
+            self.hooks.filter(|hooks| self.claim.is_none() || !matches!(hooks.turn, HookTurn::Closed(_)));
+        let file = e.status_file.map(|file| match file.file.status.state() {
+            Some(_) => file.until(e.now),
+            None => file.at(e.now),
+        });
+        let left = |at: Option<Timestamp>| at.filter(|_| e.live && self.claim.is_none());
+        let gone = left(e.gone.map(|gone| gone.at));
+        let dead = left(self.dead.map(|dead| status_time(dead, e.now)));
+        let hooks = hooks.map(|hooks| heard::silent_since(hooks, e.timeouts));
         [gone, dead, hooks, file].into_iter().flatten().map(|at| at.min(e.now)).max()
     }
 

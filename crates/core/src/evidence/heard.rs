@@ -49,6 +49,13 @@ pub(super) fn alone(hooks: &HookWitness, now: Timestamp, timeouts: Timeouts) -> 
     read(hooks, now, timeouts, |ask| has_dwelt(ask, now))
 }
 
+/// From when on hooks that say nothing have said nothing: their turn, or the compaction, has decayed by then.
+pub(super) fn silent_since(hooks: &HookWitness, timeouts: Timeouts) -> Timestamp {
+    let compacted = hooks.compacting.map(|at| at + COMPACTION_LASTS);
+    let ran = (hooks.turn == HookTurn::Running).then(|| hooks.edge_at + timeouts.stale);
+    compacted.max(ran).unwrap_or(hooks.heard_at).max(hooks.heard_at)
+}
+
 /// The times at which the hooks' reading, or what it is worth beside another's, may change by itself.
 pub(super) fn turning_points(hooks: &HookWitness, timeouts: Timeouts) -> impl Iterator<Item = Timestamp> {
     let asks = hooks.asks.iter().map(|ask| ask.at + ASK_DWELL);

@@ -24,7 +24,7 @@ use crate::evidence::witness::{Evidence, Verdict};
 /// | child | the transcript only suspects a question, and a child process began after the call | working, inferred | with the child |
 /// | status file | it is at most 5 min old, no live witness speaks, and no record is newer by 2 s | its word | 5 min |
 /// | transcript | nothing better speaks | what the transcript says | the document's timeouts |
-/// | unheard | nobody has said a word, or every word has decayed | idle, inferred; since the last word | |
+/// | unheard | nobody has said a word, or every word has decayed | idle, inferred; since the last one decayed | |
 ///
 /// Registry and hooks are two ears at the same mouth, so the newer one is believed, and a difference between them lasts 2 s
 /// at most, unless it proves something:

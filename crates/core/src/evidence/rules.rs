@@ -283,20 +283,24 @@ pub(super) fn transcript(case: &Case<'_>) -> Option<Ruling> {
     })
 }
 
-/// Nobody says anything at this moment. It has been so since the last word, not since the moment of the question: a
-/// verdict must not change while nothing happens.
+/// Nobody says anything at this moment. It is so since the last word lost its weight, not since the moment of the question:
+/// a verdict must not change while nothing happens.
 pub(super) fn unheard(case: &Case<'_>) -> Ruling {
-    let heard = case.last_heard();
-    let (since, source, detail) = match (case.claim, heard) {
-        (Some(claim), Some(at)) if case.hooks.is_some() => {
-            (at, Source::Process, format!("nothing more was heard of process {}", claim.pid()))
-        }
-        (Some(claim), _) => {
+    let silent = case.silent_since();
+    let (since, source, detail) = match case.claim {
+        Some(claim) => {
             let began = claim.instance.entry.started_at.unwrap_or(claim.at).min(claim.at);
-            (began, Source::Process, format!("process {} has not said anything yet", claim.pid()))
+            let detail = match case.hooks {
+                Some(_) => format!("nothing more was heard of process {}", claim.pid()),
+                None => format!("process {} has not said anything yet", claim.pid()),
+            };
+            (silent.unwrap_or(began), Source::Process, detail)
         }
-        (None, Some(at)) => (at, Source::Transcript, "nothing more was heard of it".into()),
-        (None, None) => (case.evidence.now, Source::Transcript, "nothing is known of it".into()),
+        None => {
+            let detail =
+                if silent.is_some() { "nothing more was heard of it" } else { "nothing is known of it" };
+            (silent.unwrap_or(case.evidence.now), Source::Transcript, detail.to_owned())
+        }
     };
     let pid = case.claim.map(|claim| claim.pid());
     Ruling { state: State::Idle, kind: None, since, source, confidence: Confidence::Inferred, detail, pid }

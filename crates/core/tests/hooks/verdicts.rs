@@ -402,7 +402,6 @@ fn why_names_every_witness_with_what_it_alone_would_have_said() {
     );
 }
 
-/// The person refuses a request, or presses Escape while a command runs, and opens a menu later. No hook fires for either.
 #[test]
 fn words_that_have_decayed_leave_a_verdict_that_stands_still() {
     let silent = |process: Option<InstanceWitness>| {
@@ -410,7 +409,7 @@ fn words_that_have_decayed_leave_a_verdict_that_stands_still() {
         scene.registry.extend(process);
         assert_eq!(scene.at(59_000), WORKING);
         let decayed = scene.verdict(601_000);
-        assert_eq!((decayed.state, decayed.since), (State::Idle, at(0)), "since the prompt was heard");
+        assert_eq!((decayed.state, decayed.since), (State::Idle, at(60_000)), "since a turn decays");
         assert_eq!((decayed.reason.confidence, decayed.next), (Confidence::Inferred, None));
         assert_eq!(scene.verdict(9_000_000), decayed, "and so it stays");
         decayed.reason.detail
@@ -423,11 +422,23 @@ fn words_that_have_decayed_leave_a_verdict_that_stands_still() {
     assert_eq!(&*silent(None), "nothing more was heard of it");
     assert_eq!(&*silent(Some(witness(8, Liveness::Dead))), "nothing more was heard of it");
     assert_eq!(&*silent(Some(witness(7, Liveness::Alive))), "nothing more was heard of process 7");
-    let unheard = InstanceWitness { seen_at: at(0), ..witness(7, Liveness::Alive) };
-    let verdict = Scene { registry: vec![unheard], ..Scene::default() }.verdict(601_000);
+
+    // Without hooks, and then with a status file that counts for five minutes.
+    let unheard = || Scene { registry: vec![witness(7, Liveness::Alive)], ..Scene::default() };
+    let verdict = unheard().verdict(601_000);
     assert_eq!(&*verdict.reason.detail, "process 7 has not said anything yet");
+    assert_eq!((verdict.state, verdict.since), (State::Idle, at(-5_000)));
+    let scene = unheard().file("working", 10_000);
+    assert_eq!(scene.at(309_000), WORKING);
+    assert_eq!((scene.at(311_000).0, scene.verdict(311_000).since), (State::Idle, at(310_000)));
+    // Another one that goes says nothing of this one.
+    let mut scene = Scene::hooks(&[(0, PROMPT)]);
+    scene.registry = vec![witness(7, Liveness::Alive), witness(8, Liveness::Dead)];
+    scene.registry[1].seen_at = at(90_000);
+    assert_eq!(scene.verdict(601_000).since, at(60_000));
 }
 
+/// The person refuses a request, or presses Escape while a command runs, and opens a menu later. No hook fires for either.
 #[test]
 fn a_menu_after_a_refusal_is_no_request() {
     let dialog = || RegistryStatus::Waiting(Arc::from("dialog open"));

@@ -12,13 +12,13 @@ use watchbill_core::hook::{HookTexts, parse_payload, payload_text};
 use watchbill_core::time::Timestamp;
 use watchbill_store::{Access, Store, StoreError};
 use watchbill_watch::layout::{Place, below, classify};
+use watchbill_watch::tail::TailError;
 
 use super::apart::Damage;
 use super::grown::Takes;
 use super::historian::{HistorianParts, Task, Told};
 use super::log::Log;
 use super::pace::Pace;
-use super::reach::Reached;
 use super::retry::Retry;
 use super::{HistoryIndex, IndexError, Recoverer};
 use crate::archive::Due;
@@ -54,8 +54,10 @@ pub(super) struct Worker {
     pub(super) wrote: bool,
     /// Everything is to be looked at, as soon as the store can be written.
     pub(super) everything: bool,
-    /// Nothing was looked for yet, or another process does.
+    /// Nothing was looked for yet, or another process keeps the history.
     pub(super) at_rest: bool,
+    /// A file was there and could not be read; nobody tells of it again.
+    pub(super) missed: bool,
     /// When it was last looked at the clock.
     pub(super) looked_at: Option<Timestamp>,
     pub(super) recover_at: Option<Timestamp>,
@@ -100,6 +102,7 @@ impl Worker {
             wrote: false,
             everything: false,
             at_rest: true,
+            missed: false,
             looked_at: None,
             recover_at: None,
             recoverer: Recoverer::default(),
@@ -112,12 +115,6 @@ impl Worker {
     }
 
     pub fn run(mut self, told: &Receiver<Task>) {
-        self.work(told);
-        // Nobody keeps it from here on.
-        self.parts.reach.set(Reached::Unknown);
-    }
-
-    fn work(&mut self, told: &Receiver<Task>) {
         loop {
             let task = match self.patience() {
                 None => told.recv().map_err(|_| RecvTimeoutError::Disconnected),
@@ -243,7 +240,7 @@ impl Worker {
             return self.hear(now);
         }
         if self.everything {
-            self.everything = false;
+            (self.everything, self.missed) = (false, false);
             return self.find_what_is_behind(now);
         }
         for path in self.takes.take() {
@@ -276,7 +273,7 @@ impl Worker {
 
     /// Reads files in one step; gives back those that are not read to their ends.
     fn read(&mut self, paths: &[PathBuf], now: Timestamp) -> Result<Vec<PathBuf>, Refusal> {
-        let Self { parts, index, pace, wrote, .. } = self;
+        let Self { parts, index, pace, wrote, missed, .. } = self;
         let places = paths.iter().map(|path| place(&parts.roots, path)).collect::<Vec<_>>();
         let mut shelf = parts.shelf.in_turn("history: read");
         let store = writer(&mut shelf)?;
@@ -301,6 +298,7 @@ impl Worker {
                         Err(IndexError::Store(error)) => return Err(error.into()),
                         // The engine says what is wrong with the file; it is told again when that changes.
                         Err(IndexError::File(error)) => {
+                            *missed |= !matches!(error, TailError::Gone);
                             tracing::debug!(path = %path.display(), %error, "not stored");
                             false
                         }

@@ -11,7 +11,7 @@ use watchbill_engine::stored;
 use watchbill_hooks::deliver::deliver;
 use watchbill_hooks::envelope::Envelope;
 use watchbill_hooks::places::Places;
-use watchbill_protocol::search::SearchQuery;
+use watchbill_protocol::search::{IndexState, SearchQuery};
 use watchbill_store::{Access, Mode, Store};
 
 use crate::ear::{Ear, Folder, PATIENCE, now, row};
@@ -147,6 +147,12 @@ impl House {
         let asked = SearchQuery { query: words.to_owned(), limit: Some(1_000), ..SearchQuery::default() };
         let found = self.ear().handle.search(&asked);
         found.map(|answer| answer.hits.len()).map_err(|error| self.steady(&error.message))
+    }
+
+    /// Whether a search says that everything is stored.
+    pub fn is_current(&self) -> bool {
+        let asked = SearchQuery { query: "prompt".to_owned(), ..SearchQuery::default() };
+        self.ear().handle.search(&asked).is_ok_and(|answer| answer.index == IndexState::Current)
     }
 
     /// The texts of a session in the store; none where it cannot be read.

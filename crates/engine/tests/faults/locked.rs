@@ -40,6 +40,7 @@ fn a_database_that_is_held_is_said_and_everything_is_stored_when_it_is_let_go_of
     house.works(1);
     house.works(3);
     assert_eq!(house.found("prompt"), Ok(1), "reading goes on");
+    assert!(!house.is_current(), "what was said meanwhile cannot be found");
     assert_eq!(house.stored(1), ["prompt 1", "done"]);
 
     drop(holder.stdin.take());
@@ -48,6 +49,7 @@ fn a_database_that_is_held_is_said_and_everything_is_stored_when_it_is_let_go_of
     house.until_stored(1, 4);
     house.until_stored(2, 2);
     house.until_stored(3, 2);
+    house.until("that all is stored is said", House::is_current);
     house.restart_after(|_| {});
     house.ends_with_everything_stored();
 }

@@ -32,7 +32,7 @@ pub enum FileError {
         source: io::Error,
     },
     /// Its owner has marked it as not to be written. A folder that can be written would let it be replaced all the same.
-    #[error("{} is marked read-only and was left as it is; make it writable and run this again", path.display())]
+    #[error("{} is marked read-only and was left as it is; make it writable, then try again", path.display())]
     ReadOnly {
         /// The file.
         path: PathBuf,

@@ -16,10 +16,18 @@ use crate::history::reach::Reached;
 /// With more files behind than these, the index is put in order when all of them are read.
 const MANY_FILES: usize = 8 * super::SLICE_FILES;
 
+impl Drop for Worker {
+    /// Nobody keeps the history from here on, also where it ends in a panic.
+    fn drop(&mut self) {
+        self.parts.reach.set(Reached::Unknown);
+    }
+}
+
 impl Worker {
-    /// Says how far the history goes. What a file says that cannot be read is not waited for: it is among the problems.
+    /// Says how far the history goes. Where a file could not be read, whoever asks has to look.
     pub(super) fn say_reach(&self) {
-        self.parts.reach.set(if self.at_rest || self.damage.is_some() || self.retry.until().is_some() {
+        let unsure = self.at_rest || self.missed || self.damage.is_some() || self.retry.until().is_some();
+        self.parts.reach.set(if unsure {
             Reached::Unknown
         } else if self.everything || !(self.behind.is_empty() && self.grown.is_empty()) {
             Reached::Behind

@@ -145,6 +145,12 @@ fn a_refusal_is_said_until_something_is_stored_again_however_much_is_left_to_do(
 fn how_far_the_history_goes_is_said_where_it_is_known() {
     let house = House::new();
     let is = |reached: Reached| assert_eq!(house.reach.get(), reached);
+    let grows = |worker: &mut Worker, session: &str| {
+        house.grown.add(vec![House::path(session)]);
+        worker.take(Task::Grown);
+        // As if the pause behind the last one were over.
+        worker.takes.was_taken(None);
+    };
     (0..SLICE_FILES * 3).for_each(|n| house.says(&format!("s{n}"), "1", "words"));
     let mut worker = house.worker(&[]);
     worker.turn();
@@ -157,14 +163,7 @@ fn how_far_the_history_goes_is_said_where_it_is_known() {
     house.exhaust(&mut worker);
     is(Reached::Current);
     house.says("s0", "2", "more");
-    house.grown.add(vec![House::path("s0")]);
-    worker.take(Task::Grown);
-    house.while_locked(|| worker.turn());
-    is(Reached::Unknown);
-    house.later();
-    house.exhaust(&mut worker);
-    is(Reached::Current);
-    worker.take(Task::Damaged);
+    grows(&mut worker, "s0");
     house.while_locked(|| worker.turn());
     is(Reached::Unknown);
     house.later();
@@ -179,9 +178,29 @@ fn how_far_the_history_goes_is_said_where_it_is_known() {
     worker.take(Task::Begin);
     house.exhaust(&mut worker);
     is(Reached::Current);
-    let (sender, told) = std::sync::mpsc::channel();
-    drop(sender);
-    worker.run(&told);
+    house.reach.set_owed(true);
+    is(Reached::Unknown);
+    house.reach.set_owed(false);
+    is(Reached::Current);
+    // What is gone is none of the history; what may not be read is.
+    grows(&mut worker, "gone");
+    house.exhaust(&mut worker);
+    is(Reached::Current);
+    house.says("denied", "1", "words");
+    house.fs.deny(House::path("denied"), true);
+    grows(&mut worker, "denied");
+    house.exhaust(&mut worker);
+    is(Reached::Unknown);
+    house.fs.deny(House::path("denied"), false);
+    worker.take(Task::Begin);
+    house.exhaust(&mut worker);
+    is(Reached::Current);
+    worker.take(Task::Damaged);
+    worker.say_reach();
+    is(Reached::Unknown);
+    house.exhaust(&mut worker);
+    is(Reached::Current);
+    drop(worker);
     is(Reached::Unknown);
 }
 
