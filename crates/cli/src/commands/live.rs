@@ -52,6 +52,9 @@ pub fn watch(global: &Global, json: bool, all: bool, paint: Paint) -> anyhow::Re
     }
 }
 
+/// What stands for an empty roster: how many older sessions there are is not known before everything was looked at.
+const QUIET: &str = "Nothing is going on now; what begins is shown here as it happens.\n";
+
 /// Ends the program when the reader of our output goes away, also while there is nothing to write: without
 /// this, a `watch` whose reader is gone would stay until the next change.
 #[cfg(unix)]
@@ -131,10 +134,7 @@ impl Printer {
             }
             Self::Text { known, paint } => Ok(match message {
                 RosterMessage::Snapshot(snapshot) => {
-                    let text = {
-                        let nothing = render::roster::nothing(0, false);
-                        render::roster::render(&snapshot, &nothing, width(), *paint)
-                    };
+                    let text = render::roster::render(&snapshot, QUIET, width(), *paint);
                     *known = snapshot.sessions.into_iter().map(Arc::new).collect();
                     text + "\n"
                 }

@@ -161,6 +161,11 @@ fn a_person_who_reads_along_is_told_when_a_session_comes_to_need_them() {
     let home = tempfile::tempdir().unwrap();
     let root = home.path().join(".claude");
     std::fs::create_dir(&root).unwrap();
+    let long_ago = serde_json::json!({
+        "type": "user", "uuid": "o1", "message": { "role": "user", "content": "long ago" },
+        "timestamp": "2026-01-02T03:04:05.000Z", "cwd": "/home/dev/x", "sessionId": "old",
+    });
+    crate::tree::transcript(&root, "old", &[long_ago]);
     let mut child = watchbill(home.path()).arg("watch").stdout(Stdio::piped()).spawn().unwrap();
     let out = child.stdout.take().unwrap();
     let _ended = Watching { child, events: channel().1 };
@@ -168,7 +173,11 @@ fn a_person_who_reads_along_is_told_when_a_session_comes_to_need_them() {
     std::thread::spawn(move || {
         BufReader::new(out).lines().map_while(Result::ok).try_for_each(|line| sender.send(line))
     });
-    lines.recv_timeout(PATIENCE).expect("it says that there is nothing yet");
+    let first = lines.recv_timeout(PATIENCE).expect("it says that there is nothing yet");
+    assert_eq!(
+        first, "Nothing is going on now; what begins is shown here as it happens.",
+        "not: no sessions"
+    );
     let text = "API Error: Repeated 529 Overloaded errors.";
     crate::tree::transcript(
         &root,
