@@ -206,7 +206,7 @@ async fn the_dark_window_looks_as_it_did() -> Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_empty_window_looks_as_it_did() -> Result<()> {
     let painter = Painter::start("light", |_| Ok(Vec::new())).await?;
-    shows(painter.page(), "No sessions yet").await?;
+    shows(painter.page(), "Nothing is going on").await?;
     health(painter.page(), "1 problem while reading").await?;
     painter.resize(420, 520).await?;
     check("empty-420", &painter).await?;

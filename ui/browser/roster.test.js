@@ -19,7 +19,7 @@ for (const [count, drawn] of [
   test(`${count} sessions are shown`, async () => {
     await browser.withWindow({ mock: count, height: 2200 }, async (page) => {
       await becomes(page, rows, drawn, "every row is drawn in a tall window");
-      assert.equal(await page.locator("text=No sessions yet").count(), count === 0 ? 1 : 0);
+      assert.equal(await page.locator("text=Nothing is going on").count(), count === 0 ? 1 : 0);
     });
   });
 }
@@ -104,8 +104,11 @@ test("an engine that ends is told above what was known, and another try finds it
 test("where nothing is going on the older sessions are one click away", async () => {
   await browser.withWindow({ mock: "empty" }, async (page) => {
     const older = page.locator("text=Show older sessions");
+    await older.waitFor();
+    assert.equal(await page.locator("text=No sessions yet").count(), 0, "nobody has looked for older ones so far");
     await older.click();
     await older.waitFor({ state: "detached" });
+    await page.locator("text=No sessions yet").waitFor();
   });
 });
 
