@@ -21,11 +21,14 @@ use watchbill_watch::scan::{Found, scan};
 use crate::engine::World;
 use crate::left_out::is_told_of;
 use crate::settings::Settings;
+use crate::transcripts::META_LIMIT;
 
 pub use offer::{Offer, offer, offer_at};
 
 /// So far into a file its records name their session.
 const FIRST_RECORDS: usize = 256 << 10;
+/// How the file beside a subagent's transcript ends that says which call it belongs to.
+const META: &str = ".meta.json";
 /// The agent's own settings are a few kilobytes.
 const AGENT_SETTINGS_LIMIT: u64 = 1 << 20;
 /// What the agent removes by itself is so old, unless the person has told it otherwise (`cleanupPeriodDays`).
@@ -76,6 +79,13 @@ impl ArchivedFs {
             *store = None;
             T::default()
         })
+    }
+
+    /// What stood beside a subagent's transcript that is archived: it goes along.
+    fn companion(&self, path: &Path) -> Option<Vec<u8>> {
+        let transcript = format!("{}.jsonl", path.to_str()?.strip_suffix(META)?);
+        let row = self.ask(|store| store.archived(&transcript))?;
+        Some(self.archive.open(&row).ok()?.label()?.meta.clone()?.into_bytes())
     }
 
     fn archived(&self, path: &Path) -> Option<ArchiveRow> {
@@ -135,6 +145,14 @@ impl Fs for ArchivedFs {
             }
         }
         walk
+    }
+
+    /// Companions of archived transcripts are read alone: neither is looked for, nor do they change.
+    fn read_small(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+        match self.real.read_small(path, limit) {
+            Err(error) if is_gone(&error) => self.companion(path).ok_or(error),
+            other => other,
+        }
     }
 
     fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
@@ -267,12 +285,17 @@ impl Due {
             Ok(())
         })?;
         let FileId { dev, ino } = found.stat.id;
+        let meta = subagent.as_ref().and_then(|_| {
+            let text = fs.read_small(&found.path.with_extension(&META[1..]), META_LIMIT).ok()?;
+            String::from_utf8(text).ok()
+        });
         let original = Original {
             path: &path,
             session_id: &session,
             subagent: subagent.as_deref(),
             mtime: found.stat.mtime,
             id: (dev, ino),
+            meta: meta.as_deref(),
         };
         let mut open = || -> io::Result<Box<dyn Read>> {
             Ok(Box::new(FromStart { file: fs.open(&found.path)?, at: 0 }))

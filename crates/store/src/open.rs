@@ -155,6 +155,7 @@ impl Store {
         };
         note_length(&mut store.sql, &store.log).map_err(|e| StoreError::of(&store.path, &e))?;
         store.see_to_reminder()?;
+        store.see_to_archive()?;
         store.mend_index(suspect.is_raised())?;
         // What this start has met is looked for at the next one.
         if suspect.is_there() && suspect.is_raised() == raised {

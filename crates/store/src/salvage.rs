@@ -15,7 +15,7 @@ use crate::{DATABASE, Store, StoreError, folder, reminder};
 /// Tables of names, with their columns.
 const NAMED: [(&str, &str); 7] = [
     ("forgotten", "session_id, at"),
-    ("archive", "path, session_id, subagent, file, bytes, stored, hash, mtime, archived_at"),
+    ("archive", "path, session_id, subagent, file, bytes, stored, hash, mtime, archived_at, dev, inode"),
     ("chains", "chain_id, name"),
     ("links", "earlier, later, reason, confidence, at"),
     ("set_aside", "session_id, snoozed_until, away_active_at, away_since"),
@@ -301,6 +301,28 @@ mod tests {
 
     use super::*;
     use crate::connect;
+
+    #[test]
+    fn every_column_of_a_table_is_taken_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let (sql, _) = connect::writer(&folder.path().join("watchbill.db"), false).unwrap();
+        let owned = OWNED.map(|(table, columns)| (table, format!("session, {columns}")));
+        let named = NAMED.map(|(table, columns)| (table, columns.to_owned()));
+        for (table, columns) in named.into_iter().chain(owned) {
+            let all = "SELECT name FROM pragma_table_info(?1) WHERE name != 'id'";
+            let mut all: Vec<String> = sql
+                .prepare(all)
+                .unwrap()
+                .query_map([table], |row| row.get(0))
+                .unwrap()
+                .map(Result::unwrap)
+                .collect();
+            let mut ours: Vec<&str> = columns.split(", ").collect();
+            all.sort();
+            ours.sort_unstable();
+            assert_eq!(ours, all, "{table}");
+        }
+    }
 
     #[test]
     fn where_there_is_no_room_everything_is_taken_over_later() {

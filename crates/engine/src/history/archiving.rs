@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 
 use watchbill_core::time::{Millis, Timestamp};
-use watchbill_store::archive::Archive;
 use watchbill_watch::scan::Found;
 
 use super::worker::{Refusal, Worker, writer};
@@ -39,6 +38,7 @@ impl Worker {
         let parts = &self.parts;
         let mut shelf = parts.shelf.in_turn("history: what to archive");
         let store = writer(&mut shelf)?;
+        store.tidy_archive()?;
         let rows = store.all_archived()?;
         let mut left_out: HashSet<String> = store.forgotten()?.iter().map(ToString::to_string).collect();
         store.sessions(&mut |_, row| {
@@ -47,7 +47,6 @@ impl Worker {
             }
         })?;
         drop(shelf);
-        Archive::new(&parts.data_dir).tidy(&rows);
         let is_left_out = |found: &Found| {
             parts.settings.exclude.leaves_out(&found.path.to_string_lossy())
                 || owner(&*parts.fs, found).is_none_or(|(session, _)| left_out.contains(&session))

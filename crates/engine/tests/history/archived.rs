@@ -89,6 +89,65 @@ fn an_archived_session_is_there_when_its_transcript_is_not() {
     assert!(world.fs.stat(&project.join("never.jsonl")).is_err());
 }
 
+#[test]
+fn a_subagent_stays_below_the_call_that_only_its_companion_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    let project = root.join("claude/projects/p");
+    let agents = project.join("s/subagents");
+    std::fs::create_dir_all(&agents).unwrap();
+    // The turn was interrupted: no result says which subagent the call has started.
+    let call = r#"{"type":"assistant","uuid":"2","sessionId":"s","cwd":"/home/dev/work","timestamp":"2026-10-01T15:00:01.000Z","message":{"id":"m","role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"Agent","input":{"description":"look","prompt":"look"}}]}}"#;
+    let texts = [
+        (project.join("s.jsonl"), line("s", "1", "go") + call + "\n"),
+        (
+            agents.join("agent-a1.jsonl"),
+            line("s", "3", "look").replace("\"uuid\"", "\"isSidechain\":true,\"agentId\":\"a1\",\"uuid\""),
+        ),
+        (agents.join("agent-a1.meta.json"), r#"{"agentType":"Explore","toolUseId":"toolu_1"}"#.to_owned()),
+    ];
+    for (path, text) in &texts {
+        std::fs::write(path, text).unwrap();
+        age(path, 20);
+    }
+    let settings = settings(&root, true);
+    let subagents = || {
+        let engine =
+            look(settings.clone(), with_archive(real_world(), &settings), Outlook::LIVE, &SystemClock);
+        let plan = engine.timeline_plan("s").unwrap();
+        let timeline = TimelineReader::default().read(engine.fs(), &plan, Stretch::whole()).unwrap();
+        let of = |item: &watchbill_protocol::timeline::TimelineItem| match &item.what {
+            What::Tool { subagent, .. } => subagent.as_ref().map(|subagent| subagent.agent_id.clone()),
+            _ => None,
+        };
+        timeline.items.iter().filter_map(of).collect::<Vec<_>>()
+    };
+    assert_eq!(subagents(), ["a1"]);
+    let engine = start(settings.clone()).unwrap();
+    assert_eq!(archived(&root.join("data"), 2), 2);
+    engine.stop();
+    std::fs::remove_dir_all(&project).unwrap();
+    assert_eq!(subagents(), ["a1"]);
+}
+
+#[test]
+fn a_database_that_was_taken_away_is_made_anew_with_what_only_the_archive_holds() {
+    let house = Running::chosen(true);
+    let (root, timeline) = (house.root.clone(), house.timeline());
+    house.engine.stop();
+    std::fs::remove_dir_all(house.project()).unwrap();
+    for name in ["watchbill.db", "watchbill.db-wal", "watchbill.db-shm"] {
+        drop(std::fs::remove_file(root.join("data").join(name)));
+    }
+    let settings = settings(&root, true);
+    let index = || run(&settings, &with_archive(real_world(), &settings), Options::default(), &mut |_| true);
+    let Indexed::Here(report) = index().unwrap() else { panic!("nobody else writes") };
+    assert_eq!((report.files, report.problems), (1, 0));
+    let engine = start(settings.clone()).unwrap();
+    assert_eq!(engine.timeline("s", None, 100).unwrap(), timeline);
+    engine.stop();
+}
+
 /// An engine that runs, and whose archive has taken in the session `s` of project `p`.
 struct Running {
     _folder: tempfile::TempDir,

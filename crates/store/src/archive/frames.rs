@@ -1,13 +1,16 @@
 //! The form of an archived transcript: zstd frames of a megabyte each, so that any place is reached without
 //! unpacking what stands before it.
 //!
-//! Before each frame stands a skippable one of 16 bytes that holds the frame's two lengths. `zstd -d` passes over it:
-//! a person gets the transcript back without this program.
+//! Before each frame stands a skippable one of 16 bytes that holds the frame's two lengths. Before what was written at
+//! one time stands another that says what transcript it is of ([`Label`]): whoever has lost the database knows from the
+//! files what is archived. `zstd -d` passes over both: a person gets the transcript back without this program.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::sync::{Mutex, PoisonError};
 
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::zstd_safe::CParameter;
 
@@ -18,6 +21,48 @@ pub const FRAME: usize = 1 << 20;
 const SKIPPABLE: [u8; 4] = 0x184D_2A57u32.to_le_bytes();
 /// Length of the frame that stands before each: magic number, length of the rest, two lengths.
 const HEADER: usize = 16;
+/// Magic number of the skippable frame that holds a label. Behind its length stands [`CHECK`] bytes of the hash of the rest.
+const LABEL: [u8; 4] = 0x184D_2A58u32.to_le_bytes();
+/// The label's header is as long as the others: magic number, length of the rest, and so much of its hash.
+const CHECK: usize = 8;
+/// Far more than any label; a length beyond is damage.
+const LABEL_LIMIT: usize = 1 << 20;
+
+/// What a file of the archive says of the transcript that is in it, as JSON; the last in the file counts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Label {
+    /// Path of the transcript.
+    pub path: String,
+    /// Whose it is.
+    pub session_id: String,
+    /// The subagent, if it is a subagent's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subagent: Option<String>,
+    /// When it was last written, in milliseconds since 1970.
+    pub mtime: i64,
+    /// When it was archived, in the same.
+    pub archived_at: i64,
+    /// Its device and its inode.
+    pub id: (u64, u64),
+    /// What stands in the file beside a subagent's transcript that says which call it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub meta: Option<String>,
+}
+
+impl Label {
+    /// Writes it; says how many bytes that took.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write(&self, to: &mut dyn Write) -> io::Result<u64> {
+        let json = serde_json::to_vec(self)?;
+        to.write_all(&LABEL)?;
+        to.write_all(&length(CHECK + json.len())?.to_le_bytes())?;
+        to.write_all(&Sha256::digest(&json)[..CHECK])?;
+        to.write_all(&json)?;
+        Ok((HEADER + json.len()) as u64)
+    }
+}
 
 /// Packs frames.
 pub struct Packer {
@@ -75,6 +120,7 @@ struct Place {
 pub struct Frames {
     file: File,
     places: Vec<Place>,
+    label: Option<Label>,
     /// The frame that was read last.
     unpacked: Mutex<Option<(usize, Vec<u8>)>>,
 }
@@ -91,23 +137,82 @@ impl Frames {
     /// # Errors
     /// When they are not whole.
     pub fn new(file: File, stored: u64) -> io::Result<Self> {
-        let (mut places, mut at, mut begin) = (Vec::new(), 0, 0);
-        while at < stored {
-            let mut header = [0; HEADER];
-            read_exact_at(&file, &mut header, at)?;
-            let number =
-                |at: usize| header[at..at + 4].iter().rev().fold(0u32, |n, b| n << 8 | u32::from(*b));
-            let (packed, len) = (number(8), number(12));
-            let fits =
-                len > 0 && len as usize <= FRAME && packed as usize <= zstd::zstd_safe::compress_bound(FRAME);
-            if header[..4] != SKIPPABLE || number(4) != 8 || !fits {
+        let (frames, at, ended) = Self::up_to(file, stored);
+        ended?;
+        if at == stored { Ok(frames) } else { Err(damaged()) }
+    }
+
+    /// As many frames as can be unpacked at the beginning of a file, and how many bytes of it those are.
+    ///
+    /// # Errors
+    /// When its length cannot be told.
+    pub fn as_far_as_whole(file: File) -> io::Result<(Self, u64)> {
+        let len = file.metadata()?.len();
+        let (mut frames, mut stored, _) = Self::up_to(file, len);
+        if let Some(bad) = frames.places.iter().position(|place| frames.unpack(place).is_err()) {
+            stored = frames.places[bad].at - HEADER as u64;
+            frames.places.truncate(bad);
+        }
+        Ok((frames, stored))
+    }
+
+    /// The frames before `end`, the place behind the last, and what was wrong there.
+    fn up_to(file: File, end: u64) -> (Self, u64, io::Result<()>) {
+        let mut frames = Self { file, places: Vec::new(), label: None, unpacked: Mutex::new(None) };
+        let mut at = 0;
+        while at < end {
+            match frames.take_up(at, end) {
+                Ok(next) => at = next,
+                Err(error) => return (frames, at, Err(error)),
+            }
+        }
+        (frames, at, Ok(()))
+    }
+
+    /// Takes up the frame at this place of the file, if it ends before `end`; says where the next one stands.
+    fn take_up(&mut self, at: u64, end: u64) -> io::Result<u64> {
+        let mut header = [0; HEADER];
+        read_exact_at(&self.file, &mut header, at)?;
+        let number = |at: usize| header[at..at + 4].iter().rev().fold(0u32, |n, b| n << 8 | u32::from(*b));
+        let behind = at + HEADER as u64;
+        let rest = number(4) as usize;
+        if header[..4] == LABEL && (CHECK..LABEL_LIMIT).contains(&rest) {
+            let mut json = vec![0; rest - CHECK];
+            let next = behind + json.len() as u64;
+            read_exact_at(&self.file, &mut json, behind)?;
+            if next > end || Sha256::digest(&json)[..CHECK] != header[8..] {
                 return Err(damaged());
             }
-            places.push(Place { begin, len, at: at + HEADER as u64, packed });
-            at += HEADER as u64 + u64::from(packed);
-            begin += u64::from(len);
+            // One that a later version has written otherwise says nothing to this one.
+            self.label = serde_json::from_slice(&json).ok().or(self.label.take());
+            return Ok(next);
         }
-        if at == stored { Ok(Self { file, places, unpacked: Mutex::new(None) }) } else { Err(damaged()) }
+        let (packed, len) = (number(8), number(12));
+        let fits =
+            len > 0 && len as usize <= FRAME && packed as usize <= zstd::zstd_safe::compress_bound(FRAME);
+        let next = behind + u64::from(packed);
+        if header[..4] != SKIPPABLE || rest != 8 || !fits || next > end {
+            return Err(damaged());
+        }
+        self.places.push(Place { begin: self.len(), len, at: behind, packed });
+        Ok(next)
+    }
+
+    /// Whether the file begins like one of the archive, as far as it goes, and has no whole frame.
+    pub fn is_torn_begin(&self) -> bool {
+        let mut begin = Vec::new();
+        for at in 0..LABEL.len() {
+            let mut byte = [0];
+            if read_exact_at(&self.file, &mut byte, at as u64).is_ok() {
+                begin.extend(byte);
+            }
+        }
+        self.places.is_empty() && (LABEL.starts_with(&begin) || SKIPPABLE.starts_with(&begin))
+    }
+
+    /// What the file says of the transcript; nothing in files from before there were labels.
+    pub fn label(&self) -> Option<&Label> {
+        self.label.as_ref()
     }
 
     /// Bytes of the transcript.

@@ -3,10 +3,12 @@
 //!
 //! [`plan`] says what to pack and what to give up. An archived transcript is one file of zstd frames ([`frames`]) that
 //! only grows. What counts of it is what the table says, `stored` bytes: that is written last, after the file was
-//! synced and read back, so that an unclean exit leaves nothing that counts and is not whole.
+//! synced and read back, so that an unclean exit leaves nothing that counts and is not whole. A file that the table does
+//! not name may be the last that there is of a transcript ([`strays`]).
 
 pub mod frames;
 pub mod plan;
+mod strays;
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -17,7 +19,7 @@ use watchbill_core::time::Timestamp;
 
 use crate::tables::archive::ArchiveRow;
 use crate::{StoreError, folder};
-use frames::{FRAME, Frames, Packer};
+use frames::{FRAME, Frames, Label, Packer};
 
 /// Name of the folder in the data folder.
 pub const ARCHIVE: &str = "archive";
@@ -41,6 +43,22 @@ pub struct Original<'o> {
     pub mtime: Timestamp,
     /// Device and inode, so that the archived one can stand in for it.
     pub id: (u64, u64),
+    /// What stands beside a subagent's transcript, and goes with it.
+    pub meta: Option<&'o str>,
+}
+
+impl Original<'_> {
+    fn label(&self, now: Timestamp) -> Label {
+        Label {
+            path: self.path.to_owned(),
+            session_id: self.session_id.to_owned(),
+            subagent: self.subagent.map(str::to_owned),
+            mtime: self.mtime.as_millis(),
+            archived_at: now.as_millis(),
+            id: self.id,
+            meta: self.meta.map(str::to_owned),
+        }
+    }
 }
 
 /// What packing gave.
@@ -84,7 +102,8 @@ impl Archive {
         let name = known.map_or_else(|| self.free_name(original.path), |known| known.file.clone());
         let path = self.folder.join(&name);
         let before = known.map(|known| known.stored);
-        let added = self.add(&path, before.unwrap_or(0), original, source, &mut hash, level);
+        let place = Place { path: &path, begin: before.unwrap_or(0), level };
+        let added = add(&place, original, &original.label(now), source, &mut hash);
         let (bytes, stored) = added.inspect_err(|_| self.take_back(&path, before))?;
         let row = ArchiveRow {
             path: original.path.to_owned(),
@@ -109,35 +128,6 @@ impl Archive {
         // Where that cannot be, the row is refused when it is read.
         folder::sync_names(&self.folder);
         Ok(Packed { row, void: None })
-    }
-
-    /// Adds what is left of `source` behind the first `begin` bytes of a file; how many bytes that were, and are.
-    fn add(
-        &self,
-        path: &Path,
-        begin: u64,
-        original: &Original<'_>,
-        source: &mut dyn Read,
-        hash: &mut Sha256,
-        level: i32,
-    ) -> Result<(u64, u64), StoreError> {
-        let refused = |e| StoreError::io(path, e);
-        let mut file = folder::touch(path)?;
-        file.set_len(begin).and_then(|()| file.seek(SeekFrom::End(0))).map_err(refused)?;
-        let mut packer = Packer::new(level).map_err(refused)?;
-        let (mut bytes, mut stored) = (0, 0);
-        let mut frame = Vec::new();
-        loop {
-            fill(source, &mut frame).map_err(|e| read_error(original, e))?;
-            if frame.is_empty() {
-                break;
-            }
-            hash.update(&frame);
-            bytes += frame.len() as u64;
-            stored += packer.write(&frame, &mut file).map_err(refused)?;
-        }
-        file.flush().and_then(|()| file.sync_all()).map_err(refused)?;
-        Ok((bytes, stored))
     }
 
     /// The same, also when the transcript was rewritten since it was archived: then all of it is packed anew, beside
@@ -191,24 +181,16 @@ impl Archive {
             && hex(hash) == row.hash
     }
 
-    /// Removes files that no row names, and what of the others does not count: an unclean exit leaves such. Gives back
-    /// how many bytes that was.
-    pub fn tidy(&self, rows: &[ArchiveRow]) -> u64 {
-        let Ok(files) = fs::read_dir(&self.folder) else { return 0 };
+    /// Removes what does not count of the files that rows name: an unclean exit leaves such. Gives back how many bytes
+    /// that was.
+    fn cut_ends(&self, rows: &[ArchiveRow]) -> u64 {
         let mut freed = 0;
-        for file in files.flatten() {
-            let name = file.file_name();
-            let len = file.metadata().map_or(0, |meta| meta.len());
-            match rows.iter().find(|row| name == *row.file) {
-                None => {
-                    freed += len;
-                    self.take_back(&file.path(), None);
-                }
-                Some(row) if len > row.stored => {
-                    freed += len - row.stored;
-                    self.take_back(&file.path(), Some(row.stored));
-                }
-                Some(_) => {}
+        for row in rows {
+            let path = self.folder.join(&row.file);
+            let len = folder::size(&path);
+            if len > row.stored {
+                freed += len - row.stored;
+                self.take_back(&path, Some(row.stored));
             }
         }
         freed
@@ -250,6 +232,40 @@ impl Archive {
             .find(|name| !self.folder.join(name).exists())
             .unwrap_or_default()
     }
+}
+
+/// Where something is added, and how.
+struct Place<'p> {
+    path: &'p Path,
+    begin: u64,
+    level: i32,
+}
+
+/// Adds what is left of `source` behind the first bytes of a file; how many bytes that were, and are.
+fn add(
+    to: &Place<'_>,
+    original: &Original<'_>,
+    label: &Label,
+    source: &mut dyn Read,
+    hash: &mut Sha256,
+) -> Result<(u64, u64), StoreError> {
+    let refused = |e| StoreError::io(to.path, e);
+    let mut file = folder::touch(to.path)?;
+    file.set_len(to.begin).and_then(|()| file.seek(SeekFrom::End(0))).map_err(refused)?;
+    let mut packer = Packer::new(to.level).map_err(refused)?;
+    let (mut bytes, mut stored) = (0, label.write(&mut file).map_err(refused)?);
+    let mut frame = Vec::new();
+    loop {
+        fill(source, &mut frame).map_err(|e| read_error(original, e))?;
+        if frame.is_empty() {
+            break;
+        }
+        hash.update(&frame);
+        bytes += frame.len() as u64;
+        stored += packer.write(&frame, &mut file).map_err(refused)?;
+    }
+    file.flush().and_then(|()| file.sync_all()).map_err(refused)?;
+    Ok((bytes, stored))
 }
 
 fn read_error(original: &Original<'_>, error: io::Error) -> StoreError {

@@ -17,12 +17,21 @@ pub struct ArchiveSettings {
     pub after: Millis,
     /// zstd's level.
     pub level: i32,
+    /// Whether anything is given up: not while it is not known how much the person wants kept.
+    pub gives_up: bool,
 }
 
 impl Default for ArchiveSettings {
     fn default() -> Self {
         // The agent removes what is 30 days old, or younger if the person says so: a week leaves room for both.
-        Self { enabled: false, budget: 5 << 30, keep: None, after: Millis(7 * 86_400_000), level: 6 }
+        Self {
+            enabled: false,
+            budget: 5 << 30,
+            keep: None,
+            after: Millis(7 * 86_400_000),
+            level: 6,
+            gives_up: true,
+        }
     }
 }
 
@@ -87,6 +96,9 @@ pub fn plan(
             Err(row) if !fits => plan.prune.push(row.path.clone()),
             Err(_) => {}
         }
+    }
+    if !settings.gives_up {
+        plan.prune.clear();
     }
     plan.pack.reverse();
     plan.prune.reverse();

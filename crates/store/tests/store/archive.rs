@@ -4,6 +4,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use proptest::prelude::*;
+use watchbill_core::ids::SessionId;
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_store::archive::frames::FRAME;
 use watchbill_store::archive::plan::{ArchiveSettings, Candidate, plan};
@@ -18,7 +19,7 @@ fn at(days: i64) -> Timestamp {
 }
 
 fn original() -> Original<'static> {
-    Original { path: PATH, session_id: "s", subagent: None, mtime: at(1), id: (7, 8) }
+    Original { path: PATH, session_id: "s", subagent: None, mtime: at(1), id: (7, 8), meta: None }
 }
 
 fn pack(archive: &Archive, bytes: &[u8], known: Option<&ArchiveRow>) -> Result<Packed, StoreError> {
@@ -86,24 +87,86 @@ fn a_rewritten_transcript_is_packed_anew_beside_the_old_one() {
     }
 }
 
+/// The archive in a data folder whose store names these rows.
+fn store_with(folder: &Path, rows: &[&ArchiveRow]) -> Store {
+    let mut store = Store::open(folder, Mode::WriteOrRead).unwrap();
+    let mut step = store.step().unwrap();
+    rows.iter().for_each(|row| step.put_archived(row).unwrap());
+    step.commit().unwrap();
+    store
+}
+
 #[test]
 fn what_an_unclean_exit_leaves_does_not_count_and_is_tidied_away() {
     let folder = tempfile::tempdir().unwrap();
     let archive = Archive::new(folder.path());
     let whole = lines(50_000, 0);
     let first = pack(&archive, &whole[..whole.len() / 2], None).unwrap().row;
+    let mut store = store_with(folder.path(), &[&first]);
     let path = folder.path().join(ARCHIVE).join(&first.file);
-    // Half of an addition, and a file that no row names.
+    // Half of an addition, and files that no row names: another form of the same transcript, and torn beginnings.
     let mut torn = std::fs::read(&path).unwrap();
+    let label = torn[..200].to_vec();
     torn.extend_from_slice(&[0x57, 0x2a, 0x4d, 0x18, 8, 0, 0]);
     std::fs::write(&path, &torn).unwrap();
-    std::fs::write(folder.path().join(ARCHIVE).join("half.jsonl.zst"), b"half").unwrap();
+    let beside = |name: &str, bytes: &[u8]| {
+        std::fs::write(folder.path().join(ARCHIVE).join(name), bytes).unwrap();
+        bytes.len() as u64
+    };
+    let left = beside("s.0.jsonl.zst", &torn)
+        + beside("s.1.jsonl.zst", &label)
+        + beside("s.2.jsonl.zst", &label[..5])
+        + beside("s.3.jsonl.zst", b"");
+    beside("a word of mine.txt", b"half");
     assert_eq!(unpack(&archive, &first), &whole[..whole.len() / 2]);
-    assert_eq!(archive.tidy(std::slice::from_ref(&first)), 11);
-    assert_eq!(files(folder.path()), std::slice::from_ref(&first.file));
+    let tidied = store.tidy_archive().unwrap();
+    assert_eq!((tidied.freed, tidied.taken_up, tidied.unknown), (left + 7, 0, 1));
+    assert_eq!(files(folder.path()), ["a word of mine.txt", &first.file]);
     std::fs::write(&path, &torn).unwrap();
     let grown = pack(&archive, &whole, Some(&first)).unwrap().row;
     assert_eq!(unpack(&archive, &grown), whole, "the torn addition was overwritten");
+}
+
+#[test]
+fn a_database_that_is_made_anew_knows_what_was_archived_and_what_was_forgotten() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = Archive::new(folder.path());
+    let row_of = |name: &str, agent: Option<&str>, bytes: &[u8]| {
+        let path = format!("/home/dev/.claude/projects/p/{name}.jsonl");
+        let original = Original {
+            path: &path,
+            session_id: name,
+            subagent: agent,
+            mtime: at(1),
+            id: (7, u64::MAX),
+            meta: agent.map(|_| "{}"),
+        };
+        archive.pack(&original, &mut io::Cursor::new(bytes), None, 3, at(9)).unwrap().row
+    };
+    let rows = [
+        row_of("a", None, &lines(40_000, 0)),
+        row_of("b", Some("1"), &lines(10, 1)),
+        row_of("c", None, &lines(10, 2)),
+        row_of("d", None, &lines(10, 3)),
+    ];
+    drop(store_with(folder.path(), &rows.each_ref()[..2]));
+    let mut store = store_with(folder.path(), &rows.each_ref());
+    let what = watchbill_store::forget::Forget::Session(SessionId::new("d"));
+    let away = std::fs::read(folder.path().join(ARCHIVE).join(&rows[3].file)).unwrap();
+    store.forget(&what, at(9), &mut |_| ()).unwrap();
+    drop(store);
+    // It comes back from somewhere, and of another the end was never written.
+    std::fs::write(folder.path().join(ARCHIVE).join(&rows[3].file), away).unwrap();
+    let torn = folder.path().join(ARCHIVE).join(&rows[2].file);
+    std::fs::write(&torn, [&*std::fs::read(&torn).unwrap(), b"\x57\x2a"].concat()).unwrap();
+    for name in ["watchbill.db", "watchbill.db-wal", "watchbill.db-shm"] {
+        drop(std::fs::remove_file(folder.path().join(name)));
+    }
+    let store = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
+    assert_eq!(store.all_archived().unwrap(), rows[..3], "bytes, hashes, and which files they were");
+    assert_eq!(files(folder.path()), rows[..3].iter().map(|row| row.file.clone()).collect::<Vec<_>>());
+    assert!(rows[..3].iter().all(|row| archive.is_whole(row)));
+    assert_eq!(archive.open(&rows[1]).unwrap().label().unwrap().meta.as_deref(), Some("{}"));
 }
 
 #[test]
@@ -209,6 +272,8 @@ fn what_is_old_enough_is_packed_oldest_first_within_the_budget() {
     assert_eq!((done.pack, done.prune.len()), (vec![2, 1], 0));
     // Nothing has changed: nothing is to be done.
     let rows = [archived("b", 900, 100, 50), archived("a", 900, 100, 40)];
+    let unsure = ArchiveSettings { budget: 1, gives_up: false, ..ArchiveSettings::default() };
+    assert_eq!(plan(&[], &rows, &unsure, at(60)).prune, [""; 0], "it is not known how much is to be kept");
     assert_eq!(plan(&candidates, &rows, &settings, at(100)), Default::default());
     // It has grown.
     let grown = [candidate("b", 1_200, 60)];
