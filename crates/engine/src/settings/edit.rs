@@ -333,6 +333,10 @@ exclude = [
                 name.prop_map(|name| Value::Word(name.trim().to_owned())).boxed()
             }
             crate::settings::values::Kind::Hours => Just(list(&["22:00-07:00"])).boxed(),
+            crate::settings::values::Kind::Patterns => {
+                let pattern = name.prop_map(|name| format!("/{}", name.replace(['{', '}', '[', ']'], "?")));
+                prop::collection::vec(pattern, 1..4).prop_map(Value::List).boxed()
+            }
             crate::settings::values::Kind::List | crate::settings::values::Kind::SomeOf => {
                 prop::collection::vec(name, 1..4).prop_map(Value::List).boxed()
             }

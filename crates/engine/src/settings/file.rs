@@ -6,7 +6,7 @@ use std::ops::Range;
 use toml_edit::{Document, Item, TableLike};
 use watchbill_protocol::settings::{SettingKey, SettingProblem};
 
-use super::table::kind;
+use super::table::{keeps, kind, protects};
 use super::values::Value;
 
 /// What a text says.
@@ -36,6 +36,7 @@ pub(super) fn read(text: &str) -> Reading {
     };
     let mut reading = Reading::default();
     let mut found: Vec<(usize, SettingProblem)> = Vec::new();
+    let mut meant: BTreeSet<SettingKey> = BTreeSet::new();
     let mut note = |key: Option<SettingKey>, span: Option<Range<usize>>, what: String| {
         found.push((span.as_ref().map_or(0, |span| span.start), problem(text, key, span, what)));
     };
@@ -45,7 +46,11 @@ pub(super) fn read(text: &str) -> Reading {
             take(&mut reading, key, item, &mut note);
         } else if !keys_under(name).is_empty() {
             match item.as_table_like() {
-                Some(table) => take_table(&mut reading, name, table, &mut note),
+                Some(table) => {
+                    if take_table(&mut reading, name, table, &mut note) {
+                        meant.extend(keys_under(name).into_iter().filter(matters));
+                    }
+                }
                 None => {
                     let what = format!("`{name}` is a table: write [{name}] above its settings");
                     note(None, item.span().or(place), what);
@@ -54,8 +59,11 @@ pub(super) fn read(text: &str) -> Reading {
             }
         } else {
             note(None, place, unknown(name, "", &top_names()));
+            meant.extend(meant_by(name, item));
         }
     }
+    // What is not right anywhere else may well be what this was to say.
+    reading.wrong.extend(meant.into_iter().filter(|key| !reading.values.contains_key(key)));
     found.sort_by_key(|(at, _)| *at);
     reading.problems = found.into_iter().map(|(_, problem)| problem).collect();
     reading
@@ -63,7 +71,9 @@ pub(super) fn read(text: &str) -> Reading {
 
 type Note<'n> = &'n mut dyn FnMut(Option<SettingKey>, Option<Range<usize>>, String);
 
-fn take_table(reading: &mut Reading, table_name: &str, table: &dyn TableLike, note: Note<'_>) {
+/// Says whether something in it is not known.
+fn take_table(reading: &mut Reading, table_name: &str, table: &dyn TableLike, note: Note<'_>) -> bool {
+    let mut strange = false;
     for (name, item) in table.iter() {
         match key_named(&format!("{table_name}.{name}")) {
             Some(key) => take(reading, key, item, note),
@@ -74,9 +84,29 @@ fn take_table(reading: &mut Reading, table_name: &str, table: &dyn TableLike, no
                     .filter_map(|key| key.name().split_once('.').map(|(_, name)| name))
                     .collect();
                 note(None, place, unknown(name, &format!(" under [{table_name}]"), &known));
+                strange = true;
             }
         }
     }
+    strange
+}
+
+/// Whether the default must not be taken for it where it is not known what the person has said.
+fn matters(key: &SettingKey) -> bool {
+    protects(*key) || keeps(*key)
+}
+
+/// Which settings that matter a name at the top may have been meant for: it is nearly that of their table or of one of them,
+/// or it is of a table in which such a name stands.
+fn meant_by(name: &str, item: &Item) -> Vec<SettingKey> {
+    let within = item.as_table_like().into_iter().flat_map(|table| table.iter().map(|(name, _)| name));
+    let names: Vec<&str> = std::iter::once(name).chain(within).collect();
+    let is_meant = |key: &SettingKey| {
+        let parts = key.name().split('.');
+        let near = |part: &str| names.iter().any(|name| is_close(part, name));
+        matters(key) && parts.into_iter().any(near)
+    };
+    SettingKey::ALL.iter().copied().filter(is_meant).collect()
 }
 
 fn take(reading: &mut Reading, key: SettingKey, item: &Item, note: Note<'_>) {
@@ -173,6 +203,33 @@ loud = true
         assert_eq!(reading.values.len(), 1);
         assert!(reading.values.contains_key(&SettingKey::TimeoutsStale));
         assert!(reading.wrong.contains(&SettingKey::WindowTheme), "nothing is known of what stood there");
+    }
+
+    #[test]
+    fn what_may_have_been_meant_for_a_setting_that_protects_or_keeps_puts_it_in_doubt() {
+        use SettingKey as K;
+        for (text, in_doubt) in [
+            ("[store]\nexcludes = ['/a']", &[K::StoreExclude][..]),
+            ("[Store]\nexclude = ['/a']", &[K::StoreCut, K::StoreExclude]),
+            ("exclude = ['/a']", &[K::StoreExclude]),
+            ("[privacy]\nexclude = ['/a']", &[K::StoreExclude]),
+            ("root = ['/a']", &[K::Roots]),
+            ("[archive]\nenabled = true\nbugdet = '20GiB'", &[K::ArchiveBudget, K::ArchiveKeep]),
+            ("archiv = { enabled = true }", &[K::ArchiveBudget, K::ArchiveKeep]),
+            // Elsewhere it is said.
+            ("[store]\nexclude = ['/a']\ncut = 1\nsize = 2", &[]),
+            ("[colours]\nred = 1", &[]),
+            ("[window]\nthem = 'dark'", &[]),
+        ] {
+            let reading = read(text);
+            let wrong: Vec<K> = reading.wrong.iter().copied().filter(matters).collect();
+            let mut expected = in_doubt.to_vec();
+            if text.contains("excludes") {
+                expected.push(K::StoreCut);
+            }
+            expected.sort();
+            assert_eq!(wrong, expected, "{text}");
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use watchbill_protocol::settings::{SettingKey, SettingProblem, SettingsView};
 
 use super::file::{self, Reading};
 use super::layers::{Surroundings, Values};
-use super::table::protects;
+use super::table::{keeps, protects};
 use super::{Settings, SettingsError};
 
 /// No configuration is as long as this.
@@ -80,7 +80,7 @@ pub(super) fn look(path: &Path) -> Contents {
 pub(super) struct Known {
     pub(super) contents: Contents,
     good: Values,
-    /// Settings that protect something and of which it was never known what the person wants.
+    /// Settings that protect or keep something and of which it was never known what the person wants.
     uncertain: BTreeSet<SettingKey>,
     pub(super) settings: Arc<Settings>,
     pub(super) view: Arc<SettingsView>,
@@ -99,9 +99,9 @@ impl Known {
         let mut reading = contents.reading();
         let unclear = |key: &SettingKey| reading.broken || reading.wrong.contains(key);
         let was_certain = |key: &SettingKey| before.is_some_and(|before| !before.uncertain.contains(key));
-        let protecting = SettingKey::ALL.iter().filter(|key| protects(**key));
+        let of_weight = SettingKey::ALL.iter().filter(|key| protects(**key) || keeps(**key));
         let uncertain: BTreeSet<SettingKey> =
-            protecting.filter(|key| unclear(key) && !was_certain(key)).copied().collect();
+            of_weight.filter(|key| unclear(key) && !was_certain(key)).copied().collect();
         let last = before.iter().flat_map(|before| &before.good).filter(|(key, _)| unclear(key));
         let last: Vec<_> = last.map(|(key, value)| (*key, value.clone())).collect();
         let mut good = std::mem::take(&mut reading.values);
@@ -109,7 +109,8 @@ impl Known {
 
         let mut settings = surroundings.settle(&good)?;
         settings.config_file.clone_from(&surroundings.file);
-        settings.problems = problem(surroundings, &reading.problems).into_iter().collect();
+        settings.problems = problem(surroundings, &reading.problems, before.is_some()).into_iter().collect();
+        settings.archive.gives_up = !uncertain.iter().any(|key| keeps(*key));
         settings.doubt = doubt(surroundings, &uncertain, &reading.problems);
         let view = SettingsView {
             path: surroundings.file.as_ref().map(|path| path.to_string_lossy().into_owned()),
@@ -123,7 +124,7 @@ impl Known {
 }
 
 /// All that is wrong with the file, as one problem of it.
-fn problem(surroundings: &Surroundings, found: &[SettingProblem]) -> Option<Problem> {
+fn problem(surroundings: &Surroundings, found: &[SettingProblem], again: bool) -> Option<Problem> {
     let path = surroundings.file.as_deref().filter(|_| !found.is_empty())?;
     const TOLD: usize = 5;
     let mut told: Vec<String> = found.iter().take(TOLD).map(ToString::to_string).collect();
@@ -134,7 +135,12 @@ fn problem(surroundings: &Surroundings, found: &[SettingProblem]) -> Option<Prob
         path: path.to_string_lossy().into(),
         kind: ProblemKind::Configuration,
         count: found.len() as u64,
-        detail: format!("{}; correct it, what was last right counts until then", told.join("; ")).into(),
+        detail: format!(
+            "{}; correct it, {} counts until then",
+            told.join("; "),
+            if again { "what was last right" } else { "the default" }
+        )
+        .into(),
     })
 }
 
@@ -143,6 +149,7 @@ fn doubt(
     uncertain: &BTreeSet<SettingKey>,
     found: &[SettingProblem],
 ) -> Option<Arc<str>> {
+    let uncertain: BTreeSet<SettingKey> = uncertain.iter().copied().filter(|key| protects(*key)).collect();
     let path = surroundings.file.as_deref().filter(|_| !uncertain.is_empty())?;
     let of_it = |problem: &&SettingProblem| problem.key.is_none_or(|key| uncertain.contains(&key));
     let what = found.iter().find(of_it).map(ToString::to_string).unwrap_or_default();

@@ -231,6 +231,7 @@ fn archive(told: &Told<'_>) -> ArchiveSettings {
         },
         after: told.span(SettingKey::ArchiveAfter),
         level: i32::try_from(told.number(SettingKey::ArchiveLevel)).unwrap_or(usual.level),
+        gives_up: usual.gives_up,
     }
 }
 

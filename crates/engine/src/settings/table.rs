@@ -30,7 +30,8 @@ pub(super) fn kind(key: SettingKey) -> Kind {
         K::StoreCut => Kind::Number(0, i64::MAX),
         K::ArchiveLevel => Kind::Number(1, 19),
         K::ArchiveBudget => Kind::Size,
-        K::StoreExclude | K::StoreSkipTools | K::StorePlanFolders | K::AlertsMuted => Kind::List,
+        K::StoreExclude => Kind::Patterns,
+        K::StoreSkipTools | K::StorePlanFolders | K::AlertsMuted => Kind::List,
         K::AlertsQuietHours => Kind::Hours,
         K::WindowShortcut => Kind::Line,
         K::ArchiveEnabled
@@ -89,6 +90,11 @@ pub(super) fn default(key: SettingKey) -> Value {
 /// Whether Watchbill would store or watch what the person has forbidden, if it took the default for what it cannot read.
 pub(super) fn protects(key: SettingKey) -> bool {
     matches!(key, SettingKey::Roots | SettingKey::StoreExclude | SettingKey::StoreCut)
+}
+
+/// Whether Watchbill would give up for good what the person wants kept, if it took the default for what it cannot read.
+pub(super) fn keeps(key: SettingKey) -> bool {
+    matches!(key, SettingKey::ArchiveBudget | SettingKey::ArchiveKeep)
 }
 
 #[cfg(test)]

@@ -37,6 +37,8 @@ pub(super) enum Kind {
     List,
     /// At least one.
     SomeOf,
+    /// Any number of patterns of whole paths.
+    Patterns,
     /// Spans of the day.
     Hours,
 }
@@ -104,6 +106,8 @@ impl Kind {
             (Self::SomeOf, Raw::List(list)) => {
                 (whole(list) && !list.is_empty()).then(|| Value::List(list.clone()))
             }
+            (Self::Patterns, Raw::List(list)) => (whole(list) && list.iter().all(|pattern| may_fit(pattern)))
+                .then(|| Value::List(list.clone())),
             (Self::Hours, Raw::List(list)) => {
                 list.iter().map(|text| hours_text(text)).collect::<Option<Vec<_>>>().map(Value::List)
             }
@@ -128,6 +132,11 @@ impl Kind {
             Self::Line => "one line of text".to_owned(),
             Self::List => "a list of texts, none of them empty, such as [\"one\", \"two\"]".to_owned(),
             Self::SomeOf => "a list with at least one folder, such as [\"~/.claude\"]".to_owned(),
+            Self::Patterns => {
+                "a list of paths that begin with /, ~/ or **, in which *, ** and ? stand for others (write ? for a \
+                 bracket), such as [\"~/secret/**\"]"
+                    .to_owned()
+            }
             Self::Hours => "a list of hours, such as [\"22:00-07:00\"]".to_owned(),
         }
     }
@@ -162,6 +171,14 @@ fn shown(value: &Toml) -> String {
         Toml::Datetime(_) => "a date".to_owned(),
         other => cut(other.to_string().trim()),
     }
+}
+
+/// Whether a path can fit this pattern. One that never can, since it is written as elsewhere, would protect nothing.
+fn may_fit(pattern: &str) -> bool {
+    let begin = pattern.replace('\\', "/");
+    let drive = begin.chars().next().is_some_and(|c| c.is_ascii_alphabetic()) && begin.get(1..2) == Some(":");
+    let whole = begin == "~" || ["/", "~/", "*", "?"].iter().any(|sign| begin.starts_with(sign));
+    (whole || drive) && !pattern.contains(['{', '}', '[', ']'])
 }
 
 fn whole(list: &[String]) -> bool {
@@ -327,6 +344,11 @@ mod tests {
             (Kind::List, "['a', ' ']"),
             (Kind::List, "'a'"),
             (Kind::SomeOf, "[]"),
+            (Kind::Patterns, "['secret/**']"),
+            (Kind::Patterns, "['$HOME/secret']"),
+            (Kind::Patterns, "['~dev/secret']"),
+            (Kind::Patterns, "['/home/dev/{secret,other}/**']"),
+            (Kind::Patterns, "['/home/dev/sec[r]et']"),
             (Kind::Hours, "['22-7']"),
             (Kind::Hours, "['25:00-07:00']"),
             (Kind::Hours, "['07:00-07:00']"),
@@ -337,6 +359,23 @@ mod tests {
             told.push_str(&format!("{given}: {refused}\n"));
         }
         insta::assert_snapshot!(told);
+    }
+
+    #[test]
+    fn a_pattern_that_can_fit_a_path_is_taken() {
+        for pattern in [
+            "/home/dev/secret",
+            "~",
+            "~/secret/**",
+            "**/secret",
+            "*",
+            "C:\\\\secret",
+            "c:/secret",
+            "\\\\\\\\host\\\\secret",
+        ] {
+            let list = format!("[\"{pattern}\"]");
+            assert!(Kind::Patterns.of_toml(&toml(&list)).is_ok(), "{list}");
+        }
     }
 
     #[test]

@@ -200,6 +200,26 @@ fn what_is_no_file_or_may_not_be_read_is_told() {
 }
 
 #[test]
+fn while_it_is_not_known_what_is_to_be_kept_nothing_is_given_up() {
+    let house = House::new(|path| write(path, "[archive]\nenabled = true\nbudget = '20.5GiB'\n"));
+    let settings = house.configuration.settings();
+    assert!(settings.archive.enabled && !settings.archive.gives_up);
+    assert_eq!(settings.doubt, None, "what may be stored is known");
+    assert!(
+        settings.problems[0].detail.ends_with("the default counts until then"),
+        "{:?}",
+        settings.problems
+    );
+    std::fs::write(house.path(), "[archive]\nenabled = true\nbudget = '20GiB'\n").unwrap();
+    house.until("the budget", |settings, _| settings.archive.gives_up);
+    std::fs::write(house.path(), "[archive]\nenabled = true\nbudget = '1G'\n").unwrap();
+    house.until("the mistake", |_, view| !view.problems.is_empty());
+    let settings = house.configuration.settings();
+    assert_eq!((settings.archive.budget, settings.archive.gives_up), (20 << 30, true), "what was last right");
+    assert!(settings.problems[0].detail.ends_with("what was last right counts until then"));
+}
+
+#[test]
 fn where_it_never_was_known_what_may_be_stored_nothing_is() {
     let house = House::new(|path| write(path, "[store]\nexclude = '~/secret'\n"));
     let doubt = house.configuration.settings().doubt.clone().unwrap();
