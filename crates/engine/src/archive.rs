@@ -1,6 +1,7 @@
 //! Archived transcripts: read as if their files were still there, and kept up to date; [`offer`] says what that would take.
 
 mod offer;
+mod stock;
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -24,6 +25,7 @@ use crate::settings::Settings;
 use crate::transcripts::META_LIMIT;
 
 pub use offer::{Offer, offer, offer_at};
+pub use stock::Stock;
 
 /// So far into a file its records name their session.
 const FIRST_RECORDS: usize = 256 << 10;
@@ -176,6 +178,10 @@ impl ReadAt for ArchivedFile {
 
     fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
         self.frames.read_at(buf, offset)
+    }
+
+    fn try_all(&self) -> io::Result<()> {
+        io::copy(&mut self.frames.reader(), &mut io::sink()).map(drop)
     }
 }
 

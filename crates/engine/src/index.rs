@@ -1,6 +1,7 @@
 //! Brings the store up to date with the transcripts, in one go and as fast as it can: `watchbill index`.
 
 mod ahead;
+mod archived;
 mod awaited;
 
 use std::collections::HashMap;
@@ -96,6 +97,12 @@ pub fn run(
     }
     let (mut report, loaded) =
         update(&mut store, settings, world, options, progress).map_err(|error| refusal(&error))?;
+    if !report.interrupted {
+        let so_far = Progress { bytes: report.bytes, total_bytes: report.bytes };
+        let mut go_on = || progress(&so_far);
+        archived::archive(&mut store, settings, world, &mut report, &mut go_on)
+            .map_err(|error| refusal(&error))?;
+    }
     let behind = store.without_rows().map_err(|error| refusal(&error))?.is_some();
     drop(store);
     if behind && !report.interrupted {
@@ -143,7 +150,8 @@ fn update(
     let total_bytes = files.iter().map(left).sum();
     let mut index = HistoryIndex::new(settings.history.clone(), store)?;
     let ahead = Ahead::of(&settings.history.exclude, &files, known.keys());
-    let mut run = Run { world, settings, known, full, total_bytes, report, progress, ahead };
+    let mut run =
+        Run { world, settings, known, full, total_bytes, report, progress, spared: Vec::new(), ahead };
     if total_bytes > MANY {
         store.begin_many()?;
     }
@@ -198,6 +206,8 @@ struct Run<'r> {
     full: bool,
     total_bytes: u64,
     report: IndexReport,
+    /// What was stored of files that cannot be read anew.
+    spared: Vec<(FileKey, FileCursor)>,
     /// Files that the store did not know, folded for the engine from the same reading.
     ahead: Ahead<'r>,
     progress: &'r mut dyn FnMut(&Progress) -> bool,
@@ -218,31 +228,48 @@ impl Run<'_> {
                 bytes += found.stat.len;
                 room
             };
-            let batch = &rest[..rest.iter().take(STEP_FILES).take_while(fits).count()];
-            self.remove(store, batch)?;
-            for found in batch {
+            let (batch, others) = rest.split_at(rest.iter().take(STEP_FILES).take_while(fits).count());
+            let batch: Vec<&Found> = batch.iter().filter(|found| self.may_be_read(found)).collect();
+            self.remove(store, &batch)?;
+            for found in &batch {
                 if let Some(place) = found.place() {
                     index.take_up(store, &found.path, &place)?;
                 }
             }
-            self.batch(store, index, batch)?;
-            rest = &rest[batch.len()..];
+            self.batch(store, index, &batch)?;
+            rest = others;
             tracing::debug!(files = batch.len(), left = rest.len(), "a step is stored");
         }
         Ok(())
     }
 
+    /// Whether a file is to be read now. What is stored of one that cannot be is more than there would be after it.
+    fn may_be_read(&mut self, found: &Found) -> bool {
+        let Some((file, cursor)) = self.known.get(&*found.path.to_string_lossy()) else { return true };
+        let tried = self.world.fs.open(&found.path).and_then(|file| file.try_all());
+        if let Err(error) = &tried {
+            tracing::warn!(path = %found.path.display(), %error, "what is stored of it stays as it is");
+            self.report.problems += 1;
+            self.spared.push((*file, *cursor));
+        }
+        tried.is_ok()
+    }
+
     /// Takes away what is stored of files that are read anew.
-    fn remove(&mut self, store: &mut Store, batch: &[Found]) -> Result<(), StoreError> {
+    fn remove(&mut self, store: &mut Store, batch: &[&Found]) -> Result<(), StoreError> {
         let files: Vec<FileKey> = batch
             .iter()
             .filter(|_| self.full)
             .filter_map(|found| Some(self.known.get(&*found.path.to_string_lossy())?.0))
             .collect();
-        if files.is_empty() {
+        let spared: Vec<_> = self.spared.drain(..).filter(|_| self.full).collect();
+        if files.is_empty() && spared.is_empty() {
             return Ok(());
         }
         let mut step = store.step()?;
+        for (file, cursor) in spared {
+            step.set_cursor(file, &cursor)?;
+        }
         for file in files {
             step.reset_file(file)?;
         }
@@ -254,7 +281,7 @@ impl Run<'_> {
         &mut self,
         store: &mut Store,
         index: &mut HistoryIndex,
-        batch: &[Found],
+        batch: &[&Found],
     ) -> Result<(), StoreError> {
         let mut step = store.step()?;
         let fs = &*self.world.fs;

@@ -12,6 +12,7 @@ use watchbill_core::transcript::record::Usage;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::roster::Tokens;
 use watchbill_protocol::store::{DamagedFile, Stats, StatsRow, StoreHealth};
+use watchbill_store::archive::Archive;
 use watchbill_store::stats::By;
 pub use watchbill_store::who;
 use watchbill_store::{Mode, Store, StoreError};
@@ -208,6 +209,8 @@ fn examine(
         exclude_changed: lag.exclude_changed,
         archived: totals.archived,
         archive_bytes: totals.archive_bytes,
+        archive_unreadable: unreadable(&store, data_dir)?,
+        archive_after: settings.archive.enabled.then_some(settings.archive.after.0),
         archive_offer: Some(offer(settings, fs))
             .filter(|offer| !settings.archive.enabled && offer.files > 0)
             .map(|offer| offer.to_string()),
@@ -216,6 +219,13 @@ fn examine(
         damaged: Vec::new(),
     };
     Ok(())
+}
+
+/// Files of the archive in which their transcripts are no longer whole, as far as their frames tell.
+fn unreadable(store: &Store, data_dir: &Path) -> Result<Vec<String>, StoreError> {
+    let archive = Archive::new(data_dir);
+    let bad = store.all_archived()?.into_iter().filter(|row| archive.open(row).is_err());
+    Ok(bad.map(|row| archive.path_of(&row).to_string_lossy().into_owned()).collect())
 }
 
 #[cfg(unix)]

@@ -24,6 +24,9 @@ pub struct IndexReport {
     pub texts: u64,
     /// Bytes of text that were left out because a text was longer than the cut.
     pub cut_bytes: u64,
+    /// Transcripts that were archived; absent where none was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub archived: Option<u64>,
     /// The run was ended early; what it had read is kept, and the next one goes on from there.
     pub interrupted: bool,
     /// Another process keeps the store up to date, and this run has waited for it: its id, where that is known. Records and
@@ -150,6 +153,14 @@ pub struct StoreHealth {
     pub archived: u64,
     /// Bytes that the archive takes.
     pub archive_bytes: u64,
+    /// Files of the archive that are damaged or gone, so that their transcripts cannot be read from there. Absent where
+    /// none is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[ts(as = "Option<Vec<String>>", optional)]
+    pub archive_unreadable: Vec<String>,
+    /// While the archive is on: after how long without a change a transcript is archived, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub archive_after: Option<i64>,
     /// While the archive is off: what it would do, with numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub archive_offer: Option<String>,

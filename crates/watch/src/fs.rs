@@ -97,6 +97,15 @@ pub trait ReadAt: Send {
     fn stat(&self) -> io::Result<FileStat>;
     /// Reads into `buf` from `offset`; 0 at the end.
     fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize>;
+
+    /// Whether it can be read, as far as that is to be told before what is known of it is given up: to the end, where
+    /// that is known to fail now and then, else its first byte.
+    ///
+    /// # Errors
+    /// Why it cannot.
+    fn try_all(&self) -> io::Result<()> {
+        self.read_at(&mut [0], 0).map(drop)
+    }
 }
 
 /// A file system, as far as we need one. Nothing in it writes.

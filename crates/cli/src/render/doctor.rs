@@ -62,8 +62,9 @@ pub fn render(doctor: &Doctor, paint: Paint) -> String {
     if let Some(until) = &doctor.muted_until {
         out.push_str(&format!("\nalerts are muted until {}\n", local_date_time(until)));
     }
+    let whole = doctor.store.as_ref().is_none_or(|store| store.archive_unreadable.is_empty());
     if doctor.problems.is_empty() {
-        out.push_str("\nNo problems.\n");
+        out.push_str(if whole { "\nNo problems.\n" } else { "\nNo other problems.\n" });
     } else {
         out.push_str(&format!("\n{}\n", plural(doctor.problems.len(), "problem")));
     }
@@ -117,15 +118,32 @@ fn store(out: &mut String, health: &StoreHealth, paint: Paint) {
     if let Some(pid) = health.writer_pid {
         out.push_str(&format!("  kept up to date by process {pid}\n"));
     }
-    if health.archived > 0 {
-        let archived = plural(count(health.archived), "transcript");
-        out.push_str(&format!("  {archived} archived in {}\n", size(health.archive_bytes)));
-    }
+    archive(out, health);
     if let Some(left_out) = &health.left_out {
         out.push_str(&format!("  {}\n", one_line(left_out)));
     }
     if let Some(offer) = &health.archive_offer {
         out.push_str(&format!("  {offer}\n"));
+    }
+}
+
+/// What is archived, and when more will be.
+fn archive(out: &mut String, health: &StoreHealth) {
+    let on = health.archive_after.map(|after| {
+        let hours = usize::try_from(after / 3_600_000).unwrap_or(0);
+        let age = if hours.is_multiple_of(24) { plural(hours / 24, "day") } else { plural(hours, "hour") };
+        format!("what has not changed for {age} is archived by `watchbill index`, and while the window or `watch` runs")
+    });
+    if health.archived > 0 || on.is_some() {
+        let archived = plural(count(health.archived), "transcript");
+        let on = on.map(|on| format!("; {on}")).unwrap_or_default();
+        out.push_str(&format!("  {archived} archived in {}{on}\n", size(health.archive_bytes)));
+    }
+    if !health.archive_unreadable.is_empty() {
+        out.push_str("  damaged or gone, so that what was archived in it cannot be read:\n");
+    }
+    for file in &health.archive_unreadable {
+        out.push_str(&format!("    {}\n", one_line(file)));
     }
 }
 

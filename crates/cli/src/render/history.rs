@@ -46,6 +46,9 @@ pub fn indexed(report: &IndexReport) -> String {
         size(report.bytes),
         count(report.texts, "text")
     ));
+    if let Some(archived) = report.archived {
+        out.push_str(&format!("{} archived\n", count(archived, "transcript")));
+    }
     unread(&mut out, report);
     if report.interrupted {
         out.push_str("Ended early; the next run goes on from here.\n");

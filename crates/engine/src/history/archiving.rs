@@ -1,12 +1,9 @@
 //! Transcripts into the archive and out of it, one at a time, when the history has nothing else to do.
 
-use std::collections::HashSet;
-
 use watchbill_core::time::{Millis, Timestamp};
-use watchbill_watch::scan::Found;
 
 use super::worker::{Refusal, Worker, writer};
-use crate::archive::{Due, due, owner};
+use crate::archive::{Due, Stock};
 
 /// So often is looked at what is to be archived: days decide about it.
 const ARCHIVE_EVERY: Millis = Millis::from_secs(6 * 3600);
@@ -36,21 +33,10 @@ impl Worker {
 
     fn what_to_archive(&mut self, now: Timestamp) -> Result<Due, Refusal> {
         let parts = &self.parts;
+        let exclude = &parts.settings.exclude;
         let mut shelf = parts.shelf.in_turn("history: what to archive");
-        let store = writer(&mut shelf)?;
-        store.tidy_archive()?;
-        let rows = store.all_archived()?;
-        let mut left_out: HashSet<String> = store.forgotten()?.iter().map(ToString::to_string).collect();
-        store.sessions(&mut |_, row| {
-            if row.cwd.as_deref().is_some_and(|cwd| parts.settings.exclude.leaves_out(cwd)) {
-                left_out.insert(row.session_id);
-            }
-        })?;
+        let stock = Stock::of(writer(&mut shelf)?, exclude)?;
         drop(shelf);
-        let is_left_out = |found: &Found| {
-            parts.settings.exclude.leaves_out(&found.path.to_string_lossy())
-                || owner(&*parts.fs, found).is_none_or(|(session, _)| left_out.contains(&session))
-        };
-        Ok(due(&*parts.fs, &parts.roots, &rows, &is_left_out, &parts.archive, now))
+        Ok(stock.due(&*parts.fs, &parts.roots, exclude, &parts.archive, now))
     }
 }

@@ -148,6 +148,58 @@ fn a_database_that_was_taken_away_is_made_anew_with_what_only_the_archive_holds(
     engine.stop();
 }
 
+#[test]
+fn the_index_archives_what_is_due_and_leaves_what_it_cannot_read_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    let project = root.join("claude/projects/p");
+    std::fs::create_dir_all(&project).unwrap();
+    for name in ["s", "t"] {
+        std::fs::write(project.join(format!("{name}.jsonl")), line(name, name, &format!("word of {name}")))
+            .unwrap();
+        age(&project.join(format!("{name}.jsonl")), 20);
+    }
+    std::fs::write(project.join("y.jsonl"), line("y", "y", "just now")).unwrap();
+    let index = |settings: &Settings, options: Options| {
+        let indexed = run(settings, &with_archive(real_world(), settings), options, &mut |_| true).unwrap();
+        let Indexed::Here(report) = indexed else { panic!("nobody else writes") };
+        report
+    };
+    assert_eq!(index(&settings(&root, false), Options::default()).archived, None, "it is off");
+    let settings = settings(&root, true);
+    assert_eq!(index(&settings, Options::default()).archived, Some(2));
+    assert_eq!(index(&settings, Options::default()).archived, None, "nothing is new");
+    let health = || watchbill_engine::stored::health(&settings, &*real_world().fs).unwrap();
+    assert_eq!((health().archived, health().archive_unreadable), (2, Vec::new()));
+
+    std::fs::remove_file(project.join("s.jsonl")).unwrap();
+    std::fs::remove_file(project.join("t.jsonl")).unwrap();
+    let rows = Store::open(&root.join("data"), Mode::Read).unwrap().all_archived().unwrap();
+    let file = |session: &str| {
+        let row = rows.iter().find(|row| row.session_id == session).unwrap();
+        root.join("data/archive").join(&row.file)
+    };
+    let (mut flipped, cut) = (std::fs::read(file("s")).unwrap(), std::fs::read(file("t")).unwrap());
+    *flipped.last_mut().unwrap() ^= 0x55;
+    std::fs::write(file("s"), flipped).unwrap();
+    std::fs::write(file("t"), &cut[..cut.len() / 2]).unwrap();
+    let texts = || {
+        let store = Store::open(&root.join("data"), Mode::Read).unwrap();
+        let texts = store.totals().unwrap().texts;
+        drop(store);
+        texts
+    };
+    let before = texts();
+    for options in [Options { full: true, cut: None }, Options { full: false, cut: Some(100) }] {
+        assert_eq!((index(&settings, options).problems, texts()), (2, before), "{options:?}");
+        assert_eq!(index(&settings, Options::default()).problems, 0, "it is as it was");
+    }
+    assert_eq!(health().archive_unreadable, [file("t").to_string_lossy()], "by the frames alone");
+    // Where they are whole again they are read.
+    std::fs::write(file("t"), cut).unwrap();
+    assert_eq!((index(&settings, Options { full: true, cut: None }).problems, texts()), (1, before));
+}
+
 /// An engine that runs, and whose archive has taken in the session `s` of project `p`.
 struct Running {
     _folder: tempfile::TempDir,

@@ -155,6 +155,11 @@ impl Archive {
         }
     }
 
+    /// Where its file lies.
+    pub fn path_of(&self, row: &ArchiveRow) -> PathBuf {
+        self.folder.join(&row.file)
+    }
+
     /// An archived transcript, to be read at any place.
     ///
     /// # Errors

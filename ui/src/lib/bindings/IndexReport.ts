@@ -37,6 +37,10 @@ texts: number,
  */
 cutBytes: number, 
 /**
+ * Transcripts that were archived; absent where none was.
+ */
+archived?: number, 
+/**
  * The run was ended early; what it had read is kept, and the next one goes on from there.
  */
 interrupted: boolean, 

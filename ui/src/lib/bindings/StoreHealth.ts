@@ -59,6 +59,15 @@ archived: number,
  */
 archiveBytes: number, 
 /**
+ * Files of the archive that are damaged or gone, so that their transcripts cannot be read from there. Absent where
+ * none is.
+ */
+archiveUnreadable?: Array<string>, 
+/**
+ * While the archive is on: after how long without a change a transcript is archived, in milliseconds.
+ */
+archiveAfter?: number, 
+/**
  * While the archive is off: what it would do, with numbers.
  */
 archiveOffer?: string, 

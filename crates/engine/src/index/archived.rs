@@ -1,0 +1,43 @@
+//! The archive after a run of the index: who has no window that runs all day keeps transcripts by this.
+
+use watchbill_protocol::store::IndexReport;
+use watchbill_store::{Store, StoreError};
+
+use crate::archive::Stock;
+use crate::clock::{Clock, SystemClock};
+use crate::engine::World;
+use crate::settings::Settings;
+
+/// Brings the archive up to date, one transcript after the other, as long as `go_on` says so. What cannot be archived is
+/// counted, and tried again by the next run.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn archive(
+    store: &mut Store,
+    settings: &Settings,
+    world: &World,
+    report: &mut IndexReport,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<(), StoreError> {
+    let Some(data_dir) = settings.data_dir.as_deref().filter(|_| settings.archive.enabled) else {
+        return Ok(());
+    };
+    let (now, exclude) = (SystemClock.now(), &settings.history.exclude);
+    let before = store.totals()?.archived;
+    let mut due =
+        Stock::of(store, exclude)?.due(&*world.fs, &settings.roots, exclude, &settings.archive, now);
+    while !due.is_done() {
+        if !go_on() {
+            report.interrupted = true;
+            break;
+        }
+        let done = due.do_one(&*world.fs, data_dir, exclude, now, &mut |write| write(store));
+        if let Err(error) = done {
+            tracing::warn!(%error, "not archived; it is tried again later");
+            report.problems += 1;
+        }
+    }
+    report.archived = Some(store.totals()?.archived.saturating_sub(before)).filter(|count| *count > 0);
+    Ok(())
+}
