@@ -11,4 +11,4 @@ pub mod record;
 pub(crate) mod target;
 pub mod timeline;
 pub(crate) mod user;
-mod words;
+pub(crate) mod words;

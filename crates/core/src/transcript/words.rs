@@ -7,7 +7,7 @@ use super::json::Raw;
 /// The text of a result: its text blocks, and a word for each block that is none.
 pub(super) fn result_text(content: Raw<'_>, limit: usize) -> String {
     if let Raw::Str(_) = content {
-        return cut(content, limit);
+        return without_escapes(&cut(content, limit)).into_owned();
     }
     let mut text = String::new();
     content.elements(|cursor| {
@@ -23,7 +23,7 @@ pub(super) fn result_text(content: Raw<'_>, limit: usize) -> String {
         }
         (text.len() <= limit).then_some(())
     });
-    ellipsis(Cow::Owned(text), limit)
+    without_escapes(&ellipsis(Cow::Owned(text), limit)).into_owned()
 }
 
 /// A value as it stands in the line.
@@ -52,18 +52,51 @@ pub(super) fn ellipsis(text: Cow<'_, str>, limit: usize) -> String {
     text
 }
 
-/// Without the colours that the client writes for its own terminal.
-pub(super) fn without_escapes(text: &str) -> String {
+/// Without the sequences that colour a terminal, move its cursor or set its title (ECMA-48): what programs print for a
+/// terminal would glue them to the words that stand behind them. One that is cut off goes as far as it is there.
+pub(crate) fn without_escapes(text: &str) -> Cow<'_, str> {
+    let Some(first) = memchr::memchr(ESCAPE, text.as_bytes()) else { return Cow::Borrowed(text) };
     let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find('\u{1b}') {
-        out.push_str(&rest[..at]);
-        rest = rest[at + 1..].trim_start_matches('[');
-        // A control sequence ends with its first letter.
-        let end = rest.find(|c: char| c.is_ascii_alphabetic()).map_or(rest.len(), |end| end + 1);
+    out.push_str(&text[..first]);
+    let mut rest = &text[first..];
+    while !rest.is_empty() {
+        rest = &rest[sequence(rest.as_bytes())..];
+        let end = memchr::memchr(ESCAPE, rest.as_bytes()).unwrap_or(rest.len());
+        out.push_str(&rest[..end]);
         rest = &rest[end..];
     }
-    out + rest
+    Cow::Owned(out)
+}
+
+const ESCAPE: u8 = 0x1b;
+
+/// Bytes of the sequence at the beginning, all of them ASCII but within a string of the terminal's.
+fn sequence(text: &[u8]) -> usize {
+    let many = |from: usize, set: std::ops::RangeInclusive<u8>| {
+        from + text[from..].iter().take_while(|byte| set.contains(byte)).count()
+    };
+    match text.get(1) {
+        // Parameters, intermediate bytes, and one that ends it.
+        Some(b'[') => {
+            let end = many(many(2, 0x30..=0x3f), 0x20..=0x2f);
+            many(end, 0x40..=0x7e).min(end + 1)
+        }
+        // A string, up to a bell or to the sequence that ends strings; one without an end within its line is none.
+        Some(b']' | b'P' | b'X' | b'^' | b'_') => {
+            let end = text[2..].iter().position(|byte| matches!(*byte, 7 | ESCAPE | b'\n'));
+            match end.map(|end| (end + 2, text[end + 2])) {
+                Some((end, 7)) => end + 1,
+                Some((end, ESCAPE)) if text.get(end + 1) == Some(&b'\\') => end + 2,
+                _ => 2,
+            }
+        }
+        Some(0x20..=0x2f) => {
+            let end = many(1, 0x20..=0x2f);
+            many(end, 0x30..=0x7e).min(end + 1)
+        }
+        Some(0x30..=0x7e) => 2,
+        _ => 1,
+    }
 }
 
 /// A span in words: `0.6 s`, `42 s`, `3 min 5 s`, `2 h 10 min`.
@@ -92,6 +125,29 @@ mod tests {
 
     #[test]
     fn colours_are_dropped() {
-        assert_eq!(without_escapes("\u{1b}[2mCompacted\u{1b}[22m (ctrl+o)\u{1b}"), "Compacted (ctrl+o)");
+        for (text, want) in [
+            ("\u{1b}[2mCompacted\u{1b}[22m (ctrl+o)\u{1b}", "Compacted (ctrl+o)"),
+            ("\u{1b}[1m\u{1b}[33mwarning\u{1b}[0m: unused", "warning: unused"),
+            ("\u{1b}[38;5;9mred\u{1b}[K\u{1b}[?25l é", "red é"),
+            ("\u{1b}(B\u{1b}=a\u{1b}7b", "ab"),
+            ("\u{1b}]8;;https://example.org\u{1b}\\a link\u{1b}]8;;\u{7}.", "a link."),
+            ("\u{1b}]0;title\nnext", "0;title\nnext"),
+            ("cut \u{1b}[38;5", "cut "),
+            ("\u{1b}é \u{1b}[é \u{1b}\u{1b}[0m", "é é "),
+            ("nothing", "nothing"),
+        ] {
+            assert_eq!(without_escapes(text), want, "{text:?}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn of_any_text_no_escape_is_left_and_a_plain_one_is_the_same(text in "[\u{1b}\u{7}\\[\\];m0-9a-z é\n(\\\\]{0,24}") {
+            let without = without_escapes(&text);
+            proptest::prop_assert!(!without.as_bytes().contains(&ESCAPE));
+            if !text.contains('\u{1b}') {
+                proptest::prop_assert_eq!(&without, &text);
+            }
+        }
     }
 }

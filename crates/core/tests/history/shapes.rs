@@ -142,6 +142,19 @@ fn the_input_of_a_tool_is_found_by_its_values() {
 }
 
 #[test]
+fn what_a_tool_has_coloured_is_found_by_its_words() {
+    let printed =
+        r#""\u001b[1m\u001b[31merror[E0433]\u001b[0m: a <\u001b[2mprivate>secret</private> word\n""#;
+    let model = rows(&lines(&[
+        user(1, 0, "\"go\""),
+        answer(1, 1, "null", &call("t", "Bash", r#"{"command":"cargo build"}"#)),
+        user(2, 2, &result("t", printed, true)),
+    ]));
+    assert_eq!(model.texts_of(Role::ToolResult), ["error[E0433]: a  word\n"]);
+    assert_eq!(model.activities["t"].error.as_deref(), Some("error[E0433]: a word"));
+}
+
+#[test]
 fn low_value_tools_are_no_activities_but_their_texts_are_found() {
     let text = lines(&[
         user(1, 0, "\"go\""),

@@ -12,6 +12,7 @@ use crate::session::facts::first_line;
 use crate::time::Timestamp;
 use crate::transcript::full::{Full, FullBlock};
 use crate::transcript::record::ToolResult;
+use crate::transcript::words::without_escapes;
 
 /// More calls than any client leaves open; beyond it the oldest counts as lost.
 pub const CALL_LIMIT: usize = 256;
@@ -208,8 +209,10 @@ impl HistoryFold {
         let mut error = None;
         if limit > 0 {
             let piece = block.result(limit, buffer);
-            error = failed
-                .then(|| public(&first_line(&piece.text[..piece.text.floor_char_boundary(ERROR_LOOK)])));
+            error = failed.then(|| {
+                let head = &piece.text[..piece.text.floor_char_boundary(ERROR_LOOK)];
+                public(&first_line(&without_escapes(head)))
+            });
             if step.settings.cut > 0 && !call.as_ref().is_some_and(|call| call.left_out) {
                 self.tell(Role::ToolResult, call.as_ref().map(|call| &*call.tool), piece, step);
             }

@@ -7,6 +7,7 @@ use crate::history::rows::{Item, Role, Text};
 use crate::session::id_set::text_hash;
 use crate::transcript::full::{Full, Piece};
 use crate::transcript::record::TitleKind;
+use crate::transcript::words::without_escapes;
 
 /// Numbers the texts of one line.
 #[derive(Debug, Clone, Copy, Default)]
@@ -37,7 +38,8 @@ impl HistoryFold {
     pub(super) fn tell(&mut self, role: Role, tool: Option<&str>, piece: Piece<'_>, step: &mut Step<'_, '_>) {
         // The number is taken in any case, so that a text keeps its own when the settings leave another out.
         let part = self.part.take(step.offset);
-        let text = without_reminders(piece.text, piece.cut > 0);
+        let text = without_escapes(piece.text);
+        let text = without_reminders(&text, piece.cut > 0);
         let text = strip_private(&text);
         if text.trim_ascii_start().is_empty() {
             return;
