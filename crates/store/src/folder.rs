@@ -6,6 +6,18 @@ use std::path::{Path, PathBuf};
 
 use crate::StoreError;
 
+/// What stands in a data folder, beside all whose names begin with the program's.
+const OURS: [&str; 5] = [crate::open::LOCK, crate::archive::ARCHIVE, "hooks", "wishes", "muted-until"];
+
+/// Makes the data folder as [`make`] does. One that is there and holds other things too, as a shared folder or a home does,
+/// keeps its permissions: what is put into it is for the person alone in any case.
+pub(crate) fn make_data(folder: &Path) -> Result<(), StoreError> {
+    let is_ours = |name: &str| name.starts_with("watchbill") || OURS.contains(&name);
+    let others = fs::read_dir(folder)
+        .map(|names| names.flatten().any(|entry| !entry.file_name().to_str().is_some_and(is_ours)));
+    if others.is_ok_and(|others| others) { Ok(()) } else { make(folder) }
+}
+
 /// Makes the folder, and what is missing above it, for the person alone (0700).
 pub(crate) fn make(folder: &Path) -> Result<(), StoreError> {
     let mut builder = fs::DirBuilder::new();

@@ -96,7 +96,7 @@ impl Store {
             }
             return Self::open_reader(data_dir, None);
         }
-        folder::make(data_dir)?;
+        folder::make_data(data_dir)?;
         match lock::ask(&data_dir.join(LOCK))? {
             Asked::Ours(lock) => Self::open_writer(data_dir, lock),
             Asked::Theirs(held_by) => Self::open_reader(data_dir, held_by),

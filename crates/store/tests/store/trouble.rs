@@ -309,6 +309,24 @@ fn a_full_disk_loses_nothing_that_was_stored() {
 
 #[test]
 #[cfg(unix)]
+fn a_folder_that_others_use_too_stays_open_to_them() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let rig = Rig::new();
+    let folder = rig.folder.path().join("shared");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("of another.txt"), "").unwrap();
+    std::fs::set_permissions(&folder, PermissionsExt::from_mode(0o1777)).unwrap();
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o7777;
+    for _ in 0..2 {
+        let mut store = Store::open(&folder, Mode::WriteOrRead).unwrap();
+        add(&mut store, 0, "mine").unwrap();
+        assert_eq!((mode(&folder), mode(&folder.join("watchbill.db"))), (0o1777, 0o600));
+    }
+}
+
+#[test]
+#[cfg(unix)]
 fn only_the_person_may_look_into_the_folder_and_its_files() {
     use std::os::unix::fs::PermissionsExt;
 
