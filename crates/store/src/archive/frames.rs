@@ -1,9 +1,9 @@
 //! The form of an archived transcript: zstd frames of a megabyte each, so that any place is reached without
 //! unpacking what stands before it.
 //!
-//! Before each frame stands a skippable one of 16 bytes that holds the frame's two lengths. Before what was written at
-//! one time stands another that says what transcript it is of ([`Label`]): whoever has lost the database knows from the
-//! files what is archived. `zstd -d` passes over both: a person gets the transcript back without this program.
+//! Before each frame stands a skippable one of 16 bytes that holds the frame's two lengths. Before and behind what was
+//! written at one time stands another that says what transcript it is of ([`Label`]): whoever has lost the database knows from
+//! the files what is archived. `zstd -d` passes over both: a person gets the transcript back without this program.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -47,6 +47,18 @@ pub struct Label {
     /// What stands in the file beside a subagent's transcript that says which call it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<String>,
+    /// Behind what was written at one time: what all of it is, so that nobody has to unpack it to know.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whole: Option<Whole>,
+}
+
+/// The transcript up to a label.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Whole {
+    /// Its length.
+    pub bytes: u64,
+    /// The hash of its bytes.
+    pub hash: String,
 }
 
 impl Label {
@@ -121,6 +133,8 @@ pub struct Frames {
     file: File,
     places: Vec<Place>,
     label: Option<Label>,
+    /// The hash of everything, and where the label ends that says it.
+    whole: Option<(String, u64)>,
     /// The frame that was read last.
     unpacked: Mutex<Option<(usize, Vec<u8>)>>,
 }
@@ -149,7 +163,10 @@ impl Frames {
     pub fn as_far_as_whole(file: File) -> io::Result<(Self, u64)> {
         let len = file.metadata()?.len();
         let (mut frames, mut stored, _) = Self::up_to(file, len);
-        if let Some(bad) = frames.places.iter().position(|place| frames.unpack(place).is_err()) {
+        if let Some((_, end)) = &frames.whole {
+            // It was synced and read back before that was written. What came behind it was never finished.
+            stored = *end;
+        } else if let Some(bad) = frames.places.iter().position(|place| frames.unpack(place).is_err()) {
             stored = frames.places[bad].at - HEADER as u64;
             frames.places.truncate(bad);
         }
@@ -158,7 +175,8 @@ impl Frames {
 
     /// The frames before `end`, the place behind the last, and what was wrong there.
     fn up_to(file: File, end: u64) -> (Self, u64, io::Result<()>) {
-        let mut frames = Self { file, places: Vec::new(), label: None, unpacked: Mutex::new(None) };
+        let mut frames =
+            Self { file, places: Vec::new(), label: None, whole: None, unpacked: Mutex::new(None) };
         let mut at = 0;
         while at < end {
             match frames.take_up(at, end) {
@@ -184,7 +202,11 @@ impl Frames {
                 return Err(damaged());
             }
             // One that a later version has written otherwise says nothing to this one.
-            self.label = serde_json::from_slice(&json).ok().or(self.label.take());
+            if let Ok(label) = serde_json::from_slice::<Label>(&json) {
+                let whole = label.whole.as_ref().filter(|whole| whole.bytes == self.len());
+                self.whole = whole.map(|whole| (whole.hash.clone(), next)).or(self.whole.take());
+                self.label = Some(label);
+            }
             return Ok(next);
         }
         let (packed, len) = (number(8), number(12));
@@ -194,8 +216,14 @@ impl Frames {
         if header[..4] != SKIPPABLE || rest != 8 || !fits || next > end {
             return Err(damaged());
         }
+        self.whole = None;
         self.places.push(Place { begin: self.len(), len, at: behind, packed });
         Ok(next)
+    }
+
+    /// The hash of the transcript, where the file says it.
+    pub fn hash(&self) -> Option<&str> {
+        self.whole.as_ref().map(|(hash, _)| &**hash)
     }
 
     /// Whether the file begins like one of the archive, as far as it goes, and has no whole frame.

@@ -11,7 +11,7 @@ pub mod plan;
 mod strays;
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
@@ -19,7 +19,7 @@ use watchbill_core::time::Timestamp;
 
 use crate::tables::archive::ArchiveRow;
 use crate::{StoreError, folder};
-use frames::{FRAME, Frames, Label, Packer};
+use frames::{FRAME, Frames, Label, Packer, Whole};
 
 /// Name of the folder in the data folder.
 pub const ARCHIVE: &str = "archive";
@@ -57,6 +57,7 @@ impl Original<'_> {
             archived_at: now.as_millis(),
             id: self.id,
             meta: self.meta.map(str::to_owned),
+            whole: None,
         }
     }
 }
@@ -102,15 +103,16 @@ impl Archive {
         let name = known.map_or_else(|| self.free_name(original.path), |known| known.file.clone());
         let path = self.folder.join(&name);
         let before = known.map(|known| known.stored);
-        let place = Place { path: &path, begin: before.unwrap_or(0), level };
-        let added = add(&place, original, &original.label(now), source, &mut hash);
+        let before_bytes = known.map_or(0, |known| known.bytes);
+        let place = Place { path: &path, begin: before.unwrap_or(0), bytes: before_bytes, level };
+        let added = add(&place, original, original.label(now), source, &mut hash);
         let (bytes, stored) = added.inspect_err(|_| self.take_back(&path, before))?;
         let row = ArchiveRow {
             path: original.path.to_owned(),
             session_id: original.session_id.to_owned(),
             subagent: original.subagent.map(str::to_owned),
             file: name,
-            bytes: known.map_or(0, |known| known.bytes) + bytes,
+            bytes: before_bytes + bytes,
             stored: before.unwrap_or(0) + stored,
             hash: hex(hash),
             mtime: original.mtime,
@@ -243,6 +245,8 @@ impl Archive {
 struct Place<'p> {
     path: &'p Path,
     begin: u64,
+    /// Of the transcript, in what stands there.
+    bytes: u64,
     level: i32,
 }
 
@@ -250,7 +254,7 @@ struct Place<'p> {
 fn add(
     to: &Place<'_>,
     original: &Original<'_>,
-    label: &Label,
+    mut label: Label,
     source: &mut dyn Read,
     hash: &mut Sha256,
 ) -> Result<(u64, u64), StoreError> {
@@ -269,7 +273,11 @@ fn add(
         bytes += frame.len() as u64;
         stored += packer.write(&frame, &mut file).map_err(refused)?;
     }
-    file.flush().and_then(|()| file.sync_all()).map_err(refused)?;
+    // That it is whole stands behind it when it is: a power supply that fails must not leave the word without the rest.
+    file.sync_all().map_err(refused)?;
+    label.whole = Some(Whole { bytes: to.bytes + bytes, hash: hex(hash.clone()) });
+    stored += label.write(&mut file).map_err(refused)?;
+    file.sync_all().map_err(refused)?;
     Ok((bytes, stored))
 }
 

@@ -41,8 +41,17 @@ impl Archive {
         else {
             return Stray::Unknown;
         };
-        let mut hash = Sha256::new();
-        let Ok(bytes) = hash_of(&mut frames.reader(), &mut hash) else { return Stray::Unknown };
+        let bytes = frames.len();
+        let hash = match frames.hash() {
+            Some(hash) => hash.to_owned(),
+            None => {
+                let mut hash = Sha256::new();
+                if hash_of(&mut frames.reader(), &mut hash).is_err() {
+                    return Stray::Unknown;
+                }
+                hex(hash)
+            }
+        };
         match frames.label() {
             Some(_) if bytes == 0 => Stray::Empty,
             None if stored == 0 && frames.is_torn_begin() => Stray::Empty,
@@ -53,7 +62,7 @@ impl Archive {
                 file: name.to_owned(),
                 bytes,
                 stored,
-                hash: hex(hash),
+                hash,
                 mtime: Timestamp::from_millis(label.mtime),
                 archived_at: Timestamp::from_millis(label.archived_at),
                 dev: label.id.0,

@@ -170,6 +170,39 @@ fn a_database_that_is_made_anew_knows_what_was_archived_and_what_was_forgotten()
 }
 
 #[test]
+fn of_a_file_that_is_cut_off_anywhere_the_whole_beginning_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = Archive::new(folder.path());
+    let whole = lines(100_000, 0);
+    let first = pack(&archive, &whole[..whole.len() / 3], None).unwrap().row;
+    let row = pack(&archive, &whole, Some(&first)).unwrap().row;
+    let path = folder.path().join(ARCHIVE).join(&row.file);
+    let file = std::fs::read(&path).unwrap();
+    let mut lengths = Vec::new();
+    for end in (0..=file.len()).step_by(file.len() / 40).chain([file.len() - 1, file.len()]) {
+        std::fs::write(&path, &file[..end]).unwrap();
+        for name in ["watchbill.db", "watchbill.db-wal", "watchbill.db-shm"] {
+            drop(std::fs::remove_file(folder.path().join(name)));
+        }
+        let store = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
+        let known = store.archived(PATH).unwrap();
+        let bytes = known.map_or(0, |row| {
+            assert!(archive.is_whole(&row), "{end}");
+            assert_eq!(unpack(&archive, &row), whole[..row.bytes as usize], "{end}");
+            assert_eq!((std::fs::metadata(&path).unwrap().len(), row.dev), (row.stored, 7), "{end}");
+            row.bytes
+        });
+        assert_eq!(path.exists(), bytes > 0, "{end}: what holds nothing is removed");
+        lengths.push(bytes);
+    }
+    assert!(
+        lengths.is_sorted() && lengths.first() == Some(&0) && lengths.last() == Some(&row.bytes),
+        "{lengths:?}"
+    );
+    assert!(lengths.contains(&first.bytes), "{lengths:?}");
+}
+
+#[test]
 fn damage_is_noticed_and_healed_from_the_transcript() {
     let folder = tempfile::tempdir().unwrap();
     let archive = Archive::new(folder.path());
