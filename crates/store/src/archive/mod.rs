@@ -4,7 +4,7 @@
 //! [`plan`] says what to pack and what to give up. An archived transcript is one file of zstd frames ([`frames`]) that
 //! only grows. What counts of it is what the table says, `stored` bytes: that is written last, after the file was
 //! synced and read back, so that an unclean exit leaves nothing that counts and is not whole. A file that the table does
-//! not name may be the last that there is of a transcript ([`strays`]).
+//! not name may be the last that there is of a transcript (`strays`).
 
 pub mod frames;
 pub mod plan;
