@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use watchbill_core::person::Word;
 use watchbill_protocol::error::{ApiError, ErrorCode};
-use watchbill_store::Mode;
+use watchbill_store::{Mode, Store};
 
 use crate::clock::Clock;
 use crate::cold::{Wants, look_with};
@@ -64,7 +64,9 @@ pub fn say_once(
         store(&mut engine, &mut persist, &wishes, clock)?;
         return Ok((engine, Fate::Stored));
     }
-    drop(persist);
+    if let Some(refused) = in_vain(persist, &folder) {
+        return Err(refused);
+    }
     let wish = wishes.leave(&word, clock.now()).map_err(|error| unwritable(wishes.folder(), &error))?;
     for look_number in 1..=PATIENCE {
         if let Some(answer) = wishes.answered(&wish) {
@@ -73,14 +75,45 @@ pub fn say_once(
         if look_number % TAKE_OVER == 0 {
             // Whoever wrote may have ended, or was `index`, which hears nobody and ends soon.
             let mut persist = Persist::open(&folder, Mode::WriteOrRead);
-            if persist.writes() {
-                store(&mut look(&mut persist), &mut persist, &wishes, clock)?;
-                continue;
+            let refused = if persist.writes() {
+                store(&mut look(&mut persist), &mut persist, &wishes, clock).err()
+            } else {
+                in_vain(persist, &folder)
+            };
+            // What is said not to be kept must not be done later. A wish that is gone has its answer.
+            if let Some(refused) = refused
+                && wishes.take_away(&wish)
+            {
+                return Err(refused);
             }
+            continue;
         }
         std::thread::sleep(STEP);
     }
     Ok((engine, Fate::Waits))
+}
+
+/// Why nobody would come for a word that waits. `None` where another process holds the store, which was opened as `persist`.
+fn in_vain(persist: Persist, folder: &Path) -> Option<ApiError> {
+    let trouble = persist.trouble();
+    drop(persist);
+    match Store::take_over(folder) {
+        Ok(None) => None,
+        // Another one held it, and has ended; or nobody did, and that was the matter.
+        Ok(Some(_)) => trouble.map(|trouble| ApiError::new(ErrorCode::Unreadable, not_kept(&trouble.detail))),
+        Err(error) => {
+            let ApiError { code, message } = refusal(&error);
+            Some(ApiError::new(code, not_kept(&message)))
+        }
+    }
+}
+
+/// What is the matter with the store, to the person whose word it has not taken. A program that stays stores later what it
+/// could not store; this one ends.
+fn not_kept(why: &str) -> String {
+    let now = why.strip_suffix(": what was not stored is stored later");
+    let why = now.map_or_else(|| why.to_owned(), |now| format!("{now}, and say it again"));
+    format!("what you said is not kept: {why}")
 }
 
 /// Stores what the engine knows, with all wishes that wait.
@@ -106,9 +139,11 @@ fn store(
         answers.push((wish.path, answer));
     }
     persist.fulfil(fulfilled, &names);
-    persist.save(engine, clock.now());
+    // What it would warn of is the answer, and this program does not try again.
+    let silent = tracing::subscriber::NoSubscriber::default();
+    tracing::subscriber::with_default(silent, || persist.save(engine, clock.now()));
     if let Some(trouble) = persist.trouble() {
-        return Err(ApiError::new(ErrorCode::Unreadable, trouble.detail.to_string()));
+        return Err(ApiError::new(ErrorCode::Unreadable, not_kept(&trouble.detail)));
     }
     for (wish, answer) in answers {
         wishes.answer(&wish, answer.map(|()| None));
@@ -119,5 +154,5 @@ fn store(
 
 fn unwritable(folder: &Path, error: &std::io::Error) -> ApiError {
     let message = format!("{} cannot be written: {error}; check who owns it, and the disk", folder.display());
-    ApiError::new(ErrorCode::Unreadable, message)
+    ApiError::new(ErrorCode::Unreadable, not_kept(&message))
 }

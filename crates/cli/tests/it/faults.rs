@@ -13,8 +13,14 @@ use crate::tree::{now, transcript};
 /// What only reads the history.
 const READING: &[&[&str]] = &[&["search", "stored"], &["status"], &["doctor"]];
 /// What reads it, between what writes it.
-const ALL: &[&[&str]] =
-    &[&["index"], &["search", "stored"], &["status"], &["doctor"], &["forget", "said-before", "--yes"]];
+const ALL: &[&[&str]] = &[
+    &["index"],
+    &["search", "stored"],
+    &["status"],
+    &["doctor"],
+    &["forget", "said-before", "--yes"],
+    &["chain", "said-before", "--name", "x"],
+];
 
 /// A home and a data folder, which may lie elsewhere.
 struct Home {
@@ -111,6 +117,7 @@ fn a_full_disk_in_the_words_of_the_commands() {
     };
     let home = Home::with_data(folder.join("data"));
     assert_eq!(home.say(&["index"]).code, 0);
+    std::fs::create_dir(home.data.join("wishes")).unwrap();
     let ballast = folder.join("ballast");
     fill(&ballast);
     for n in 0..20 {
@@ -129,6 +136,7 @@ fn a_folder_that_may_not_be_written_in_the_words_of_the_commands() {
     let Some(folder) = process::with_mounts(test) else { return };
     let home = Home::with_data(folder.join("data"));
     assert_eq!(home.say(&["index"]).code, 0);
+    std::fs::create_dir(home.data.join("wishes")).unwrap();
     process::mount("remount,bind,ro", &folder);
     home.has("said-later", "words that are not stored");
     insta::assert_snapshot!("read_only", home.told(ALL));

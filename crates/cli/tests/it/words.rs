@@ -226,3 +226,47 @@ fn nothing_is_said_while_the_configuration_is_in_doubt() {
     assert!(said.err.contains("config.toml is wrong"), "{}", said.err);
     assert!(!home.0.path().join("data/watchbill.db").exists());
 }
+
+/// No other Watchbill keeps such a store, so that nobody would ever hear of a word that waits.
+#[test]
+fn a_store_of_a_newer_version_refuses_words_as_it_refuses_questions() {
+    let home = Home::new();
+    home.out(&["index"]);
+    newer(&home.0.path().join("data/watchbill.db"));
+    let why = home.say(&["stats"]).err;
+    let why = why.strip_prefix("watchbill: ").unwrap();
+    assert!(why.contains("was written by a newer version (schema 99"), "{why}");
+    for words in
+        [&["chain", "aaaa", "--name", "the leak"][..], &["snooze", "aaaa", "1h"], &["put-away", "aaaa"]]
+    {
+        let said = home.say(words);
+        assert_eq!((said.code, &*said.out), (1, ""), "{words:?}");
+        assert_eq!(said.err, format!("watchbill: what you said is not kept: {why}"), "{words:?}");
+    }
+    let waiting = std::fs::read_dir(home.0.path().join("data/wishes")).unwrap().count();
+    assert_eq!(waiting, 0, "what was refused is not done later");
+}
+
+/// Gives a database a schema that nobody knows yet: the number stands in its head, and no log is left to outweigh that.
+fn newer(database: &Path) {
+    assert!(!database.with_extension("db-wal").exists());
+    let mut bytes = std::fs::read(database).unwrap();
+    bytes[60..64].copy_from_slice(&99u32.to_be_bytes());
+    std::fs::write(database, bytes).unwrap();
+}
+
+/// A program that stands still holds the right to write: what is said is done when it goes on, and that is what is said.
+#[cfg(unix)]
+#[test]
+fn a_word_waits_for_a_program_that_gives_no_answer() {
+    let home = Home::new();
+    home.out(&["index"]);
+    let lock = std::fs::File::options().write(true).open(home.0.path().join("data/writer.lock")).unwrap();
+    lock.lock().unwrap();
+    let said = home.say(&["chain", FIRST, "--name", "the leak"]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert!(said.err.contains("another Watchbill keeps the store and gives no answer"), "{}", said.err);
+    drop(lock);
+    home.out(&["chain", SECOND, "--name", "the other leak"]);
+    assert_eq!(home.chain(FIRST)["name"], "the leak");
+}
