@@ -90,7 +90,7 @@ pub enum Command {
     },
     /// Say why a session is in its state: every witness, the winner first
     Why {
-        /// Session id, a unique beginning of one, or a work chain id
+        /// Id of a session or work chain, or a unique beginning of one
         session: String,
         /// Print JSON
         #[arg(long)]
@@ -105,7 +105,7 @@ pub enum Command {
     Snooze(Snooze),
     /// Take a session out of the roster until something new happens in it
     PutAway {
-        /// Session id, a unique beginning of one, or a work chain id
+        /// Id of a session or work chain, or a unique beginning of one
         session: String,
         /// Take it back
         #[arg(long)]
@@ -113,7 +113,7 @@ pub enum Command {
     },
     /// Bring the terminal tab or pane of a session to the front
     Focus {
-        /// Session id, a unique beginning of one, or a work chain id
+        /// Id of a session or work chain, or a unique beginning of one
         session: String,
         /// Print JSON
         #[arg(long)]
@@ -121,7 +121,7 @@ pub enum Command {
     },
     /// Show the timeline of a session: prompts, tools, answers, compactions
     Show {
-        /// Session id, a unique beginning of one, or a work chain id
+        /// Id of a session or work chain, or a unique beginning of one
         session: String,
         /// Print JSON
         #[arg(long)]
@@ -166,7 +166,7 @@ pub enum Command {
     },
     /// Write a work chain as Markdown or JSON
     Export {
-        /// Session id, a unique beginning of one, or a work chain id
+        /// Id of a session or work chain, or a unique beginning of one
         session: String,
         /// Form of the document
         #[arg(long, value_enum, default_value = "md")]
@@ -187,7 +187,7 @@ pub enum Command {
     },
     /// Open the window, or raise it, with a session selected
     Open {
-        /// Session id, a unique beginning of one, or a work chain id
+        /// Id of a session or work chain, or a unique beginning of one
         session: Option<String>,
     },
     /// Pass one event of the agent on, from standard input; the agent's settings call this
@@ -230,7 +230,7 @@ pub enum Command {
 #[derive(Debug, Clone, Args)]
 #[command(group = clap::ArgGroup::new("word").args(["name", "join", "split", "accept", "undo"]))]
 pub struct Chain {
-    /// Session id, a unique beginning of one, or a work chain id
+    /// Id of a session or work chain, or a unique beginning of one
     pub session: String,
     /// Print JSON
     #[arg(long)]
@@ -256,7 +256,7 @@ pub struct Chain {
 #[derive(Debug, Clone, Args)]
 #[command(group = clap::ArgGroup::new("time").required(true).args(["span", "until", "off"]))]
 pub struct Snooze {
-    /// Session id, a unique beginning of one, or a work chain id
+    /// Id of a session or work chain, or a unique beginning of one
     pub session: String,
     /// For how long: 15m, 1h, 2d
     #[arg(value_parser = parse_coming)]
@@ -293,7 +293,7 @@ pub struct Search {
     /// Only input and output of this tool
     #[arg(long, value_name = "TOOL")]
     pub tool: Option<String>,
-    /// Only in this work chain: its id, or a session of it
+    /// Only in this work chain: its id or a session of it, or a unique beginning of one
     #[arg(long, value_name = "SESSION")]
     pub chain: Option<String>,
     /// Search what is stored, without reading what is new first

@@ -31,21 +31,22 @@ pub struct TimelinePlan {
 }
 
 impl Engine {
-    /// The session that is meant: by its id, a unique beginning of it, or the id of its work chain.
+    /// The session that is meant: by its id, a unique beginning of it, or the id of its work chain or a unique beginning
+    /// of that. What begins a session's id means that session, whatever chains begin so.
     ///
     /// # Errors
-    /// When nothing matches, or more than one session does.
+    /// When nothing matches, or more than one session, or chain, does.
     pub fn find(&self, asked: &str) -> Result<SessionId, ApiError> {
         is_named(asked)?;
         let known: Vec<SessionId> = self.known_sessions();
         if let Some(exact) = known.iter().find(|id| id.as_str() == asked) {
             return Ok(exact.clone());
         }
-        if let Some(chain) = self.chains().iter().find(|chain| chain.id.as_str() == asked) {
-            return Ok(chain.head.clone());
-        }
         let begin: Vec<&str> =
             known.iter().map(SessionId::as_str).filter(|id| id.starts_with(asked)).collect();
+        if let Some(head) = self.head_of_chain(asked, &begin)? {
+            return Ok(head);
+        }
         if begin.is_empty()
             && let Some(session) = stored_alone(&self.settings, asked)
         {
@@ -56,6 +57,21 @@ impl Engine {
             return Err(ApiError::new(ErrorCode::NotFound, message));
         }
         one(Among::Known, asked, &begin).map(|id| SessionId::new(id))
+    }
+
+    /// The head of the chain that is meant: by its id, or where no session begins so by a unique beginning of it.
+    fn head_of_chain(&self, asked: &str, sessions: &[&str]) -> Result<Option<SessionId>, ApiError> {
+        let mut chains = self.chains().iter().filter(|chain| chain.id.as_str().starts_with(asked));
+        if !sessions.is_empty() {
+            return Ok(chains.find(|chain| chain.id.as_str() == asked).map(|chain| chain.head.clone()));
+        }
+        let chains: Vec<_> = chains.collect();
+        let ids: Vec<&str> = chains.iter().map(|chain| chain.id.as_str()).collect();
+        if ids.is_empty() {
+            return Ok(None);
+        }
+        let meant = one(Among::KnownChains, asked, &ids)?;
+        Ok(chains.iter().find(|chain| chain.id.as_str() == *meant).map(|chain| chain.head.clone()))
     }
 
     fn known_sessions(&self) -> Vec<SessionId> {

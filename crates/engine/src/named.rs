@@ -14,6 +14,10 @@ pub(crate) enum Among {
     Stored,
     /// What is stored, work chains too.
     StoredOrChains,
+    /// The work chains that are there now, after no session was meant.
+    KnownChains,
+    /// The work chains that are stored, after no session was meant.
+    StoredChains,
     /// What was forgotten.
     Forgotten,
 }
@@ -50,9 +54,9 @@ pub(crate) fn is_named(asked: &str) -> Result<(), ApiError> {
 /// Nothing begins so.
 pub(crate) fn unknown(among: Among, asked: &str) -> ApiError {
     let what = match among {
-        Among::Known => "session or work chain",
+        Among::Known | Among::KnownChains => "session or work chain",
         Among::Stored => "stored session",
-        Among::StoredOrChains => "stored session or work chain",
+        Among::StoredOrChains | Among::StoredChains => "stored session or work chain",
         Among::Forgotten => "forgotten session",
     };
     let message = format!("no {what} begins with `{asked}`; `watchbill roster --all` lists them");
@@ -63,6 +67,8 @@ fn ambiguous(among: Among, asked: &str, several: &[impl AsRef<str>]) -> ApiError
     let what = match among {
         Among::Known => "sessions",
         Among::Stored | Among::StoredOrChains => "stored sessions",
+        Among::KnownChains => "work chains",
+        Among::StoredChains => "stored work chains",
         Among::Forgotten => "forgotten sessions",
     };
     let shown: Vec<&str> = several.iter().take(SHOWN as usize).map(AsRef::as_ref).collect();

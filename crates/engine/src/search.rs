@@ -202,8 +202,14 @@ fn chain_sessions(store: &Store, chain: &str) -> Result<Result<Vec<SessionKey>, 
     if !keys.is_empty() {
         return Ok(Ok(keys));
     }
-    Ok(match one(Among::StoredOrChains, chain, &store.session_ids(chain, SHOWN + 1)?) {
-        Ok(session) => Ok(store.sessions_in_chain(session)?),
+    let begin = store.session_ids(chain, SHOWN + 1)?;
+    let chains = if begin.is_empty() { store.chain_ids(chain, SHOWN + 1)? } else { Vec::new() };
+    let meant = match chains.is_empty() {
+        true => one(Among::StoredOrChains, chain, &begin),
+        false => one(Among::StoredChains, chain, &chains),
+    };
+    Ok(match meant {
+        Ok(meant) => Ok(store.sessions_in_chain(meant)?),
         Err(wrong) => Err(wrong),
     })
 }

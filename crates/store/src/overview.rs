@@ -111,6 +111,21 @@ impl Store {
         })
     }
 
+    /// The ids of work chains that begin so, at most `limit`.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn chain_ids(&self, begin: &str, limit: u32) -> Result<Vec<String>, StoreError> {
+        self.asked(|sql| {
+            sql.prepare_cached(
+                "SELECT DISTINCT chain_id FROM sessions WHERE substr(chain_id, 1, length(?1)) = ?1
+                 ORDER BY chain_id LIMIT ?2",
+            )?
+            .query_map((begin, limit), |row| row.get(0))?
+            .collect()
+        })
+    }
+
     /// The folder in which a session worked, else the name of its folder of transcripts.
     ///
     /// # Errors
@@ -164,6 +179,9 @@ mod tests {
         assert_eq!(store.sessions_in_chain("aa").unwrap(), []);
         assert_eq!(store.session_ids("aa", 9).unwrap(), ["aa1", "aa2"]);
         assert_eq!(store.session_ids("a", 1).unwrap(), ["aa1"]);
+        assert_eq!(store.chain_ids("c", 9).unwrap(), ["c1", "c2"]);
+        assert_eq!(store.chain_ids("c", 1).unwrap(), ["c1"]);
+        assert_eq!(store.chain_ids("aa", 9).unwrap(), [""; 0]);
         assert_eq!(store.place_of("aa2").unwrap().as_deref(), Some("-home-dev-api-server"));
         assert_eq!(store.place_of("zz").unwrap(), None);
         let totals = store.totals().unwrap();

@@ -106,6 +106,45 @@ fn chains_are_joined_split_and_all_of_it_taken_back() {
     assert_eq!(home.chain(SECOND)["links"], json!([]));
 }
 
+/// Its id is long, and every command shows it.
+#[test]
+fn the_beginning_of_a_chain_id_means_the_chain() {
+    let home = Home::new();
+    home.out(&["chain", SECOND, "--join", FIRST]);
+    let chain = home.chain(SECOND)["workChainId"].as_str().unwrap().to_owned();
+    // By chance neither of the sessions begins so.
+    let begin = &chain[..6];
+    for words in [&["show", begin][..], &["why", begin], &["export", begin]] {
+        let whole: Vec<&str> = words.iter().map(|word| if *word == begin { SECOND } else { word }).collect();
+        let untimed = |text: String| {
+            text.lines().filter(|line| !line.contains(" ago")).map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(untimed(home.out(words)), untimed(home.out(&whole)), "{words:?}");
+    }
+    assert_eq!(home.chain(begin)["head"], SECOND);
+    assert!(home.out(&["snooze", begin, "1h"]).starts_with(&format!("session {SECOND} is snoozed")));
+    assert!(home.out(&["search", "--json", "leak", "--chain", begin]).contains(FIRST));
+    // What begins a session's id means the session, however chains begin.
+    assert_eq!(home.chain("a")["head"], SECOND);
+    for n in 0..2 {
+        let session = format!("cccccccc-0000-4000-8000-00000000000{n}");
+        transcript(&home.claude(), &session, &[record(&session, 5 + n, "More of it")]);
+    }
+    // What begins so is settled: the ids of chains follow from those of sessions.
+    let chains = "bd926239-200c-8ea1-942d-06e86bf8c88c, bd926239-210c-8ea1-942d-06e86bf8c9c7";
+    let said = home.say(&["show", "bd926239"]);
+    assert_eq!((said.code, &*said.out), (1, ""));
+    assert_eq!(
+        said.err,
+        format!("watchbill: `bd926239` begins several work chains: {chains}; name one of them\n")
+    );
+    home.out(&["index"]);
+    let said = home.say(&["search", "leak", "--chain", "bd926239"]);
+    assert_eq!((said.code, &*said.out), (1, ""));
+    let several = format!("`bd926239` begins several stored work chains: {chains}; name one of them\n");
+    assert!(said.err.ends_with(&several), "{}", said.err);
+}
+
 #[test]
 fn what_makes_no_sense_is_refused_in_one_line() {
     let home = Home::new();
