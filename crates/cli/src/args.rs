@@ -305,7 +305,7 @@ pub struct Search {
 #[derive(Debug, Clone, Args)]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["session", "before"]))]
 pub struct Forget {
-    /// Session id, or a unique beginning of one
+    /// Id of a session or work chain, or a unique beginning of one; of a chain all sessions are forgotten
     pub session: Option<String>,
     /// Every session that has been silent since before this: a date, a time (RFC 3339), or a span such as 90d
     #[arg(long, value_name = "TIME", value_parser = parse_time)]

@@ -14,10 +14,10 @@ pub use watchbill_store::forget::Stage;
 use watchbill_store::forget::{Forget, Forgotten};
 use watchbill_store::{Access, Mode, Store, StoreError, who};
 
-use crate::named::{Among, one};
+use crate::named::{Among, SHOWN, one};
 use crate::persist::facts_without;
 use crate::settings::Settings;
-use crate::stored::{data_dir, one_session, refusal};
+use crate::stored::{data_dir, refusal};
 use crate::wishes::Wishes;
 
 /// How often an answer is looked for.
@@ -33,7 +33,7 @@ const DONE: u32 = 30_000;
 /// What is to be forgotten.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ForgetWhat {
-    /// One session: its id, or the unique beginning of one.
+    /// One session, or all of a work chain: by the id of either, or the unique beginning of one.
     Session(String),
     /// Every session that has been silent since before this moment.
     Before(Timestamp),
@@ -44,6 +44,8 @@ pub enum ForgetWhat {
 pub enum Removal {
     /// This session is removed for good.
     Forget(SessionId),
+    /// These sessions are, which are all of a work chain.
+    ForgetAll(Vec<SessionId>),
     /// Every session that has been silent since before this moment is.
     ForgetBefore(Timestamp),
     /// A session that was removed may be stored again.
@@ -81,15 +83,34 @@ pub fn forget(
         return Err(ApiError::new(ErrorCode::NotFound, "nothing is stored, so there is nothing to forget"));
     }
     let store = Store::open(data_dir, mode).map_err(|error| refusal(&error))?;
-    let removal = match what {
-        ForgetWhat::Before(at) => Removal::ForgetBefore(*at),
-        ForgetWhat::Session(asked) => Removal::Forget(one_session(&store, asked)?),
+    let (removal, work_chain_id) = match what {
+        ForgetWhat::Before(at) => (Removal::ForgetBefore(*at), None),
+        ForgetWhat::Session(asked) => meant(&store, asked)?,
     };
-    if dry_run {
-        return would(&store, &removal);
+    let report = if dry_run {
+        would(&store, &removal)?
+    } else {
+        let done = done_by_whoever_writes(data_dir, store, &removal, now, BEGUN, tell)?;
+        done.ok_or_else(|| ApiError::new(ErrorCode::Internal, "it is not known what was removed"))?
+    };
+    Ok(ForgetReport { work_chain_id, ..report })
+}
+
+/// The one session that is meant, or those of the work chain with its id. What begins the id of a session means that
+/// session, as everywhere.
+fn meant(store: &Store, asked: &str) -> Result<(Removal, Option<String>), ApiError> {
+    let stored = |error: StoreError| refusal(&error);
+    let chains = store.chain_ids(asked, SHOWN + 1).map_err(stored)?;
+    let is_chain = chains.iter().any(|chain| chain == asked);
+    let sessions = store.session_ids(asked, SHOWN + 1).map_err(stored)?;
+    if chains.is_empty() || !(sessions.is_empty() || is_chain) {
+        let session = one(Among::StoredOrChains, asked, &sessions)?;
+        return Ok((Removal::Forget(SessionId::new(session)), None));
     }
-    let done = done_by_whoever_writes(data_dir, store, &removal, now, BEGUN, tell)?;
-    done.ok_or_else(|| ApiError::new(ErrorCode::Internal, "it is not known what was removed"))
+    let chain = one(Among::StoredChains, asked, &chains)?;
+    let sessions = store.session_ids_of_chain(chain).map_err(stored)?;
+    let sessions = sessions.iter().map(|id| SessionId::new(id)).collect();
+    Ok((Removal::ForgetAll(sessions), Some(chain.clone())))
 }
 
 /// Lets a session that was forgotten be stored again. Gives its id.
@@ -124,6 +145,7 @@ pub fn carry_out(
             return store.remember_again(Some(session)).map(|_| None).map_err(|error| refusal(&error));
         }
         Removal::Forget(session) => Forget::Session(session.clone()),
+        Removal::ForgetAll(sessions) => Forget::Sessions(sessions.clone()),
         Removal::ForgetBefore(at) => Forget::Before(*at),
     };
     let bytes = |store: &Store| store.totals().map_or(0, |totals| totals.bytes);
@@ -166,6 +188,7 @@ fn forget_all_of(
 fn would(store: &Store, removal: &Removal) -> Result<ForgetReport, ApiError> {
     let what = match removal {
         Removal::Forget(session) => Forget::Session(session.clone()),
+        Removal::ForgetAll(sessions) => Forget::Sessions(sessions.clone()),
         Removal::ForgetBefore(at) => Forget::Before(*at),
         Removal::RememberAgain(_) => return Ok(ForgetReport::default()),
     };
@@ -279,6 +302,7 @@ fn unwritable(folder: &Path, error: &std::io::Error) -> ApiError {
 fn report(gone: Forgotten, freed_bytes: u64, dry_run: bool) -> ForgetReport {
     ForgetReport {
         sessions: gone.sessions,
+        work_chain_id: None,
         files: gone.files,
         prompts: gone.prompts,
         tool_calls: gone.activities,

@@ -84,9 +84,13 @@ pub struct StatsRow {
 /// `forget --json`: what was removed, or would be.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
 pub struct ForgetReport {
     /// The ids of the sessions, their subagents with them.
     pub sessions: Vec<String>,
+    /// The work chain whose sessions they are, where its id was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work_chain_id: Option<String>,
     /// Transcripts that had been read.
     pub files: u64,
     /// Prompts.

@@ -13,6 +13,8 @@ use crate::{Step, Store, StoreError};
 pub enum Forget {
     /// One session with its subagents.
     Session(SessionId),
+    /// These sessions with their subagents.
+    Sessions(Vec<SessionId>),
     /// Every session whose newest activity is before this time.
     Before(Timestamp),
 }
@@ -244,14 +246,11 @@ impl Step<'_> {
 fn meant(sql: &Connection, what: &Forget) -> rusqlite::Result<Vec<String>> {
     let read = |row: &rusqlite::Row<'_>| row.get(0);
     match what {
-        Forget::Session(id) => sql
-            .prepare_cached(
-                "SELECT session_id FROM sessions WHERE session_id = ?1
-                 UNION SELECT a.session_id FROM archive a
-                    WHERE a.session_id = ?1 AND a.session_id NOT IN (SELECT session_id FROM sessions)",
-            )?
-            .query_map([id.as_str()], read)?
-            .collect(),
+        Forget::Session(id) => one(sql, id),
+        Forget::Sessions(ids) => {
+            let each = ids.iter().map(|id| one(sql, id)).collect::<rusqlite::Result<Vec<_>>>()?;
+            Ok(each.concat())
+        }
         Forget::Before(at) => sql
             .prepare_cached(
                 "SELECT session_id FROM sessions s
@@ -265,6 +264,17 @@ fn meant(sql: &Connection, what: &Forget) -> rusqlite::Result<Vec<String>> {
             .query_map([at.as_millis()], read)?
             .collect(),
     }
+}
+
+/// The session, if anything is left of it.
+fn one(sql: &Connection, id: &SessionId) -> rusqlite::Result<Vec<String>> {
+    sql.prepare_cached(
+        "SELECT session_id FROM sessions WHERE session_id = ?1
+         UNION SELECT a.session_id FROM archive a
+            WHERE a.session_id = ?1 AND a.session_id NOT IN (SELECT session_id FROM sessions)",
+    )?
+    .query_map([id.as_str()], |row| row.get(0))?
+    .collect()
 }
 
 /// Adds what is stored of a session.

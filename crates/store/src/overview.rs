@@ -96,6 +96,18 @@ impl Store {
         })
     }
 
+    /// The ids of the sessions of a work chain.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn session_ids_of_chain(&self, chain: &str) -> Result<Vec<String>, StoreError> {
+        self.asked(|sql| {
+            sql.prepare_cached("SELECT session_id FROM sessions WHERE chain_id = ?1 ORDER BY session_id")?
+                .query_map([chain], |row| row.get(0))?
+                .collect()
+        })
+    }
+
     /// The ids of sessions that begin so, at most `limit`.
     ///
     /// # Errors
@@ -179,6 +191,8 @@ mod tests {
         assert_eq!(store.sessions_in_chain("aa").unwrap(), []);
         assert_eq!(store.session_ids("aa", 9).unwrap(), ["aa1", "aa2"]);
         assert_eq!(store.session_ids("a", 1).unwrap(), ["aa1"]);
+        assert_eq!(store.session_ids_of_chain("c1").unwrap(), ["aa1", "aa2"]);
+        assert_eq!(store.session_ids_of_chain("c").unwrap(), [""; 0]);
         assert_eq!(store.chain_ids("c", 9).unwrap(), ["c1", "c2"]);
         assert_eq!(store.chain_ids("c", 1).unwrap(), ["c1"]);
         assert_eq!(store.chain_ids("aa", 9).unwrap(), [""; 0]);

@@ -3,7 +3,7 @@
 use watchbill_engine::stored::who;
 use watchbill_protocol::store::{ForgetReport, IndexReport};
 
-use super::{plural, size};
+use super::{plural, short, size};
 
 /// What the process did that the index has waited for.
 pub fn kept(report: &IndexReport) -> String {
@@ -60,7 +60,10 @@ pub fn indexed(report: &IndexReport) -> String {
 pub fn forgotten(report: &ForgetReport) -> String {
     let count = |n: u64, what: &str| plural(usize::try_from(n).unwrap_or(usize::MAX), what);
     let verb = if report.dry_run { "would be forgotten" } else { "forgotten" };
-    let mut out = format!("{} {verb}", count(report.sessions.len() as u64, "session"));
+    let sessions = count(report.sessions.len() as u64, "session");
+    let of_chain = report.work_chain_id.as_deref();
+    let of_chain = of_chain.map(|chain| format!(" of the work chain {}", short(chain))).unwrap_or_default();
+    let mut out = format!("{sessions}{of_chain} {verb}");
     let parts: Vec<String> = [
         (report.prompts, "prompt"),
         (report.tool_calls, "tool call"),

@@ -244,6 +244,31 @@ fn a_writer_that_is_killed_meanwhile_is_gone_on_for() {
     }
 }
 
+#[test]
+fn by_the_id_of_a_work_chain_all_its_sessions_are_forgotten() {
+    let home = Home::new();
+    home.out(&["index"]);
+    home.out(&["chain", STAYS, "--join", GONE]);
+    let chain = home.json(&["chain", STAYS, "--json"])["workChainId"].as_str().unwrap().to_owned();
+    for asked in [&chain[..], &chain[..8]] {
+        let would = home.out(&["forget", asked, "--dry-run"]);
+        let says = format!("2 sessions of the work chain {} would be forgotten: 2 prompts", &chain[..8]);
+        assert!(would.starts_with(&says), "{would}");
+        let would = home.json(&["forget", asked, "--dry-run", "--json"]);
+        assert_eq!((&would["workChainId"], &would["sessions"]), (&json!(chain), &json!([GONE, STAYS])));
+    }
+    let one = home.json(&["forget", STAYS, "--dry-run", "--json"]);
+    assert_eq!((one.get("workChainId"), &one["sessions"]), (None, &json!([STAYS])), "a session is one");
+    // The one that writes does it for others.
+    let _writer = Writer::elsewhere(&home);
+    let gone = home.json(&["forget", &chain, "--yes", "--json"]);
+    assert_eq!((&gone["workChainId"], &gone["sessions"]), (&json!(chain), &json!([GONE, STAYS])));
+    assert!(!home.holds("goneword") && !home.holds("staysword"));
+    let said = home.say(&["forget", &chain, "--dry-run"]);
+    let nothing = format!("no stored session or work chain begins with `{chain}`");
+    assert!(said.code == 1 && said.err.contains(&nothing), "{}", said.err);
+}
+
 /// One of another version answers what it does not know as it answers all that makes no sense.
 #[test]
 fn a_writer_of_another_version_is_said_to_be_one() {

@@ -9,6 +9,10 @@ export type ForgetReport = {
  */
 sessions: Array<string>, 
 /**
+ * The work chain whose sessions they are, where its id was given.
+ */
+workChainId?: string, 
+/**
  * Transcripts that had been read.
  */
 files: number, 
