@@ -31,6 +31,11 @@ pub fn local_time(at: &str) -> String {
     local(at, "%H:%M:%S")
 }
 
+/// The date of an RFC 3339 text in the person's time zone.
+pub fn local_date(at: &str) -> String {
+    local(at, "%Y-%m-%d")
+}
+
 /// Date and clock time of an RFC 3339 text in the person's time zone.
 pub fn local_date_time(at: &str) -> String {
     local(at, "%Y-%m-%d %H:%M")

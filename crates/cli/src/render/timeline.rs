@@ -4,11 +4,10 @@ use watchbill_protocol::chain::Boundary;
 use watchbill_protocol::timeline::{Subagent, Timeline, TimelineItem, What};
 
 use super::chain::boundary_words;
-use super::local_time;
-use super::{plural, short};
+use super::{local_date, local_time, plural, short};
 use crate::paint::{Paint, Tone, age, cut, lines, one_line, wrap};
 
-/// The stretch as text, `width` columns wide.
+/// The stretch as text, `width` columns wide. The times of the entries are of a day that stands above them.
 pub fn render(timeline: &Timeline, width: usize, paint: Paint) -> String {
     let mut out = String::new();
     if let Some(name) = &timeline.work_chain_name {
@@ -26,24 +25,89 @@ pub fn render(timeline: &Timeline, width: usize, paint: Paint) -> String {
             format!("of the {total} entries, counted from 0: {shown}; see more with --from and --limit\n");
         out.push_str(&paint.tone(Tone::Dim, &note));
     }
+    let mut page = Page { out, day: String::new(), width, paint };
     for item in &timeline.items {
-        entry(&mut out, item, 0, width, paint);
+        page.entry(item, 0);
     }
+    let mut out = page.out;
     if timeline.total == 0 {
         out.push_str("Nothing has been said yet.\n");
     }
     out
 }
 
-/// An entry, and below a call what the subagent that it started did, one step further in.
-fn entry(out: &mut String, item: &TimelineItem, depth: usize, width: usize, paint: Paint) {
-    let time = item.at.as_deref().map(local_time).unwrap_or_default();
-    let time = if time.is_empty() { "        " } else { &time };
-    // Clients of 1.0.x wrote what subagents did into the session's own transcript.
-    let indent = "  │ ".repeat(depth.max(usize::from(item.agent_id.is_some())));
-    let room = width.saturating_sub(10 + indent.chars().count()).max(40);
-    let mut put = |tone: Option<Tone>, text: &str, most: usize| {
-        let mut first = true;
+/// What is written so far, and how.
+struct Page {
+    out: String,
+    /// The day of the entry before, as it was said.
+    day: String,
+    width: usize,
+    paint: Paint,
+}
+
+/// What stands in front of an entry's lines.
+struct Margin {
+    time: String,
+    indent: String,
+}
+
+/// As wide as a time.
+const NO_TIME: &str = "        ";
+
+impl Page {
+    /// An entry, and below a call what the subagent that it started did, one step further in.
+    fn entry(&mut self, item: &TimelineItem, depth: usize) {
+        self.begin_day(item);
+        let time = item.at.as_deref().map(local_time).filter(|time| !time.is_empty());
+        // Clients of 1.0.x wrote what subagents did into the session's own transcript.
+        let indent = "  │ ".repeat(depth.max(usize::from(item.agent_id.is_some())));
+        let margin = Margin { time: time.unwrap_or_else(|| NO_TIME.to_owned()), indent };
+        let mut put = |tone: Option<Tone>, text: &str, most: usize| self.put(&margin, tone, text, most);
+        match &item.what {
+            What::Prompt { text, origin } if origin == "human" || origin == "queued" => {
+                put(Some(Tone::Bold), &format!("> {text}"), 20);
+            }
+            What::Prompt { text, origin } => {
+                put(Some(Tone::Dim), &format!("> {} {text}", origin.replace('_', " ")), 4)
+            }
+            What::Response { text } => put(None, text, usize::MAX),
+            What::Thinking { text } => put(Some(Tone::Dim), text, 2),
+            What::Tool { tool, target, outcome, duration_ms, subagent, .. } => {
+                let (mark, tone) = mark(outcome);
+                let took = duration_ms.map(|ms| format!("  {}", span(ms))).unwrap_or_default();
+                put(Some(tone), &one_line(&format!("{mark} {tool} {target}{took}")), 1);
+                if let Some(subagent) = subagent {
+                    self.nested(subagent, depth + 1);
+                }
+            }
+            What::Boundary { trigger, pre_tokens, post_tokens } => {
+                let boundary =
+                    Boundary { trigger: trigger.clone(), pre_tokens: *pre_tokens, post_tokens: *post_tokens };
+                put(Some(Tone::Dim), &format!("──── {} ────", boundary_words(&boundary)), 1);
+            }
+            What::Continued { to, reason } => {
+                put(Some(Tone::Dim), &format!("──── continued in {} ({reason}) ────", short(to)), 1);
+            }
+            What::Interrupted => put(Some(Tone::Need), "interrupted", 1),
+            What::Error { text } => put(Some(Tone::Error), text, 4),
+            What::Command { text } | What::Note { text } => put(Some(Tone::Dim), text, 4),
+        }
+    }
+
+    /// Says the day where it is another one than that of the entry before. What a subagent did may reach into the next day,
+    /// and the entry after it be of the old one.
+    fn begin_day(&mut self, item: &TimelineItem) {
+        let day = item.at.as_deref().map(local_date).unwrap_or_default();
+        if !day.is_empty() && day != self.day {
+            self.out.push_str(&format!("{}\n", self.paint.tone(Tone::Bold, &day)));
+            self.day = day;
+        }
+    }
+
+    /// At most so many lines of a text.
+    fn put(&mut self, margin: &Margin, tone: Option<Tone>, text: &str, most: usize) {
+        let Margin { time, indent } = margin;
+        let room = self.width.saturating_sub(10 + indent.chars().count()).max(40);
         let mut left_out = 0usize;
         // What is one line by its nature is cut; what somebody said is broken.
         let broken =
@@ -53,63 +117,38 @@ fn entry(out: &mut String, item: &TimelineItem, depth: usize, width: usize, pain
                 left_out += 1;
                 continue;
             }
-            let stamp = if first { time } else { "        " };
-            let line = tone.map_or_else(|| line.clone(), |tone| paint.tone(tone, &line));
-            out.push_str(&format!("{}  {indent}{line}\n", paint.tone(Tone::Dim, stamp)));
-            first = false;
+            let stamp = if n == 0 { time } else { NO_TIME };
+            let line = tone.map_or_else(|| line.clone(), |tone| self.paint.tone(tone, &line));
+            self.out.push_str(&format!("{}  {indent}{line}\n", self.paint.tone(Tone::Dim, stamp)));
         }
         if left_out > 0 {
             let more = plural(left_out, "more line");
-            out.push_str(&paint.tone(Tone::Dim, &format!("          {indent}… {more}\n")));
+            self.out.push_str(&self.paint.tone(Tone::Dim, &format!("          {indent}… {more}\n")));
         }
-    };
-    match &item.what {
-        What::Prompt { text, origin } if origin == "human" || origin == "queued" => {
-            put(Some(Tone::Bold), &format!("> {text}"), 20);
+    }
+
+    fn nested(&mut self, subagent: &Subagent, depth: usize) {
+        let total = subagent.total.unwrap_or(0);
+        let rest = total.saturating_sub(subagent.items.len() as u64);
+        let more = if rest > 0 { format!("; {rest} more, see --limit") } else { String::new() };
+        let entries = if total == 1 { "1 entry".to_owned() } else { format!("{total} entries") };
+        let head = format!("subagent {}, {entries}{more}", one_line(&subagent.agent_id));
+        let indent = "  │ ".repeat(depth);
+        self.out.push_str(&self.paint.tone(Tone::Dim, &format!("          {indent}{head}\n")));
+        for item in &subagent.items {
+            self.entry(item, depth);
         }
-        What::Prompt { text, origin } => {
-            put(Some(Tone::Dim), &format!("> {} {text}", origin.replace('_', " ")), 4)
-        }
-        What::Response { text } => put(None, text, usize::MAX),
-        What::Thinking { text } => put(Some(Tone::Dim), text, 2),
-        What::Tool { tool, target, outcome, duration_ms, subagent, .. } => {
-            let (mark, tone) = match outcome.as_str() {
-                "ok" => ("✓", Tone::Turn),
-                "error" => ("✕", Tone::Error),
-                "denied" => ("⊘", Tone::Need),
-                "background" => ("↷", Tone::Work),
-                _ => ("…", Tone::Work),
-            };
-            let took = duration_ms.map(|ms| format!("  {}", span(ms))).unwrap_or_default();
-            put(Some(tone), &one_line(&format!("{mark} {tool} {target}{took}")), 1);
-            if let Some(subagent) = subagent {
-                nested(out, subagent, depth + 1, width, paint);
-            }
-        }
-        What::Boundary { trigger, pre_tokens, post_tokens } => {
-            let boundary =
-                Boundary { trigger: trigger.clone(), pre_tokens: *pre_tokens, post_tokens: *post_tokens };
-            put(Some(Tone::Dim), &format!("──── {} ────", boundary_words(&boundary)), 1);
-        }
-        What::Continued { to, reason } => {
-            put(Some(Tone::Dim), &format!("──── continued in {} ({reason}) ────", short(to)), 1);
-        }
-        What::Interrupted => put(Some(Tone::Need), "interrupted", 1),
-        What::Error { text } => put(Some(Tone::Error), text, 4),
-        What::Command { text } | What::Note { text } => put(Some(Tone::Dim), text, 4),
     }
 }
 
-fn nested(out: &mut String, subagent: &Subagent, depth: usize, width: usize, paint: Paint) {
-    let total = subagent.total.unwrap_or(0);
-    let rest = total.saturating_sub(subagent.items.len() as u64);
-    let more = if rest > 0 { format!("; {rest} more, see --limit") } else { String::new() };
-    let entries = if total == 1 { "1 entry".to_owned() } else { format!("{total} entries") };
-    let head = format!("subagent {}, {entries}{more}", one_line(&subagent.agent_id));
-    let indent = "  │ ".repeat(depth);
-    out.push_str(&paint.tone(Tone::Dim, &format!("          {indent}{head}\n")));
-    for item in &subagent.items {
-        entry(out, item, depth, width, paint);
+/// The sign and the colour of a call that ended so.
+fn mark(outcome: &str) -> (&'static str, Tone) {
+    match outcome {
+        "ok" => ("✓", Tone::Turn),
+        "error" => ("✕", Tone::Error),
+        "denied" => ("⊘", Tone::Need),
+        "background" => ("↷", Tone::Work),
+        _ => ("…", Tone::Work),
     }
 }
 
@@ -118,5 +157,47 @@ fn span(ms: u64) -> String {
         format!("{}.{} s", ms / 1000, ms % 1000 / 100)
     } else {
         age(i64::try_from(ms).unwrap_or(i64::MAX))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(at: Option<&str>, text: &str) -> TimelineItem {
+        let what = What::Response { text: text.into() };
+        let at = at.map(str::to_owned);
+        TimelineItem { index: 0, key: String::new(), session_id: "s".into(), at, what, agent_id: None }
+    }
+
+    fn shown(items: Vec<TimelineItem>, name: Option<&str>, width: usize) -> String {
+        let timeline = Timeline {
+            session_id: "s".into(),
+            work_chain_id: "c".into(),
+            work_chain_name: name.map(str::to_owned),
+            agent_id: None,
+            total: items.len() as u64,
+            from: 0,
+            items,
+        };
+        render(&timeline, width, Paint(false))
+    }
+
+    #[test]
+    fn the_day_stands_at_the_top_and_where_it_changes() {
+        // Each of them far from midnight, whatever the time zone: only the order is looked at.
+        let (first, later) = (Some("2026-11-20T12:00:00.000Z"), Some("2026-11-23T12:00:00.000Z"));
+        let items = vec![
+            said(None, "untimed"),
+            said(first, "one"),
+            said(first, "two"),
+            said(None, "three"),
+            said(later, "four"),
+        ];
+        let text = shown(items, Some("the leak"), 80);
+        let told: Vec<&str> = text.lines().map(|line| line.split("  ").last().unwrap_or_default()).collect();
+        let days = [local_date("2026-11-20T12:00:00.000Z"), local_date("2026-11-23T12:00:00.000Z")];
+        assert_eq!(told, ["the leak", "untimed", &days[0], "one", "two", "three", &days[1], "four"]);
+        assert!(text.contains(&format!("\n{}\n", days[1])), "{text}");
     }
 }
