@@ -5,6 +5,7 @@ use watchbill_protocol::export::ExportChain;
 use watchbill_protocol::timeline::{Subagent, TimelineItem, What};
 
 use super::chain::boundary_words;
+use super::contained::contained;
 use super::{local_date_time, short};
 use crate::paint::{age, lines, one_line};
 
@@ -53,7 +54,7 @@ fn entry(out: &mut String, item: &TimelineItem) {
                 origin => format!("Prompt, {}", one_line(&origin.replace('_', " "))),
             };
             out.push_str(&stamp(&who));
-            for line in lines(text) {
+            for line in contained(&clean(text)).lines() {
                 out.push_str(&format!("> {line}\n"));
             }
         }
@@ -116,19 +117,21 @@ fn details(out: &mut String, head: &str, inside: &dyn Fn(&mut String)) {
     out.push_str("\n</details>\n");
 }
 
-/// Markdown of the agent's, without what steers a terminal.
+/// Markdown of the agent's, of which nothing reaches beyond its end.
 fn body(out: &mut String, text: &str) {
-    for line in lines(text) {
-        out.push_str(&line);
-        out.push('\n');
-    }
+    out.push_str(&contained(&clean(text)));
+}
+
+/// Text without what steers a terminal, each line ended.
+fn clean(text: &str) -> String {
+    lines(text).flat_map(|line| [line, "\n".to_owned()]).collect()
 }
 
 /// Text as it is, between fences longer than any in it.
 fn fenced(out: &mut String, text: &str) {
     let fence = "`".repeat(longest_run(text).max(2) + 1);
     out.push_str(&format!("{fence}text\n"));
-    body(out, text);
+    out.push_str(&clean(text));
     out.push_str(&format!("{fence}\n"));
 }
 
@@ -205,6 +208,18 @@ mod tests {
     fn no_output_ends_the_block_that_it_stands_in_and_nothing_steers_a_terminal() {
         let text = written(call("```\n````\n\x1b]0;t\x07", None));
         assert!(text.contains("`````text\n```\n````\n]0;t\n`````\n"), "{text}");
+    }
+
+    #[test]
+    fn what_is_left_open_ends_with_its_part() {
+        let answer = |text: &str| written(What::Response { text: text.into() });
+        assert!(answer("look:\n````sh\nls\n```").ends_with("\n````sh\nls\n```\n````\n"));
+        assert!(answer("a\n\n<!-- b").ends_with("a\n\n&lt;!-- b\n"));
+        let text = written(What::Thinking { text: "a </details> b\n\n</details>\n".into() });
+        assert_eq!(text.matches("</details>").count(), 1, "{text}");
+        assert!(text.contains("a &lt;/details> b\n\n&lt;/details>\n"), "{text}");
+        let text = written(What::Prompt { text: "<!-- a\nb".into(), origin: "human".into() });
+        assert!(text.ends_with("> &lt;!-- a\n> b\n"), "{text}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Answers as text for a person.
 
 pub mod chain;
+mod contained;
 pub mod doctor;
 pub mod export;
 pub mod history;
