@@ -64,7 +64,8 @@ impl Store {
         })
     }
 
-    /// The sessions in whose folder, or its name, the words occur, in whatever case.
+    /// The sessions in whose folder, or its name, the words occur, in whatever case. A folder may be named with the slash at
+    /// its end with which shells complete it; then others that only begin so are not meant.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -72,7 +73,7 @@ impl Store {
         self.asked(|sql| {
             sql.prepare_cached(
                 "SELECT id FROM sessions
-                 WHERE instr(lower(coalesce(cwd, '')), lower(?1)) OR instr(lower(coalesce(project, '')), lower(?1))
+                 WHERE instr(lower(coalesce(cwd || '/', '')), lower(?1)) OR instr(lower(coalesce(project, '')), lower(?1))
                  ORDER BY id",
             )?
             .query_map([words], |row| row.get(0))?
@@ -184,6 +185,8 @@ mod tests {
         step.commit().unwrap();
         let key = |id: &str| store.session_key(&SessionId::new(id)).unwrap().unwrap();
         assert_eq!(store.sessions_in_project("api-server").unwrap(), [key("aa1"), key("aa2")]);
+        assert_eq!(store.sessions_in_project("/home/dev/api-server/").unwrap(), [key("aa1")]);
+        assert_eq!(store.sessions_in_project("/home/dev/api/").unwrap(), []);
         assert_eq!(store.sessions_in_project("100%").unwrap(), [], "nothing in it is a pattern");
         for chain in ["c1", "aa1", "aa2"] {
             assert_eq!(store.sessions_in_chain(chain).unwrap(), [key("aa1"), key("aa2")], "{chain}");

@@ -110,6 +110,12 @@ fn filters_narrow() {
     assert!(all >= 3, "a prompt, a command, an answer: {all}");
     assert_eq!(home.found(&["pager", "--project", "api-SERVER"]).len(), all);
     assert_eq!(home.found(&["pager", "--project", "site"]).len(), 0);
+    assert_eq!(
+        home.found(&["pager", "--project", "/home/dev/api-server/"]).len(),
+        all,
+        "as Tab completes it"
+    );
+    assert_eq!(home.found(&["pager", "--project", "/home/dev/api/"]).len(), 0);
     assert_eq!(home.found(&["pager", "--role", "prompt"]).len(), 1);
     assert_eq!(home.found(&["pager", "--tool", "Bash"]).len(), 1);
     assert_eq!(home.found(&["pager", "--chain", &PAGER[..6]]).len(), all);
