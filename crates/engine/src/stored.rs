@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use watchbill_core::history::HistorySettings;
 use watchbill_core::ids::SessionId;
+use watchbill_core::problem::Problem;
 use watchbill_core::time::Timestamp;
 use watchbill_core::transcript::line_splitter::{LineSplitter, Split};
 use watchbill_core::transcript::parse::parse_line;
@@ -157,6 +158,11 @@ pub(crate) fn owner(fs: &dyn Fs, found: &Found) -> Owner {
         None if count == HEAD => Owner::Unknown,
         None => Owner::Nobody,
     }
+}
+
+/// The folders of which nothing new can be stored, since they are not there or cannot be read, in the words of the roster.
+pub fn troubles_with_roots(settings: &Settings, fs: &dyn Fs) -> Vec<Problem> {
+    watchbill_watch::scan::troubles_with_roots(fs, &settings.roots)
 }
 
 /// The health of the store in the data folder. Never an error: what is wrong is part of it.

@@ -73,6 +73,12 @@ pub fn scan(fs: &dyn Fs, roots: &[PathBuf]) -> Scan {
     scan
 }
 
+/// The roots below which nothing can be found, and why: what [`scan`] says of them too.
+pub fn troubles_with_roots(fs: &dyn Fs, roots: &[PathBuf]) -> Vec<Problem> {
+    let roots = canonical_roots(fs, roots);
+    roots.iter().filter_map(|root| trouble_with_root(fs, root)).collect()
+}
+
 /// Why nothing can be found below a root, if nothing can.
 fn trouble_with_root(fs: &dyn Fs, root: &Path) -> Option<Problem> {
     match fs.stat(root) {

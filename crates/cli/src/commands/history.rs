@@ -31,7 +31,7 @@ pub fn search(global: &Global, wanted: &Search, paint: Paint) -> anyhow::Result<
     if query.trim().is_empty() {
         crate::args::wrong_usage("search", "no word was given to look for; name at least one");
     }
-    let settings = stored_settings(global)?;
+    let settings = reading_settings(global)?;
     let query = SearchQuery {
         query,
         typing: false,
@@ -85,7 +85,7 @@ fn only_stored(error: &anyhow::Error, asked: &str) {
 pub fn index(global: &Global, json: bool, full: bool, cut: Option<usize>) -> anyhow::Result<()> {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     crate::large_pages::use_them();
-    let settings = stored_settings(global)?;
+    let settings = reading_settings(global)?;
     let report = loop {
         match run_index(&settings, Options { full, cut })? {
             Indexed::Here(report) => break report,
@@ -182,7 +182,7 @@ pub fn stats(
     since: Option<Timestamp>,
     paint: Paint,
 ) -> anyhow::Result<()> {
-    let settings = stored_settings(global)?;
+    let settings = reading_settings(global)?;
     let brought_up = bring_up_to_date(&settings);
     let by = match by {
         StatsKey::Day => StatsBy::Day,
@@ -244,6 +244,18 @@ fn agreed(would: &watchbill_protocol::store::ForgetReport) -> anyhow::Result<boo
     let mut answer = String::new();
     std::io::stdin().lock().read_line(&mut answer)?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
+/// The same, for a command that reads what is new first. What cannot be read is said as the roster says it, since "nothing
+/// found" would sound as if there were nothing; the answer is given all the same.
+fn reading_settings(global: &Global) -> anyhow::Result<Settings> {
+    let settings = stored_settings(global)?;
+    // Where nothing is to be stored, what is said with that is another thing.
+    let troubles = stored::troubles_with_roots(&settings, &*real_world().fs);
+    for trouble in troubles.iter().filter(|_| settings.doubt.is_none()) {
+        tracing::warn!("{}: {}", trouble.path, trouble.detail);
+    }
+    Ok(settings)
 }
 
 /// The settings, for a command that needs what is stored. What is wrong with them is said, since a misspelt `exclude` would

@@ -103,6 +103,21 @@ fn what_was_said_is_found_without_any_preparation() {
     insta::assert_json_snapshot!("found_as_json", answer);
 }
 
+/// Nothing found where nothing was looked at would be half of the truth.
+#[test]
+fn a_folder_that_is_missing_is_named_as_the_roster_names_it() {
+    let home = Home::empty();
+    let roster = home.json(&["--claude-dir", "none", "roster", "--json"]);
+    let path = roster["problems"][0]["path"].as_str().unwrap();
+    let detail = roster["problems"][0]["detail"].as_str().unwrap();
+    for words in [&["index"][..], &["search", "pager"], &["search", "--json", "pager"], &["stats", "--json"]]
+    {
+        let said = home.say(&[&["--claude-dir", "none"], words].concat());
+        assert_eq!((said.code, said.err.trim()), (0, &*format!("WARN {path}: {detail}")), "{words:?}");
+        assert!(!said.out.is_empty(), "{words:?}");
+    }
+}
+
 #[test]
 fn filters_narrow() {
     let home = Home::with_sessions();
@@ -333,8 +348,9 @@ fn a_store_that_cannot_be_used_is_said_and_keeps_what_it_has() {
 fn a_folder_that_is_not_there_yet_is_nothing_that_could_not_be_read() {
     let home = Home::empty();
     let nowhere = home.path().join("nowhere");
-    let words = ["index", "--json", "--claude-dir", nowhere.to_str().unwrap()];
-    assert_eq!(home.json(&words)["problems"], json!(0));
+    let said = home.say(&["index", "--json", "--claude-dir", nowhere.to_str().unwrap()]);
+    assert_eq!((said.code, said.err.lines().count()), (0, 1), "it is named, and that is all: {}", said.err);
+    assert_eq!(serde_json::from_str::<Value>(&said.out).unwrap()["problems"], json!(0));
 }
 
 #[test]
