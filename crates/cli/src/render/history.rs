@@ -58,6 +58,9 @@ pub fn indexed(report: &IndexReport) -> String {
 
 /// What was forgotten, or would be.
 pub fn forgotten(report: &ForgetReport) -> String {
+    if report.sessions.is_empty() {
+        return "Nothing to forget.\n".to_owned();
+    }
     let count = |n: u64, what: &str| plural(usize::try_from(n).unwrap_or(usize::MAX), what);
     let verb = if report.dry_run { "would be forgotten" } else { "forgotten" };
     let sessions = count(report.sessions.len() as u64, "session");

@@ -103,6 +103,18 @@ fn what_was_said_is_found_without_any_preparation() {
     insta::assert_json_snapshot!("found_as_json", answer);
 }
 
+#[test]
+fn where_nothing_is_to_be_forgotten_that_is_said() {
+    let home = Home::with_sessions();
+    home.out(&["index"]);
+    for how in [&["--yes"][..], &["--dry-run"], &[]] {
+        let words = [&["forget", "--before", "2020-01-01"], how].concat();
+        assert_eq!(home.out(&words), "Nothing to forget.\n", "{how:?}");
+    }
+    let report = home.json(&["forget", "--before", "2020-01-01", "--yes", "--json"]);
+    assert_eq!((&report["sessions"], &report["dryRun"]), (&json!([]), &json!(true)));
+}
+
 /// Nothing found where nothing was looked at would be half of the truth.
 #[test]
 fn a_folder_that_is_missing_is_named_as_the_roster_names_it() {
