@@ -171,7 +171,7 @@ pub enum Command {
         /// Form of the document
         #[arg(long, value_enum, default_value = "md")]
         format: ExportFormat,
-        /// File to write, which must not exist; without it standard output
+        /// File to write, which must not exist; without it, or with -, standard output
         #[arg(long, short, value_name = "FILE")]
         output: Option<PathBuf>,
     },

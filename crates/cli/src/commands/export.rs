@@ -40,7 +40,8 @@ pub fn export(
         ExportFormat::Json => to_json(&export)?,
         ExportFormat::Md => render::export::markdown(&export),
     };
-    match output {
+    // As everywhere; a file of that name is `./-`.
+    match output.filter(|path| path.as_os_str() != "-") {
         None => emit(&text),
         Some(path) => write_new(&path, &text),
     }

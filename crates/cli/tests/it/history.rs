@@ -104,6 +104,20 @@ fn what_was_said_is_found_without_any_preparation() {
 }
 
 #[test]
+fn a_hyphen_as_the_file_of_an_export_is_standard_output() {
+    let home = Home::with_sessions();
+    let words = ["export", PAGER, "--format", "json"];
+    let untimed = |words: &[&str]| steady(&home, home.json(words));
+    let plain = untimed(&words);
+    for hyphen in [&["-o", "-"][..], &["--output", "-"], &["-o-"], &["--output=-"]] {
+        assert_eq!(untimed(&[&words[..], hyphen].concat()), plain, "{hyphen:?}");
+    }
+    assert!(!home.path().join("-").exists());
+    assert_eq!(home.out(&[&words[..], &["-o", "./-"]].concat()), "", "a file may be called so all the same");
+    assert!(home.path().join("-").exists());
+}
+
+#[test]
 fn where_nothing_is_to_be_forgotten_that_is_said() {
     let home = Home::with_sessions();
     home.out(&["index"]);
