@@ -57,18 +57,25 @@ fn the_nearest_word_wins() {
 fn whoever_stores_says_what_is_wrong_with_the_settings() {
     let home = tempfile::tempdir().unwrap();
     let root = root(home.path(), ".claude");
-    std::fs::write(home.path().join("c.toml"), "[store]\nexlude = [\"/home/dev/x\"]\n").unwrap();
-    for words in [["index", "--json"], ["search", "hello"]] {
+    let say = |wrong: &str, words: [&str; 2]| {
+        std::fs::write(home.path().join("c.toml"), wrong).unwrap();
         let said =
             run(watchbill(home.path()).args(["--claude-dir", &root, "--config", "c.toml"]).args(words));
-        assert_eq!(said.code, 0, "{}", said.err);
-        assert!(
-            said.err.contains("c.toml: line 2, column 1: `exlude` under [store] is not known"),
-            "{}",
-            said.err
-        );
         assert_eq!(said.err.lines().count(), 1, "{}", said.err);
+        said
+    };
+    for words in [["index", "--json"], ["search", "hello"]] {
+        let said = say("[watch]\nmoed = \"poll\"\n", words);
+        assert_eq!(said.code, 0, "{}", said.err);
+        let what = "c.toml: line 2, column 1: `moed` under [watch] is not known";
+        assert!(said.err.contains(what), "{}", said.err);
     }
+    // What may have been meant to keep something out of the store is not passed over.
+    let misspelt = "[store]\nexlude = [\"/home/dev/x\"]\n";
+    let said = say(misspelt, ["index", "--json"]);
+    assert_eq!(said.code, 1, "{}", said.err);
+    assert!(said.err.contains("line 2, column 1: `exlude` under [store] is not known"), "{}", said.err);
+    assert!(said.err.contains("not known what may be stored"), "{}", said.err);
 }
 
 #[test]
