@@ -144,6 +144,12 @@ pub fn wrap(line: &str, width: usize) -> Vec<String> {
     out
 }
 
+/// Words in whole lines of at most `width` columns, each in the colour of `tone`.
+pub fn wrap_all(words: &str, width: usize, tone: Option<Tone>, paint: Paint) -> String {
+    let lines = words.lines().flat_map(|line| wrap(line, width));
+    lines.map(|line| tone.map_or_else(|| line.clone(), |tone| paint.tone(tone, &line)) + "\n").collect()
+}
+
 /// Measures no more of a text than could fit: an answer of one long line would be measured once for each of its lines.
 fn is_wider(text: &str, width: usize) -> bool {
     // Several characters may share a column, an emoji and its joiners for instance, but not so many.

@@ -3,7 +3,7 @@
 use watchbill_protocol::roster::{Group, Problem, RosterSnapshot, TrackedSession};
 
 use super::{age_at, doing, local_date_time, name, plural, short, tone};
-use crate::paint::{Paint, Tone, fit, one_line};
+use crate::paint::{Paint, Tone, fit, one_line, wrap_all};
 
 /// What is said where the roster is empty: so many sessions are `hidden`, since nothing goes on in them, or went on `then`.
 pub fn nothing(hidden: usize, then: bool) -> String {
@@ -20,7 +20,8 @@ pub fn nothing(hidden: usize, then: bool) -> String {
 
 /// The whole roster, `width` columns wide; `nothing` stands for one that is empty.
 pub fn render(roster: &RosterSnapshot, nothing: &str, width: usize, paint: Paint) -> String {
-    let mut out = if roster.sessions.is_empty() { nothing.to_owned() } else { String::new() };
+    let mut out =
+        if roster.sessions.is_empty() { wrap_all(nothing, width, None, paint) } else { String::new() };
     let mut group = None;
     for session in &roster.sessions {
         if group != Some(session.group) {
@@ -58,10 +59,7 @@ pub fn line(session: &TrackedSession, now: &str, width: usize, paint: Paint) -> 
         Group::Idle => "○",
     };
     let age = age_at(now, &session.state_since);
-    let rest = width.saturating_sub(2 + 9 + 8).max(30);
-    // What it does is what the person came for: it gets all that the names leave.
-    let (title_width, place_width) = ((rest * 3 / 8).min(44), (rest / 6).clamp(8, 26));
-    let what_width = rest.saturating_sub(title_width + place_width + 2);
+    let [title_width, place_width, what_width] = widths(width.saturating_sub(GLYPH_ID_AND_AGE));
     let mut what = doing(session);
     if session.state_reason.confidence == "inferred" && session.state != "idle" && session.state != "ended" {
         what.push_str(" (a guess)");
@@ -82,15 +80,34 @@ pub fn line(session: &TrackedSession, now: &str, width: usize, paint: Paint) -> 
         what.push_str(" · superseded");
     }
     let tone = tone(session);
+    let place = match place_width {
+        0 => String::new(),
+        _ => paint.tone(Tone::Dim, &fit(&place(session), place_width)) + " ",
+    };
     format!(
-        "{} {} {} {} {} {}",
+        "{} {} {} {place}{} {}",
         paint.tone(tone, glyph),
         paint.tone(Tone::Dim, &fit(&short(&session.session_id), 8)),
         fit(&name(session), title_width),
-        paint.tone(Tone::Dim, &fit(&place(session), place_width)),
         paint.tone(tone, &fit(&what, what_width)),
         paint.tone(Tone::Dim, &format!("{age:>7}")),
     )
+}
+
+/// What stands around name, place and doing in a line, with the spaces between.
+const GLYPH_ID_AND_AGE: usize = 2 + 9 + 8;
+/// In less than this not even a word of each would be left.
+const ROOM_FOR_PLACE: usize = 30;
+
+/// How wide name, place and doing are, in so much room. What it does is what the person came for: it gets all that the names
+/// leave, and in a narrow terminal the place is left out for it.
+fn widths(room: usize) -> [usize; 3] {
+    let (title, place) = match room {
+        0..ROOM_FOR_PLACE => (room * 2 / 5, 0),
+        _ => ((room * 3 / 8).min(44), (room / 6).clamp(8, 26)),
+    };
+    let spaces = if place == 0 { 1 } else { 2 };
+    [title, place, room.saturating_sub(title + place + spaces)]
 }
 
 /// Project and branch.
@@ -136,5 +153,24 @@ mod tests {
         };
         let text = problems(&[problem], Paint(false));
         assert_eq!(text, format!("\n! {path} (2×)\n  {detail}\n"));
+    }
+
+    #[test]
+    fn a_line_is_as_wide_as_it_may_be() {
+        for room in 12..200 {
+            let widths = widths(room);
+            let shown = widths.into_iter().filter(|width| *width > 0);
+            assert_eq!(shown.clone().sum::<usize>() + shown.clone().count() - 1, room);
+            assert!(shown.clone().all(|width| width >= 4), "{room}: {widths:?}");
+            assert_eq!(shown.count(), if room < 30 { 2 } else { 3 });
+        }
+    }
+
+    #[test]
+    fn an_empty_roster_fits_a_narrow_terminal() {
+        let empty = serde_json::json!({ "revision": 0, "generatedAt": "", "sessions": [], "problems": [] });
+        let empty: RosterSnapshot = serde_json::from_value(empty).unwrap();
+        let text = render(&empty, &nothing(0, false), 40, Paint(false));
+        assert_eq!(text, "No sessions. They appear here as soon as\nan agent writes its first record.\n");
     }
 }

@@ -3,7 +3,7 @@
 use watchbill_protocol::search::{Hit, IndexState, SearchAnswer};
 
 use super::{local_date_time, short};
-use crate::paint::{Paint, Tone, fit, one_line, wrap};
+use crate::paint::{Paint, Tone, cut, fit, one_line, wrap, wrap_all};
 
 /// Lines of a snippet; the rest is there to be opened.
 const LINES: usize = 3;
@@ -20,36 +20,40 @@ pub fn render(answer: &SearchAnswer, width: usize, paint: Paint) -> String {
         }
     }
     if answer.hits.is_empty() {
-        out.push_str(match answer.index {
-            IndexState::Absent => "Nothing is stored yet: `watchbill index` reads your history.\n",
-            _ => "Nothing found.\n",
-        });
+        let words = match answer.index {
+            IndexState::Absent => "Nothing is stored yet: `watchbill index` reads your history.",
+            _ => "Nothing found.",
+        };
+        out.push_str(&wrap_all(words, width, None, paint));
     } else if answer.more {
-        out.push_str(&paint.tone(Tone::Dim, "There is more; see --limit, --project, --since and --role.\n"));
+        let words = "There is more; see --limit, --project, --since and --role.";
+        out.push_str(&wrap_all(words, width, Some(Tone::Dim), paint));
     }
     if answer.index == IndexState::Behind {
-        let words = "The stored history is not up to date: `watchbill index` reads what is new.\n";
-        out.push_str(&paint.tone(Tone::Dim, words));
+        let words = "The stored history is not up to date: `watchbill index` reads what is new.";
+        out.push_str(&wrap_all(words, width, Some(Tone::Dim), paint));
     }
     out
 }
 
+/// The least room for whose words they are and where, behind id and time.
+const ROOM_FOR_NAME: usize = 20;
+
+/// Id, time, and whose words they are; these in a line of their own where the terminal is too narrow.
 fn head(hit: &Hit, width: usize, paint: Paint) -> String {
     let at = hit.at.as_deref().map(local_date_time).unwrap_or_default();
     let project = project(&hit.project);
     let title = hit.title.as_deref().map(one_line).filter(|title| !title.is_empty());
     let title = title.map(|title| format!(" · {title}")).unwrap_or_default();
-    let speaker = speaker(hit);
+    let name = format!("{} in {project}{title}", speaker(hit));
     // The id comes first, since it is what one copies.
-    let fixed = 8 + 2 + 16 + 2;
-    let rest = width.saturating_sub(fixed).max(20);
-    let name = fit(&format!("{speaker} in {project}{title}"), rest);
-    format!(
-        "{}  {}  {}",
-        paint.tone(Tone::Bold, &fit(&short(&hit.session_id), 8)),
-        paint.tone(Tone::Dim, &fit(&at, 16)),
-        name.trim_end()
-    )
+    let id = paint.tone(Tone::Bold, &fit(&short(&hit.session_id), 8));
+    let at = paint.tone(Tone::Dim, &fit(&at, 16));
+    let rest = width.saturating_sub(8 + 2 + 16 + 2);
+    match rest < ROOM_FOR_NAME {
+        true => format!("{id}  {at}\n  {}", cut(&name, width.saturating_sub(2))),
+        false => format!("{id}  {at}  {}", cut(&name, rest)),
+    }
 }
 
 /// Whose words they are.
@@ -136,6 +140,20 @@ mod tests {
             agent_id: Some("a231fdd1297b".into()),
             offset: 0,
         }
+    }
+
+    #[test]
+    fn everything_fits_a_narrow_terminal() {
+        let answer = SearchAnswer {
+            query: "three".into(),
+            hits: vec![hit(&[("one two three four five six seven eight nine", false)])],
+            more: true,
+            index: IndexState::Behind,
+            took_ms: 0.0,
+        };
+        let text = render(&answer, 40, Paint(false));
+        assert!(text.contains("3f6a1c52  2026-11-20") && text.contains("see --limit"), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 40), "{text}");
     }
 
     #[test]

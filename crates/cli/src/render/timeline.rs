@@ -5,13 +5,13 @@ use watchbill_protocol::timeline::{Subagent, Timeline, TimelineItem, What};
 
 use super::chain::boundary_words;
 use super::{local_date, local_time, plural, short};
-use crate::paint::{Paint, Tone, age, cut, lines, one_line, wrap};
+use crate::paint::{Paint, Tone, age, cut, lines, one_line, wrap, wrap_all};
 
 /// The stretch as text, `width` columns wide. The times of the entries are of a day that stands above them.
 pub fn render(timeline: &Timeline, width: usize, paint: Paint) -> String {
     let mut out = String::new();
     if let Some(name) = &timeline.work_chain_name {
-        out.push_str(&format!("{}\n", paint.tone(Tone::Bold, &one_line(name))));
+        out.push_str(&wrap_all(&one_line(name), width, Some(Tone::Bold), paint));
     }
     let last = timeline.from + timeline.items.len() as u64;
     if timeline.from > 0 || last < timeline.total {
@@ -22,8 +22,8 @@ pub fn render(timeline: &Timeline, width: usize, paint: Paint) -> String {
         };
         let total = timeline.total;
         let note =
-            format!("of the {total} entries, counted from 0: {shown}; see more with --from and --limit\n");
-        out.push_str(&paint.tone(Tone::Dim, &note));
+            format!("of the {total} entries, counted from 0: {shown}; see more with --from and --limit");
+        out.push_str(&wrap_all(&note, width, Some(Tone::Dim), paint));
     }
     let mut page = Page { out, day: String::new(), width, paint };
     for item in &timeline.items {
@@ -53,6 +53,12 @@ struct Margin {
 
 /// As wide as a time.
 const NO_TIME: &str = "        ";
+/// The columns of a time and of the spaces behind it.
+const MARGIN: usize = 10;
+/// What a subagent's lines are set in by.
+const STEP: &str = "  │ ";
+/// The columns that are left to words, however deep they stand.
+const LEAST_ROOM: usize = 20;
 
 impl Page {
     /// An entry, and below a call what the subagent that it started did, one step further in.
@@ -60,7 +66,7 @@ impl Page {
         self.begin_day(item);
         let time = item.at.as_deref().map(local_time).filter(|time| !time.is_empty());
         // Clients of 1.0.x wrote what subagents did into the session's own transcript.
-        let indent = "  │ ".repeat(depth.max(usize::from(item.agent_id.is_some())));
+        let indent = self.indent(depth.max(usize::from(item.agent_id.is_some())));
         let margin = Margin { time: time.unwrap_or_else(|| NO_TIME.to_owned()), indent };
         let mut put = |tone: Option<Tone>, text: &str, most: usize| self.put(&margin, tone, text, most);
         match &item.what {
@@ -107,7 +113,7 @@ impl Page {
     /// At most so many lines of a text.
     fn put(&mut self, margin: &Margin, tone: Option<Tone>, text: &str, most: usize) {
         let Margin { time, indent } = margin;
-        let room = self.width.saturating_sub(10 + indent.chars().count()).max(40);
+        let room = self.width.saturating_sub(MARGIN + indent.chars().count());
         let mut left_out = 0usize;
         // What is one line by its nature is cut; what somebody said is broken.
         let broken =
@@ -127,14 +133,20 @@ impl Page {
         }
     }
 
+    /// What stands in front of lines so many steps in: of very many steps no more than leave room for words.
+    fn indent(&self, depth: usize) -> String {
+        let room = self.width.saturating_sub(MARGIN + LEAST_ROOM);
+        STEP.repeat(depth.min(room / STEP.chars().count()))
+    }
+
     fn nested(&mut self, subagent: &Subagent, depth: usize) {
         let total = subagent.total.unwrap_or(0);
         let rest = total.saturating_sub(subagent.items.len() as u64);
         let more = if rest > 0 { format!("; {rest} more, see --limit") } else { String::new() };
         let entries = if total == 1 { "1 entry".to_owned() } else { format!("{total} entries") };
         let head = format!("subagent {}, {entries}{more}", one_line(&subagent.agent_id));
-        let indent = "  │ ".repeat(depth);
-        self.out.push_str(&self.paint.tone(Tone::Dim, &format!("          {indent}{head}\n")));
+        let margin = Margin { time: NO_TIME.to_owned(), indent: self.indent(depth) };
+        self.put(&margin, Some(Tone::Dim), &head, usize::MAX);
         for item in &subagent.items {
             self.entry(item, depth);
         }
@@ -199,5 +211,32 @@ mod tests {
         let days = [local_date("2026-11-20T12:00:00.000Z"), local_date("2026-11-23T12:00:00.000Z")];
         assert_eq!(told, ["the leak", "untimed", &days[0], "one", "two", "three", &days[1], "four"]);
         assert!(text.contains(&format!("\n{}\n", days[1])), "{text}");
+    }
+
+    #[test]
+    fn however_deep_it_stands_everything_fits_a_narrow_terminal() {
+        let words = "one two three four five six seven eight nine ten";
+        let mut item = said(None, words);
+        for _ in 0..12 {
+            let subagent = Subagent { agent_id: "a231fdd1".into(), total: Some(3), items: vec![item] };
+            let what = What::Tool {
+                id: "t".into(),
+                tool: "Agent".into(),
+                target: words.into(),
+                input: String::new(),
+                outcome: "ok".into(),
+                output: None,
+                duration_ms: None,
+                subagent: Some(subagent),
+            };
+            item = TimelineItem { what, ..said(None, "") };
+        }
+        let text = shown(vec![item], Some(words), 40);
+        for line in text.lines() {
+            assert!(line.chars().count() <= 40, "{line}");
+        }
+        let told: Vec<&str> = text.split([' ', '│', '\n']).filter(|word| !word.is_empty()).collect();
+        assert!(told.join(" ").ends_with(words), "nothing that was said is left out: {text}");
+        assert!(text.starts_with("one two three four five six seven eight\nnine ten\n"), "{text}");
     }
 }

@@ -24,13 +24,31 @@ fn json(words: &[&str]) -> Value {
 }
 
 #[test]
-fn the_roster_as_text_at_three_widths() {
-    for columns in ["80", "120", "200"] {
+fn the_roster_as_text_at_four_widths() {
+    for columns in ["40", "80", "120", "200"] {
         let home = tempfile::tempdir().unwrap();
         let said = run(watchbill(home.path()).args(["--demo", "roster"]).env("COLUMNS", columns));
         let widest = said.out.lines().map(unicode_width::UnicodeWidthStr::width).max();
         assert!(widest <= columns.parse().ok(), "{widest:?} columns of {columns}");
         insta::assert_snapshot!(format!("roster_{columns}"), said.out);
+    }
+}
+
+#[test]
+fn timelines_fit_a_narrow_terminal() {
+    for session in [CHAINED, REVIEWS, ASKS] {
+        for words in [&[][..], &["--from", "1", "--limit", "2"]] {
+            for columns in [40, 50] {
+                let home = tempfile::tempdir().unwrap();
+                let mut show = watchbill(home.path());
+                let show = show.args(["--demo", "show", session]).args(words);
+                let shown = run(show.env("COLUMNS", columns.to_string())).out;
+                for line in shown.lines() {
+                    let wide = unicode_width::UnicodeWidthStr::width(line);
+                    assert!(wide <= columns, "{wide} columns of {columns}: {line}");
+                }
+            }
+        }
     }
 }
 
