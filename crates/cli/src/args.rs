@@ -165,6 +165,8 @@ pub enum Command {
         since: Option<watchbill_engine::Timestamp>,
     },
     /// Write a work chain as Markdown or JSON
+    ///
+    /// What stands between `<private>` and `</private>` is left out.
     Export {
         /// Id of a session or work chain, or a unique beginning of one
         session: String,

@@ -15,6 +15,7 @@ pub mod demo;
 pub mod doctor;
 pub mod engine;
 mod exits;
+pub mod export;
 pub mod files;
 pub mod first_scan;
 mod first_scan_thread;

@@ -1,4 +1,4 @@
-//! `export --format json`: a work chain with everything that happened in it.
+//! `export --format json`: a work chain with everything that happened in it, but for what is private.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -21,6 +21,7 @@ pub struct ExportChain {
     pub project: Option<String>,
     /// Its segments and links.
     pub chain: WorkChain,
-    /// The whole timeline; what subagents did stands at the call that started them.
+    /// The whole timeline without what is private; what subagents did stands at the call that started them. An item that is
+    /// private as a whole is missing among the indexes.
     pub items: Vec<TimelineItem>,
 }

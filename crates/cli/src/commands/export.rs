@@ -1,10 +1,11 @@
-//! `export`: a work chain with everything that happened in it, as a document.
+//! `export`: a work chain with everything that happened in it, as a document that may be passed on.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use watchbill_engine::engine::Outlook;
+use watchbill_engine::export::public;
 use watchbill_engine::publish::Published;
 use watchbill_engine::timeline::{Stretch, TimelineReader};
 use watchbill_protocol::export::ExportChain;
@@ -29,13 +30,13 @@ pub fn export(
     let chain = engine.chain(session)?;
     let rows = engine.current(true);
     let head = rows.rows.iter().find(|row| row.id.as_str() == chain.head).map(Published::session);
-    let export = ExportChain {
+    let export = public(ExportChain {
         exported_at: engine.now().to_string(),
         title: head.as_ref().map(render::name),
         project: head.and_then(|row| row.cwd.clone()),
         chain,
         items: timeline.items,
-    };
+    });
     let text = match format {
         ExportFormat::Json => to_json(&export)?,
         ExportFormat::Md => render::export::markdown(&export),

@@ -74,7 +74,9 @@ fn entry(out: &mut String, item: &TimelineItem) {
                 took.unwrap_or_default()
             );
             details(out, &head, &|out| {
-                fenced(out, input);
+                if !input.is_empty() {
+                    fenced(out, input);
+                }
                 if let Some(output) = output.as_deref().filter(|output| !output.is_empty()) {
                     out.push('\n');
                     fenced(out, output);

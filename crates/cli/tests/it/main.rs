@@ -6,6 +6,7 @@
 mod beside;
 mod demo;
 mod errors;
+mod exported;
 mod faults;
 #[cfg(unix)]
 mod forget;

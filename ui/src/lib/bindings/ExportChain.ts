@@ -23,6 +23,7 @@ project?: string,
  */
 chain: WorkChain, 
 /**
- * The whole timeline; what subagents did stands at the call that started them.
+ * The whole timeline without what is private; what subagents did stands at the call that started them. An item that is
+ * private as a whole is missing among the indexes.
  */
 items: Array<TimelineItem>, };

@@ -1,0 +1,107 @@
+//! What a document that is passed on leaves out: whatever the store leaves out as private, by the same rule.
+
+use std::borrow::Cow;
+
+use watchbill_core::history::{keep_public, strip_private};
+use watchbill_protocol::export::ExportChain;
+use watchbill_protocol::timeline::{TimelineItem, What};
+
+/// The chain without what is private. Of what somebody said that is private as a whole, nothing is left.
+pub fn public(mut export: ExportChain) -> ExportChain {
+    export.title = export.title.and_then(kept);
+    export.chain.name = export.chain.name.and_then(kept);
+    public_items(&mut export.items);
+    export
+}
+
+fn public_items(items: &mut Vec<TimelineItem>) {
+    items.retain_mut(|item| match &mut item.what {
+        What::Prompt { text, .. }
+        | What::Response { text }
+        | What::Thinking { text }
+        | What::Error { text }
+        | What::Command { text }
+        | What::Note { text } => match kept(std::mem::take(text)) {
+            Some(public) => {
+                *text = public;
+                true
+            }
+            None => false,
+        },
+        What::Tool { target, input, output, subagent, .. } => {
+            *target = strip_private(target).into_owned();
+            *input = strip_private(&plainly_written(input)).into_owned();
+            *output = output.take().map(|output| strip_private(&output).into_owned());
+            if let Some(subagent) = subagent {
+                public_items(&mut subagent.items);
+            }
+            true
+        }
+        What::Boundary { .. } | What::Continued { .. } | What::Interrupted => true,
+    });
+}
+
+fn kept(text: String) -> Option<String> {
+    keep_public(&text).map(Cow::into_owned)
+}
+
+/// JSON in which no sign of a tag is written as an escape, such as `\u003c` for `<`: it means the same.
+fn plainly_written(json: &str) -> Cow<'_, str> {
+    if !json.contains("\\u00") && !json.contains("\\/") {
+        return Cow::Borrowed(json);
+    }
+    let mut plain = String::with_capacity(json.len());
+    let mut rest = json;
+    while let Some(at) = rest.find('\\') {
+        plain.push_str(&rest[..at]);
+        let escape = &rest[at..];
+        // What else an escape stands for has to be written as one.
+        let (sign, len) = match escape.get(1..2) {
+            Some("u") => (escape.get(2..6).and_then(sign_of), 6),
+            Some("/") => (Some('/'), 2),
+            _ => (None, 2),
+        };
+        let len = match sign {
+            Some(sign) => {
+                plain.push(sign);
+                len
+            }
+            None => {
+                // One that is cut off is the last there is.
+                let len = escape.char_indices().nth(2).map_or(escape.len(), |(at, _)| at);
+                plain.push_str(&escape[..len]);
+                len
+            }
+        };
+        rest = &escape[len..];
+    }
+    plain.push_str(rest);
+    Cow::Owned(plain)
+}
+
+/// The visible sign of ASCII that these four digits stand for, unless it has to be escaped.
+fn sign_of(digits: &str) -> Option<char> {
+    let sign = char::from(u8::from_str_radix(digits.strip_prefix("00")?, 16).ok()?);
+    (sign.is_ascii_graphic() && !matches!(sign, '"' | '\\')).then_some(sign)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signs_that_are_written_as_escapes_are_read_as_what_they_are() {
+        for (json, plain) in [
+            (r#"{"a":"b\n\"c\u00e9"}"#, r#"{"a":"b\n\"c\u00e9"}"#),
+            (r#"{"a":"\u003cprivate\u003E<\/private>"}"#, r#"{"a":"<private></private>"}"#),
+            (r#"{"a":"\\u003cprivate>"}"#, r#"{"a":"\\u003cprivate>"}"#),
+            (r#"{"a":"\u0022\u005c\u000a\u007f"}"#, r#"{"a":"\u0022\u005c\u000a\u007f"}"#),
+            (r#"{"a":"\u003c\u00…"#, r#"{"a":"<\u00…"#),
+            (r#"{"a":"\/\…"#, r#"{"a":"/\…"#),
+            (r#"{"a":"\u003c\"#, r#"{"a":"<\"#),
+            (r#"{"a":"\u00+c\u003c"#, r#"{"a":"\u00+c<"#),
+        ] {
+            assert_eq!(plainly_written(json), plain, "{json}");
+        }
+    }
+}
