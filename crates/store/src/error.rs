@@ -24,10 +24,12 @@ pub enum StoreError {
         known: u32,
     },
     /// Another process holds a lock on the database for longer than we wait.
-    #[error("{} is locked by another program; try again, or end what holds it", .path.display())]
+    #[error("{} is locked by {}; try again, or end what holds it", .path.display(), other(*.held_by))]
     Locked {
         /// The database.
         path: PathBuf,
+        /// Process id of that one, where the system has told.
+        held_by: Option<u32>,
     },
     /// A Watchbill stores everything for the first time, past the log, so that nobody can read while a step of it is
     /// written.
@@ -113,6 +115,11 @@ pub enum StoreError {
     },
 }
 
+/// Whoever holds a lock; that it is none of ours is news.
+fn other(pid: Option<u32>) -> String {
+    pid.map_or_else(|| "another program".to_owned(), |pid| who(Some(pid)))
+}
+
 impl StoreError {
     /// What SQLite said about the database at `path`, as one of the kinds.
     pub(crate) fn of(path: &Path, error: &rusqlite::Error) -> Self {
@@ -138,7 +145,7 @@ impl StoreError {
             return Self::Damaged { path, detail };
         }
         match error.sqlite_error_code() {
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked { path },
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked { path, held_by: None },
             Some(ErrorCode::DiskFull) => Self::Full { path },
             Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Self::ReadOnly { path },
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged { path, detail },
@@ -166,7 +173,7 @@ impl StoreError {
     /// damage.
     pub(crate) fn met_by_reader(self) -> Self {
         match self {
-            Self::Locked { path } if Suspicion::of(&path).is_for_later_boots() => {
+            Self::Locked { path, .. } if Suspicion::of(&path).is_for_later_boots() => {
                 Self::BeingFilled { held_by: path.parent().and_then(lock::last_writer), path }
             }
             other => other,

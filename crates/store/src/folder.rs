@@ -115,7 +115,7 @@ const ROOM: u64 = 64 << 10;
 
 /// What would keep a program from writing the database in `data_dir` now, as far as that can be told without writing;
 /// `None` where nothing would. For whoever only looks, and is asked why nothing new is stored.
-pub fn obstacle(data_dir: &Path) -> Option<StoreError> {
+pub(crate) fn obstacle(data_dir: &Path) -> Option<StoreError> {
     let database = data_dir.join(crate::open::DATABASE);
     if let Some(error) = in_the_way(data_dir) {
         return Some(error);

@@ -186,7 +186,7 @@ impl Store {
     fn empty_log(&self) -> Result<(), StoreError> {
         let busy: bool =
             self.asked(|sql| sql.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0)))?;
-        if busy { Err(StoreError::Locked { path: self.path().to_owned() }) } else { Ok(()) }
+        if busy { Err(StoreError::Locked { path: self.path().to_owned(), held_by: None }) } else { Ok(()) }
     }
 
     pub(crate) fn remove_archived_file(&self, name: &str) -> Result<(), StoreError> {

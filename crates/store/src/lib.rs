@@ -13,6 +13,7 @@ mod damage;
 pub mod error;
 mod folder;
 pub mod forget;
+mod held;
 mod index;
 mod journal;
 pub mod left_out;
@@ -30,7 +31,8 @@ pub mod tables;
 pub mod text;
 
 pub use error::StoreError;
-pub use folder::{in_the_way, obstacle};
+pub use folder::in_the_way;
+pub use held::obstacle;
 pub use lock::{last_writer, who};
 pub use log::LogCopier;
 pub use open::{Access, DATABASE, Mode, Origin, Store};

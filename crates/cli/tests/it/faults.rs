@@ -1,11 +1,13 @@
 //! Faults of the data folder in the words of the commands, each by the real program on a real file system.
 #![cfg(target_os = "linux")]
 
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
+use crate::left_out::left_out;
 use crate::process;
 use crate::program::{Said, run, watchbill};
 use crate::tree::{now, transcript};
@@ -153,6 +155,54 @@ fn a_data_folder_that_cannot_be_made_in_the_words_of_the_commands() {
     process::mount("remount,bind,ro", &folder);
     let told = home.told(ALL).replace(&*folder.to_string_lossy(), "/home/dev");
     insta::assert_snapshot!("not_made", told);
+}
+
+/// Holds the database that it is given, and says by which process, until it has no more to read.
+const HOLDER: &str = "
+import os, sqlite3, sys
+held = sqlite3.connect(sys.argv[1], isolation_level=None)
+held.execute('BEGIN EXCLUSIVE')
+print(os.getpid(), flush=True)
+sys.stdin.read()
+";
+
+#[test]
+fn a_database_that_another_program_holds_in_the_words_of_the_commands() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = Home::with_data(folder.path().join("data"));
+    assert_eq!(home.say(&["index"]).code, 0);
+    std::fs::create_dir(home.data.join("wishes")).unwrap();
+    let database = home.data.join("watchbill.db");
+    let python = Command::new("python3")
+        .args(["-c", HOLDER])
+        .arg(&database)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn();
+    let mut holder = match python {
+        Ok(holder) => holder,
+        Err(error) => {
+            return left_out(&format!("NOT TESTED: a database that another program holds: {error}"));
+        }
+    };
+    let mut pid = String::new();
+    BufReader::new(holder.stdout.take().unwrap()).read_line(&mut pid).unwrap();
+    let pid = pid.trim();
+    assert!(!pid.is_empty(), "the other program could not hold it");
+    home.has("said-later", "words that are not stored");
+    insta::assert_snapshot!("held", home.told(ALL).replace(&format!("process {pid};"), "process PID;"));
+    let said = format!("{} is locked by process {pid}; try again, or end what holds it", database.display());
+    let doctor: Value = serde_json::from_str(&home.say(&["doctor", "--json"]).out).unwrap();
+    let roster: Value = serde_json::from_str(&home.say(&["roster", "--json"]).out).unwrap();
+    let problem = json!({ "path": database, "kind": "store", "count": 1, "detail": said });
+    assert_eq!(doctor["store"]["trouble"], json!(said));
+    assert_eq!((&doctor["problems"], &roster["problems"]), (&json!([problem]), &json!([problem])));
+    assert!(!home.say(&["doctor"]).out.contains("No problems."));
+    drop(holder.stdin.take());
+    assert!(holder.wait().unwrap().success());
+    assert_eq!(home.say(&["index"]).code, 0);
+    insta::assert_snapshot!("held_is_over", home.told(READING));
+    assert!(home.say(&["doctor"]).out.contains("No problems."));
 }
 
 #[test]

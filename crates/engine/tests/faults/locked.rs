@@ -35,6 +35,15 @@ fn a_database_that_is_held_is_said_and_everything_is_stored_when_it_is_let_go_of
     let mut said = BufReader::new(holder.stdout.take().unwrap()).lines();
     assert!(said.any(|line| line.unwrap() == "held"));
 
+    let obstacle = || watchbill_store::obstacle(&house.data()).map(|error| error.to_string());
+    if cfg!(target_os = "linux") {
+        let holder = format!("is locked by process {};", holder.id());
+        assert!(
+            obstacle().is_some_and(|said| said.contains(&holder)),
+            "who only looks is told: {:?}",
+            obstacle()
+        );
+    }
     house.works(2);
     insta::assert_snapshot!("locked", house.until_trouble());
     house.works(1);
@@ -50,6 +59,7 @@ fn a_database_that_is_held_is_said_and_everything_is_stored_when_it_is_let_go_of
     house.until_stored(2, 2);
     house.until_stored(3, 2);
     house.until("that all is stored is said", House::is_current);
+    assert!(watchbill_store::obstacle(&house.data()).is_none(), "who only looks is told no more");
     house.restart_after(|_| {});
     house.ends_with_everything_stored();
 }
