@@ -166,7 +166,8 @@ pub enum Command {
     },
     /// Write a work chain as Markdown or JSON
     ///
-    /// What stands between `<private>` and `</private>` is left out.
+    /// What stands between `<private>` and `</private>` is left out. Of what a tool was given or gave back there are the first
+    /// 16 KiB, and where that is not all it is said.
     Export {
         /// Id of a session or work chain, or a unique beginning of one
         session: String,

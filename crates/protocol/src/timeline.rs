@@ -74,11 +74,17 @@ pub enum What {
         target: String,
         /// The input, as JSON text, cut at 16 KiB.
         input: String,
+        /// `true` where it was cut; absent where it is whole.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        input_cut: Option<bool>,
         /// `pending`, `ok`, `error`, `denied`, `background`.
         outcome: String,
         /// The output as text, cut at 16 KiB.
         #[serde(skip_serializing_if = "Option::is_none")]
         output: Option<String>,
+        /// `true` where it was cut; absent where it is whole.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        output_cut: Option<bool>,
         #[serde(skip_serializing_if = "Option::is_none")]
         duration_ms: Option<u64>,
         /// The subagent that this call started, when it wrote a transcript of its own.

@@ -63,29 +63,7 @@ fn entry(out: &mut String, item: &TimelineItem) {
             body(out, text);
         }
         What::Thinking { text } => details(out, "Thought", &|out| body(out, text)),
-        What::Tool { tool, target, input, outcome, output, duration_ms, subagent, .. } => {
-            let took = duration_ms.map(|ms| format!(" · {}", age(i64::try_from(ms).unwrap_or(i64::MAX))));
-            let (tool, target, outcome) = (one_line(tool), one_line(target), one_line(outcome));
-            let head = format!(
-                "{} <code>{}</code> — {}{}",
-                html(&tool),
-                html(&target),
-                html(&outcome),
-                took.unwrap_or_default()
-            );
-            details(out, &head, &|out| {
-                if !input.is_empty() {
-                    fenced(out, input);
-                }
-                if let Some(output) = output.as_deref().filter(|output| !output.is_empty()) {
-                    out.push('\n');
-                    fenced(out, output);
-                }
-                if let Some(subagent) = subagent {
-                    nested(out, subagent);
-                }
-            });
-        }
+        what @ What::Tool { .. } => call(out, what),
         What::Boundary { trigger, pre_tokens, post_tokens } => {
             let boundary =
                 Boundary { trigger: trigger.clone(), pre_tokens: *pre_tokens, post_tokens: *post_tokens };
@@ -103,6 +81,35 @@ fn entry(out: &mut String, item: &TimelineItem) {
         What::Command { text } => out.push_str(&format!("{}\n", code(&one_line(text)))),
         What::Note { text } => out.push_str(&format!("*{}*\n", escaped(&one_line(text)))),
     }
+}
+
+/// A call, folded away, with what its subagent did.
+fn call(out: &mut String, what: &What) {
+    let What::Tool {
+        tool, target, input, input_cut, outcome, output, output_cut, duration_ms, subagent, ..
+    } = what
+    else {
+        return;
+    };
+    let took = duration_ms.map(|ms| format!(" · {}", age(i64::try_from(ms).unwrap_or(i64::MAX))));
+    let (tool, target, outcome) = (one_line(tool), one_line(target), one_line(outcome));
+    let head = format!(
+        "{} <code>{}</code> — {}{}",
+        html(&tool),
+        html(&target),
+        html(&outcome),
+        took.unwrap_or_default()
+    );
+    details(out, &head, &|out| {
+        payload(out, "input", input, *input_cut);
+        if let Some(output) = output.as_deref().filter(|output| !output.is_empty()) {
+            out.push('\n');
+            payload(out, "output", output, *output_cut);
+        }
+        if let Some(subagent) = subagent {
+            nested(out, subagent);
+        }
+    });
 }
 
 fn nested(out: &mut String, subagent: &Subagent) {
@@ -127,6 +134,17 @@ fn body(out: &mut String, text: &str) {
 /// Text without what steers a terminal, each line ended.
 fn clean(text: &str) -> String {
     lines(text).flat_map(|line| [line, "\n".to_owned()]).collect()
+}
+
+/// What a tool was given or gave back, and below it whether that is only the beginning.
+fn payload(out: &mut String, what: &str, text: &str, cut: Option<bool>) {
+    if text.is_empty() {
+        return;
+    }
+    fenced(out, text);
+    if cut == Some(true) {
+        out.push_str(&format!("\n*Only the first 16 KiB of the {what} are here.*\n"));
+    }
 }
 
 /// Text as it is, between fences longer than any in it.
@@ -173,14 +191,16 @@ mod tests {
         TimelineItem { index: 0, key: String::new(), session_id: "s".into(), at: None, what, agent_id: None }
     }
 
-    fn call(output: &str, subagent: Option<Subagent>) -> What {
+    fn called(output: &str, subagent: Option<Subagent>) -> What {
         What::Tool {
             id: "t".into(),
             tool: "Bash".into(),
             target: "grep <b> `x`".into(),
             input: "{}".into(),
+            input_cut: None,
             outcome: "ok".into(),
             output: Some(output.into()),
+            output_cut: None,
             duration_ms: Some(2_500),
             subagent,
         }
@@ -196,7 +216,7 @@ mod tests {
     fn a_call_is_folded_and_what_its_subagent_did_stands_in_it() {
         let said = item(What::Response { text: "Two links were dead.".into() });
         let subagent = Subagent { agent_id: "a7c1".into(), total: Some(1), items: vec![said] };
-        let text = written(call("done", Some(subagent)));
+        let text = written(called("done", Some(subagent)));
         assert!(
             text.starts_with("<details><summary>Bash <code>grep &lt;b&gt; `x`</code> — ok · 2 s</summary>"),
             "{text}"
@@ -208,7 +228,7 @@ mod tests {
 
     #[test]
     fn no_output_ends_the_block_that_it_stands_in_and_nothing_steers_a_terminal() {
-        let text = written(call("```\n````\n\x1b]0;t\x07", None));
+        let text = written(called("```\n````\n\x1b]0;t\x07", None));
         assert!(text.contains("`````text\n```\n````\n]0;t\n`````\n"), "{text}");
     }
 

@@ -224,8 +224,10 @@ mod tests {
                 tool: "Agent".into(),
                 target: words.into(),
                 input: String::new(),
+                input_cut: None,
                 outcome: "ok".into(),
                 output: None,
+                output_cut: None,
                 duration_ms: None,
                 subagent: Some(subagent),
             };

@@ -110,3 +110,40 @@ fn what_is_private_is_in_no_document_and_all_else_is() {
     let shown: Value = serde_json::from_str(&shown).unwrap();
     assert_eq!((prompts(&shown), prompts(&exported)), (2, 1), "a prompt that is private as a whole is none");
 }
+
+#[test]
+fn where_a_tool_said_more_than_is_kept_of_it_that_is_said() {
+    let home = tempfile::tempdir().unwrap();
+    let long = "said at length ".repeat(2_000);
+    // What steers a terminal is no loss, and makes what is left of a cut text shorter.
+    let coloured = "\u{1b}[1mloud\u{1b}[0m ".repeat(2_000);
+    let enough = "…".repeat(16 * 1024 / 3);
+    let lines = [
+        call(1, "Bash", &json!({ "command": long })),
+        result(2, 1, "short"),
+        call(3, "Bash", &json!({ "command": "short" })),
+        result(4, 3, &long),
+        call(5, "Bash", &json!({ "command": "short" })),
+        result(6, 5, &coloured),
+        call(7, "Bash", &json!({ "command": "short" })),
+        result(8, 7, &enough),
+        call(9, "Bash", &json!({ "command": "short" })),
+    ];
+    transcript(&home.path().join(".claude"), SESSION, &lines);
+    let (markdown, exported) = documents(home.path());
+    let shown: Value = serde_json::from_str(&out(home.path(), &["show", SESSION, "--json"])).unwrap();
+    let whole = (&Value::Null, &Value::Null);
+    let cut = json!(true);
+    for items in [&exported["items"], &shown["items"]] {
+        let items = items.as_array().unwrap();
+        let marks: Vec<_> = items.iter().map(|item| (&item["inputCut"], &item["outputCut"])).collect();
+        let (input, output) = ((&cut, &Value::Null), (&Value::Null, &cut));
+        assert_eq!(marks, [input, output, output, whole, whole]);
+        assert!(items[4].get("inputCut").is_none(), "what is not so is absent");
+    }
+    let marks: Vec<&str> = markdown.lines().filter(|line| line.contains("16 KiB")).collect();
+    let of = |what: &str| format!("*Only the first 16 KiB of the {what} are here.*");
+    assert_eq!(marks, [of("input"), of("output"), of("output")], "{markdown}");
+    let below = format!("…\n```\n\n{}\n", of("input"));
+    assert!(markdown.contains(&below), "it stands outside of what it is said of");
+}

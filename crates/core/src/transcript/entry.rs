@@ -73,10 +73,14 @@ pub struct ToolCall {
     pub target: String,
     /// The input as JSON text, cut at [`PAYLOAD_LIMIT`](super::timeline::PAYLOAD_LIMIT).
     pub input: String,
+    /// It was cut.
+    pub input_cut: bool,
     /// How it ended.
     pub outcome: Outcome,
     /// The result as text, cut at [`PAYLOAD_LIMIT`](super::timeline::PAYLOAD_LIMIT).
     pub output: Option<String>,
+    /// It was cut.
+    pub output_cut: bool,
     /// From the call's record to the result's.
     pub duration: Option<Millis>,
     /// Where the line of its result begins, once there is one.

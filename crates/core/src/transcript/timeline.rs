@@ -17,7 +17,7 @@ use super::record::{
 };
 use super::target;
 use super::user::{content_text, joined_text, prompt_words, tagged};
-use super::words::{cut, ellipsis, json_text, result_text, span};
+use super::words::{Bounded, cut, ellipsis, json_text, result_text, span};
 use crate::ids::RecordId;
 use crate::time::Timestamp;
 
@@ -31,7 +31,7 @@ pub const PAYLOAD_LIMIT: usize = 16 * 1024;
 #[derive(Debug)]
 struct Finished {
     outcome: Outcome,
-    output: String,
+    output: Bounded,
     at: Option<Timestamp>,
     offset: u64,
     agent: Option<Arc<str>>,
@@ -143,13 +143,16 @@ impl TimelineBuilder {
                 }
                 Some("tool_use") => {
                     let tool = block.name.whole().unwrap_or_default();
+                    let input = json_text(block.input, PAYLOAD_LIMIT);
                     let mut call = ToolCall {
                         id: block.id.whole().unwrap_or_default().into_owned(),
                         target: target::of(&tool, block.input).into_owned(),
                         tool: tool.into_owned(),
-                        input: json_text(block.input, PAYLOAD_LIMIT),
+                        input: input.text,
+                        input_cut: input.cut,
                         outcome: Outcome::Pending,
                         output: None,
+                        output_cut: false,
                         duration: None,
                         result_offset: None,
                         agent: None,
@@ -282,7 +285,8 @@ impl Place<'_> {
 
 fn join(call: &mut ToolCall, called: Option<Timestamp>, result: Finished) {
     call.outcome = result.outcome;
-    call.output = Some(result.output);
+    call.output = Some(result.output.text);
+    call.output_cut = result.output.cut;
     call.duration = called.zip(result.at).map(|(called, ended)| ended.since(called));
     call.result_offset = Some(result.offset);
     call.agent = result.agent;

@@ -4,12 +4,21 @@ use std::borrow::Cow;
 
 use super::json::Raw;
 
+/// A text that may have been cut.
+#[derive(Debug)]
+pub(super) struct Bounded {
+    pub text: String,
+    /// Something is missing at its end, where an ellipsis stands for it.
+    pub cut: bool,
+}
+
 /// The text of a result: its text blocks, and a word for each block that is none.
-pub(super) fn result_text(content: Raw<'_>, limit: usize) -> String {
+pub(super) fn result_text(content: Raw<'_>, limit: usize) -> Bounded {
     if let Raw::Str(_) = content {
-        return without_escapes(&cut(content, limit)).into_owned();
+        let Bounded { text, cut } = bounded(decoded(content, limit), limit);
+        return Bounded { text: without_escapes(&text).into_owned(), cut };
     }
-    let mut text = String::new();
+    let (mut text, mut cut) = (String::new(), false);
     content.elements(|cursor| {
         let block = cursor.value()?;
         if !text.is_empty() {
@@ -17,28 +26,42 @@ pub(super) fn result_text(content: Raw<'_>, limit: usize) -> String {
         }
         let room = limit.saturating_sub(text.len());
         match (block.get("text"), block.get("type").word()) {
-            (Raw::Str(_), _) => text.push_str(&cut(block.get("text"), room)),
+            (Raw::Str(_), _) => {
+                let part = bounded(decoded(block.get("text"), room), room);
+                text.push_str(&part.text);
+                cut |= part.cut;
+            }
             (_, Some(kind)) => text.push_str(&format!("[{kind}]")),
             _ => {}
         }
         (text.len() <= limit).then_some(())
     });
-    without_escapes(&ellipsis(Cow::Owned(text), limit)).into_owned()
+    let whole = bounded(Cow::Owned(text), limit);
+    Bounded { text: without_escapes(&whole.text).into_owned(), cut: cut || whole.cut }
 }
 
 /// A value as it stands in the line.
-pub(super) fn json_text(input: Raw<'_>, limit: usize) -> String {
-    match input {
-        Raw::Absent => String::new(),
-        Raw::Str(raw) => ellipsis(Cow::Owned(format!("\"{raw}\"")), limit),
-        Raw::Nested(raw) | Raw::Plain(raw) => ellipsis(Cow::Borrowed(raw), limit),
-    }
+pub(super) fn json_text(input: Raw<'_>, limit: usize) -> Bounded {
+    let text = match input {
+        Raw::Absent => Cow::Borrowed(""),
+        Raw::Str(raw) => Cow::Owned(format!("\"{raw}\"")),
+        Raw::Nested(raw) | Raw::Plain(raw) => Cow::Borrowed(raw),
+    };
+    bounded(text, limit)
 }
 
 /// A string, cut at `limit` bytes with an ellipsis where something is missing.
 pub(super) fn cut(raw: Raw<'_>, limit: usize) -> String {
-    // One character more than wanted tells whether something is missing.
-    ellipsis(raw.text(limit + 4).unwrap_or_default(), limit)
+    ellipsis(decoded(raw, limit), limit)
+}
+
+/// As much of a string as tells whether something of it is missing: one character more than wanted.
+fn decoded<'a>(raw: Raw<'a>, limit: usize) -> Cow<'a, str> {
+    raw.text(limit + 4).unwrap_or_default()
+}
+
+fn bounded(text: Cow<'_, str>, limit: usize) -> Bounded {
+    Bounded { cut: text.len() > limit, text: ellipsis(text, limit) }
 }
 
 /// A text, cut at `limit` bytes with an ellipsis where something is missing.

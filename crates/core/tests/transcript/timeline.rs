@@ -130,6 +130,7 @@ fn texts_are_bounded_and_say_so() {
     let call = CALL.replace("make", &big);
     let result = RESULT.replace("done", &big);
     let call = one_call(&[&call, &result]);
+    assert!(call.input_cut && call.output_cut);
     for text in [&call.input, &call.output.expect("there is output")] {
         assert!(text.len() <= PAYLOAD_LIMIT, "{}", text.len());
         assert!(text.ends_with('…'));

@@ -129,6 +129,7 @@ fn what(what: &CoreWhat, subagent: Option<Subagent>) -> What {
             tool: call.tool.clone(),
             target: call.target.clone(),
             input: call.input.clone(),
+            input_cut: call.input_cut.then_some(true),
             outcome: match call.outcome {
                 Outcome::Pending => "pending",
                 Outcome::Ok => "ok",
@@ -138,6 +139,7 @@ fn what(what: &CoreWhat, subagent: Option<Subagent>) -> What {
             }
             .to_owned(),
             output: call.output.clone(),
+            output_cut: call.output_cut.then_some(true),
             duration_ms: call.duration.and_then(|span| u64::try_from(span.0).ok()),
             subagent,
         },

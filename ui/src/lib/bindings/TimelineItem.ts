@@ -23,13 +23,21 @@ agentId?: string, } & ({ "kind": "prompt", text: string, origin: string, } | { "
  */
 input: string, 
 /**
+ * `true` where it was cut; absent where it is whole.
+ */
+inputCut?: boolean, 
+/**
  * `pending`, `ok`, `error`, `denied`, `background`.
  */
 outcome: string, 
 /**
  * The output as text, cut at 16 KiB.
  */
-output?: string, durationMs?: number, 
+output?: string, 
+/**
+ * `true` where it was cut; absent where it is whole.
+ */
+outputCut?: boolean, durationMs?: number, 
 /**
  * The subagent that this call started, when it wrote a transcript of its own.
  */
