@@ -286,7 +286,7 @@ fn stats_of(store: &Store, by: StatsBy, since: Option<Timestamp>) -> Result<Stat
         Ok(rows
             .into_iter()
             .map(|row| StatsRow {
-                key: row.key.unwrap_or_default(),
+                key: row.key.filter(|key| !key.is_empty()),
                 requests: Some(row.requests),
                 tokens: Some(tokens_of(row.tokens)),
                 ..StatsRow::default()
@@ -297,7 +297,7 @@ fn stats_of(store: &Store, by: StatsBy, since: Option<Timestamp>) -> Result<Stat
         .tools(since)?
         .into_iter()
         .map(|row| StatsRow {
-            key: row.tool,
+            key: Some(row.tool).filter(|tool| !tool.is_empty()),
             tool_calls: Some(row.calls),
             tool_errors: Some(row.errors),
             tool_ms: Some(row.millis),
@@ -321,7 +321,7 @@ fn total(days: &[StatsRow], tools: &[StatsRow], sessions: u64, prompts: u64) -> 
         |rows: &[StatsRow], what: fn(&StatsRow) -> Option<u64>| -> u64 { rows.iter().filter_map(what).sum() };
     let of = |what: fn(&Tokens) -> u64| days.iter().filter_map(|row| row.tokens.as_ref()).map(what).sum();
     StatsRow {
-        key: String::new(),
+        key: None,
         sessions: Some(sessions),
         prompts: Some(prompts),
         requests: Some(sum(days, |row| row.requests)),

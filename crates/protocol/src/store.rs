@@ -56,8 +56,9 @@ pub struct Stats {
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
 pub struct StatsRow {
-    /// The day (UTC, `2026-11-20`), the project's folder, the model or the tool; empty in the sum.
-    pub key: String,
+    /// The day (UTC, `2026-11-20`), the project's folder, the model or the tool; absent in the sum, and where it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
     /// Sessions that took part. In the sum only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sessions: Option<u64>,

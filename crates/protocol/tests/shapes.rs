@@ -311,9 +311,14 @@ fn what_was_found() {
 
 #[test]
 fn what_is_told_of_the_store() {
-    let row =
-        |key: &str| StatsRow { key: key.into(), sessions: Some(2), requests: Some(7), ..StatsRow::default() };
-    let stats = Stats { by: "day".into(), since: None, rows: vec![row("2026-11-20")], total: row("") };
+    let row = |key: &str| StatsRow {
+        key: Some(key.into()),
+        sessions: Some(2),
+        requests: Some(7),
+        ..StatsRow::default()
+    };
+    let total = StatsRow { key: None, ..row("") };
+    let stats = Stats { by: "day".into(), since: None, rows: vec![row("2026-11-20")], total };
     let forgotten =
         ForgetReport { sessions: vec!["s".into()], texts: 40, prompts: 9, ..ForgetReport::default() };
     assert_json_snapshot!((IndexReport::default(), stats, forgotten));

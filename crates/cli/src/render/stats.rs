@@ -16,7 +16,7 @@ pub fn render(stats: &Stats, width: usize, paint: Paint) -> String {
     } else {
         &["requests", "input", "output", "cache read", "cache write"]
     };
-    let total = StatsRow { key: "together".to_owned(), ..stats.total.clone() };
+    let total = StatsRow { key: Some("together".to_owned()), ..stats.total.clone() };
     let rows: Vec<Vec<String>> = stats.rows.iter().chain([&total]).map(|row| numbers(row, tools)).collect();
     // No wider than what is in them: folders are long, and terminals narrow.
     let widest = |n: usize| rows.iter().map(|row| row[n].len()).chain([columns[n].len()]).max().unwrap_or(0);
@@ -33,7 +33,7 @@ pub fn render(stats: &Stats, width: usize, paint: Paint) -> String {
     let head = line(fit(&stats.by, room), &mut columns.iter().copied());
     let mut out = format!("{}\n", paint.tone(Tone::Dim, &head));
     for (row, cells) in stats.rows.iter().chain([&total]).zip(&rows) {
-        let key = one_line(&row.key);
+        let key = row.key.as_deref().map(one_line).unwrap_or_default();
         let key = if key.is_empty() { "not known" } else { &key };
         // A model's name ends in its date; of folders, and of the tools of servers, the end says most.
         let key = if stats.by == "model" { fit(key, room) } else { fit_end(key, room) };
@@ -104,7 +104,7 @@ mod tests {
             ..StatsRow::default()
         };
         let key = "/home/dev/a-project-of-a-very-long-name".to_owned();
-        let rows = vec![StatsRow { key, ..used.clone() }];
+        let rows = vec![StatsRow { key: Some(key), ..used.clone() }];
         let stats = Stats { by: "project".to_owned(), since: None, rows, total: used };
         for width in 40..70 {
             let text = render(&stats, width, Paint(false));
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn of_a_name_that_is_too_long_what_says_most_is_kept() {
         let named = |by: &str, key: &str| {
-            let row = StatsRow { key: key.to_owned(), ..StatsRow::default() };
+            let row = StatsRow { key: Some(key.to_owned()), ..StatsRow::default() };
             let stats = Stats { by: by.to_owned(), since: None, rows: vec![row], total: StatsRow::default() };
             let text = render(&stats, 20, Paint(false));
             text.lines().nth(1).unwrap_or_default().split(' ').next().unwrap_or_default().to_owned()

@@ -331,6 +331,21 @@ fn what_no_record_is_in_is_waited_for_by_nobody() {
 }
 
 #[test]
+fn what_a_number_is_of_is_absent_where_that_is_not_known() {
+    let home = Home::empty();
+    let answer = json!({ "id": "m", "role": "assistant", "usage": { "output_tokens": 7 }, "content": [] });
+    let line = json!({"type": "assistant", "uuid": "11111111-0000-4000-8000-000000000001", "timestamp": "2026-11-20T15:00:05.000Z", "sessionId": PAGER, "requestId": "r", "message": answer});
+    transcript(&home.claude(), PAGER, &[line]);
+    home.out(&["index"]);
+    let stats = home.json(&["stats", "--by", "model", "--json"]);
+    assert_eq!(stats["rows"][0]["tokens"]["output"], 7);
+    for row in [&stats["rows"][0], &stats["total"]] {
+        assert_eq!(row.get("key"), None, "{stats}");
+    }
+    assert!(home.out(&["stats", "--by", "model"]).contains("\nnot known "));
+}
+
+#[test]
 fn a_chain_is_written_as_a_document() {
     let home = Home::empty();
     for (_, operation) in &recording("07a-subagent-foreground").operations {

@@ -6,9 +6,9 @@ import type { Tokens } from "./Tokens";
  */
 export type StatsRow = { 
 /**
- * The day (UTC, `2026-11-20`), the project's folder, the model or the tool; empty in the sum.
+ * The day (UTC, `2026-11-20`), the project's folder, the model or the tool; absent in the sum, and where it is not known.
  */
-key: string, 
+key?: string, 
 /**
  * Sessions that took part. In the sum only.
  */
