@@ -156,7 +156,7 @@ impl HistoryIndex {
         file.read(fs, step, path, budget, With { settings, forgotten, scratch, beside })
     }
 
-    /// Stores what a hook event tells. The session's own transcript need not be there yet.
+    /// Stores what a hook event tells, once however often it is heard. The session's own transcript need not be there yet.
     ///
     /// # Errors
     /// When the store cannot be written.
@@ -169,7 +169,7 @@ impl HistoryIndex {
             return Ok(());
         }
         let session = step.session_key(id)?;
-        step.add_hook_event(session, &hook_event(heard))?;
+        let is_new = step.add_hook_event(session, &hook_event(heard))?;
         if let Some(cwd) = heard.payload.cwd.as_deref() {
             step.note_hook_folder(session, cwd)?;
         }
@@ -178,7 +178,13 @@ impl HistoryIndex {
         let mut lonely = None;
         let fold = known.unwrap_or_else(|| lonely.insert(HistoryFold::new(id.clone(), None)));
         let mut rows = Rows { step, session, file: None, texts: 0, failed: None };
-        fold.hear(heard, &self.settings, &mut |item| rows.take(item));
+        // What it tells was stored with it; told again, it might go to a plan or a turn that has come since.
+        let mut sink = |item: Item<'_>| {
+            if is_new {
+                rows.take(item)
+            }
+        };
+        fold.hear(heard, &self.settings, &mut sink);
         rows.failed.map_or(Ok(()), Err)
     }
 

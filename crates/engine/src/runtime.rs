@@ -300,6 +300,7 @@ impl Loop {
         if began {
             self.open_again();
             self.begin_history();
+            self.hear_again(now);
             self.take_wishes();
         }
     }

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
+use watchbill_core::time::Timestamp;
+
 use super::Loop;
+use crate::hears;
 use crate::history::{Historian, HistorianParts};
 
 impl Loop {
@@ -26,6 +29,14 @@ impl Loop {
         }
         if let Some(historian) = self.historian.as_ref().filter(|_| !self.engine.reading) {
             historian.begin();
+        }
+    }
+
+    /// The store is ours from now on: what hooks have told lately may not have been stored by whoever had it, who need not
+    /// even have heard it.
+    pub(super) fn hear_again(&self, now: Timestamp) {
+        if let (Some(historian), Some(data_dir)) = (&self.historian, &self.engine.settings.data_dir) {
+            historian.heard(hears::recent(data_dir, now));
         }
     }
 }

@@ -16,6 +16,7 @@ use watchbill_hooks::deliver::deliver;
 use watchbill_hooks::envelope::Envelope;
 use watchbill_hooks::places::Places;
 use watchbill_hooks::spool;
+use watchbill_store::{Access, Mode, Store};
 use watchbill_watch::process::proc_start;
 
 use crate::ear::{Ear, Folder, now, row};
@@ -139,4 +140,61 @@ fn a_data_folder_that_cannot_be_used_is_told_and_stops_nobody() {
     let mut ear = Ear::on(settings);
     ear.until("the problem", |copy| copy.problems.iter().any(|problem| problem.kind == "lost_hooks"));
     ear.until("the session", |copy| row(copy, &author).is_some());
+}
+
+#[test]
+fn what_is_heard_while_another_program_keeps_the_store_is_stored_once() {
+    let folder = Folder::new();
+    let author = folder.author(1);
+    let settings = settings(&folder);
+    let data_dir = settings.data_dir.clone().unwrap();
+    let agent = Agent::start();
+    folder.append(&author, &author.prompt(1, now()));
+    // As the index does, for seconds.
+    let other = Store::open(&data_dir, Mode::WriteOrRead).unwrap();
+    let mut ear = Ear::on(settings.clone());
+    let told = [
+        r#""hook_event_name":"SessionStart","source":"startup""#,
+        r#""hook_event_name":"UserPromptSubmit","prompt":"go","prompt_id":"p1""#,
+        r#""hook_event_name":"PostToolUse","tool_name":"ExitPlanMode","tool_use_id":"t1","tool_input":{},"tool_response":{"plan":"First look, then leap."}"#,
+        r#""hook_event_name":"PostToolUse","tool_name":"Read","tool_use_id":"t2","prompt_id":"p1","tool_input":{"file_path":"/a"},"tool_response":{}"#,
+    ];
+    for (number, fields) in (1..).zip(told) {
+        let (_, frame) = event(&folder, &author, &agent, number, fields);
+        send(&data_dir, &frame);
+    }
+    ear.until("the session", |copy| {
+        row(copy, &author).is_some_and(|row| row.pid == Some(agent.instance().pid))
+    });
+    drop(other);
+    let id = watchbill_core::ids::SessionId::new(&author.session);
+    let stored = || {
+        let store = Store::open(&data_dir, Mode::Read).ok()?;
+        let key = store.session_key(&id).ok()??;
+        let events: Vec<_> = store.hook_events(key).ok()?.into_iter().map(|row| row.event).collect();
+        Some((events, store.activities(key).ok()?.len(), store.plans(key).ok()?))
+    };
+    let until = |wanted: usize| {
+        let end = std::time::Instant::now() + crate::ear::PATIENCE;
+        while stored().is_none_or(|(events, ..)| events.len() < wanted) {
+            assert!(std::time::Instant::now() < end, "{:?}", stored());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        stored().unwrap()
+    };
+    let first = until(4);
+    assert_eq!((first.0.len(), first.1), (4, 2), "{first:?}");
+    drop(ear);
+    for number in 5..7 {
+        while Store::open(&data_dir, Mode::WriteOrRead).unwrap().access() != Access::Writer {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let ear = Ear::on(settings.clone());
+        let (_, frame) =
+            event(&folder, &author, &agent, number, r#""hook_event_name":"Stop","stop_hook_active":false"#);
+        send(&data_dir, &frame);
+        let now = until(number as usize);
+        assert_eq!((now.0.len(), now.1, &now.2), (number as usize, 2, &first.2), "{now:?}");
+        drop(ear);
+    }
 }

@@ -38,17 +38,20 @@ pub struct HookEventRow {
 }
 
 impl Step<'_> {
-    /// Adds a hook event.
+    /// Adds a hook event, unless the very same is there: what was heard is told again to a program that starts, and to each of
+    /// several. Says whether it is new.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn add_hook_event(&mut self, session: SessionKey, row: &HookEventRow) -> Result<(), StoreError> {
-        self.run(
+    pub fn add_hook_event(&mut self, session: SessionKey, row: &HookEventRow) -> Result<bool, StoreError> {
+        let added = self.run(
             "INSERT INTO hook_events (session, at, event, tool, call, prompt, detail)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+             SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 WHERE NOT EXISTS (
+                SELECT 1 FROM hook_events WHERE session = ?1 AND at = ?2 AND event = ?3
+                    AND tool IS ?4 AND call IS ?5 AND prompt IS ?6)",
             (session, At(row.at), &row.event, &row.tool, &row.call, &row.prompt, &row.detail),
         )?;
-        Ok(())
+        Ok(added > 0)
     }
 }
 
