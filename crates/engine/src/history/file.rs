@@ -33,6 +33,8 @@ pub struct FileHistory {
     ids: IdParts,
     /// Rows of an earlier form are stored.
     stale: bool,
+    /// Lines that could not be read while nothing of it was stored that they could be counted with.
+    early_problems: u64,
 }
 
 impl FileHistory {
@@ -55,6 +57,7 @@ impl FileHistory {
             seen: new_set(),
             ids: IdParts::default(),
             stale: false,
+            early_problems: 0,
         };
         match kept::read(store, path, file.agent.as_deref())? {
             Known::Whole(kept) if file.owner.as_ref().is_none_or(|owner| owner == kept.fold.session()) => {
@@ -94,6 +97,7 @@ impl FileHistory {
         self.seen = new_set();
         self.ids = IdParts::default();
         self.splitter.reset(0);
+        self.early_problems = 0;
     }
 
     /// Reads what is new into the step.
@@ -155,9 +159,10 @@ impl FileHistory {
             }
             let line_start = self.splitter.line_start();
             kept::write(step, file, cursor, line_start, &mut self.seen, fold, &mut self.ids)?;
-            step.count_problems(file, count.problems)?;
+            step.count_problems(file, count.problems + std::mem::take(&mut self.early_problems))?;
         } else {
             count.skipped = count.skipped || self.keys.is_none();
+            self.early_problems += count.problems;
         }
         Ok(count)
     }

@@ -51,6 +51,22 @@ fn a_transcript_that_is_left_out_is_removed_and_not_stored_again() {
 }
 
 #[test]
+fn lines_that_cannot_be_read_before_the_first_that_can_are_counted_with_it() {
+    for at_once in [true, false] {
+        let mut house = House::new();
+        for lines in ["not json\n", "nor\nthis\n", "{\"type\":\"user\"", ",\n", &prompt("1", "s", "words")] {
+            house.append("s.jsonl", lines);
+            if !at_once {
+                house.index("s.jsonl");
+            }
+        }
+        house.index("s.jsonl");
+        assert_eq!(house.texts("s", Role::Prompt), ["words"]);
+        assert_eq!(house.store.totals().unwrap().problems, 4, "at once: {at_once}");
+    }
+}
+
+#[test]
 fn torn_huge_and_broken_lines_lose_nothing_around_them() {
     let mut house = House::new();
     house.append("s.jsonl", &prompt("1", "s", "before"));
