@@ -6,6 +6,7 @@
 mod aside;
 mod attention;
 mod compares;
+mod confirms;
 mod hints;
 mod in_folders;
 mod keeps;
@@ -24,6 +25,7 @@ mod trouble;
 mod tying;
 
 pub use aside::Recall;
+pub use confirms::Shown;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};

@@ -4,6 +4,7 @@
 //! it owes as soon as it can. Where another process writes, this one reads alone, and takes over when that ends.
 
 pub mod changes;
+mod confirms;
 pub mod kept;
 mod shelf;
 mod words;
@@ -63,6 +64,8 @@ pub struct Persist {
     fulfilled: BTreeSet<String>,
     /// What the person has said of sessions that were removed is not in the store any more.
     words_removed: bool,
+    /// What the store says of states is of an earlier run, or of another process.
+    states_unconfirmed: bool,
 }
 
 /// A store of which it is known what is not to be put into it.
@@ -97,6 +100,7 @@ impl Persist {
             forgotten: write::Forgotten::default(),
             fulfilled: BTreeSet::new(),
             words_removed: false,
+            states_unconfirmed: false,
         };
         persist.try_open(mode);
         persist
@@ -140,6 +144,7 @@ impl Persist {
 
     fn opened(&mut self, Known { store, forgotten }: Known) {
         self.writes = store.access() == Access::Writer;
+        self.states_unconfirmed = self.writes;
         self.forgotten = forgotten;
         let fulfilled = store.fact(WISHES).ok().flatten();
         self.fulfilled = fulfilled.and_then(|bytes| from_bytes(&bytes).ok()).unwrap_or_default();
@@ -249,6 +254,7 @@ impl Persist {
         if !self.writes && !self.take_over(engine, now) {
             return read;
         }
+        self.confirm_states(engine);
         let changes = engine.take_changes();
         let removed = self.shelf.has_removed();
         // A failed attempt may have taken its time: not at every step. A clock that went back keeps nobody waiting.
@@ -273,9 +279,11 @@ impl Persist {
         }
         let stored = match &mut *held {
             Some(store) => self.learn_of_removal(store, engine).and_then(|()| {
-                let ours = |path: &str| engine.looks_at(Path::new(path));
+                let is_ours = |path: &str| engine.looks_at(Path::new(path));
+                let has_untied = |earlier: &_, later: &_, reason| engine.has_untied(earlier, later, reason);
+                let seen = write::Seen { is_ours: &is_ours, has_untied: &has_untied };
                 let exclude = &engine.settings.history.exclude;
-                write::write(store, &self.owed, &self.forgotten, exclude, &ours, now)
+                write::write(store, &self.owed, &self.forgotten, exclude, &seen, now)
             }),
             None => return read,
         };

@@ -46,6 +46,24 @@ pub enum LinkReason {
 }
 
 impl LinkReason {
+    /// Of these the transcripts of both sessions tell, at any time and by themselves: what they do not tell any more is not so.
+    /// Each of the others was seen once, by whoever looked then.
+    pub const TOLD_BY_TRANSCRIPTS: [Self; 4] =
+        [Self::ForkedFrom, Self::Process, Self::SharedRecords, Self::CwdRecency];
+
+    /// All that tie two sessions without a word of the person's.
+    pub const FOUND: [Self; 9] = [
+        Self::Marker,
+        Self::Clear,
+        Self::ForkedFrom,
+        Self::Process,
+        Self::SharedRecords,
+        Self::Hook,
+        Self::Registry,
+        Self::Terminal,
+        Self::CwdRecency,
+    ];
+
     /// The word in JSON and text output.
     pub const fn word(self) -> &'static str {
         match self {

@@ -29,6 +29,7 @@ pub(super) struct Keeping {
     alone: bool,
     files: BTreeSet<PathBuf>,
     rows: BTreeMap<SessionId, Row>,
+    gone: BTreeSet<SessionId>,
     /// The rows to come were stored by an earlier run, as far as they do not depend on the time.
     pub(super) just_restored: bool,
     /// Sessions that have no stored rows yet, though their transcripts were stored, or may have none; once all are taken up,
@@ -39,6 +40,7 @@ pub(super) struct Keeping {
     transitions: Vec<Row>,
     links: bool,
     new_links: Vec<Link>,
+    old_links: Vec<Link>,
     words: Vec<Change>,
     markers: bool,
     pub(super) last_move: Option<RegistryMove>,
@@ -59,7 +61,16 @@ impl Keeping {
     /// A row is another one than before.
     pub(super) fn row(&mut self, row: &Row) {
         if self.on && (!self.just_restored || self.lacks_row(&row.session_id)) {
+            self.gone.remove(&row.session_id);
             self.rows.insert(row.session_id.clone(), row.clone());
+        }
+    }
+
+    /// There is nothing to show any more of a session that had a row.
+    pub(super) fn gone(&mut self, id: &SessionId) {
+        if self.on {
+            self.rows.remove(id);
+            self.gone.insert(id.clone());
         }
     }
 
@@ -112,10 +123,13 @@ impl Keeping {
         self.links = self.on;
     }
 
-    /// Some of the chains were resolved anew, and these links are new.
-    pub(super) fn new_links(&mut self, links: Vec<Link>) {
+    /// Some of the chains were resolved anew: these links are new, and those are not so any more.
+    pub(super) fn other_links(&mut self, new: Vec<Link>, old: Vec<Link>) {
         if self.on {
-            self.new_links.extend(links);
+            self.new_links.retain(|link| !old.contains(link));
+            self.old_links.retain(|link| !new.contains(link));
+            self.new_links.extend(new);
+            self.old_links.extend(old);
         }
     }
 
@@ -216,12 +230,14 @@ impl Engine {
         let mut changes = Changes {
             files: files.into_iter().map(|path| (path.clone(), self.change_of(&path))).collect(),
             rows: std::mem::take(&mut self.keeping.rows),
+            gone: std::mem::take(&mut self.keeping.gone),
             transitions: std::mem::take(&mut self.keeping.transitions),
             links: std::mem::take(&mut self.keeping.links).then(|| {
                 let links = self.chains.iter().flat_map(|chain| &chain.links);
                 links.filter(|link| link.from != link.to).cloned().collect()
             }),
             new_links: std::mem::take(&mut self.keeping.new_links),
+            old_links: std::mem::take(&mut self.keeping.old_links),
             words: std::mem::take(&mut self.keeping.words),
             wishes: None,
             facts: facts

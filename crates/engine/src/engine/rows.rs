@@ -53,7 +53,9 @@ impl Engine {
             let Some((mut row, next)) = made else {
                 self.disregard(id);
                 hidden.iter_mut().for_each(|list| list.push(id.clone()));
-                self.states.remove(id);
+                if self.states.remove(id).is_some() {
+                    self.keeping.gone(id);
+                }
                 // A registry file alone becomes a row when it is old enough.
                 let again = self.registry.all().filter(|witness| witness.entry.session == *id).map(ripe_at);
                 let again = again.filter(|at| *at > self.now).min();

@@ -215,9 +215,13 @@ impl Engine {
         let others: Vec<SessionId> = group.iter().filter(is_other).cloned().collect();
         let before: BTreeSet<&Link> =
             group.iter().filter_map(|id| self.chains.of(id)).flat_map(|chain| &chain.links).collect();
-        let links = part.iter().flat_map(|chain| &chain.links);
-        let new = links.filter(|link| link.from != link.to && !before.contains(link)).cloned().collect();
-        self.keeping.new_links(new);
+        let now: BTreeSet<&Link> =
+            part.iter().flat_map(|chain| &chain.links).filter(|link| link.from != link.to).collect();
+        let new = now.difference(&before).copied().cloned().collect();
+        let old =
+            before.difference(&now).filter(|link| self.unties(&part, &link.from, &link.to, link.reason));
+        let old = old.copied().cloned().collect();
+        self.keeping.other_links(new, old);
         self.dirty.extend(others);
         for id in group {
             self.origins.remove(id);
@@ -225,6 +229,26 @@ impl Engine {
         self.origins.extend(origins);
         self.chains.renew(group, part);
         self.carry_snoozes();
+    }
+
+    /// Whether these chains tell that such a link is not so: both its ends have their transcripts, which tell of it no more, or
+    /// the later one is proven to come from a third.
+    fn unties(&self, chains: &Chains, earlier: &SessionId, later: &SessionId, reason: LinkReason) -> bool {
+        let tells = |id: &SessionId| self.fold(id).and_then(|_| chains.of(id));
+        let (Some(before), Some(chain)) = (tells(earlier), tells(later)) else { return false };
+        let is_it = |link: &Link| link.from == *earlier && link.to == *later && link.reason == reason;
+        let is_of_another = |link: &Link| {
+            link.to == *later
+                && ![earlier, later].contains(&&link.from)
+                && link.confidence == LinkConfidence::Proven
+        };
+        !chain.links.iter().chain(&before.links).any(is_it)
+            && (LinkReason::TOLD_BY_TRANSCRIPTS.contains(&reason) || chain.links.iter().any(is_of_another))
+    }
+
+    /// Whether the sessions are known to be tied otherwise than by a link that the store has.
+    pub fn has_untied(&self, earlier: &SessionId, later: &SessionId, reason: LinkReason) -> bool {
+        self.unties(&self.chains, earlier, later, reason)
     }
 
     /// Whether the session's row is made anew with its chain. What is kept of a session at rest is not right any more where

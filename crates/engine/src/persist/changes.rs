@@ -17,12 +17,16 @@ pub struct Changes {
     pub files: BTreeMap<PathBuf, FileChange>,
     /// Rows as they are now.
     pub rows: BTreeMap<SessionId, Row>,
+    /// Sessions that were shown and of which there is nothing to show any more.
+    pub gone: BTreeSet<SessionId>,
     /// Rows whose state has just changed, in order.
     pub transitions: Vec<Row>,
     /// All links of the chains, if all were resolved anew.
     pub links: Option<Vec<Link>>,
     /// Links that chains resolved anew since have beside those.
     pub new_links: Vec<Link>,
+    /// Links that chains had before, and that the transcripts do not tell of any more.
+    pub old_links: Vec<Link>,
     /// What the person has said, in order.
     pub words: Vec<Change>,
     /// The wishes that these words fulfil, with all that were fulfilled before and may still lie there.
@@ -89,9 +93,11 @@ impl Changes {
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
             && self.rows.is_empty()
+            && self.gone.is_empty()
             && self.transitions.is_empty()
             && self.links.is_none()
             && self.new_links.is_empty()
+            && self.old_links.is_empty()
             && self.words.is_empty()
             && self.wishes.is_none()
             && self.facts.is_none()
@@ -124,9 +130,17 @@ impl Changes {
             };
             self.files.insert(path, merged);
         }
+        self.gone.retain(|id| !later.rows.contains_key(id));
+        self.rows.retain(|id, _| !later.gone.contains(id));
         self.rows.extend(later.rows);
+        self.gone.extend(later.gone);
         self.transitions.extend(later.transitions);
         self.links = later.links.or(self.links.take());
+        for links in [self.links.as_mut(), Some(&mut self.new_links)].into_iter().flatten() {
+            links.retain(|link| !later.old_links.contains(link));
+        }
+        self.old_links.retain(|link| !later.new_links.contains(link));
+        self.old_links.extend(later.old_links);
         self.new_links.extend(later.new_links);
         self.words.extend(later.words);
         self.wishes = later.wishes.or(self.wishes.take());

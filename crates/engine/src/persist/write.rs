@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
-use watchbill_core::chain::link::Link;
+use watchbill_core::chain::link::{Link, LinkReason};
 use watchbill_core::history::Exclude;
 use watchbill_core::ids::SessionId;
 use watchbill_core::roster::row::Row;
@@ -51,14 +51,21 @@ pub fn keeps(path: &Path, change: &FileChange, changes: &Changes, forgotten: &Fo
     }
 }
 
-/// Stores everything or nothing. Of the transcripts that the store knows, these are `ours` to look at; `exclude` is by what
-/// `changes` leave out what they do.
+/// What the engine says of what the store has.
+pub struct Seen<'e> {
+    /// Whether a transcript is ours to look at.
+    pub is_ours: &'e dyn Fn(&str) -> bool,
+    /// Whether two sessions, the earlier one first, are known to be tied otherwise than by such a link.
+    pub has_untied: &'e dyn Fn(&SessionId, &SessionId, LinkReason) -> bool,
+}
+
+/// Stores everything or nothing. `exclude` is by what `changes` leave out what they do.
 pub fn write(
     store: &mut Store,
     changes: &Changes,
     forgotten: &Forgotten,
     exclude: &Exclude,
-    ours: &dyn Fn(&str) -> bool,
+    seen: &Seen<'_>,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     // Until these rules are carried out, what is kept of a transcript tells whether they leave its session out.
@@ -84,18 +91,25 @@ pub fn write(
     for row in changes.rows.values().filter(|row| !untold(row.session_id.as_str())) {
         step.put_session(&session_row(row))?;
     }
+    for id in changes.gone.iter().filter(|id| !untold(id.as_str())) {
+        step.end_of_showing(id)?;
+    }
     for row in changes.transitions.iter().filter(|row| !untold(row.session_id.as_str())) {
         let session = step.session_key(&row.session_id)?;
         step.add_transition(session, &transition_row(row), now)?;
     }
     if let Some(links) = &changes.links {
+        remove_old_links(&mut step, &known, seen)?;
         write_links(&mut step, &known, links, &untold)?;
+    }
+    for link in &changes.old_links {
+        step.remove_link(link.from.as_str(), link.to.as_str(), link.reason.word())?;
     }
     // They came by this step or one that could not be stored.
     write_links(&mut step, &[], &changes.new_links, &untold)?;
     words::write(&mut step, &changes.words)?;
     if changes.all_rows {
-        step.rows_are_there(ours)?;
+        step.rows_are_there(seen.is_ours)?;
     }
     if let Some(wishes) = &changes.wishes {
         step.put_fact(WISHES, &to_bytes(wishes))?;
@@ -119,6 +133,19 @@ pub fn facts_without(
     let facts: Facts = from_bytes(&bytes).unwrap_or_default();
     let rest = facts.without(untold);
     Ok((rest != facts || to_bytes(&facts) != bytes).then(|| (FACTS, to_bytes(&rest))))
+}
+
+/// Takes away links that the transcripts once told of, and told otherwise when they were read on: that of a session and the one
+/// that it comes from, where a third that stands between them was read later.
+fn remove_old_links(step: &mut Step<'_>, known: &[LinkRow], seen: &Seen<'_>) -> Result<(), StoreError> {
+    for row in known {
+        let reason = LinkReason::FOUND.into_iter().find(|reason| reason.word() == row.reason);
+        let ends = (SessionId::new(&row.earlier), SessionId::new(&row.later));
+        if reason.is_some_and(|reason| (seen.has_untied)(&ends.0, &ends.1, reason)) {
+            step.remove_link(&row.earlier, &row.later, &row.reason)?;
+        }
+    }
+    Ok(())
 }
 
 /// Links that are new or say something else by now. What links to a transcript that is gone stays: no file tells it

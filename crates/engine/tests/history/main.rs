@@ -3,6 +3,7 @@
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a broken expectation should fail loudly")]
 
 mod archived;
+mod down;
 mod forget;
 mod found;
 mod house;
@@ -15,4 +16,5 @@ mod second_index;
 mod steps;
 mod thread;
 mod trouble;
+mod untied;
 mod worked_in;

@@ -2,6 +2,7 @@
 
 use rusqlite::{OptionalExtension, Row};
 use watchbill_core::ids::SessionId;
+use watchbill_core::session::state::State;
 use watchbill_core::time::Timestamp;
 
 use super::{SessionKey, at, count, time, uncount};
@@ -77,6 +78,9 @@ pub struct SessionRow {
     /// made anew.
     pub row: Option<(u32, Vec<u8>)>,
 }
+
+/// What a session was last shown as: the words of its state and of the kind of it.
+pub type ShownAs<'r> = (Option<&'r str>, Option<&'r str>);
 
 const COLUMNS: &str = "session_id, project, cwd, title, goal, summary, branch, model, created_at, active_at, \
      state, state_kind, state_since, chain_id, superseded_by, superseded_at, compactions, row_version, row";
@@ -186,6 +190,19 @@ impl Step<'_> {
         )?;
         Ok(SessionKey(self.last_id()))
     }
+
+    /// The roster has nothing to show of a session any more: what it was shown as last is over, since its last sign.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn end_of_showing(&mut self, session: &SessionId) -> Result<(), StoreError> {
+        self.run(
+            "UPDATE sessions SET state = ?2, state_kind = NULL, state_since = coalesce(active_at, state_since)
+             WHERE session_id = ?1 AND state IS NOT NULL AND state <> ?2",
+            (session.as_str(), State::Ended.word()),
+        )?;
+        Ok(())
+    }
 }
 
 impl Store {
@@ -224,6 +241,26 @@ impl Store {
             let mut rows = statement.query([])?;
             while let Some(row) = rows.next()? {
                 each(row.get(19)?, read(row)?);
+            }
+            Ok(())
+        })
+    }
+
+    /// Hands what every session was last shown as to `each`.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn states_shown(
+        &self,
+        each: &mut dyn FnMut(SessionKey, &str, ShownAs<'_>),
+    ) -> Result<(), StoreError> {
+        self.asked(|sql| {
+            let mut statement =
+                sql.prepare_cached("SELECT id, session_id, state, state_kind FROM sessions")?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                let text = |at: usize| row.get_ref(at)?.as_str_or_null().map_err(rusqlite::Error::from);
+                each(row.get(0)?, row.get_ref(1)?.as_str()?, (text(2)?, text(3)?));
             }
             Ok(())
         })

@@ -1,0 +1,118 @@
+//! What changes while no Watchbill runs is in the store after the next start, also what no file tells: that time has passed,
+//! or that a transcript is gone.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use watchbill_core::history::BatchStatus;
+use watchbill_core::ids::SessionId;
+use watchbill_core::time::{Millis, Timestamp};
+use watchbill_engine::clock::ManualClock;
+use watchbill_engine::handle::{real_world, start_in};
+use watchbill_store::{Mode, Store};
+
+use super::thread::{released, settings};
+
+const PROMPT: &str = r#"{"type":"user","uuid":"u1","sessionId":"s","cwd":"/home/dev/work","timestamp":"2026-11-20T15:00:00.000Z","message":{"role":"user","content":"go"}}
+{"type":"assistant","uuid":"a1","parentUuid":"u1","sessionId":"s","cwd":"/home/dev/work","timestamp":"2026-11-20T15:00:01.000Z","message":{"id":"m1","role":"assistant","model":"m","content":[{"type":"text","text":"I look"}],"stop_reason":null}}
+"#;
+const END: &str = r#"{"type":"assistant","uuid":"a2","parentUuid":"a1","sessionId":"s","cwd":"/home/dev/work","timestamp":"2026-11-20T15:00:09.000Z","message":{"id":"m2","role":"assistant","model":"m","content":[{"type":"text","text":"done"}],"stop_reason":"end_turn"}}
+"#;
+
+fn at(secs: i64) -> Timestamp {
+    Timestamp::parse("2026-11-20T15:00:00.000Z").unwrap() + Millis::from_secs(secs)
+}
+
+/// What the store says of the session: its state, its transitions from the first on, how its turns stand.
+#[derive(Debug, PartialEq, Eq)]
+struct Stored {
+    state: Option<String>,
+    transitions: Vec<(Timestamp, String)>,
+    turns: Vec<Option<BatchStatus>>,
+}
+
+struct House {
+    _folder: tempfile::TempDir,
+    root: PathBuf,
+    transcript: PathBuf,
+}
+
+impl House {
+    fn new(text: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let project = root.join("claude/projects/p");
+        std::fs::create_dir_all(&project).unwrap();
+        let transcript = project.join("s.jsonl");
+        std::fs::write(&transcript, text).unwrap();
+        Self { _folder: folder, root, transcript }
+    }
+
+    fn data(&self) -> PathBuf {
+        self.root.join("data")
+    }
+
+    /// Has an engine run at that time until the store says so.
+    fn run(&self, now: Timestamp, state: &str, transitions: &[(Timestamp, &str)], turn: BatchStatus) {
+        let mut settings = settings(&self.root);
+        settings.recovery.every = Millis(20);
+        let clock = ManualClock::new(now);
+        let engine = start_in(settings, real_world(), Arc::new(clock.clone()), None, Arc::default()).unwrap();
+        let transitions = transitions.iter().map(|(at, state)| (*at, (*state).to_owned())).collect();
+        let expected = Stored { state: Some(state.to_owned()), transitions, turns: vec![Some(turn)] };
+        let (began, until) = (Instant::now(), Instant::now() + Duration::from_secs(30));
+        loop {
+            clock.set(now + Millis(i64::try_from(began.elapsed().as_millis()).unwrap()));
+            let stored = stored(&self.data());
+            if stored.as_ref() == Some(&expected) {
+                break;
+            }
+            assert!(Instant::now() < until, "{stored:?} and not {expected:?}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        engine.stop();
+        drop(engine);
+        released(&self.data());
+    }
+}
+
+fn stored(data: &Path) -> Option<Stored> {
+    let store = Store::open(data, Mode::Read).ok()?;
+    let id = SessionId::new("s");
+    let key = store.session_key(&id).ok()??;
+    let transitions = store.transitions(key, 9).ok()?.into_iter().rev().map(|row| (row.at, row.state));
+    let turns = store.batches(key).ok()?.into_iter();
+    Some(Stored {
+        state: store.session(&id).ok()??.state,
+        transitions: transitions.collect(),
+        turns: turns.map(|stored| stored.batch.ended.map(|ended| ended.status)).collect(),
+    })
+}
+
+#[test]
+fn a_turn_that_fell_silent_meanwhile_is_over() {
+    let house = House::new(PROMPT);
+    let working = (at(0), "working");
+    house.run(at(2), "working", &[working], BatchStatus::Active);
+    house.run(at(3_600), "idle", &[working, (at(601), "idle")], BatchStatus::Completed);
+    house.run(at(3_601), "idle", &[working, (at(601), "idle")], BatchStatus::Completed);
+}
+
+#[test]
+fn a_turn_that_ended_meanwhile_has_its_transition() {
+    let house = House::new(PROMPT);
+    let working = (at(0), "working");
+    house.run(at(2), "working", &[working], BatchStatus::Active);
+    std::fs::write(&house.transcript, PROMPT.to_owned() + END).unwrap();
+    house.run(at(20), "waiting_for_input", &[working, (at(9), "waiting_for_input")], BatchStatus::Completed);
+}
+
+#[test]
+fn a_session_whose_transcript_went_meanwhile_goes_on_no_more() {
+    let house = House::new(PROMPT);
+    let working = (at(0), "working");
+    house.run(at(2), "working", &[working], BatchStatus::Active);
+    std::fs::remove_file(&house.transcript).unwrap();
+    house.run(at(3_600), "ended", &[working], BatchStatus::Completed);
+}

@@ -1,0 +1,61 @@
+//! A link that the transcripts once told of, and tell otherwise by now, is not in the store any more.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use watchbill_engine::handle::start;
+use watchbill_store::{Mode, Store};
+
+use super::thread::{released, settings};
+
+/// A transcript of the process that began with `r`, begun so many minutes later, by `/clear`.
+fn begun(project: &Path, session: &str, minute: u32) {
+    let record = |n: usize, parent: &str, content: &str| {
+        format!(
+            r#"{{"type":"user","uuid":"{session}{n}","parentUuid":{parent},"sessionId":"{session}","session_id":"r","cwd":"/home/dev/work","timestamp":"2026-11-20T15:{minute:02}:{n:02}.000Z","message":{{"role":"user","content":"{content}"}}}}"#
+        ) + "\n"
+    };
+    let clear = if minute == 0 { "begin" } else { "<command-name>/clear</command-name>" };
+    let text = record(1, "null", clear) + &record(2, &format!("\"{session}1\""), "and so on");
+    std::fs::write(project.join(format!("{session}.jsonl")), text).unwrap();
+}
+
+fn until(data: &Path, wanted: &[(&str, &str)]) {
+    let until = Instant::now() + Duration::from_secs(30);
+    loop {
+        let links = Store::open(data, Mode::Read).and_then(|store| store.links()).unwrap_or_default();
+        let links: Vec<_> = links.iter().map(|row| (&*row.earlier, &*row.later)).collect();
+        if links == wanted {
+            return;
+        }
+        assert!(Instant::now() < until, "{links:?} and not {wanted:?}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn a_link_goes_when_the_one_between_is_found() {
+    for live in [true, false] {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let (project, data) = (root.join("claude/projects/p"), root.join("data"));
+        std::fs::create_dir_all(&project).unwrap();
+        begun(&project, "r", 0);
+        begun(&project, "t", 20);
+        let mut engine = Some(start(settings(&root)).unwrap());
+        until(&data, &[("r", "t")]);
+        if !live {
+            engine.take();
+            released(&data);
+        }
+        begun(&project, "s", 10);
+        if !live {
+            engine = Some(start(settings(&root)).unwrap());
+        }
+        until(&data, &[("r", "s"), ("s", "t")]);
+        // Of what is gone no transcript tells otherwise.
+        std::fs::remove_file(project.join("s.jsonl")).unwrap();
+        until(&data, &[("r", "s"), ("r", "t"), ("s", "t")]);
+        drop(engine);
+    }
+}
