@@ -36,6 +36,28 @@ pub fn keep_public(text: &str) -> Option<Cow<'_, str>> {
     }
 }
 
+/// How many of the first `len` bytes of a text, such as a title for a terminal, may be taken out of it: a block that begins in
+/// them and does not end there hides what follows as well, and so stays.
+pub(crate) fn may_go(text: &str, len: usize) -> usize {
+    let within = &text[..len];
+    let mut at = 0;
+    while let Some(found) = memchr(b'<', &within.as_bytes()[at..]) {
+        at += found;
+        let begin = at;
+        if let Some(open) = NAMES.iter().find_map(|name| open_at(within, at, name)) {
+            at = if open.closed { open.end } else { block_end(within, open.end, open.name, &mut 0) };
+            if at == len {
+                return begin;
+            }
+        } else if NAMES.iter().any(|name| named(text, at + 1, name).is_some()) {
+            return begin;
+        } else {
+            at += 1;
+        }
+    }
+    len
+}
+
 /// One pass; `None` when there is no opening tag.
 fn strip_once(text: &str, tags: &mut usize) -> Option<String> {
     let (mut at, first) = next_open(text, 0)?;

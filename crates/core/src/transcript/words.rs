@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::json::Raw;
+use crate::history::private::may_go;
 
 /// A text that may have been cut.
 #[derive(Debug)]
@@ -76,14 +77,15 @@ pub(super) fn ellipsis(text: Cow<'_, str>, limit: usize) -> String {
 }
 
 /// Without the sequences that colour a terminal, move its cursor or set its title (ECMA-48): what programs print for a
-/// terminal would glue them to the words that stand behind them. One that is cut off goes as far as it is there.
+/// terminal would glue them to the words that stand behind them. One that is cut off goes as far as it is there. A private block
+/// that begins in one and does not end there stays, to be stripped with what follows.
 pub(crate) fn without_escapes(text: &str) -> Cow<'_, str> {
     let Some(first) = memchr::memchr(ESCAPE, text.as_bytes()) else { return Cow::Borrowed(text) };
     let mut out = String::with_capacity(text.len());
     out.push_str(&text[..first]);
     let mut rest = &text[first..];
     while !rest.is_empty() {
-        rest = &rest[sequence(rest.as_bytes())..];
+        rest = &rest[may_go(rest, sequence(rest.as_bytes()))..];
         let end = memchr::memchr(ESCAPE, rest.as_bytes()).unwrap_or(rest.len());
         out.push_str(&rest[..end]);
         rest = &rest[end..];
@@ -136,6 +138,7 @@ pub(super) fn span(ms: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::history::strip_private;
 
     #[test]
     fn spans_are_words() {
@@ -163,7 +166,38 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_private_block_that_begins_in_one_stays_private() {
+        for (text, want) in [
+            ("a\u{1b}]0;<private>\u{7} secret </private>b", "ab"),
+            ("a\u{1b}]0;x <Private why>y\u{1b}\\ secret", "a"),
+            ("a\u{1b}[<private>secret</private>b", "ab"),
+            ("a\u{1b}<private>secret</private>b", "ab"),
+            ("a\u{1b}(<memory-context>secret</memory-context>b", "ab"),
+            ("<private>\u{1b}]0;</private>\u{7}secret</private>b", "b"),
+            ("<private>\u{1b}]0;<private>x</private></private>\u{7}secret</private>b", "b"),
+            ("a\u{1b}]0;<private>x<private>\u{7}y</private>secret</private>b", "ab"),
+            ("a<pri\u{1b}[0mvate>secret</private>b", "ab"),
+            ("a\u{1b}]0;<private>secret</private>\u{7}b", "ab"),
+            ("a\u{1b}]0;<private/>\u{7}b\u{1b}[<1ucd", "abcd"),
+        ] {
+            assert_eq!(strip_private(&without_escapes(text)), want, "{text:?}");
+        }
+    }
+
     proptest::proptest! {
+        #[test]
+        fn nothing_private_is_left_whether_it_is_looked_for_before_or_after(parts in proptest::collection::vec(
+            proptest::sample::select(vec![
+                "<private>", "</private>", "<private ", "<pri", "vate>", "\u{1b}]0;", "\u{1b}\\", "\u{7}", "\u{1b}[", "\u{1b}",
+                "<", "0", "m", " ", "\n", "S", "é",
+            ]), 0..16)) {
+            let text = parts.concat();
+            // Whatever is public by one reading only is not.
+            let after = strip_private(&without_escapes(&text)).matches('S').count();
+            proptest::prop_assert!(after <= strip_private(&text).matches('S').count(), "{text:?}");
+        }
+
         #[test]
         fn of_any_text_no_escape_is_left_and_a_plain_one_is_the_same(text in "[\u{1b}\u{7}\\[\\];m0-9a-z é\n(\\\\]{0,24}") {
             let without = without_escapes(&text);

@@ -63,6 +63,7 @@ const SESSION: &str = r#"
 {"type":"user","uuid":"9","timestamp":"2026-11-20T15:01:00.000Z","message":{"content":"<private>S3CRET all of it</private>"}}
 {"type":"custom-title","customTitle":"t <private>S3CRET</private>"}
 {"type":"assistant","uuid":"a","timestamp":"2026-11-20T15:01:01.000Z","message":{"id":"o","content":[{"type":"tool_use","id":"v","name":"Bash","input":{"command":"echo \u003cprivate\u003eS3CRET"}}]}}
+{"type":"user","uuid":"b","timestamp":"2026-11-20T15:01:02.000Z","message":{"content":[{"type":"tool_result","tool_use_id":"v","content":"shown \u001b]0;<private>\u0007 S3CRET </private>"}]}}
 "#;
 
 #[test]
