@@ -11,6 +11,7 @@ pub mod follow;
 mod known;
 mod layers;
 mod list;
+mod patterns;
 mod table;
 mod undo;
 mod values;
