@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use toml_edit::{Document, Item, TableLike};
+use toml_edit::{Array, Document, Item, TableLike};
 use watchbill_protocol::settings::{SettingKey, SettingProblem};
 
 use super::table::{keeps, kind, protects};
@@ -44,22 +44,22 @@ pub(super) fn read(text: &str) -> Reading {
         let place = document.as_table().key(name).and_then(toml_edit::Key::span);
         if let Some(key) = key_named(name) {
             take(&mut reading, key, item, &mut note);
+            meant.extend(meant_by(None, &names_in(item)));
         } else if !keys_under(name).is_empty() {
             match item.as_table_like() {
-                Some(table) => {
-                    if take_table(&mut reading, name, table, &mut note) {
-                        meant.extend(keys_under(name).into_iter().filter(matters));
-                    }
-                }
+                Some(table) => meant.extend(take_table(&mut reading, name, table, &mut note)),
                 None => {
                     let what = format!("`{name}` is a table: write [{name}] above its settings");
                     note(None, item.span().or(place), what);
                     reading.wrong.extend(keys_under(name));
+                    meant.extend(meant_by(None, &names_in(item)));
                 }
             }
         } else {
             note(None, place, unknown(name, "", &top_names()));
-            meant.extend(meant_by(name, item));
+            let mut names = names_in(item);
+            names.push(name);
+            meant.extend(meant_by(Some(name), &names));
         }
     }
     // What is not right anywhere else may well be what this was to say.
@@ -71,10 +71,16 @@ pub(super) fn read(text: &str) -> Reading {
 
 type Note<'n> = &'n mut dyn FnMut(Option<SettingKey>, Option<Range<usize>>, String);
 
-/// Says whether something in it is not known.
-fn take_table(reading: &mut Reading, table_name: &str, table: &dyn TableLike, note: Note<'_>) -> bool {
-    let mut strange = false;
+/// Gives the settings for which may have been meant what in it is not known.
+fn take_table(
+    reading: &mut Reading,
+    table_name: &str,
+    table: &dyn TableLike,
+    note: Note<'_>,
+) -> BTreeSet<SettingKey> {
+    let mut meant = BTreeSet::new();
     for (name, item) in table.iter() {
+        let mut names = names_in(item);
         match key_named(&format!("{table_name}.{name}")) {
             Some(key) => take(reading, key, item, note),
             None => {
@@ -84,11 +90,13 @@ fn take_table(reading: &mut Reading, table_name: &str, table: &dyn TableLike, no
                     .filter_map(|key| key.name().split_once('.').map(|(_, name)| name))
                     .collect();
                 note(None, place, unknown(name, &format!(" under [{table_name}]"), &known));
-                strange = true;
+                meant.extend(keys_under(table_name).into_iter().filter(matters));
+                names.push(name);
             }
         }
+        meant.extend(meant_by(None, &names));
     }
-    strange
+    meant
 }
 
 /// Whether the default must not be taken for it where it is not known what the person has said.
@@ -96,17 +104,55 @@ fn matters(key: &SettingKey) -> bool {
     protects(*key) || keeps(*key)
 }
 
-/// Which settings that matter a name at the top may have been meant for: it is nearly that of their table or of one of them,
-/// or it is of a table in which such a name stands.
-fn meant_by(name: &str, item: &Item) -> Vec<SettingKey> {
-    let within = item.as_table_like().into_iter().flat_map(|table| table.iter().map(|(name, _)| name));
-    let names: Vec<&str> = std::iter::once(name).chain(within).collect();
+/// Which settings that matter an unknown name, which may stand at the `top`, and those within it may have been meant for: one
+/// of them is nearly that of the setting or of its table.
+fn meant_by(top: Option<&str>, names: &[&str]) -> Vec<SettingKey> {
     let is_meant = |key: &SettingKey| {
-        let parts = key.name().split('.');
-        let near = |part: &str| names.iter().any(|name| is_close(part, name));
-        matters(key) && parts.into_iter().any(near)
+        let near = |part: &str| names.iter().any(|name| is_like(part, name));
+        let first = key.name().split('.').next().unwrap_or_default();
+        matters(key)
+            && (key.name().split('.').any(near)
+                || top.is_some_and(|top| is_close(first, top))
+                || (*key == SettingKey::StoreExclude && names.iter().any(|name| excludes(name))))
     };
     SettingKey::ALL.iter().copied().filter(is_meant).collect()
+}
+
+/// Whether a name says that something is excluded, whatever that is called.
+fn excludes(name: &str) -> bool {
+    name.to_lowercase().contains("exclu")
+        || name.split(|c: char| !c.is_alphanumeric()).any(|word| is_like("exclude", word))
+}
+
+/// The names of all that stands in a table or a list, however deep.
+fn names_in(item: &Item) -> Vec<&str> {
+    let mut names = Vec::new();
+    match item.as_array_of_tables() {
+        Some(tables) => tables.iter().for_each(|table| names_of(table, &mut names)),
+        None => match (item.as_table_like(), item.as_array()) {
+            (Some(table), _) => names_of(table, &mut names),
+            (None, Some(list)) => names_in_list(list, &mut names),
+            (None, None) => {}
+        },
+    }
+    names
+}
+
+fn names_of<'i>(table: &'i dyn TableLike, names: &mut Vec<&'i str>) {
+    for (name, item) in table.iter() {
+        names.push(name);
+        names.append(&mut names_in(item));
+    }
+}
+
+fn names_in_list<'i>(list: &'i Array, names: &mut Vec<&'i str>) {
+    for value in list {
+        match value {
+            toml_edit::Value::InlineTable(table) => names_of(table, names),
+            toml_edit::Value::Array(list) => names_in_list(list, names),
+            _ => {}
+        }
+    }
 }
 
 fn take(reading: &mut Reading, key: SettingKey, item: &Item, note: Note<'_>) {
@@ -158,6 +204,13 @@ fn is_close(a: &str, b: &str) -> bool {
     let back = a[front..].iter().rev().zip(b[front..].iter().rev()).take_while(|(a, b)| a == b).count();
     let (a, b) = (&a[front..a.len() - back], &b[front..b.len() - back]);
     (a.len() <= 1 && b.len() <= 1) || (a.len() == 2 && b.len() == 2 && a[0] == b[1] && a[1] == b[0])
+}
+
+/// The same for names that say something else when a letter is another one: short ones must be equal.
+fn is_like(known: &str, name: &str) -> bool {
+    const SHORT: usize = 4;
+    let is_long = known.chars().count() > SHORT && name.chars().count() > SHORT;
+    name.to_lowercase() == known || (is_long && is_close(known, name))
 }
 
 fn problem(
@@ -216,7 +269,26 @@ loud = true
             ("root = ['/a']", &[K::Roots]),
             ("[archive]\nenabled = true\nbugdet = '20GiB'", &[K::ArchiveBudget, K::ArchiveKeep]),
             ("archiv = { enabled = true }", &[K::ArchiveBudget, K::ArchiveKeep]),
+            ("[archive]\nexclude = ['/a']", &[K::StoreExclude, K::ArchiveBudget, K::ArchiveKeep]),
+            ("[window]\ntheme = 'dark'\nexclude = ['/a']", &[K::StoreExclude]),
+            ("[alerts]\nroots = ['/a']", &[K::Roots]),
+            ("exclude_paths = ['/a']", &[K::StoreExclude]),
+            ("exclusions = ['/a']", &[K::StoreExclude]),
+            ("[history]\nexclude_dirs = ['/a']", &[K::StoreExclude]),
+            ("[roster]\nexlude_dirs = ['/a']", &[K::StoreExclude]),
+            ("[privacy.paths.all]\nEXCLUDE = ['/a']", &[K::StoreExclude]),
+            ("[[privacy]]\nexclude = ['/a']", &[K::StoreExclude]),
+            ("[[window]]\nexclude = ['/a']", &[K::StoreExclude]),
+            ("[window.theme.dark]\nexclude = ['/a']", &[K::StoreExclude]),
+            ("[alerts]\nmuted = ['a', [{ b = { exclude = 'c' } }]]", &[K::StoreExclude]),
+            ("roots = [{ path = '/a', exclude = '/b' }]", &[K::Roots, K::StoreExclude]),
+            // What is as short may be anything.
+            ("out = 3", &[]),
+            ("[output]\nput = 1", &[]),
+            ("[window]\nout = 3", &[]),
+            ("[colors]\nroot = 'red'", &[]),
             // Elsewhere it is said.
+            ("[store]\nexclude = ['/a']\ncut = 1\n[window]\nexclude = ['/b']", &[]),
             ("[store]\nexclude = ['/a']\ncut = 1\nsize = 2", &[]),
             ("[colours]\nred = 1", &[]),
             ("[window]\nthem = 'dark'", &[]),
