@@ -147,12 +147,11 @@ fn payload(out: &mut String, what: &str, text: &str, cut: Option<bool>) {
     }
 }
 
-/// Text as it is, between fences longer than any in it.
+/// Text without what steers a terminal, between fences longer than any in it.
 fn fenced(out: &mut String, text: &str) {
-    let fence = "`".repeat(longest_run(text).max(2) + 1);
-    out.push_str(&format!("{fence}text\n"));
-    out.push_str(&clean(text));
-    out.push_str(&format!("{fence}\n"));
+    let text = clean(text);
+    let fence = "`".repeat(longest_run(&text).max(2) + 1);
+    out.push_str(&format!("{fence}text\n{text}{fence}\n"));
 }
 
 /// Text as it is, in a line.
@@ -230,6 +229,9 @@ mod tests {
     fn no_output_ends_the_block_that_it_stands_in_and_nothing_steers_a_terminal() {
         let text = written(called("```\n````\n\x1b]0;t\x07", None));
         assert!(text.contains("`````text\n```\n````\n]0;t\n`````\n"), "{text}");
+        // What is dropped joins what stood around it.
+        let text = written(called("``\u{7}`\n</details>\n`\u{200e}`\r``", None));
+        assert!(text.contains("`````text\n```\n</details>\n````\n`````\n"), "{text}");
     }
 
     #[test]
