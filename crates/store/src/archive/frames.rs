@@ -117,6 +117,59 @@ fn damaged() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "it holds something else than an archived transcript")
 }
 
+/// Whether it is the file's content that is wrong, and not the disk that refuses to give it.
+pub(super) fn is_of_content(error: &io::Error) -> bool {
+    error.raw_os_error().is_none()
+}
+
+/// How far a file is whole of which nobody knows how much of it counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// Something in it is not what was written, and more stands behind that. Nobody may cut or remove it for that alone.
+    Damaged,
+    /// It ends somewhere, as a kill leaves it: these first bytes hold whole frames.
+    Begun {
+        /// How many.
+        stored: u64,
+    },
+    /// These first bytes were finished: what stands behind them was never.
+    Finished {
+        /// How many.
+        stored: u64,
+    },
+}
+
+/// What stands before each frame, and each label.
+#[derive(Debug, Clone, Copy)]
+enum Header {
+    Label { json: usize, check: [u8; CHECK] },
+    Packed { packed: u32, len: u32 },
+}
+
+impl Header {
+    /// Nothing where it is none.
+    fn of(header: &[u8; HEADER]) -> Option<Self> {
+        let number = |at: usize| header[at..at + 4].iter().rev().fold(0u32, |n, b| n << 8 | u32::from(*b));
+        let rest = number(4) as usize;
+        if header[..4] == LABEL && (CHECK..LABEL_LIMIT).contains(&rest) {
+            let check = header[HEADER - CHECK..].try_into().ok()?;
+            return Some(Self::Label { json: rest - CHECK, check });
+        }
+        let (packed, len) = (number(8), number(12));
+        let fits =
+            len > 0 && len as usize <= FRAME && packed as usize <= zstd::zstd_safe::compress_bound(FRAME);
+        (header[..4] == SKIPPABLE && rest == 8 && fits).then_some(Self::Packed { packed, len })
+    }
+
+    /// So many bytes it announces to stand behind it.
+    fn rest(self) -> u64 {
+        match self {
+            Self::Label { json, .. } => json as u64,
+            Self::Packed { packed, .. } => u64::from(packed),
+        }
+    }
+}
+
 /// Where one frame stands.
 #[derive(Debug, Clone, Copy)]
 struct Place {
@@ -156,21 +209,47 @@ impl Frames {
         if at == stored { Ok(frames) } else { Err(damaged()) }
     }
 
-    /// As many frames as can be unpacked at the beginning of a file, and how many bytes of it those are.
+    /// A file of which nobody knows how much of it counts: its frames, and how far they are whole. None is unpacked.
     ///
     /// # Errors
-    /// When its length cannot be told.
-    pub fn as_far_as_whole(file: File) -> io::Result<(Self, u64)> {
-        let len = file.metadata()?.len();
-        let (mut frames, mut stored, _) = Self::up_to(file, len);
-        if let Some((_, end)) = &frames.whole {
-            // It was synced and read back before that was written. What came behind it was never finished.
-            stored = *end;
-        } else if let Some(bad) = frames.places.iter().position(|place| frames.unpack(place).is_err()) {
-            stored = frames.places[bad].at - HEADER as u64;
-            frames.places.truncate(bad);
+    /// When it cannot be read now, which says nothing of what is in it.
+    pub fn as_found(file: File) -> io::Result<(Self, State)> {
+        let meta = file.metadata()?;
+        if !meta.is_file() {
+            return Err(io::ErrorKind::InvalidInput.into());
         }
-        Ok((frames, stored))
+        let (frames, at, ended) = Self::up_to(file, meta.len());
+        let torn = match ended {
+            Ok(()) => true,
+            Err(error) if is_of_content(&error) => frames.is_torn(at, meta.len())?,
+            Err(error) => return Err(error),
+        };
+        let state = match &frames.whole {
+            _ if !torn => State::Damaged,
+            // It was synced and read back before that was written. What came behind it was never finished.
+            Some((_, end)) => State::Finished { stored: *end },
+            None => State::Begun { stored: at },
+        };
+        Ok((frames, state))
+    }
+
+    /// Whether what stands between this place and the end of the file is the beginning of one frame and nothing else: the
+    /// file ends within what the frame announces. A length that is damaged would announce too much as well, but then other
+    /// frames stand behind it.
+    fn is_torn(&self, at: u64, len: u64) -> io::Result<bool> {
+        let longest = HEADER + LABEL_LIMIT.max(zstd::zstd_safe::compress_bound(FRAME));
+        let Some(left) = usize::try_from(len - at).ok().filter(|left| *left < longest) else {
+            return Ok(false);
+        };
+        let mut rest = vec![0; left];
+        read_exact_at(&self.file, &mut rest, at)?;
+        let Some((header, body)) = rest.split_first_chunk::<HEADER>() else {
+            let magic = &rest[..rest.len().min(LABEL.len())];
+            return Ok(LABEL.starts_with(magic) || SKIPPABLE.starts_with(magic));
+        };
+        let announced = Header::of(header).map(Header::rest);
+        let goes_on = body.windows(LABEL.len()).any(|four| *four == LABEL || *four == SKIPPABLE);
+        Ok(announced.is_some_and(|announced| announced > body.len() as u64) && !goes_on)
     }
 
     /// The frames before `end`, the place behind the last, and what was wrong there.
@@ -191,51 +270,37 @@ impl Frames {
     fn take_up(&mut self, at: u64, end: u64) -> io::Result<u64> {
         let mut header = [0; HEADER];
         read_exact_at(&self.file, &mut header, at)?;
-        let number = |at: usize| header[at..at + 4].iter().rev().fold(0u32, |n, b| n << 8 | u32::from(*b));
         let behind = at + HEADER as u64;
-        let rest = number(4) as usize;
-        if header[..4] == LABEL && (CHECK..LABEL_LIMIT).contains(&rest) {
-            let mut json = vec![0; rest - CHECK];
-            let next = behind + json.len() as u64;
-            read_exact_at(&self.file, &mut json, behind)?;
-            if next > end || Sha256::digest(&json)[..CHECK] != header[8..] {
-                return Err(damaged());
+        let Some(announced) = Header::of(&header) else { return Err(damaged()) };
+        let next = behind + announced.rest();
+        match announced {
+            Header::Label { json, check } => {
+                let mut json = vec![0; json];
+                read_exact_at(&self.file, &mut json, behind)?;
+                if next > end || Sha256::digest(&json)[..CHECK] != check {
+                    return Err(damaged());
+                }
+                // One that a later version has written otherwise says nothing to this one.
+                if let Ok(label) = serde_json::from_slice::<Label>(&json) {
+                    let whole = label.whole.as_ref().filter(|whole| whole.bytes == self.len());
+                    self.whole = whole.map(|whole| (whole.hash.clone(), next)).or(self.whole.take());
+                    self.label = Some(label);
+                }
             }
-            // One that a later version has written otherwise says nothing to this one.
-            if let Ok(label) = serde_json::from_slice::<Label>(&json) {
-                let whole = label.whole.as_ref().filter(|whole| whole.bytes == self.len());
-                self.whole = whole.map(|whole| (whole.hash.clone(), next)).or(self.whole.take());
-                self.label = Some(label);
+            Header::Packed { packed, len } => {
+                if next > end {
+                    return Err(damaged());
+                }
+                self.whole = None;
+                self.places.push(Place { begin: self.len(), len, at: behind, packed });
             }
-            return Ok(next);
         }
-        let (packed, len) = (number(8), number(12));
-        let fits =
-            len > 0 && len as usize <= FRAME && packed as usize <= zstd::zstd_safe::compress_bound(FRAME);
-        let next = behind + u64::from(packed);
-        if header[..4] != SKIPPABLE || rest != 8 || !fits || next > end {
-            return Err(damaged());
-        }
-        self.whole = None;
-        self.places.push(Place { begin: self.len(), len, at: behind, packed });
         Ok(next)
     }
 
     /// The hash of the transcript, where the file says it.
     pub fn hash(&self) -> Option<&str> {
         self.whole.as_ref().map(|(hash, _)| &**hash)
-    }
-
-    /// Whether the file begins like one of the archive, as far as it goes, and has no whole frame.
-    pub fn is_torn_begin(&self) -> bool {
-        let mut begin = Vec::new();
-        for at in 0..LABEL.len() {
-            let mut byte = [0];
-            if read_exact_at(&self.file, &mut byte, at as u64).is_ok() {
-                begin.extend(byte);
-            }
-        }
-        self.places.is_empty() && (LABEL.starts_with(&begin) || SKIPPABLE.starts_with(&begin))
     }
 
     /// What the file says of the transcript; nothing in files from before there were labels.

@@ -4,11 +4,12 @@
 //! [`plan`] says what to pack and what to give up. An archived transcript is one file of zstd frames ([`frames`]) that
 //! only grows. What counts of it is what the table says, `stored` bytes: that is written last, after the file was
 //! synced and read back, so that an unclean exit leaves nothing that counts and is not whole. A file that the table does
-//! not name may be the last that there is of a transcript (`strays`).
+//! not name may be the last that there is of a transcript (`strays`, `tidy`).
 
 pub mod frames;
 pub mod plan;
 mod strays;
+mod tidy;
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -186,21 +187,6 @@ impl Archive {
         let mut hash = Sha256::new();
         hash_of(&mut frames.reader(), &mut hash).is_ok_and(|bytes| bytes == row.bytes)
             && hex(hash) == row.hash
-    }
-
-    /// Removes what does not count of the files that rows name: an unclean exit leaves such. Gives back how many bytes
-    /// that was.
-    fn cut_ends(&self, rows: &[ArchiveRow]) -> u64 {
-        let mut freed = 0;
-        for row in rows {
-            let path = self.folder.join(&row.file);
-            let len = folder::size(&path);
-            if len > row.stored {
-                freed += len - row.stored;
-                self.take_back(&path, Some(row.stored));
-            }
-        }
-        freed
     }
 
     /// Removes one file, which no row names any more.

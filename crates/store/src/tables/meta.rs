@@ -28,7 +28,7 @@ pub(crate) const UNINDEXED: &str = "unindexed";
 pub(crate) const ROWS_BEHIND: &str = "rows_behind";
 /// With which version of the program's functions the index was made.
 pub(crate) const INDEX_VERSION: &str = "index_version";
-/// Archived transcripts that lay there when the database was made are known: see `archive::strays`.
+/// Archived transcripts that lay there when the database was made are known: see `archive::tidy`.
 pub(crate) const ARCHIVE_TAKEN_UP: &str = "archive_taken_up";
 
 impl Step<'_> {

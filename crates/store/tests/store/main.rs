@@ -18,4 +18,5 @@ mod log;
 mod mended;
 mod rig;
 mod states;
+mod strays;
 mod trouble;

@@ -1,0 +1,193 @@
+//! Puts the archive's folder and its table in agreement. Nothing is removed before everything was looked at, and what there is
+//! instead of it is stored; in doubt a file stays.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::Archive;
+use super::strays::{Found, Sound, Stray};
+use crate::tables::archive::ArchiveRow;
+use crate::tables::meta::ARCHIVE_TAKEN_UP;
+use crate::{Store, StoreError, folder};
+
+/// What came of putting the archive's folder and its table in agreement.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tidied {
+    /// Transcripts that count again.
+    pub taken_up: usize,
+    /// Bytes that were freed.
+    pub freed: u64,
+    /// Files that say nothing of what they hold, and stay.
+    pub unknown: usize,
+}
+
+/// What is to be done about the archive's files.
+struct Tidying<'a> {
+    archive: &'a Archive,
+    /// What counts from now on.
+    taken_up: Vec<ArchiveRow>,
+    /// Files that nobody needs.
+    void: Vec<String>,
+    /// What was never finished stands behind so many bytes of these.
+    ends: Vec<(String, u64)>,
+    unknown: usize,
+}
+
+impl Tidying<'_> {
+    /// Looks at what stands behind that which counts of a file: an unclean exit leaves such, and so does a database that is
+    /// older than the file.
+    fn look_behind(&mut self, row: &mut ArchiveRow) {
+        if folder::size(&self.archive.path_of(row)) <= row.stored {
+            return;
+        }
+        let Stray::Transcript(found) = self.archive.stray(&row.file) else { return };
+        let Found { row: all, sound } = *found;
+        if sound == Sound::Damaged || all.path != row.path || all.bytes < row.bytes {
+            return;
+        }
+        if all.bytes > row.bytes {
+            if sound == Sound::Finished && !self.archive.is_whole(&all) {
+                return;
+            }
+            *row = all.clone();
+            self.taken_up.push(all);
+        }
+        self.ends.push((row.file.clone(), row.stored));
+    }
+
+    /// Looks at the files that no row names; gives back those that hold transcripts, by their paths.
+    fn look_around(
+        &mut self,
+        rows: &[ArchiveRow],
+        forgotten: &HashSet<String>,
+    ) -> BTreeMap<String, Vec<Found>> {
+        let mut strays: BTreeMap<String, Vec<Found>> = BTreeMap::new();
+        for name in self.archive.strays(rows) {
+            match self.archive.stray(&name) {
+                Stray::Unknown => self.unknown += 1,
+                Stray::Empty => self.void.push(name),
+                Stray::Transcript(found) if forgotten.contains(&found.row.session_id) => self.void.push(name),
+                Stray::Transcript(found) => strays.entry(found.row.path.clone()).or_default().push(*found),
+            }
+        }
+        strays
+    }
+
+    /// Decides which of several files counts that hold the same transcript: what is whole before what is damaged, then what
+    /// was archived later, then what is longer. Where that is damaged too, all of them stay.
+    fn decide(&mut self, row: Option<&ArchiveRow>, mut found: Vec<Found>) {
+        if row.is_some() || found.len() > 1 {
+            for other in found.iter_mut().filter(|found| !self.archive.is_whole(&found.row)) {
+                other.sound = Sound::Damaged;
+            }
+        }
+        let known = row.map(|row| {
+            let is_whole = self.archive.is_whole(row);
+            Found { row: row.clone(), sound: if is_whole { Sound::Finished } else { Sound::Damaged } }
+        });
+        let is_known = known.is_some();
+        let mut all = known.into_iter().chain(found);
+        let Some(mut best) = all.next() else { return };
+        let (mut others, mut is_new) = (Vec::new(), !is_known);
+        for other in all {
+            if is_better(&other, &best) {
+                others.push(std::mem::replace(&mut best, other));
+                is_new = true;
+            } else {
+                others.push(other);
+            }
+        }
+        let covers = |other: &Found| {
+            let (best, other, begun) = (&best.row, &other.row, other.sound == Sound::Begun);
+            begun || other.archived_at <= best.archived_at || other.hash == best.hash
+        };
+        if best.sound > Sound::Damaged {
+            let void = others.iter().filter(|other| covers(other)).map(|other| other.row.file.clone());
+            self.void.extend(void);
+            self.ends.push((best.row.file.clone(), best.row.stored));
+        }
+        if is_new {
+            self.taken_up.push(best.row);
+        }
+    }
+
+    /// Removes what nobody needs; says how many bytes that frees.
+    fn remove(&self) -> u64 {
+        let mut freed = 0;
+        for name in &self.void {
+            let path = self.archive.folder.join(name);
+            if path.symlink_metadata().is_ok() {
+                freed += folder::size(&path);
+                self.archive.remove(name);
+            }
+        }
+        for (name, end) in &self.ends {
+            let path = self.archive.folder.join(name);
+            let len = folder::size(&path);
+            if len > *end {
+                freed += len - end;
+                self.archive.take_back(&path, Some(*end));
+            }
+        }
+        freed
+    }
+}
+
+fn is_better(other: &Found, best: &Found) -> bool {
+    let age = |found: &Found| (found.row.archived_at, found.row.bytes);
+    match other.sound.cmp(&best.sound) {
+        Ordering::Equal if other.sound == Sound::Damaged => false,
+        Ordering::Equal => other.row.hash != best.row.hash && age(other) > age(best),
+        sounder => sounder.is_gt(),
+    }
+}
+
+impl Store {
+    /// At the start of a writer: a database that was made anew knows nothing of what was archived before.
+    pub(crate) fn see_to_archive(&mut self) -> Result<(), StoreError> {
+        if self.meta(ARCHIVE_TAKEN_UP)?.is_some() {
+            return Ok(());
+        }
+        let tidied = self.tidy_archive()?;
+        if tidied.taken_up > 0 {
+            tracing::warn!(
+                transcripts = tidied.taken_up,
+                "archived transcripts were found again that the store did not know"
+            );
+        }
+        let mut step = self.step()?;
+        step.set_meta(ARCHIVE_TAKEN_UP, "1")?;
+        step.commit()
+    }
+
+    /// Puts the archive's folder and its table in agreement: what an unclean exit has left is removed, and transcripts that
+    /// no row names are taken up again, but for those of sessions that were forgotten.
+    ///
+    /// # Errors
+    /// When the database cannot be read or written.
+    pub fn tidy_archive(&mut self) -> Result<Tidied, StoreError> {
+        let Some(folder) = self.path().parent() else { return Ok(Tidied::default()) };
+        let archive = Archive::new(folder);
+        let mut rows = self.all_archived()?;
+        let forgotten: HashSet<String> = self.forgotten()?.iter().map(ToString::to_string).collect();
+        let mut tidying =
+            Tidying { archive: &archive, taken_up: vec![], void: vec![], ends: vec![], unknown: 0 };
+        rows.iter_mut().for_each(|row| tidying.look_behind(row));
+        let known: HashMap<&str, &ArchiveRow> = rows.iter().map(|row| (&*row.path, row)).collect();
+        for (path, found) in tidying.look_around(&rows, &forgotten) {
+            tidying.decide(known.get(&*path).copied(), found);
+        }
+        if tidying.unknown > 0 {
+            tracing::warn!(files = tidying.unknown, folder = %archive.folder.display(), "files in the archive say nothing of what they hold; they stay");
+        }
+        if !tidying.taken_up.is_empty() {
+            let mut step = self.step()?;
+            for row in &tidying.taken_up {
+                step.put_archived(row)?;
+            }
+            step.commit()?;
+        }
+        let freed = tidying.remove();
+        Ok(Tidied { taken_up: tidying.taken_up.len(), freed, unknown: tidying.unknown })
+    }
+}

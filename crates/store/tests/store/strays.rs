@@ -1,0 +1,241 @@
+//! Files of the archive without their rows: the last copy of a transcript is neither removed nor cut, whatever has
+//! become of the others, of the database, or of the file itself.
+
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use watchbill_core::time::Timestamp;
+use watchbill_store::archive::{ARCHIVE, Archive, Original};
+use watchbill_store::tables::archive::ArchiveRow;
+use watchbill_store::{Mode, Store};
+
+const PATH: &str = "/home/dev/.claude/projects/p/s.jsonl";
+
+fn at(days: i64) -> Timestamp {
+    Timestamp::from_millis(days * 86_400_000)
+}
+
+/// Lines like those of a transcript.
+fn lines(count: usize, seed: usize) -> Vec<u8> {
+    (0..count)
+        .flat_map(|n| format!("{{\"n\":{},\"text\":\"line {n} of it\"}}\n", n * 7919 + seed).into_bytes())
+        .collect()
+}
+
+/// A data folder with an archive.
+struct House {
+    folder: tempfile::TempDir,
+    archive: Archive,
+}
+
+impl House {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let archive = Archive::new(folder.path());
+        Self { folder, archive }
+    }
+
+    /// Packs without storing the row, as a kill would have it.
+    fn pack(&self, bytes: &[u8], known: Option<&ArchiveRow>, days: i64) -> ArchiveRow {
+        let mut open = || -> io::Result<Box<dyn Read>> { Ok(Box::new(io::Cursor::new(bytes.to_vec()))) };
+        let original =
+            Original { path: PATH, session_id: "s", subagent: None, mtime: at(1), id: (7, 8), meta: None };
+        self.archive.pack_again(&original, &mut open, known, 3, at(days)).unwrap().row
+    }
+
+    fn path(&self, row: &ArchiveRow) -> PathBuf {
+        self.folder.path().join(ARCHIVE).join(&row.file)
+    }
+
+    fn open(&self) -> Store {
+        Store::open(self.folder.path(), Mode::WriteOrRead).unwrap()
+    }
+
+    fn store_with(&self, row: &ArchiveRow) -> Store {
+        let mut store = self.open();
+        let mut step = store.step().unwrap();
+        step.put_archived(row).unwrap();
+        step.commit().unwrap();
+        store
+    }
+
+    fn without_database(&self) {
+        for name in ["watchbill.db", "watchbill.db-wal", "watchbill.db-shm"] {
+            drop(std::fs::remove_file(self.folder.path().join(name)));
+        }
+    }
+
+    fn files(&self) -> Vec<String> {
+        let names = std::fs::read_dir(self.folder.path().join(ARCHIVE)).unwrap();
+        let mut names: Vec<_> =
+            names.map(|file| file.unwrap().file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    fn unpacked(&self, row: &ArchiveRow) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.archive.open(row).unwrap().reader().read_to_end(&mut bytes).unwrap();
+        bytes
+    }
+}
+
+/// Another byte in the middle of what is packed, or at a place.
+fn spoil(path: &Path, at: Option<usize>) {
+    let mut bytes = std::fs::read(path).unwrap();
+    let at = at.unwrap_or(bytes.len() / 2);
+    bytes[at] ^= 0x55;
+    std::fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn a_file_with_one_bad_byte_stays_as_it_is_and_what_cannot_be_read_is_said() {
+    let house = House::new();
+    let whole = lines(60_000, 0);
+    let row = house.pack(&whole, None, 9);
+    let path = house.path(&row);
+    let good = std::fs::read(&path).unwrap();
+    let number = |at: usize| u32::from_le_bytes(good[at..at + 4].try_into().unwrap()) as usize;
+    let frame = 8 + number(4);
+    let second = frame + 16 + number(frame + 8);
+    let places = [
+        ("magic number of the label", 0, false),
+        ("length of the label, which is too long then", 5, false),
+        ("hash of the label", 8, false),
+        ("label", 30, false),
+        ("length of the first frame", frame + 9, true),
+        ("the first frame", frame + 5_000, true),
+        ("magic number of the second frame", second, true),
+        ("length of the second frame", second + 9, true),
+        ("what the second frame becomes", second + 13, true),
+        ("somewhere in the middle", good.len() / 2, true),
+    ];
+    for (name, at, says_of_what) in places {
+        std::fs::write(&path, &good).unwrap();
+        spoil(&path, Some(at));
+        let bad = std::fs::read(&path).unwrap();
+        house.without_database();
+        let mut store = house.open();
+        assert_eq!(std::fs::read(&path).unwrap(), bad, "{name}");
+        let tidied = store.tidy_archive().unwrap();
+        assert_eq!((tidied.freed, tidied.unknown), (0, usize::from(!says_of_what)), "{name}");
+        assert_eq!(std::fs::read(&path).unwrap(), bad, "{name}");
+        let known = store.archived(PATH).unwrap();
+        assert_eq!(known.is_some(), says_of_what, "{name}");
+        assert!(!known.is_some_and(|row| house.archive.is_whole(&row)), "{name}");
+        // Its transcript is still there, and is packed once more.
+        let again = house.pack(&whole, store.archived(PATH).unwrap().as_ref(), 10);
+        assert_eq!(house.unpacked(&again), whole, "{name}");
+        house.archive.remove(&again.file);
+    }
+}
+
+#[test]
+fn a_bad_byte_where_packing_was_cut_short_leaves_what_stands_behind_it() {
+    let house = House::new();
+    let row = house.pack(&lines(60_000, 0), None, 9);
+    let path = house.path(&row);
+    let good = std::fs::read(&path).unwrap();
+    for end in [good.len() - 30, good.len() - 5_000] {
+        let mut bad = good[..end].to_vec();
+        bad[good.len() / 3] ^= 0x55;
+        std::fs::write(&path, &bad).unwrap();
+        house.without_database();
+        let store = house.open();
+        assert_eq!(std::fs::read(&path).unwrap(), bad);
+        let known = store.archived(PATH).unwrap().unwrap();
+        assert!(house.archive.open(&known).is_err(), "{known:?}");
+    }
+}
+
+#[test]
+fn of_two_files_of_a_transcript_the_whole_one_counts_and_a_newer_one_stays_beside_it() {
+    let house = House::new();
+    let old = house.pack(&lines(1_000, 0), None, 9);
+    let new = house.pack(&lines(2_000, 1), Some(&old), 10);
+    assert_ne!(old.file, new.file);
+    let good = std::fs::read(house.path(&new)).unwrap();
+    spoil(&house.path(&new), None);
+    let mut store = house.open();
+    assert_eq!(store.archived(PATH).unwrap().as_ref(), Some(&old));
+    assert_eq!(store.tidy_archive().unwrap().freed, 0);
+    assert_eq!(house.files(), [old.file.clone(), new.file.clone()]);
+    // Where both are whole the newer one counts, also in the place of a row.
+    std::fs::write(house.path(&new), good).unwrap();
+    assert_eq!(store.tidy_archive().unwrap().taken_up, 1);
+    assert_eq!(store.archived(PATH).unwrap().as_ref(), Some(&new));
+    assert_eq!(house.files(), std::slice::from_ref(&new.file));
+    // An older one is removed where the one that counts is whole, and only there.
+    let older = house.path(&new).with_file_name("s.older.jsonl.zst");
+    std::fs::copy(house.path(&house.pack(&lines(1_000, 0), None, 9)), &older).unwrap();
+    spoil(&older, None);
+    spoil(&house.path(&new), None);
+    house.archive.remove(&old.file);
+    assert_eq!(store.tidy_archive().unwrap().freed, 0, "both are damaged");
+    assert_eq!(house.files().len(), 2);
+    spoil(&house.path(&new), None);
+    assert!(store.tidy_archive().unwrap().freed > 0);
+    assert_eq!(house.files(), std::slice::from_ref(&new.file));
+}
+
+#[test]
+fn a_whole_file_takes_the_place_of_a_damaged_one_that_counts() {
+    let house = House::new();
+    let whole = lines(1_000, 0);
+    let old = house.pack(&whole, None, 9);
+    let mut store = house.store_with(&old);
+    spoil(&house.path(&old), None);
+    let new = house.pack(&whole, Some(&old), 9);
+    assert_eq!(store.tidy_archive().unwrap().taken_up, 1);
+    let row = store.archived(PATH).unwrap().unwrap();
+    assert_eq!((&row.file, house.unpacked(&row)), (&new.file, whole));
+    assert_eq!(house.files(), [new.file]);
+}
+
+#[test]
+fn what_an_older_database_does_not_know_of_is_taken_up() {
+    let house = House::new();
+    let whole = lines(60_000, 0);
+    let half = house.pack(&whole[..whole.len() / 2], None, 9);
+    drop(house.store_with(&half));
+    let database = house.folder.path().join("watchbill.db");
+    let backup = std::fs::read(&database).unwrap();
+    // The file has grown since.
+    let grown = house.pack(&whole, Some(&half), 10);
+    let bytes = std::fs::read(house.path(&grown)).unwrap();
+    let mut store = house.open();
+    assert_eq!(store.tidy_archive().unwrap().taken_up, 1);
+    assert_eq!(store.archived(PATH).unwrap().as_ref(), Some(&grown));
+    drop(store);
+    // A part of an addition is better than none of it, and a damaged one is not cut off.
+    for (bad, is_damaged) in [(grown.stored as usize - 40, false), (half.stored as usize + 500, true)] {
+        let mut part = bytes[..grown.stored as usize - 30].to_vec();
+        part[bad] ^= if is_damaged { 0x55 } else { 0 };
+        std::fs::write(house.path(&grown), &part).unwrap();
+        house.without_database();
+        std::fs::write(&database, &backup).unwrap();
+        let tidied = house.open().tidy_archive().unwrap();
+        assert_eq!((tidied.taken_up, tidied.freed > 0), (usize::from(!is_damaged), !is_damaged));
+        let row = house.open().archived(PATH).unwrap().unwrap();
+        assert_eq!(house.unpacked(&row), if is_damaged { &whole[..whole.len() / 2] } else { &whole[..] });
+        assert_eq!(std::fs::read(house.path(&row)).unwrap() == part, is_damaged);
+    }
+    // It was rewritten, and the file that the row names is gone.
+    house.archive.remove(&grown.file);
+    std::fs::write(house.path(&half), &bytes[..half.stored as usize]).unwrap();
+    let anew = house.pack(&lines(3_000, 5), Some(&half), 10);
+    house.archive.remove(&half.file);
+    assert_eq!(house.open().tidy_archive().unwrap().taken_up, 1);
+    assert_eq!(house.open().archived(PATH).unwrap(), Some(anew));
+}
+
+#[test]
+fn what_is_no_file_stays() {
+    let house = House::new();
+    let row = house.pack(&lines(1_000, 0), None, 9);
+    let mut store = house.store_with(&row);
+    std::fs::create_dir(house.folder.path().join(ARCHIVE).join("a folder")).unwrap();
+    let tidied = store.tidy_archive().unwrap();
+    assert_eq!((tidied.freed, tidied.unknown), (0, 1));
+    assert_eq!(house.files(), ["a folder", &row.file]);
+}
