@@ -186,9 +186,9 @@ impl ReadAt for ArchivedFile {
 }
 
 /// An open file from its beginning.
-struct FromStart {
-    file: Box<dyn ReadAt>,
-    at: u64,
+pub(crate) struct FromStart {
+    pub file: Box<dyn ReadAt>,
+    pub at: u64,
 }
 
 impl Read for FromStart {

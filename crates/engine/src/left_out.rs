@@ -1,8 +1,8 @@
 //! What the person excludes after it was stored: it is removed at the next start, when the configuration changes, or
 //! by `index`, once for each change of the rules.
 
-use std::collections::BTreeSet;
-use std::io;
+use std::collections::{BTreeSet, HashMap};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use watchbill_core::history::{Exclude, HistorySettings};
@@ -12,12 +12,15 @@ use watchbill_core::time::Timestamp;
 use watchbill_core::transcript::line_splitter::{LineSplitter, Split};
 use watchbill_core::transcript::parse::parse_line;
 use watchbill_hooks::places::Places;
+use watchbill_store::archive::Archive;
 use watchbill_store::forget::Forgotten;
+use watchbill_store::tables::archive::ArchiveRow;
 use watchbill_store::tables::folders::WorkedIn;
 use watchbill_store::{Store, StoreError};
 use watchbill_watch::fs::Fs;
 use watchbill_watch::layout::{Place, below, classify};
 
+use crate::archive::FromStart;
 use crate::persist::facts_without;
 use crate::persist::kept::KeptFile;
 use crate::transcripts::{Fold, TrackedFile};
@@ -33,7 +36,8 @@ pub fn is_due(store: &Store, settings: &HistorySettings) -> Result<bool, StoreEr
     store.is_left_out_by(settings.exclude.patterns()).map(|done| !done)
 }
 
-/// Removes from the store what the rules leave out, if these rules were not carried out yet.
+/// Removes from the store what the rules leave out, if these rules were not carried out yet, also on what was found just now
+/// in the archive.
 ///
 /// # Errors
 /// When the store cannot be written. It is tried again the next time.
@@ -45,6 +49,7 @@ pub fn carry_out(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let exclude = &settings.exclude;
+    store.tidy_archive()?;
     if !is_due(store, settings)? {
         return Ok(());
     }
@@ -108,7 +113,42 @@ fn worked_in(
             worked.add(session, subagent, path);
         }
     })?;
+    look_into_archive(store, exclude, &mut worked)?;
     Ok(worked)
+}
+
+/// The same of archived transcripts of which not all is stored, since the database was made anew for instance.
+/// What cannot be read of one tells nothing: it stays.
+fn look_into_archive(store: &Store, exclude: &Exclude, worked: &mut WorkedIn) -> Result<(), StoreError> {
+    let Some(archive) = store.path().parent().map(Archive::new) else { return Ok(()) };
+    let mut read = HashMap::new();
+    store.files(&mut |_, file| {
+        read.insert(file.path, (file.cursor.size, file.cursor.mtime));
+    })?;
+    let partly = store.partly_left_out()?;
+    // Of those from which single calls were removed it is not known either.
+    let is_read = |row: &ArchiveRow| read.get(&row.path) == Some(&(row.bytes, row.mtime));
+    for row in store.all_archived()? {
+        if is_read(&row) && !partly.contains(&row.path) {
+            continue;
+        }
+        let Ok(frames) = archive.open_as_found(&row) else { continue };
+        let (mut worked_there, mut told) = (false, false);
+        let looked = any_line(&mut frames.reader(), &mut |line| {
+            worked_there = is_work_in(line, exclude);
+            told |= exclude.is_named_in(&String::from_utf8_lossy(line));
+            worked_there
+        });
+        if let Err(error) = looked {
+            tracing::warn!(path = row.path, %error, "of what is archived not all can be read");
+        }
+        if worked_there {
+            worked.add(row.session_id, row.subagent.is_some(), row.path);
+        } else if told {
+            worked.archived.insert(row.path);
+        }
+    }
+    Ok(())
 }
 
 /// What a transcript is, also one below a root at which nobody looks now: the rules count for everything that is stored.
@@ -128,27 +168,30 @@ pub fn is_told_of(fs: &dyn Fs, path: &Path, exclude: &Exclude) -> bool {
     if exclude.is_empty() {
         return false;
     }
-    any_line(fs, path, &mut |line| exclude.is_named_in(&String::from_utf8_lossy(line))).unwrap_or(true)
+    let is_told_of = &mut |line: &[u8]| exclude.is_named_in(&String::from_utf8_lossy(line));
+    fs.open(path).and_then(|file| any_line(&mut FromStart { file, at: 0 }, is_told_of)).unwrap_or(true)
 }
 
 /// Whether a transcript names an excluded folder as one in which was worked.
 fn has_worked_in(fs: &dyn Fs, path: &Path, exclude: &Exclude) -> io::Result<bool> {
-    any_line(fs, path, &mut |line| {
-        let mut worked = false;
-        parse_line(line, &mut |record| {
-            worked |= record.envelope.cwd.as_deref().is_some_and(|cwd| exclude.leaves_out(cwd));
-        });
-        worked
-    })
+    any_line(&mut FromStart { file: fs.open(path)?, at: 0 }, &mut |line| is_work_in(line, exclude))
+}
+
+/// Whether a line names an excluded folder as one in which was worked.
+fn is_work_in(line: &[u8], exclude: &Exclude) -> bool {
+    let mut worked = false;
+    parse_line(line, &mut |record| {
+        worked |= record.envelope.cwd.as_deref().is_some_and(|cwd| exclude.leaves_out(cwd));
+    });
+    worked
 }
 
 /// Whether it `is` so of any line of a file.
-fn any_line(fs: &dyn Fs, path: &Path, is: &mut dyn FnMut(&[u8]) -> bool) -> io::Result<bool> {
-    let file = fs.open(path)?;
+fn any_line(file: &mut dyn Read, is: &mut dyn FnMut(&[u8]) -> bool) -> io::Result<bool> {
     let mut splitter = LineSplitter::default();
-    let (mut buffer, mut at, mut found) = (vec![0; READ], 0, false);
+    let (mut buffer, mut found) = (vec![0; READ], false);
     while !found {
-        let count = file.read_at(&mut buffer, at)?;
+        let count = file.read(&mut buffer)?;
         if count == 0 {
             break;
         }
@@ -157,7 +200,6 @@ fn any_line(fs: &dyn Fs, path: &Path, is: &mut dyn FnMut(&[u8]) -> bool) -> io::
                 found = found || is(line.bytes);
             }
         });
-        at += count as u64;
     }
     Ok(found)
 }

@@ -20,6 +20,9 @@ pub type Rule<'r> = &'r dyn Fn(&str) -> bool;
 pub type Rest<'r> =
     &'r dyn Fn(&Store, &BTreeSet<String>) -> Result<Option<(&'static str, Vec<u8>)>, StoreError>;
 
+/// Another mark than that of any rules. Where none were carried out there is none, and nothing to say.
+pub(crate) const DUE: &str = "UPDATE meta SET value = '' WHERE name = ?1";
+
 /// What is to go.
 #[derive(Debug, Default)]
 struct Due {
@@ -126,7 +129,7 @@ impl Store {
     }
 
     fn due(&self, worked: WorkedIn, rule: Rule<'_>) -> Result<Due, StoreError> {
-        let WorkedIn { sessions, subagents } = worked;
+        let WorkedIn { sessions, subagents, archived: told } = worked;
         let mut due = Due { sessions, ..Due::default() };
         let mut ids = std::collections::HashMap::new();
         self.sessions(&mut |key, row| {
@@ -159,14 +162,18 @@ impl Store {
         due.calls.retain(|call| !whole.contains(&call.session) && !goes(call));
         // The archive keeps a transcript whole, with what such a call has read.
         let files: BTreeSet<FileKey> = due.calls.iter().filter_map(|call| call.file).collect();
-        let mut paths = BTreeSet::new();
+        let mut paths = told;
         self.files(&mut |key, file| {
             if files.contains(&key) {
                 paths.insert(file.path);
             }
         })?;
-        let archived = self.all_archived()?.into_iter().filter(|row| paths.contains(&row.path));
-        due.archived.extend(archived.map(|row| (row.path, row.file)));
+        for row in self.all_archived()? {
+            let goes_already = due.sessions.contains(&row.session_id) || is_due(&row);
+            if paths.contains(&row.path) && !goes_already {
+                due.archived.push((row.path, row.file));
+            }
+        }
         Ok(due)
     }
 
@@ -194,6 +201,11 @@ impl Store {
 }
 
 impl Step<'_> {
+    /// Something came into the store at which the rules were not looked: they count as not carried out.
+    pub(crate) fn left_out_is_due(&mut self) -> Result<(), StoreError> {
+        self.run(DUE, [LEFT_OUT]).map(drop)
+    }
+
     fn texts_of(&mut self, file: FileKey) -> Result<u64, StoreError> {
         let texts: i64 = self.one("SELECT count(*) FROM texts WHERE file = ?1", [file])?;
         Ok(texts.unsigned_abs())

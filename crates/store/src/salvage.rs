@@ -9,8 +9,8 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, params_from_iter};
 
 use crate::damage::beside;
-use crate::tables::meta::SALVAGED;
-use crate::{DATABASE, Store, StoreError, folder, reminder};
+use crate::tables::meta::{LEFT_OUT, SALVAGED};
+use crate::{DATABASE, Store, StoreError, folder, left_out, reminder};
 
 /// Tables of names, with their columns.
 const NAMED: [(&str, &str); 7] = [
@@ -232,6 +232,8 @@ fn from(aside: &Path, to: &mut Connection, is_reminded: bool) -> rusqlite::Resul
         "INSERT OR REPLACE INTO meta (name, value) VALUES (?1, ?2)",
         [SALVAGED, known.trim_start()],
     )?;
+    // At what is archived nobody has looked yet by the rules of this database.
+    step.execute(left_out::DUE, [LEFT_OUT])?;
     step.commit()?;
     // The list of what was forgotten lies beside the database once more.
     lost.retain(|table| *table != "forgotten" || !is_reminded);
@@ -349,5 +351,19 @@ mod tests {
         new.pragma_update(None, "max_page_count", 1 << 20).unwrap();
         assert_eq!(take_over(&path, &left, &mut new).unwrap(), 300);
         assert_eq!((names(&new), left_over(&path).unwrap()), (300, Vec::new()));
+    }
+
+    #[test]
+    fn rules_that_were_carried_out_before_something_is_taken_over_are_to_be_carried_out_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("watchbill.db");
+        let open = || connect::writer(&path, false).unwrap().0;
+        drop(open());
+        let left = [set_aside(&path).unwrap()];
+        let mut new = open();
+        new.execute("INSERT INTO meta (name, value) VALUES (?1, 'a hash')", [LEFT_OUT]).unwrap();
+        take_over(&path, &left, &mut new).unwrap();
+        let mark = "SELECT value FROM meta WHERE name = ?1";
+        assert_eq!(new.query_row(mark, [LEFT_OUT], |row| row.get::<_, String>(0)).unwrap(), "");
     }
 }

@@ -4,6 +4,7 @@ use watchbill_core::time::{Millis, Timestamp};
 
 use super::worker::{Refusal, Worker, writer};
 use crate::archive::{Due, Stock};
+use crate::left_out;
 
 /// So often is looked at what is to be archived: days decide about it.
 const ARCHIVE_EVERY: Millis = Millis::from_secs(6 * 3600);
@@ -35,7 +36,10 @@ impl Worker {
         let parts = &self.parts;
         let exclude = &parts.settings.exclude;
         let mut shelf = parts.shelf.in_turn("history: what to archive");
-        let stock = Stock::of(writer(&mut shelf)?, exclude)?;
+        let store = writer(&mut shelf)?;
+        let stock = Stock::of(store, exclude)?;
+        // What was found again may tell of what is excluded.
+        self.everything |= left_out::is_due(store, &parts.settings)?;
         drop(shelf);
         Ok(stock.due(&*parts.fs, &parts.roots, exclude, &parts.archive, now))
     }

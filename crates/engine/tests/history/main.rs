@@ -14,6 +14,7 @@ mod recovery;
 mod schemas;
 mod second_index;
 mod steps;
+mod taken_up;
 mod thread;
 mod trouble;
 mod untied;

@@ -181,6 +181,14 @@ impl Archive {
         }
     }
 
+    /// The same of one that may be damaged, as far as its frames can be found at all.
+    ///
+    /// # Errors
+    /// When its file cannot be read.
+    pub fn open_as_found(&self, row: &ArchiveRow) -> io::Result<Frames> {
+        File::open(self.path_of(row)).and_then(Frames::as_found).map(|(frames, _)| frames)
+    }
+
     /// Whether the file holds, byte for byte, what the row says.
     pub fn is_whole(&self, row: &ArchiveRow) -> bool {
         let Ok(frames) = self.open(row) else { return false };

@@ -185,6 +185,8 @@ impl Store {
             for row in &tidying.taken_up {
                 step.put_archived(row)?;
             }
+            // Nobody has looked yet whether they tell of what the person excludes.
+            step.left_out_is_due()?;
             step.commit()?;
         }
         let freed = tidying.remove();

@@ -31,6 +31,8 @@ pub struct WorkedIn {
     pub sessions: BTreeSet<String>,
     /// Paths of the transcripts of subagents.
     pub subagents: BTreeSet<String>,
+    /// Paths of transcripts that tell of it otherwise, or of a file there: these are not archived.
+    pub archived: BTreeSet<String>,
 }
 
 impl WorkedIn {

@@ -22,7 +22,11 @@ fn whoever_has_worked_in_a_folder_is_known_by_transcripts_and_hooks_until_they_a
     step.commit().unwrap();
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     let there = |path: &str| path.starts_with("/secret");
-    let worked = WorkedIn { sessions: names(&["own", "heard"]), subagents: names(&["agent.jsonl"]) };
+    let worked = WorkedIn {
+        sessions: names(&["own", "heard"]),
+        subagents: names(&["agent.jsonl"]),
+        ..WorkedIn::default()
+    };
     assert_eq!(store.worked_in(&there).unwrap(), worked);
     assert_eq!(store.worked_in(&|path: &str| path == "/secret").unwrap(), WorkedIn::default());
     let mut without = Vec::new();

@@ -1,0 +1,105 @@
+//! Archived transcripts that the store knows no more, or not yet: the words of the person reach them all the same.
+
+use std::path::{Path, PathBuf};
+
+use watchbill_engine::archive::with_archive;
+use watchbill_engine::handle::{real_world, start};
+use watchbill_engine::index::{Indexed, Options, run};
+use watchbill_engine::settings::Settings;
+use watchbill_protocol::store::IndexReport;
+use watchbill_store::archive::plan::ArchiveSettings;
+use watchbill_store::{Mode, Store};
+
+use crate::left_out::{excluding, held, house, until};
+use crate::thread::released;
+
+fn index(settings: &Settings) -> IndexReport {
+    let world = with_archive(real_world(), settings);
+    let indexed = run(settings, &world, Options::default(), &mut |_| true).unwrap();
+    let Indexed::Here(report) = indexed else { panic!("nobody else writes") };
+    report
+}
+
+/// Four sessions that are archived, two of which have worked where nothing is to be stored, and one has read a file there.
+/// Their transcripts are kept, or gone.
+fn archived_house(folder: &Path, kept: bool) -> (Settings, PathBuf) {
+    let (mut settings, project) = house(folder);
+    settings.archive = ArchiveSettings { enabled: true, ..ArchiveSettings::default() };
+    let data = settings.data_dir.clone().unwrap();
+    assert_eq!(index(&settings).archived, Some(4));
+    if !kept {
+        std::fs::remove_dir_all(project).unwrap();
+    }
+    (settings, data)
+}
+
+fn without_database(data: &Path) {
+    for name in ["watchbill.db", "watchbill.db-wal", "watchbill.db-shm"] {
+        drop(std::fs::remove_file(data.join(name)));
+    }
+}
+
+fn without_rows(data: &Path) {
+    let mut store = Store::open(data, Mode::WriteOrRead).unwrap();
+    let rows = store.all_archived().unwrap();
+    let mut step = store.step().unwrap();
+    rows.iter().for_each(|row| step.remove_archived(&row.path).unwrap());
+    step.commit().unwrap();
+}
+
+/// The sessions that are archived, by the rows and by the files.
+fn archived_sessions(data: &Path) -> (Vec<String>, usize) {
+    let rows = Store::open(data, Mode::Read).unwrap().all_archived().unwrap();
+    let mut sessions: Vec<_> = rows.into_iter().map(|row| row.session_id).collect();
+    sessions.sort();
+    (sessions, std::fs::read_dir(data.join("archive")).unwrap().count())
+}
+
+fn only_what_is_open(data: &Path, what: &str) {
+    assert_eq!(archived_sessions(data), (vec!["out".to_owned()], 1), "{what}");
+    let held = held(data);
+    assert!(held.iter().all(|text| !text.contains("HIDDEN")), "{what}: {held:#?}");
+    assert!(held.contains(&"open elsewhere".to_owned()), "{what}: {held:#?}");
+}
+
+#[test]
+fn what_is_excluded_while_the_database_is_made_anew_is_not_taken_up() {
+    for kept in [true, false] {
+        let folder = tempfile::tempdir().unwrap();
+        let (settings, data) = archived_house(folder.path(), kept);
+        without_database(&data);
+        index(&excluding(&settings));
+        only_what_is_open(&data, &format!("kept {kept}"));
+        // Without the rule, what is still there is archived again.
+        index(&settings);
+        assert_eq!(archived_sessions(&data).1, if kept { 4 } else { 1 });
+    }
+}
+
+#[test]
+fn what_is_excluded_while_a_file_has_no_row_is_not_taken_up_and_neither_is_what_comes_back() {
+    for kept in [true, false] {
+        let folder = tempfile::tempdir().unwrap();
+        let (settings, data) = archived_house(folder.path(), kept);
+        let files: Vec<_> = std::fs::read_dir(data.join("archive"))
+            .unwrap()
+            .map(|file| file.unwrap().path())
+            .map(|path| (std::fs::read(&path).unwrap(), path))
+            .collect();
+        let put_back = || files.iter().for_each(|(bytes, path)| std::fs::write(path, bytes).unwrap());
+        without_rows(&data);
+        index(&excluding(&settings));
+        only_what_is_open(&data, &format!("kept {kept}"));
+        // The rules were carried out; somebody puts the files back.
+        put_back();
+        index(&excluding(&settings));
+        only_what_is_open(&data, &format!("kept {kept}, put back"));
+        put_back();
+        let engine = start(excluding(&settings)).unwrap();
+        until("the rules to be carried out once more", || archived_sessions(&data).1 == 1);
+        engine.stop();
+        drop(engine);
+        released(&data);
+        only_what_is_open(&data, &format!("kept {kept}, put back for a running engine"));
+    }
+}
