@@ -3,6 +3,7 @@
 mod offer;
 mod stock;
 
+use std::collections::HashSet;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -139,13 +140,16 @@ impl Fs for ArchivedFs {
 
     fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> Want) -> Walk {
         let mut walk = self.real.walk(top, want);
+        let known: HashSet<&Path> = walk.files.iter().map(|(path, _)| &**path).collect();
+        let mut gone = Vec::new();
         for row in self.ask(Store::all_archived) {
             let path = PathBuf::from(&row.path);
-            let new = path.starts_with(top) && !walk.files.iter().any(|(known, _)| *known == path);
+            let new = path.starts_with(top) && !known.contains(&*path);
             if new && want(&path, FileKind::File) != Want::Nothing {
-                walk.files.push((path, stat_of(&row)));
+                gone.push((path, stat_of(&row)));
             }
         }
+        walk.files.extend(gone);
         walk
     }
 
@@ -342,3 +346,6 @@ fn named_session(fs: &dyn Fs, path: &Path) -> Option<String> {
     });
     named
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,7 @@
 //! What to archive and what to give up, as a pure function.
 
+use std::collections::{HashMap, HashSet};
+
 use watchbill_core::time::{Millis, Timestamp};
 
 use crate::tables::archive::ArchiveRow;
@@ -67,7 +69,8 @@ pub fn plan(
     now: Timestamp,
 ) -> ArchivePlan {
     let too_old = |mtime: Timestamp| settings.keep.is_some_and(|keep| mtime + keep < now);
-    let known = |path: &str| archived.iter().find(|row| row.path == path);
+    let known: HashMap<&str, &ArchiveRow> = archived.iter().map(|row| (&*row.path, row)).collect();
+    let known = |path: &str| known.get(path).copied();
     let mut plan = ArchivePlan::default();
     // Newest first: what the archive would hold, and how large each is or would be.
     let mut all: Vec<(Timestamp, u64, Result<usize, &ArchiveRow>)> = Vec::new();
@@ -80,11 +83,10 @@ pub fn plan(
             all.push((candidate.mtime, size, Ok(number)));
         }
     }
-    let packs = |path: &str, all: &[(Timestamp, u64, Result<usize, &ArchiveRow>)]| {
-        all.iter().any(|(_, _, what)| what.is_ok_and(|number| candidates[number].path == path))
-    };
-    let settled: Vec<_> = archived.iter().filter(|row| !packs(&row.path, &all)).collect();
-    all.extend(settled.into_iter().map(|row| (row.mtime, row.stored, Err(row))));
+    let packs: HashSet<&str> =
+        all.iter().filter_map(|(_, _, what)| what.ok()).map(|number| &*candidates[number].path).collect();
+    let settled = archived.iter().filter(|row| !packs.contains(&*row.path));
+    all.extend(settled.map(|row| (row.mtime, row.stored, Err(row))));
     all.sort_by_key(|(mtime, size, _)| (std::cmp::Reverse(*mtime), *size));
     let mut taken = 0u64;
     for (mtime, size, what) in all {

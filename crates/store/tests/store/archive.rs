@@ -322,6 +322,16 @@ fn what_is_old_enough_is_packed_oldest_first_within_the_budget() {
     assert_eq!((aged.pack.len(), aged.prune), (0, vec!["a".to_owned()]));
 }
 
+#[test]
+fn a_plan_of_very_many_transcripts_takes_no_longer_than_to_look_at_each() {
+    let candidates: Vec<_> = (0..40_000).map(|n| candidate(&format!("f{n}"), 1_000, 1)).collect();
+    let rows: Vec<_> = (0..40_000).map(|n| archived(&format!("f{n}"), 900, 100, 1)).collect();
+    let began = std::time::Instant::now();
+    let done = plan(&candidates, &rows, &ArchiveSettings::default(), at(100));
+    assert_eq!(done.pack.len(), candidates.len());
+    assert!(began.elapsed() < std::time::Duration::from_secs(30), "{:?}", began.elapsed());
+}
+
 proptest! {
     #[test]
     fn the_plan_keeps_the_budget_and_comes_to_rest(
