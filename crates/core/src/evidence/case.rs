@@ -97,14 +97,20 @@ impl<'a> Case<'a> {
         let hooks =
             self.hooks.filter(|hooks| self.claim.is_none() || !matches!(hooks.turn, HookTurn::Closed(_)));
         let file = e.status_file.map(|file| match file.file.status.state() {
-            Some(_) => file.until(e.now),
-            None => file.at(e.now),
+            Some(_) if !self.was_left_since(file.at(e.now)) => file.until(e.now),
+            _ => file.at(e.now),
         });
         let left = |at: Option<Timestamp>| at.filter(|_| e.live && self.claim.is_none());
         let gone = left(e.gone.map(|gone| gone.at));
         let dead = left(self.dead.map(|dead| status_time(dead, e.now)));
         let hooks = hooks.map(|hooks| heard::silent_since(hooks, e.timeouts));
         [gone, dead, hooks, file].into_iter().flatten().map(|at| at.min(e.now)).max()
+    }
+
+    /// Whether a hook said goodbye to the session at this time or later: what was told before is over, also where a process
+    /// has taken the session up again.
+    pub fn was_left_since(&self, at: Timestamp) -> bool {
+        self.hooks.is_some_and(|hooks| matches!(hooks.turn, HookTurn::Closed(_)) && hooks.since >= at)
     }
 
     /// What the hooks say at this moment, beside the other witnesses.

@@ -257,7 +257,9 @@ pub(super) fn child(case: &Case<'_>) -> Option<Ruling> {
 pub(super) fn status_file(case: &Case<'_>) -> Option<Ruling> {
     let (file, at) = case.status_file()?;
     let (state, kind) = file.file.status.state()?;
-    let spoken_for = case.claim.is_some_and(|claim| claim.word.is_some()) || case.heard().is_some();
+    let heard = || case.heard().is_some_and(|heard| heard.state != State::Ended);
+    let spoken_for =
+        case.claim.is_some_and(|claim| claim.word.is_some()) || heard() || case.was_left_since(at);
     let outdated = case.activity().is_some_and(|activity| activity > at + SAME_EVENT);
     (!spoken_for && !outdated).then(|| Ruling {
         state,
