@@ -164,6 +164,7 @@ fn forget_all_of(
     now: Timestamp,
     tell: &mut dyn FnMut(Stage),
 ) -> Result<Forgotten, ApiError> {
+    store.tidy_archive().map_err(|error| refusal(&error))?;
     let sessions = store.would_forget(what).map_err(|error| refusal(&error))?.sessions;
     let ids: Vec<SessionId> = sessions.iter().map(|id| SessionId::new(id)).collect();
     let places = Places::new(data_dir);

@@ -105,6 +105,8 @@ impl Store {
         now: Timestamp,
         tell: &mut dyn FnMut(Stage),
     ) -> Result<Forgotten, StoreError> {
+        // A file of the archive without its row is of a session that is meant as well.
+        self.tidy_archive()?;
         let mut gone = self.would_forget(what)?;
         if gone.sessions.is_empty() {
             return Ok(gone);
@@ -128,6 +130,8 @@ impl Store {
         }
         step.set_meta(CLEANING_DUE, "1")?;
         step.commit()?;
+        // And so is one that was kept beside the one that counts.
+        self.tidy_archive()?;
         tell(Stage::Wiping);
         gone.wiped_later = self.wipe_or_later()?;
         Ok(gone)

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use watchbill_engine::archive::with_archive;
+use watchbill_engine::clock::{Clock, SystemClock};
+use watchbill_engine::forget::{ForgetWhat, forget};
 use watchbill_engine::handle::{real_world, start};
 use watchbill_engine::index::{Indexed, Options, run};
 use watchbill_engine::settings::Settings;
@@ -102,4 +104,23 @@ fn what_is_excluded_while_a_file_has_no_row_is_not_taken_up_and_neither_is_what_
         released(&data);
         only_what_is_open(&data, &format!("kept {kept}, put back for a running engine"));
     }
+}
+
+#[test]
+fn what_is_forgotten_goes_also_where_only_a_file_without_a_row_is_left_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let (settings, data) = archived_house(folder.path(), false);
+    without_rows(&data);
+    let now = SystemClock.now();
+    let forget = |what: ForgetWhat| forget(&settings, &what, false, now, &mut |_| ()).unwrap();
+    assert_eq!(forget(ForgetWhat::Session("in".to_owned())).archived, 1);
+    assert_eq!(archived_sessions(&data).1, 3);
+    // A database that knows of nothing; what was archived comes after it.
+    let aside = data.with_file_name("aside");
+    std::fs::rename(data.join("archive"), &aside).unwrap();
+    without_database(&data);
+    drop(Store::open(&data, Mode::WriteOrRead).unwrap());
+    std::fs::rename(&aside, data.join("archive")).unwrap();
+    assert_eq!(forget(ForgetWhat::Before(now)).archived, 3);
+    assert_eq!(archived_sessions(&data).1, 0);
 }

@@ -4,8 +4,10 @@
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
 use watchbill_store::archive::{ARCHIVE, Archive, Original};
+use watchbill_store::forget::Forget;
 use watchbill_store::tables::archive::ArchiveRow;
 use watchbill_store::{Mode, Store};
 
@@ -227,6 +229,27 @@ fn what_an_older_database_does_not_know_of_is_taken_up() {
     house.archive.remove(&half.file);
     assert_eq!(house.open().tidy_archive().unwrap().taken_up, 1);
     assert_eq!(house.open().archived(PATH).unwrap(), Some(anew));
+}
+
+#[test]
+fn what_is_forgotten_goes_also_where_no_row_names_it() {
+    for is_stored in [true, false] {
+        let house = House::new();
+        let mut store = house.open();
+        if is_stored {
+            let mut step = store.step().unwrap();
+            step.session_key(&SessionId::new("s")).unwrap();
+            step.commit().unwrap();
+        }
+        let old = house.pack(&lines(1_000, 0), None, 9);
+        let new = house.pack(&lines(2_000, 1), Some(&old), 10);
+        spoil(&house.path(&new), None);
+        let gone = store.forget(&Forget::Session(SessionId::new("s")), at(11), &mut |_| ()).unwrap();
+        assert_eq!((gone.sessions, gone.archived), (vec!["s".to_owned()], vec![old.file]));
+        assert_eq!(house.files(), [""; 0], "nor the damaged one that was kept beside it");
+        store.remember_again(Some(&SessionId::new("s"))).unwrap();
+        assert_eq!((store.tidy_archive().unwrap().taken_up, store.archived(PATH).unwrap()), (0, None));
+    }
 }
 
 #[test]
