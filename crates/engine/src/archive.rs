@@ -259,6 +259,8 @@ impl Due {
 
     /// Gives one up, or packs one, unless it tells of what `exclude` leaves out. The store is locked by `with_store` for as long as it is written only.
     ///
+    /// Says whether one was packed.
+    ///
     /// # Errors
     /// When the store or the archive cannot be written. A transcript that cannot be read is left out.
     pub fn do_one(
@@ -268,7 +270,7 @@ impl Due {
         exclude: &Exclude,
         now: Timestamp,
         with_store: &mut dyn FnMut(Use<'_>) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
         let archive = Archive::new(data_dir);
         if let Some(path) = self.plan.prune.pop() {
             let mut void = None;
@@ -279,15 +281,15 @@ impl Due {
                 step.commit()
             })?;
             void.iter().for_each(|file| archive.remove(file));
-            return Ok(());
+            return Ok(false);
         }
         let Some(found) = self.plan.pack.pop().and_then(|number| self.found.get(number)) else {
-            return Ok(());
+            return Ok(false);
         };
         let path = found.path.to_string_lossy();
-        let Some((session, subagent)) = owner(fs, found) else { return Ok(()) };
+        let Some((session, subagent)) = owner(fs, found) else { return Ok(false) };
         if is_told_of(fs, &found.path, exclude) {
-            return Ok(());
+            return Ok(false);
         }
         let mut known = None;
         with_store(&mut |store| {
@@ -317,7 +319,7 @@ impl Due {
             step.commit()
         })?;
         packed.void.iter().for_each(|file| archive.remove(file));
-        Ok(())
+        Ok(true)
     }
 }
 

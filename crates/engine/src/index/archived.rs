@@ -24,7 +24,7 @@ pub fn archive(
         return Ok(());
     };
     let (now, exclude) = (SystemClock.now(), &settings.history.exclude);
-    let before = store.totals()?.archived;
+    let mut packed = 0;
     let mut due =
         Stock::of(store, exclude)?.due(&*world.fs, &settings.roots, exclude, &settings.archive, now);
     while !due.is_done() {
@@ -32,12 +32,14 @@ pub fn archive(
             report.interrupted = true;
             break;
         }
-        let done = due.do_one(&*world.fs, data_dir, exclude, now, &mut |write| write(store));
-        if let Err(error) = done {
-            tracing::warn!(%error, "not archived; it is tried again later");
-            report.problems += 1;
+        match due.do_one(&*world.fs, data_dir, exclude, now, &mut |write| write(store)) {
+            Ok(is_packed) => packed += u64::from(is_packed),
+            Err(error) => {
+                tracing::warn!(%error, "not archived; it is tried again later");
+                report.problems += 1;
+            }
         }
     }
-    report.archived = Some(store.totals()?.archived.saturating_sub(before)).filter(|count| *count > 0);
+    report.archived = Some(packed).filter(|count| *count > 0);
     Ok(())
 }

@@ -12,7 +12,8 @@ use watchbill_protocol::store::IndexReport;
 use watchbill_store::archive::plan::ArchiveSettings;
 use watchbill_store::{Mode, Store};
 
-use crate::left_out::{excluding, held, house, until};
+use crate::archived::age;
+use crate::left_out::{excluding, held, house, line, until};
 use crate::thread::released;
 
 fn index(settings: &Settings) -> IndexReport {
@@ -104,6 +105,21 @@ fn what_is_excluded_while_a_file_has_no_row_is_not_taken_up_and_neither_is_what_
         released(&data);
         only_what_is_open(&data, &format!("kept {kept}, put back for a running engine"));
     }
+}
+
+#[test]
+fn only_what_was_packed_counts_as_archived() {
+    let folder = tempfile::tempdir().unwrap();
+    let (settings, data) = archived_house(folder.path(), true);
+    let out = settings.roots[0].join("projects/p/out.jsonl");
+    let more = line("out", "2", "/home/dev/work", r#""open and more""#);
+    std::fs::write(&out, std::fs::read_to_string(&out).unwrap() + &more).unwrap();
+    age(&out, 19);
+    without_rows(&data);
+    assert_eq!(index(&settings).archived, Some(1), "three were taken up again, and one has grown");
+    assert_eq!(archived_sessions(&data).1, 4);
+    without_rows(&data);
+    assert_eq!(index(&settings).archived, None);
 }
 
 #[test]
