@@ -74,17 +74,15 @@ impl Tidying<'_> {
     }
 
     /// Decides which of several files counts that hold the same transcript: what is whole before what is damaged, then what
-    /// was archived later, then what is longer. Where that is damaged too, all of them stay.
+    /// was archived later, then what is longer. What is not whole itself is instead of
+    /// nothing else: the others stay beside it.
     fn decide(&mut self, row: Option<&ArchiveRow>, mut found: Vec<Found>) {
         if row.is_some() || found.len() > 1 {
             for other in found.iter_mut().filter(|found| !self.archive.is_whole(&found.row)) {
                 other.sound = Sound::Damaged;
             }
         }
-        let known = row.map(|row| {
-            let is_whole = self.archive.is_whole(row);
-            Found { row: row.clone(), sound: if is_whole { Sound::Finished } else { Sound::Damaged } }
-        });
+        let known = row.map(|row| Found { row: row.clone(), sound: self.soundness(row) });
         let is_known = known.is_some();
         let mut all = known.into_iter().chain(found);
         let Some(mut best) = all.next() else { return };
@@ -98,16 +96,29 @@ impl Tidying<'_> {
             }
         }
         let covers = |other: &Found| {
-            let (best, other, begun) = (&best.row, &other.row, other.sound == Sound::Begun);
-            begun || other.archived_at <= best.archived_at || other.hash == best.hash
+            let older = other.sound == Sound::Begun || other.row.archived_at <= best.row.archived_at;
+            other.row.hash == best.row.hash || best.sound == Sound::Finished && older
         };
         if best.sound > Sound::Damaged {
             let void = others.iter().filter(|other| covers(other)).map(|other| other.row.file.clone());
             self.void.extend(void);
-            self.ends.push((best.row.file.clone(), best.row.stored));
         }
         if is_new {
+            if best.sound > Sound::Damaged {
+                self.ends.push((best.row.file.clone(), best.row.stored));
+            }
             self.taken_up.push(best.row);
+        }
+    }
+
+    /// How much there is of what a row names. It may have been taken up unfinished.
+    fn soundness(&self, row: &ArchiveRow) -> Sound {
+        if !self.archive.is_whole(row) {
+            return Sound::Damaged;
+        }
+        match self.archive.stray(&row.file) {
+            Stray::Transcript(found) if found.sound == Sound::Begun => Sound::Begun,
+            _ => Sound::Finished,
         }
     }
 

@@ -232,6 +232,43 @@ fn what_an_older_database_does_not_know_of_is_taken_up() {
 }
 
 #[test]
+fn a_damaged_file_stays_beside_an_unfinished_one_until_that_is_finished() {
+    let house = House::new();
+    let old = house.pack(&lines(1_000, 0), None, 9);
+    let mut store = house.store_with(&old);
+    let again = lines(2_000, 1);
+    let new = house.pack(&again, Some(&old), 10);
+    spoil(&house.path(&old), None);
+    let bytes = std::fs::read(house.path(&new)).unwrap();
+    std::fs::write(house.path(&new), &bytes[..bytes.len() - 30]).unwrap();
+    for taken_up in [1, 0] {
+        assert_eq!(store.tidy_archive().unwrap().taken_up, taken_up);
+        assert_eq!(house.files(), [old.file.clone(), new.file.clone()]);
+    }
+    let begun = store.archived(PATH).unwrap().unwrap();
+    let finished = house.pack(&[&*again, b"{}\n"].concat(), Some(&begun), 11);
+    drop(store);
+    house.store_with(&finished).tidy_archive().unwrap();
+    assert_eq!(house.files(), [new.file]);
+}
+
+#[test]
+fn what_is_damaged_behind_the_end_that_counts_stays_whatever_lies_beside_it() {
+    let house = House::new();
+    let whole = lines(60_000, 0);
+    let half = house.pack(&whole[..whole.len() / 2], None, 9);
+    let beside = house.path(&half).with_file_name("s.beside.jsonl.zst");
+    let mut store = house.store_with(&half);
+    std::fs::copy(house.path(&half), &beside).unwrap();
+    house.pack(&whole, Some(&half), 10);
+    spoil(&house.path(&half), Some(half.stored as usize + 500));
+    let bytes = std::fs::read(house.path(&half)).unwrap();
+    let freed = store.tidy_archive().unwrap().freed;
+    assert_eq!((freed, beside.exists()), (half.stored, false));
+    assert!(std::fs::read(house.path(&half)).unwrap() == bytes);
+}
+
+#[test]
 fn what_is_forgotten_goes_also_where_no_row_names_it() {
     for is_stored in [true, false] {
         let house = House::new();
