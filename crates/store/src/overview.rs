@@ -109,7 +109,8 @@ impl Store {
         })
     }
 
-    /// The ids of sessions that begin so, at most `limit`.
+    /// The ids of sessions that begin so, at most `limit`; also of such of which only the archive knows, since a database that
+    /// was made anew has not read them yet.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -117,6 +118,7 @@ impl Store {
         self.asked(|sql| {
             sql.prepare_cached(
                 "SELECT session_id FROM sessions WHERE substr(session_id, 1, length(?1)) = ?1
+                 UNION SELECT session_id FROM archive WHERE substr(session_id, 1, length(?1)) = ?1
                  ORDER BY session_id LIMIT ?2",
             )?
             .query_map((begin, limit), |row| row.get(0))?
@@ -158,9 +160,11 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a store that cannot be opened is a failure")]
 
     use watchbill_core::ids::SessionId;
+    use watchbill_core::time::Timestamp;
 
     use super::*;
     use crate::Mode;
+    use crate::tables::archive::ArchiveRow;
     use crate::tables::sessions::SessionRow;
 
     #[test]
@@ -182,6 +186,20 @@ mod tests {
             })
             .unwrap();
         }
+        step.put_archived(&ArchiveRow {
+            path: "/p/aa0.jsonl".into(),
+            session_id: "aa0".into(),
+            subagent: None,
+            file: "aa0.zst".into(),
+            bytes: 1,
+            stored: 1,
+            hash: String::new(),
+            mtime: Timestamp::default(),
+            archived_at: Timestamp::default(),
+            dev: 0,
+            inode: 0,
+        })
+        .unwrap();
         step.commit().unwrap();
         let key = |id: &str| store.session_key(&SessionId::new(id)).unwrap().unwrap();
         assert_eq!(store.sessions_in_project("api-server").unwrap(), [key("aa1"), key("aa2")]);
@@ -192,8 +210,9 @@ mod tests {
             assert_eq!(store.sessions_in_chain(chain).unwrap(), [key("aa1"), key("aa2")], "{chain}");
         }
         assert_eq!(store.sessions_in_chain("aa").unwrap(), []);
-        assert_eq!(store.session_ids("aa", 9).unwrap(), ["aa1", "aa2"]);
-        assert_eq!(store.session_ids("a", 1).unwrap(), ["aa1"]);
+        assert_eq!(store.session_ids("aa", 9).unwrap(), ["aa0", "aa1", "aa2"]);
+        assert_eq!(store.session_ids("aa1", 9).unwrap(), ["aa1"]);
+        assert_eq!(store.session_ids("a", 1).unwrap(), ["aa0"]);
         assert_eq!(store.session_ids_of_chain("c1").unwrap(), ["aa1", "aa2"]);
         assert_eq!(store.session_ids_of_chain("c").unwrap(), [""; 0]);
         assert_eq!(store.chain_ids("c", 9).unwrap(), ["c1", "c2"]);
