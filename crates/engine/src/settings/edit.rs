@@ -208,6 +208,7 @@ fn ended(text: &str, line: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings::patterns;
     use crate::settings::table::{default, kind};
     use proptest::prelude::*;
     use watchbill_core::time::Millis;
@@ -335,6 +336,8 @@ exclude = [
             crate::settings::values::Kind::Hours => Just(list(&["22:00-07:00"])).boxed(),
             crate::settings::values::Kind::Patterns => {
                 let pattern = name.prop_map(|name| format!("/{}", name.replace(['{', '}', '[', ']'], "?")));
+                // Any other is no value of this setting, and refused before it comes here.
+                let pattern = pattern.prop_filter("it can fit a path", |it| patterns::may_fit(it));
                 prop::collection::vec(pattern, 1..4).prop_map(Value::List).boxed()
             }
             crate::settings::values::Kind::List | crate::settings::values::Kind::SomeOf => {
