@@ -281,9 +281,10 @@ fn who_is_new_beside_sessions_that_were_known_need_not_wait_for_the_end_of_the_s
     let mut ear = Ear::from_the_first(handle);
     has_read.recv().unwrap();
     folder.append(&new, &new.answer(3, now()));
-    late.stand(&told);
-    // Whoever is shown is looked at again, and one more line of theirs tells that this was done.
+    // Whoever is shown is looked at again as soon as the watches stand, and one more line of theirs tells that this was done.
+    // Nobody would tell of it if it came behind that look.
     folder.append(&known, &known.answer(4, now()));
+    late.stand(&told);
     ear.until_state(&known, "waiting_for_input");
     go_on.send(()).unwrap();
     ear.until_state(&new, "waiting_for_input");
