@@ -18,6 +18,9 @@ pub enum State {
 }
 
 impl State {
+    /// Those in which a turn runs, or waits for the person.
+    pub const GOES_ON: [Self; 3] = [Self::Working, Self::WaitingForApproval, Self::WaitingForInput];
+
     /// The word in JSON and text output.
     pub const fn word(self) -> &'static str {
         match self {

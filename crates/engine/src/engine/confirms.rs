@@ -20,9 +20,6 @@ pub enum Shown {
     NoMore,
 }
 
-/// States in which something goes on.
-const GOES_ON: [State; 3] = [State::Working, State::WaitingForApproval, State::WaitingForInput];
-
 impl Engine {
     /// Whether everything was looked at, and all rows that anybody asks for are put together.
     pub fn has_all_rows(&self) -> bool {
@@ -31,7 +28,7 @@ impl Engine {
 
     /// Compares the state of a session, and the kind of it, with the words that the store has; a row that differs is kept.
     pub fn compare_state(&mut self, id: &SessionId, state: Option<&str>, kind: Option<&str>) -> Shown {
-        let goes_on = GOES_ON.iter().any(|known| Some(known.word()) == state);
+        let goes_on = State::GOES_ON.iter().any(|known| Some(known.word()) == state);
         let Some(row) = self.made_row(id, goes_on) else {
             return if goes_on { Shown::NoMore } else { Shown::Same };
         };

@@ -133,13 +133,12 @@ fn views(store: &Store, sessions: &[SessionKey]) -> Result<Views, StoreError> {
 fn view(store: &Store, key: SessionKey, row: SessionRow) -> Result<SessionView, StoreError> {
     let stateless = row.state.is_none();
     // The engine weighs every witness and says so in the row: while it calls a turn one that runs, it does.
-    let runs = [State::Working, State::WaitingForApproval, State::WaitingForInput];
     let orphans: Vec<_> = store.orphaned_activities(key)?.into_iter().map(|stored| stored.activity).collect();
     // A call without a turn may belong to any of them.
     let batches = if orphans.is_empty() { store.open_batches(key)? } else { store.batches(key)? };
     let mut view = SessionView {
         id: row.session_id.as_str().into(),
-        alive: row.state.is_some_and(|state| runs.iter().any(|known| known.word() == state)),
+        alive: row.state.is_some_and(|state| State::GOES_ON.iter().any(|known| known.word() == state)),
         last_activity_at: row.active_at,
         batches: batches.into_iter().map(|stored| stored.batch).collect(),
         orphans,

@@ -10,8 +10,8 @@ use super::Persist;
 use crate::engine::{Engine, Shown};
 
 impl Persist {
-    /// Once, when all rows are there: compares them with what the store says, and has kept what is different. A failure
-    /// is met again by what is stored next, which says so; then this is tried again too.
+    /// Once, when all rows are there: compares them with what the store says, and has kept what is different. What passes is
+    /// tried again; of damage whoever else meets it says more, and the next start compares again.
     pub(super) fn confirm_states(&mut self, engine: &mut Engine) {
         if !self.states_unconfirmed || self.trouble.is_some() || !engine.has_all_rows() {
             return;
@@ -21,7 +21,7 @@ impl Persist {
             Ok(()) => true,
             Err(error) => {
                 tracing::warn!(%error, "what the store says of states cannot be compared");
-                false
+                !error.passes()
             }
         });
         drop(held);

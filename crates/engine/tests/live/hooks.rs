@@ -186,7 +186,9 @@ fn what_is_heard_while_another_program_keeps_the_store_is_stored_once() {
     assert_eq!((first.0.len(), first.1), (4, 2), "{first:?}");
     drop(ear);
     for number in 5..7 {
+        let end = std::time::Instant::now() + crate::ear::PATIENCE;
         while Store::open(&data_dir, Mode::WriteOrRead).unwrap().access() != Access::Writer {
+            assert!(std::time::Instant::now() < end, "the store is never let go of");
             std::thread::sleep(Duration::from_millis(5));
         }
         let ear = Ear::on(settings.clone());

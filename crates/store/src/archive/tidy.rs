@@ -74,8 +74,7 @@ impl Tidying<'_> {
     }
 
     /// Decides which of several files counts that hold the same transcript: what is whole before what is damaged, then what
-    /// was archived later, then what is longer. What is not whole itself is instead of
-    /// nothing else: the others stay beside it.
+    /// was archived later, then what is longer. Where the best one is not whole itself the others stay beside it.
     fn decide(&mut self, row: Option<&ArchiveRow>, mut found: Vec<Found>) {
         if row.is_some() || found.len() > 1 {
             for other in found.iter_mut().filter(|found| !self.archive.is_whole(&found.row)) {
