@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use watchbill_core::time::Timestamp;
+use watchbill_hooks::places::read_ordinary;
 
 /// The file of one data folder: one line, a time as RFC 3339 has it.
 #[derive(Debug, Clone)]
@@ -22,7 +23,7 @@ impl MuteFile {
 
     /// What it says. A file that is missing, or holds anything else, mutes nothing.
     pub fn read(&self) -> Option<Timestamp> {
-        Timestamp::parse(std::fs::read_to_string(&self.0).ok()?.trim())
+        Timestamp::parse(std::str::from_utf8(&read_ordinary(&self.0).ok()?).ok()?.trim())
     }
 
     /// Keeps it; `None` removes the file.

@@ -19,6 +19,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use serde::{Deserialize, Serialize};
 use watchbill_core::person::Word;
 use watchbill_core::time::{Millis, Timestamp};
+use watchbill_hooks::places::read_ordinary;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::store::ForgetReport;
 
@@ -159,7 +160,7 @@ impl Wishes {
     /// What came of a wish, once; `None` while it waits.
     pub fn answered(&self, wish: &Path) -> Option<Outcome> {
         let path = wish.with_extension(ANSWER);
-        let bytes = fs::read(&path).ok()?;
+        let bytes = read_ordinary(&path).ok()?;
         // Left behind it is swept away later.
         let _ = fs::remove_file(&path);
         Some(match serde_json::from_slice(&bytes) {

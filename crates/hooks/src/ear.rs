@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Mode, OFlags};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType};
 
-use crate::places::{Places, open_private, private_dir};
+use crate::places::{Places, open_ordinary, open_private, private_dir};
 
 /// The longest path that fits a socket's address everywhere, its closing zero not counted.
 const PATH_LIMIT: usize = 103;
@@ -87,7 +87,7 @@ fn remove_dead(folder: &Path) {
         if lock.extension().is_none_or(|end| end != "lock") {
             continue;
         }
-        let Ok(file) = File::open(&lock) else { continue };
+        let Ok(file) = open_ordinary(OpenOptions::new().read(true), &lock) else { continue };
         if file.try_lock().is_ok() {
             let _ = fs::remove_file(lock.with_extension("sock"));
             let _ = fs::remove_file(&lock);
@@ -101,7 +101,7 @@ pub(crate) fn census(places: &Places) -> (usize, usize) {
     for entry in fs::read_dir(places.ears()).into_iter().flatten().flatten() {
         let lock = entry.path();
         if lock.extension().is_some_and(|end| end == "lock")
-            && let Ok(file) = File::open(&lock)
+            && let Ok(file) = open_ordinary(OpenOptions::new().read(true), &lock)
         {
             // Shared, so that two who count do not take each other for owners.
             let owned = file.try_lock_shared().is_err();

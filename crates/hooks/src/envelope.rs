@@ -12,7 +12,7 @@ use watchbill_core::hook::{HookOrigin, TerminalContext};
 use watchbill_core::ids::Instance;
 use watchbill_core::time::Timestamp;
 
-/// The longest payload that is taken, in bytes; of a longer one the beginning.
+/// The longest payload that is taken, in bytes. Of a longer one the sender shortens the long texts.
 pub const PAYLOAD_LIMIT: usize = 4 * 1024 * 1024;
 
 /// The longest line about a sender: a dozen ancestors and a terminal are some hundred bytes.
@@ -41,7 +41,7 @@ pub struct Envelope {
     pub ancestors: Vec<Ancestor>,
     /// The terminal, for the events that ask for it.
     pub terminal: Option<TerminalContext>,
-    /// The payload is only the beginning of what the agent had to say.
+    /// The payload is not all that the agent had to say.
     pub cut: bool,
 }
 

@@ -22,6 +22,7 @@ pub mod places;
 pub mod plugin;
 pub mod receiver;
 pub mod sender;
+mod shorten;
 pub mod spool;
 mod stdin;
 

@@ -1,6 +1,6 @@
 //! Where hook events wait and pass: the folders and files below the data folder, and the spare ones.
 
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use watchbill_core::ids::stable_hash;
@@ -159,6 +159,59 @@ pub(crate) fn open_private(options: &mut std::fs::OpenOptions, path: &Path) -> i
         options.mode(0o600);
     }
     options.open(path)
+}
+
+/// Opens what has to be an ordinary file. A pipe in its place would keep whoever opens it waiting for its other end, and a
+/// device may do anything.
+///
+/// # Errors
+/// As [`std::fs::OpenOptions::open`], and when it is no ordinary file.
+pub(crate) fn open_ordinary(options: &mut std::fs::OpenOptions, path: &Path) -> io::Result<std::fs::File> {
+    if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return Err(not_ordinary());
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        // It may become a pipe at this moment.
+        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
+        options.custom_flags(flags.bits().cast_signed());
+    }
+    let file = open_private(options, path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(not_ordinary()) }
+}
+
+/// Reads an ordinary file, see [`open_ordinary`].
+///
+/// # Errors
+/// When it cannot be read, or is no ordinary file.
+pub fn read_ordinary(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open_ordinary(std::fs::OpenOptions::new().read(true), path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn not_ordinary() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "it is no ordinary file")
+}
+
+/// Whether a file may be this long. The system ends a process that writes beyond its limit by a signal (`ulimit -f`).
+///
+/// # Errors
+/// When it may not.
+pub(crate) fn may_be_long(length: u64) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize).current;
+        if limit.is_some_and(|limit| length > limit) {
+            return Err(io::Error::new(
+                io::ErrorKind::FileTooLarge,
+                "this process may not write files of that size (see `ulimit -f`)",
+            ));
+        }
+    }
+    let _ = length;
+    Ok(())
 }
 
 /// Folders of this person outside the data folder's file system: the runtime folder, then the temporary one.

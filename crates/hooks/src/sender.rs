@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use watchbill_core::hook::terminal;
 
 use crate::envelope::{Decoded, Envelope, decode};
-use crate::places::{Places, default_data_dir, open_private, private_dir};
+use crate::places::{Places, default_data_dir, may_be_long, open_ordinary, private_dir, read_ordinary};
 use crate::stdin::{self, Extent};
 use crate::{ancestors, clock, marker, spool};
 
@@ -166,7 +166,7 @@ fn keep(places: &Places, envelope: &Envelope, frame: &[u8]) -> Sent {
                 if envelope.id.is_multiple_of(COUNTING)
                     && spool::census(&folder, SPOOL_LIMIT + 1).waiting > SPOOL_LIMIT
                 {
-                    let _ = open_private(
+                    let _ = open_ordinary(
                         OpenOptions::new().write(true).create(true).truncate(false),
                         &places.overfull(),
                     );
@@ -176,8 +176,11 @@ fn keep(places: &Places, envelope: &Envelope, frame: &[u8]) -> Sent {
         }
     }
     // A byte may fit where an event does not. Where nothing can be written at all, nobody is left to be told.
-    let counted = open_private(OpenOptions::new().append(true).create(true), &places.dropped());
-    let _ = counted.and_then(|mut file| file.write_all(b"."));
+    let counted = open_ordinary(OpenOptions::new().append(true).create(true), &places.dropped());
+    let _ = counted.and_then(|mut file| {
+        may_be_long(file.metadata()?.len() + 1)?;
+        file.write_all(b".")
+    });
     Sent::Dropped
 }
 
@@ -216,7 +219,7 @@ fn leave_behind(
 
 /// Reads the rest of an event and sends it.
 fn wait_on(errand: &Errand, places: &Places, input: &std::fs::File, part: &Path) -> Option<Sent> {
-    let begun = std::fs::read(part).ok()?;
+    let begun = read_ordinary(part).ok()?;
     let Decoded::Whole { mut envelope, payload, .. } = decode(&begun) else { return None };
     let mut payload = begun[payload].to_vec();
     let extent = stdin::read(input, &mut payload, Instant::now() + PATIENCE).unwrap_or(Extent::Cut);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use crate::envelope::Envelope;
-use crate::places::{is_private, open_private, private_dir};
+use crate::places::{is_private, may_be_long, open_private, private_dir};
 
 /// The end of a spooled event's file name.
 const SUFFIX: &str = ".event";
@@ -59,6 +59,7 @@ fn write_as(folder: &Path, envelope: &Envelope, frame: &[u8], end: &str) -> io::
     // The folder above as well: whoever owned it could put another one in this one's place.
     folder.parent().map_or(Ok(()), private_dir)?;
     private_dir(folder)?;
+    may_be_long(frame.len() as u64)?;
     let unfinished = folder.join(format!("{UNFINISHED}{:032x}", envelope.id));
     let mut file = open_private(OpenOptions::new().write(true).create_new(true), &unfinished)?;
     let path = folder.join(format!("{:020}-{:032x}{end}", envelope.order, envelope.id));

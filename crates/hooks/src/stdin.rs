@@ -5,16 +5,23 @@ use std::io::{self, Read};
 use std::time::{Duration, Instant};
 
 use crate::envelope::PAYLOAD_LIMIT;
+use crate::shorten::Shortener;
 
 /// A payload that is complete is not waited for to be closed any longer than this.
 const QUIET: Duration = Duration::from_millis(5);
+
+/// A payload that is too long is read on for as long as it keeps coming, and no longer than this.
+const LONG: Duration = Duration::from_secs(4);
+
+/// It does not keep coming when nothing more has come for so long.
+const STALLED: Duration = Duration::from_millis(500);
 
 /// How much was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
     /// All of it.
     Whole,
-    /// The beginning; there is more than anybody needs.
+    /// Not all: it was longer than is taken, and its long texts are shortened.
     Cut,
     /// What had come when the time was over.
     Unfinished,
@@ -28,7 +35,7 @@ pub fn read(mut input: &File, bytes: &mut Vec<u8>, until: Instant) -> io::Result
     let mut part = vec![0; 64 * 1024];
     loop {
         if bytes.len() > PAYLOAD_LIMIT {
-            bytes.truncate(PAYLOAD_LIMIT);
+            drain(input, bytes, &mut part)?;
             return Ok(Extent::Cut);
         }
         let left = until.saturating_duration_since(Instant::now());
@@ -48,6 +55,37 @@ pub fn read(mut input: &File, bytes: &mut Vec<u8>, until: Instant) -> io::Result
             Err(error) => return Err(error),
         }
     }
+}
+
+/// Reads on to the end of a payload that is too long, and keeps what fits of all of it. Who writes it must not meet a closed
+/// pipe, and the fields that tell what it is of may come last.
+fn drain(mut input: &File, bytes: &mut Vec<u8>, part: &mut [u8]) -> io::Result<()> {
+    let until = Instant::now() + LONG;
+    let is_object = bytes.trim_ascii_start().starts_with(b"{");
+    let mut shortener = Shortener::default();
+    if is_object {
+        shortener.push(bytes);
+    } else {
+        bytes.truncate(PAYLOAD_LIMIT);
+    }
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        let quiet = if shortener.has_ended() { QUIET } else { STALLED };
+        if left.is_zero() || !readable(input, left.min(quiet))? {
+            break;
+        }
+        match input.read(part) {
+            Ok(0) => break,
+            Ok(read) if is_object => shortener.push(&part[..read]),
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => break,
+        }
+    }
+    if is_object {
+        *bytes = shortener.finish();
+    }
+    Ok(())
 }
 
 /// Whether a payload is complete although its pipe was not closed.

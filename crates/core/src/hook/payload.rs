@@ -9,8 +9,8 @@ use crate::session::facts::{first_line, one_line};
 use crate::transcript::json::{Cursor, Raw};
 use crate::transcript::target;
 
-/// Longest payload that is read, in bytes. A `PostToolUse` carries the whole output of its tool; the sender cuts nothing,
-/// it refuses what is longer.
+/// Longest payload that is read, in bytes. A `PostToolUse` carries the whole output of its tool; the sender shortens the
+/// texts of what is longer.
 pub const PAYLOAD_LIMIT: usize = 4 * 1024 * 1024;
 /// Longest text of which the first line is looked for, in bytes.
 const LOOK_AT: usize = 4096;

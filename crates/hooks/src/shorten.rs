@@ -1,0 +1,259 @@
+//! A payload that is longer than is taken, shortened while it comes: every field stays, the long texts in them do not.
+//!
+//! A tool's output may have any length, and the client writes the id of the call behind it. So strings are cut where they
+//! are too long, and the rest of the text is passed on. Where that is not enough, because a list has too many items for
+//! instance, the value of a field is left out.
+
+use crate::envelope::PAYLOAD_LIMIT;
+
+/// What is kept of a string, in bytes as they are written.
+const STRING_LIMIT: usize = 64 * 1024;
+
+/// What the value of one field of the outermost object may take up.
+const FIELD_LIMIT: usize = 1024 * 1024;
+
+/// Turns an object, piece by piece, into a shorter one.
+#[derive(Debug, Default)]
+pub struct Shortener {
+    out: Vec<u8>,
+    /// Brackets that are open.
+    depth: usize,
+    string: Option<InString>,
+    /// Where the value of the field begins that is being read, in what is kept.
+    value: Option<usize>,
+    /// The value is too long, and left out.
+    dropped: bool,
+    /// Where the field begins that is being read, its comma included.
+    field: usize,
+    /// The outermost object has ended.
+    ended: bool,
+}
+
+/// A string that is being read.
+#[derive(Debug, Default)]
+struct InString {
+    kept: usize,
+    /// Bytes of an escape that are still to come; they belong together.
+    escape: Escape,
+    cut: bool,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Escape {
+    #[default]
+    None,
+    /// Behind the backslash.
+    Begun,
+    /// So many digits are to come.
+    Digits(u8),
+}
+
+impl Shortener {
+    /// Takes the next piece.
+    pub fn push(&mut self, piece: &[u8]) {
+        let mut rest = piece;
+        while let [byte, after @ ..] = rest {
+            self.take(*byte);
+            rest = after;
+            // Most of what is too long lies in one string: of what is cut only its end and escapes matter.
+            if self.string.as_ref().is_some_and(|string| string.cut && string.escape == Escape::None) {
+                let matters = rest.iter().position(|byte| matches!(byte, b'"' | b'\\'));
+                rest = &rest[matters.unwrap_or(rest.len())..];
+            }
+        }
+    }
+
+    /// Whether the object is complete; nothing that comes after it is kept.
+    pub fn has_ended(&self) -> bool {
+        self.ended
+    }
+
+    /// The object. Of one that has no end, the fields before the one in which it broke off.
+    pub fn finish(mut self) -> Vec<u8> {
+        if !self.ended && self.depth > 0 {
+            self.out.truncate(self.field);
+            self.out.push(b'}');
+        }
+        self.out
+    }
+
+    fn take(&mut self, byte: u8) {
+        if self.ended {
+            return;
+        }
+        if let Some(string) = &mut self.string {
+            let (keeps, ends) = string.take(byte);
+            if ends {
+                self.string = None;
+            }
+            if keeps {
+                self.keep(byte);
+            }
+            return;
+        }
+        match byte {
+            b'"' => self.string = Some(InString::default()),
+            b'{' | b'[' => self.depth += 1,
+            b'}' | b']' => {
+                self.depth = self.depth.saturating_sub(1);
+                if self.depth == 0 {
+                    self.end_field();
+                    self.ended = true;
+                    return self.out.push(byte);
+                }
+            }
+            b',' if self.depth == 1 => {
+                self.end_field();
+                self.field = self.out.len();
+            }
+            _ => {}
+        }
+        self.keep(byte);
+        match byte {
+            b'{' if self.depth == 1 => self.field = self.out.len(),
+            b':' if self.depth == 1 && !self.dropped => self.value = Some(self.out.len()),
+            _ => {}
+        }
+    }
+
+    fn keep(&mut self, byte: u8) {
+        if self.dropped {
+            return;
+        }
+        // Fields are few. More than there is room for is no event of an agent.
+        let too_long = self.value.is_some_and(|begin| self.out.len() - begin >= FIELD_LIMIT);
+        if too_long || self.out.len() >= PAYLOAD_LIMIT - 16 {
+            self.dropped = true;
+        } else {
+            self.out.push(byte);
+        }
+    }
+
+    /// What was left out is `null`, as a value that is not known; a field for whose name there was no room is gone.
+    fn end_field(&mut self) {
+        let value = self.value.take();
+        if std::mem::take(&mut self.dropped) {
+            match value {
+                Some(begin) => {
+                    self.out.truncate(begin);
+                    self.out.extend_from_slice(b"null");
+                }
+                None => self.out.truncate(self.field),
+            }
+        }
+    }
+}
+
+impl InString {
+    /// Whether a byte is kept, and whether it ends the string.
+    fn take(&mut self, byte: u8) -> (bool, bool) {
+        let begins = self.escape == Escape::None;
+        self.escape = match (self.escape, byte) {
+            (Escape::None, b'"') => return (true, true),
+            (Escape::None, b'\\') => Escape::Begun,
+            (Escape::Begun, b'u') => Escape::Digits(4),
+            (Escape::Digits(left), _) if left > 1 => Escape::Digits(left - 1),
+            _ => Escape::None,
+        };
+        // It is cut before an escape or a character, not within one.
+        let within_character = byte & 0xc0 == 0x80;
+        self.cut |= self.kept >= STRING_LIMIT && begins && !within_character;
+        self.kept += 1;
+        (!self.cut, false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn shortened(payload: &[u8], piece: usize) -> Vec<u8> {
+        let mut shortener = Shortener::default();
+        payload.chunks(piece).for_each(|piece| shortener.push(piece));
+        shortener.finish()
+    }
+
+    fn meaning(bytes: &[u8]) -> Value {
+        serde_json::from_slice(bytes).unwrap_or_else(|error| {
+            panic!("{error}: {}", String::from_utf8_lossy(&bytes[..bytes.len().min(300)]))
+        })
+    }
+
+    #[test]
+    fn long_texts_are_cut_and_every_field_stays() {
+        let long = "ü\"\\\u{1}".repeat(200_000);
+        let event = json!({
+            "session_id": "s", "hook_event_name": "PostToolUse", "tool_name": "Write",
+            "tool_input": {"file_path": "/a", "content": &long, "edits": [{"old": &long, "n": 1}]},
+            "tool_response": &long, "tool_use_id": "toolu_1",
+        });
+        let short = meaning(&shortened(event.to_string().as_bytes(), 999));
+        for field in ["session_id", "hook_event_name", "tool_name", "tool_use_id"] {
+            assert_eq!(short[field], event[field]);
+        }
+        assert_eq!(short["tool_input"]["file_path"], "/a");
+        assert_eq!(short["tool_input"]["edits"][0]["n"], 1);
+        let kept = short["tool_response"].as_str().expect("a text");
+        assert!(long.starts_with(kept) && kept.len() > STRING_LIMIT / 4 && kept.len() <= STRING_LIMIT + 8);
+    }
+
+    #[test]
+    fn what_has_too_many_parts_is_left_out_and_the_rest_stays() {
+        let event = json!({"session_id": "s", "tool_input": vec![7; 900_000], "x": 1, "tool_use_id": "t"});
+        let expected = json!({"session_id": "s", "tool_input": null, "x": 1, "tool_use_id": "t"});
+        assert_eq!(meaning(&shortened(event.to_string().as_bytes(), 4096)), expected);
+        let many: serde_json::Map<String, Value> =
+            (0..900_000).map(|n| (format!("k{n}"), json!(n))).collect();
+        let short = shortened(Value::from(many).to_string().as_bytes(), 65_536);
+        assert!(short.len() <= PAYLOAD_LIMIT);
+        assert_eq!(meaning(&short)["k1"], 1);
+    }
+
+    #[test]
+    fn of_what_has_no_end_the_whole_fields_stay() {
+        let event = br#"{"session_id":"s", "list":[1,{"a":"},"}] ,"text":"it goes on"#;
+        assert_eq!(meaning(&shortened(event, 3)), json!({"session_id": "s", "list": [1, {"a": "},"}]}));
+        assert_eq!(meaning(&shortened(br#"{"session_id":"s","#, 1)), json!({"session_id": "s"}));
+        assert_eq!(meaning(&shortened(b"{\"sess", 9)), json!({}));
+    }
+
+    fn value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i32>().prop_map(Value::from),
+            "[ -~ü日😀\"\\\\\n]{0,12}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(3, 24, 4, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                prop::collection::hash_map("[a-z\"\\\\{,:]{0,4}", inner, 0..4)
+                    .prop_map(|map| Value::Object(map.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn what_is_short_stays_as_it_is_and_what_breaks_off_is_still_an_object(
+            fields in prop::collection::hash_map("[a-z\"\\\\{,:]{0,4}", value(), 0..5),
+            piece in 1..9usize,
+            cut in any::<prop::sample::Index>(),
+        ) {
+            let whole = Value::Object(fields.into_iter().collect());
+            for text in [whole.to_string(), format!("{whole:#}")] {
+                prop_assert_eq!(&shortened(text.as_bytes(), piece), text.as_bytes());
+                let at = 1 + cut.index(text.len() - 1);
+                let short = meaning(&shortened(&text.as_bytes()[..at], piece));
+                for (name, value) in short.as_object().expect("an object") {
+                    prop_assert_eq!(value, &whole[name]);
+                }
+            }
+        }
+    }
+}
