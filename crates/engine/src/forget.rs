@@ -168,7 +168,8 @@ fn forget_all_of(
     let sessions = store.would_forget(what).map_err(|error| refusal(&error))?.sessions;
     let ids: Vec<SessionId> = sessions.iter().map(|id| SessionId::new(id)).collect();
     let places = Places::new(data_dir);
-    watchbill_hooks::forget::forget(&places, &ids).map_err(|error| {
+    let out_of_hooks = || watchbill_hooks::forget::forget(&places, &ids);
+    out_of_hooks().map_err(|error| {
         let folder = places.root().display();
         let message =
             format!("the hook events in {folder} cannot be rewritten, so nothing is forgotten: {error}");
@@ -183,6 +184,10 @@ fn forget_all_of(
         }
         store.forget(what, now, tell)
     });
+    // Whoever keeps hook events knows from the store that none of these are to be kept, and what came before that goes now.
+    if let Err(error) = out_of_hooks() {
+        tracing::warn!(%error, "the last hook events of what was forgotten may still be in the journal");
+    }
     forgotten.map_err(|error| refusal(&error))
 }
 

@@ -10,7 +10,7 @@ use watchbill_core::history::Exclude;
 use watchbill_core::problem::{Problem, ProblemKind};
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_hooks::envelope::{Decoded, Envelope, decode};
-use watchbill_hooks::places::Places;
+use watchbill_hooks::places::{Places, read_ordinary};
 use watchbill_hooks::{Heard, Listener, Options, ReceiverError, journal, spool};
 
 use crate::hooks_in::HookMessage;
@@ -37,7 +37,7 @@ pub struct Ear {
 
 impl Ear {
     /// Listens at a data folder; `wake` is called when an event has come or trouble begins or ends, and must not wait for
-    /// anything. What tells of what `exclude` names is heard, and not kept.
+    /// anything. What tells of what `exclude` names, or of a session that was forgotten, is heard, and not kept.
     ///
     /// # Errors
     /// When the folder cannot be used, or the system gives no thread.
@@ -59,7 +59,8 @@ impl Ear {
         let places = Places::new(data_dir);
         let folder = Arc::from(places.root().to_string_lossy());
         let (root, spool) = (places.root().to_path_buf(), places.spool());
-        let listener = Listener { options, exclude, on_event, on_trouble };
+        let forgotten = Some(watchbill_store::forgotten_in(data_dir));
+        let listener = Listener { options, exclude, forgotten, on_event, on_trouble };
         let receiver = watchbill_hooks::Receiver::open_for(places, listener)?;
         // Hints name the folder by its real name.
         let root = root.canonicalize().unwrap_or(root);
@@ -151,7 +152,7 @@ pub fn recent(data_dir: &Path, now: Timestamp) -> Vec<HookMessage> {
         let spooled = spool::list(&folder).unwrap_or_default();
         for file in spooled.iter().rev().take(SPOOLED) {
             // Whoever listens may have just taken it; then it is in the journal next time.
-            let Ok(bytes) = std::fs::read(&file.path) else { continue };
+            let Ok(bytes) = read_ordinary(&file.path) else { continue };
             if let Decoded::Whole { envelope, payload, .. } = decode(&bytes) {
                 keep(&envelope, &bytes[payload]);
             }

@@ -12,12 +12,13 @@ use watchbill_core::hook::parse_payload;
 use watchbill_core::ids::SessionId;
 
 use crate::envelope::{Decoded, decode, next_begin};
-use crate::places::{Places, is_private};
+use crate::places::{Places, is_private, open_ordinary, read_ordinary};
 
 /// Ids of at least this length are not met by chance: an event that only names one goes too.
 const TELLING: usize = 16;
 
-/// Removes every event that is of one of the sessions, or names it. Says how many those were.
+/// Removes every event that is of one of the sessions, or names it. Says how many those were. Later ones are not kept by a
+/// receiver that knows of it, see [`crate::Listener::forgotten`].
 ///
 /// # Errors
 /// When a file is there and cannot be read or written. What was removed until then is.
@@ -62,10 +63,12 @@ fn from_spool(folder: &Path, is_meant: Meant<'_>) -> io::Result<u64> {
     }
     for entry in entries {
         let path = entry?.path();
-        let bytes = match std::fs::read(&path) {
+        let bytes = match read_ordinary(&path) {
             Ok(bytes) => bytes,
-            // A receiver has taken it meanwhile.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            // A receiver has taken it meanwhile, or nothing was ever written there: it is no file.
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidInput) => {
+                continue;
+            }
             Err(error) => return Err(error),
         };
         let goes = match decode(&bytes) {
@@ -84,11 +87,14 @@ fn from_spool(folder: &Path, is_meant: Meant<'_>) -> io::Result<u64> {
 }
 
 fn from_journal(path: &Path, is_meant: Meant<'_>) -> io::Result<u64> {
-    let mut file = match OpenOptions::new().read(true).write(true).open(path) {
+    let mut file = match open_ordinary(OpenOptions::new().read(true).write(true), path) {
         Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidInput) => {
+            return Ok(0);
+        }
         Err(error) => return Err(error),
     };
+    let written = file.metadata()?.modified()?;
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;
     let (mut at, mut gone) = (0, 0);
@@ -115,6 +121,8 @@ fn from_journal(path: &Path, is_meant: Meant<'_>) -> io::Result<u64> {
         };
     }
     if gone > 0 {
+        // By it the rest is removed in time.
+        file.set_modified(written)?;
         file.sync_data()?;
     }
     Ok(gone)
@@ -141,6 +149,8 @@ fn names(bytes: &[u8], sessions: &[SessionId]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, SystemTime};
+
     use super::*;
     use crate::clock;
     use crate::envelope::Envelope;
@@ -179,6 +189,9 @@ mod tests {
             let (envelope, frame) = event(id, session);
             spool::write(&places.spool(), &envelope, &frame).expect("written");
         }
+        let old = OpenOptions::new().append(true).open(places.old_journal()).expect("it opens");
+        let written = SystemTime::now() - Duration::from_secs(20 * 3600);
+        old.set_modified(written).expect("its time can be set");
         let mut early = JournalReader::default();
         assert_eq!(heard(&mut early, &places), [1, 2, 3, 4, 5]);
 
@@ -190,6 +203,9 @@ mod tests {
             let bytes = std::fs::read(path).expect("it can be read");
             assert!(!bytes.windows(4).any(|piece| piece == b"gone"));
         }
+
+        let times = old.metadata().and_then(|found| found.modified()).expect("it has a time");
+        assert_eq!(times, written, "by it what is too old is found");
 
         journal.append(&event(8, "stays").1).expect("written");
         assert_eq!(heard(&mut early, &places), [8], "who reads on misses nothing");

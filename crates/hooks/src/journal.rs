@@ -1,7 +1,7 @@
 //! The journal: every event that was heard, in one file that one program writes and all read.
 //!
-//! An acknowledgement stands on it: what is in the journal survives the program that heard it. It is no archive: what is
-//! older than two days goes at the next event, or when the next program listens.
+//! An acknowledgement stands on it: what is in the journal survives the program that heard it. It is no archive: while a
+//! program listens, what is older than two days is removed within an hour, and else when the next one listens.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -12,7 +12,7 @@ use watchbill_core::time::{Millis, Timestamp};
 
 use crate::clock;
 use crate::envelope::{Decoded, Envelope, decode, next_begin};
-use crate::places::{Places, open_private, private_dir};
+use crate::places::{Places, may_be_long, open_ordinary, private_dir};
 
 /// A journal longer than this is begun anew; the one before is kept.
 pub(crate) const LENGTH: u64 = 8 * 1024 * 1024;
@@ -45,7 +45,7 @@ impl Journal {
     pub fn claim(places: &Places) -> io::Result<Option<Self>> {
         private_dir(places.root())?;
         let lock = places.journal_lock();
-        let claim = open_private(OpenOptions::new().write(true).create(true).truncate(false), &lock)?;
+        let claim = open_ordinary(OpenOptions::new().write(true).create(true).truncate(false), &lock)?;
         match claim.try_lock() {
             Ok(()) => {}
             Err(fs::TryLockError::WouldBlock) => return Ok(None),
@@ -57,7 +57,9 @@ impl Journal {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
         let mut began = None;
-        let whole = each(&bytes, &mut |envelope, _| began = began.or(Some(envelope.at)));
+        let now = clock::wall();
+        // A clock that was ahead must not make it last longer.
+        let whole = each(&bytes, &mut |envelope, _| began = began.or(Some(envelope.at.min(now))));
         let length = bytes.len() as u64;
         let mut journal = Self { places: places.clone(), file, length, began, _claim: claim };
         if decode(&bytes[whole..]) == Decoded::Incomplete {
@@ -103,11 +105,32 @@ impl Journal {
         self.file.set_len(self.length)
     }
 
-    /// All of it, or none.
-    fn write(&mut self, bytes: &[u8], now: Timestamp) -> io::Result<()> {
-        if self.length > LENGTH || self.began.is_some_and(|began| now.since(began) > AGE) {
+    /// Removes what is too old, also while no event comes. Says whether anything is left that will be.
+    ///
+    /// A journal is begun anew within a day, and the one before is removed a day after it was written to last.
+    ///
+    /// # Errors
+    /// When it cannot be removed.
+    pub fn tidy(&mut self) -> io::Result<bool> {
+        if self.is_aged(clock::wall()) {
             self.begin_anew()?;
         }
+        let old = self.places.old_journal();
+        remove_old(&old)?;
+        Ok(self.began.is_some() || old.exists())
+    }
+
+    fn is_aged(&self, now: Timestamp) -> bool {
+        self.began.is_some_and(|began| now.since(began) > AGE)
+    }
+
+    /// All of it, or none.
+    fn write(&mut self, bytes: &[u8], now: Timestamp) -> io::Result<()> {
+        let may_grow = || may_be_long(self.length + bytes.len() as u64);
+        if self.length > LENGTH || self.is_aged(now) || (self.length > 0 && may_grow().is_err()) {
+            self.begin_anew()?;
+        }
+        may_be_long(self.length + bytes.len() as u64)?;
         self.file.write_all(bytes).or_else(|error| {
             self.file.set_len(self.length)?;
             Err(error)
@@ -127,7 +150,7 @@ fn remove_old(path: &Path) -> io::Result<()> {
 }
 
 fn open(places: &Places) -> io::Result<File> {
-    open_private(OpenOptions::new().read(true).append(true).create(true), &places.journal())
+    open_ordinary(OpenOptions::new().read(true).append(true).create(true), &places.journal())
 }
 
 /// Reads the journal from where it was read before.
@@ -189,7 +212,7 @@ pub fn latest(places: &Places, most: u64, event: &mut dyn FnMut(Box<Envelope>, &
 }
 
 fn open_existing(path: &Path) -> io::Result<Option<File>> {
-    match File::open(path) {
+    match open_ordinary(OpenOptions::new().read(true), path) {
         Ok(file) => Ok(Some(file)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
@@ -276,6 +299,43 @@ mod tests {
         journal.append(&event(3, ago(0))).expect("written");
         journal.append(&event(4, ago(0))).expect("written");
         assert_eq!(ids(&places), [2, 3, 4]);
+    }
+
+    #[test]
+    fn what_is_too_old_goes_also_when_no_event_comes() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let places = Places::without_spares(dir.path());
+        private_dir(places.root()).expect("a folder");
+        let ago = |hours: i64| clock::wall() - Millis::from_secs(hours * 3600);
+        let written = |path: &Path, hours: u64| {
+            let file = OpenOptions::new().append(true).open(path).expect("it opens");
+            file.set_modified(SystemTime::now() - Duration::from_secs(hours * 3600))
+                .expect("its time can be set");
+        };
+        fs::write(places.journal(), event(1, ago(23))).expect("written");
+        let mut journal = Journal::claim(&places).expect("it opens").expect("it is ours");
+        assert!(journal.tidy().expect("tidied"));
+        assert_eq!(ids(&places), [1]);
+        // Two hours pass.
+        journal.began = Some(ago(25));
+        assert!(journal.tidy().expect("tidied"), "it is kept a day longer");
+        assert_eq!((ids(&places), places.old_journal().exists()), (vec![1], true));
+        written(&places.old_journal(), 23);
+        assert!(journal.tidy().expect("tidied"));
+        written(&places.old_journal(), 25);
+        assert!(!journal.tidy().expect("tidied"), "nothing is left to become old");
+        assert_eq!((ids(&places), places.old_journal().exists()), (vec![], false));
+        // The machine has slept for three days.
+        journal.append(&event(2, ago(72))).expect("written");
+        journal.began = Some(ago(72));
+        written(&places.journal(), 71);
+        assert!(!journal.tidy().expect("tidied"));
+        assert_eq!((ids(&places), places.old_journal().exists()), (vec![], false));
+        // A clock that was ahead makes nothing last longer.
+        drop(journal);
+        fs::write(places.journal(), event(3, ago(-9999))).expect("written");
+        let journal = Journal::claim(&places).expect("it opens").expect("it is ours");
+        assert!(journal.began.is_some_and(|began| began <= clock::wall()));
     }
 
     #[test]

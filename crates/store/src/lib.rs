@@ -36,6 +36,7 @@ pub use held::obstacle;
 pub use lock::{last_writer, who};
 pub use log::LogCopier;
 pub use open::{Access, DATABASE, Mode, Origin, Store};
+pub use reminder::forgotten_in;
 pub use salvage::{DamagedFile, damaged_files};
 pub use step::Step;
 pub use tables::{FileKey, SessionKey};

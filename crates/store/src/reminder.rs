@@ -18,6 +18,12 @@ fn path_of(database: &Path) -> PathBuf {
     beside(database, ".forgotten")
 }
 
+/// The file in a data folder that names all sessions that are forgotten, one a line behind its time, for whoever keeps
+/// something else of sessions than the store. It is replaced as a whole before anything is removed.
+pub fn forgotten_in(data_dir: &Path) -> PathBuf {
+    path_of(&data_dir.join(crate::DATABASE))
+}
+
 /// Writes the list whole or not at all: one session a line, behind its time.
 fn write(database: &Path, ids: &Ids) -> Result<(), StoreError> {
     let (path, new) = (path_of(database), beside(database, ".forgotten.new"));

@@ -82,6 +82,20 @@ impl Listener {
         Self { receiver: receiver.expect("it opens"), heard }
     }
 
+    /// One that knows which sessions were forgotten, as every program of ours does.
+    pub fn open_beside_store(data_dir: &Path) -> Self {
+        let (sender, heard) = mpsc::channel();
+        let listener = watchbill_hooks::Listener {
+            options: Options::default(),
+            exclude: Default::default(),
+            forgotten: Some(data_dir.join("watchbill.db.forgotten")),
+            on_event: Box::new(move |event| drop(sender.send(event))),
+            on_trouble: Box::new(|| {}),
+        };
+        let receiver = Receiver::open_for(Places::new(data_dir), listener).expect("it opens");
+        Self { receiver, heard }
+    }
+
     pub fn next(&self) -> Heard {
         self.heard.recv_timeout(PATIENCE).expect("an event comes")
     }

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod agent;
+mod bounds;
 mod hearing;
 mod installing;
 #[path = "../../../testkit/src/left_out.rs"]

@@ -1,11 +1,15 @@
-//! Which events are told and not kept: those of work that the person excludes.
+//! Which events are told and not kept: those of work that the person excludes, and of sessions that were forgotten.
 
 use std::collections::HashSet;
+use std::io;
+use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use watchbill_core::history::Exclude;
 use watchbill_core::hook::parse_payload;
 use watchbill_core::ids::SessionId;
+
+use super::forgotten::Forgotten;
 
 /// Sessions that are remembered; one process hears of no more.
 const SESSIONS: usize = 4096;
@@ -15,16 +19,29 @@ pub(super) struct LeftOut {
     exclude: Arc<RwLock<Exclude>>,
     /// They have worked in a folder of which nothing is to be kept: nothing more is kept of them, wherever they go.
     sessions: HashSet<SessionId>,
+    /// Sessions that the person has forgotten.
+    forgotten: Forgotten,
 }
 
 impl LeftOut {
-    /// By what the person excludes, as it is at each moment.
-    pub fn by(exclude: Arc<RwLock<Exclude>>) -> Self {
-        Self { exclude, sessions: HashSet::new() }
+    /// By what the person excludes, as it is at each moment, and what the list of forgotten sessions says.
+    pub fn by(exclude: Arc<RwLock<Exclude>>, forgotten: Option<PathBuf>) -> Self {
+        Self { exclude, sessions: HashSet::new(), forgotten: Forgotten::by(forgotten) }
+    }
+
+    /// Looks whether other sessions are forgotten by now.
+    ///
+    /// # Errors
+    /// When that cannot be read. Then it is not known what may be kept.
+    pub fn refresh(&mut self) -> io::Result<()> {
+        self.forgotten.refresh()
     }
 
     /// Whether an event is not to be kept.
     pub fn leaves_out(&mut self, payload: &[u8]) -> bool {
+        if self.forgotten.has(payload) {
+            return true;
+        }
         let exclude = self.exclude.read().unwrap_or_else(PoisonError::into_inner);
         if exclude.is_empty() {
             return false;
@@ -57,7 +74,7 @@ mod tests {
     #[test]
     fn events_of_excluded_work_are_left_out_and_so_is_the_rest_of_such_a_session() {
         let exclude = Arc::new(RwLock::new(Exclude::default()));
-        let mut left_out = LeftOut::by(Arc::clone(&exclude));
+        let mut left_out = LeftOut::by(Arc::clone(&exclude), None);
         let secret = event("s", "/home/dev/secret/app", "");
         assert!(!left_out.leaves_out(&secret));
         *exclude.write().expect("nobody panicked") = Exclude::new(["/home/dev/secret".to_owned()]);

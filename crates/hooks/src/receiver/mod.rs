@@ -11,6 +11,7 @@
 //!   because nobody here knows how far it had come: ids let it tell.
 //! - A consumer that takes its time holds up this thread and nobody else: senders spool instead.
 
+mod forgotten;
 mod known;
 mod left_out;
 mod round;
@@ -36,7 +37,7 @@ pub struct Heard {
     pub payload: Arc<[u8]>,
     /// It came from the journal or the spool when the receiver started: it tells of the past, and alarms nobody.
     pub replayed: bool,
-    /// The payload is only the beginning of what the agent wrote.
+    /// The payload is not all that the agent wrote.
     pub cut: bool,
 }
 
@@ -60,6 +61,8 @@ pub struct Listener {
     /// Events that tell of these paths are told, and not kept: neither in the journal nor in the spool. See
     /// [`Receiver::leave_out`].
     pub exclude: Exclude,
+    /// A file that names sessions of which nothing is to be kept, one a line behind a time. It may change at any time.
+    pub forgotten: Option<PathBuf>,
     /// Is called with each event on the receiver's thread; while it runs, senders spool.
     pub on_event: Box<dyn FnMut(Heard) + Send>,
     /// Is called on the same thread when keeping begins to fail, and when it works again: see [`Tally::in_trouble`].
@@ -117,7 +120,8 @@ impl Receiver {
         on_event: impl FnMut(Heard) + Send + 'static,
     ) -> Result<Self, ReceiverError> {
         let (on_event, on_trouble) = (Box::new(on_event), Box::new(|| {}));
-        Self::open_for(places, Listener { options, exclude: Exclude::default(), on_event, on_trouble })
+        let (exclude, forgotten) = (Exclude::default(), None);
+        Self::open_for(places, Listener { options, exclude, forgotten, on_event, on_trouble })
     }
 
     /// Listens at places of choice for somebody who also wants to know of trouble, and does not want everything kept.

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::io;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, RwLock};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use watchbill_core::history::Exclude;
 use watchbill_core::time::Timestamp;
@@ -14,7 +14,7 @@ use super::left_out::LeftOut;
 use super::{Counts, Heard, Listener, Options};
 use crate::envelope::{Decoded, Envelope, decode};
 use crate::journal::{Journal, JournalReader};
-use crate::places::{Places, private_dir};
+use crate::places::{Places, private_dir, read_ordinary};
 use crate::spool::{self, Spooled};
 use crate::{clock, health};
 
@@ -23,6 +23,10 @@ const CHUNK: usize = 256;
 
 /// Times that the spool is looked at in one round while more keeps coming; then it is the next round's.
 const LOOKS: usize = 8;
+
+/// The journal is looked at so often for what has become too old. Not once when that is due: time that the machine
+/// sleeps does not count for who waits.
+const TIDYING: Duration = Duration::from_secs(3600);
 
 /// Acknowledges an event to its sender: whether the journal holds it.
 pub(super) type Acknowledge = Box<dyn FnOnce(bool)>;
@@ -64,6 +68,8 @@ pub(super) struct Hearing {
     /// For as long as another program writes.
     reader: JournalReader,
     known: Known,
+    /// Whether something is in the journal that becomes too old.
+    holds_events: bool,
     boot: Option<Arc<str>>,
     /// Whether the journal could not be written or read the last time, so that trouble is reported once.
     in_trouble: bool,
@@ -78,17 +84,18 @@ impl Hearing {
         exclude: Arc<RwLock<Exclude>>,
         counts: Arc<Counts>,
     ) -> Self {
-        let Listener { options, on_event, on_trouble, .. } = listener;
+        let Listener { options, on_event, on_trouble, forgotten, .. } = listener;
         Self {
             places,
             options,
             counts,
             on_event,
             on_trouble,
-            left_out: LeftOut::by(exclude),
+            left_out: LeftOut::by(exclude, forgotten),
             journal: None,
             reader: JournalReader::default(),
             known: Known::default(),
+            holds_events: false,
             boot: clock::boot(),
             in_trouble: false,
             met_trouble: false,
@@ -112,6 +119,7 @@ impl Hearing {
             let _ = std::fs::remove_file(self.places.overfull());
             health::forget_old_losses(&self.places, now);
         }
+        self.tidy();
         // Whoever looks for a spool to watch finds one.
         let _ = private_dir(&self.places.spool());
     }
@@ -121,10 +129,25 @@ impl Hearing {
     pub fn round(&mut self, batch: Vec<Arrived>) -> bool {
         self.met_trouble = false;
         let new = self.hear_all(batch);
+        self.tidy();
         if self.in_trouble && !self.met_trouble && self.can_be_kept() {
             self.well_again();
         }
         new || self.in_trouble
+    }
+
+    /// How long nothing has to be looked at, if nothing happens: only what the journal holds becomes too old.
+    pub fn patience(&self) -> Option<Duration> {
+        self.holds_events.then_some(TIDYING)
+    }
+
+    fn tidy(&mut self) {
+        // Where another program writes, it may end, and then this is ours to do.
+        let holds = self.journal.as_mut().map_or(Ok(true), Journal::tidy);
+        self.holds_events = holds.unwrap_or_else(|error| {
+            tracing::warn!(%error, "hook events that are too old cannot be removed");
+            true
+        });
     }
 
     fn hear_all(&mut self, batch: Vec<Arrived>) -> bool {
@@ -138,15 +161,10 @@ impl Hearing {
 
     fn claim(&mut self) -> bool {
         match Journal::claim(&self.places) {
-            Ok(claimed) => {
-                self.journal = claimed;
-                self.journal.is_some()
-            }
-            Err(error) => {
-                self.trouble("the journal of hook events cannot be opened", &error);
-                false
-            }
+            Ok(claimed) => self.journal = claimed,
+            Err(error) => self.trouble("the journal of hook events cannot be opened", &error),
         }
+        self.journal.is_some()
     }
 
     /// What the journal has gained. Older events than `since` count as told.
@@ -245,13 +263,13 @@ impl Hearing {
     }
 
     fn read_spooled(&mut self, file: &Spooled, replayed: bool) -> Option<Arrived> {
-        let frame = match std::fs::read(&file.path) {
+        let frame = match read_ordinary(&file.path) {
             Ok(frame) => frame,
             Err(error) => {
                 match error.kind() {
                     io::ErrorKind::NotFound => {}
-                    // It is somebody else's, or no file: that one alone will never be read, and the others are.
-                    io::ErrorKind::PermissionDenied | io::ErrorKind::IsADirectory => self.give_up(file),
+                    // It is somebody else's, or no ordinary file: that one alone will never be read, and the others are.
+                    io::ErrorKind::PermissionDenied | io::ErrorKind::InvalidInput => self.give_up(file),
                     _ => self.trouble("a spooled hook event cannot be read", &error),
                 }
                 return None;
@@ -315,10 +333,16 @@ impl Hearing {
 
     /// Writes into the journal what it does not hold yet, if that is ours to do.
     fn keep(&mut self, batch: &[Arrived]) {
-        for arrived in batch.iter().filter(|arrived| !arrived.frame.is_empty()) {
-            // To its sender it is as good as kept: nobody is to see to that any more.
-            if self.journal.is_some() && self.left_out.leaves_out(&arrived.payload) {
-                self.known.fate_mut(arrived.envelope.id).kept = true;
+        if self.journal.is_some() {
+            // What the person does not want kept must not be: until that is known again senders spool.
+            if let Err(error) = self.left_out.refresh() {
+                return self.trouble("the list of forgotten sessions cannot be read", &error);
+            }
+            for arrived in batch.iter().filter(|arrived| !arrived.frame.is_empty()) {
+                // To its sender it is as good as kept: nobody is to see to that any more.
+                if self.left_out.leaves_out(&arrived.payload) {
+                    self.known.fate_mut(arrived.envelope.id).kept = true;
+                }
             }
         }
         let Some(journal) = &mut self.journal else { return };
@@ -354,7 +378,8 @@ impl Hearing {
     /// long.
     fn can_be_kept(&mut self) -> bool {
         // Where another program writes there is nothing for us to keep.
-        self.journal.as_mut().is_none_or(|journal| journal.try_to_append().is_ok())
+        let Some(journal) = &mut self.journal else { return true };
+        self.left_out.refresh().is_ok() && journal.try_to_append().is_ok()
     }
 
     fn well_again(&mut self) {

@@ -92,7 +92,7 @@ mod unix {
             hearing.begin();
             let mut restless = true;
             while !self.stopping.load(Ordering::Acquire) {
-                let ready = match self.wait(restless.then_some(LOOK_AROUND)) {
+                let ready = match self.wait(if restless { Some(LOOK_AROUND) } else { hearing.patience() }) {
                     Ok(ready) => ready,
                     Err(rustix::io::Errno::INTR) => continue,
                     Err(error) => {

@@ -17,6 +17,7 @@ fn what_can_never_be_read_is_counted_once_and_keeps_nobody_restless() {
     let listener = Listener {
         options: Options::default(),
         exclude: Exclude::default(),
+        forgotten: None,
         on_event: Box::new(move |event| ids.lock().expect("nobody panicked").push(event.origin.id)),
         on_trouble: Box::new(|| {}),
     };
@@ -30,4 +31,38 @@ fn what_can_never_be_read_is_counted_once_and_keeps_nobody_restless() {
     assert_eq!(heard.lock().expect("nobody panicked").len(), 1);
     let count = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
     assert_eq!((count(&hearing.counts.damaged), count(&hearing.counts.unkept)), (1, 0));
+}
+
+#[test]
+fn nothing_is_kept_while_it_is_not_known_what_may_be_and_only_a_journal_with_events_is_looked_after() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let places = Places::without_spares(dir.path());
+    let list = dir.path().join("list");
+    let listener = Listener {
+        options: Options::default(),
+        exclude: Exclude::default(),
+        forgotten: Some(list.clone()),
+        on_event: Box::new(|_| {}),
+        on_trouble: Box::new(|| {}),
+    };
+    let mut hearing = Hearing::new(places.clone(), listener, Arc::default(), Arc::default());
+    hearing.begin();
+    assert_eq!(hearing.patience(), None, "nothing is there that could become old");
+    std::fs::create_dir(&list).expect("in its place");
+    let payload = br#"{"session_id":"s","hook_event_name":"Stop"}"#;
+    let (agent, ancestors, terminal, order, at) = (None, Vec::new(), None, 1, clock::wall());
+    let envelope = Envelope { id: 1, at, order, boot: None, agent, ancestors, terminal, cut: false };
+    spool::write(&places.spool(), &envelope, &envelope.encode(payload)).expect("written");
+    assert!(hearing.round(Vec::new()));
+    assert!(hearing.counts.in_trouble.load(Ordering::Relaxed));
+    let spooled = || spool::list(&places.spool()).expect("it can be read").len();
+    assert_eq!((spooled(), std::fs::read(places.journal()).expect("it can be read").len()), (1, 0));
+
+    std::fs::remove_dir(&list).expect("gone");
+    std::fs::write(&list, "1795000000123 another\n").expect("written");
+    hearing.round(Vec::new());
+    assert!(!hearing.counts.in_trouble.load(Ordering::Relaxed));
+    assert_eq!(spooled(), 0);
+    assert!(std::fs::read(places.journal()).expect("it can be read").ends_with(b"\"Stop\"}\n"));
+    assert_eq!(hearing.patience(), Some(TIDYING));
 }
