@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use watchbill_core::evidence::registry::Liveness;
 use watchbill_hooks::health::health;
+use watchbill_hooks::install::Version;
 use watchbill_hooks::places::Places;
 use watchbill_protocol::doctor::{
     ConfigFile, Doctor, HookSettings, HooksHealth, Limit, Registry, Root, Versions, WatchMode,
@@ -14,7 +15,7 @@ use watchbill_protocol::doctor::{
 use watchbill_protocol::roster::Problem;
 
 use crate::engine::Engine;
-use crate::hook_setup::every_scope;
+use crate::hook_setup::{Judge, every_scope};
 use crate::mute::MuteFile;
 use crate::source::Source;
 use crate::stored;
@@ -23,8 +24,9 @@ use crate::stored;
 pub type ModeOf<'a> = &'a dyn Fn(&Path) -> WatchMode;
 
 impl Engine {
-    /// The state of the whole, with a trial of how `watch` and the window would notice changes.
-    pub fn doctor_on_trial(&self) -> Doctor {
+    /// The state of the whole, with a trial of how `watch` and the window would notice changes. `client_of` asks the client
+    /// of one of the agent's folders for its version.
+    pub fn doctor_on_trial(&self, client_of: &dyn Fn(&Path) -> Option<Version>) -> Doctor {
         let watcher = crate::source::watch(&self.settings, || {});
         watcher.ready();
         let mut doctor = self.doctor(&|root| watcher.mode_of(root));
@@ -35,7 +37,8 @@ impl Engine {
         let muted = self.settings.data_dir.as_deref().and_then(|folder| MuteFile::of(folder).read());
         doctor.muted_until = muted.filter(|until| *until > self.now()).map(|until| until.to_string());
         if let Some(hooks) = &mut doctor.hooks {
-            hooks.settings = scopes_in_time(&self.settings.roots, self.working_folders());
+            let judge = Judge::asking(&self.settings, client_of);
+            hooks.settings = scopes_in_time(judge, self.working_folders());
         }
         doctor
     }
@@ -145,16 +148,16 @@ impl Engine {
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// How the hooks are in every scope; without those of projects where a project's folder gives no answer.
-pub(crate) fn scopes_in_time(roots: &[PathBuf], projects: BTreeSet<PathBuf>) -> Vec<HookSettings> {
+pub(crate) fn scopes_in_time(judge: Judge, projects: BTreeSet<PathBuf>) -> Vec<HookSettings> {
     let (sender, receiver) = mpsc::channel();
-    let asked = roots.to_vec();
+    let asked = judge.clone();
     let look = move || {
         // Whoever asked may have given up.
         let _ = sender.send(every_scope(&asked, &projects));
     };
     let spawned = std::thread::Builder::new().name("watchbill-scopes".to_owned()).spawn(look);
     let found = spawned.ok().and_then(|_| receiver.recv_timeout(PATIENCE).ok());
-    found.unwrap_or_else(|| every_scope(roots, &BTreeSet::new()))
+    found.unwrap_or_else(|| every_scope(&judge, &BTreeSet::new()))
 }
 
 fn count(n: usize) -> u32 {

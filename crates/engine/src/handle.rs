@@ -29,6 +29,7 @@ use crate::clock::{Clock, SystemClock};
 use crate::doctor::scopes_in_time;
 use crate::engine::{Engine, World};
 use crate::focus;
+use crate::hook_setup::Judge;
 use crate::input::AttentionInput;
 use crate::message::{Message, apply};
 use crate::mute::MuteFile;
@@ -274,7 +275,7 @@ impl Handle {
     /// When the engine has stopped.
     pub fn hooks(&self) -> Result<Vec<HookSettings>, ApiError> {
         let projects = self.ask(|engine, _| engine.working_folders())?;
-        Ok(scopes_in_time(&self.settings().roots, projects))
+        Ok(scopes_in_time(Judge::unasked(&self.settings()), projects))
     }
 
     /// What archiving would take and save.

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use watchbill_hooks::install::change::{self, InstallError};
 use watchbill_hooks::install::file::{FileError, SettingsFile};
-use watchbill_hooks::install::status::{State, status};
-use watchbill_hooks::install::{Event, HookCommand, Scope, Version, client, events_of, install, uninstall};
+use watchbill_hooks::install::status::{State, Status, status};
+use watchbill_hooks::install::{HookCommand, Scope, Version, client, events_for, install, uninstall};
 use watchbill_hooks::places::{Places, default_data_dir};
 use watchbill_protocol::doctor::HookSettings;
 use watchbill_protocol::error::{ApiError, ErrorCode};
@@ -63,7 +63,10 @@ impl HookSetup {
         // An agent has no variable of ours set, so only the platform's own folder goes without saying.
         let unsaid = default_data_dir(&|_| None);
         let named = (unsaid.as_ref() != Some(&data_dir)).then(|| data_dir.clone());
-        let command = program.map(|program| HookCommand { program, data_dir: named, markers: false });
+        let command = program.and_then(|program| {
+            HookCommand::new(&program, named.as_deref(), false)
+                .map_err(|error| ApiError::new(ErrorCode::Unsupported, error.to_string()))
+        });
         let client = client::client_version(env, &root);
         Ok(Self { root, data_dir, client, command })
     }
@@ -91,7 +94,9 @@ impl HookSetup {
             (HooksStep::Install, Some(text)) => {
                 change::put_in(&plan.file, text, &places).map_err(|error| match &error {
                     InstallError::File(error) => refusal(error),
-                    InstallError::Places { .. } => ApiError::new(ErrorCode::Unreadable, error.to_string()),
+                    InstallError::Places { .. } | InstallError::OthersFolder { .. } => {
+                        ApiError::new(ErrorCode::Unreadable, error.to_string())
+                    }
                 })
             }
             (_, left) => {
@@ -104,7 +109,7 @@ impl HookSetup {
     fn plan(&self, step: HooksStep) -> Result<Plan, ApiError> {
         let path = Scope::User.file(&self.root, Path::new(""));
         let file = SettingsFile::read(&path).map_err(|error| refusal(&error))?;
-        let events: Vec<&Event> = events_of(self.client).collect();
+        let events = events_for(self.client, file.text.as_deref());
         let after = match (step, &file.text) {
             (HooksStep::Install, text) => {
                 install(text.as_deref(), self.command.as_ref().map_err(Clone::clone)?, &events).map(Some)
@@ -121,7 +126,7 @@ impl HookSetup {
             step,
             lines: difference(file.text.as_deref().unwrap_or_default(), after.as_deref().unwrap_or_default()),
             program: match &self.command {
-                Ok(command) => command.program.to_string_lossy().into_owned(),
+                Ok(command) => command.program.clone(),
                 Err(_) => String::new(),
             },
             client: self.client.map(|version| version.to_string()),
@@ -155,47 +160,76 @@ fn refusal(error: &FileError) -> ApiError {
     let code = match error {
         FileError::Changed { .. } => ErrorCode::Conflict,
         FileError::Settings { .. } => ErrorCode::Invalid,
-        FileError::Io { .. } | FileError::ReadOnly { .. } => ErrorCode::Unreadable,
+        FileError::Io { .. } | FileError::ReadOnly { .. } | FileError::Linked { .. } => ErrorCode::Unreadable,
     };
     ApiError::new(code, error.to_string())
 }
 
+/// What hooks are judged by: where their events should go, and which events each client has.
+#[derive(Debug, Clone)]
+pub struct Judge {
+    /// The agent's folders, each with the version of the client, where that is known.
+    roots: Vec<(PathBuf, Option<Version>)>,
+    wanted: HookCommand,
+}
+
+impl Judge {
+    /// Asks the client of each folder for its version.
+    pub fn asking(settings: &Settings, client_of: &dyn Fn(&Path) -> Option<Version>) -> Self {
+        let roots = settings.roots.iter().map(|root| (root.clone(), client_of(root))).collect();
+        let data_dir =
+            settings.data_dir.as_deref().map(|path| std::path::absolute(path).unwrap_or(path.into()));
+        // Which of our programs they start is no matter, and a folder whose name is no text was never installed.
+        let data_dir = data_dir.and_then(|path| path.to_str().map(str::to_owned));
+        Self { roots, wanted: HookCommand { program: "watchbill".to_owned(), data_dir, markers: false } }
+    }
+
+    /// Asks nobody: what is installed counts as what the client has.
+    pub fn unasked(settings: &Settings) -> Self {
+        Self::asking(settings, &|_| None)
+    }
+}
+
 /// How the hooks are: in the person's own settings of every root, in those of these projects where there are any, and in
 /// the administrator's where it says something.
-pub fn every_scope(roots: &[PathBuf], projects: &BTreeSet<PathBuf>) -> Vec<HookSettings> {
-    let mut all: Vec<HookSettings> = roots.iter().map(|root| one(Scope::User, root, Path::new(""))).collect();
-    let root = roots.first().map_or(Path::new(""), PathBuf::as_path);
+pub fn every_scope(judge: &Judge, projects: &BTreeSet<PathBuf>) -> Vec<HookSettings> {
+    let none = (PathBuf::new(), None);
+    let first = judge.roots.first().unwrap_or(&none);
+    let one = |scope, root: &(PathBuf, Option<Version>), project: &Path| {
+        let found = status(&scope_file(scope, &root.0, project), &judge.wanted, root.1);
+        told(scope, &root.0, found)
+    };
+    let mut all: Vec<HookSettings> =
+        judge.roots.iter().map(|root| one(Scope::User, root, Path::new(""))).collect();
     for project in projects {
-        let theirs = [Scope::Project, Scope::Local].map(|scope| one(scope, root, project));
+        let theirs = [Scope::Project, Scope::Local].map(|scope| one(scope, first, project));
         all.extend(theirs.into_iter().filter(|settings| settings.state != "absent"));
     }
-    let managed = one(Scope::Managed, root, Path::new(""));
+    let managed = one(Scope::Managed, first, Path::new(""));
     all.extend((managed.state != "absent").then_some(managed));
     all
 }
 
-/// What a settings file says of our hooks, whichever of our programs they start.
-fn one(scope: Scope, root: &Path, project: &Path) -> HookSettings {
+/// The settings file, with its whole path.
+fn scope_file(scope: Scope, root: &Path, project: &Path) -> PathBuf {
     let path = scope.file(root, project);
-    let events: Vec<&Event> = events_of(None).collect();
-    // Only used to tell what is outdated, which nothing here asks for.
-    let wanted = HookCommand { program: "watchbill".into(), data_dir: None, markers: false };
-    let found = status(&path, &wanted, &events);
-    let state = if found.state == State::Unreadable {
-        "unreadable"
-    } else if found.disabled || found.managed_only {
-        "disabled"
-    } else if found.events.is_empty() {
-        "absent"
-    } else if !found.missing_programs.is_empty() {
-        "program_missing"
-    } else {
-        "installed"
+    std::path::absolute(&path).unwrap_or(path)
+}
+
+fn told(scope: Scope, root: &Path, found: Status) -> HookSettings {
+    let only_missing = found.unknown.is_empty() && found.elsewhere.is_empty() && !found.irregular;
+    let state = match found.state {
+        State::Unreadable => "unreadable",
+        _ if found.disabled || found.managed_only => "disabled",
+        State::Absent => "absent",
+        _ if !found.missing_programs.is_empty() => "program_missing",
+        State::Outdated if !only_missing => "outdated",
+        State::Outdated | State::Installed => "installed",
     };
     HookSettings {
-        path: path.to_string_lossy().into_owned(),
+        path: found.path.to_string_lossy().into_owned(),
         state: state.to_owned(),
-        missing: if found.events.is_empty() { Vec::new() } else { found.missing },
+        missing: found.missing,
         scope: match scope {
             Scope::User => "user",
             Scope::Project => "project",

@@ -4,8 +4,8 @@
 
 use proptest::prelude::*;
 use watchbill_hooks::install::{
-    EVENTS, Event, HookCommand, SettingsError, Version, events_of, find_ours, install, is_installed,
-    uninstall,
+    EVENTS, Event, HookCommand, SettingsError, Version, events_for, events_of, find_ours, install,
+    is_installed, uninstall,
 };
 
 fn command() -> HookCommand {
@@ -251,4 +251,55 @@ fn what_is_no_settings_is_refused_with_its_place() {
     assert_eq!(place("{'a': 1}").0, 1);
     assert!(matches!(install(Some(" \n"), &command(), &all()), Err(SettingsError::Empty)));
     assert!(install(Some(&"[".repeat(100_000)), &command(), &all()).is_err());
+}
+
+#[test]
+fn copies_under_other_names_take_each_others_handlers_out() {
+    let before = "{\n  \"model\": \"opus\"\n}\n";
+    let named = |program: &str| HookCommand { program: program.into(), data_dir: None, markers: false };
+    let mut text = before.to_owned();
+    for program in
+        ["/opt/watchbill-0.1.0", "/opt/wb", "/usr/local/bin/watchbill", "/opt/my watchbill", "/opt/wb"]
+    {
+        text = install(Some(&text), &named(program), &all()).unwrap();
+        assert_eq!(find_ours(&text).unwrap().len(), EVENTS.len(), "{program}: {text}");
+    }
+    // What a version before the mark wrote, under its name and under one with a version.
+    for line in ["/usr/bin/watchbill hook", "'/my tools/watchbill-0.1.0' hook --data-dir /x --markers"] {
+        let old = text.replace("/opt/wb hook --watchbill", line);
+        assert!(old.contains(line));
+        assert_eq!(uninstall(&old).unwrap().as_deref(), Some(before), "{line}");
+    }
+    assert_eq!(uninstall(&text).unwrap().as_deref(), Some(before));
+}
+
+#[test]
+fn a_handler_with_separate_words_is_known_whatever_stands_in_them() {
+    let text = |command: &str, args: &str| {
+        format!(
+            r#"{{"hooks":{{"Stop":[{{"hooks":[{{"type":"command","command":"{command}","args":{args}}}]}}]}}}}"#
+        )
+    };
+    for (command, args) in [
+        ("/it's here/watchbill", r#"["hook"]"#),
+        ("/opt/wb", r#"["hook", "--data-dir", "/it's; $x", "--watchbill"]"#),
+    ] {
+        assert_eq!(find_ours(&text(command, args)).unwrap().len(), 1, "{command}");
+    }
+    for (command, args) in
+        [("/opt/wb", r#"["hook"]"#), ("/opt/watchbill", r#"["status"]"#), ("watchbill", "[]")]
+    {
+        assert_eq!(find_ours(&text(command, args)).unwrap().len(), 0, "{command}");
+    }
+}
+
+#[test]
+fn events_that_were_named_for_a_client_stay_where_it_cannot_be_asked() {
+    let named: Vec<_> = events_of(Some(Version(2, 1, 100))).collect();
+    let text = install(None, &command(), &named).unwrap();
+    let names = |events: Vec<&Event>| events.iter().map(|event| event.name).collect::<Vec<_>>();
+    assert_eq!(names(events_for(None, Some(&text))), names(named));
+    assert_eq!(names(events_for(None, None)), names(events_of(None).collect()));
+    let older = Some(Version(2, 1, 40));
+    assert_eq!(names(events_for(older, Some(&text))), names(events_of(older).collect()));
 }

@@ -100,7 +100,8 @@ pub struct HooksHealth {
 pub struct HookSettings {
     /// The file.
     pub path: String,
-    /// `installed`, `absent`, `disabled` (the agent runs no hooks), `program_missing` or `unreadable`.
+    /// `installed`, `absent`, `disabled` (the agent runs no hooks), `program_missing`, `outdated` (events go to another data
+    /// folder, or are not those that the client knows) or `unreadable`.
     pub state: String,
     /// Events that could be heard as well; empty where none is installed.
     pub missing: Vec<String>,

@@ -8,9 +8,9 @@ use watchbill_hooks::health::{Health, health};
 use watchbill_hooks::install::file::SettingsFile;
 use watchbill_hooks::install::status::{Status, status};
 use watchbill_hooks::install::{
-    Event, HookCommand, Scope, Version, change, client, events_of, install, quoted, uninstall,
+    HookCommand, Scope, Version, change, client, events_for, install, quoted, uninstall,
 };
-use watchbill_hooks::places::{Places, default_data_dir};
+use watchbill_hooks::places::{Places, platform_data_dir};
 
 use super::{emit, settings, to_json};
 use crate::args::{Global, HooksCommand, SettingsPlace, SettingsScope};
@@ -20,7 +20,7 @@ use crate::render;
 /// What is asked of the hooks.
 ///
 /// # Errors
-/// When a settings file cannot be understood or written; then it is as it was.
+/// When a settings file cannot be understood or written; then it is as it was, and the others are done.
 pub fn run(global: &Global, command: HooksCommand, paint: Paint) -> anyhow::Result<()> {
     let settings = settings(global)?;
     if let (Some(doubt), HooksCommand::Install { .. } | HooksCommand::Uninstall { .. }) =
@@ -31,17 +31,24 @@ pub fn run(global: &Global, command: HooksCommand, paint: Paint) -> anyhow::Resu
     }
     match command {
         HooksCommand::Install { place, markers, client_version } => {
-            add(global, &Setting::of(&settings, client_version, markers)?, &place, paint)
+            let all = Setting::all(&settings, client_version, markers)?;
+            each(&place, &all, |setting, file| add(setting, file, place.dry_run, paint))?;
+            if place.dry_run { Ok(()) } else { emit(&render::hooks::undo(&options_of(global, &place)?)) }
         }
-        HooksCommand::Uninstall { place } => take_out(&settings, &place, paint),
+        HooksCommand::Uninstall { place } => {
+            let roots = settings.roots.iter().map(|root| absolute(root)).collect::<Result<Vec<_>, _>>()?;
+            let data_dir = settings.data_dir.as_deref().map(absolute).transpose()?;
+            each(&place, &roots, |_, file| take_out(file, data_dir.as_deref(), place.dry_run, paint))
+        }
         HooksCommand::Status { json } => {
-            let report = report(&Setting::of(&settings, None, false)?)?;
-            emit(&if json { to_json(&report)? } else { render::hooks::render(&report, paint) })
+            let report = report(&Setting::all(&settings, None, false)?)?;
+            let advice = |scope, path: &Path| advice(global, scope, path);
+            emit(&if json { to_json(&report)? } else { render::hooks::render(&report, &advice, paint) })
         }
     }
 }
 
-/// What the hooks are installed for.
+/// What the hooks are installed for: one of the agent's folders.
 struct Setting {
     claude_dir: PathBuf,
     data_dir: PathBuf,
@@ -49,33 +56,29 @@ struct Setting {
     command: HookCommand,
 }
 
+impl AsRef<Path> for Setting {
+    fn as_ref(&self) -> &Path {
+        &self.claude_dir
+    }
+}
+
 impl Setting {
-    fn of(settings: &Settings, client: Option<Version>, markers: bool) -> anyhow::Result<Self> {
+    /// One for each of the agent's folders.
+    fn all(settings: &Settings, client: Option<Version>, markers: bool) -> anyhow::Result<Vec<Self>> {
         let env = |name: &str| std::env::var_os(name);
-        let claude_dir = claude_dir(settings)?;
         let data_dir = absolute(settings.data_dir.as_deref().ok_or_else(|| {
             anyhow::anyhow!("no folder for Watchbill's own files is known; name one with --data-dir")
         })?)?;
         // An agent has no variable of ours set, so only the platform's own folder goes without saying.
-        let unsaid = default_data_dir(&|_| None);
-        let program = client::own_program(&env)?;
-        let named = (unsaid.as_ref() != Some(&data_dir)).then(|| data_dir.clone());
-        let command = HookCommand { program, data_dir: named, markers };
-        let client = client.or_else(|| client::client_version(&env, &claude_dir));
-        Ok(Self { claude_dir, data_dir, client, command })
+        let named = Some(&*data_dir).filter(|named| platform_data_dir().as_deref() != Some(named));
+        let command = HookCommand::new(&client::own_program(&env)?, named, markers)?;
+        let of = |root: &PathBuf| {
+            let claude_dir = absolute(root)?;
+            let client = client.or_else(|| client::client_version(&env, &claude_dir));
+            Ok(Self { claude_dir, data_dir: data_dir.clone(), client, command: command.clone() })
+        };
+        settings.roots.iter().map(of).collect()
     }
-
-    fn events(&self) -> Vec<&'static Event> {
-        events_of(self.client).collect()
-    }
-}
-
-fn claude_dir(settings: &Settings) -> anyhow::Result<PathBuf> {
-    let first = settings.roots.first();
-    absolute(
-        first
-            .ok_or_else(|| anyhow::anyhow!("no folder of the agent is known; name one with --claude-dir"))?,
-    )
 }
 
 /// The agent runs hooks in a folder of its own choice.
@@ -83,63 +86,105 @@ fn absolute(path: &Path) -> anyhow::Result<PathBuf> {
     Ok(std::path::absolute(path)?)
 }
 
-fn file_of(place: &SettingsPlace, claude_dir: &Path) -> anyhow::Result<PathBuf> {
-    if let Some(file) = &place.settings {
-        return absolute(file);
-    }
+/// Does something with each settings file that is meant: the person's own in every folder of the agent's, or one. What
+/// fails for one keeps nothing from the others.
+fn each<T: AsRef<Path>>(
+    place: &SettingsPlace,
+    roots: &[T],
+    mut act: impl FnMut(&T, &Path) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
     let scope = match place.scope {
         SettingsScope::User => Scope::User,
         SettingsScope::Project => Scope::Project,
         SettingsScope::Local => Scope::Local,
     };
-    Ok(scope.file(claude_dir, &std::env::current_dir()?))
-}
-
-/// The options that name this file once more, as a shell takes them, in whatever folder it is.
-fn options_of(global: &Global, place: &SettingsPlace, file: &SettingsFile) -> anyhow::Result<String> {
-    let user = place.settings.is_none() && matches!(place.scope, SettingsScope::User);
-    let named = [
-        // A scope of a project means the folder in which one is.
-        ("--settings", (!user).then_some(&file.path)),
-        ("--claude-dir", global.claude_dirs.first().filter(|_| user)),
-        // Which may name the agent's folder.
-        ("--config", global.config.as_ref().filter(|_| user)),
-        ("--data-dir", global.data_dir.as_ref()),
-    ];
-    let mut options = Vec::new();
-    for (option, path) in named {
-        if let Some(path) = path {
-            options.push(format!("{option} {}", quoted(&absolute(path)?.to_string_lossy())));
+    let all = place.settings.is_none() && scope == Scope::User;
+    let mut failed = Vec::new();
+    for root in &roots[..if all { roots.len() } else { roots.len().min(1) }] {
+        let file = match &place.settings {
+            Some(file) => absolute(file)?,
+            None => scope.file(root.as_ref(), &std::env::current_dir()?),
+        };
+        failed.extend(act(root, &file).err());
+    }
+    match failed.len() {
+        0 => Ok(()),
+        1 => Err(failed.remove(0)),
+        _ => {
+            let each: Vec<String> = failed.iter().map(|error| format!("{error:#}")).collect();
+            anyhow::bail!("{}", each.join("; "))
         }
     }
-    Ok(options.join(" "))
 }
 
-fn add(global: &Global, setting: &Setting, place: &SettingsPlace, paint: Paint) -> anyhow::Result<()> {
-    let file = SettingsFile::read(&file_of(place, &setting.claude_dir)?)?;
-    let events = setting.events();
-    let text =
-        install(file.text.as_deref(), &setting.command, &events).map_err(|error| file.refused(error))?;
-    if place.dry_run {
+/// The options of `hooks` that name these settings once more, as a shell takes them, in whatever folder it is; `None` where
+/// a name is no text.
+fn options_of(global: &Global, place: &SettingsPlace) -> anyhow::Result<Option<String>> {
+    let file = match (&place.settings, place.scope) {
+        (Some(file), _) => Some(file.clone()),
+        (None, SettingsScope::User) => None,
+        // A scope of a project means the folder in which one is.
+        (None, SettingsScope::Project) => Some(Scope::Project.file(Path::new(""), &std::env::current_dir()?)),
+        (None, SettingsScope::Local) => Some(Scope::Local.file(Path::new(""), &std::env::current_dir()?)),
+    };
+    options(global, file.as_deref())
+}
+
+/// The same for the person's own settings, or for the file that is named.
+fn options(global: &Global, file: Option<&Path>) -> anyhow::Result<Option<String>> {
+    let user = file.is_none();
+    let roots = global.claude_dirs.iter().filter(|_| user).map(|root| ("--claude-dir", root.as_path()));
+    let named = file.map(|file| ("--settings", file)).into_iter().chain(roots).chain(
+        // The configuration may name the agent's folders.
+        [
+            global.config.as_deref().filter(|_| user).map(|path| ("--config", path)),
+            global.data_dir.as_deref().map(|path| ("--data-dir", path)),
+        ]
+        .into_iter()
+        .flatten(),
+    );
+    let mut options = Vec::new();
+    for (option, path) in named {
+        let path = absolute(path)?;
+        let Some(text) = path.to_str() else { return Ok(None) };
+        options.push(format!("{option} {}", quoted(text)));
+    }
+    Ok(Some(options.join(" ")))
+}
+
+/// The command that puts a settings file right, as a shell takes it; `None` for those that only an administrator writes.
+pub fn advice(global: &Global, scope: Scope, path: &Path) -> Option<String> {
+    let file = match scope {
+        Scope::User => None,
+        Scope::Project | Scope::Local => Some(path),
+        Scope::Managed => return None,
+    };
+    let options = options(global, file).ok().flatten()?;
+    Some(format!("watchbill hooks install {options}").trim_end().to_owned())
+}
+
+fn add(setting: &Setting, path: &Path, dry_run: bool, paint: Paint) -> anyhow::Result<()> {
+    let file = SettingsFile::read(path)?;
+    let before = file.text.as_deref();
+    let events = events_for(setting.client, before);
+    let text = install(before, &setting.command, &events).map_err(|error| file.refused(error))?;
+    if dry_run {
         return emit(&render::hooks::change(&file, Some(&text), paint));
     }
-    let places = Places::new(&setting.data_dir);
-    let changed = change::put_in(&file, &text, &places)?;
-    let undo = options_of(global, place, &file)?;
-    emit(&render::hooks::installed(&file.path, changed, &events, setting.client, &undo))
+    let changed = change::put_in(&file, &text, &Places::new(&setting.data_dir))?;
+    emit(&render::hooks::installed(&file.path, changed, &events, setting.client))
 }
 
-fn take_out(settings: &Settings, place: &SettingsPlace, paint: Paint) -> anyhow::Result<()> {
-    let file = SettingsFile::read(&file_of(place, &claude_dir(settings)?)?)?;
+fn take_out(path: &Path, data_dir: Option<&Path>, dry_run: bool, paint: Paint) -> anyhow::Result<()> {
+    let file = SettingsFile::read(path)?;
     let left = match &file.text {
         Some(text) => uninstall(text).map_err(|error| file.refused(error))?,
         None => None,
     };
-    if place.dry_run {
+    if dry_run {
         return emit(&render::hooks::change(&file, left.as_deref(), paint));
     }
-    let data_dir = settings.data_dir.as_deref().map(absolute).transpose()?;
-    let changed = change::take_out(&file, left.as_deref(), data_dir.as_deref().map(Places::new).as_ref())?;
+    let changed = change::take_out(&file, left.as_deref(), data_dir.map(Places::new).as_ref())?;
     emit(&render::hooks::uninstalled(&file.path, changed))
 }
 
@@ -165,16 +210,19 @@ pub struct ScopeReport {
     pub status: Status,
 }
 
-fn report(setting: &Setting) -> anyhow::Result<Report> {
+fn report(all: &[Setting]) -> anyhow::Result<Report> {
     let project = std::env::current_dir()?;
-    let events = setting.events();
-    let scopes = Scope::OURS.into_iter().chain([Scope::Managed]).map(|scope| ScopeReport {
+    // Every list of roots has one.
+    let first = all.first().ok_or_else(|| anyhow::anyhow!("no folder of the agent is known"))?;
+    let users = all.iter().map(|setting| (Scope::User, setting));
+    let others = [Scope::Project, Scope::Local, Scope::Managed].map(|scope| (scope, first));
+    let scopes = users.chain(others).map(|(scope, setting)| ScopeReport {
         scope,
-        status: status(&scope.file(&setting.claude_dir, &project), &setting.command, &events),
+        status: status(&scope.file(&setting.claude_dir, &project), &setting.command, setting.client),
     });
     Ok(Report {
-        client: setting.client.map(|version| version.to_string()),
+        client: first.client.map(|version| version.to_string()),
         scopes: scopes.collect(),
-        health: health(&Places::new(&setting.data_dir)),
+        health: health(&Places::new(&first.data_dir)),
     })
 }

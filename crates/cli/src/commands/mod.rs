@@ -11,6 +11,7 @@ pub mod words;
 
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
+use std::path::Path;
 
 use watchbill_engine::archive::with_archive;
 use watchbill_engine::clock::SystemClock;
@@ -20,6 +21,7 @@ use watchbill_engine::handle::real_world;
 use watchbill_engine::publish::snapshot;
 use watchbill_engine::settings::{Configuration, Given, Settings};
 use watchbill_engine::timeline::{Stretch, TimelineReader};
+use watchbill_hooks::install::client::client_version;
 use watchbill_hooks::sender;
 use watchbill_protocol::doctor::WatchMode;
 
@@ -82,7 +84,7 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
                 }
                 _ => engine(&global, outlook)?,
             });
-            emit(&answer(&engine, &command, global.demo, paint)?)
+            emit(&answer(&engine, &command, &global, paint)?)
         }
     }
 }
@@ -104,7 +106,7 @@ fn recent(global: &Global, outlook: Outlook) -> anyhow::Result<Engine> {
     Ok(look_at_recent(settings, world, outlook, &SystemClock))
 }
 
-fn answer(engine: &Engine, command: &Command, demo: bool, paint: Paint) -> anyhow::Result<String> {
+fn answer(engine: &Engine, command: &Command, global: &Global, paint: Paint) -> anyhow::Result<String> {
     let now = engine.now().to_string();
     Ok(match command {
         Command::Roster { json, all, at, .. } => {
@@ -136,8 +138,13 @@ fn answer(engine: &Engine, command: &Command, demo: bool, paint: Paint) -> anyho
         }
         Command::Doctor { json, .. } => {
             // The demo has no folder that could be watched.
-            let doctor = if demo { engine.doctor(&|_| WatchMode::None) } else { engine.doctor_on_trial() };
-            if *json { to_json(&doctor)? } else { render::doctor::render(&doctor, paint) }
+            let client_of = |root: &Path| client_version(&|name| std::env::var_os(name), root);
+            let doctor = match global.demo {
+                true => engine.doctor(&|_| WatchMode::None),
+                false => engine.doctor_on_trial(&client_of),
+            };
+            let advice = |scope, path: &Path| hooks::advice(global, scope, path);
+            if *json { to_json(&doctor)? } else { render::doctor::render(&doctor, &advice, paint) }
         }
         // They need no look at everything, or more than one text.
         Command::Watch { .. }

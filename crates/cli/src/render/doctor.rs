@@ -1,13 +1,17 @@
 //! `doctor`: what is found, watched, limited and wrong.
 
-use watchbill_protocol::doctor::{Doctor, HooksHealth, WatchMode};
+use std::path::Path;
+
+use watchbill_hooks::install::Scope;
+use watchbill_protocol::doctor::{Doctor, HookSettings, HooksHealth, WatchMode};
 use watchbill_protocol::store::StoreHealth;
 
+use super::hooks::Advice;
 use super::{local_date_time, plural, size};
 use crate::paint::{Paint, Tone, one_line};
 
 /// The report.
-pub fn render(doctor: &Doctor, paint: Paint) -> String {
+pub fn render(doctor: &Doctor, advice: Advice<'_>, paint: Paint) -> String {
     let mut out = format!("watchbill {}\n", doctor.versions.watchbill);
     if !doctor.versions.agents.is_empty() {
         out.push_str(&format!("clients met: {}\n", one_line(&doctor.versions.agents.join(", "))));
@@ -57,7 +61,7 @@ pub fn render(doctor: &Doctor, paint: Paint) -> String {
         store(&mut out, health, paint);
     }
     if let Some(health) = &doctor.hooks {
-        hooks(&mut out, health, paint);
+        hooks(&mut out, health, advice, paint);
     }
     if let Some(until) = &doctor.muted_until {
         out.push_str(&format!("\nalerts are muted until {}\n", local_date_time(until)));
@@ -168,7 +172,7 @@ fn damaged(out: &mut String, health: &StoreHealth) {
     }
 }
 
-fn hooks(out: &mut String, health: &HooksHealth, paint: Paint) {
+fn hooks(out: &mut String, health: &HooksHealth, advice: Advice<'_>, paint: Paint) {
     out.push_str(&format!("\n{}\n", paint.tone(Tone::Bold, &one_line(&health.path))));
     let sessions = match health.sessions {
         0 => "no hook of the agent was heard in the last hour".to_owned(),
@@ -177,19 +181,26 @@ fn hooks(out: &mut String, health: &HooksHealth, paint: Paint) {
     out.push_str(&format!("  {sessions}\n"));
     for settings in &health.settings {
         let path = one_line(&settings.path);
-        let (word, wrong) = match &*settings.state {
-            "installed" if settings.missing.is_empty() => ("installed", false),
-            "installed" => {
-                ("installed, but not for all events: `watchbill hooks install` adds the rest", true)
-            }
-            "absent" => ("not installed; `watchbill hooks install` adds them", false),
-            "disabled" => ("installed, but the agent is told to run no hooks", true),
-            "program_missing" => {
-                ("installed, but their program is gone: `watchbill hooks install` mends that", true)
-            }
-            _ => ("cannot be read", true),
+        let (word, done, wrong) = match &*settings.state {
+            "installed" if settings.missing.is_empty() => ("installed", None, false),
+            "installed" => ("installed, but not for all events", Some("adds the rest"), true),
+            "absent" => ("not installed", Some("adds them"), false),
+            "disabled" => ("the agent is told to run no hooks", None, true),
+            "program_missing" => ("installed, but their program is gone", Some("mends that"), true),
+            "outdated" => (
+                "installed, but for another data folder or another client (`watchbill hooks status` says which)",
+                Some("mends that"),
+                true,
+            ),
+            _ => ("cannot be read", None, true),
         };
-        let line = format!("  hooks in {path}: {word}\n");
+        let command = advice(scope_of(settings), Path::new(&settings.path));
+        let how = match (done, command) {
+            (Some(done), Some(command)) => format!("; `{}` {done}", super::hooks::typed(&command)),
+            (Some(_), None) => "; the administrator has to change that".to_owned(),
+            (None, _) => String::new(),
+        };
+        let line = format!("  hooks in {path}: {word}{how}\n");
         out.push_str(&if wrong { paint.tone(Tone::Error, &line) } else { line });
     }
     let (ears, waiting) = (plural(count(health.ears), "program"), plural(count(health.waiting), "event"));
@@ -200,6 +211,15 @@ fn hooks(out: &mut String, health: &HooksHealth, paint: Paint) {
             (plural(count(health.dropped), "event"), plural(count(health.damaged), "file"));
         let last = super::hooks::last(health.dropped_at.as_deref());
         out.push_str(&paint.tone(Tone::Error, &format!("  {dropped} dropped{last}; {damaged} damaged\n")));
+    }
+}
+
+fn scope_of(settings: &HookSettings) -> Scope {
+    match &*settings.scope {
+        "project" => Scope::Project,
+        "local" => Scope::Local,
+        "managed" => Scope::Managed,
+        _ => Scope::User,
     }
 }
 

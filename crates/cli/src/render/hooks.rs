@@ -32,14 +32,16 @@ pub fn change(file: &SettingsFile, after: Option<&str>, paint: Paint) -> String 
     lines(&text.replace('\t', "    ")).map(|line| tone(&line) + "\n").collect()
 }
 
-/// What was installed, and what was not; `place` are the options of `hooks` that name these settings.
-pub fn installed(
-    path: &Path,
-    changed: bool,
-    events: &[&Event],
-    client: Option<Version>,
-    place: &str,
-) -> String {
+/// The command that puts a settings file right, where there is one.
+pub type Advice<'a> = &'a dyn Fn(Scope, &Path) -> Option<String>;
+
+/// A command as it is to be typed: spaces within a name stay as they are.
+pub fn typed(command: &str) -> String {
+    lines(command).collect()
+}
+
+/// What was installed, and what was not.
+pub fn installed(path: &Path, changed: bool, events: &[&Event], client: Option<Version>) -> String {
     let path = one_line(&path.display().to_string());
     let done = if changed { "installed into" } else { "already installed in" };
     let mut out = format!("hooks for {} {done} {path}\n", plural(events.len(), "event"));
@@ -55,11 +57,15 @@ pub fn installed(
         };
         out.push_str(&format!("{} {why}\n", left_out.join(", ")));
     }
-    // To be typed as it stands: spaces within a name stay as they are.
-    let place: String = lines(place).collect();
-    out.push_str(format!("undo: watchbill hooks uninstall {place}").trim_end());
-    out.push('\n');
     out
+}
+
+/// How to undo it; `place` are the options of `hooks` that name these settings, where they are text.
+pub fn undo(place: &Option<String>) -> String {
+    match place {
+        Some(place) => typed(format!("undo: watchbill hooks uninstall {place}").trim_end()) + "\n",
+        None => "undo: watchbill hooks uninstall, with the same options\n".to_owned(),
+    }
 }
 
 /// What was taken out.
@@ -69,13 +75,13 @@ pub fn uninstalled(path: &Path, changed: bool) -> String {
 }
 
 /// How the hooks are.
-pub fn render(report: &Report, paint: Paint) -> String {
+pub fn render(report: &Report, advice: Advice<'_>, paint: Paint) -> String {
     let mut out = match &report.client {
         Some(version) => format!("client {version}\n"),
         None => "no client found that could be asked for its version\n".to_owned(),
     };
     for scope in &report.scopes {
-        out.push_str(&one_scope(scope.scope, &scope.status, paint));
+        out.push_str(&one_scope(scope.scope, &scope.status, advice, paint));
     }
     let health = &report.health;
     out.push_str(&format!(
@@ -109,7 +115,7 @@ pub fn last(dropped_at: Option<&str>) -> String {
     dropped_at.map_or_else(String::new, |at| format!(", the last one {}", local_date_time(at)))
 }
 
-fn one_scope(scope: Scope, status: &Status, paint: Paint) -> String {
+fn one_scope(scope: Scope, status: &Status, advice: Advice<'_>, paint: Paint) -> String {
     let name = match scope {
         Scope::User => "user",
         Scope::Project => "project",
@@ -123,7 +129,11 @@ fn one_scope(scope: Scope, status: &Status, paint: Paint) -> String {
             paint.tone(Tone::Work, &format!("installed, {}", plural(status.events.len(), "event")))
         }
         State::Outdated => {
-            paint.tone(Tone::Error, "not as this version would install them; run hooks install")
+            let what = match advice(scope, &status.path) {
+                Some(command) => format!("run `{}`", typed(&command)),
+                None => "their administrator has to change them".to_owned(),
+            };
+            paint.tone(Tone::Error, &format!("not as they should be; {what}"))
         }
         State::Unreadable => paint.tone(Tone::Error, "unreadable"),
     };
@@ -131,6 +141,19 @@ fn one_scope(scope: Scope, status: &Status, paint: Paint) -> String {
     let mut add = |text: String| out.push_str(&format!("         {text}\n"));
     if !status.missing.is_empty() {
         add(format!("missing: {}", one_line(&status.missing.join(", "))));
+    }
+    if !status.unknown.is_empty() {
+        let unknown = one_line(&status.unknown.join(", "));
+        let why = "the client does not know these and skips the whole file:";
+        add(paint.tone(Tone::Error, &format!("{why} {unknown}")));
+    }
+    for folder in &status.elsewhere {
+        let folder = one_line(&folder.display().to_string());
+        add(paint.tone(Tone::Error, &format!("events go to another data folder: {folder}")));
+    }
+    if status.irregular {
+        let what = "some events are told twice, or make the agent wait where it need not";
+        add(paint.tone(Tone::Error, what));
     }
     for line in &status.outdated {
         add(format!("other command: {}", one_line(line)));

@@ -9,7 +9,7 @@ use crate::agent::{payload, run};
 const PROGRAM: &str = env!("CARGO_BIN_EXE_watchbill");
 
 /// The program in a home of its own, with a client of some version that can be asked for it.
-fn watchbill(home: &Path, version: Option<&str>, words: &[&str]) -> Output {
+pub fn watchbill(home: &Path, version: Option<&str>, words: &[&str]) -> Output {
     let bin = home.join("bin");
     std::fs::create_dir_all(&bin).unwrap();
     if let Some(version) = version {
@@ -22,12 +22,12 @@ fn watchbill(home: &Path, version: Option<&str>, words: &[&str]) -> Output {
     command.args(words).output().unwrap()
 }
 
-fn said(output: &Output) -> (String, String) {
+pub fn said(output: &Output) -> (String, String) {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     (text(&output.stdout), text(&output.stderr))
 }
 
-fn ok(output: &Output) -> String {
+pub fn ok(output: &Output) -> String {
     assert!(output.status.success(), "{output:?}");
     said(output).0
 }

@@ -5,9 +5,11 @@
 
 mod agent;
 mod bounds;
+mod copies;
 mod hearing;
 mod installing;
 #[path = "../../../testkit/src/left_out.rs"]
 mod left_out;
+mod ownership;
 mod sending;
 mod storm;

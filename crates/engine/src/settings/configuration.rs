@@ -216,7 +216,7 @@ fn refusal(error: &FileError) -> ApiError {
     let code = match error {
         FileError::Changed { .. } => ErrorCode::Conflict,
         FileError::Settings { .. } => ErrorCode::Invalid,
-        FileError::Io { .. } | FileError::ReadOnly { .. } => ErrorCode::Unreadable,
+        FileError::Io { .. } | FileError::ReadOnly { .. } | FileError::Linked { .. } => ErrorCode::Unreadable,
     };
     ApiError::new(code, error.to_string())
 }

@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use super::file::{FileError, SettingsFile};
-use super::folders;
+use super::{folders, owner};
 use crate::places::Places;
 use crate::sender;
 
@@ -22,6 +22,16 @@ pub enum InstallError {
         /// What the system says.
         source: io::Error,
     },
+    /// Events would lie in folders of root's, where the person's agent cannot put them.
+    #[error(
+        "nothing was installed: {} belongs to another user, whose agent could not write into folders that root makes there; \
+         run this as that user",
+        folder.display()
+    )]
+    OthersFolder {
+        /// The folder around those that would be made.
+        folder: PathBuf,
+    },
     /// The settings were left as they are.
     #[error(transparent)]
     File(#[from] FileError),
@@ -33,6 +43,12 @@ pub enum InstallError {
 /// # Errors
 /// When any of that cannot be made; then the settings are as they were.
 pub fn put_in(file: &SettingsFile, text: &str, places: &Places) -> Result<bool, InstallError> {
+    let around = places.root().ancestors().find_map(|folder| Some((folder, std::fs::metadata(folder).ok()?)));
+    if let Some((folder, found)) = around
+        && owner::is_root_in(&found)
+    {
+        return Err(InstallError::OthersFolder { folder: folder.to_owned() });
+    }
     sender::prepare(places)
         .map_err(|source| InstallError::Places { folder: places.root().to_owned(), source })?;
     let changed = file.text.as_deref() != Some(text);

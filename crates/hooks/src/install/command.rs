@@ -2,31 +2,73 @@
 
 use std::path::{Path, PathBuf};
 
+use super::SettingsError;
 use super::events::Event;
+use crate::places::platform_data_dir;
+use crate::sender::Errand;
 
-/// What is written for the agent to run.
+/// Our program's name, without the ending that Windows gives it.
+const NAME: &str = "watchbill";
+
+/// The word that marks a handler of ours whose program has another name. Every version's sender passes over words that it
+/// does not know.
+const MARK: &str = "--watchbill";
+
+/// Whose rules split a command line into words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shell {
+    /// A shell of POSIX, in which a backslash takes the next character as it is.
+    Posix,
+    /// The shells of Windows, in which a backslash is a part of a path.
+    Windows,
+}
+
+impl Shell {
+    /// The one of this system.
+    pub const HERE: Self = if cfg!(windows) { Self::Windows } else { Self::Posix };
+}
+
+/// What is written for the agent to run. Its paths are text, since settings are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookCommand {
     /// The program, with its whole path: an agent started from a desktop has another `PATH` than a shell.
-    pub program: PathBuf,
+    pub program: String,
     /// The data folder, where it is not the default one.
-    pub data_dir: Option<PathBuf>,
+    pub data_dir: Option<String>,
     /// Compactions leave a marker in the project's folder.
     pub markers: bool,
 }
 
 impl HookCommand {
+    /// Starts `program`, which is to hand events to this data folder.
+    ///
+    /// # Errors
+    /// When a path is not text: settings could only hold another one.
+    pub fn new(program: &Path, data_dir: Option<&Path>, markers: bool) -> Result<Self, SettingsError> {
+        let text = |path: &Path| {
+            path.to_str().map(str::to_owned).ok_or_else(|| SettingsError::NotText { path: path.to_owned() })
+        };
+        Ok(Self { program: text(program)?, data_dir: data_dir.map(text).transpose()?, markers })
+    }
+
     /// The line for the agent's shell.
     ///
     /// Not the form with separate arguments: a client that does not know it yet would run the program without any, and take
     /// its complaint for a veto.
     pub fn line(&self) -> String {
-        let mut line = format!("{} hook", quoted(&self.program.to_string_lossy()));
+        self.line_for(Shell::HERE)
+    }
+
+    fn line_for(&self, shell: Shell) -> String {
+        let mut line = format!("{} hook", quoted_for(&self.program, shell));
         if let Some(dir) = &self.data_dir {
-            line.push_str(&format!(" --data-dir {}", quoted(&dir.to_string_lossy())));
+            line.push_str(&format!(" --data-dir {}", quoted_for(dir, shell)));
         }
         if self.markers {
             line.push_str(" --markers");
+        }
+        if !is_our_name(file_name(&self.program, shell)) {
+            line.push_str(&format!(" {MARK}"));
         }
         line
     }
@@ -37,19 +79,72 @@ impl HookCommand {
         let wait = if event.waits { "" } else { ", \"async\": true" };
         format!("{{ \"type\": \"command\", \"command\": {line}{wait} }}")
     }
+
+    /// Whether a handler of ours gives its events to another data folder.
+    pub fn goes_elsewhere(&self, handler: &Called) -> bool {
+        // A folder may be spelled in several ways.
+        let folder = |named: Option<PathBuf>| {
+            named.or_else(platform_data_dir).map(|path| path.canonicalize().unwrap_or(path))
+        };
+        folder(handler.data_dir.clone()) != folder(self.data_dir.as_ref().map(PathBuf::from))
+    }
 }
 
-/// The program of a command line, if it is one of ours, of whatever version, wherever installed.
-pub fn program_of(line: &str) -> Option<PathBuf> {
-    let words = words(line)?;
-    let program = Path::new(words.first()?);
-    let name = program.file_name()?.to_str()?;
-    let ours = name.strip_suffix(".exe").unwrap_or(name) == "watchbill";
-    (ours && words.get(1).is_some_and(|word| word == "hook")).then(|| program.to_path_buf())
+/// What a handler of ours starts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Called {
+    /// The program.
+    pub program: PathBuf,
+    /// The data folder, if it is named.
+    pub data_dir: Option<PathBuf>,
+}
+
+/// What a command line starts, if it is one of ours, of whatever version, wherever installed.
+pub fn called_by(line: &str) -> Option<Called> {
+    called_by_for(line, Shell::HERE)
+}
+
+fn called_by_for(line: &str, shell: Shell) -> Option<Called> {
+    called(&words(line, shell)?, shell)
+}
+
+/// The same of a handler that names its words one by one.
+pub fn called_with(program: &str, args: &[&str]) -> Option<Called> {
+    let words: Vec<String> = std::iter::once(&program).chain(args).map(|word| (*word).to_owned()).collect();
+    called(&words, Shell::HERE)
+}
+
+/// Ours is what calls the sender of a program with our name, or bears our mark. A copy may have any name.
+fn called(words: &[String], shell: Shell) -> Option<Called> {
+    let [program, command, rest @ ..] = words else { return None };
+    let ours = is_our_name(file_name(program, shell)) || rest.iter().any(|word| word == MARK);
+    (ours && command == "hook").then(|| Called {
+        program: PathBuf::from(program),
+        data_dir: Errand::parse(rest.iter().map(Into::into)).data_dir,
+    })
+}
+
+/// `watchbill`, or that with a version behind it, as a download is named: earlier versions gave no mark to those.
+fn is_our_name(name: &str) -> bool {
+    let ending = name.len().saturating_sub(4);
+    let name = match name.get(ending..) {
+        Some(end) if end.eq_ignore_ascii_case(".exe") => &name[..ending],
+        _ => name,
+    };
+    let Some(version) = name.strip_prefix(NAME) else { return false };
+    let version =
+        version.strip_prefix(['-', '_']).map(|version| version.strip_prefix('v').unwrap_or(version));
+    name == NAME || version.is_some_and(|version| version.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// The last part of a path, as the shell's system divides it.
+fn file_name(path: &str, shell: Shell) -> &str {
+    let divides = |c: char| c == '/' || (c == '\\' && shell == Shell::Windows);
+    path.rsplit(divides).next().unwrap_or(path)
 }
 
 /// The words of a command line as a shell would split it; `None` where it does more than start a program.
-fn words(line: &str) -> Option<Vec<String>> {
+fn words(line: &str, shell: Shell) -> Option<Vec<String>> {
     let (mut words, mut word, mut begun) = (Vec::new(), String::new(), false);
     let mut chars = line.chars();
     while let Some(c) = chars.next() {
@@ -68,13 +163,13 @@ fn words(line: &str) -> Option<Vec<String>> {
                 loop {
                     match chars.next()? {
                         '"' => break,
-                        '\\' => word.push(chars.next()?),
-                        '$' | '`' => return None,
+                        '\\' if shell == Shell::Posix => word.push(chars.next()?),
+                        '$' | '`' if shell == Shell::Posix => return None,
                         c => word.push(c),
                     }
                 }
             }
-            '\\' if !cfg!(windows) => {
+            '\\' if shell == Shell::Posix => {
                 begun = true;
                 word.push(chars.next()?);
             }
@@ -98,11 +193,15 @@ fn words(line: &str) -> Option<Vec<String>> {
 
 /// A word as a shell takes it, in quotes where it needs them.
 pub fn quoted(word: &str) -> String {
+    quoted_for(word, Shell::HERE)
+}
+
+fn quoted_for(word: &str, shell: Shell) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+,:@%=".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();
     }
-    if cfg!(windows) {
+    if shell == Shell::Windows {
         return format!("\"{word}\"");
     }
     format!("'{}'", word.replace('\'', "'\\''"))
@@ -111,6 +210,10 @@ pub fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn program_of(line: &str) -> Option<PathBuf> {
+        called_by(line).map(|called| called.program)
+    }
 
     #[test]
     fn what_is_written_is_known_again_whatever_the_folders_are_called() {
@@ -150,5 +253,57 @@ mod tests {
         ] {
             assert!(program_of(line).is_some(), "{line}");
         }
+    }
+
+    #[test]
+    fn a_copy_under_any_name_is_known_again_by_its_mark_or_its_version() {
+        for name in ["wb", "watchbill-next", "my watchbill", "watchbill.old", "Überwacher"] {
+            let program = format!("/opt/{name}");
+            let command = HookCommand { program: program.clone(), data_dir: None, markers: true };
+            let line = command.line();
+            assert!(line.ends_with(" hook --markers --watchbill"), "{line}");
+            assert_eq!(program_of(&line), Some(program.into()));
+        }
+        // Earlier versions wrote these without a mark.
+        for line in [
+            "/opt/watchbill-0.1.0 hook",
+            "/opt/watchbill_0.1.0 hook --data-dir /x",
+            "/opt/watchbill-v0.2.0-x86_64-linux hook --markers",
+            "watchbill-0.1.0.exe hook",
+            "watchbill.EXE hook",
+        ] {
+            assert!(program_of(line).is_some(), "{line}");
+        }
+        let named = HookCommand { program: "/opt/watchbill-0.1.0".into(), data_dir: None, markers: false };
+        assert_eq!(named.line(), "/opt/watchbill-0.1.0 hook");
+        for line in
+            ["wb hook --watchbills", "wb --watchbill hook", "wb hook; x --watchbill", "watchbill-v hook"]
+        {
+            assert_eq!(program_of(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_for_windows_is_known_again_there() {
+        for program in [
+            r"C:\t\watchbill.exe",
+            r"C:\Program Files\Watchbill\watchbill.exe",
+            r"\\server\share\watchbill.exe",
+            r"C:\it's $HERE\watchbill-0.1.0.exe",
+            "C:/t/watchbill.exe",
+            r"D:\wb.exe",
+        ] {
+            let data_dir = r"C:\new\data\";
+            let command =
+                HookCommand { program: program.into(), data_dir: Some(data_dir.into()), markers: false };
+            let line = command.line_for(Shell::Windows);
+            let called = called_by_for(&line, Shell::Windows);
+            let expected = Called { program: program.into(), data_dir: Some(data_dir.into()) };
+            assert_eq!(called, Some(expected), "{line}");
+        }
+        // The other reading takes a backslash away.
+        let line = r#""C:\t\watchbill.exe" hook"#;
+        assert_eq!(called_by_for(line, Shell::Posix), None);
+        assert!(called_by_for(line, Shell::Windows).is_some());
     }
 }

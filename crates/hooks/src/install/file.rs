@@ -4,8 +4,8 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::SettingsError;
-use crate::places::open_private;
+use super::{SettingsError, owner};
+use crate::places::{may_be_long, open_private, read_ordinary};
 
 /// Settings longer than this are something else.
 const SIZE_LIMIT: u64 = 16 * 1024 * 1024;
@@ -36,6 +36,18 @@ pub enum FileError {
     ReadOnly {
         /// The file.
         path: PathBuf,
+    },
+    /// It has other names. A new file under one of them would leave the others as they are.
+    #[error(
+        "{} was left as it is: it has {names} names (hard links), and a change would reach this one alone; copy it over itself \
+         (cp -p FILE NEW && mv NEW FILE) to part them, then try again",
+        path.display()
+    )]
+    Linked {
+        /// The file.
+        path: PathBuf,
+        /// How many names it has.
+        names: u64,
     },
     /// Somebody else wrote into it meanwhile.
     #[error("{} was changed by another program just now and left as it is; run this again", path.display())]
@@ -92,6 +104,10 @@ impl SettingsFile {
         if fs::metadata(&self.target).is_ok_and(|found| found.permissions().readonly()) {
             return Err(FileError::ReadOnly { path: self.path.clone() });
         }
+        let names = owner::names(&self.target);
+        if names > 1 && text.is_some() {
+            return Err(FileError::Linked { path: self.path.clone(), names });
+        }
         match text {
             Some(text) => {
                 let unfinished = self.write_beside(text).map_err(io)?;
@@ -126,17 +142,29 @@ impl SettingsFile {
         let _ = fs::remove_file(&unfinished);
         // Settings can hold keys: private until they have the permissions of the file that they replace.
         let mut file = open_private(OpenOptions::new().write(true).create_new(true), &unfinished)?;
-        let written =
-            file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).and_then(|()| match fs::metadata(
-                &self.target,
-            ) {
-                Ok(old) => file.set_permissions(old.permissions()),
-                Err(_) => Ok(()),
-            });
+        let written = may_be_long(text.len() as u64)
+            .and_then(|()| file.write_all(text.as_bytes()))
+            .and_then(|()| file.sync_all())
+            .and_then(|()| self.like_before(&file));
         if written.is_err() {
             let _ = fs::remove_file(&unfinished);
         }
         written.map(|()| unfinished)
+    }
+
+    /// Gives a file the owner and the permissions of the one that it replaces; a new one belongs to its folder's owner.
+    fn like_before(&self, file: &fs::File) -> io::Result<()> {
+        match fs::metadata(&self.target) {
+            Ok(old) => {
+                owner::give_file(file, &old)?;
+                // After that, since the system takes rights away from a file that changes its owner.
+                file.set_permissions(old.permissions())
+            }
+            Err(_) => match self.target.parent().map(fs::metadata) {
+                Some(Ok(folder)) => owner::give_new_file(file, &folder),
+                _ => Ok(()),
+            },
+        }
     }
 }
 
@@ -151,7 +179,9 @@ fn read_text(path: &Path) -> io::Result<Option<String>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     }
-    fs::read_to_string(path).map(Some)
+    let bytes = read_ordinary(path)?;
+    let text = String::from_utf8(bytes);
+    text.map(Some).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not valid UTF-8"))
 }
 
 /// The file that a name leads to, over links, also where nothing lies at their end yet.

@@ -9,7 +9,8 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use super::file::SettingsFile;
-use crate::places::{Places, open_private};
+use super::owner;
+use crate::places::{Places, open_private, read_ordinary};
 
 /// Makes the folders in which new settings will lie, and notes those that were missing. Of settings that are there
 /// nothing has to be made.
@@ -33,6 +34,11 @@ pub fn make(file: &SettingsFile, places: &Places) -> io::Result<()> {
     }
     if let Some(innermost) = missing.first() {
         fs::create_dir_all(innermost)?;
+        // They belong to whoever has the folder around them.
+        let around = missing.last().and_then(|outermost| outermost.parent());
+        if let Some(around) = around.and_then(|around| fs::metadata(around).ok()) {
+            missing.iter().try_for_each(|new| owner::give_new_folder(new, &around))?;
+        }
     }
     noted.extend(missing);
     if noted == before { Ok(()) } else { write(places, &noted) }
@@ -58,7 +64,8 @@ pub fn remove(file: &SettingsFile, places: &Places) {
 
 /// One path a line; without the file there are none.
 fn read(places: &Places) -> BTreeSet<PathBuf> {
-    let text = fs::read_to_string(places.made_folders()).unwrap_or_default();
+    let text = read_ordinary(&places.made_folders()).unwrap_or_default();
+    let text = String::from_utf8(text).unwrap_or_default();
     text.lines().map(PathBuf::from).collect()
 }
 

@@ -9,14 +9,17 @@ pub mod command;
 pub mod events;
 pub mod file;
 mod folders;
+mod owner;
 pub mod scope;
 pub mod status;
 mod text;
 
+use std::path::PathBuf;
+
 use jsonc_parser::ast::{Array, Object, ObjectProp, Value};
 use jsonc_parser::common::Ranged;
 
-pub use command::{HookCommand, quoted};
+pub use command::{Called, HookCommand, quoted};
 pub use events::{EVENTS, Event, Version, events_of};
 pub use scope::Scope;
 use text::{Container, newline, parse, unexpected};
@@ -34,6 +37,15 @@ pub enum SettingsError {
         /// What is wrong there.
         what: String,
     },
+    /// What would be written into them is no text.
+    #[error(
+        "the path {} is not valid UTF-8, so it cannot be written into settings; use a folder whose name is",
+        path.display()
+    )]
+    NotText {
+        /// The program's path, or the data folder's.
+        path: PathBuf,
+    },
     /// There is nothing in it, which is no JSON either.
     #[error("it is empty; delete it, or write {{}} into it, then run this again")]
     Empty,
@@ -46,6 +58,8 @@ pub struct Ours {
     pub event: String,
     /// The command line.
     pub line: String,
+    /// What it starts.
+    pub called: Called,
     /// Whether the agent goes on without waiting.
     pub is_async: bool,
     /// Where it stands: the event's place in `hooks`, the group's place in the event, the handler's in the group.
@@ -96,6 +110,19 @@ pub fn uninstall(before: &str) -> Result<Option<String>, SettingsError> {
     Ok(Some(format!("{mark}{text}")))
 }
 
+/// The events to be asked for in these settings. Where the client cannot be asked for its version, those that were installed
+/// for a version that was named stay.
+pub fn events_for(client: Option<Version>, before: Option<&str>) -> Vec<&'static Event> {
+    let there = match (client, before) {
+        (None, Some(text)) => find_ours(text).unwrap_or_default(),
+        _ => Vec::new(),
+    };
+    let wanted = |event: &&Event| {
+        events_of(client).any(|known| known == *event) || there.iter().any(|ours| ours.event == event.name)
+    };
+    EVENTS.iter().filter(wanted).collect()
+}
+
 /// Whether our handlers are there, all of them, as they should be, and no others of ours.
 ///
 /// # Errors
@@ -134,9 +161,9 @@ fn ours_in(text: &str) -> Result<Vec<Ours>, SettingsError> {
         for (g, group) in groups.elements.iter().enumerate() {
             let Some((_, handlers)) = handlers_of(group) else { continue };
             for (h, handler) in handlers.elements.iter().enumerate() {
-                if let Some((line, is_async)) = ours(handler) {
+                if let Some((line, called, is_async)) = ours(handler) {
                     let event = property.name.as_str().to_owned();
-                    found.push(Ours { event, line, is_async, at: (e, g, h) });
+                    found.push(Ours { event, line, called, is_async, at: (e, g, h) });
                 }
             }
         }
@@ -144,20 +171,31 @@ fn ours_in(text: &str) -> Result<Vec<Ours>, SettingsError> {
     Ok(found)
 }
 
-/// The line of a handler, if it is one of ours, and whether the agent goes on without waiting.
-fn ours(handler: &Value<'_>) -> Option<(String, bool)> {
+/// The line of a handler, if it is one of ours, what it starts, and whether the agent goes on without waiting.
+fn ours(handler: &Value<'_>) -> Option<(String, Called, bool)> {
     let Value::Object(handler) = handler else { return None };
     let Value::StringLit(line) = &last(handler, "command")?.value else { return None };
     let mut line = line.value.to_string();
-    if let Some(Value::Array(args)) = last(handler, "args").map(|p| &p.value)
-        && let Some(Value::StringLit(first)) = args.elements.first()
-    {
-        line = format!("'{line}' {}", first.value);
-    }
-    command::program_of(&line)?;
+    let called = match last(handler, "args").map(|p| &p.value) {
+        Some(Value::Array(args)) if !args.elements.is_empty() => {
+            let args: Option<Vec<&str>> = args.elements.iter().map(text_of).collect();
+            let args = args?;
+            let called = command::called_with(&line, &args)?;
+            line = std::iter::once(&*line).chain(args).map(quoted).collect::<Vec<_>>().join(" ");
+            called
+        }
+        _ => command::called_by(&line)?,
+    };
     let is_async =
         last(handler, "async").is_some_and(|p| matches!(&p.value, Value::BooleanLit(b) if b.value));
-    Some((line, is_async))
+    Some((line, called, is_async))
+}
+
+fn text_of<'v>(value: &'v Value<'_>) -> Option<&'v str> {
+    match value {
+        Value::StringLit(text) => Some(&text.value),
+        _ => None,
+    }
 }
 
 /// Takes one handler out, and with it whatever was made for it.

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::file::{FileError, SettingsFile};
 use super::text::parse;
-use super::{Event, HookCommand, command, find_ours, is_installed, without_mark};
+use super::{Event, HookCommand, Ours, Version, events_for, find_ours, without_mark};
+use crate::places::platform_data_dir;
 
 /// One settings file as far as our hooks are concerned.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,8 +25,14 @@ pub struct Status {
     pub events: Vec<String>,
     /// Events that we would ask for as well.
     pub missing: Vec<String>,
-    /// Command lines of ours that are not what we would write now.
+    /// Events that the client does not know, so that it skips the whole file.
+    pub unknown: Vec<String>,
+    /// Command lines of ours that are not what we would write now. They may do as well.
     pub outdated: Vec<String>,
+    /// Other data folders that our handlers name: nothing of what they hear arrives in this one.
+    pub elsewhere: Vec<PathBuf>,
+    /// Some handlers of ours stand there twice, or make the agent wait where it need not, or the other way round.
+    pub irregular: bool,
     /// Programs that our handlers start and that are not there: nothing of what they should pass on arrives.
     pub missing_programs: Vec<PathBuf>,
     /// `disableAllHooks`: the agent runs none at all.
@@ -43,16 +50,19 @@ pub enum State {
     /// Not there.
     #[default]
     Absent,
-    /// All there, as they should be.
+    /// All there, and what they hear arrives.
     Installed,
-    /// Some are there, or others than would be written now.
+    /// Something about them keeps events from arriving as they should; the other fields say what.
     Outdated,
     /// The file cannot be understood, and then the agent cannot either.
     Unreadable,
 }
 
-/// Looks at one settings file.
-pub fn status(path: &Path, wanted: &HookCommand, events: &[&Event]) -> Status {
+/// Looks at one settings file: whether events of a client of this version arrive where `wanted` would send them.
+///
+/// This is the one judgement behind `hooks status`, `doctor` and the window. Another program of ours than the one that is
+/// wanted does as well, as long as it is there.
+pub fn status(path: &Path, wanted: &HookCommand, client: Option<Version>) -> Status {
     let unread = |error: FileError| Status {
         path: path.to_owned(),
         exists: true,
@@ -69,35 +79,45 @@ pub fn status(path: &Path, wanted: &HookCommand, events: &[&Event]) -> Status {
         Ok(ours) => ours,
         Err(error) => return unread(file.refused(error)),
     };
+    let (disabled, managed_only) = switches(text);
+    let found = Status { path: path.to_owned(), exists: true, disabled, managed_only, ..Status::default() };
+    if ours.is_empty() {
+        return found;
+    }
+    let mut found = judged(found, &ours, wanted, &events_for(client, Some(text)));
+    let wrong = !found.missing.is_empty()
+        || !found.unknown.is_empty()
+        || !found.elsewhere.is_empty()
+        || !found.missing_programs.is_empty()
+        || found.irregular;
+    found.state = if wrong { State::Outdated } else { State::Installed };
+    found
+}
+
+fn judged(found: Status, ours: &[Ours], wanted: &HookCommand, events: &[&Event]) -> Status {
     let there: BTreeSet<&str> = ours.iter().map(|o| o.event.as_str()).collect();
     let lines: BTreeSet<&str> = ours.iter().map(|o| o.line.as_str()).collect();
+    let programs: BTreeSet<&PathBuf> = ours.iter().map(|o| &o.called.program).collect();
+    let others = ours.iter().filter(|o| wanted.goes_elsewhere(&o.called));
+    let others: BTreeSet<PathBuf> =
+        others.filter_map(|o| o.called.data_dir.clone().or_else(platform_data_dir)).collect();
+    let asked = |name: &str| events.iter().find(|event| event.name == name);
     let line = wanted.line();
-    let complete = is_installed(text, wanted, events).unwrap_or(false);
-    let (disabled, managed_only) = switches(text);
+    let named = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect();
     Status {
-        path: path.to_owned(),
-        exists: true,
-        state: match (complete, ours.is_empty()) {
-            (true, _) => State::Installed,
-            (false, true) => State::Absent,
-            (false, false) => State::Outdated,
-        },
-        events: there.iter().map(|name| (*name).to_owned()).collect(),
-        missing: match ours.is_empty() {
-            true => Vec::new(),
-            false => events.iter().map(|e| e.name).filter(|e| !there.contains(e)).map(Into::into).collect(),
-        },
-        outdated: lines.iter().filter(|l| **l != line).map(|l| (*l).to_owned()).collect(),
-        missing_programs: lines
-            .iter()
-            .filter_map(|line| command::program_of(line))
-            .collect::<BTreeSet<_>>()
+        missing: named(events.iter().map(|e| e.name).filter(|name| !there.contains(name)).collect()),
+        unknown: named(there.iter().copied().filter(|name| asked(name).is_none()).collect()),
+        outdated: named(lines.into_iter().filter(|l| *l != line).collect()),
+        elsewhere: others.into_iter().collect(),
+        irregular: ours.len() > there.len()
+            || ours.iter().any(|o| asked(&o.event).is_some_and(|event| event.waits == o.is_async)),
+        missing_programs: programs
             .into_iter()
             .filter(|program| program.is_absolute() && !program.exists())
+            .cloned()
             .collect(),
-        disabled,
-        managed_only,
-        problem: None,
+        events: named(there.into_iter().collect()),
+        ..found
     }
 }
 

@@ -9,7 +9,8 @@ export type HookSettings = {
  */
 path: string, 
 /**
- * `installed`, `absent`, `disabled` (the agent runs no hooks), `program_missing` or `unreadable`.
+ * `installed`, `absent`, `disabled` (the agent runs no hooks), `program_missing`, `outdated` (events go to another data
+ * folder, or are not those that the client knows) or `unreadable`.
  */
 state: string, 
 /**

@@ -20,6 +20,8 @@ export function hookWords(settings: HookSettings): string {
       return "Claude Code runs no hooks: these settings forbid it";
     case "program_missing":
       return "Installed, but the program that they start is not there";
+    case "outdated":
+      return "Installed, but for another data folder or another version of Claude Code";
     case "unreadable":
       return settings.problem === undefined ? "Cannot be read" : oneLine(settings.problem);
     default:

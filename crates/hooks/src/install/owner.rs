@@ -1,0 +1,85 @@
+//! Whose a file is. A person's file stays theirs, also where root changes it.
+
+use std::fs::{File, Metadata};
+use std::io;
+use std::path::Path;
+
+/// Gives a file the owner and the group of the one that it replaces.
+///
+/// # Errors
+/// When the system does not allow it. Where only the group is another one it stays so if the old one gave that group no more
+/// than everybody.
+pub fn give_file(file: &File, old: &Metadata) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, fchown};
+        let new = file.metadata()?;
+        if new.uid() == old.uid() && new.gid() == old.gid() {
+            return Ok(());
+        }
+        let given = fchown(file, Some(old.uid()), Some(old.gid()));
+        let (group, everybody) = (old.mode() >> 3 & 0o7, old.mode() & 0o7);
+        if given.is_err() && new.uid() == old.uid() && group == everybody { Ok(()) } else { given }
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = (file, old);
+        Ok(())
+    }
+}
+
+/// Gives what root has made in a person's folder to that person.
+///
+/// # Errors
+/// When the system does not allow it.
+pub fn give_new_file(file: &File, folder: &Metadata) -> io::Result<()> {
+    #[cfg(unix)]
+    if is_root_in(folder) {
+        use std::os::unix::fs::{MetadataExt, fchown};
+        return fchown(file, Some(folder.uid()), Some(folder.gid()));
+    }
+    let _ = (file, folder);
+    Ok(())
+}
+
+/// The same for a folder.
+///
+/// # Errors
+/// When the system does not allow it.
+pub fn give_new_folder(new: &Path, folder: &Metadata) -> io::Result<()> {
+    #[cfg(unix)]
+    if is_root_in(folder) {
+        use std::os::unix::fs::{MetadataExt, lchown};
+        return lchown(new, Some(folder.uid()), Some(folder.gid()));
+    }
+    let _ = (new, folder);
+    Ok(())
+}
+
+/// Whether root is about to make something in the folder of somebody else.
+pub fn is_root_in(folder: &Metadata) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        rustix::process::geteuid().is_root() && folder.uid() != 0
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = folder;
+        false
+    }
+}
+
+/// How many names a file has, where the system says so.
+pub fn names(path: &Path) -> u64 {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        std::fs::metadata(path).map_or(1, |found| found.nlink())
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        1
+    }
+}
