@@ -195,7 +195,9 @@ fn leave_behind(
     payload: &[u8],
 ) -> Option<Sent> {
     let frame = envelope.encode(payload);
-    let part = places.spools().find_map(|folder| spool::write_part(&folder, envelope, &frame).ok())?;
+    let part = places.spools().find_map(|folder| spool::write_part(&folder, envelope, &frame).ok());
+    // Where nothing can be put down, what has come so far is told, or counted.
+    let Some(part) = part else { return Some(finish(errand, places, envelope, payload)) };
     let mut command = Command::new(std::env::current_exe().ok()?);
     command.arg("hook").arg("--data-dir").arg(data_dir).arg(REST).arg(&part);
     if errand.markers {

@@ -106,6 +106,25 @@ fn a_limit_for_the_length_of_files_costs_the_event_and_nothing_else() {
 }
 
 #[test]
+fn an_unfinished_payload_that_cannot_be_put_down_is_told_as_far_as_it_came() {
+    let dir = tempfile::tempdir().unwrap();
+    let said = payload("s", 1);
+    for listens in [false, true] {
+        let listener = listens.then(|| Listener::open(dir.path()));
+        let mut child = limited(0, &hook(dir.path())).spawn().unwrap();
+        let mut pipe = child.stdin.take().unwrap();
+        pipe.write_all(&said[..said.len() - 1]).unwrap();
+        silent(&child.wait_with_output().unwrap());
+        drop(pipe);
+        if let Some(listener) = listener {
+            let heard = listener.next();
+            assert_eq!((&*heard.payload, heard.cut), (&said[..said.len() - 1], true));
+        }
+        assert_eq!(std::fs::read_dir(Places::new(dir.path()).spool()).unwrap().count(), 0);
+    }
+}
+
+#[test]
 fn the_journal_is_begun_anew_where_it_may_not_grow() {
     let home = tempfile::tempdir().unwrap();
     let data = home.path().join("data");
