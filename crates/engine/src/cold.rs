@@ -1,10 +1,11 @@
 //! One look at everything, without watching: what `roster`, `why` and the like need.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use crate::clock::Clock;
+use crate::engine::distant::Distant;
 use crate::engine::{Engine, Outlook, World};
 use crate::first_scan::FirstScan;
 use crate::input::{Input, Output};
@@ -27,6 +28,50 @@ pub(crate) enum Wants {
     None,
 }
 
+/// What the first scan has read.
+#[derive(Default)]
+struct Read {
+    /// To be taken in, by their numbers.
+    kept: Vec<(usize, Loaded)>,
+    /// What is left of the others.
+    distant: Distant,
+    /// Which those are.
+    passed_over: HashSet<usize>,
+}
+
+impl Read {
+    /// Reads everything that is to be read. What ended before `oldest` is not kept.
+    fn of(scan: &FirstScan, world: &World, terms: Terms, oldest: Option<Timestamp>) -> Self {
+        let read = Mutex::new(Self::default());
+        if !scan.is_empty() {
+            scan.read(&world.fs, terms, &|| true, &|n, loaded| {
+                read.lock().is_ok_and(|mut read| {
+                    read.take(n, loaded, oldest);
+                    true
+                })
+            });
+        }
+        let mut read = read.into_inner().unwrap_or_else(PoisonError::into_inner);
+        // Subagents' transcripts that came before those of their sessions may follow them now.
+        for (n, loaded) in std::mem::take(&mut read.kept) {
+            read.take(n, loaded, oldest);
+        }
+        read
+    }
+
+    /// Takes in the `n`th file.
+    fn take(&mut self, n: usize, loaded: Loaded, oldest: Option<Timestamp>) {
+        let kept = match oldest {
+            Some(oldest) => self.distant.pass_over(loaded, oldest),
+            None => Err(loaded),
+        };
+        match kept {
+            Ok(()) => drop(self.passed_over.insert(n)),
+            Err(loaded) => self.kept.push((n, loaded)),
+        }
+    }
+}
+
 /// Reads everything once and gives the engine that knows it.
 pub fn look(settings: Settings, world: World, outlook: Outlook, clock: &dyn Clock) -> Engine {
     // What is kept says how things are now, nothing about the past.
@@ -35,8 +80,8 @@ pub fn look(settings: Settings, world: World, outlook: Outlook, clock: &dyn Cloc
     look_with(settings, world, outlook, clock, persist.as_mut(), Wants::All)
 }
 
-/// The same for the default roster alone: rows that it does not show are not put together, as far as they are known
-/// from the store.
+/// The same for the default roster alone: rows that it does not show are not put together, and of sessions that the store does
+/// not know no more is kept than may tie them to those that it shows.
 pub fn look_at_recent(settings: Settings, world: World, outlook: Outlook, clock: &dyn Clock) -> Engine {
     let folder = settings.data_dir.clone().filter(|_| outlook.until.is_none());
     let mut persist = folder.map(|folder| Persist::open(&folder, Mode::Read));
@@ -111,21 +156,16 @@ fn look_beside(
     engine.take_first(loaded);
     let recent_since = now - engine.settings.recent;
     let known = |path: &Path| engine.files.contains(path);
-    let scan = FirstScan::of(found, recent_since, &known);
+    let mut scan = FirstScan::of(found, recent_since, &known);
     let terms = Terms { timeouts: engine.settings.timeouts, until: outlook.until, keep: engine.keeps() };
-    let read = Mutex::new(Vec::new());
-    if !scan.is_empty() {
-        scan.read(&world.fs, terms, &|| true, &|_, loaded| {
-            read.lock().is_ok_and(|mut read| {
-                read.push(loaded);
-                true
-            })
-        });
-    }
+    let oldest = (wants == Wants::Recent).then_some(recent_since);
     // Rows are put together once, when everything is there.
-    let batch: Vec<Loaded> = read.into_inner().unwrap_or_else(PoisonError::into_inner);
-    reads |= !batch.is_empty();
-    engine.take_first(batch);
+    let Read { kept, distant, passed_over } = Read::of(&scan, &world, terms, oldest);
+    reads |= !(kept.is_empty() && passed_over.is_empty());
+    // What is not kept is not to be compared with what is known.
+    scan.forget(&passed_over);
+    engine.take_distant(distant);
+    engine.take_first(kept.into_iter().map(|(_, loaded)| loaded));
     if reads {
         engine.rows_may_differ();
     }

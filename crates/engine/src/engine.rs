@@ -7,6 +7,7 @@ mod aside;
 mod attention;
 mod compares;
 mod confirms;
+pub(crate) mod distant;
 mod hints;
 mod in_folders;
 mod keeps;
@@ -128,6 +129,7 @@ pub struct Engine {
     origins: HashMap<SessionId, SessionId>,
     dirty: BTreeSet<SessionId>,
     resting: resting::Resting,
+    distant: distant::Distant,
     deadlines: Deadlines<Due>,
     /// Half-written files that are to be read again, and when.
     retries: BTreeMap<PathBuf, Timestamp>,
@@ -211,6 +213,7 @@ impl Engine {
             origins: HashMap::new(),
             dirty: BTreeSet::new(),
             resting: resting::Resting::default(),
+            distant: distant::Distant::default(),
             deadlines: Deadlines::new(),
             retries: BTreeMap::new(),
             states: HashMap::new(),
@@ -359,7 +362,10 @@ impl Engine {
 
     /// Works off everything that became dirty: chains first, then rows, then problems.
     fn settle(&mut self, out: &mut Vec<Output>) {
+        self.fetch_tied();
         self.add_folders(out);
+        // A marker that lies there may tie others.
+        self.fetch_tied();
         self.tie();
         let mut changed = self.rebuild_rows(out) | std::mem::take(&mut self.muting_changed);
         if !self.keeping.begun_anew.is_empty() {

@@ -1,5 +1,6 @@
 //! The first reading of everything: newest files first, on several threads.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +17,8 @@ const MOST_THREADS: usize = 4;
 
 /// What is to be read, newest first.
 pub struct FirstScan {
-    files: Vec<Found>,
+    /// Where among all that was found they stand.
+    files: Vec<usize>,
     /// Everything that was found, to be compared with what is known once the files are read.
     pub found: Vec<Found>,
     /// What could not be looked at.
@@ -40,15 +42,25 @@ impl FirstScan {
     /// The same of a scan that was taken already.
     pub fn of(scan: Scan, recent_since: Timestamp, known: &dyn Fn(&Path) -> bool) -> Self {
         let Scan { found, problems } = scan;
-        let new = |found: &&Found| found.kind.is_transcript() && !known(&found.path);
-        let files: Vec<Found> = found.iter().filter(new).cloned().collect();
-        let recent = files.iter().take_while(|found| found.stat.mtime >= recent_since).count();
+        let new = |found: &Found| found.kind.is_transcript() && !known(&found.path);
+        let files: Vec<usize> = (0..found.len()).filter(|&at| new(&found[at])).collect();
+        let recent = files.iter().take_while(|&&at| found[at].stat.mtime >= recent_since).count();
         Self { files, found, problems, recent }
     }
 
     /// A scan that finds nothing, for when there is no thread to scan in: everything is looked at afterwards.
     pub fn none() -> Self {
         Self { files: Vec::new(), found: Vec::new(), problems: Vec::new(), recent: 0 }
+    }
+
+    /// Takes the files of these numbers out of what was found. To be called when all are read.
+    pub fn forget(&mut self, numbers: &HashSet<usize>) {
+        let out: HashSet<usize> =
+            numbers.iter().filter_map(|&number| self.files.get(number)).copied().collect();
+        self.files = Vec::new();
+        let mut at = 0..;
+        self.found.retain(|_| at.next().is_none_or(|at| !out.contains(&at)));
+        self.found.shrink_to_fit();
     }
 
     /// How many files there are.
@@ -78,7 +90,7 @@ impl FirstScan {
             let mut scratch = Vec::new();
             loop {
                 let n = next.fetch_add(1, Ordering::Relaxed);
-                let Some(found) = self.files.get(n) else { return };
+                let Some(found) = self.files.get(n).and_then(|&at| self.found.get(at)) else { return };
                 let place = found.place();
                 let loaded =
                     place.map(|place| load(&**fs, found.path.clone(), place, terms, &mut scratch, wanted));

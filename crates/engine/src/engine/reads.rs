@@ -183,7 +183,7 @@ impl Engine {
     }
 
     /// Takes files in without working anything off: the next step does.
-    pub(crate) fn take_first(&mut self, batch: Vec<Loaded>) {
+    pub(crate) fn take_first(&mut self, batch: impl IntoIterator<Item = Loaded>) {
         for loaded in batch {
             self.take_loaded(loaded);
         }

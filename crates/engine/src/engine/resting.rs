@@ -12,6 +12,7 @@ use watchbill_core::ids::SessionId;
 use watchbill_core::session::resting::RestingFold;
 
 use super::Engine;
+use super::distant::is_over;
 use crate::files::ByWords;
 use crate::input::Output;
 
@@ -38,14 +39,10 @@ impl Engine {
     /// All sessions were taken up from the store. Those that the default roster shows get rows at once.
     pub(super) fn lay_to_rest(&mut self) {
         let oldest = self.now - self.settings.recent;
-        // A session that has begun has a row in any case; of another one only making the row tells.
-        let is_old = |fold: &RestingFold| {
-            fold.created_at().is_some() && fold.last_activity_at().is_some_and(|at| at < oldest)
-        };
         // Who keeps what is known and shows it to nobody will have no time later.
         let for_good = self.resting.for_good;
         let lacks_row = |fold: &RestingFold| self.keeping.lacks_row(&fold.lineage().session);
-        let rests = |fold: &&RestingFold| is_old(fold) && !(for_good && lacks_row(fold));
+        let rests = |fold: &&RestingFold| is_over(fold, oldest) && !(for_good && lacks_row(fold));
         let old: Vec<&RestingFold> = self.folds().into_iter().filter(rests).collect();
         let sessions: HashSet<_, _> = old.iter().map(|fold| fold.lineage().session.clone()).collect();
         let cwds = old.iter().flat_map(|fold| &fold.lineage().cwds);
@@ -60,6 +57,7 @@ impl Engine {
         let mut out = Vec::new();
         // What is asked or said may be about a chain.
         if std::mem::take(&mut self.resting.for_good) | std::mem::take(&mut self.tying.behind) {
+            self.fetch_all();
             self.chains_dirty = true;
             self.settle(&mut out);
         }
@@ -145,12 +143,12 @@ impl Engine {
 
     /// How many rows there are in all, put together or not.
     pub fn count_all(&self) -> usize {
-        self.views[1].published.len() + self.resting.sessions.len()
+        self.views[1].published.len() + self.resting.sessions.len() + self.count_distant()
     }
 
     /// Whether rows are missing from the view of all.
     pub fn has_resting(&self) -> bool {
-        !self.resting.sessions.is_empty()
+        !self.resting.sessions.is_empty() || self.count_distant() > 0
     }
 
     /// Notes that something is different for these sessions, which those at rest will see when they wake.

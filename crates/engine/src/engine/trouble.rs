@@ -29,7 +29,8 @@ impl Engine {
         self.note_double_processes();
         let mut all = self.scan_problems.clone();
         let folds = self.sessions.keys().filter_map(|id| self.fold(id));
-        all.extend(self.markers.problems(folds.flat_map(|fold| &fold.lineage().cwds)));
+        let cwds = folds.flat_map(|fold| &fold.lineage().cwds).chain(self.distant.cwds());
+        all.extend(self.markers.problems(cwds));
         all.extend(self.status_files.problems());
         all.extend(self.problems.list());
         all.extend(self.settings.problems.iter().cloned());

@@ -46,7 +46,7 @@ pub(super) struct Tying {
 }
 
 /// What chains depend on beside the transcripts.
-struct Beside<'e> {
+pub(super) struct Beside<'e> {
     markers: Vec<Marker>,
     hook_moves: Vec<HookMove>,
     terminals: BTreeMap<SessionId, Arc<str>>,
@@ -57,7 +57,11 @@ struct Beside<'e> {
 
 impl Beside<'_> {
     /// With these transcripts, and processes on these sessions.
-    fn facts<'a>(&'a self, lineages: &'a [&'a Lineage], live: &'a BTreeSet<SessionId>) -> Facts<'a> {
+    pub(super) fn facts<'a>(
+        &'a self,
+        lineages: &'a [&'a Lineage],
+        live: &'a BTreeSet<SessionId>,
+    ) -> Facts<'a> {
         Facts {
             moves: self.engine.registry.moves(),
             hook_moves: &self.hook_moves,
@@ -310,7 +314,11 @@ impl Engine {
         (chains, beside.markers)
     }
 
-    fn beside<'e>(&'e self, words: &'e Words, cwds: &mut dyn Iterator<Item = &'e Arc<str>>) -> Beside<'e> {
+    pub(super) fn beside<'e>(
+        &'e self,
+        words: &'e Words,
+        cwds: &mut dyn Iterator<Item = &Arc<str>>,
+    ) -> Beside<'e> {
         let until = self.outlook.until;
         let mut markers = self.markers.all(cwds);
         markers.retain(|marker| until.is_none_or(|until| marker.compacted_at <= until));

@@ -10,6 +10,7 @@ use watchbill_engine::engine::Engine;
 use watchbill_watch::fs::Fs;
 use watchbill_watch::hints::Hint;
 
+use crate::distant::shows_what_a_look_at_everything_shows;
 use crate::house::{House, registry_file, transcript};
 use crate::records::{Author, marker, registry, session};
 
@@ -68,6 +69,8 @@ fn op() -> impl Strategy<Value = Op> {
         2 => n.clone().prop_map(|n| Op::Kill { n }),
         6 => (0i64..90).prop_map(|secs| Op::Wait { secs }),
         1 => Just(Op::Wait { secs: 900 }),
+        // Whoever has been idle for so long is not in the default roster.
+        1 => Just(Op::Wait { secs: 90_000 }),
         10 => n.prop_map(|n| Op::Read { n }),
         2 => Just(Op::ReadAll),
     ]
@@ -199,6 +202,7 @@ proptest! {
             history.act(op);
             if matches!(op, Op::ReadAll) {
                 prop_assert_eq!(told(&history.house.engine), told(&history.house.cold()));
+                shows_what_a_look_at_everything_shows(&history.house)?;
             }
         }
     }

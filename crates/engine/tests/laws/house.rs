@@ -293,6 +293,12 @@ impl House {
         watchbill_engine::cold::look_at_recent(self.settings(), self.stage.world(), Outlook::LIVE, &clock)
     }
 
+    /// The same where nothing is stored.
+    pub fn recent_cold(&self) -> Engine {
+        let clock = ManualClock::new(self.now);
+        watchbill_engine::cold::look_at_recent(settings(), self.stage.world(), Outlook::LIVE, &clock)
+    }
+
     fn settings(&self) -> Settings {
         let data_dir = self.memory.as_ref().map(|memory| memory.folder.path().to_path_buf());
         Settings { data_dir, ..settings() }

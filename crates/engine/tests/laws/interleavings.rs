@@ -27,7 +27,7 @@ const SESSIONS: usize = 5;
 const PROJECTS: [&str; 2] = ["-repo", "-elsewhere"];
 
 #[derive(Debug, Clone)]
-enum Op {
+pub enum Op {
     Write {
         session: usize,
         what: What,
@@ -132,7 +132,7 @@ pub fn what() -> impl Strategy<Value = What> {
     ]
 }
 
-fn op() -> impl Strategy<Value = Op> {
+pub fn op() -> impl Strategy<Value = Op> {
     let session = 0..SESSIONS;
     let pid = 100..104u32;
     prop_oneof![
@@ -170,8 +170,8 @@ fn op() -> impl Strategy<Value = Op> {
 }
 
 /// A history in the making.
-struct History {
-    house: House,
+pub struct History {
+    pub house: House,
     /// What a torn line still lacks, by file.
     torn: BTreeMap<PathBuf, String>,
     /// Lives of processes that have run.
@@ -195,7 +195,7 @@ fn author_of(pid: u32, life: u8) -> Author {
 }
 
 impl History {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let house = House::unread();
         house.stage.fs.pause();
         Self {
@@ -238,7 +238,7 @@ impl History {
         self.fs().append(path, (rest + text).as_bytes());
     }
 
-    fn act(&mut self, op: &Op) {
+    pub fn act(&mut self, op: &Op) {
         match op {
             Op::Write { session, what } => {
                 let line = self.line(&author(*session), *what);
@@ -434,7 +434,7 @@ impl History {
     }
 
     /// Ends the history: the last hints are lost, one look at everything follows.
-    fn end(&mut self) {
+    pub fn end(&mut self) {
         self.act(&Op::Slow(false));
         self.end_scan();
         self.fs().drop_pending();

@@ -7,6 +7,7 @@ mod bad_input;
 mod chains;
 mod clock;
 mod counting_fs;
+mod distant;
 mod first_rows;
 mod house;
 mod interleavings;
