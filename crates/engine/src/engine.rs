@@ -362,9 +362,8 @@ impl Engine {
 
     /// Works off everything that became dirty: chains first, then rows, then problems.
     fn settle(&mut self, out: &mut Vec<Output>) {
-        self.fetch_tied();
         self.add_folders(out);
-        // A marker that lies there may tie others.
+        // After the folders, since markers tie too.
         self.fetch_tied();
         self.tie();
         let mut changed = self.rebuild_rows(out) | std::mem::take(&mut self.muting_changed);

@@ -12,6 +12,10 @@ use crate::call::Call;
 const CPU_PER_GIGABYTE: f64 = 0.9;
 /// Megabytes, whatever there is to read.
 const PEAK: f64 = 80.0;
+/// Seconds for the default roster of a hundred thousand sessions, on two cores that nobody else uses.
+const CROWD_TIME: f64 = 3.0;
+/// Megabytes of that.
+const CROWD_PEAK: f64 = 150.0;
 
 /// Many sessions, in turn with the others, so that what else the machine does falls on all alike.
 pub fn cold(bench: &Bench) -> Result<Vec<Row>> {
@@ -55,6 +59,25 @@ pub fn huge(bench: &Bench) -> Result<Vec<Row>> {
     one(bench, &corpus)?;
     let runs = (0..bench.rounds).map(|_| one(bench, &corpus)).collect::<Result<Vec<_>>>()?;
     Ok(summary("huge session", &runs, &corpus))
+}
+
+/// A hundred thousand sessions, of which a few hundred are shown: neither may memory grow with those that are not, nor
+/// may anything but reading them take long.
+pub fn crowd(bench: &Bench) -> Result<Vec<Row>> {
+    let corpus = corpus::crowd(bench)?;
+    let call = bench.watchbill_on(&["roster", "--json"], &corpus.claude_dir, "nothing")?;
+    // The first one brings the files into memory.
+    measure::run("watchbill", &call, &[0])?;
+    let runs =
+        (0..bench.rounds).map(|_| measure::run("watchbill", &call, &[0])).collect::<Result<Vec<_>>>()?;
+    let cpu = median(runs.iter().map(Used::cpu_seconds));
+    let wall = median(runs.iter().map(|used| used.wall.as_secs_f64()));
+    let peak = median(runs.iter().map(Used::peak_megabytes));
+    Ok(vec![
+        Row::at_most("roster of 100,000 sessions, time", wall, "s", CROWD_TIME),
+        Row::told("  CPU", format!("{cpu:.2} s for {:.2} GB", corpus.gigabytes())),
+        Row::at_most("  peak memory", peak, "MB", CROWD_PEAK),
+    ])
 }
 
 fn summary(name: &str, runs: &[Used], corpus: &Generated) -> Vec<Row> {

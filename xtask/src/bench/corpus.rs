@@ -1,6 +1,7 @@
 //! The made-up histories that are measured, each generated once.
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result};
 
@@ -25,6 +26,12 @@ const VERY_MANY: Corpus = Corpus { name: "very-many", sessions: 20_000, bytes: 2
 /// Stand-ins that take seconds, to try the drivers.
 const MANY_SMALL: Corpus = Corpus { name: "many-small", sessions: 60, bytes: 2e7, seed: 1 };
 const HUGE_SMALL: Corpus = Corpus { name: "huge-small", sessions: 1, bytes: 1e7, seed: 7 };
+
+/// Very many short sessions: how many, how many of them lately, and in how many folders.
+const CROWD: [u32; 3] = [100_000, 300, 500];
+const CROWD_SMALL: [u32; 3] = [600, 20, 10];
+/// What was lately when a history was written is so for as long.
+const LATELY: Duration = Duration::from_secs(2 * 3600);
 
 /// A history on disk.
 pub struct Generated {
@@ -60,6 +67,31 @@ pub fn very_many(bench: &Bench) -> Result<Generated> {
 /// One enormous session.
 pub fn huge(bench: &Bench) -> Result<Generated> {
     generate(bench, if bench.small { &HUGE_SMALL } else { &HUGE })
+}
+
+/// A hundred thousand sessions that ended long ago, and a few hundred of the last day: written anew once those are older.
+pub fn crowd(bench: &Bench) -> Result<Generated> {
+    let (name, [sessions, recent, projects]) =
+        if bench.small { ("crowd-small", CROWD_SMALL) } else { ("crowd", CROWD) };
+    let folder = bench.tree.target("bench-corpus").join(name);
+    let written = std::fs::metadata(folder.join("complete")).and_then(|complete| complete.modified());
+    if !written.is_ok_and(|at| at.elapsed().is_ok_and(|age| age < LATELY)) {
+        println!("  writing {sessions} sessions to {}, for two hours", folder.display());
+        if folder.exists() {
+            std::fs::remove_dir_all(&folder)?;
+        }
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?.as_secs();
+        Call::new(bench.tree.root(), "python3")
+            .args(["benches/gen_crowd.py", "--out"])
+            .args([&folder])
+            .args(["--sessions", &sessions.to_string(), "--recent", &recent.to_string()])
+            .args(["--projects", &projects.to_string(), "--end", &now.to_string()])
+            .run()?;
+        std::fs::write(folder.join("complete"), "")?;
+    }
+    let claude_dir = folder.join(".claude");
+    let bytes = transcript_bytes(&claude_dir.join("projects"))?;
+    Ok(Generated { claude_dir, bytes })
 }
 
 fn generate(bench: &Bench, corpus: &Corpus) -> Result<Generated> {

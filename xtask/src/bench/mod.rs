@@ -51,6 +51,7 @@ impl Row {
 /// The parts, in order, with what each shows.
 const PARTS: &[(&str, &str)] = &[
     ("cold", "one pass over 2,000 sessions, 1 GB, beside ripgrep and ccusage"),
+    ("crowd", "the roster of 100,000 short sessions, most of them months old, from files alone"),
     ("huge", "one pass over a session of 495 MB"),
     ("index", "the full-text index of 2,000 sessions, beside other indexers with --rivals"),
     ("search", "the first page of a search, for common and for rare words"),
@@ -160,6 +161,7 @@ pub fn bench(tree: &Tree, options: &BenchOptions) -> Result<()> {
         println!("\n== {name}: {shows}");
         let part = match *name {
             "cold" => cold::cold(&bench),
+            "crowd" => cold::crowd(&bench),
             "huge" => cold::huge(&bench),
             "index" => index::index(&bench),
             "search" => index::search(&bench),

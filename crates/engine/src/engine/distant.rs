@@ -2,8 +2,9 @@
 //! and keeps none of them.
 //!
 //! What is folded from a hundred thousand transcripts takes half a gigabyte, and none of it is shown. So only that stays which
-//! may tie a session to others (see [`Ties`]). Whoever turns out to be tied to a session that may have a row, or to be named by
-//! a process or a hook, is read once more and taken in like any other.
+//! may tie a session to others (see [`Ties`]). What turns out to be tied to a session that may have a row, or to be named by a
+//! process, a hook or a status file, is read once more and taken in like any other. So a marker in a folder costs a second
+//! reading of whatever was done there.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
@@ -132,10 +133,9 @@ impl Engine {
         }
         let beside = self.beside(&self.words, &mut distant.cwds.iter());
         distant.ties.add_facts(&beside.facts(&[], &BTreeSet::new()));
-        let named = self.registry.all().map(|witness| &witness.entry.session);
-        let heard = self.hooks.sessions().map(|(id, _)| id);
+        // Whom the registry, a hook or a status file names is dirty.
         let may_show = self.sessions.keys().filter(|id| self.may_have_row(id));
-        let seeds = may_show.chain(&self.dirty).chain(named).chain(heard);
+        let seeds = may_show.chain(&self.dirty);
         let tied = distant.ties.groups_of(seeds, usize::MAX).unwrap_or_default();
         let fetched: Vec<Transcripts> = tied.iter().filter_map(|id| distant.sessions.remove(id)).collect();
         self.distant = distant;

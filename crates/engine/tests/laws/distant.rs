@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use watchbill_core::ids::SessionId;
 use watchbill_core::time::Millis;
 use watchbill_engine::clock::ManualClock;
-use watchbill_engine::cold::look_at_recent;
+use watchbill_engine::cold::{look as look_at_all, look_at_recent};
 use watchbill_engine::engine::{Engine, Outlook, World};
 use watchbill_engine::publish::snapshot;
 use watchbill_protocol::roster::{Problem, TrackedSession};
@@ -70,6 +71,23 @@ fn look(house: &House) -> (Vec<PathBuf>, Engine) {
     opened.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
     opened.sort();
     (opened, engine)
+}
+
+#[test]
+fn a_marker_ties_at_a_moment_of_the_past_too() {
+    let (mut house, authors) = old_house();
+    let heir = Author::new(&session(902), "/repo/2");
+    let path = format!("/repo/2/.claude/compacted.{}.marker", heir.session);
+    house.stage.fs.write(path, marker(&heir.session, "/repo/2", house.now).as_bytes());
+    house.append(&heir, &(heir.prompt(9_001, house.now) + &heir.answer(9_002, house.now)));
+    house.wait(Millis::from_secs(60));
+    let (outlook, clock) = (Outlook { live: false, until: Some(house.now) }, ManualClock::new(house.now));
+    let few = look_at_recent(settings(), house.stage.world(), outlook, &clock);
+    let all = look_at_all(settings(), house.stage.world(), outlook, &clock);
+    assert_eq!(shown(&few), shown(&all));
+    let row = few.row(&SessionId::new(&heir.session)).unwrap();
+    let chain = few.chains().of(&row.session_id).unwrap();
+    assert_eq!(chain.sessions[0], SessionId::new(&authors[192].session), "the last that was active there");
 }
 
 /// A house in which two hundred sessions have worked, each with a subagent, and ended two days ago.
