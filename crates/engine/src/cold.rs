@@ -63,11 +63,11 @@ impl Read {
     fn take(&mut self, n: usize, loaded: Loaded, oldest: Option<Timestamp>) {
         let kept = match oldest {
             Some(oldest) => self.distant.pass_over(loaded, oldest),
-            None => Err(loaded),
+            None => Some(loaded),
         };
         match kept {
-            Ok(()) => drop(self.passed_over.insert(n)),
-            Err(loaded) => self.kept.push((n, loaded)),
+            Some(loaded) => self.kept.push((n, loaded)),
+            None => drop(self.passed_over.insert(n)),
         }
     }
 }

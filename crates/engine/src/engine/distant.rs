@@ -47,12 +47,12 @@ impl Distant {
     /// Takes in what was read of one transcript, or gives it back where it is to be kept.
     ///
     /// A subagent's transcript follows its session, and is given back as long as that is not distant by what is known so far.
-    pub fn pass_over(&mut self, loaded: Loaded, oldest: Timestamp) -> Result<(), Loaded> {
+    pub fn pass_over(&mut self, loaded: Loaded, oldest: Timestamp) -> Option<Loaded> {
         let Some(id) = loaded.file.as_ref().and_then(|file| match file.fold() {
             Fold::Main(fold) => is_over(fold, oldest).then(|| fold.lineage().session.clone()),
             Fold::Agent(_) => file.parent().filter(|parent| self.has(parent)),
         }) else {
-            return Err(loaded);
+            return Some(loaded);
         };
         let Loaded { path, file, problems, count } = loaded;
         let transcripts = self
@@ -69,7 +69,7 @@ impl Distant {
         self.work.reads += 1;
         self.work.bytes += count.bytes;
         self.work.records += count.records;
-        Ok(())
+        None
     }
 
     /// Whether the session's own transcript is among them.
