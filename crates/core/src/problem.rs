@@ -64,6 +64,8 @@ pub enum ProblemKind {
     Configuration,
     /// What another program of ours left for the one that stores cannot be read.
     MalformedWish,
+    /// A count of tokens is greater than that of any request; it was cut.
+    AbsurdTokens,
 }
 
 impl ProblemKind {
@@ -92,6 +94,7 @@ impl ProblemKind {
             Self::Store => "store",
             Self::Configuration => "configuration",
             Self::MalformedWish => "malformed_wish",
+            Self::AbsurdTokens => "absurd_tokens",
         }
     }
 }

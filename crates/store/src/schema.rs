@@ -34,6 +34,7 @@ const VERSIONS: &[&[&str]] = &[
     &[left_out::V3],
     &[folders::V4],
     &[batches::V5, activities::V5],
+    &[requests::V6],
 ];
 
 /// Views for people with `sqlite3` in hand. No part of a version: they are made anew whenever the version changes.

@@ -47,6 +47,9 @@ pub struct ToolRow {
     pub millis: u64,
 }
 
+/// No call lasts longer than a year: a greater span was told by mistake, and the sum of a few such would not fit.
+const LONGEST_CALL: i64 = 365 * 86_400_000;
+
 /// A request as one file, or all of them, tell it.
 struct Told {
     copied: bool,
@@ -117,10 +120,10 @@ impl Store {
             };
             let (requests, tokens) = sums.entry(key).or_default();
             *requests += 1;
-            tokens.input += request.usage.input;
-            tokens.output += request.usage.output;
-            tokens.cache_read += request.usage.cache_read;
-            tokens.cache_write += request.usage.cache_write;
+            tokens.input = tokens.input.saturating_add(request.usage.input);
+            tokens.output = tokens.output.saturating_add(request.usage.output);
+            tokens.cache_read = tokens.cache_read.saturating_add(request.usage.cache_read);
+            tokens.cache_write = tokens.cache_write.saturating_add(request.usage.cache_write);
         }
         let mut rows: Vec<TokenRow> =
             sums.into_iter().map(|(key, (requests, tokens))| TokenRow { key, requests, tokens }).collect();
@@ -200,11 +203,11 @@ impl Store {
             sql.prepare_cached(
                 "SELECT coalesce(tool, ''), count(*), sum(failed), sum(span) FROM (
                     SELECT max(tool) AS tool, max(coalesce(outcome = 'error', 0)) AS failed,
-                        max(max(0, coalesce(millis, ended_at - at, 0))) AS span
+                        max(min(max(0, coalesce(millis, ended_at - at, 0)), ?2)) AS span
                     FROM activities WHERE ?1 IS NULL OR at >= ?1 GROUP BY call, at
                  ) GROUP BY tool ORDER BY count(*) DESC, tool",
             )?
-            .query_map([at(since)], |row| {
+            .query_map([at(since), Some(LONGEST_CALL)], |row| {
                 Ok(ToolRow {
                     tool: row.get(0)?,
                     calls: uncount(row.get(1)?),

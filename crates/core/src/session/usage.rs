@@ -26,8 +26,7 @@ impl RequestKey {
     }
 }
 
-/// The tokens of one request. One request is far below four billion tokens; a larger number is kept as the
-/// largest that fits.
+/// The tokens of one request, which are [`Usage::MOST`] at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) input: u32,

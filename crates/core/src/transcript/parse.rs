@@ -28,6 +28,8 @@ pub struct LineReport {
     pub invalid_utf8: bool,
     /// The first type that this program does not know, cut short; empty when a record has no type.
     pub unknown_type: Option<Box<str>>,
+    /// A count of tokens is greater than that of any request, and was cut.
+    pub absurd_tokens: bool,
 }
 
 impl LineReport {
@@ -37,6 +39,7 @@ impl LineReport {
             (self.malformed, ProblemKind::MalformedLine),
             (self.invalid_utf8, ProblemKind::InvalidUtf8),
             (self.unknown_type.is_some(), ProblemKind::UnknownRecord),
+            (self.absurd_tokens, ProblemKind::AbsurdTokens),
         ]
         .into_iter()
         .filter_map(|(there, kind)| there.then_some(kind))
@@ -48,12 +51,27 @@ impl LineReport {
 /// Two objects on one line, which happens when two writers miss a newline, are two records. A blank
 /// line is nothing. A field of the wrong type counts as absent.
 pub fn parse_line(line: &[u8], sink: &mut dyn FnMut(Record<'_>)) -> LineReport {
-    read_line(line, &mut |fields| sink(record(fields)))
+    read_records(line, &mut |record, _| sink(record))
 }
 
 /// The same, with the payloads of each record for a reader that wants its texts.
 pub fn parse_line_in_full(line: &[u8], sink: &mut dyn FnMut(Record<'_>, Full<'_, '_>)) -> LineReport {
-    read_line(line, &mut |fields| sink(record(fields), Full::new(fields)))
+    read_records(line, &mut |record, fields| sink(record, Full::new(fields)))
+}
+
+/// Hands out each record of the line with its raw fields.
+fn read_records(line: &[u8], sink: &mut dyn FnMut(Record<'_>, &Fields<'_>)) -> LineReport {
+    let mut absurd_tokens = false;
+    let report = read_line(line, &mut |fields| {
+        let record = record(fields);
+        absurd_tokens |= has_absurd_tokens(&record);
+        sink(record, fields);
+    });
+    LineReport { absurd_tokens, ..report }
+}
+
+fn has_absurd_tokens(record: &Record<'_>) -> bool {
+    matches!(&record.body, Body::Assistant(answer) if answer.usage.is_some_and(|usage| usage.was_cut()))
 }
 
 /// Hands out the raw fields of each object on the line.
@@ -247,7 +265,7 @@ fn usage(raw: Raw<'_>) -> Option<Usage> {
             "cache_creation_input_tokens" => &mut usage.cache_write,
             _ => return Some(()),
         };
-        *slot = value.number().unwrap_or(0);
+        *slot = value.number().unwrap_or(0).min(Usage::MOST);
         wanted -= 1;
         // What follows is longer than all of these: tiers, iterations, the same once more by kind.
         (wanted > 0).then_some(())

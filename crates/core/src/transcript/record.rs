@@ -200,7 +200,7 @@ pub enum StopReason {
     Other,
 }
 
-/// Tokens of one request.
+/// Tokens of one request. None of the counts is beyond [`Usage::MOST`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Usage {
     /// `input_tokens`.
@@ -211,6 +211,17 @@ pub struct Usage {
     pub cache_read: u64,
     /// `cache_creation_input_tokens`.
     pub cache_write: u64,
+}
+
+impl Usage {
+    /// No request uses more tokens of a kind: a greater count was written by mistake, and counts as this. So a sum over
+    /// two billion requests still fits 63 bits.
+    pub const MOST: u64 = u32::MAX as u64;
+
+    /// Whether a count was too great to be one. None that is right comes near.
+    pub fn was_cut(&self) -> bool {
+        [self.input, self.output, self.cache_read, self.cache_write].contains(&Self::MOST)
+    }
 }
 
 /// One content block.

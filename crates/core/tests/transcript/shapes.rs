@@ -463,3 +463,37 @@ fn a_line_of_ten_megabytes_is_read_without_being_copied() {
         assert!(p.text.starts_with("line\nline\n"));
     });
 }
+
+#[test]
+fn counts_of_tokens_that_no_request_uses_are_cut_and_said() {
+    let most = u64::from(u32::MAX);
+    for (written, counted, is_said) in [
+        ("4294967294", most - 1, false),
+        ("4294967295", most, true),
+        ("4294967296", most, true),
+        ("9223372036854775807", most, true),
+        ("18446744073709551615", most, true),
+        ("18446744073709551616", most, true),
+        ("1e300", most, true),
+        ("-5", 0, false),
+        ("\"9223372036854775807\"", 0, false),
+    ] {
+        for name in
+            ["input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"]
+        {
+            let line = format!(
+                r#"{{"type":"assistant","requestId":"r","message":{{"id":"m","content":[],"usage":{{"{name}":{written}}}}}}}"#
+            );
+            let mut sum = None;
+            let report = parse_line(line.as_bytes(), &mut |record| {
+                if let Body::Assistant(answer) = &record.body {
+                    let usage = answer.usage.expect("there is usage");
+                    sum = Some(usage.input + usage.output + usage.cache_read + usage.cache_write);
+                }
+            });
+            assert_eq!((sum, report.absurd_tokens), (Some(counted), is_said), "{name} {written}");
+            let kinds: Vec<_> = report.problems().collect();
+            assert_eq!(kinds == [ProblemKind::AbsurdTokens], is_said, "{kinds:?}");
+        }
+    }
+}

@@ -71,6 +71,15 @@ fn bytes_that_are_no_text_are_replaced_and_the_record_counts() {
 }
 
 #[test]
+fn tokens_that_no_request_uses_are_cut_and_said() {
+    let mut house = house();
+    let text = author(1).prompt(900, house.now) + &author(1).answer(901, house.now);
+    house.append(&author(1), &text.replace(r#""input_tokens":10"#, r#""input_tokens":18446744073709551615"#));
+    check(&mut house, &[(path(1), "absurd_tokens")]);
+    assert_eq!(house.tokens(&author(1)), u64::from(u32::MAX));
+}
+
+#[test]
 fn endings_blank_lines_and_two_records_on_a_line_are_no_trouble() {
     let mut house = house();
     let lines = author(1).prompt(900, house.now) + &author(1).answer(901, house.now);

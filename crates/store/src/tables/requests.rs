@@ -23,6 +23,14 @@ CREATE TABLE requests (
 ) STRICT, WITHOUT ROWID;
 ";
 
+pub(crate) const V6: &str = "
+-- No request uses more than four billion tokens of a kind. A greater count was written by mistake; since this version it
+-- is cut before it is stored, so that a sum does not overflow.
+UPDATE requests SET input = min(input, 4294967295), output = min(output, 4294967295),
+    cache_read = min(cache_read, 4294967295), cache_write = min(cache_write, 4294967295)
+WHERE max(input, output, cache_read, cache_write) > 4294967295;
+";
+
 impl Step<'_> {
     /// Stores the tokens of a request, merged with what the same file told of it before.
     ///

@@ -308,3 +308,58 @@ fn plans_have_versions_by_time_and_words_of_the_version_that_stood_then() {
     assert_eq!(store.executions(key).unwrap(), [execution]);
     assert_eq!(plans[0].batch, Some(Arc::from("p1")));
 }
+
+/// As a program before schema 6 has stored counts that no request uses.
+fn absurd(rig: &Rig) {
+    let mut store = rig.open();
+    forked(&mut store);
+    drop(store);
+    let sql = rusqlite::Connection::open(rig.folder.path().join("watchbill.db")).unwrap();
+    sql.execute_batch(&format!(
+        "UPDATE requests SET input = {most}, output = {most}, cache_read = {most}, cache_write = {most};
+         UPDATE sessions SET project = 'p';
+         PRAGMA user_version = 5;",
+        most = i64::MAX
+    ))
+    .unwrap();
+}
+
+#[test]
+fn counts_that_no_request_uses_keep_nobody_from_the_sums() {
+    let rig = Rig::new();
+    absurd(&rig);
+    let store = rig.open();
+    let most = u64::from(u32::MAX);
+    for by in [By::Day, By::Project, By::Model] {
+        let rows = store.tokens(by, None).unwrap();
+        let sums: u64 = rows.iter().map(|row| row.tokens.output).sum();
+        assert_eq!(sums, 3 * most, "{rows:?}");
+    }
+    let sql = rusqlite::Connection::open(store.path()).unwrap();
+    let sum = "SELECT sum(input), sum(output), sum(cache_read), sum(cache_write) FROM v_usage_by_day";
+    let sums: [u64; 4] = sql
+        .query_row(sum, [], |row| Ok([0, 1, 2, 3].map(|at| row.get::<_, i64>(at).unwrap().cast_unsigned())))
+        .unwrap();
+    assert_eq!(sums, [3 * most; 4]);
+}
+
+#[test]
+fn calls_that_lasted_for_ages_keep_nobody_from_the_sums() {
+    let rig = Rig::new();
+    let mut store = rig.open();
+    let mut step = store.step().unwrap();
+    let (key, file) = session(&mut step, "s");
+    for n in 0..3 {
+        let told = Activity {
+            id: format!("c{n}").into(),
+            tool: Some("Bash".into()),
+            at: Some(at(5)),
+            duration_ms: Some(if n == 0 { 7 } else { u64::MAX }),
+            ..Activity::default()
+        };
+        step.merge_activity(key, Some(file), &told).unwrap();
+    }
+    step.commit().unwrap();
+    let tools = store.tools(None).unwrap();
+    assert_eq!((tools[0].calls, tools[0].millis), (3, 2 * 365 * 86_400_000 + 7));
+}
