@@ -3,12 +3,17 @@
 //! A length alone cannot tell an append from "truncated and grown again beyond the old end", and an inode number
 //! is reused. So a cursor also remembers what the file's first bytes and the bytes just before its end were; both
 //! are compared at every read, which costs the same for a file of a kilobyte and of three gigabytes.
+//!
+//! An edit in between that keeps the length is told by the time of writing alone, as long as nothing is appended after it:
+//! [`is_edited`] says when. Three limits follow. An edit between the first and the last kilobyte goes unnoticed when a record
+//! is appended before the next look, when it follows the write before it within two seconds or has its time set back to that,
+//! and in a file of more than 16 MiB.
 
 use std::io;
 use std::path::Path;
 
 use watchbill_core::ids::{stable_hash, stable_hash_from};
-use watchbill_core::time::Timestamp;
+use watchbill_core::time::{Millis, Timestamp};
 
 use crate::fs::{FileId, FileKind, FileStat, Fs, NotRegular, ReadAt, is_gone, read_retrying};
 
@@ -17,6 +22,12 @@ const HEAD: usize = 1024;
 /// How many bytes before the cursor are remembered. Records end alike (version, branch), so that the window must
 /// reach over their ends to where ids and times stand.
 const WINDOW: usize = 1024;
+/// A file that was written without a change of length is read anew up to this length; of a longer one the first and last
+/// bytes are compared alone, since somebody may wait meanwhile.
+const READ_ANEW: u64 = 16 << 20;
+/// Within so long after the last write another time says nothing: an append shows its time a moment before its length, and
+/// some file systems set the time again when the writer closes the file.
+const SETTLED: Millis = Millis::from_secs(2);
 /// How many new bytes are read at once.
 const CHUNK: usize = 256 * 1024;
 
@@ -103,6 +114,13 @@ pub fn plan_read(cursor: Option<&Cursor>, stat: Option<&FileStat>) -> ReadPlan {
     }
 }
 
+/// Whether a file was written some time after its last byte was delivered, and has the length that it had: no agent does
+/// that, so it was edited in place, or only touched, which cannot be told apart without reading it.
+fn is_edited(cursor: &Cursor, stat: &FileStat) -> bool {
+    let moved = stat.mtime.since(cursor.mtime).max(cursor.mtime.since(stat.mtime));
+    stat.len == cursor.offset && moved >= SETTLED && stat.len <= READ_ANEW
+}
+
 /// What one read did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ReadOutcome {
@@ -186,7 +204,8 @@ impl Tail {
             ReadPlan::Restart(reason) => outcome.restarted = Some(reason),
             ReadPlan::Append { .. } => {
                 if let Some(cursor) = &mut self.cursor
-                    && !(still_holds(file.as_ref(), cursor, scratch)?
+                    && !(!is_edited(cursor, &stat)
+                        && still_holds(file.as_ref(), cursor, scratch)?
                         && set_back(file.as_ref(), cursor, self.again_from, scratch)?)
                 {
                     outcome.restarted = Some(RestartReason::Rewritten);

@@ -257,3 +257,48 @@ fn an_append_costs_the_same_whatever_the_length_of_the_file() {
         assert_eq!(fs.bytes.load(Ordering::SeqCst), 3 * 1024 + 4, "front, window, window with the new bytes");
     }
 }
+
+/// Another byte in the middle, and a time of writing that is so much later.
+fn edit(path: &Path, at: usize, later: std::time::Duration) -> String {
+    let before = std::fs::metadata(path).expect("there").modified().expect("a time");
+    let mut bytes = std::fs::read(path).expect("read");
+    bytes[at] = if bytes[at] == b'X' { b'Y' } else { b'X' };
+    let mut file = std::fs::OpenOptions::new().write(true).open(path).expect("opened");
+    io::Write::write_all(&mut file, &bytes).expect("written in place");
+    file.set_modified(before + later).expect("set");
+    String::from_utf8(bytes).expect("text")
+}
+
+#[test]
+fn an_edit_in_place_is_noticed_though_the_length_stays() {
+    let line = "{\"n\":1,\"text\":\"some words of a record\"}\n";
+    let minute = std::time::Duration::from_secs(60);
+    for fs in [&StdFs as &dyn Fs, &KeptOpen::default()] {
+        let (_dir, path) = temp_file(&line.repeat(200));
+        let mut tail = Tail::default();
+        all(&mut tail, fs, &path);
+        for at in [0, 2_000, line.len() * 200 - 2_000, line.len() * 200 - 3] {
+            let edited = edit(&path, at, minute);
+            assert_eq!(all(&mut tail, fs, &path), (Some(RestartReason::Rewritten), edited), "{at}");
+            assert_eq!(all(&mut tail, fs, &path), (None, String::new()), "once");
+        }
+        // What is appended afterwards comes alone.
+        append(&path, line);
+        assert_eq!(all(&mut tail, fs, &path), (None, line.into()));
+    }
+}
+
+/// What the documents say: in a large file only its ends are compared.
+#[test]
+fn of_a_large_file_an_edit_is_noticed_at_its_ends() {
+    let line = format!("{{\"text\":\"{}\"}}\n", "words ".repeat(1_000));
+    let lines = (17 << 20) / line.len();
+    let (_dir, path) = temp_file(&line.repeat(lines));
+    let minute = std::time::Duration::from_secs(60);
+    let mut tail = Tail::default();
+    all(&mut tail, &StdFs, &path);
+    edit(&path, line.len() * lines / 2, minute);
+    assert_eq!(all(&mut tail, &StdFs, &path), (None, String::new()));
+    let edited = edit(&path, line.len() * lines - 900, minute);
+    assert!(all(&mut tail, &StdFs, &path) == (Some(RestartReason::Rewritten), edited));
+}
