@@ -316,6 +316,7 @@ impl Due {
         with_store(&mut |store| {
             let mut step = store.step()?;
             step.put_archived(&packed.row)?;
+            packed.earlier.iter().try_for_each(|earlier| step.put_archived(earlier))?;
             step.commit()
         })?;
         packed.void.iter().for_each(|file| archive.remove(file));

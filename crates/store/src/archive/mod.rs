@@ -70,6 +70,8 @@ pub struct Packed {
     pub row: ArchiveRow,
     /// A file that no row names any more once `row` is stored.
     pub void: Option<String>,
+    /// What was archived before, to be stored with `row`: it holds what the transcript does no longer.
+    pub earlier: Option<ArchiveRow>,
 }
 
 impl Archive {
@@ -97,8 +99,9 @@ impl Archive {
             // The old part is read again: it is compared, and the hash goes on from it.
             let read = hash_of(&mut (&mut *source).take(known.bytes), &mut hash)
                 .map_err(|e| read_error(original, e))?;
-            if read != known.bytes || hex(hash.clone()) != known.hash || !self.is_whole(known) {
-                return Err(read_error(original, io::Error::other(Changed)));
+            let is_held = read == known.bytes && hex(hash.clone()) == known.hash;
+            if !is_held || !self.is_whole(known) {
+                return Err(read_error(original, io::Error::other(Changed { is_held })));
             }
         }
         let name = known.map_or_else(|| self.free_name(original.path), |known| known.file.clone());
@@ -130,11 +133,12 @@ impl Archive {
         }
         // Where that cannot be, the row is refused when it is read.
         folder::sync_names(&self.folder);
-        Ok(Packed { row, void: None })
+        Ok(Packed { row, void: None, earlier: None })
     }
 
     /// The same, also when the transcript was rewritten since it was archived: then all of it is packed anew, beside
-    /// what is archived, which counts until the new row is stored.
+    /// what is archived, which counts until the new row is stored. Where the transcript does not begin with all of what is
+    /// archived, that may be the last there is of it, and stays.
     ///
     /// # Errors
     /// As for [`Archive::pack`].
@@ -148,14 +152,34 @@ impl Archive {
     ) -> Result<Packed, StoreError> {
         let mut source = open().map_err(|e| read_error(original, e))?;
         match self.pack(original, &mut source, known, level, now) {
-            Err(StoreError::Io { source, .. }) if known.is_some() && Changed::is_cause_of(&source) => {
+            Err(StoreError::Io { source: error, path }) => {
+                let Some((known, changed)) = known.zip(Changed::cause_of(&error)) else {
+                    return Err(StoreError::Io { source: error, path });
+                };
                 let mut source = open().map_err(|e| read_error(original, e))?;
                 let mut packed = self.pack(original, &mut source, None, level, now)?;
-                packed.void = known.map(|known| known.file.clone());
+                if changed.is_held {
+                    packed.void = Some(known.file.clone());
+                } else {
+                    packed.earlier = Some(known.as_earlier());
+                }
                 Ok(packed)
             }
             other => other,
         }
+    }
+
+    /// Whether all that is in one copy is the beginning of another, or all of that.
+    fn holds(&self, copy: &ArchiveRow, other: &ArchiveRow) -> bool {
+        if copy.hash == other.hash {
+            return true;
+        }
+        let mut hash = Sha256::new();
+        let read = self.open(copy).and_then(|frames| {
+            hash_of(&mut frames.reader().take(other.bytes), &mut hash)
+                .map_err(|e| StoreError::io(&self.path_of(copy), e))
+        });
+        read.is_ok_and(|read| read == other.bytes) && hex(hash) == other.hash
     }
 
     /// Where its file lies.
@@ -279,13 +303,16 @@ fn read_error(original: &Original<'_>, error: io::Error) -> StoreError {
     StoreError::Io { path: original.path.into(), source: error }
 }
 
-/// What is archived is no beginning of the transcript as it is now.
-#[derive(Debug)]
-struct Changed;
+/// What is archived is no beginning of the transcript as it is now, or is damaged.
+#[derive(Debug, Clone, Copy)]
+struct Changed {
+    /// The transcript still begins with all of what was archived.
+    is_held: bool,
+}
 
 impl Changed {
-    fn is_cause_of(error: &io::Error) -> bool {
-        error.get_ref().is_some_and(|inner| inner.is::<Self>())
+    fn cause_of(error: &io::Error) -> Option<Self> {
+        error.get_ref()?.downcast_ref().copied()
     }
 }
 

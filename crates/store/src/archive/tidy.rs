@@ -26,6 +26,8 @@ struct Tidying<'a> {
     archive: &'a Archive,
     /// What counts from now on.
     taken_up: Vec<ArchiveRow>,
+    /// Copies that hold what the one that counts does not.
+    earlier: Vec<ArchiveRow>,
     /// Files that nobody needs.
     void: Vec<String>,
     /// What was never finished stands behind so many bytes of these.
@@ -73,8 +75,9 @@ impl Tidying<'_> {
         strays
     }
 
-    /// Decides which of several files counts that hold the same transcript: what is whole before what is damaged, then what
-    /// was archived later, then what is longer. Where the best one is not whole itself the others stay beside it.
+    /// Decides which of several files counts that are copies of the same transcript: what is whole before what is damaged,
+    /// then what was archived later, then what is longer. Where the best one is not whole itself the others stay beside it,
+    /// and so does one that holds what the best one does not, in a row of its own.
     fn decide(&mut self, row: Option<&ArchiveRow>, mut found: Vec<Found>) {
         if row.is_some() || found.len() > 1 {
             for other in found.iter_mut().filter(|found| !self.archive.is_whole(&found.row)) {
@@ -94,13 +97,16 @@ impl Tidying<'_> {
                 others.push(other);
             }
         }
-        let covers = |other: &Found| {
+        let is_settled = |other: &Found| {
             let older = other.sound == Sound::Begun || other.row.archived_at <= best.row.archived_at;
             other.row.hash == best.row.hash || best.sound == Sound::Finished && older
         };
-        if best.sound > Sound::Damaged {
-            let void = others.iter().filter(|other| covers(other)).map(|other| other.row.file.clone());
-            self.void.extend(void);
+        for other in others.iter().filter(|other| best.sound > Sound::Damaged && is_settled(other)) {
+            if other.sound == Sound::Damaged || self.archive.holds(&best.row, &other.row) {
+                self.void.push(other.row.file.clone());
+            } else {
+                self.earlier.push(other.row.as_earlier());
+            }
         }
         if is_new {
             if best.sound > Sound::Damaged {
@@ -118,6 +124,22 @@ impl Tidying<'_> {
         match self.archive.stray(&row.file) {
             Stray::Transcript(found) if found.sound == Sound::Begun => Sound::Begun,
             _ => Sound::Finished,
+        }
+    }
+
+    /// Of each content one earlier copy is enough: that which a row names already, if it is whole.
+    fn keep_earlier(&mut self, known: &HashMap<&str, &ArchiveRow>) {
+        let mut kept: HashMap<String, String> = HashMap::new();
+        for row in std::mem::take(&mut self.earlier) {
+            let sound = known.get(&*row.path).filter(|known| self.archive.is_whole(known));
+            let file = sound.map(|known| &known.file).or(kept.get(&row.path));
+            match file {
+                Some(file) if *file != row.file => self.void.push(row.file),
+                _ => {
+                    kept.insert(row.path.clone(), row.file.clone());
+                    self.earlier.push(row);
+                }
+            }
         }
     }
 
@@ -180,8 +202,14 @@ impl Store {
         let archive = Archive::new(folder);
         let mut rows = self.all_archived()?;
         let forgotten: HashSet<String> = self.forgotten()?.iter().map(ToString::to_string).collect();
-        let mut tidying =
-            Tidying { archive: &archive, taken_up: vec![], void: vec![], ends: vec![], unknown: 0 };
+        let mut tidying = Tidying {
+            archive: &archive,
+            taken_up: vec![],
+            earlier: vec![],
+            void: vec![],
+            ends: vec![],
+            unknown: 0,
+        };
         rows.iter_mut().for_each(|row| tidying.look_behind(row));
         let known: HashMap<&str, &ArchiveRow> = rows.iter().map(|row| (&*row.path, row)).collect();
         for (path, found) in tidying.look_around(&rows, &forgotten) {
@@ -190,9 +218,10 @@ impl Store {
         if tidying.unknown > 0 {
             tracing::warn!(files = tidying.unknown, folder = %archive.folder.display(), "files in the archive say nothing of what they hold; they stay");
         }
-        if !tidying.taken_up.is_empty() {
+        tidying.keep_earlier(&known);
+        if !(tidying.taken_up.is_empty() && tidying.earlier.is_empty()) {
             let mut step = self.step()?;
-            for row in &tidying.taken_up {
+            for row in tidying.taken_up.iter().chain(&tidying.earlier) {
                 step.put_archived(row)?;
             }
             // Nobody has looked yet whether they tell of what the person excludes.

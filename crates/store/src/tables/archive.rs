@@ -51,6 +51,26 @@ pub struct ArchiveRow {
     pub inode: u64,
 }
 
+/// What stands between the path of a transcript and the mark of an earlier copy.
+const EARLIER: &str = ".jsonl@";
+
+impl ArchiveRow {
+    /// The transcript that this is a copy of. Its own path is another one where the transcript has become something else
+    /// since: see [`as_earlier`](Self::as_earlier).
+    pub fn transcript(&self) -> &str {
+        let end = self.path.rfind(EARLIER).map(|at| at + ".jsonl".len());
+        end.map_or(&self.path, |end| &self.path[..end])
+    }
+
+    /// The same copy in a row of its own, beside that of a later copy which does not hold what this one does. The path is
+    /// none of a transcript, so that the copy stands in for none; it is the same one for the same content.
+    #[must_use]
+    pub fn as_earlier(&self) -> Self {
+        let mark = self.hash.get(..16).unwrap_or(&self.file);
+        Self { path: format!("{}@{mark}", self.transcript()), ..self.clone() }
+    }
+}
+
 const COLUMNS: &str = "path, session_id, subagent, file, bytes, stored, hash, mtime, archived_at, dev, inode";
 
 fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<ArchiveRow> {

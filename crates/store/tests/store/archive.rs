@@ -81,18 +81,70 @@ fn a_rewritten_transcript_is_packed_anew_beside_the_old_one() {
     let first = pack(&archive, &lines(1_000, 0), None).unwrap();
     for changed in [lines(1_000, 1), lines(10, 0)] {
         let second = pack(&archive, &changed, Some(&first.row)).unwrap();
-        assert_eq!(second.void.as_ref(), Some(&first.row.file));
         assert_eq!(unpack(&archive, &second.row), changed);
         assert_eq!(unpack(&archive, &first.row), lines(1_000, 0), "it counts until the new row is stored");
+        // It may be the last there is of it.
+        let earlier = second.earlier.unwrap();
+        assert_eq!((second.void, &earlier.file), (None, &first.row.file));
+        assert_eq!((earlier.transcript(), earlier.path != PATH), (PATH, true));
+        assert_eq!(unpack(&archive, &earlier), lines(1_000, 0));
     }
+}
+
+#[test]
+fn the_only_copy_of_a_transcript_stays_when_another_one_has_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = Archive::new(folder.path());
+    let (whole, stub) = (lines(1_000, 0), b"{}\n".to_vec());
+    let first = pack(&archive, &whole, None).unwrap().row;
+    let mut store = store_with(folder.path(), &[&first]);
+    let second = pack(&archive, &stub, Some(&first)).unwrap();
+    let rows = [&second.row, second.earlier.as_ref().unwrap()];
+    put(&mut store, &rows);
+    let kept = |store: &Store| -> Vec<Vec<u8>> {
+        let mut rows = store.all_archived().unwrap();
+        rows.sort_by_key(|row| (row.path != PATH, row.path.clone()));
+        assert!(rows.iter().all(|row| row.transcript() == PATH && row.session_id == "s"));
+        rows.iter().map(|row| unpack(&archive, row)).collect()
+    };
+    assert_eq!(kept(&store), [stub.clone(), whole.clone()]);
+    assert_eq!((store.tidy_archive().unwrap().freed, kept(&store).len()), (0, 2));
+    // What was rewritten again stays too, and what only grows is one copy.
+    let other = lines(20, 7);
+    let third = pack(&archive, &other, store.archived(PATH).unwrap().as_ref()).unwrap();
+    put(&mut store, &[&third.row, third.earlier.as_ref().unwrap()]);
+    let grown = [&*other, b"{}\n"].concat();
+    let fourth = pack(&archive, &grown, store.archived(PATH).unwrap().as_ref()).unwrap();
+    assert_eq!((fourth.earlier, fourth.void), (None, None));
+    put(&mut store, &[&fourth.row]);
+    assert_eq!(kept(&store).len(), 3);
+    drop(store);
+    // A database that is made anew keeps all three as well.
+    for name in ["watchbill.db", "watchbill.db-wal", "watchbill.db-shm"] {
+        drop(std::fs::remove_file(folder.path().join(name)));
+    }
+    let mut store = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
+    let mut all = kept(&store);
+    all.sort();
+    let mut want = [grown, stub, whole];
+    want.sort();
+    assert_eq!(all, want);
+    assert_eq!((store.tidy_archive().unwrap(), files(folder.path()).len()), (Default::default(), 3));
+    let what = watchbill_store::forget::Forget::Session(SessionId::new("s"));
+    store.forget(&what, at(9), &mut |_| ()).unwrap();
+    assert_eq!(files(folder.path()), [""; 0], "what is forgotten goes with every copy");
+}
+
+fn put(store: &mut Store, rows: &[&ArchiveRow]) {
+    let mut step = store.step().unwrap();
+    rows.iter().for_each(|row| step.put_archived(row).unwrap());
+    step.commit().unwrap();
 }
 
 /// The archive in a data folder whose store names these rows.
 fn store_with(folder: &Path, rows: &[&ArchiveRow]) -> Store {
     let mut store = Store::open(folder, Mode::WriteOrRead).unwrap();
-    let mut step = store.step().unwrap();
-    rows.iter().for_each(|row| step.put_archived(row).unwrap());
-    step.commit().unwrap();
+    put(&mut store, rows);
     store
 }
 

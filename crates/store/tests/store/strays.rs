@@ -162,12 +162,17 @@ fn of_two_files_of_a_transcript_the_whole_one_counts_and_a_newer_one_stays_besid
     assert_eq!(store.archived(PATH).unwrap().as_ref(), Some(&old));
     assert_eq!(store.tidy_archive().unwrap().freed, 0);
     assert_eq!(house.files(), [old.file.clone(), new.file.clone()]);
-    // Where both are whole the newer one counts, also in the place of a row.
+    // Where both are whole the newer one counts, also in the place of a row; the older one, of which it holds nothing, stays.
     std::fs::write(house.path(&new), good).unwrap();
     assert_eq!(store.tidy_archive().unwrap().taken_up, 1);
     assert_eq!(store.archived(PATH).unwrap().as_ref(), Some(&new));
-    assert_eq!(house.files(), std::slice::from_ref(&new.file));
-    // An older one is removed where the one that counts is whole, and only there.
+    assert_eq!(house.files(), [old.file.clone(), new.file.clone()]);
+    assert_eq!(store.archived(&old.as_earlier().path).unwrap(), Some(old.as_earlier()));
+    let mut step = store.step().unwrap();
+    step.remove_archived(&old.as_earlier().path).unwrap();
+    step.commit().unwrap();
+    house.archive.remove(&old.file);
+    // A damaged older one is removed where the one that counts is whole, and only there.
     let older = house.path(&new).with_file_name("s.older.jsonl.zst");
     std::fs::copy(house.path(&house.pack(&lines(1_000, 0), None, 9)), &older).unwrap();
     spoil(&older, None);
