@@ -102,7 +102,10 @@ fn meant(store: &Store, asked: &str) -> Result<(Removal, Option<String>), ApiErr
     let stored = |error: StoreError| refusal(&error);
     let chains = store.chain_ids(asked, SHOWN + 1).map_err(stored)?;
     let is_chain = chains.iter().any(|chain| chain == asked);
-    let sessions = store.session_ids(asked, SHOWN + 1).map_err(stored)?;
+    let mut sessions = store.session_ids(asked, SHOWN + 1).map_err(stored)?;
+    if sessions.is_empty() {
+        sessions = store.session_ids_of_strays(asked).map_err(stored)?;
+    }
     if chains.is_empty() || !(sessions.is_empty() || is_chain) {
         let session = one(Among::StoredOrChains, asked, &sessions)?;
         return Ok((Removal::Forget(SessionId::new(session)), None));

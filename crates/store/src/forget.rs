@@ -4,6 +4,8 @@ use rusqlite::{Connection, OptionalExtension};
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
 
+use crate::archive::Archive;
+use crate::tables::archive::ArchiveRow;
 use crate::tables::meta::CLEANING_DUE;
 use crate::tables::{SessionKey, uncount};
 use crate::{Step, Store, StoreError};
@@ -62,8 +64,64 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn would_forget(&self, what: &Forget) -> Result<Forgotten, StoreError> {
-        let meant = self.asked(|sql| meant(sql, what))?;
-        self.removal_of(&meant)
+        // The removal itself takes these up first, and then counts rows alone.
+        let strays = self.untold_copies()?;
+        let mut meant = self.asked(|sql| meant(sql, what))?;
+        let by_strays = self.meant_by_strays(what, &strays)?;
+        meant.extend(by_strays);
+        meant.sort();
+        meant.dedup();
+        let mut gone = self.removal_of(&meant)?;
+        let of_meant = strays.into_iter().filter(|row| meant.contains(&row.session_id));
+        gone.archived.extend(of_meant.map(|row| row.file));
+        Ok(gone)
+    }
+
+    /// The copies of transcripts in the archive's folder that no row tells of, one for each transcript, but for those of
+    /// sessions that were forgotten.
+    fn untold_copies(&self) -> Result<Vec<ArchiveRow>, StoreError> {
+        let Some(folder) = self.path().parent() else { return Ok(Vec::new()) };
+        let rows = self.all_archived()?;
+        let mut copies = Archive::new(folder).untold(&rows);
+        if !copies.is_empty() {
+            let forgotten = self.forgotten()?;
+            copies.retain(|row| !forgotten.iter().any(|id| id.as_str() == row.session_id));
+        }
+        Ok(copies)
+    }
+
+    /// The sessions of which nothing but such copies is left, and that are meant.
+    fn meant_by_strays(&self, what: &Forget, strays: &[ArchiveRow]) -> Result<Vec<String>, StoreError> {
+        let mut meant = Vec::new();
+        for row in strays {
+            let id = SessionId::new(&row.session_id);
+            let is_meant = match what {
+                Forget::Session(asked) => *asked == id,
+                Forget::Sessions(asked) => asked.contains(&id),
+                Forget::Before(at) => {
+                    let of_session = strays.iter().filter(|other| other.session_id == row.session_id);
+                    let newest = of_session.map(|other| other.mtime).max();
+                    newest < Some(*at)
+                        && self.session_ids(&row.session_id, 2)?.iter().all(|known| *known != row.session_id)
+                }
+            };
+            if is_meant {
+                meant.push(row.session_id.clone());
+            }
+        }
+        Ok(meant)
+    }
+
+    /// The ids of sessions that begin so, of which nothing is left but files of the archive that no row tells of.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn session_ids_of_strays(&self, begin: &str) -> Result<Vec<String>, StoreError> {
+        let mut ids: Vec<String> = self.untold_copies()?.into_iter().map(|row| row.session_id).collect();
+        ids.retain(|id| id.starts_with(begin));
+        ids.sort();
+        ids.dedup();
+        Ok(ids)
     }
 
     /// What removing these sessions takes with it.
@@ -119,6 +177,7 @@ impl Store {
         }
         self.check_keys()?;
         let mut step = self.step()?;
+        step.remove_names(&gone.sessions)?;
         let all = gone.sessions.len();
         for (n, sessions) in gone.sessions.chunks(AT_ONCE).enumerate() {
             tell(Stage::Removing { done: n * AT_ONCE, all });
@@ -223,12 +282,6 @@ impl Step<'_> {
         self.run(
             "DELETE FROM texts WHERE file IN
                 (SELECT f.id FROM files f JOIN sessions s ON s.id = f.session WHERE s.session_id = ?1)",
-            [session],
-        )?;
-        // The name of a chain goes with the last session of it.
-        self.run(
-            "DELETE FROM chains WHERE chain_id = (SELECT chain_id FROM sessions WHERE session_id = ?1)
-                AND NOT EXISTS (SELECT 1 FROM sessions s WHERE s.chain_id = chains.chain_id AND s.session_id <> ?1)",
             [session],
         )?;
         for sql in [

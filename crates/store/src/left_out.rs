@@ -92,6 +92,7 @@ impl Store {
         }
         self.check_keys()?;
         let mut step = self.step()?;
+        step.remove_names(&due.sessions)?;
         for session in &due.sessions {
             step.remove_session(session)?;
         }
@@ -147,7 +148,10 @@ impl Store {
                 _ => due.files.push((key, file.path)),
             }
         }
-        let is_due = |row: &ArchiveRow| rule(&row.path) || subagents.contains(&row.path);
+        let is_due = |row: &ArchiveRow| {
+            rule(row.transcript())
+                || [row.transcript(), &row.path].iter().any(|path| subagents.contains(*path))
+        };
         for row in self.all_archived()?.into_iter().filter(is_due) {
             match row.subagent {
                 None => drop(due.sessions.insert(row.session_id)),
@@ -170,7 +174,8 @@ impl Store {
         })?;
         for row in self.all_archived()? {
             let goes_already = due.sessions.contains(&row.session_id) || is_due(&row);
-            if paths.contains(&row.path) && !goes_already {
+            let is_told = [row.transcript(), &row.path].iter().any(|path| paths.contains(*path));
+            if is_told && !goes_already {
                 due.archived.push((row.path, row.file));
             }
         }

@@ -104,3 +104,34 @@ fn a_wish_without_sense_is_a_problem_and_stops_no_other() {
     assert_eq!(problem.path, wishes.folder().to_str().unwrap());
     assert!(wishes.waiting().is_empty());
 }
+
+/// Named, joined to what came before it, and then forgotten: the name is nowhere, whoever shows the sessions.
+#[test]
+fn the_name_of_a_forgotten_session_is_shown_no_more() {
+    for forgotten in [0, 1] {
+        let (folder, first, data, mut ear) = house();
+        let second = folder.author(2);
+        folder.append(&second, &second.prompt(2, now() + watchbill_core::time::Millis(5)));
+        ear.until("both", |copy| row(copy, &first).is_some() && row(copy, &second).is_some());
+        let authors = [&first, &second];
+        let gone = authors[forgotten];
+        ear.handle.say(name(gone, "a secret name")).unwrap();
+        let [session, with] = authors.map(|author| SessionId::new(&author.session));
+        ear.handle.say(Word::Join { session, with }).unwrap();
+        let named = |copy: &watchbill_protocol::roster::RosterSnapshot, author: &Author| {
+            row(copy, author).and_then(|row| row.work_chain_name.clone())
+        };
+        ear.until("both to have the name", |copy| {
+            authors.iter().all(|author| named(copy, author).as_deref() == Some("a secret name"))
+        });
+        let settings = Settings { data_dir: Some(data.clone()), ..folder.settings() };
+        let what = watchbill_engine::forget::ForgetWhat::Session(gone.session.clone());
+        watchbill_engine::forget::forget(&settings, &what, false, now(), &mut |_| ()).unwrap();
+        ear.until("nobody to have the name", |copy| {
+            authors.iter().all(|author| row(copy, author).is_some() && named(copy, author).is_none())
+        });
+        assert_eq!(names(&data), Vec::<String>::new(), "{forgotten}");
+        let other = Ear::on(settings);
+        assert!(authors.iter().all(|author| named(&other.copy, author).is_none()), "{forgotten}");
+    }
+}

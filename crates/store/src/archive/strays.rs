@@ -85,6 +85,16 @@ impl Archive {
         }))
     }
 
+    /// The transcripts in the folder of which none of these rows tells, each once.
+    pub(crate) fn untold(&self, rows: &[ArchiveRow]) -> Vec<ArchiveRow> {
+        let mut told: HashSet<String> = rows.iter().map(|row| row.path.clone()).collect();
+        let strays = self.strays(rows).into_iter().filter_map(|name| match self.stray(&name) {
+            Stray::Transcript(found) => Some(found.row),
+            Stray::Empty | Stray::Unknown => None,
+        });
+        strays.filter(|row| told.insert(row.path.clone())).collect()
+    }
+
     /// The files in the folder that none of these rows names.
     pub(super) fn strays(&self, rows: &[ArchiveRow]) -> Vec<String> {
         let named: HashSet<&str> = rows.iter().map(|row| &*row.file).collect();

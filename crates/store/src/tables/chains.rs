@@ -1,5 +1,10 @@
 //! Work chains: the names that the person gave.
 
+use std::collections::{HashMap, HashSet};
+
+use rusqlite::Connection;
+use watchbill_core::ids::{ChainId, SessionId};
+
 use crate::{Step, Store, StoreError};
 
 pub(crate) const V1: &str = "
@@ -24,6 +29,66 @@ impl Step<'_> {
         };
         Ok(())
     }
+
+    /// Removes the names that go with these sessions, which are about to be removed. Under the name of a chain stands what it
+    /// was called by the session that begins it, also while that session is joined to another chain.
+    pub(crate) fn remove_names<'s>(
+        &mut self,
+        sessions: impl IntoIterator<Item = &'s String>,
+    ) -> Result<(), StoreError> {
+        let removed: HashSet<&str> = sessions.into_iter().map(String::as_str).collect();
+        for chain in self.read(|sql| names_of(sql, &removed))? {
+            self.name_chain(&chain, None)?;
+        }
+        Ok(())
+    }
+}
+
+/// The named chains of which nothing stays when these sessions are removed.
+fn names_of(sql: &Connection, removed: &HashSet<&str>) -> rusqlite::Result<Vec<String>> {
+    let named = sql
+        .prepare_cached("SELECT chain_id FROM chains")?
+        .query_map([], |row| row.get(0))?
+        .collect::<rusqlite::Result<Vec<String>>>()?;
+    if named.is_empty() {
+        return Ok(named);
+    }
+    let begun: HashMap<String, &str> =
+        removed.iter().map(|id| (ChainId::derive(&SessionId::new(id)).to_string(), *id)).collect();
+    let mut gone = Vec::new();
+    for chain in named {
+        let members = sql
+            .prepare_cached("SELECT session_id FROM sessions WHERE chain_id = ?1")?
+            .query_map([&chain], |row| row.get(0))?
+            .collect::<rusqlite::Result<Vec<String>>>()?;
+        let is_of_them = begun.contains_key(&chain) || members.iter().any(|id| removed.contains(&**id));
+        let mut stay = members.iter().filter(|id| !removed.contains(&***id)).peekable();
+        let stays = match begun.get(&chain) {
+            // What the person has joined goes apart with the session that the chain begins with.
+            Some(begins) if stay.peek().is_some() => {
+                let tied = tied_to(sql, begins)?;
+                stay.any(|id| tied.contains(id))
+            }
+            _ => stay.peek().is_some(),
+        };
+        if is_of_them && !stays {
+            gone.push(chain);
+        }
+    }
+    Ok(gone)
+}
+
+/// The sessions that are tied to this one by anything but the person's word.
+fn tied_to(sql: &Connection, session: &str) -> rusqlite::Result<HashSet<String>> {
+    sql.prepare_cached(
+        "WITH RECURSIVE tied (id) AS (
+            VALUES (?1)
+            UNION SELECT l.later FROM tied t JOIN links l ON l.earlier = t.id WHERE l.reason <> 'manual'
+            UNION SELECT l.earlier FROM tied t JOIN links l ON l.later = t.id WHERE l.reason <> 'manual'
+         ) SELECT id FROM tied",
+    )?
+    .query_map([session], |row| row.get(0))?
+    .collect()
 }
 
 impl Store {

@@ -1,8 +1,9 @@
 //! What is forgotten is gone: rows, index, archive, bytes.
 
-use watchbill_core::ids::SessionId;
+use watchbill_core::ids::{ChainId, SessionId};
 use watchbill_core::time::Timestamp;
 use watchbill_store::Store;
+use watchbill_store::archive::{Archive, Original};
 use watchbill_store::forget::{Forget, Stage};
 use watchbill_store::search::Query;
 use watchbill_store::tables::archive::ArchiveRow;
@@ -172,4 +173,89 @@ fn a_reader_puts_the_wiping_off_to_the_next_start() {
     assert!(store.is_to_be_wiped().unwrap());
     store.finish_wiping().unwrap();
     assert!(!store.is_to_be_wiped().unwrap() && !in_bytes(&rig, "oldsecret"));
+}
+
+/// A session in a chain, which its transcript or the person has tied to others.
+fn in_chain(step: &mut watchbill_store::Step<'_>, id: &str, chain: &ChainId) {
+    let row = SessionRow {
+        session_id: id.into(),
+        chain_id: Some(chain.to_string()),
+        active_at: Some(NOW),
+        ..SessionRow::default()
+    };
+    step.put_session(&row).unwrap();
+}
+
+#[test]
+fn a_name_goes_with_the_session_that_it_was_given_to_whatever_that_was_joined_to() {
+    let begun = |id: &str| ChainId::derive(&SessionId::new(id));
+    // Who is forgotten, how the later session is tied to the earlier one, and the names that stay.
+    let table: [(&[&str], &str, &[&str]); 7] = [
+        (&["late"], "manual", &["name of early"]),
+        (&["late"], "clear", &["name of early"]),
+        (&["early"], "manual", &["name of late"]),
+        (&["early"], "clear", &["name of early", "name of late"]),
+        (&["early", "late"], "manual", &[]),
+        (&["early", "late"], "clear", &[]),
+        (&["elsewhere"], "manual", &["name of early", "name of late"]),
+    ];
+    for (gone, reason, stay) in table {
+        let rig = Rig::new();
+        let mut store = rig.open();
+        let mut step = store.step().unwrap();
+        // Both were named before they were tied: from then on both are in the chain of the earlier one.
+        for id in ["early", "late"] {
+            in_chain(&mut step, id, &begun("early"));
+            step.name_chain(begun(id).as_str(), Some(&format!("name of {id}"))).unwrap();
+        }
+        in_chain(&mut step, "elsewhere", &begun("elsewhere"));
+        let (earlier, later) = ("early".into(), "late".into());
+        let confidence = "proven".into();
+        step.put_link(&LinkRow { earlier, later, reason: reason.into(), confidence, at: Some(NOW) }).unwrap();
+        step.commit().unwrap();
+        let what = Forget::Sessions(gone.iter().map(|id| SessionId::new(id)).collect());
+        store.forget(&what, NOW, &mut |_| ()).unwrap();
+        let mut names: Vec<String> = store.chain_names().unwrap().into_iter().map(|(_, name)| name).collect();
+        names.sort();
+        assert_eq!(names, stay, "{gone:?} {reason}");
+        for id in gone {
+            let is_named = stay.contains(&&*format!("name of {id}"));
+            assert_eq!(in_bytes(&rig, &format!("name of {id}")), is_named, "{gone:?} {reason}");
+        }
+    }
+}
+
+#[test]
+fn what_would_be_forgotten_is_what_is_also_where_only_a_file_of_the_archive_is_left() {
+    let pack = |rig: &Rig, id: &str, days: i64| {
+        let path = format!("/home/dev/.claude/projects/p/{id}.jsonl");
+        let mtime = Timestamp::from_millis(days * 86_400_000);
+        let original =
+            Original { path: &path, session_id: id, subagent: None, mtime, id: (7, 8), meta: None };
+        let mut bytes = std::io::Cursor::new(format!("{{\"text\":\"{id}secret\"}}\n").into_bytes());
+        Archive::new(rig.folder.path()).pack(&original, &mut bytes, None, 3, NOW).unwrap().row
+    };
+    for what in [
+        Forget::Session(SessionId::new("alone")),
+        Forget::Session(SessionId::new("old")),
+        Forget::Sessions(vec![SessionId::new("alone"), SessionId::new("old")]),
+        Forget::Before(Timestamp::from_millis(2 * 86_400_000)),
+    ] {
+        let rig = Rig::new();
+        let mut store = filled(&rig);
+        // The archive is looked through at the first start: these came later, as a kill leaves them.
+        for (id, days) in [("alone", 1), ("old", 1), ("young-alone", 5)] {
+            pack(&rig, id, days);
+        }
+        let reader = store.reader().unwrap();
+        let would = reader.would_forget(&what).unwrap();
+        drop(reader);
+        assert!(would.archived.iter().any(|file| file.ends_with(".0.jsonl.zst")), "{what:?}: {would:?}");
+        let (mut done, mut would) = (store.forget(&what, NOW, &mut |_| ()).unwrap(), would);
+        done.archived.sort();
+        would.archived.sort();
+        assert_eq!(done, would, "{what:?}");
+        let told = store.session_ids_of_strays("").unwrap().len() + store.all_archived().unwrap().len();
+        assert_eq!(told, std::fs::read_dir(store.archive_folder()).unwrap().count(), "{what:?}");
+    }
 }
