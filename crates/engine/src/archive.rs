@@ -73,7 +73,7 @@ impl ArchivedFs {
             return T::default();
         }
         let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
-        if store.is_none() {
+        if !store.as_ref().is_some_and(Store::is_in_place) {
             *store = Store::open(&self.data_dir, Mode::Read).ok();
         }
         let Some(open) = &*store else { return T::default() };

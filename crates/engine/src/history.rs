@@ -77,6 +77,8 @@ pub struct HistoryIndex {
     /// The files of `ready`, the one used last at the end.
     used: Vec<PathBuf>,
     scratch: Vec<u8>,
+    /// The number of the store that it reads for.
+    store: u64,
 }
 
 impl HistoryIndex {
@@ -95,7 +97,13 @@ impl HistoryIndex {
             ready: HashMap::new(),
             used: Vec::new(),
             scratch: Vec::new(),
+            store: store.number(),
         })
+    }
+
+    /// Whether it reads for this store, and not for one that was removed.
+    pub fn is_of(&self, store: &Store) -> bool {
+        self.store == store.number()
     }
 
     /// Takes up what the store knows of a file. To be called before the step begins in which it is read; for a file

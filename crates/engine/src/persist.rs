@@ -3,24 +3,26 @@
 //! The engine goes on without the store when that cannot be opened or written, says so as a problem, and writes what
 //! it owes as soon as it can. Where another process writes, this one reads alone, and takes over when that ends.
 
+mod anew;
 pub mod changes;
 mod confirms;
 pub mod kept;
 mod shelf;
+mod takes_over;
 mod words;
 mod write;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use watchbill_core::ids::SessionId;
 use watchbill_core::person::Words;
 use watchbill_core::problem::{Problem, ProblemKind};
 use watchbill_core::session::snapshot::from_bytes;
 use watchbill_core::time::{Millis, Timestamp};
-use watchbill_store::{Access, Mode, Store, StoreError};
+use watchbill_store::{Access, Mode, Place, Store, StoreError};
 
 use crate::engine::Engine;
 use changes::{Changes, FileChange};
@@ -36,11 +38,6 @@ const APART: Millis = Millis(100);
 /// Where another process writes, it is asked so often whether it still does, also when there is nothing to write: what
 /// agents do next is to be kept by somebody.
 const TAKE_OVER: Millis = Millis::from_secs(5);
-/// To try may mean to look through gigabytes, or to make an index anew for which there is no room: no more than such a part
-/// of the time is spent on it.
-const SHARE: i64 = 50;
-/// But then it is tried after so much time at the latest.
-const LATEST: Millis = Millis::from_secs(300);
 /// Name of the fact that holds what no file will tell again.
 const FACTS: &str = "facts";
 /// Name of the fact that says which wishes are fulfilled: a kill may come before their files are taken away.
@@ -66,6 +63,19 @@ pub struct Persist {
     words_removed: bool,
     /// What the store says of states is of an earlier run, or of another process.
     states_unconfirmed: bool,
+    /// The files of the store that this process writes.
+    place: Option<Place>,
+    /// This process has begun to write another store than before, and nobody was told yet.
+    begun: Option<Begun>,
+}
+
+/// Why this process writes a store that may know nothing of what is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Begun {
+    /// The process that wrote has ended, or the folder can be written by now.
+    TookOver,
+    /// The one before was removed, perhaps with all that lay beside it.
+    Anew,
 }
 
 /// A store of which it is known what is not to be put into it.
@@ -101,6 +111,8 @@ impl Persist {
             fulfilled: BTreeSet::new(),
             words_removed: false,
             states_unconfirmed: false,
+            place: None,
+            begun: None,
         };
         persist.try_open(mode);
         persist
@@ -135,15 +147,9 @@ impl Persist {
         }
     }
 
-    fn try_take_over(&mut self) -> Result<bool, StoreError> {
-        let Some(store) = Store::take_over(&self.folder)? else { return Ok(false) };
-        let known = Known::of(store)?;
-        self.opened(known);
-        Ok(true)
-    }
-
     fn opened(&mut self, Known { store, forgotten }: Known) {
         self.writes = store.access() == Access::Writer;
+        self.place = Some(store.place()).filter(|_| self.writes);
         self.states_unconfirmed = self.writes;
         self.forgotten = forgotten;
         let fulfilled = store.fact(WISHES).ok().flatten();
@@ -212,6 +218,7 @@ impl Persist {
 
     /// What the person has said, as the store has it now; `None` where that cannot be read.
     pub fn words(&mut self) -> Option<Words> {
+        self.read_in_place();
         let read = self.shelf.at_once("words").as_ref().map(words::read)?;
         read.map_err(|error| self.trouble = Some(self.problem(&error))).ok()
     }
@@ -256,7 +263,10 @@ impl Persist {
         }
         self.confirm_states(engine);
         let changes = engine.take_changes();
-        let removed = self.shelf.has_removed();
+        // Also where another thread alone writes: somebody has to make it anew.
+        let database = || self.folder.join(watchbill_store::DATABASE);
+        let is_lost = self.place.as_ref().is_some_and(|place| !place.is_held(&database()));
+        let removed = self.shelf.has_removed() || is_lost;
         // A failed attempt may have taken its time: not at every step. A clock that went back keeps nobody waiting.
         let later = self.again_at.is_some_and(|at| now < at && at.since(now) <= AGAIN);
         if changes.is_empty() && (self.owed.is_empty() || later) && !removed {
@@ -267,29 +277,19 @@ impl Persist {
         if later {
             return read;
         }
-        let shelf = self.shelf();
-        let mut held = shelf.at_once("save");
-        if shelf.is_written_apart() {
-            self.again_at = Some(now + APART);
-            return read;
-        }
         if waited {
             // What is excluded may be something else by now.
             engine.leave_out(&mut self.owed);
         }
-        let stored = match &mut *held {
-            Some(store) => self.learn_of_removal(store, engine).and_then(|()| {
-                let is_ours = |path: &str| engine.looks_at(Path::new(path));
-                let has_untied = |earlier: &_, later: &_, reason| engine.has_untied(earlier, later, reason);
-                let seen = write::Seen { is_ours: &is_ours, has_untied: &has_untied };
-                let exclude = &engine.settings.history.exclude;
-                write::write(store, &self.owed, &self.forgotten, exclude, &seen, now)
-            }),
-            None => return read,
-        };
-        drop(held);
+        let mut stored = self.store_owed(engine, now);
+        if let Some(Err(StoreError::Removed { .. })) = stored
+            && self.begin_anew(engine)
+        {
+            stored = self.store_owed(engine, now);
+        }
         match stored {
-            Ok(()) => {
+            None => return read,
+            Some(Ok(())) => {
                 let owed = std::mem::take(&mut self.owed);
                 engine.put_aside(owed.files.iter().map(|(path, change)| {
                     (path.clone(), write::keeps(path, change, &owed, &self.forgotten))
@@ -298,7 +298,7 @@ impl Persist {
                 read = files.map(|(path, _)| path).collect();
                 (self.again_at, self.trouble) = (None, None);
             }
-            Err(error) => {
+            Some(Err(error)) => {
                 let trouble = Some(self.problem(&error));
                 // Once, however long it lasts.
                 if trouble != self.trouble {
@@ -310,6 +310,24 @@ impl Persist {
         }
         engine.note_store(self.trouble());
         read
+    }
+
+    /// One try, where the store is free; `None` where it is not, or there is none.
+    fn store_owed(&mut self, engine: &mut Engine, now: Timestamp) -> Option<Result<(), StoreError>> {
+        let shelf = self.shelf();
+        let mut held = shelf.at_once("save");
+        if shelf.is_written_apart() {
+            self.again_at = Some(now + APART);
+            return None;
+        }
+        let store = held.as_mut()?;
+        Some(self.learn_of_removal(store, engine).and_then(|()| {
+            let is_ours = |path: &str| engine.looks_at(Path::new(path));
+            let has_untied = |earlier: &_, later: &_, reason| engine.has_untied(earlier, later, reason);
+            let seen = write::Seen { is_ours: &is_ours, has_untied: &has_untied };
+            let exclude = &engine.settings.history.exclude;
+            write::write(store, &self.owed, &self.forgotten, exclude, &seen, now)
+        }))
     }
 
     /// Before anything is stored: another thread may have removed sessions, or let some be stored again.
@@ -336,38 +354,6 @@ impl Persist {
         Some(words)
     }
 
-    /// Another process wrote when this one started. It may have ended since.
-    fn take_over(&mut self, engine: &mut Engine, now: Timestamp) -> bool {
-        if self.again_at.is_some_and(|at| now < at && at.since(now) <= self.pause) {
-            return false;
-        }
-        let began = Instant::now();
-        let took_over = self.open_to_write(engine);
-        self.pause = pause_after(began.elapsed());
-        self.again_at = (!took_over).then_some(now + self.pause);
-        took_over
-    }
-
-    fn open_to_write(&mut self, engine: &mut Engine) -> bool {
-        let reads = self.trouble.is_none() && self.shelf.at_once("take over").is_some();
-        // Nothing is opened anew while the other one still writes.
-        if reads && matches!(self.try_take_over(), Ok(false)) {
-            return false;
-        }
-        if !self.writes {
-            self.try_open(Mode::WriteOrRead);
-        }
-        if self.writes {
-            // What the other one has kept lately is not ours: everything is kept anew.
-            engine.keep_everything();
-            if let Some(words) = self.words() {
-                engine.restore_words(words);
-            }
-        }
-        engine.note_store(self.trouble());
-        self.writes
-    }
-
     fn problem(&self, error: &StoreError) -> Problem {
         self.problem_of(error.to_string().into())
     }
@@ -375,23 +361,5 @@ impl Persist {
     fn problem_of(&self, detail: Arc<str>) -> Problem {
         let path = self.folder.join("watchbill.db");
         Problem { path: path.to_string_lossy().into(), kind: ProblemKind::Store, count: 1, detail }
-    }
-}
-
-/// How long the store is left alone after a try that took so long.
-fn pause_after(took: Duration) -> Millis {
-    let took = i64::try_from(took.as_millis()).unwrap_or(LATEST.0);
-    Millis(took.saturating_mul(SHARE)).clamp(TAKE_OVER, LATEST)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_takes_long_to_try_is_tried_seldom() {
-        for (took, pause) in [(0, 5), (100, 5), (1_000, 50), (60_000, 300), (u64::MAX, 300)] {
-            assert_eq!(pause_after(Duration::from_millis(took)), Millis::from_secs(pause), "{took} ms");
-        }
     }
 }

@@ -29,7 +29,7 @@ use crate::input::{AttentionInput, Input, Output};
 use crate::listeners::Listeners;
 use crate::message::Message;
 use crate::mute::MuteFile;
-use crate::persist::Persist;
+use crate::persist::{Begun, Persist};
 use crate::publish::{Served, Subscriber};
 use crate::rescans::Rescans;
 use crate::settings::Settings;
@@ -270,7 +270,6 @@ impl Loop {
     fn save(&mut self, now: Timestamp) {
         let certain = self.engine.settings.doubt.is_none();
         let Some(persist) = self.persist.as_mut().filter(|_| certain) else { return };
-        let wrote = persist.writes();
         let read = persist.save(&mut self.engine, now);
         // The history may have met it, on its own thread.
         let trouble = persist.trouble();
@@ -279,7 +278,7 @@ impl Loop {
             self.engine.note_store(trouble.clone());
             self.store_trouble = trouble;
         }
-        let began = persist.writes() && !wrote;
+        let began = persist.has_begun();
         let words_left = persist.words_left();
         self.reach.set_owed(persist.owes());
         match &self.historian {
@@ -297,17 +296,23 @@ impl Loop {
             self.step(Input::Deadline);
         }
         self.answer_wishes(now);
-        if began {
-            self.open_again();
+        if let Some(begun) = began {
+            self.open_again(begun);
             self.begin_history();
             self.hear_again(now);
             self.take_wishes();
         }
     }
 
-    /// The data folder can be written by now: what could not be opened in it is tried again.
-    fn open_again(&mut self) {
-        if self.ear.is_err() {
+    /// The data folder can be written by now: what could not be opened in it is tried again, and where the store was
+    /// removed what lay beside it may be too.
+    fn open_again(&mut self, begun: Begun) {
+        if begun == Begun::Anew {
+            // Dropped first: it takes its names away.
+            self.ear = Ok(None);
+            self.wishes = None;
+        }
+        if self.ear.is_err() || begun == Begun::Anew {
             self.ear = open_ear(&self.engine.settings, &mut *self.source, &self.woken);
             // What is wrong with hearing is looked at with the hints.
             self.woken.notify_one();

@@ -77,7 +77,7 @@ impl Searcher {
         let reached = self.reach.get();
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let begun = Instant::now();
-        let found = match kept.store.take() {
+        let found = match kept.store.take().filter(Store::is_in_place) {
             Some(store) => Ok(store),
             None => Store::open(data_dir, Mode::Read),
         }

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use watchbill_core::history::HistorySettings;
 use watchbill_core::ids::SessionId;
@@ -114,6 +115,9 @@ pub fn lag(
     Ok(lag)
 }
 
+/// For so long the doctor looks at the pages of the database.
+const PATIENCE: Duration = Duration::from_secs(2);
+
 /// So much of a file is looked into for something that is to be stored.
 const HEAD: usize = 64 << 10;
 /// Of more files than these it is taken for granted that each has something: to look into those of a first index takes long.
@@ -221,9 +225,18 @@ fn examine(
             .filter(|offer| !settings.archive.enabled && offer.files > 0)
             .map(|offer| offer.to_string()),
         left_out: store.left_out_said()?,
-        trouble: watchbill_store::obstacle(data_dir).map(|error| error.to_string()),
+        trouble: watchbill_store::obstacle(data_dir)
+            .map_or_else(|| store.unread_reminder(), |error| Ok(Some(error)))?
+            .map(|error| error.to_string()),
+        pages_unseen: None,
         damaged: Vec::new(),
     };
+    if health.trouble.is_none() {
+        match store.look_at_pages(PATIENCE) {
+            Ok(whole) => health.pages_unseen = (!whole).then_some(true),
+            Err(error) => health.trouble = Some(error.to_string()),
+        }
+    }
     Ok(())
 }
 
@@ -317,9 +330,12 @@ fn stats_of(store: &Store, by: StatsBy, since: Option<Timestamp>) -> Result<Stat
 }
 
 fn total(days: &[StatsRow], tools: &[StatsRow], sessions: u64, prompts: u64) -> StatsRow {
-    let sum =
-        |rows: &[StatsRow], what: fn(&StatsRow) -> Option<u64>| -> u64 { rows.iter().filter_map(what).sum() };
-    let of = |what: fn(&Tokens) -> u64| days.iter().filter_map(|row| row.tokens.as_ref()).map(what).sum();
+    let sum = |rows: &[StatsRow], what: fn(&StatsRow) -> Option<u64>| {
+        rows.iter().filter_map(what).fold(0, u64::saturating_add)
+    };
+    let of = |what: fn(&Tokens) -> u64| {
+        days.iter().filter_map(|row| row.tokens.as_ref()).map(what).fold(0, u64::saturating_add)
+    };
     StatsRow {
         key: None,
         sessions: Some(sessions),

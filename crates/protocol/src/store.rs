@@ -172,6 +172,9 @@ pub struct StoreHealth {
     /// What was removed the last time because the person had excluded what was stored before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_out: Option<String>,
+    /// Not all of the database was looked at for damage, since that takes too long. Absent where all of it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pages_unseen: Option<bool>,
     /// Why the store cannot be used, and what to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trouble: Option<String>,

@@ -2,10 +2,12 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior};
 
-use crate::{StoreError, folder, schema};
+use crate::{Store, StoreError, folder, schema};
 
 /// A file beside the database that says: damage was met, look through all of it at the next start. Looking through
 /// a gigabyte takes seconds, which no usual start should pay. With the id of a boot in it, it says so only to later
@@ -131,6 +133,59 @@ fn first_wrong(sql: &Connection) -> rusqlite::Result<Option<String>> {
             return Ok(Some(format!("what a row of {table} belongs to is not in {parent}")));
         }
         read_texts(sql, table)?;
+    }
+    Ok(None)
+}
+
+impl Store {
+    /// Looks at the pages of all tables, for so long at most: who only asks how the store is need not read gigabytes. Says
+    /// whether it has looked at all of them. What is wrong is noted for the next start.
+    ///
+    /// # Errors
+    /// When a page is damaged, or the database cannot be read.
+    pub fn look_at_pages(&self, patience: Duration) -> Result<bool, StoreError> {
+        // Whoever stores everything for the first time waits for readers.
+        if Suspicion::of(self.path()).is_for_later_boots() {
+            return Ok(false);
+        }
+        let interrupt = self.sql.get_interrupt_handle();
+        let (ended, ends) = mpsc::channel::<()>();
+        let late = std::thread::spawn(move || {
+            if ends.recv_timeout(patience) == Err(RecvTimeoutError::Timeout) {
+                interrupt.interrupt();
+            }
+        });
+        let looked = first_bad_page(&self.sql);
+        drop(ended);
+        let is_cut =
+            |error: &rusqlite::Error| error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted);
+        let whole = match looked {
+            Ok(None) => Ok(true),
+            Ok(Some(detail)) => {
+                Suspicion::of(self.path()).raise();
+                Err(StoreError::Damaged { path: self.path().to_owned(), detail })
+            }
+            Err(error) if is_cut(&error) => Ok(false),
+            Err(error) => Err(self.fault(&error)),
+        };
+        drop(late.join());
+        whole
+    }
+}
+
+/// What SQLite says of the first page that is not as it should be; the tables of texts, which are the largest, come last.
+fn first_bad_page(sql: &Connection) -> rusqlite::Result<Option<String>> {
+    let mut tables = schema::tables(schema::version(sql)?)?;
+    tables.push("sqlite_schema".to_owned());
+    tables.sort_by_key(|table| table.starts_with("texts"));
+    for table in tables {
+        let mut look = sql.prepare(&format!("PRAGMA quick_check({table})"))?;
+        let said: String = look.query_row([], |row| row.get(0))?;
+        if said != "ok" {
+            let said: Vec<&str> =
+                said.lines().map(str::trim).filter(|line| !line.starts_with("***")).collect();
+            return Ok(Some(said.join("; ")));
+        }
     }
     Ok(None)
 }

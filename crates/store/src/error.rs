@@ -88,6 +88,40 @@ pub enum StoreError {
         /// What SQLite said.
         detail: String,
     },
+    /// The database, its log or its lock file was removed, or another file was put in its place, while it was open here.
+    #[error(
+        "{}, or what belongs to it, was removed while it was open; it is made anew, with what you have said and what is read \
+         again from the transcripts",
+        .path.display()
+    )]
+    Removed {
+        /// The database.
+        path: PathBuf,
+    },
+    /// The database was removed while another process has it open: for whoever only looks.
+    #[error(
+        "{} was removed while {} keeps it; that one makes it anew with the next change, with what you have said and what is \
+         read again from the transcripts",
+        .path.display(), who(Some(*.writer))
+    )]
+    RemovedUnder {
+        /// The database.
+        path: PathBuf,
+        /// The process that writes.
+        writer: u32,
+    },
+    /// The list of what was forgotten is there and cannot be read: nothing is stored, so that nothing of it comes back.
+    #[error(
+        "{} cannot be read ({source}): it names the sessions that you had removed, so nothing is stored until it can be; \
+         check its owner and mode, or its disk",
+        .path.display()
+    )]
+    ForgottenUnread {
+        /// The list.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
     /// The full-text index contradicts itself or the texts; everything else is whole.
     #[error(
         "the search index in {} is damaged; a window that meets this makes it anew at once, else the next start, or `watchbill index`, does",
@@ -189,6 +223,9 @@ impl StoreError {
                 | Self::Full { .. }
                 | Self::ReadOnly { .. }
                 | Self::NoFolder { .. }
+                | Self::ForgottenUnread { .. }
+                | Self::Removed { .. }
+                | Self::RemovedUnder { .. }
                 | Self::Io { .. }
         )
     }

@@ -11,10 +11,10 @@ use crate::{StoreError, folder};
 /// What would keep a program from writing the database in `data_dir` now, as far as that can be told without writing;
 /// `None` where nothing would. For whoever only looks, and is asked why nothing new is stored.
 pub fn obstacle(data_dir: &Path) -> Option<StoreError> {
-    folder::obstacle(data_dir).or_else(|| {
-        let held_by = Some(holder(data_dir)?);
-        Some(StoreError::Locked { path: data_dir.join(crate::open::DATABASE), held_by })
-    })
+    let path = || data_dir.join(crate::open::DATABASE);
+    let held = || Some(StoreError::Locked { path: path(), held_by: Some(holder(data_dir)?) });
+    let removed = || Some(StoreError::RemovedUnder { path: path(), writer: removed_under(data_dir)? });
+    folder::obstacle(data_dir).or_else(removed).or_else(held)
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -22,8 +22,13 @@ fn holder(_: &Path) -> Option<u32> {
     None
 }
 
+#[cfg(not(target_os = "linux"))]
+fn removed_under(_: &Path) -> Option<u32> {
+    None
+}
+
 #[cfg(target_os = "linux")]
-use linux::holder;
+use linux::{holder, removed_under};
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -61,6 +66,15 @@ mod linux {
             }
         }
         Some(first)
+    }
+
+    /// The process that writes, where it has nothing open but a database that was removed.
+    pub fn removed_under(data_dir: &Path) -> Option<u32> {
+        let pid = crate::last_writer(data_dir)?;
+        let database = data_dir.canonicalize().ok()?.join(crate::open::DATABASE);
+        let mut removed = database.clone().into_os_string();
+        removed.push(" (deleted)");
+        (has_open(pid, Path::new(&removed)) && !has_open(pid, &database)).then_some(pid)
     }
 
     /// The processes that hold the lock for writing on a file of this number, in the system's list of locks.

@@ -31,6 +31,7 @@ impl Store {
             Err(other) => return Err(other),
         }
         self.unlogged.set(true);
+        self.place.forget_log();
         self.asked(|sql| {
             sql.pragma_update(None, "synchronous", "OFF")?;
             // What a row names was given its number a moment ago. To look it up again for each is a fiftieth of the work.
@@ -59,6 +60,7 @@ impl Store {
             Err(other) => return Err(other),
         }
         self.unlogged.set(false);
+        self.place.forget_log();
         Ok(())
     }
 

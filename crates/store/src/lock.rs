@@ -10,8 +10,14 @@ use crate::folder;
 /// The right to write, held until it is dropped.
 #[derive(Debug)]
 pub(crate) struct WriterLock {
-    /// Only its being open matters.
-    _file: File,
+    file: File,
+}
+
+impl WriterLock {
+    /// The file that is locked.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
 }
 
 /// What came of asking for the right to write.
@@ -32,7 +38,7 @@ pub(crate) fn ask(path: &Path) -> Result<Asked, StoreError> {
             if let Err(error) = named {
                 tracing::debug!(%error, "the lock file does not name us");
             }
-            Ok(Asked::Ours(WriterLock { _file: file }))
+            Ok(Asked::Ours(WriterLock { file }))
         }
         Err(TryLockError::WouldBlock) => Ok(Asked::Theirs(holder(&mut file))),
         Err(TryLockError::Error(error)) => Err(StoreError::io(path, error)),

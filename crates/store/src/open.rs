@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use rusqlite::Connection;
@@ -12,6 +13,7 @@ use crate::damage::{self, Suspicion};
 use crate::index::{Care, Lag};
 use crate::lock::{self, Asked, WriterLock};
 use crate::log::{LogPages, note_length};
+use crate::place::Place;
 use crate::tables::meta::{INDEX_VERSION, UNINDEXED};
 use crate::{StoreError, folder, salvage, schema, text};
 
@@ -78,8 +80,17 @@ pub struct Store {
     pub(crate) log: LogPages,
     /// What is written goes into the database itself.
     pub(crate) unlogged: Cell<bool>,
+    pub(crate) place: Place,
+    /// Of all stores that this process has opened.
+    number: u64,
     /// Held as long as the store is open. Dropped after the connection, since fields drop in order.
     _lock: Option<WriterLock>,
+}
+
+/// Another number for each store that is opened.
+fn next_number() -> u64 {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    NUMBER.fetch_add(1, Ordering::Relaxed)
 }
 
 impl Store {
@@ -130,8 +141,7 @@ impl Store {
             other => other?,
         };
         if let Some(to) = left_over.last().cloned() {
-            let rows =
-                salvage::take_over(&path, &left_over, &mut sql).map_err(|e| StoreError::of(&path, &e))?;
+            let rows = salvage::take_over(&path, &left_over, &mut sql)?;
             match &mut origin {
                 Origin::SetAside { saved, .. } => *saved = rows,
                 _ if rows > 0 => {
@@ -141,6 +151,7 @@ impl Store {
                 _ => {}
             }
         }
+        let place = Place::of(&path, Some(lock.file()));
         let mut store = Self {
             sql,
             path,
@@ -151,6 +162,8 @@ impl Store {
             at_hand: RefCell::default(),
             log: LogPages::default(),
             unlogged: Cell::default(),
+            place,
+            number: next_number(),
             _lock: Some(lock),
         };
         note_length(&mut store.sql, &store.log).map_err(|e| StoreError::of(&store.path, &e))?;
@@ -196,6 +209,7 @@ impl Store {
         if folder::size(&path) == 0 {
             return Err(StoreError::Absent { path });
         }
+        let place = Place::of(&path, None);
         let (sql, found) = match connect::reader(&path, false) {
             // In a folder that may not be written, or without room, the log's companion cannot be made. Without a log to
             // read, the file alone is everything.
@@ -221,6 +235,8 @@ impl Store {
             at_hand: RefCell::default(),
             log: LogPages::default(),
             unlogged: Cell::default(),
+            place,
+            number: next_number(),
             _lock: None,
         })
     }
@@ -241,6 +257,7 @@ impl Store {
     /// When this process only reads, or the database cannot be opened.
     pub fn second_writer(&self) -> Result<Self, StoreError> {
         self.writer()?;
+        self.in_place()?;
         // Beside a writer that goes past the log there is no other.
         self.return_to_log()?;
         let mut sql = connect::to_write(&self.path).map_err(|e| self.fault(&e))?;
@@ -255,6 +272,8 @@ impl Store {
             at_hand: RefCell::default(),
             log: self.log.clone(),
             unlogged: Cell::default(),
+            place: self.place.clone(),
+            number: self.number,
             _lock: None,
         })
     }
@@ -265,6 +284,38 @@ impl Store {
         self.lag.set(second.lag.get());
         // Behind the texts at hand there may be others by now.
         self.at_hand.take();
+    }
+
+    /// Whether what is written here is written into the files that others find. Costs a look at three names.
+    pub fn is_in_place(&self) -> bool {
+        self.place.is_held(&self.path)
+    }
+
+    /// The files that are open, for who asks without having the store in hand.
+    pub fn place(&self) -> Place {
+        self.place.clone()
+    }
+
+    pub(crate) fn in_place(&self) -> Result<(), StoreError> {
+        if self.is_in_place() { Ok(()) } else { Err(StoreError::Removed { path: self.path.clone() }) }
+    }
+
+    /// Before the store is opened anew, since files of it were removed: where the database itself is still there, it gets all
+    /// that only the removed log holds. Says whether it is.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn rescue_log(&self) -> Result<bool, StoreError> {
+        let is_there = self.place.has_database(&self.path);
+        if is_there && self.access == Access::Writer {
+            self.asked(|sql| sql.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())))?;
+        }
+        Ok(is_there)
+    }
+
+    /// A number that no other store has that this process opens: what is known of its rows holds for it alone.
+    pub fn number(&self) -> u64 {
+        self.number
     }
 
     /// Waits at most so long for another program's lock: a loop that serves people must not wait for seconds.

@@ -43,24 +43,46 @@ fn table(sql: &Connection) -> rusqlite::Result<Ids> {
         .collect()
 }
 
-/// Whether there is such a file.
+/// Whether there is such a file, as far as the folder tells: one that cannot be read is there.
 pub(crate) fn is_there(database: &Path) -> bool {
-    path_of(database).exists()
+    path_of(database).symlink_metadata().is_ok()
+}
+
+/// What the file says; nothing where there is none.
+///
+/// # Errors
+/// When it cannot be read: then it is not known what must not be stored again.
+fn read(database: &Path) -> Result<Ids, StoreError> {
+    let path = path_of(database);
+    let bytes = match std::fs::read(&path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Ids::new()),
+        read => read.map_err(|source| StoreError::ForgottenUnread { path, source })?,
+    };
+    let text = String::from_utf8_lossy(&bytes);
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    // A line without its time still names a session.
+    let id = |line: &str| match line.split_once(' ').and_then(|(at, id)| Some((at.parse().ok()?, id))) {
+        Some((at, id)) => (id.to_owned(), at),
+        None => (line.to_owned(), 0),
+    };
+    Ok(lines.map(id).collect())
 }
 
 /// Puts into a new database what the file names. Says how many sessions that were.
-pub(crate) fn take_over(database: &Path, to: &Connection) -> rusqlite::Result<u64> {
-    let lines = std::fs::read(path_of(database)).unwrap_or_default();
-    let mut insert = to.prepare("INSERT OR IGNORE INTO forgotten (session_id, at) VALUES (?1, ?2)")?;
-    let mut taken = 0;
-    for line in String::from_utf8_lossy(&lines).lines() {
-        if let Some((at, id)) = line.split_once(' ')
-            && let Ok(at) = at.parse::<i64>()
-        {
+///
+/// # Errors
+/// When the file cannot be read, or the database not written.
+pub(crate) fn take_over(database: &Path, to: &Connection) -> Result<u64, StoreError> {
+    let ids = read(database)?;
+    let insert = || -> rusqlite::Result<u64> {
+        let mut insert = to.prepare("INSERT OR IGNORE INTO forgotten (session_id, at) VALUES (?1, ?2)")?;
+        let mut taken = 0;
+        for (id, at) in &ids {
             taken += insert.execute((id, at))? as u64;
         }
-    }
-    Ok(taken)
+        Ok(taken)
+    };
+    insert().map_err(|error| StoreError::of(database, &error))
 }
 
 impl Store {
@@ -71,12 +93,22 @@ impl Store {
             let is_new = "SELECT NOT EXISTS (SELECT 1 FROM sessions)";
             // Not whether it was made just now: the start that has made it may have been ended before this.
             if self.asked(|sql| sql.query_row(is_new, [], |row| row.get(0)))? {
-                self.asked(|sql| take_over(self.path(), sql))?;
+                take_over(self.path(), &self.sql)?;
             }
         } else if let Err(error) = self.remind_of(&[], Timestamp::default()) {
             tracing::warn!(%error, "should the store be damaged, it may not be known what was forgotten");
         }
         Ok(())
+    }
+
+    /// Why nothing is stored here yet, where that is since the list cannot be read: a database without sessions needs it.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn unread_reminder(&self) -> Result<Option<StoreError>, StoreError> {
+        let is_new = "SELECT NOT EXISTS (SELECT 1 FROM sessions)";
+        let is_new = self.asked(|sql| sql.query_row(is_new, [], |row| row.get(0)))?;
+        Ok(if is_new { read(self.path()).err() } else { None })
     }
 
     /// These are about to be forgotten: from here on they are not stored again, whatever happens to the database.
@@ -90,7 +122,10 @@ impl Store {
     }
 
     /// The file says what the database says.
-    pub(crate) fn remind(&self) -> Result<(), StoreError> {
+    ///
+    /// # Errors
+    /// When the database cannot be read, or the file not written.
+    pub fn remind(&self) -> Result<(), StoreError> {
         write(self.path(), &self.asked(table)?)
     }
 }

@@ -139,18 +139,19 @@ fn done(path: &Path) {
 }
 
 /// Takes over what can still be read, from each once. Says how many rows that were.
-pub(crate) fn take_over(path: &Path, left: &[PathBuf], to: &mut Connection) -> rusqlite::Result<u64> {
+pub(crate) fn take_over(path: &Path, left: &[PathBuf], to: &mut Connection) -> Result<u64, StoreError> {
+    let said = |error: rusqlite::Error| StoreError::of(path, &error);
     let (mut saved, mut all) = (0, true);
     // Of two words of the person the later one counts.
     for aside in left.iter().rev() {
-        match from(aside, to, reminder::is_there(path))? {
+        match from(aside, to, reminder::is_there(path)).map_err(said)? {
             Some(rows) => saved += rows,
             None => all = false,
         }
     }
     saved += reminder::take_over(path, to)?;
     // So that it is on the disk before the note is gone.
-    to.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
+    to.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())).map_err(said)?;
     if all {
         done(path);
     }
@@ -346,7 +347,7 @@ mod tests {
         let pages: u32 = new.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
         new.pragma_update(None, "max_page_count", pages + 8).unwrap();
         let refused = take_over(&path, &left, &mut new).unwrap_err();
-        assert_eq!(refused.sqlite_error_code(), Some(ErrorCode::DiskFull), "{refused}");
+        assert!(matches!(refused, StoreError::Full { .. }), "{refused}");
         assert_eq!((names(&new), left_over(&path).unwrap()), (0, left.to_vec()));
         new.pragma_update(None, "max_page_count", 1 << 20).unwrap();
         assert_eq!(take_over(&path, &left, &mut new).unwrap(), 300);

@@ -82,12 +82,16 @@ impl Store {
     /// Begins a step.
     ///
     /// # Errors
-    /// When this process only reads, or the database is locked or cannot be written.
+    /// When this process only reads, or the database is locked, cannot be written, or was removed.
     pub fn step(&mut self) -> Result<Step<'_>, StoreError> {
         self.writer()?;
+        self.in_place()?;
         let store = &*self;
         // The exclusive borrow of the store keeps a second transaction from beginning inside this one.
         let transaction = Transaction::begin(&store.sql).map_err(|e| store.fault(&e))?;
+        if !store.unlogged.get() {
+            store.place.note_log(store.path());
+        }
         // Of a step that is dropped none is stored, and what was at hand is read again.
         let at_hand = store.at_hand.take();
         let (texts, unindexed, ready) = (HashMap::new(), store.lag.get(), Vec::new());

@@ -129,7 +129,8 @@ impl Keeper {
                     self.refuse_at(path.as_deref());
                     look = true;
                 }
-                Order::WatchDir(path) => look |= self.dirs.insert(path),
+                // One that went may be there again.
+                Order::WatchDir(path) => look |= !self.installed.contains_key(&path) | self.dirs.insert(path),
                 Order::UnwatchDir(path) => look |= self.dirs.remove(&path),
                 Order::Poll => poll = true,
                 Order::Answer(answer) => answers.push(answer),

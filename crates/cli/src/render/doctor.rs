@@ -119,6 +119,11 @@ fn store(out: &mut String, health: &StoreHealth, paint: Paint) {
              removes what it names, and reads what it names no more\n",
         );
     }
+    if health.pages_unseen == Some(true) {
+        out.push_str(
+            "  not all of the database was looked at for damage, since it is large or being filled\n",
+        );
+    }
     if let Some(pid) = health.writer_pid {
         out.push_str(&format!("  kept up to date by process {pid}\n"));
     }

@@ -140,6 +140,15 @@ impl Words {
         }
     }
 
+    /// All of it as changes of nothing.
+    pub fn changes(&self) -> Vec<Change> {
+        let names =
+            self.names.iter().map(|(chain, name)| Change::Named(chain.clone(), Some(Arc::clone(name))));
+        let links = self.links.iter().cloned().map(Change::Said);
+        let asides = self.asides.iter().map(|(session, aside)| Change::Aside(session.clone(), *aside));
+        names.chain(links).chain(asides).collect()
+    }
+
     /// The names of chains.
     pub const fn names(&self) -> &BTreeMap<ChainId, Arc<str>> {
         &self.names

@@ -240,6 +240,7 @@ impl Engine {
             old_links: std::mem::take(&mut self.keeping.old_links),
             words: std::mem::take(&mut self.keeping.words),
             wishes: None,
+            forgotten: BTreeSet::new(),
             facts: facts
                 .then(|| Facts { moves: self.registry.moves().to_vec(), markers: self.markers.kept() }),
             rows_behind: self.chains_wait() && !std::mem::replace(&mut self.keeping.rows_behind, true),

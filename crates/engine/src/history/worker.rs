@@ -383,6 +383,8 @@ fn ready<'i>(
     settings: &HistorySettings,
     store: &Store,
 ) -> Result<&'i mut HistoryIndex, StoreError> {
+    // What is known of files holds for the store from which it was taken up.
+    index.take_if(|index| !index.is_of(store));
     match index {
         Some(index) => Ok(index),
         none => Ok(none.insert(HistoryIndex::new(settings.clone(), store)?)),

@@ -31,6 +31,8 @@ pub struct Changes {
     pub words: Vec<Change>,
     /// The wishes that these words fulfil, with all that were fulfilled before and may still lie there.
     pub wishes: Option<BTreeSet<String>>,
+    /// Sessions that were forgotten, where the list of them was removed with the store.
+    pub forgotten: BTreeSet<SessionId>,
     /// What no file will tell again, if it has changed.
     pub facts: Option<Facts>,
     /// From these transcripts on rows are stored that may still get another chain.
@@ -100,6 +102,7 @@ impl Changes {
             && self.old_links.is_empty()
             && self.words.is_empty()
             && self.wishes.is_none()
+            && self.forgotten.is_empty()
             && self.facts.is_none()
             && !self.all_rows
             && !self.rows_behind
@@ -144,6 +147,7 @@ impl Changes {
         self.new_links.extend(later.new_links);
         self.words.extend(later.words);
         self.wishes = later.wishes.or(self.wishes.take());
+        self.forgotten.extend(later.forgotten);
         self.facts = later.facts.or(self.facts.take());
         self.all_rows = later.all_rows || self.all_rows && !later.rows_behind;
         self.rows_behind |= later.rows_behind;

@@ -36,6 +36,16 @@ impl Forgotten {
         self.0.difference(&later.0).cloned().collect()
     }
 
+    /// These too are forgotten.
+    pub fn add(&mut self, sessions: &BTreeSet<SessionId>) {
+        self.0.extend(sessions.iter().cloned());
+    }
+
+    /// All of them.
+    pub fn sessions(&self) -> impl Iterator<Item = &SessionId> {
+        self.0.iter()
+    }
+
     fn is(&self, id: &str) -> bool {
         self.0.contains(id)
     }
@@ -108,6 +118,9 @@ pub fn write(
     // They came by this step or one that could not be stored.
     write_links(&mut step, &[], &changes.new_links, &untold)?;
     words::write(&mut step, &changes.words)?;
+    for session in &changes.forgotten {
+        step.note_forgotten(session.as_str(), now)?;
+    }
     if changes.all_rows {
         step.rows_are_there(seen.is_ours)?;
     }
@@ -117,7 +130,13 @@ pub fn write(
     if let Some(facts) = &changes.facts {
         step.put_fact(FACTS, &to_bytes(&facts.without(&untold)))?;
     }
-    step.commit()
+    step.commit()?;
+    if !changes.forgotten.is_empty()
+        && let Err(error) = store.remind()
+    {
+        tracing::warn!(%error, "should the store be damaged, it may not be known what was forgotten");
+    }
+    Ok(())
 }
 
 /// The facts of the store without those that name one of these sessions, under their name; `None` where none does.

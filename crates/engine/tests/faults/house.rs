@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use watchbill_core::ids::SessionId;
+use watchbill_core::person::Word;
 use watchbill_engine::handle::{real_world, start};
 use watchbill_engine::index;
 use watchbill_engine::settings::Settings;
@@ -11,6 +12,7 @@ use watchbill_engine::stored;
 use watchbill_hooks::deliver::deliver;
 use watchbill_hooks::envelope::Envelope;
 use watchbill_hooks::places::Places;
+use watchbill_protocol::error::ApiError;
 use watchbill_protocol::search::{IndexState, SearchQuery};
 use watchbill_store::{Access, Mode, Store};
 
@@ -56,11 +58,27 @@ impl House {
         self.released();
     }
 
+    /// Starts it again.
+    pub fn start(&mut self) {
+        self.ear = Some(Ear::of(start(self.settings.clone()).unwrap()));
+    }
+
+    /// A transcript is edited in place, a minute after its last record.
+    pub fn edits(&mut self, n: usize, from: &str, to: &str) {
+        use std::io::Write;
+        let path = self.folder.transcript("p", &session(n));
+        let written = std::fs::metadata(&path).unwrap().modified().unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let mut file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+        file.write_all(text.replace(from, to).as_bytes()).unwrap();
+        file.set_modified(written + std::time::Duration::from_secs(60)).unwrap();
+    }
+
     /// Ends the engine, has something done, and starts another one.
     pub fn restart_after(&mut self, done: impl FnOnce(&Path)) {
         self.stop();
         done(&self.data());
-        self.ear = Some(Ear::of(start(self.settings.clone()).unwrap()));
+        self.start();
     }
 
     /// Waits until nobody has the right to write.
@@ -101,6 +119,11 @@ impl House {
         let payload =
             format!(r#"{{"session_id":"by-hook","hook_event_name":"UserPromptSubmit","prompt":"{prompt}"}}"#);
         deliver(&Places::new(&self.data()), &event.encode(payload.as_bytes()), PATIENCE).kept
+    }
+
+    /// The person says something.
+    pub fn say(&self, word: Word) -> Result<(), ApiError> {
+        self.ear().handle.say(word)
     }
 
     /// Waits for something to be said of the data folder.

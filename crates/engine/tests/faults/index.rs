@@ -41,3 +41,48 @@ fn a_damaged_index_is_said_and_made_anew_while_the_engine_runs() {
     house.until_well();
     house.ends_with_everything_stored();
 }
+
+#[test]
+fn a_destroyed_page_that_nobody_has_met_is_said_by_the_doctor_and_mended_by_the_next_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let mut house = House::at(&data);
+    house.works(1);
+    house.says(1, "ZEBRAFISH swim");
+    house.until_stored(1, 3);
+    house.stop();
+    assert_eq!(house.doctor(), "well");
+    let path = data.join("watchbill.db");
+    // The stored text, and the prompt, neither of which the doctor asks for.
+    let (mut bytes, word, page) = (std::fs::read(&path).unwrap(), b"ZEBRAFISH", 8192);
+    let places: Vec<usize> =
+        (page..bytes.len() - word.len()).filter(|at| bytes[*at..].starts_with(word)).collect();
+    assert!(!places.is_empty());
+    for at in places {
+        bytes[at / page * page..(at / page + 1) * page].fill(0);
+    }
+    std::fs::write(&path, bytes).unwrap();
+    let said = house.doctor();
+    assert!(said.starts_with("/home/dev/data/watchbill.db is damaged ("), "{said}");
+    house.start();
+    house.until_stored(1, 3);
+    assert_eq!(house.doctor(), "well");
+    house.ends_with_everything_stored();
+}
+
+#[test]
+fn what_was_edited_in_a_transcript_without_a_change_of_its_length_is_found_no_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let mut house = House::at(&data);
+    house.says(1, "something long ago");
+    house.says(1, &"many words ".repeat(200));
+    house.says(1, "a hippogriff is a secret");
+    house.says(1, &"many words ".repeat(200));
+    house.until_stored(1, 4);
+    assert_eq!(house.found("hippogriff"), Ok(1));
+    house.edits(1, "hippogriff", "----------");
+    house.until("the edit to be noticed", |house| house.found("hippogriff") == Ok(0));
+    house.until_stored(1, 4);
+    house.ends_with_everything_stored();
+}

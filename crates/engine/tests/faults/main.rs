@@ -18,3 +18,4 @@ mod process;
 #[path = "../laws/records.rs"]
 #[allow(dead_code, reason = "shared with the laws, which need more of it")]
 mod records;
+mod removed;

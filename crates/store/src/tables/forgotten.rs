@@ -16,7 +16,10 @@ CREATE TABLE forgotten (
 
 impl Step<'_> {
     /// Notes that a session is not to be stored again.
-    pub(crate) fn note_forgotten(&mut self, session: &str, at: Timestamp) -> Result<(), StoreError> {
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn note_forgotten(&mut self, session: &str, at: Timestamp) -> Result<(), StoreError> {
         self.run("INSERT OR REPLACE INTO forgotten (session_id, at) VALUES (?1, ?2)", (session, At(at)))?;
         Ok(())
     }

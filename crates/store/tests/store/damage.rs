@@ -1,6 +1,7 @@
 //! Damaged files: nothing panics, what is wrong is said, and in the end there is a store to write to.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use proptest::prelude::*;
 use watchbill_core::ids::SessionId;
@@ -379,4 +380,78 @@ fn a_damaged_schema_or_version_is_noticed() {
     bytes[60..64].fill(0);
     std::fs::write(&path, bytes).unwrap();
     assert!(matches!(use_it(rig.folder.path()), Ok(Origin::SetAside { .. })));
+}
+
+#[test]
+fn where_the_list_of_what_was_forgotten_cannot_be_read_a_new_database_stores_nothing() {
+    let rig = Rig::new();
+    let list = rig.folder.path().join("watchbill.db.forgotten");
+    let mut store = rig.open();
+    let mut step = store.step().unwrap();
+    crate::rig::session(&mut step, "a");
+    step.commit().unwrap();
+    store.forget(&Forget::Session(SessionId::new("a")), Timestamp::from_millis(5), &mut |_| ()).unwrap();
+    drop(store);
+    let said = std::fs::read(&list).unwrap();
+    for name in ["watchbill.db", "watchbill.db-wal", "watchbill.db-shm"] {
+        drop(std::fs::remove_file(rig.folder.path().join(name)));
+    }
+    std::fs::remove_file(&list).unwrap();
+    // Nothing can be read there, also by who may read everything.
+    std::fs::create_dir(&list).unwrap();
+    for _ in 0..2 {
+        let refused = Store::open(rig.folder.path(), Mode::WriteOrRead).unwrap_err();
+        assert!(matches!(refused, StoreError::ForgottenUnread { .. }) && refused.passes(), "{refused}");
+        assert!(refused.to_string().contains("watchbill.db.forgotten"), "{refused}");
+        let reader = Store::open(rig.folder.path(), Mode::Read).unwrap();
+        assert!(reader.unread_reminder().unwrap().is_some(), "who only looks is told as well");
+    }
+    std::fs::remove_dir(&list).unwrap();
+    std::fs::write(&list, [&*said, b"\nb\n"].concat()).unwrap();
+    let store = rig.open();
+    assert_eq!(store.forgotten().unwrap(), [SessionId::new("a"), SessionId::new("b")], "a time is no matter");
+    assert!(store.unread_reminder().unwrap().is_none());
+}
+
+#[test]
+fn who_only_asks_how_the_store_is_meets_a_destroyed_page() {
+    let rig = Rig::new();
+    let mut store = rig.open();
+    let mut step = store.step().unwrap();
+    let (key, file) = session(&mut step, "s");
+    for at in 0..3_000 {
+        step.add_text(file, key, &prompt(at, &format!("word{at} {}", "and more ".repeat(30)))).unwrap();
+    }
+    step.commit().unwrap();
+    drop(store);
+    let path = rig.folder.path().join("watchbill.db");
+    let suspect = rig.folder.path().join("watchbill.db.suspect");
+    let patience = Duration::from_secs(60);
+    let whole = std::fs::read(&path).unwrap();
+    let sql = rusqlite::Connection::open(&path).unwrap();
+    let page = sql.pragma_query_value(None, "page_size", |row| row.get::<_, u32>(0)).unwrap() as usize;
+    let root = |name: &str| -> usize {
+        let root = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
+        sql.query_row(root, [name], |row| row.get::<_, u32>(0)).unwrap() as usize
+    };
+    let roots = [root("texts"), root("texts_fts_data"), root("archive"), root("links_later")];
+    drop(sql);
+    let look = || Store::open(rig.folder.path(), Mode::Read).unwrap().look_at_pages(patience);
+    assert!(look().unwrap() && !suspect.exists());
+    // Those of the tables that the doctor asks of nothing, and one somewhere in the middle of the texts.
+    for at in roots.into_iter().chain([whole.len() / page / 2]) {
+        let mut bytes = whole.clone();
+        bytes[(at - 1) * page..at * page].fill(0x5a);
+        std::fs::write(&path, bytes).unwrap();
+        let damaged = look().unwrap_err();
+        assert!(matches!(damaged, StoreError::Damaged { .. }), "page {at}: {damaged}");
+        assert!(suspect.exists(), "the next start looks for it");
+        std::fs::remove_file(&suspect).unwrap();
+    }
+    std::fs::write(&path, &whole).unwrap();
+    assert!(look().unwrap());
+    // Whoever stores everything for the first time waits for who reads, and is let be.
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    std::fs::write(&suspect, boot.trim()).unwrap();
+    assert_eq!(look().unwrap(), boot.is_empty(), "it is said that not all was looked at");
 }

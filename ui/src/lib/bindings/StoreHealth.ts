@@ -76,6 +76,10 @@ archiveOffer?: string,
  */
 leftOut?: string, 
 /**
+ * Not all of the database was looked at for damage, since that takes too long. Absent where all of it was.
+ */
+pagesUnseen?: boolean, 
+/**
  * Why the store cannot be used, and what to do about it.
  */
 trouble?: string, 

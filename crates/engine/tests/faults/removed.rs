@@ -1,0 +1,178 @@
+//! The database, or what belongs to it, is removed while an engine runs: what is said then is not said to be stored and
+//! lost, and what was said before, or forgotten, is not lost either.
+
+use std::path::{Path, PathBuf};
+
+use watchbill_core::ids::SessionId;
+use watchbill_core::person::Word;
+use watchbill_core::time::Millis;
+use watchbill_engine::forget::{ForgetWhat, forget};
+use watchbill_engine::wishes::Wishes;
+use watchbill_store::{Access, Mode, Store};
+
+use crate::ear::now;
+use crate::house::House;
+use crate::records::session;
+
+fn name(n: usize, name: &str) -> Word {
+    Word::Name { session: SessionId::new(&session(n)), name: Some(name.to_owned()) }
+}
+
+/// The files of the data folder that one has removed, by the beginnings of their names.
+fn remove(data: &Path, begin: &str) -> Vec<PathBuf> {
+    let all = std::fs::read_dir(data).unwrap().map(|entry| entry.unwrap().path());
+    let of_it =
+        |path: &PathBuf| path.is_file() && path.file_name().unwrap().to_string_lossy().starts_with(begin);
+    let gone: Vec<PathBuf> = all.filter(of_it).collect();
+    gone.iter().for_each(|path| std::fs::remove_file(path).unwrap());
+    gone
+}
+
+fn names(data: &Path) -> Vec<String> {
+    let store = Store::open(data, Mode::Read).unwrap();
+    let mut names: Vec<String> = store.chain_names().unwrap().into_iter().map(|(_, name)| name).collect();
+    names.sort();
+    names
+}
+
+/// What is said when these files are gone is stored, as are the words of before and what is in transcripts.
+fn is_kept_without(begin: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let mut house = House::at(&data);
+    house.works(1);
+    house.works(2);
+    house.until_stored(1, 2);
+    house.until_stored(2, 2);
+    house.say(name(1, "before")).unwrap();
+    assert!(!remove(&data, begin).is_empty());
+    house.say(name(2, "after")).unwrap();
+    let until = now() + Millis::from_secs(3_600);
+    house.say(Word::Snooze { session: SessionId::new(&session(2)), until: Some(until) }).unwrap();
+    assert_eq!(names(&data), ["after", "before"], "{begin}: done means stored");
+    let other = Store::open(&data, Mode::WriteOrRead).unwrap();
+    assert_ne!(other.access(), Access::Writer, "{begin}: there is one writer");
+    drop(other);
+    assert_eq!(Store::open(&data, Mode::Read).unwrap().all_set_aside().unwrap().len(), 1);
+    // And so is what agents do, before and from here on.
+    house.works(1);
+    house.works(3);
+    house.until_stored(1, 4);
+    house.until_stored(2, 2);
+    house.until_stored(3, 2);
+    house.until_well();
+    assert_eq!(house.doctor(), "well", "{begin}");
+    assert_eq!(house.found("prompt"), Ok(4), "{begin}: who looks for words looks into the new one");
+    house.restart_after(|data| assert_eq!(names(data), ["after", "before"], "{begin}"));
+    assert_eq!(house.troubles(), [""; 0]);
+    house.ends_with_everything_stored();
+}
+
+#[test]
+fn what_is_said_after_the_database_was_removed_is_stored_in_a_new_one() {
+    is_kept_without("watchbill.db");
+}
+
+#[test]
+fn what_is_said_after_the_log_was_removed_is_stored() {
+    is_kept_without("watchbill.db-wal");
+}
+
+#[test]
+fn what_is_said_after_the_lock_was_removed_is_stored() {
+    is_kept_without("writer.lock");
+}
+
+#[test]
+fn what_was_forgotten_stays_so_when_the_database_and_the_list_of_it_are_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let mut house = House::at(&data);
+    house.works(1);
+    house.works(2);
+    house.until_stored(1, 2);
+    house.until_stored(2, 2);
+    let what = ForgetWhat::Session(session(1));
+    forget(&house.settings, &what, false, now(), &mut |_| ()).unwrap();
+    house.until("it to be gone", |house| house.stored(1).is_empty());
+    let gone = remove(&data, "watchbill.db");
+    assert!(gone.iter().any(|path| path.ends_with("watchbill.db.forgotten")), "{gone:?}");
+    house.works(1);
+    house.works(2);
+    house.until_stored(2, 4);
+    house.until_well();
+    assert!(house.is_current() && house.stored(1).is_empty());
+    let forgotten = || Store::open(&data, Mode::Read).unwrap().forgotten().unwrap();
+    assert_eq!(forgotten(), [SessionId::new(&session(1))]);
+    assert!(data.join("watchbill.db.forgotten").exists());
+    house.restart_after(|_| assert_eq!(forgotten(), [SessionId::new(&session(1))]));
+    assert!(house.stored(1).is_empty());
+}
+
+#[test]
+fn a_whole_data_folder_is_made_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let mut house = House::at(&data);
+    house.works(1);
+    house.until_stored(1, 2);
+    std::fs::remove_dir_all(&data).unwrap();
+    house.say(name(1, "after")).unwrap();
+    assert_eq!(names(&data), ["after"]);
+    house.until_stored(1, 2);
+    assert!(house.hears("a prompt"), "what hooks tell is heard again");
+    let wishes = Wishes::open(&data).unwrap();
+    let wish = wishes.leave(&name(1, "by another program"), now()).unwrap();
+    house.until("the wish to be heard", |_| wishes.answered(&wish).is_some_and(|answer| answer.is_ok()));
+    assert_eq!(names(&data), ["by another program"]);
+    house.ends_with_everything_stored();
+}
+
+#[test]
+fn that_the_database_was_removed_is_said_while_nothing_happens() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let mut house = House::at(&data);
+    house.works(1);
+    house.until_stored(1, 2);
+    // As soon as the history has put away what it read, nothing more is written.
+    house.until("everything to be stored", |house| house.is_current());
+    remove(&data, "watchbill.db");
+    let said = house.doctor();
+    assert!(said.starts_with("/home/dev/data/watchbill.db was removed while process "), "{said}");
+    // Whatever wakes the engine has it made anew, also where nothing is to be stored.
+    Wishes::open(&data).unwrap().tell(now());
+    house.until_stored(1, 2);
+    assert_eq!(house.doctor(), "well");
+}
+
+#[test]
+fn nothing_is_stored_while_the_list_of_what_was_forgotten_cannot_be_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let list = data.join("watchbill.db.forgotten");
+    let mut house = House::after(&data, |_| {
+        // Nothing can be read there, also by who may read everything.
+        std::fs::create_dir_all(&list).unwrap();
+    });
+    let said = house.until_trouble();
+    assert!(said.contains("/home/dev/data/watchbill.db.forgotten cannot be read"), "{said}");
+    assert!(house.doctor().contains("watchbill.db.forgotten cannot be read"), "{}", house.doctor());
+    house.works(1);
+    house.works(2);
+    // As long as this program does not write, a word waits beside the store.
+    house.say(name(2, "a name")).unwrap();
+    assert_eq!((house.stored(1), house.stored(2)), (vec![], vec![]));
+    std::fs::remove_dir(&list).unwrap();
+    std::fs::write(&list, format!("5 {}\n", session(1))).unwrap();
+    house.until_well();
+    house.until("the word to be stored", |_| names(&data) == ["a name"]);
+    house.until_stored(2, 2);
+    house.works(1);
+    house.works(2);
+    house.until_stored(2, 4);
+    house.until("everything to be stored", |house| house.is_current());
+    assert!(house.stored(1).is_empty());
+    house.restart_after(|_| ());
+    assert!(house.stored(1).is_empty() && house.troubles().is_empty());
+}
