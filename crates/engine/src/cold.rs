@@ -157,7 +157,12 @@ fn look_beside(
     let recent_since = now - engine.settings.recent;
     let known = |path: &Path| engine.files.contains(path);
     let mut scan = FirstScan::of(found, recent_since, &known);
-    let terms = Terms { timeouts: engine.settings.timeouts, until: outlook.until, keep: engine.keeps() };
+    let terms = Terms {
+        timeouts: engine.settings.timeouts,
+        until: outlook.until,
+        keep: engine.keeps(),
+        exclude: engine.settings.history.exclude.clone(),
+    };
     let oldest = (wants == Wants::Recent).then_some(recent_since);
     // Rows are put together once, when everything is there.
     let Read { kept, distant, passed_over } = Read::of(&scan, &world, terms, oldest);

@@ -92,8 +92,8 @@ impl FirstScan {
                 let n = next.fetch_add(1, Ordering::Relaxed);
                 let Some(found) = self.files.get(n).and_then(|&at| self.found.get(at)) else { return };
                 let place = found.place();
-                let loaded =
-                    place.map(|place| load(&**fs, found.path.clone(), place, terms, &mut scratch, wanted));
+                let loaded = place
+                    .map(|place| load(&**fs, found.path.clone(), place, terms.clone(), &mut scratch, wanted));
                 if !loaded.is_none_or(|loaded| take(n, loaded)) {
                     next.store(usize::MAX / 2, Ordering::Relaxed);
                     return;

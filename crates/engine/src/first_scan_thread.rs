@@ -55,7 +55,12 @@ pub(crate) fn spawn(engine: &Engine, world: &World, sender: &mpsc::UnboundedSend
 impl FirstLook {
     /// The store was read: what the engine knows by now need not be read again.
     pub fn go_on(self, engine: &Engine) {
-        let terms = Terms { timeouts: engine.settings.timeouts, until: None, keep: engine.keeps() };
+        let terms = Terms {
+            timeouts: engine.settings.timeouts,
+            until: None,
+            keep: engine.keeps(),
+            exclude: engine.settings.history.exclude.clone(),
+        };
         // Without a thread nobody listens.
         let _ = self.0.send(Box::new(Known { files: engine.known_files(), terms }));
     }

@@ -14,6 +14,7 @@ use watchbill_core::transcript::parse::parse_line;
 use watchbill_hooks::places::Places;
 use watchbill_store::archive::Archive;
 use watchbill_store::forget::Forgotten;
+use watchbill_store::left_out::Heads;
 use watchbill_store::tables::archive::ArchiveRow;
 use watchbill_store::tables::folders::WorkedIn;
 use watchbill_store::{Store, StoreError};
@@ -53,12 +54,14 @@ pub fn carry_out(
     if !is_due(store, settings)? {
         return Ok(());
     }
-    let worked = if exclude.is_empty() { WorkedIn::default() } else { worked_in(store, fs, exclude, roots)? };
+    let (worked, heads) = match exclude.is_empty() {
+        true => Default::default(),
+        false => worked_in(store, fs, exclude, roots)?,
+    };
     leave_out_of_hooks(store, exclude, &worked.sessions)?;
-    let rule = |path: &str| exclude.leaves_out(path);
     let rest =
         |store: &Store, sessions: &BTreeSet<String>| facts_without(store, &|id: &str| sessions.contains(id));
-    let gone = store.leave_out(exclude.patterns(), worked, &rule, &rest, &|gone| said(gone, now))?;
+    let gone = store.leave_out(exclude, worked, &heads, &rest, &|gone| said(gone, now))?;
     if gone != Forgotten::default() {
         tracing::info!("{}", said(&gone, now));
     }
@@ -91,17 +94,22 @@ fn worked_in(
     fs: &dyn Fs,
     exclude: &Exclude,
     roots: &[PathBuf],
-) -> Result<WorkedIn, StoreError> {
+) -> Result<(WorkedIn, Heads), StoreError> {
+    let mut heads = Heads::new();
     let mut worked = store.worked_in(&|path: &str| exclude.leaves_out(path))?;
     store.states(&mut |path, head| {
         // What is kept in another form is read anew from its transcript, and left out then.
         let Some(place) = place(roots, Path::new(path)) else { return };
-        let Ok(kept) = KeptFile::from_bytes(head) else { return };
-        let Ok(file) = TrackedFile::restore(place, &kept, Timeouts::default()) else { return };
+        let Ok(mut kept) = KeptFile::from_bytes(head) else { return };
+        let Ok(mut file) = TrackedFile::restore(place, &kept, Timeouts::default()) else { return };
         if let Fold::Main(fold) = file.fold()
             && fold.lineage().cwds.iter().any(|cwd| exclude.leaves_out(cwd))
         {
             worked.sessions.insert(fold.lineage().session.to_string());
+        } else if let Some(fold) = file.without_targets() {
+            // What an open call acts on is one line of it: the path may stand in another.
+            kept.fold = fold.into();
+            heads.push((path.to_owned(), head.to_vec(), kept.to_bytes()));
         }
     })?;
     // Of what was read before folders were noted only the transcript tells them, if it is still there.
@@ -114,7 +122,7 @@ fn worked_in(
         }
     })?;
     look_into_archive(store, exclude, &mut worked)?;
-    Ok(worked)
+    Ok((worked, heads))
 }
 
 /// The same of archived transcripts of which not all is stored, since the database was made anew for instance.

@@ -31,6 +31,7 @@ pub mod hooks_in;
 pub mod index;
 pub mod input;
 pub mod left_out;
+pub mod links;
 mod listeners;
 pub mod markers;
 mod message;

@@ -190,15 +190,16 @@ impl Persist {
             })?;
             // Who does not write does not have to make them either.
             let without_rows = if self.writes { store.without_rows()? } else { None };
-            Ok((store.fact(FACTS)?, without_rows))
+            let rules = engine.settings.history.exclude.patterns();
+            Ok((store.fact(FACTS)?, without_rows, !store.is_left_out_by(rules)?))
         });
-        let (facts, without_rows) = match read {
+        let (facts, without_rows, other_rules) = match read {
             Some(Ok(read)) => read,
             Some(Err(error)) => {
                 self.trouble = Some(self.problem(&error));
-                (None, None)
+                (None, None, false)
             }
-            None => (None, None),
+            None => (None, None, false),
         };
         engine.set_recall(self.shelf());
         engine.restore_words(self.words().unwrap_or_default());
@@ -206,6 +207,9 @@ impl Persist {
             engine.rows_are_behind(sessions.iter().map(|id| SessionId::new(id)));
         }
         engine.restored(facts.and_then(|bytes| from_bytes(&bytes).ok()));
+        if other_rules {
+            engine.forget_targets();
+        }
         if refused > 0 {
             tracing::info!(refused, "files are read anew: what was kept of them is of another version");
         }

@@ -2,10 +2,12 @@
 
 pub mod beside;
 mod keeping;
+mod leaving_out;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use watchbill_core::history::Exclude;
 use watchbill_core::ids::SessionId;
 use watchbill_core::problem::ProblemKind;
 use watchbill_core::session::effect::Effect;
@@ -15,7 +17,7 @@ use watchbill_core::session::state::Timeouts;
 use watchbill_core::session::subagent::SubagentFold;
 use watchbill_core::time::Timestamp;
 use watchbill_core::transcript::line_splitter::{LINE_CAP, LineSplitter, Split};
-use watchbill_core::transcript::parse::{LineReport, parse_line};
+use watchbill_core::transcript::parse::{LineReport, parse_line_in_full};
 use watchbill_core::transcript::record::Record;
 use watchbill_watch::fs::Fs;
 use watchbill_watch::layout::Place;
@@ -41,6 +43,8 @@ pub struct TrackedFile {
     fold: Fold,
     limit: Limit,
     timeouts: Timeouts,
+    /// What is not to be stored, and so is not taken in.
+    exclude: Exclude,
     /// What is remembered of each record is also given out, to be kept.
     noting: bool,
     /// What was given out before is void: the file was read from its beginning since.
@@ -102,6 +106,7 @@ impl TrackedFile {
             fold,
             limit,
             timeouts,
+            exclude: Exclude::default(),
             noting: false,
             fresh: true,
             meta: None,
@@ -219,6 +224,7 @@ impl TrackedFile {
         let mut count = ReadCount::default();
         let name: Arc<str> = Arc::from(path.to_string_lossy());
         let (mut tail, mut splitter) = (std::mem::take(&mut self.tail), std::mem::take(&mut self.splitter));
+        let exclude = self.exclude.clone();
         let mut reading = Reading { file: self, name: &name, problems, effects, count: &mut count };
         let restart = std::cell::Cell::new(false);
         let outcome = tail.read(fs, path, scratch, budget, &mut || restart.set(true), &mut |_, bytes| {
@@ -228,7 +234,10 @@ impl TrackedFile {
             }
             splitter.push(bytes, &mut |split| {
                 let Split::Line(line) = split else { return reading.huge_line() };
-                let report = parse_line(line.bytes, &mut |record| reading.record(&record));
+                let report = parse_line_in_full(line.bytes, &mut |mut record, full| {
+                    exclude.hide_in(&mut record, full);
+                    reading.record(&record);
+                });
                 reading.line(&report);
             });
             reading.carried(splitter.carried());
@@ -314,7 +323,7 @@ pub struct Loaded {
 }
 
 /// On what terms files are read for the first time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Terms {
     /// The document's timeouts.
     pub timeouts: Timeouts,
@@ -322,6 +331,8 @@ pub struct Terms {
     pub until: Option<Timestamp>,
     /// What is remembered of each record is noted, to be kept.
     pub keep: bool,
+    /// What is not to be stored.
+    pub exclude: Exclude,
 }
 
 /// The companion of a subagent's transcript is a few hundred bytes.
@@ -345,7 +356,7 @@ pub fn load(
     scratch: &mut Vec<u8>,
     wanted: &dyn Fn() -> bool,
 ) -> Loaded {
-    let mut file = TrackedFile::new(place, terms.timeouts, terms.until);
+    let mut file = TrackedFile::new(place, terms.timeouts, terms.until).leaving_out(&terms.exclude);
     if terms.keep {
         file.note_new();
     }

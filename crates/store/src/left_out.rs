@@ -1,19 +1,19 @@
 //! Leaving out later: what was stored before the person excluded it is removed, also from the bytes of the file.
 
+mod named;
+
 use std::collections::BTreeSet;
 
 use sha2::{Digest, Sha256};
+use watchbill_core::history::Exclude;
 
 use crate::forget::Forgotten;
 use crate::tables::archive::ArchiveRow;
 use crate::tables::folders::WorkedIn;
 use crate::tables::meta::{CLEANING_DUE, LEFT_OUT, LEFT_OUT_SAID};
-use crate::tables::snapshots::SnapshotKind;
 use crate::tables::{FileKey, SessionKey};
 use crate::{Step, Store, StoreError};
-
-/// The rule of the person: whether nothing of a path is to be stored.
-pub type Rule<'r> = &'r dyn Fn(&str) -> bool;
+use named::Named;
 
 /// What the engine knows without the sessions that are named, if that is less than it knew: the name of a fact, and its
 /// bytes.
@@ -32,18 +32,12 @@ struct Due {
     files: Vec<(FileKey, String)>,
     /// Single archived transcripts: path, and name of the file.
     archived: Vec<(String, String)>,
-    /// Tool calls of other sessions.
-    calls: Vec<Call>,
+    /// What rows of other sessions name.
+    named: Named,
 }
 
-#[derive(Debug)]
-struct Call {
-    session: SessionKey,
-    call: String,
-    file: Option<FileKey>,
-    /// Where its texts begin.
-    bytes: [Option<i64>; 2],
-}
+/// The engine's heads of transcripts that tell of too much: the path, the bytes that are stored, and those instead.
+pub type Heads = Vec<(String, Vec<u8>, Vec<u8>)>;
 
 impl Store {
     /// Whether the store holds what these rules leave out, as far as is known: they are others than those that were
@@ -64,8 +58,9 @@ impl Store {
         self.meta(LEFT_OUT_SAID)
     }
 
-    /// Removes everything that is stored of who has `worked` where nothing is to be stored, of transcripts that `rule` leaves
-    /// out, and of tool calls on files that it leaves out: rows, index entries, archived files, bytes. What of it is to be stored all the same (tokens; the
+    /// Removes everything that is stored of who has `worked` where nothing is to be stored, of transcripts that the rules leave
+    /// out, and of tool calls that name what they leave out: rows, index entries, archived files, bytes; `heads` are put in place
+    /// of what the engine has kept. What of it is to be stored all the same (tokens; the
     /// rest of a session that has worked elsewhere too) is read again from transcripts that are still there, and so is what
     /// the rules before these have left out. `rest` says
     /// what stays of the engine's facts, `say` what is told of it all.
@@ -74,14 +69,14 @@ impl Store {
     /// When the database or the archive cannot be written; then it is to be done again.
     pub fn leave_out(
         &mut self,
-        rules: &[String],
+        rules: &Exclude,
         worked: WorkedIn,
-        rule: Rule<'_>,
+        heads: &Heads,
         rest: Rest<'_>,
         say: &dyn Fn(&Forgotten) -> String,
     ) -> Result<Forgotten, StoreError> {
         self.writer()?;
-        let due = self.due(worked, rule)?;
+        let due = self.due(worked, rules)?;
         let mut gone = self.removal_of(&due.sessions)?;
         let facts = rest(self, &due.sessions)?;
         gone.archived.extend(due.archived.iter().map(|(_, file)| file.clone()));
@@ -107,29 +102,33 @@ impl Store {
         for (path, _) in &due.archived {
             step.remove_archived(path)?;
         }
-        for call in &due.calls {
-            gone.activities += 1;
-            gone.texts += step.remove_call(call)?;
+        for (path, head, instead) in heads {
+            step.run("UPDATE states SET head = ?3 WHERE path = ?1 AND head = ?2", (path, head, instead))?;
         }
+        let said = step.remove_named(&due.named, &mut gone)?;
         let nothing = gone == Forgotten::default();
+        if said > 0 || !heads.is_empty() {
+            step.set_meta(CLEANING_DUE, "1")?;
+        }
         if !nothing {
             step.set_meta(LEFT_OUT_SAID, &say(&gone))?;
             step.set_meta(CLEANING_DUE, "1")?;
         }
         step.left_out_is_behind()?;
-        match rules {
+        match rules.patterns() {
             // What was removed once is there again, or is left out by nothing that the settings name.
             [] => drop(step.run("DELETE FROM meta WHERE name IN (?1, ?2)", [LEFT_OUT, LEFT_OUT_SAID])?),
             rules => step.set_meta(LEFT_OUT, &mark(rules))?,
         }
         step.commit()?;
-        if !nothing {
+        if !nothing || said > 0 || !heads.is_empty() {
             gone.wiped_later = self.wipe_or_later()?;
         }
         Ok(gone)
     }
 
-    fn due(&self, worked: WorkedIn, rule: Rule<'_>) -> Result<Due, StoreError> {
+    fn due(&self, worked: WorkedIn, rules: &Exclude) -> Result<Due, StoreError> {
+        let rule = |path: &str| rules.leaves_out(path);
         let WorkedIn { sessions, subagents, archived: told } = worked;
         let mut due = Due { sessions, ..Due::default() };
         let mut ids = std::collections::HashMap::new();
@@ -160,12 +159,12 @@ impl Store {
         }
         let whole: BTreeSet<SessionKey> =
             ids.iter().filter(|(_, id)| due.sessions.contains(*id)).map(|(key, _)| *key).collect();
-        due.calls = self.calls_on(rule)?;
         let removed: BTreeSet<FileKey> = due.files.iter().map(|(key, _)| *key).collect();
-        let goes = |call: &Call| call.file.is_some_and(|file| removed.contains(&file));
-        due.calls.retain(|call| !whole.contains(&call.session) && !goes(call));
+        due.named = self.named(rules, &|session, file| {
+            whole.contains(&session) || file.is_some_and(|file| removed.contains(&file))
+        })?;
         // The archive keeps a transcript whole, with what such a call has read.
-        let files: BTreeSet<FileKey> = due.calls.iter().filter_map(|call| call.file).collect();
+        let files = due.named.files();
         let mut paths = told;
         self.files(&mut |key, file| {
             if files.contains(&key) {
@@ -181,28 +180,6 @@ impl Store {
         }
         Ok(due)
     }
-
-    fn calls_on(&self, rule: Rule<'_>) -> Result<Vec<Call>, StoreError> {
-        self.asked(|sql| {
-            let mut statement = sql.prepare_cached(
-                "SELECT session, call, file, byte, result_byte, path, input FROM activities",
-            )?;
-            let mut rows = statement.query([])?;
-            let mut calls = Vec::new();
-            while let Some(row) = rows.next()? {
-                let [path, input]: [Option<String>; 2] = [row.get(5)?, row.get(6)?];
-                if path.as_deref().is_some_and(rule) || input.is_some_and(|input| names(&input, rule)) {
-                    calls.push(Call {
-                        session: row.get(0)?,
-                        call: row.get(1)?,
-                        file: row.get(2)?,
-                        bytes: [row.get(3)?, row.get(4)?],
-                    });
-                }
-            }
-            Ok(calls)
-        })
-    }
 }
 
 impl Step<'_> {
@@ -215,35 +192,10 @@ impl Step<'_> {
         let texts: i64 = self.one("SELECT count(*) FROM texts WHERE file = ?1", [file])?;
         Ok(texts.unsigned_abs())
     }
-
-    /// Removes one tool call with its texts and says how many those were. Its transcript, where there still is one, is
-    /// read anew with the rules of now: a plan that it wrote, or its own end, may be elsewhere in the rows.
-    fn remove_call(&mut self, call: &Call) -> Result<u64, StoreError> {
-        self.index_all()?;
-        let mut texts = 0;
-        self.run("DELETE FROM activities WHERE session = ?1 AND call = ?2", (call.session, &call.call))?;
-        let Some(file) = call.file else { return Ok(0) };
-        for byte in call.bytes.into_iter().flatten() {
-            texts += self.run(
-                "DELETE FROM texts WHERE file = ?1 AND byte = ?2 AND role IN ('tool_input', 'tool_result')",
-                (file, byte),
-            )?;
-        }
-        self.cut_snapshot(file, SnapshotKind::History, 0)?;
-        self.run("UPDATE files SET size = 0, mtime = 0 WHERE id = ?1", [file])?;
-        Ok(texts as u64)
-    }
-}
-
-/// Whether the input of a call, which is JSON cut somewhere, names a path that the rule leaves out.
-fn names(input: &str, rule: Rule<'_>) -> bool {
-    let pieces: Vec<&str> = input.split('"').collect();
-    pieces.windows(3).any(|piece| {
-        matches!(piece[0], "file_path" | "notebook_path" | "path") && piece[1].trim() == ":" && rule(piece[2])
-    })
 }
 
 /// The rules themselves are nobody's business: what is left out is private.
 fn mark(rules: &[String]) -> String {
-    Sha256::digest(rules.join("\n")).iter().map(|byte| format!("{byte:02x}")).collect()
+    // Since the second form spellings of a path are one: what the first has left is looked at once more.
+    Sha256::digest(format!("2\n{}", rules.join("\n"))).iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -35,6 +35,22 @@ pub fn without_reminders(text: &str, cut: bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// What an editor puts into prompts: the file that is open, or a part of it.
+const QUOTES: [(&str, &str); 2] =
+    [("<ide_selection>", "</ide_selection>"), ("<ide_opened_file>", "</ide_opened_file>")];
+
+/// A prompt without what an editor has put into it, which is no word of the person's. In doubt all that follows is the editor's.
+pub fn without_quotes(text: &str) -> Cow<'_, str> {
+    let mut rest = Cow::Borrowed(text);
+    for (open, close) in QUOTES {
+        while let Some(begin) = memmem::find(rest.as_bytes(), open.as_bytes()) {
+            let end = rest[begin..].find(close).map_or(rest.len(), |at| begin + at + close.len());
+            rest = Cow::Owned([&rest[..begin], &rest[end..]].concat());
+        }
+    }
+    rest
+}
+
 /// How the prompt begins with which the client carries out a plan after it cleared the context.
 const PLAN: &str = "Implement the following plan:";
 
@@ -59,6 +75,18 @@ mod tests {
             ("a<system-reminder>b</system-reminder>c<system-reminder>d", false, "ac<system-reminder>d"),
         ] {
             assert_eq!(without_reminders(text, cut), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_an_editor_has_put_into_a_prompt_is_taken_out() {
+        for (text, want) in [
+            ("plain <ide>", "plain <ide>"),
+            ("<ide_selection>lines from /a/b:\nx</ide_selection>why?", "why?"),
+            ("a<ide_opened_file>/a</ide_opened_file>b<ide_selection>c</ide_selection>d", "abd"),
+            ("a<ide_selection>cut", "a"),
+        ] {
+            assert_eq!(without_quotes(text), want, "{text}");
         }
     }
 

@@ -1,44 +1,129 @@
 //! Paths that the person does not want stored, as patterns.
 
+mod named;
+mod spelling;
+
+use std::fmt;
+use std::sync::Arc;
+
 use crate::chain::lineage::{CWD_LIMIT, Lineage};
 
-/// Patterns of paths. `*` stands for anything within a name, `?` for one character of it, `**` for any number of names.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Exclude {
-    patterns: Vec<String>,
+/// What the disk knows of symbolic links. The core asks, and never looks itself.
+pub trait Links: fmt::Debug + Send + Sync {
+    /// The path that an absolute one leads to, as the system would go: link by link, with `..` from where a link has led to.
+    /// What is not there stays as it is spelled. `None` where that cannot be found out.
+    fn real(&self, path: &str) -> Option<String>;
 }
+
+/// Patterns of paths. `*` stands for anything within a name, `?` for one character of it, `**` for any number of names.
+#[derive(Debug, Clone, Default)]
+pub struct Exclude(Option<Arc<Rules>>);
+
+#[derive(Debug)]
+struct Rules {
+    /// As the settings have them.
+    told: Vec<String>,
+    patterns: Vec<Pattern>,
+    home: Option<String>,
+    links: Option<Arc<dyn Links>>,
+}
+
+#[derive(Debug)]
+struct Pattern {
+    /// Name by name, without a `**` at the end: `~/secret/**` means the folder itself as well, since a session that works right in
+    /// it is no less private.
+    names: Vec<String>,
+    /// How many names at the beginning hold no special sign, and these as a path.
+    plain: usize,
+    root: String,
+}
+
+impl Pattern {
+    fn new(told: &str) -> Self {
+        let whole = spelling::normal(told);
+        let mut names: Vec<String> = whole.split('/').map(str::to_owned).collect();
+        if names.last().is_some_and(|name| name == "**") {
+            names.pop();
+        }
+        let plain = names.iter().take_while(|name| !name.contains(['*', '?'])).count();
+        let root = names[..plain].join("/");
+        Self { names, plain, root }
+    }
+
+    fn fits(&self, path: &str) -> bool {
+        path.starts_with(&self.root) && fits(&self.names, path)
+    }
+
+    /// Where its beginning leads to, if that is elsewhere than it says.
+    fn real_root(&self, links: &dyn Links) -> Option<String> {
+        let real = spelling::is_absolute(&self.root).then(|| links.real(&self.root)).flatten()?;
+        let real = spelling::normal(&real);
+        (real != self.root).then_some(real)
+    }
+
+    /// Whether it fits the path once its own beginning is followed through links.
+    fn fits_really(&self, path: &str, links: &dyn Links) -> bool {
+        let Some(real) = self.real_root(links).filter(|real| path.starts_with(real)) else { return false };
+        let names = real.split('/').chain(self.names[self.plain..].iter().map(String::as_str));
+        fits(&names.map(str::to_owned).collect::<Vec<_>>(), path)
+    }
+}
+
+/// The same rules; what the disk says is the same for all.
+impl PartialEq for Exclude {
+    fn eq(&self, other: &Self) -> bool {
+        self.patterns() == other.patterns()
+    }
+}
+
+impl Eq for Exclude {}
 
 impl Exclude {
     /// From patterns whose `~` has been put in full already. A pattern without a special sign means the path and all
     /// that lies below.
     pub fn new(patterns: impl IntoIterator<Item = String>) -> Self {
         let slashes = |pattern: String| pattern.replace('\\', "/").trim_end_matches('/').to_owned();
-        Self { patterns: patterns.into_iter().map(slashes).filter(|pattern| !pattern.is_empty()).collect() }
+        let told: Vec<String> = patterns.into_iter().map(slashes).filter(|told| !told.is_empty()).collect();
+        let patterns = told.iter().map(|told| Pattern::new(told)).collect();
+        Self((!told.is_empty()).then(|| Arc::new(Rules { told, patterns, home: None, links: None })))
+    }
+
+    /// The same rules for somebody whose home folder is known, on a disk whose links can be followed.
+    #[must_use]
+    pub fn on_disk(self, home: Option<String>, links: Arc<dyn Links>) -> Self {
+        let on_disk = |rules: Arc<Rules>| {
+            let told = rules.told.clone();
+            let patterns = told.iter().map(|told| Pattern::new(told)).collect();
+            Arc::new(Rules { told, patterns, home, links: Some(links) })
+        };
+        Self(self.0.map(on_disk))
     }
 
     /// Whether nothing is left out.
     pub fn is_empty(&self) -> bool {
-        self.patterns.is_empty()
+        self.0.is_none()
     }
 
     /// The patterns, as they count.
     pub fn patterns(&self) -> &[String] {
-        &self.patterns
+        self.0.as_deref().map_or(&[], |rules| &rules.told)
     }
 
-    /// Whether the path is left out: it, or a folder that it lies in, fits a pattern.
+    /// Whether the path is left out: it, or a folder that it lies in, fits a pattern, however it is spelled.
     pub fn leaves_out(&self, path: &str) -> bool {
-        if self.patterns.is_empty() || path.is_empty() {
-            return false;
-        }
-        let path = path.replace('\\', "/");
-        let names: Vec<&str> = path.trim_end_matches('/').split('/').collect();
-        self.patterns.iter().any(|pattern| {
-            let pattern: Vec<&str> = pattern.split('/').collect();
-            // `~/secret/**` means the folder itself as well: a session that works right in it is no less private.
-            let folder = pattern.strip_suffix(&["**"]).unwrap_or(&pattern);
-            fits(folder, &names)
-        })
+        self.leaves_out_in(None, path)
+    }
+
+    /// The same of a path that may be relative to a folder.
+    pub fn leaves_out_in(&self, cwd: Option<&str>, path: &str) -> bool {
+        self.leaves_out_as(cwd, path, true)
+    }
+
+    fn leaves_out_as(&self, cwd: Option<&str>, path: &str, follow: bool) -> bool {
+        let Some(rules) = self.0.as_deref().filter(|_| !path.is_empty()) else { return false };
+        let spelled = spelling::whole(path, cwd, rules.home.as_deref());
+        let plain = spelling::normal(&spelled);
+        rules.fit(&plain) || (follow && rules.fit_really(&spelled, &plain))
     }
 
     /// Whether what is known of a session as a whole is left out, since it has worked in a folder that is. Of one that
@@ -47,35 +132,36 @@ impl Exclude {
         let worked_there = || lineage.cwds.iter().any(|cwd| self.leaves_out(cwd));
         !self.is_empty() && (lineage.cwds.len() >= CWD_LIMIT || worked_there())
     }
+}
 
-    /// Whether one of the fields of a record, or of a hook's payload, that hold paths names a path that is left out. Quotes
-    /// within strings have a sign before them, so that what somebody has only said is none of these. The JSON may
-    /// be cut anywhere.
-    pub fn is_named_in(&self, json: &str) -> bool {
-        if self.patterns.is_empty() {
+impl Rules {
+    fn fit(&self, path: &str) -> bool {
+        self.patterns.iter().any(|pattern| pattern.fits(path))
+    }
+
+    /// The same by way of links: those in the path, and those in the beginning of a pattern.
+    fn fit_really(&self, spelled: &str, plain: &str) -> bool {
+        let Some(links) = self.links.as_deref().filter(|_| spelling::is_absolute(plain)) else {
             return false;
-        }
-        let pieces: Vec<&str> = json.split('"').collect();
-        pieces.windows(3).any(|piece| {
-            FIELDS.contains(&piece[0])
-                && piece[1].trim() == ":"
-                && self.leaves_out(&piece[2].replace("\\\\", "/"))
-        })
+        };
+        let fits = |path: &str| {
+            self.fit(path) || self.patterns.iter().any(|pattern| pattern.fits_really(path, links))
+        };
+        // Behind a link `..` leads to elsewhere than it reads.
+        let real = |path: &str| links.real(path).is_some_and(|real| fits(&spelling::normal(&real)));
+        fits(plain) || real(plain) || (spelled.contains("..") && real(spelled))
     }
 }
 
-/// The fields of the agent's records and of its hooks' payloads that hold paths.
-const FIELDS: [&str; 6] =
-    ["cwd", "file_path", "notebook_path", "path", "transcript_path", "agent_transcript_path"];
-
 /// Whether the names, or the first some of them, fit the pattern.
-fn fits(pattern: &[&str], names: &[&str]) -> bool {
+fn fits(pattern: &[String], path: &str) -> bool {
+    let names: Vec<&str> = path.split('/').collect();
     // For each number of names: whether the pattern so far fits just these. Linear in both, whatever is written.
     let mut reached = vec![false; names.len() + 1];
     reached[0] = true;
     for part in pattern {
         let mut next = vec![false; names.len() + 1];
-        if *part == "**" {
+        if part == "**" {
             let first = reached.iter().position(|reached| *reached);
             if let Some(first) = first {
                 next[first..].fill(true);

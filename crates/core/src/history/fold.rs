@@ -58,6 +58,9 @@ pub struct HistoryFold {
     /// Something was not told since the last time that was asked.
     #[serde(skip)]
     something_left_out: bool,
+    /// The command that was typed last names what is left out, and so may what it prints.
+    #[serde(skip)]
+    command_left_out: bool,
     segments: Segments,
     /// The tokens of the newest request, which the next record may tell anew.
     #[serde(skip)]
@@ -109,6 +112,7 @@ impl HistoryFold {
             left_out: false,
             is_judged: false,
             something_left_out: false,
+            command_left_out: false,
             segments: Segments::default(),
             request: None,
             news: None,

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::boilerplate::without_reminders;
+use super::boilerplate::{without_quotes, without_reminders};
 use super::fold::plans::{PLAN_LIMIT, carries_out, plan_text, shows_plan, written};
 use super::fold::turns::prompt_hash;
 use super::fold::{HistoryFold, Sink};
-use super::private::{keep_public, strip_private};
+use super::private::{closes_before, keep_public, strip_private};
 use super::rows::{
     Activity, Batch, BatchId, BatchOrigin, BatchStatus, Ended, Execution, Item, Outcome, PlanVersion,
     PlanWord,
@@ -16,7 +16,6 @@ use super::settings::HistorySettings;
 use crate::hook::{HookEvent, HookOrigin, HookPayload, HookTexts, ToolCall};
 use crate::session::facts::first_line;
 use crate::time::Timestamp;
-use crate::transcript::full::PATH_KEYS;
 use crate::transcript::json::Raw;
 use crate::transcript::user::tagged;
 
@@ -36,8 +35,15 @@ impl HistoryFold {
     /// the same; heard twice they change nothing. Only for the fold of a session's own transcript.
     pub fn hear(&mut self, heard: Heard<'_>, settings: &HistorySettings, sink: Sink<'_>) {
         let at = heard.origin.at;
-        if heard.payload.cwd.as_deref().is_some_and(|cwd| settings.exclude.leaves_out(cwd)) {
+        let cwd = heard.payload.cwd.as_deref();
+        if cwd.is_some_and(|cwd| settings.exclude.leaves_out(cwd)) {
             return;
+        }
+        if let Some(call) = heard.payload.event.call() {
+            let input = heard.texts.tool_input.unwrap_or_default();
+            if settings.exclude.is_named_in_call(&call.tool, input, cwd) {
+                return;
+            }
         }
         match &heard.payload.event {
             HookEvent::UserPromptSubmit { task_notification, .. } => {
@@ -79,7 +85,8 @@ impl HistoryFold {
             Some(id) => Arc::clone(id),
             None => self.joins.hear(prompt_hash(words), at, &heard.origin.id),
         };
-        let words = without_reminders(words, false);
+        let words = without_quotes(words);
+        let words = without_reminders(&words, false);
         let public = keep_public(&words);
         let mut told = Batch::new(Arc::clone(&id));
         told.private = public.is_none();
@@ -129,10 +136,8 @@ impl HistoryFold {
         let Some(id) = call.id.clone().filter(|_| !settings.skips(&call.tool)) else { return };
         let at = heard.origin.at;
         let input = heard.texts.tool_input.map(Raw::Nested).unwrap_or_default();
-        let mut paths = PATH_KEYS.iter().filter_map(|key| input.get(key).whole());
-        if !settings.exclude.is_empty() && paths.any(|path| settings.exclude.leaves_out(&path)) {
-            return;
-        }
+        let cwd = heard.payload.cwd.as_deref();
+        let said = |text: &&str| !settings.exclude.is_named_in_output(Some(&call.tool), text, cwd);
         let ended = outcome != Outcome::Pending;
         let text = |text: &str| Some(strip_private(text).into_owned()).filter(|text| !text.is_empty());
         sink(Item::Activity(Box::new(Activity {
@@ -152,7 +157,13 @@ impl HistoryFold {
             outcome: Some(outcome),
             ended_at: ended.then_some(at),
             duration_ms: heard.texts.duration_ms.filter(|_| ended),
-            error: heard.texts.error.as_deref().filter(|_| ended).and_then(|error| text(&first_line(error))),
+            error: heard
+                .texts
+                .error
+                .as_deref()
+                .filter(|_| ended)
+                .filter(said)
+                .and_then(|error| text(&first_line(error))),
             ..Activity::new(id)
         })));
     }
@@ -161,7 +172,12 @@ impl HistoryFold {
         let Some(response) = heard.texts.tool_response.as_deref() else { return };
         let response = Raw::Nested(response);
         let field = |key: &str| response.get(key).text(PLAN_LIMIT).map(Cow::into_owned);
-        let path = field("filePath").filter(|path| settings.is_plan(path)).map(Arc::<str>::from);
+        let path = field("filePath");
+        let cwd = heard.payload.cwd.as_deref();
+        if path.as_deref().is_some_and(|path| settings.exclude.leaves_out_in(cwd, path)) {
+            return;
+        }
+        let path = path.filter(|path| settings.is_plan(path)).map(Arc::<str>::from);
         let batch = self.heard_batch(heard);
         let (plan, content, word) = if shows_plan(&call.tool) {
             let plan = self.plan_name(batch.as_ref());
@@ -201,7 +217,10 @@ fn began(ended: Timestamp, duration_ms: Option<u64>) -> Option<Timestamp> {
 /// A call's input as JSON text, cut, without what is private. No client writes `<` as an escape; where one does,
 /// nobody knows what is private.
 pub(super) fn input_json(raw: &str, limit: usize) -> Option<String> {
-    let raw = &raw[..raw.floor_char_boundary(limit)];
+    let (raw, rest) = raw.split_at(raw.floor_char_boundary(limit));
+    if closes_before(raw, rest) {
+        return None;
+    }
     let hidden = ["\\u003c", "\\u003C"].iter().any(|escape| raw.contains(escape));
     let text = if hidden { Cow::Borrowed("") } else { strip_private(raw) };
     (!text.is_empty()).then(|| text.into_owned())

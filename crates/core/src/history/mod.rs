@@ -4,7 +4,7 @@
 //! order: its `merge` is commutative, associative and idempotent, so that what is stored does not depend on who
 //! spoke first. [`private`] strips what the person does not want stored; every storing path goes through it. [`recovery`] ends what nobody ended.
 
-mod boilerplate;
+pub(crate) mod boilerplate;
 pub mod exclude;
 pub mod fold;
 pub mod hooks;
@@ -15,7 +15,7 @@ pub mod settings;
 mod snapshot;
 mod words;
 
-pub use exclude::Exclude;
+pub use exclude::{Exclude, Links};
 pub use fold::HistoryFold;
 pub use hooks::Heard;
 pub use private::{keep_public, strip_private};

@@ -15,7 +15,8 @@ pub const TAG_LIMIT: usize = 100;
 const NAMES: [&str; 5] =
     ["private", "claude-recall-context", "claude-mem-context", "watchbill-context", "memory-context"];
 
-/// The text without private and context blocks. An unclosed block reaches to the end; blocks nest.
+/// The text without private and context blocks. An unclosed block reaches to the end, and one that is closed here and was
+/// opened in another text begins with this one; blocks nest.
 ///
 /// Linear in the length of the text; a text without such a tag is borrowed.
 pub fn strip_private(text: &str) -> Cow<'_, str> {
@@ -49,7 +50,7 @@ pub(crate) fn may_go(text: &str, len: usize) -> usize {
             if at == len {
                 return begin;
             }
-        } else if NAMES.iter().any(|name| named(text, at + 1, name).is_some()) {
+        } else if NAMES.iter().any(|name| named(text, at + 1, name).or(close_at(text, at, name)).is_some()) {
             return begin;
         } else {
             at += 1;
@@ -58,28 +59,107 @@ pub(crate) fn may_go(text: &str, len: usize) -> usize {
     len
 }
 
-/// One pass; `None` when there is no opening tag.
-fn strip_once(text: &str, tags: &mut usize) -> Option<String> {
-    let (mut at, first) = next_open(text, 0)?;
-    let mut out = String::with_capacity(text.len());
-    let (mut kept_to, mut tag) = (0, first);
-    loop {
-        out.push_str(&text[kept_to..at]);
-        *tags += 1;
-        if *tags > TAG_LIMIT {
-            return Some(out);
-        }
-        kept_to = match tag.closed {
-            true => tag.end,
-            false => block_end(text, tag.end, tag.name, tags),
+/// Whether the rest of a text, of which only the head is kept, closes a block that neither has opened: then all of the head
+/// is private. Both may be written as JSON is.
+pub(crate) fn closes_before(head: &str, rest: &str) -> bool {
+    if !may_close(rest) {
+        return false;
+    }
+    !ends_in_block(&plainly(head)) && matches!(walk(&plainly(rest)), Walk::Closes(_))
+}
+
+/// Whether a closing tag may stand there: cheap, since most texts are long and hold none.
+fn may_close(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let is_close = |at: usize| {
+        let slash = at + usize::from(bytes.get(at) == Some(&b'\\'));
+        bytes.get(slash) == Some(&b'/') && NAMES.iter().any(|name| named(text, slash + 1, name).is_some())
+    };
+    memchr::memchr_iter(b'<', bytes).any(|at| is_close(at + 1))
+        || memchr::memmem::find_iter(bytes, b"\\u003").any(|at| is_close(at + 6))
+}
+
+/// Signs of tags as what they are, where JSON writes them as escapes.
+fn plainly(text: &str) -> Cow<'_, str> {
+    if !text.contains('\\') {
+        return Cow::Borrowed(text);
+    }
+    let mut plain = text.replace("\\/", "/");
+    for (escape, sign) in [("\\u003c", "<"), ("\\u003C", "<"), ("\\u003e", ">"), ("\\u003E", ">")] {
+        plain = plain.replace(escape, sign);
+    }
+    Cow::Owned(plain)
+}
+
+/// What comes first in a text.
+enum Walk {
+    /// The end of a block that it has not opened, which is over here.
+    Closes(usize),
+    /// A block that it does not close.
+    StaysOpen,
+    Neither,
+}
+
+fn walk(text: &str) -> Walk {
+    let mut at = 0;
+    while let Some((_, tag)) = next_tag(text, at) {
+        at = match tag {
+            Tag::Close(end) => return Walk::Closes(end),
+            Tag::Open(open) if open.closed => open.end,
+            Tag::Open(open) => match closing(text, open.end, open.name, &mut 0) {
+                Some(end) => end,
+                None => return Walk::StaysOpen,
+            },
         };
-        match next_open(text, kept_to) {
+    }
+    Walk::Neither
+}
+
+fn ends_in_block(mut text: &str) -> bool {
+    loop {
+        match walk(text) {
+            Walk::StaysOpen => return true,
+            Walk::Closes(end) => text = &text[end..],
+            Walk::Neither => return false,
+        }
+    }
+}
+
+/// One pass; `None` when there is no tag.
+fn strip_once(text: &str, tags: &mut usize) -> Option<String> {
+    let (mut at, mut tag) = next_tag(text, 0)?;
+    let mut out = String::with_capacity(text.len());
+    let mut kept_to = 0;
+    loop {
+        kept_to = match tag {
+            Tag::Open(open) => {
+                out.push_str(&text[kept_to..at]);
+                *tags += 1;
+                if *tags > TAG_LIMIT {
+                    return Some(out);
+                }
+                if open.closed { open.end } else { block_end(text, open.end, open.name, tags) }
+            }
+            Tag::Close(end) => {
+                out.clear();
+                end
+            }
+        };
+        match next_tag(text, kept_to) {
             Some(next) => (at, tag) = next,
             None => break,
         }
     }
     out.push_str(&text[kept_to..]);
     Some(out)
+}
+
+/// A tag outside of any block.
+enum Tag {
+    /// A block begins.
+    Open(Open),
+    /// The end of a block that began in another text, and where it is over.
+    Close(usize),
 }
 
 /// An opening tag of one of [`NAMES`].
@@ -92,12 +172,15 @@ struct Open {
     closed: bool,
 }
 
-fn next_open(text: &str, from: usize) -> Option<(usize, Open)> {
+fn next_tag(text: &str, from: usize) -> Option<(usize, Tag)> {
     let mut at = from;
     while let Some(found) = memchr(b'<', &text.as_bytes()[at..]) {
         at += found;
-        if let Some(open) = NAMES.iter().find_map(|name| open_at(text, at, name)) {
-            return Some((at, open));
+        let tag = NAMES.iter().find_map(|name| {
+            open_at(text, at, name).map(Tag::Open).or_else(|| close_at(text, at, name).map(Tag::Close))
+        });
+        if let Some(tag) = tag {
+            return Some((at, tag));
         }
         at += 1;
     }
@@ -123,6 +206,11 @@ fn open_at(text: &str, at: usize, name: &'static str) -> Option<Open> {
 
 /// Behind the closing tag that belongs to a block which begins at `from`; the end of the text when there is none.
 fn block_end(text: &str, from: usize, name: &'static str, tags: &mut usize) -> usize {
+    closing(text, from, name, tags).unwrap_or(text.len())
+}
+
+/// Behind the closing tag that belongs to a block which begins at `from`.
+fn closing(text: &str, from: usize, name: &'static str, tags: &mut usize) -> Option<usize> {
     let (mut at, mut depth) = (from, 1usize);
     while let Some(found) = memchr(b'<', &text.as_bytes()[at..]) {
         at += found;
@@ -134,13 +222,13 @@ fn block_end(text: &str, from: usize, name: &'static str, tags: &mut usize) -> u
             depth -= 1;
             at = end;
             if depth == 0 {
-                return at;
+                return Some(at);
             }
         } else {
             at += 1;
         }
     }
-    text.len()
+    None
 }
 
 /// Behind the closing tag at `at`.
@@ -168,7 +256,12 @@ mod tests {
     #[test]
     fn blocks_are_stripped_however_they_are_written() {
         for (text, want) in [
-            ("plain < text > of </private> a shell", "plain < text > of </private> a shell"),
+            ("plain < text > of </ private> a shell", "plain < text > of </ private> a shell"),
+            ("of the block before</private> after", " after"),
+            ("a<private>b</private>c</PRIVATE >d<private>e", "d"),
+            ("a<private>b</private></private></private>", ""),
+            ("a</memory-context>b", "b"),
+            ("</privateer>a", "</privateer>a"),
             ("a<private>b</private>c", "ac"),
             ("a<PRIVATE>b</Private >c", "ac"),
             ("a<private>b<private>c</private>d</private>e", "ae"),
@@ -193,6 +286,26 @@ mod tests {
         assert_eq!(keep_public("<private>all of it"), None);
         assert_eq!(keep_public("do <private>x</private>").as_deref(), Some("do "));
         assert_eq!(keep_public("").as_deref(), Some(""), "an empty prompt hides nothing");
+    }
+
+    #[test]
+    fn a_head_is_private_when_the_rest_closes_what_another_text_has_opened() {
+        for (head, rest, hidden) in [
+            ("a", "b</private>c", true),
+            ("a", r"b<\/private>c", true),
+            ("a", r"b\u003c/private\u003ec", true),
+            ("a", "b</PRIVATE\n>", true),
+            ("a", "b<private>c</private></private>", true),
+            ("a<private>x</private>", "b</private>", true),
+            ("a", "b<private>c</private>d", false),
+            ("a<private>", "b</private>d", false),
+            ("x</private>a<private>", "b</private>d", false),
+            ("a", "b<private>c", false),
+            ("a", "b</privateer>", false),
+            ("a", "", false),
+        ] {
+            assert_eq!(closes_before(head, rest), hidden, "{head} {rest}");
+        }
     }
 
     #[test]

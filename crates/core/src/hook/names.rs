@@ -39,4 +39,16 @@ impl HookEvent {
             _ => None,
         }
     }
+
+    /// The same, to be changed.
+    pub(crate) fn call_mut(&mut self) -> Option<&mut ToolCall> {
+        match self {
+            Self::PreToolUse(call)
+            | Self::PostToolUse(call)
+            | Self::PostToolUseFailure { call, .. }
+            | Self::PermissionRequest(call)
+            | Self::PermissionDenied(call) => Some(call),
+            _ => None,
+        }
+    }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::event::{Background, EndReason, HookEvent, NotificationKind, StartSource, ToolCall, Trigger};
+use crate::history::boilerplate::without_quotes;
 use crate::ids::{SessionId, stable_hash};
 use crate::nesting::{Nesting, nesting};
 use crate::session::facts::{first_line, one_line};
@@ -173,9 +174,12 @@ impl<'a> Fields<'a> {
             },
             "SessionEnd" => HookEvent::SessionEnd { reason: EndReason::of(word) },
             "UserPromptSubmit" => {
-                let text = self.prompt.text(LOOK_AT).unwrap_or_default();
+                let text = self.prompt.head(LOOK_AT).unwrap_or_default();
                 let task_notification = text.trim_start().starts_with(TASK_NOTIFICATION);
-                HookEvent::UserPromptSubmit { prompt: Arc::from(first_line(&text)), task_notification }
+                HookEvent::UserPromptSubmit {
+                    prompt: Arc::from(first_line(&without_quotes(&text))),
+                    task_notification,
+                }
             }
             "PreToolUse" => HookEvent::PreToolUse(self.call()),
             "PostToolUse" => HookEvent::PostToolUse(self.call()),
@@ -250,5 +254,5 @@ impl<'a> Fields<'a> {
 }
 
 fn line(raw: Raw<'_>) -> Arc<str> {
-    Arc::from(first_line(&raw.text(LOOK_AT).unwrap_or_default()))
+    Arc::from(first_line(&raw.head(LOOK_AT).unwrap_or_default()))
 }

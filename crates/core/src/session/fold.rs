@@ -234,6 +234,11 @@ impl SessionFold {
         self.lineage().cwds.first()
     }
 
+    /// Forgets what open calls act on: the person may want none of it stored. Says whether anything was known.
+    pub fn forget_targets(&mut self) -> bool {
+        self.turn.pending.forget_targets()
+    }
+
     /// Tool calls without a result, oldest first.
     pub fn pending_tools(&self) -> Vec<PendingTool> {
         self.turn.pending.iter().cloned().collect()

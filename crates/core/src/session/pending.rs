@@ -146,6 +146,16 @@ impl PendingTools {
         self.calls.retain(|call| call.shown.since > at);
     }
 
+    /// Forgets what the calls act on, but for what the agent asks. Says whether anything was known.
+    pub fn forget_targets(&mut self) -> bool {
+        let mut known = false;
+        for call in self.calls.iter_mut().filter(|call| !matches!(call.ask, Ask::Question | Ask::Plan)) {
+            known |= !call.shown.target.is_empty();
+            call.shown.target = "".into();
+        }
+        known
+    }
+
     /// Whether none is open.
     pub fn is_empty(&self) -> bool {
         self.calls.is_empty()

@@ -35,6 +35,8 @@ pub struct Kept {
     stirred_at: Option<Timestamp>,
     /// How far its clock has gone meanwhile.
     advanced_to: Option<Timestamp>,
+    /// What open calls act on is forgotten.
+    without_targets: bool,
     /// Somebody has looked further.
     fold: OnceCell<Box<SessionFold>>,
 }
@@ -47,6 +49,9 @@ impl Kept {
             .unwrap_or_else(|_| SessionFold::unreadable(self.front.lineage.session.clone(), self.timeouts));
         if self.noting {
             fold.note_new();
+        }
+        if self.without_targets {
+            fold.forget_targets();
         }
         if let Some(at) = self.stirred_at {
             fold.subagent_active(at, &mut Vec::new());
@@ -76,7 +81,9 @@ impl RestingFold {
         let (front, body) = Front::read(bytes, id)?;
         let (stirred_at, advanced_to, fold) = (None, None, OnceCell::new());
         let body = body.into();
-        Ok(Self::Kept(Box::new(Kept { front, body, timeouts, noting: false, stirred_at, advanced_to, fold })))
+        let (noting, without_targets) = (false, false);
+        let kept = Kept { front, body, timeouts, noting, stirred_at, advanced_to, without_targets, fold };
+        Ok(Self::Kept(Box::new(kept)))
     }
 
     /// Whether nobody has looked further than the front.
@@ -134,6 +141,14 @@ impl RestingFold {
         match self {
             Self::Kept(kept) if kept.is_resting() => kept.noting = true,
             _ => self.whole_mut().note_new(),
+        }
+    }
+
+    /// [`SessionFold::forget_targets`], without a word about what was known.
+    pub fn forget_targets(&mut self) {
+        match self {
+            Self::Kept(kept) if kept.is_untouched() => kept.without_targets = true,
+            _ => drop(self.whole_mut().forget_targets()),
         }
     }
 

@@ -93,6 +93,11 @@ impl SubagentFold {
         }
     }
 
+    /// Forgets what open calls act on, as [`SessionFold::forget_targets`](crate::session::fold::SessionFold::forget_targets) does.
+    pub fn forget_targets(&mut self) -> bool {
+        self.pending.forget_targets()
+    }
+
     /// What the meta file beside the transcript says: the subagent has finished, or was woken again.
     pub fn set_finished(&mut self, finished: bool) {
         self.finished = finished;

@@ -11,9 +11,7 @@ use super::json::{Raw, each_string, unescape_onto};
 use super::record::Prompt;
 use super::target;
 use super::user::{content_text, joined_text, prompt_words, tagged};
-
-/// What the inputs of tools call a path.
-pub(crate) const PATH_KEYS: [&str; 3] = ["file_path", "notebook_path", "path"];
+use crate::history::private::closes_before;
 
 /// The payloads of one record.
 #[derive(Debug, Clone, Copy)]
@@ -106,6 +104,12 @@ impl<'r, 'a> Full<'r, 'a> {
         self.0.denial_kind.word() == Some("interrupted")
     }
 
+    /// Whether `toolUseResult` tells of one file, which it names.
+    pub fn is_of_file(self) -> bool {
+        let result = self.0.tool_use_result.whole;
+        result.get("filePath").is_there() || result.get("file").is_there()
+    }
+
     /// A string in `toolUseResult`.
     pub fn result_field(self, key: &str, limit: usize) -> Option<Cow<'a, str>> {
         self.0.tool_use_result.whole.get(key).text(limit)
@@ -181,11 +185,6 @@ impl<'a> FullBlock<'_, 'a> {
         self.input_field(key, usize::MAX)
     }
 
-    /// Every path that a call names.
-    pub fn paths(self) -> impl Iterator<Item = Cow<'a, str>> {
-        PATH_KEYS.iter().filter_map(move |key| self.input_field(key, usize::MAX))
-    }
-
     /// A string of a call's input.
     pub fn input_field(self, key: &str, limit: usize) -> Option<Cow<'a, str>> {
         self.0.input.get(key).text(limit)
@@ -216,15 +215,23 @@ fn push_line(buffer: &mut String, raw: &str, limit: usize) -> u64 {
     if !buffer.is_empty() && buffer.len() < limit {
         buffer.push('\n');
     }
-    unescape_onto(buffer, raw, limit.saturating_sub(buffer.len())) as u64
+    let room = limit.saturating_sub(buffer.len());
+    let cut = unescape_onto(buffer, raw, room);
+    if cut > 0 && closes_before(buffer, &raw[raw.floor_char_boundary(raw.len() - cut)..]) {
+        buffer.clear();
+    }
+    cut as u64
 }
 
 /// Decodes a string into `buffer`, or not at all when it holds no escape.
 fn decode<'b>(raw: Raw<'b>, limit: usize, buffer: &'b mut String) -> Piece<'b> {
     let Raw::Str(raw) = raw else { return Piece::default() };
-    let head = &raw[..raw.floor_char_boundary(limit)];
+    let (head, rest) = raw.split_at(raw.floor_char_boundary(limit));
+    if closes_before(head, rest) {
+        return Piece { text: "", cut: raw.len() as u64 };
+    }
     if memchr::memchr(b'\\', head.as_bytes()).is_none() {
-        return Piece { text: head, cut: (raw.len() - head.len()) as u64 };
+        return Piece { text: head, cut: rest.len() as u64 };
     }
     buffer.clear();
     let cut = unescape_onto(buffer, raw, limit) as u64;

@@ -6,11 +6,17 @@
 //! parsers validate what they skip: over the corpus of the benchmark sonic-rs needed 0.48 s per
 //! gigabyte for the top-level keys alone, where this reads whole records in 0.37 s.
 
+mod strings;
+
 use std::borrow::Cow;
 
 use memchr::memchr;
 
 use crate::block::Block;
+use crate::history::private::closes_before;
+
+pub(crate) use strings::each_keyed_string;
+pub(super) use strings::each_string;
 
 /// One value, not yet decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -31,6 +37,14 @@ impl<'a> Raw<'a> {
     pub(crate) fn text(self, limit: usize) -> Option<Cow<'a, str>> {
         match self {
             Self::Str(raw) => Some(unescape(raw, limit)),
+            _ => None,
+        }
+    }
+
+    /// The same, and nothing where what is cut off says that the beginning is private.
+    pub(crate) fn head(self, limit: usize) -> Option<Cow<'a, str>> {
+        match self {
+            Self::Str(raw) => Some(head(raw, limit)),
             _ => None,
         }
     }
@@ -307,6 +321,12 @@ pub(crate) fn unescape(raw: &str, limit: usize) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// Decodes the beginning of what stands between quotes, and nothing where what is cut off says that it is private.
+pub(super) fn head(raw: &str, limit: usize) -> Cow<'_, str> {
+    let (kept, rest) = raw.split_at(raw.floor_char_boundary(limit));
+    if closes_before(kept, rest) { Cow::Borrowed("") } else { unescape(raw, limit) }
+}
+
 /// Decodes onto the end of `out`, at most `room` bytes; gives back how many bytes of `raw` were left out.
 pub(super) fn unescape_onto(out: &mut String, raw: &str, room: usize) -> usize {
     let limit = out.len().saturating_add(room);
@@ -339,21 +359,6 @@ pub(super) fn unescape_onto(out: &mut String, raw: &str, room: usize) -> usize {
     let fits = rest.floor_char_boundary(limit - out.len());
     out.push_str(&rest[..fits]);
     rest.len() - fits
-}
-
-/// Visits the strings in an object or array at any depth, keys left out, undecoded.
-pub(super) fn each_string<'a>(nested: &'a str, visit: &mut dyn FnMut(&'a str)) {
-    let bytes = nested.as_bytes();
-    let mut at = 0;
-    while let Some(quote) = memchr(b'"', &bytes[at..]) {
-        let start = at + quote + 1;
-        let Some(end) = closing_quote(bytes, start) else { return };
-        at = end + 1;
-        let next = bytes[at..].iter().find(|b| !matches!(b, b' ' | b'\t' | b'\n' | b'\r'));
-        if next != Some(&b':') {
-            visit(&nested[start..end]);
-        }
-    }
 }
 
 /// One escape, from behind its backslash: the character and how many bytes were used.

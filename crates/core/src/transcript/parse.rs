@@ -199,7 +199,7 @@ fn body<'a>(f: &Fields<'a>) -> Body<'a> {
             Some(mode) => Body::PermissionMode(mode),
             None => Body::Silent,
         },
-        Kind::LastPrompt => match f.last_prompt.text(TEXT_LIMIT) {
+        Kind::LastPrompt => match f.last_prompt.head(TEXT_LIMIT) {
             Some(text) => Body::LastPrompt(text),
             None => Body::Silent,
         },
@@ -234,7 +234,7 @@ fn assistant<'a>(f: &Fields<'a>) -> Assistant<'a> {
         stop: m.stop.word().map(stop_reason),
         usage: usage(m.usage),
         blocks: match m.content {
-            Content::Text(raw) => raw.text(TEXT_LIMIT).map(Block::Text).into_iter().collect(),
+            Content::Text(raw) => raw.head(TEXT_LIMIT).map(Block::Text).into_iter().collect(),
             _ => m.content.blocks().map(block).collect(),
         },
         aborted: f.aborted.is_true(),
@@ -276,7 +276,7 @@ fn usage(raw: Raw<'_>) -> Option<Usage> {
 fn block<'a>(b: &RawBlock<'a>) -> Block<'a> {
     match b.kind.word() {
         Some("thinking" | "redacted_thinking") => Block::Thinking,
-        Some("text") => Block::Text(b.text.text(TEXT_LIMIT).unwrap_or_default()),
+        Some("text") => Block::Text(b.text.head(TEXT_LIMIT).unwrap_or_default()),
         Some("tool_use") => {
             let tool = b.name.whole().unwrap_or_default();
             Block::ToolUse {
@@ -370,7 +370,7 @@ fn title<'a>(f: &Fields<'a>, kind: TitleKind) -> Body<'a> {
         TitleKind::AgentName => f.agent_name,
         TitleKind::Custom => f.custom_title,
     };
-    match raw.text(TEXT_LIMIT) {
+    match raw.head(TEXT_LIMIT) {
         Some(text) => Body::Title { kind, text },
         None => Body::Silent,
     }

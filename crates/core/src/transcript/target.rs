@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::json::{Raw, unescape};
+use super::json::{Raw, head};
 use crate::history::strip_private;
 
 /// Longest target, in characters.
@@ -63,7 +63,7 @@ fn first_string<'a>(input: Raw<'a>) -> Cow<'a, str> {
 
 /// The first line that holds something, trimmed and cut at [`TARGET_LIMIT`] characters, without what is private.
 fn one_line(raw: &str) -> Cow<'_, str> {
-    let text = unescape(raw, LOOK_AT);
+    let text = head(raw, LOOK_AT);
     match strip_private(&text) {
         Cow::Owned(public) => Cow::Owned(first_line(&public).to_owned()),
         Cow::Borrowed(_) => match text {

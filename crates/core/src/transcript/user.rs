@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::fields::{Content, Fields, RawBlock};
 use super::json::Raw;
 use super::record::{Body, Denial, Prompt, PromptOrigin, TEXT_LIMIT, ToolResult};
+use crate::history::private::closes_before;
 
 const INTERRUPTED: &str = "[Request interrupted by user]";
 const INTERRUPTED_FOR_TOOL_USE: &str = "[Request interrupted by user for tool use]";
@@ -241,7 +242,7 @@ fn task_id<'a>(text: &Cow<'a, str>) -> Option<Cow<'a, str>> {
 /// The text of a message: its string, or its text blocks without what the editor added.
 pub(super) fn content_text<'a>(content: &Content<'a>, limit: usize) -> Cow<'a, str> {
     if let Content::Text(raw) = content {
-        return raw.text(limit).unwrap_or_default();
+        return raw.head(limit).unwrap_or_default();
     }
     join_texts(content.blocks().filter_map(|b| b.text.word()), limit)
 }
@@ -249,7 +250,7 @@ pub(super) fn content_text<'a>(content: &Content<'a>, limit: usize) -> Cow<'a, s
 /// The text of a field that is a string or an array of text blocks.
 pub(super) fn joined_text<'a>(raw: Raw<'a>, limit: usize) -> Cow<'a, str> {
     if let Raw::Str(_) = raw {
-        return raw.text(limit).unwrap_or_default();
+        return raw.head(limit).unwrap_or_default();
     }
     let mut texts = Vec::new();
     raw.elements(|cursor| {
@@ -271,15 +272,17 @@ fn join_texts<'a>(texts: impl Iterator<Item = &'a str> + Clone, limit: usize) ->
 
 fn join<'a>(mut texts: impl Iterator<Item = &'a str>, limit: usize) -> Cow<'a, str> {
     let Some(first) = texts.next() else { return Cow::Borrowed("") };
-    let mut joined = super::json::unescape(first, limit);
+    let mut joined = super::json::head(first, limit);
     for text in texts {
-        if joined.len() + 1 >= limit {
-            break;
+        let room = limit.saturating_sub(joined.len() + 1);
+        if closes_before(&joined, &text[text.floor_char_boundary(room)..]) {
+            return Cow::Borrowed("");
         }
-        let room = limit - joined.len() - 1;
-        let joined = joined.to_mut();
-        joined.push('\n');
-        joined.push_str(&super::json::unescape(text, room));
+        if room > 0 {
+            let joined = joined.to_mut();
+            joined.push('\n');
+            joined.push_str(&super::json::unescape(text, room));
+        }
     }
     joined
 }

@@ -112,14 +112,16 @@ impl Engine {
         // Another process may have kept more since we looked.
         let newer = kept.and_then(|StateRow { head, pieces }| {
             let kept = KeptFile::from_bytes(&head).ok()?;
-            let mut newer = TrackedFile::restore(file.place.clone(), &kept, self.settings.timeouts).ok()?;
+            let newer = TrackedFile::restore(file.place.clone(), &kept, self.settings.timeouts).ok()?;
+            let mut newer = newer.leaving_out(&self.settings.history.exclude);
             newer.take_up(&pieces).ok()?;
             newer.counted_with.clone_from(&file.counted_with);
             Some(newer)
         });
         let mut new = newer.unwrap_or_else(|| {
             tracing::debug!(path = %path.display(), "what was kept of a file is of no use; it is read anew");
-            let mut new = TrackedFile::new(file.place.clone(), self.settings.timeouts, self.outlook.until);
+            let new = TrackedFile::new(file.place.clone(), self.settings.timeouts, self.outlook.until);
+            let mut new = new.leaving_out(&self.settings.history.exclude);
             new.counted_with.clone_from(&file.counted_with);
             new
         });

@@ -96,9 +96,9 @@ impl Engine {
             self.problems_dirty |= self.problems.can_be_read(&path.to_string_lossy());
             return;
         }
-        let keeps = self.keeps();
+        let (keeps, exclude) = (self.keeps(), &self.settings.history.exclude);
         let file = self.files.get_or_make(path, || {
-            let mut file = TrackedFile::new(place, timeouts, until);
+            let mut file = TrackedFile::new(place, timeouts, until).leaving_out(exclude);
             if keeps {
                 file.note_new();
             }

@@ -32,7 +32,10 @@ impl Engine {
     fn take_hook(&mut self, message: &HookMessage, out: &mut Vec<Output>) {
         let HookMessage { origin, payload, replayed } = message;
         let payload = match parse_payload(payload) {
-            Ok(payload) => payload,
+            Ok(mut told) => {
+                self.settings.history.exclude.hide_in_event(&mut told, payload);
+                told
+            }
             Err(error) => {
                 let detail = format!("{error}; it was passed over");
                 self.problems.add(&Arc::from(HOOKS), ProblemKind::MalformedHook, 1, &detail);

@@ -31,7 +31,17 @@ impl Engine {
             };
             let again: Vec<SessionId> = self.sessions.keys().filter(comes_back).cloned().collect();
             self.keep_anew(&again);
+            self.forget_targets();
         }
         self.problems_dirty |= before.problems != self.settings.problems;
+    }
+
+    /// Other paths are left out than when open calls were taken in: what these act on is forgotten, since nothing else that
+    /// they name is known any more.
+    pub(crate) fn forget_targets(&mut self) {
+        let exclude = &self.settings.history.exclude;
+        self.files.values_mut().for_each(|file| file.leave_out(exclude));
+        let all: Vec<SessionId> = self.sessions.keys().cloned().collect();
+        self.dirty.extend(all);
     }
 }

@@ -33,7 +33,7 @@ impl Engine {
         };
         let restored = KeptFile::from_bytes(head).and_then(|kept| {
             let file = TrackedFile::restore(place, &kept, self.settings.timeouts)?;
-            Ok((file, kept))
+            Ok((file.leaving_out(&self.settings.history.exclude), kept))
         });
         let Ok((file, kept)) = restored else { return false };
         let root = Arc::clone(root);

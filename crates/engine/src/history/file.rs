@@ -233,7 +233,8 @@ impl Run<'_, '_> {
     }
 
     fn line(&mut self, offset: u64, line: &[u8]) {
-        let report = parse_line_in_full(line, &mut |record, full| {
+        let report = parse_line_in_full(line, &mut |mut record, full| {
+            self.settings.exclude.hide_in(&mut record, full);
             if let Some(beside) = &mut self.beside {
                 beside.record(&record);
             }

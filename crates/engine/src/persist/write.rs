@@ -106,7 +106,7 @@ pub fn write(
     }
     for row in changes.transitions.iter().filter(|row| !untold(row.session_id.as_str())) {
         let session = step.session_key(&row.session_id)?;
-        step.add_transition(session, &transition_row(row), now)?;
+        step.add_transition(session, &transition_row(row, exclude), now)?;
     }
     if let Some(links) = &changes.links {
         remove_old_links(&mut step, &known, seen)?;
@@ -219,13 +219,18 @@ fn session_row(row: &Row) -> SessionRow {
     }
 }
 
-fn transition_row(row: &Row) -> TransitionRow {
+fn transition_row(row: &Row, exclude: &Exclude) -> TransitionRow {
+    let mut detail = row.state_reason.detail.to_string();
+    // What a witness says in words of its own may name anything.
+    if exclude.is_named_in_text(&detail, row.cwd.as_deref()) {
+        detail.clear();
+    }
     TransitionRow {
+        detail,
         at: row.state_since,
         state: row.state.word().to_owned(),
         kind: row.state_kind.map(|kind| kind.word().to_owned()),
         source: row.state_reason.source.word().to_owned(),
-        detail: row.state_reason.detail.to_string(),
         confidence: row.state_reason.confidence.word().to_owned(),
     }
 }

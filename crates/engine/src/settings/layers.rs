@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use watchbill_core::history::{Exclude, HistorySettings, RecoverySettings};
@@ -9,6 +10,8 @@ use watchbill_core::session::state::Timeouts;
 use watchbill_core::time::Millis;
 use watchbill_protocol::settings::{Setting, SettingKey, SettingSource, SettingValue};
 use watchbill_store::archive::plan::ArchiveSettings;
+
+use crate::links::DiskLinks;
 
 use super::table::default;
 use super::values::Value;
@@ -122,7 +125,10 @@ impl Surroundings {
         let mut history = HistorySettings {
             cut: usize::try_from(told.number(SettingKey::StoreCut)).unwrap_or(usize::MAX),
             skip: told.list(SettingKey::StoreSkipTools),
-            exclude: Exclude::new(told.list(SettingKey::StoreExclude).into_iter().map(full)),
+            exclude: Exclude::new(told.list(SettingKey::StoreExclude).into_iter().map(full)).on_disk(
+                self.home.as_ref().map(|home| home.to_string_lossy().into_owned()),
+                Arc::new(DiskLinks::default()),
+            ),
             ..HistorySettings::default()
         };
         history.plan_folders.extend(told.list(SettingKey::StorePlanFolders).into_iter().map(full));

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use watchbill_core::history::Exclude;
 use watchbill_core::session::resting::RestingFold;
 use watchbill_core::session::snapshot::SnapshotError;
 use watchbill_core::session::state::Timeouts;
@@ -42,6 +43,7 @@ impl TrackedFile {
             fold,
             limit: Limit { until: None, beyond: false },
             timeouts,
+            exclude: Exclude::default(),
             noting: false,
             fresh: false,
             meta: kept.meta,

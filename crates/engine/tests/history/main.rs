@@ -9,10 +9,14 @@ mod found;
 mod house;
 mod laws;
 mod left_out;
+mod nowhere;
 mod people;
+mod reasons;
 mod recovery;
 mod schemas;
 mod second_index;
+#[cfg(unix)]
+mod spelled;
 mod steps;
 mod taken_up;
 mod thread;

@@ -181,7 +181,7 @@ fn hand_over(engine: &mut Engine, world: &World, paths: &[PathBuf]) {
     let terms = Terms { keep: true, ..Terms::default() };
     let loaded = paths.iter().map(|path| {
         let place = classify(path.strip_prefix("/home/dev/.claude").unwrap()).unwrap();
-        load(&*world.fs, path.clone(), place, terms, &mut Vec::new(), &|| true)
+        load(&*world.fs, path.clone(), place, terms.clone(), &mut Vec::new(), &|| true)
     });
     engine.step(engine.now(), Input::Loaded(loaded.collect()));
 }

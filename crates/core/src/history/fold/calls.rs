@@ -130,8 +130,9 @@ impl HistoryFold {
 
     fn call(&mut self, block: FullBlock<'_, '_>, buffer: &mut String, step: &mut Step<'_, '_>) {
         let Some((id, tool)) = block.call() else { return };
-        let left_out = !step.settings.exclude.is_empty()
-            && block.paths().any(|path| step.settings.exclude.leaves_out(&path));
+        let exclude = &step.settings.exclude;
+        let left_out = !exclude.is_empty()
+            && exclude.is_named_in_call(&tool, block.input_json(usize::MAX), self.folder.as_deref());
         self.something_left_out |= left_out;
         if step.settings.cut > 0 && !left_out {
             let piece = block.input_words(step.settings.cut, buffer);
@@ -149,7 +150,7 @@ impl HistoryFold {
                 tool: Some(Arc::clone(&tool)),
                 target: public(&block.target(&tool)),
                 file: block.file(&tool).map(|file| strip_private(&file).into_owned()),
-                input: input_json(block.input_json(step.settings.input), step.settings.input),
+                input: input_json(block.input_json(usize::MAX), step.settings.input),
                 at: step.at,
                 offset: Some(step.offset),
                 outcome: Some(Outcome::Pending),
@@ -209,11 +210,15 @@ impl HistoryFold {
         let mut error = None;
         if limit > 0 {
             let piece = block.result(limit, buffer);
-            error = failed.then(|| {
+            let tool = call.as_ref().map(|call| &*call.tool);
+            let left_out = call.as_ref().is_some_and(|call| call.left_out)
+                || step.settings.exclude.is_named_in_output(tool, piece.text, self.folder.as_deref());
+            self.something_left_out |= left_out;
+            error = (failed && !left_out).then(|| {
                 let head = &piece.text[..piece.text.floor_char_boundary(ERROR_LOOK)];
                 public(&first_line(&without_escapes(head)))
             });
-            if step.settings.cut > 0 && !call.as_ref().is_some_and(|call| call.left_out) {
+            if step.settings.cut > 0 && !left_out {
                 self.tell(Role::ToolResult, call.as_ref().map(|call| &*call.tool), piece, step);
             }
         }

@@ -19,7 +19,9 @@ pub(in crate::history) fn shows_plan(tool: &str) -> bool {
 impl HistoryFold {
     /// The client has named the file of the session's plan.
     pub(super) fn plan_announced(&mut self, full: Full<'_, '_>, step: &mut Step<'_, '_>) {
-        if let Some(path) = full.plan_path().filter(|path| step.settings.is_plan(path)) {
+        if let Some(path) = full.plan_path().filter(|path| step.settings.is_plan(path))
+            && !step.settings.exclude.leaves_out_in(self.folder.as_deref(), &path)
+        {
             self.plan = Some(Arc::from(path));
         }
     }

@@ -70,8 +70,17 @@ impl HistoryFold {
             return;
         }
         let (typed, printed) = full.commands(step.settings.words);
+        let (exclude, folder) = (&step.settings.exclude, self.folder.clone());
+        if let Some(typed) = &typed {
+            self.command_left_out = exclude.is_named_in_words("Bash", typed, folder.as_deref());
+        }
         for text in typed.iter().chain(&printed) {
-            self.tell(Role::Command, None, whole(text), step);
+            let printed = || exclude.is_named_in_output(None, text, folder.as_deref());
+            if self.command_left_out || printed() {
+                self.something_left_out = true;
+            } else {
+                self.tell(Role::Command, None, whole(text), step);
+            }
         }
     }
 

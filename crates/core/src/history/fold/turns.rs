@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::texts::whole;
 use super::{HistoryFold, Sink, Step};
-use crate::history::boilerplate::without_reminders;
+use crate::history::boilerplate::{without_quotes, without_reminders};
 use crate::history::private::keep_public;
 use crate::history::rows::{Batch, BatchId, BatchOrigin, BatchStatus, Ended, Item, Request, Role};
 use crate::ids::RecordId;
@@ -133,12 +133,13 @@ impl HistoryFold {
         if let Some(id) = full.prompt_id() {
             self.prompt_id = Some(Arc::from(id));
         }
+        let public = without_quotes(text);
         if step.agent.is_none() {
             let id = self.batch_id(text, full, step);
-            self.begin(id, text, origin, step);
-            self.plan_carried_out(text, full, step);
+            self.begin(id, &public, origin, step);
+            self.plan_carried_out(&public, full, step);
         }
-        self.tell(role, None, whole(text), step);
+        self.tell(role, None, whole(&public), step);
     }
 
     /// What a new prompt is called.

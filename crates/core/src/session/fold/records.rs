@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use super::SessionFold;
+use crate::history::boilerplate::without_quotes;
+use crate::history::strip_private;
 use crate::session::background::ended_task;
 use crate::session::effect::Effect;
 use crate::session::facts::{first_line, keep, one_line};
@@ -96,7 +98,7 @@ impl SessionFold {
     }
 
     fn fold_envelope(&mut self, envelope: &Envelope<'_>) {
-        keep(&mut self.facts.branch, envelope.branch.as_deref());
+        keep(&mut self.facts.branch, envelope.branch.as_deref().map(strip_private).as_deref());
         keep(&mut self.facts.version, envelope.version.as_deref());
         keep(&mut self.facts.entrypoint, envelope.entrypoint.as_deref());
     }
@@ -119,7 +121,7 @@ impl SessionFold {
                 // The client sends no prompt before every call has its result, so what is still open is orphaned.
                 self.turn.pending.clear();
                 if self.facts.goal.is_none() {
-                    keep(&mut self.facts.goal, Some(&one_line(&prompt.text)));
+                    keep(&mut self.facts.goal, Some(&one_line(&without_quotes(&prompt.text))));
                 }
             }
             PromptOrigin::TaskNotification => {

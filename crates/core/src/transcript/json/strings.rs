@@ -1,0 +1,75 @@
+//! All strings of a piece of JSON, whatever it is made of.
+
+use memchr::memchr;
+
+use super::closing_quote;
+
+/// Visits the strings in an object or array at any depth, keys left out, undecoded.
+pub(crate) fn each_string<'a>(nested: &'a str, visit: &mut dyn FnMut(&'a str)) {
+    let bytes = nested.as_bytes();
+    let mut at = 0;
+    while let Some(quote) = memchr(b'"', &bytes[at..]) {
+        let start = at + quote + 1;
+        let Some(end) = closing_quote(bytes, start) else { return };
+        at = end + 1;
+        let next = bytes[at..].iter().find(|b| !matches!(b, b' ' | b'\t' | b'\n' | b'\r'));
+        if next != Some(&b':') {
+            visit(&nested[start..end]);
+        }
+    }
+}
+
+/// Visits the strings in JSON text at any depth, undecoded, each with the key before it: a key itself comes as the
+/// value of an empty one. The text may be cut anywhere; so may its last string then.
+pub(crate) fn each_keyed_string<'a>(text: &'a str, visit: &mut dyn FnMut(&'a str, &'a str) -> bool) -> bool {
+    let bytes = text.as_bytes();
+    let (mut at, mut key) = (0, "");
+    while let Some(quote) = memchr(b'"', &bytes[at..]) {
+        let start = at + quote + 1;
+        let end = closing_quote(bytes, start).unwrap_or(bytes.len());
+        let string = &text[start..end];
+        at = bytes.len().min(end + 1);
+        let next = bytes[at..].iter().find(|b| !matches!(b, b' ' | b'\t' | b'\n' | b'\r'));
+        let is_key = next == Some(&b':');
+        if visit(if is_key { "" } else { key }, string) {
+            return true;
+        }
+        if is_key {
+            key = string;
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_come_with_their_keys_also_from_what_is_cut() {
+        let mut told = Vec::new();
+        let json = r#"{"a" : "b", "list":["c","d\"e"],"deep":{"f":1,"g":[{"h":"i"}]},"cut":"j k"#;
+        each_keyed_string(json, &mut |key, value| {
+            told.push(format!("{key}={value}"));
+            false
+        });
+        assert_eq!(
+            told,
+            [
+                "=a",
+                "a=b",
+                "=list",
+                "list=c",
+                r#"list=d\"e"#,
+                "=deep",
+                "=f",
+                "=g",
+                "=h",
+                "h=i",
+                "=cut",
+                "cut=j k"
+            ]
+        );
+        assert!(each_keyed_string(json, &mut |key, value| key == "a" && value == "b"));
+    }
+}

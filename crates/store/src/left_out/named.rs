@@ -1,0 +1,267 @@
+//! Rows that name what is left out: tool calls, what came back, plans, and the reasons of states.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use watchbill_core::history::Exclude;
+
+use crate::forget::Forgotten;
+use crate::tables::snapshots::SnapshotKind;
+use crate::tables::{FileKey, SessionKey};
+use crate::{Step, Store, StoreError};
+
+/// What is to go of sessions that stay.
+#[derive(Debug, Default)]
+pub(super) struct Named {
+    calls: Vec<Call>,
+    /// Texts, and where their records begin.
+    texts: Vec<(i64, FileKey, i64)>,
+    plans: Vec<(SessionKey, String)>,
+    /// States whose reasons name it: their rows.
+    reasons: Vec<i64>,
+}
+
+#[derive(Debug)]
+struct Call {
+    session: SessionKey,
+    call: String,
+    file: Option<FileKey>,
+    /// Where its texts begin.
+    bytes: [Option<i64>; 2],
+}
+
+impl Named {
+    /// The transcripts that tell of it.
+    pub(super) fn files(&self) -> BTreeSet<FileKey> {
+        let of_calls = self.calls.iter().filter_map(|call| call.file);
+        of_calls.chain(self.texts.iter().map(|(_, file, _)| *file)).collect()
+    }
+}
+
+/// The folders from which relative paths count: all in which was worked, since it is not stored in which one a call was made.
+#[derive(Debug, Default)]
+struct Folders {
+    of_files: BTreeMap<FileKey, Vec<String>>,
+    of_sessions: BTreeMap<SessionKey, Vec<String>>,
+}
+
+impl Folders {
+    fn any(&self, session: SessionKey, file: Option<FileKey>, is: &dyn Fn(Option<&str>) -> bool) -> bool {
+        let of_file = file.and_then(|file| self.of_files.get(&file));
+        match of_file.or_else(|| self.of_sessions.get(&session)) {
+            Some(folders) => folders.iter().any(|folder| is(Some(folder))),
+            None => is(None),
+        }
+    }
+}
+
+impl Store {
+    /// What is to go of rows of which not everything `goes` already.
+    pub(super) fn named(
+        &self,
+        rules: &Exclude,
+        goes: &dyn Fn(SessionKey, Option<FileKey>) -> bool,
+    ) -> Result<Named, StoreError> {
+        let mut named = Named::default();
+        if rules.is_empty() {
+            return Ok(named);
+        }
+        let folders = self.folders()?;
+        let (inputs, texts) = self.named_texts(rules, &folders, goes)?;
+        named.texts = texts;
+        named.calls = self.named_calls(rules, &folders, &inputs, goes)?;
+        let sessions: BTreeSet<SessionKey> = named.calls.iter().map(|call| call.session).collect();
+        self.asked(|sql| {
+            let mut plans =
+                sql.prepare_cached("SELECT DISTINCT session, plan, coalesce(path, plan) FROM plans")?;
+            let mut rows = plans.query([])?;
+            while let Some(row) = rows.next()? {
+                let (session, path): (SessionKey, String) = (row.get(0)?, row.get(2)?);
+                if folders.any(session, None, &|cwd| rules.leaves_out_in(cwd, &path)) {
+                    named.plans.push((session, row.get(1)?));
+                }
+            }
+            // Of a call only the one line is in there, which may not be what names the path.
+            let mut reasons =
+                sql.prepare_cached("SELECT rowid, session, detail FROM transitions WHERE detail != ''")?;
+            let mut rows = reasons.query([])?;
+            while let Some(row) = rows.next()? {
+                let (session, detail): (SessionKey, String) = (row.get(1)?, row.get(2)?);
+                let is_named = &|cwd: Option<&str>| rules.is_named_in_text(&detail, cwd);
+                if sessions.contains(&session) || folders.any(session, None, is_named) {
+                    named.reasons.push(row.get(0)?);
+                }
+            }
+            Ok(named)
+        })
+    }
+
+    fn folders(&self) -> Result<Folders, StoreError> {
+        let mut folders = Folders::default();
+        self.asked(|sql| {
+            let mut statement = sql.prepare_cached(
+                "SELECT f.id, f.session, d.cwd FROM folders d JOIN files f ON f.id = d.file
+                 UNION ALL SELECT NULL, session, cwd FROM hook_folders
+                 UNION ALL SELECT NULL, id, cwd FROM sessions WHERE cwd IS NOT NULL",
+            )?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                let (file, session, cwd): (Option<FileKey>, SessionKey, String) =
+                    (row.get(0)?, row.get(1)?, row.get(2)?);
+                if let Some(file) = file {
+                    folders.of_files.entry(file).or_default().push(cwd.clone());
+                }
+                folders.of_sessions.entry(session).or_default().push(cwd);
+            }
+            Ok(folders)
+        })
+    }
+
+    /// Inputs of calls that name it, by file and byte: they are longer here than with the calls. And other texts that do.
+    #[allow(clippy::type_complexity)]
+    fn named_texts(
+        &self,
+        rules: &Exclude,
+        folders: &Folders,
+        goes: &dyn Fn(SessionKey, Option<FileKey>) -> bool,
+    ) -> Result<(BTreeSet<(FileKey, i64)>, Vec<(i64, FileKey, i64)>), StoreError> {
+        let (mut inputs, mut texts) = (BTreeSet::new(), Vec::new());
+        self.asked(|sql| {
+            let mut statement = sql.prepare_cached(
+                "SELECT id, session, file, byte, role, tool, text FROM texts
+                 WHERE role IN ('tool_input', 'tool_result', 'command', 'prompt') ORDER BY file, byte, part",
+            )?;
+            let mut rows = statement.query([])?;
+            // What a command has printed stands behind it.
+            let mut command = None;
+            while let Some(row) = rows.next()? {
+                let (id, session, file): (i64, SessionKey, FileKey) = (row.get(0)?, row.get(1)?, row.get(2)?);
+                if goes(session, Some(file)) {
+                    continue;
+                }
+                let byte: i64 = row.get(3)?;
+                let role = row.get_ref(4)?.as_str()?.to_owned();
+                let (tool, text) = (row.get_ref(5)?.as_str_or_null()?, row.get_ref(6)?.as_str()?);
+                let any = |is: &dyn Fn(Option<&str>) -> bool| folders.any(session, Some(file), is);
+                let printed = || any(&|cwd| rules.is_named_in_output(tool, text, cwd));
+                match &*role {
+                    "tool_input"
+                        if any(&|cwd| rules.is_named_in_words(tool.unwrap_or_default(), text, cwd)) =>
+                    {
+                        inputs.insert((file, byte));
+                    }
+                    "tool_result" if printed() => texts.push((id, file, byte)),
+                    "command" => {
+                        let is_named = any(&|cwd| rules.is_named_in_words("Bash", text, cwd)) || printed();
+                        if is_named || command.take() == Some(file) {
+                            texts.push((id, file, byte));
+                        }
+                        command = is_named.then_some(file);
+                    }
+                    "prompt" if text.contains("<ide_") && any(&|cwd| rules.is_named_in_text(text, cwd)) => {
+                        texts.push((id, file, byte));
+                    }
+                    _ => {}
+                }
+            }
+            Ok(())
+        })?;
+        Ok((inputs, texts))
+    }
+
+    fn named_calls(
+        &self,
+        rules: &Exclude,
+        folders: &Folders,
+        inputs: &BTreeSet<(FileKey, i64)>,
+        goes: &dyn Fn(SessionKey, Option<FileKey>) -> bool,
+    ) -> Result<Vec<Call>, StoreError> {
+        self.asked(|sql| {
+            let mut statement = sql.prepare_cached(
+                "SELECT session, call, file, byte, result_byte, tool, path, input, target FROM activities",
+            )?;
+            let mut rows = statement.query([])?;
+            let mut calls = Vec::new();
+            while let Some(row) = rows.next()? {
+                let call = Call {
+                    session: row.get(0)?,
+                    call: row.get(1)?,
+                    file: row.get(2)?,
+                    bytes: [row.get(3)?, row.get(4)?],
+                };
+                if goes(call.session, call.file) {
+                    continue;
+                }
+                let text = |column: usize| -> rusqlite::Result<Option<&str>> {
+                    Ok(row.get_ref(column)?.as_str_or_null()?)
+                };
+                let (tool, path, input, target) =
+                    (text(5)?.unwrap_or_default(), text(6)?, text(7)?, text(8)?);
+                let is_named = |cwd: Option<&str>| {
+                    path.is_some_and(|path| rules.leaves_out_in(cwd, path))
+                        || input.is_some_and(|input| rules.is_named_in_call(tool, input, cwd))
+                        || target.is_some_and(|target| rules.is_named_in_words(tool, target, cwd))
+                };
+                let by_text = call.file.zip(call.bytes[0]).is_some_and(|place| inputs.contains(&place));
+                if by_text || folders.any(call.session, call.file, &is_named) {
+                    calls.push(call);
+                }
+            }
+            Ok(calls)
+        })
+    }
+}
+
+impl Step<'_> {
+    /// Removes it. The transcripts, where there still are any, are read anew with the rules of now. Says how many reasons of
+    /// states were removed, which are not among what is gone.
+    pub(super) fn remove_named(&mut self, named: &Named, gone: &mut Forgotten) -> Result<usize, StoreError> {
+        self.index_all()?;
+        for call in &named.calls {
+            gone.activities += 1;
+            gone.texts += self.remove_call(call)?;
+        }
+        for (text, file, byte) in &named.texts {
+            gone.texts += self.run("DELETE FROM texts WHERE id = ?1", [text])? as u64;
+            self.run("UPDATE batches SET prompt = NULL WHERE file = ?1 AND byte = ?2", (file, byte))?;
+            self.run(
+                "UPDATE activities SET error = NULL WHERE file = ?1 AND result_byte = ?2",
+                (file, byte),
+            )?;
+            self.is_read_anew(*file)?;
+        }
+        for (session, plan) in &named.plans {
+            for removal in [
+                "DELETE FROM plans WHERE session = ?1 AND plan = ?2",
+                "DELETE FROM plan_words WHERE session = ?1 AND plan = ?2",
+                "DELETE FROM executions WHERE session = ?1 AND plan = ?2",
+            ] {
+                self.run(removal, (session, plan))?;
+            }
+        }
+        for row in &named.reasons {
+            self.run("UPDATE transitions SET detail = '' WHERE rowid = ?1", [row])?;
+        }
+        Ok(named.reasons.len() + named.plans.len())
+    }
+
+    /// Removes one tool call with its texts and says how many those were. A plan that it wrote, or its own end, may be
+    /// elsewhere in the rows.
+    fn remove_call(&mut self, call: &Call) -> Result<u64, StoreError> {
+        let mut texts = 0;
+        self.run("DELETE FROM activities WHERE session = ?1 AND call = ?2", (call.session, &call.call))?;
+        let Some(file) = call.file else { return Ok(0) };
+        for byte in call.bytes.into_iter().flatten() {
+            texts += self.run(
+                "DELETE FROM texts WHERE file = ?1 AND byte = ?2 AND role IN ('tool_input', 'tool_result')",
+                (file, byte),
+            )?;
+        }
+        self.is_read_anew(file)?;
+        Ok(texts as u64)
+    }
+
+    fn is_read_anew(&mut self, file: FileKey) -> Result<(), StoreError> {
+        self.cut_snapshot(file, SnapshotKind::History, 0)?;
+        self.run("UPDATE files SET size = 0, mtime = 0 WHERE id = ?1", [file]).map(drop)
+    }
+}
