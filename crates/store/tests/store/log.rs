@@ -1,5 +1,6 @@
 //! The write-ahead log: copied beside the writer, and by the commits themselves where nobody else does.
 
+use watchbill_core::history::Exclude;
 use watchbill_core::history::rows::Activity;
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
@@ -163,7 +164,9 @@ fn what_is_left_out_while_texts_go_past_the_log_goes_whole() {
     let (mut store, _) = past_the_log(&rig, &["a", "b"]);
     let mut worked = WorkedIn::default();
     worked.sessions.insert("a".into());
-    store.leave_out(&["**/x".into()], worked, &|_| false, &|_, _| Ok(None), &|_| String::new()).unwrap();
+    store
+        .leave_out(&Exclude::new(["**/x".into()]), worked, &Vec::new(), &|_, _| Ok(None), &|_| String::new())
+        .unwrap();
     store.end_many().unwrap();
     one_session_is_left(&rig);
 }

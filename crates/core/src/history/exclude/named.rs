@@ -113,7 +113,9 @@ impl Exclude {
             match key {
                 "tool_name" => tool = value,
                 "tool_input" => input = value,
-                "tool_response" | "error" | "message" => output.push(value),
+                "tool_response" => output.push(value),
+                // In a transcript these are no texts.
+                "error" | "message" if value.word().is_some() => output.push(value),
                 _ => {}
             }
             Some(())
@@ -250,7 +252,11 @@ impl Found<'_> {
     }
 
     fn is_meant(&self, word: &str) -> bool {
-        let is_meant = !word.is_empty() && (self.words == Words::All || looks_like_path(word));
+        let is_meant = match self.words {
+            Words::All => !word.is_empty(),
+            Words::Paths => looks_like_path(word),
+            Words::Lines => word.contains(['/', '\\']),
+        };
         // A sentence may end there.
         let sentence = word.trim_end_matches(['.', '?', '…']);
         is_meant && (self.is_named_by(word) || (sentence.len() < word.len() && self.is_named_by(sentence)))
@@ -362,3 +368,6 @@ fn shell_words(text: &str) -> Vec<String> {
     words.retain(|word| !word.is_empty());
     words
 }
+
+#[cfg(test)]
+mod tests;
