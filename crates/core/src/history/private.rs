@@ -62,7 +62,7 @@ pub(crate) fn may_go(text: &str, len: usize) -> usize {
 /// Whether the rest of a text, of which only the head is kept, closes a block that neither has opened: then all of the head
 /// is private. Both may be written as JSON is.
 pub(crate) fn closes_before(head: &str, rest: &str) -> bool {
-    if !may_close(rest) {
+    if rest.is_empty() || !may_close(rest) {
         return false;
     }
     !ends_in_block(&plainly(head)) && matches!(walk(&plainly(rest)), Walk::Closes(_))

@@ -86,7 +86,7 @@ impl Why {
     fn word(self, n: usize) -> String {
         match self {
             Self::Private => format!("<private>{SECRET}</private>"),
-            Self::PrivateAcross if n % 2 == 0 => format!("<private>{SECRET}"),
+            Self::PrivateAcross if n.is_multiple_of(2) => format!("<private>{SECRET}"),
             Self::PrivateAcross => format!("{SECRET}</private>"),
             _ => SECRET.to_owned(),
         }

@@ -9,12 +9,16 @@ use crate::tables::snapshots::SnapshotKind;
 use crate::tables::{FileKey, SessionKey};
 use crate::{Step, Store, StoreError};
 
+/// A text, its transcript, and where its record begins there.
+type Text = (i64, FileKey, i64);
+/// Where records with inputs begin, by transcript.
+type Inputs = BTreeSet<(FileKey, i64)>;
+
 /// What is to go of sessions that stay.
 #[derive(Debug, Default)]
 pub(super) struct Named {
     calls: Vec<Call>,
-    /// Texts, and where their records begin.
-    texts: Vec<(i64, FileKey, i64)>,
+    texts: Vec<Text>,
     plans: Vec<(SessionKey, String)>,
     /// States whose reasons name it: their rows.
     reasons: Vec<i64>,
@@ -117,13 +121,12 @@ impl Store {
     }
 
     /// Inputs of calls that name it, by file and byte: they are longer here than with the calls. And other texts that do.
-    #[allow(clippy::type_complexity)]
     fn named_texts(
         &self,
         rules: &Exclude,
         folders: &Folders,
         goes: &dyn Fn(SessionKey, Option<FileKey>) -> bool,
-    ) -> Result<(BTreeSet<(FileKey, i64)>, Vec<(i64, FileKey, i64)>), StoreError> {
+    ) -> Result<(Inputs, Vec<Text>), StoreError> {
         let (mut inputs, mut texts) = (BTreeSet::new(), Vec::new());
         self.asked(|sql| {
             let mut statement = sql.prepare_cached(
@@ -172,7 +175,7 @@ impl Store {
         &self,
         rules: &Exclude,
         folders: &Folders,
-        inputs: &BTreeSet<(FileKey, i64)>,
+        inputs: &Inputs,
         goes: &dyn Fn(SessionKey, Option<FileKey>) -> bool,
     ) -> Result<Vec<Call>, StoreError> {
         self.asked(|sql| {
