@@ -1,3 +1,5 @@
+//! Which calls, results and lines name what is left out, and which only say it.
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
