@@ -149,13 +149,18 @@ impl Engine {
     }
 
     fn fetch(&mut self, sessions: impl IntoIterator<Item = Transcripts>) {
-        let terms = Terms { timeouts: self.settings.timeouts, until: self.outlook.until, keep: self.keeps() };
+        let terms = Terms {
+            timeouts: self.settings.timeouts,
+            until: self.outlook.until,
+            keep: self.keeps(),
+            exclude: self.settings.history.exclude.clone(),
+        };
         let fs = Arc::clone(&self.world.fs);
         for path in sessions.into_iter().flat_map(|transcripts| transcripts.paths) {
             let Some((_, place)) = self.place_of(&path) else { continue };
             // They are told once more by reading once more.
             self.problems.forget(&path.to_string_lossy());
-            let loaded = load(&*fs, path, place, terms, &mut self.scratch, &|| true);
+            let loaded = load(&*fs, path, place, terms.clone(), &mut self.scratch, &|| true);
             self.take_loaded(loaded);
         }
     }
