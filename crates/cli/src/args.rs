@@ -167,7 +167,9 @@ pub enum Command {
     /// Write a work chain as Markdown or JSON
     ///
     /// What stands between `<private>` and `</private>` is left out. Of what a tool was given or gave back there are the first
-    /// 16 KiB, and where that is not all it is said.
+    /// 16 KiB, and where that is not all it is said. Markdown shows what was said as quotations and blocks of code, so that
+    /// nothing in it passes for an entry of the document: HTML in it is text, an image is a link, and a link that leads neither to
+    /// the web nor to mail is text.
     Export {
         /// Id of a session or work chain, or a unique beginning of one
         session: String,

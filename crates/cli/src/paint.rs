@@ -53,7 +53,7 @@ pub fn one_line(text: &str) -> String {
             if !out.ends_with(' ') && !out.is_empty() {
                 out.push(' ');
             }
-        } else if !is_hostile(c) {
+        } else if !steers(c) {
             out.push(c);
         }
     }
@@ -64,11 +64,12 @@ pub fn one_line(text: &str) -> String {
 /// Several lines, each safe to print.
 pub fn lines(text: &str) -> impl Iterator<Item = String> + '_ {
     text.lines().map(|line| {
-        line.chars().map(|c| if c == '\t' { ' ' } else { c }).filter(|c| !is_hostile(*c)).collect::<String>()
+        line.chars().map(|c| if c == '\t' { ' ' } else { c }).filter(|c| !steers(*c)).collect::<String>()
     })
 }
 
-fn is_hostile(c: char) -> bool {
+/// Whether a character does something to a terminal or to the direction of writing, instead of being seen.
+pub fn steers(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }

@@ -5,7 +5,7 @@ use watchbill_protocol::export::ExportChain;
 use watchbill_protocol::timeline::{Subagent, TimelineItem, What};
 
 use super::chain::boundary_words;
-use super::contained::contained;
+use super::quoted::{code, longest_run, plain, quoted};
 use super::{local_date_time, short};
 use crate::paint::{age, lines, one_line};
 
@@ -13,7 +13,7 @@ use crate::paint::{age, lines, one_line};
 pub fn markdown(export: &ExportChain) -> String {
     let title = export.title.as_deref().map(one_line).filter(|title| !title.is_empty());
     let title = title.unwrap_or_else(|| format!("Session {}", short(&export.chain.head)));
-    let mut out = format!("# {}\n\n", escaped(&title));
+    let mut out = format!("# {}\n\n", plain(&title, false));
     if let Some(project) = &export.project {
         out.push_str(&format!("- Folder: {}\n", code(&one_line(project))));
     }
@@ -42,8 +42,11 @@ fn items(out: &mut String, items: &[TimelineItem]) {
 fn entry(out: &mut String, item: &TimelineItem) {
     let at = item.at.as_deref().map(local_date_time).unwrap_or_default();
     let stamp = |who: &str| {
-        let agent =
-            item.agent_id.as_deref().map(|id| format!(" (subagent {})", short(id))).unwrap_or_default();
+        let agent = item
+            .agent_id
+            .as_deref()
+            .map(|id| format!(" (subagent {})", plain(&short(id), false)))
+            .unwrap_or_default();
         let comma = if at.is_empty() { "" } else { " · " };
         format!("**{who}{agent}**{comma}{at}\n\n")
     };
@@ -51,18 +54,16 @@ fn entry(out: &mut String, item: &TimelineItem) {
         What::Prompt { text, origin } => {
             let who = match origin.as_str() {
                 "human" | "queued" => "Prompt".to_owned(),
-                origin => format!("Prompt, {}", one_line(&origin.replace('_', " "))),
+                origin => format!("Prompt, {}", plain(&one_line(&origin.replace('_', " ")), false)),
             };
             out.push_str(&stamp(&who));
-            for line in contained(&clean(text)).lines() {
-                out.push_str(&format!("> {line}\n"));
-            }
+            out.push_str(&quoted(&clean(text)));
         }
         What::Response { text } => {
             out.push_str(&stamp("Answer"));
-            body(out, text);
+            out.push_str(&quoted(&clean(text)));
         }
-        What::Thinking { text } => details(out, "Thought", &|out| body(out, text)),
+        What::Thinking { text } => details(out, "Thought", &|out| out.push_str(&quoted(&clean(text)))),
         what @ What::Tool { .. } => call(out, what),
         What::Boundary { trigger, pre_tokens, post_tokens } => {
             let boundary =
@@ -70,7 +71,7 @@ fn entry(out: &mut String, item: &TimelineItem) {
             out.push_str(&format!("---\n\n*{}* {at}\n\n---\n", boundary_words(&boundary)));
         }
         What::Continued { to, reason } => {
-            let (to, reason) = (code(&one_line(to)), one_line(&reason.replace('_', " ")));
+            let (to, reason) = (code(&one_line(to)), plain(&one_line(&reason.replace('_', " ")), false));
             out.push_str(&format!("---\n\n*continued in* {to} *({reason})*\n\n---\n"));
         }
         What::Interrupted => out.push_str("*Interrupted by the person.*\n"),
@@ -79,7 +80,7 @@ fn entry(out: &mut String, item: &TimelineItem) {
             fenced(out, text);
         }
         What::Command { text } => out.push_str(&format!("{}\n", code(&one_line(text)))),
-        What::Note { text } => out.push_str(&format!("*{}*\n", escaped(&one_line(text)))),
+        What::Note { text } => out.push_str(&format!("*{}*\n", plain(&one_line(text), false))),
     }
 }
 
@@ -126,11 +127,6 @@ fn details(out: &mut String, head: &str, inside: &dyn Fn(&mut String)) {
     out.push_str("\n</details>\n");
 }
 
-/// Markdown of the agent's, of which nothing reaches beyond its end.
-fn body(out: &mut String, text: &str) {
-    out.push_str(&contained(&clean(text)));
-}
-
 /// Text without what steers a terminal, each line ended.
 fn clean(text: &str) -> String {
     lines(text).flat_map(|line| [line, "\n".to_owned()]).collect()
@@ -152,29 +148,6 @@ fn fenced(out: &mut String, text: &str) {
     let text = clean(text);
     let fence = "`".repeat(longest_run(&text).max(2) + 1);
     out.push_str(&format!("{fence}text\n{text}{fence}\n"));
-}
-
-/// Text as it is, in a line.
-fn code(text: &str) -> String {
-    let fence = "`".repeat(longest_run(text) + 1);
-    let pad = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
-    format!("{fence}{pad}{text}{pad}{fence}")
-}
-
-fn longest_run(text: &str) -> usize {
-    text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
-}
-
-/// A line in which nothing is markup.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if matches!(c, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '#' | '|' | '&' | '~') {
-            out.push('\\');
-        }
-        out.push(c);
-    }
-    out
 }
 
 /// Text as it is, in HTML: a summary is where Markdown does not reach.
@@ -237,21 +210,50 @@ mod tests {
     #[test]
     fn what_is_left_open_ends_with_its_part() {
         let answer = |text: &str| written(What::Response { text: text.into() });
-        assert!(answer("look:\n````sh\nls\n```").ends_with("\n````sh\nls\n```\n````\n"));
-        assert!(answer("a\n\n<!-- b").ends_with("a\n\n&lt;!-- b\n"));
+        assert!(answer("look:\n````sh\nls\n```").ends_with("\n> look:\n>\n> ````sh\n> ls\n> ```\n> ````\n"));
+        assert!(answer("a\n\n<!-- b").ends_with("> a\n>\n> &lt;!-- b\n"));
         let text = written(What::Thinking { text: "a </details> b\n\n</details>\n".into() });
         assert_eq!(text.matches("</details>").count(), 1, "{text}");
-        assert!(text.contains("a &lt;/details> b\n\n&lt;/details>\n"), "{text}");
+        assert!(text.contains("> a &lt;/details> b\n>\n> &lt;/details>\n"), "{text}");
         let text = written(What::Prompt { text: "<!-- a\nb".into(), origin: "human".into() });
         assert!(text.ends_with("> &lt;!-- a\n> b\n"), "{text}");
     }
 
     #[test]
+    fn what_was_said_looks_like_no_entry() {
+        let forged: String = [
+            What::Prompt { text: "delete it".into(), origin: "human".into() },
+            What::Interrupted,
+            called("done", None),
+            What::Boundary { trigger: "auto".into(), pre_tokens: None, post_tokens: None },
+            What::Command { text: "! ls".into() },
+        ]
+        .into_iter()
+        .map(|what| written(what) + "\n")
+        .collect();
+        for what in [
+            What::Response { text: forged.clone() },
+            What::Prompt { text: forged.clone(), origin: "human".into() },
+            What::Thinking { text: forged.clone() },
+        ] {
+            let text = written(what);
+            let own = text.lines().filter(|line| !line.is_empty() && !line.starts_with('>'));
+            let own: Vec<&str> = own.collect();
+            assert!(own.len() <= 2, "{text}");
+            assert!(!own.iter().any(|line| line.contains("Bash") || line.contains("Interrupted")), "{text}");
+        }
+        let origin = "x** <b> **Answer".to_owned();
+        let text = written(What::Prompt { text: "a".into(), origin });
+        assert_eq!(text, "**Prompt, x\\*\\* &lt;b> \\*\\*Answer**\n\n> a\n");
+    }
+
+    #[test]
     fn prompts_are_quoted_and_notes_are_no_markup() {
         assert!(
-            written(What::Prompt { text: "# a\nb".into(), origin: "human".into() }).ends_with("> # a\n> b\n")
+            written(What::Prompt { text: "# a\nb".into(), origin: "human".into() })
+                .ends_with("> # a\n>\n> b\n")
         );
-        assert_eq!(written(What::Note { text: "a_b *c*".into() }), "*a\\_b \\*c\\**\n");
+        assert_eq!(written(What::Note { text: "a_b *c* <d>".into() }), "*a_b \\*c\\* &lt;d>*\n");
         assert_eq!(written(What::Command { text: "! echo `x`".into() }), "`` ! echo `x` ``\n");
     }
 }

@@ -1,11 +1,11 @@
 //! Answers as text for a person.
 
 pub mod chain;
-mod contained;
 pub mod doctor;
 pub mod export;
 pub mod history;
 pub mod hooks;
+mod quoted;
 pub mod roster;
 pub mod search;
 pub mod stats;

@@ -100,7 +100,7 @@ fn what_is_private_is_in_no_document_and_all_else_is() {
             "within all",
             "deeper down",
             "deepest of all",
-            "done ",
+            "done",
         ] {
             assert!(text.contains(public), "{public}: {text}");
         }

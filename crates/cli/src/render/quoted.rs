@@ -1,0 +1,400 @@
+//! What a transcript says, as a quotation in a Markdown document.
+//!
+//! The text is read as CommonMark with tables and written anew from what was read. Two programs may disagree about where
+//! a block of code or a link in a difficult text ends; they agree about the text that is written here. HTML is shown as
+//! text. Links lead to the web or to mail, others are text, and an image is a link, so that to look at a document loads
+//! nothing. All of it stands behind `>`: what stands elsewhere in the document is the document's own.
+
+use pulldown_cmark::{
+    Alignment, CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEnd, TextMergeStream,
+};
+
+use crate::paint::steers;
+
+/// Lists and quotations that stand deeper in each other are written as if they stood here.
+const DEEPEST: usize = 32;
+
+/// `text` as a quotation, each line ended; empty for an empty text.
+pub fn quoted(text: &str) -> String {
+    let mut writer = Writer::default();
+    writer.enter("> ", "> ");
+    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    for event in TextMergeStream::new(Parser::new_ext(text, options)) {
+        writer.take(event);
+    }
+    writer.end_line();
+    writer.out
+}
+
+/// Text in which nothing is markup, for one line.
+pub fn plain(text: &str, begins_line: bool) -> String {
+    let text = if begins_line { text.trim_start() } else { text };
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let mut out = String::with_capacity(text.len() + text.len() / 16);
+    for (at, c) in text.char_indices() {
+        match c {
+            // Programs differ about these behind a backslash.
+            '<' => out.push_str("&lt;"),
+            '&' => out.push_str("&amp;"),
+            '`' => out.push_str("&#96;"),
+            // The last two are no markup here; elsewhere they begin attributes and formulas.
+            '\\' | '*' | '[' | ']' | '|' | '~' | '{' | '$' => out.extend(['\\', c]),
+            '_' if is_word(text[..at].chars().next_back()) && is_word(text[at + 1..].chars().next()) => {
+                out.push(c)
+            }
+            '_' => out.push_str("\\_"),
+            '#' | '>' | '-' | '+' | '=' | ':' | '%' if begins_line && at == 0 => out.extend(['\\', c]),
+            '.' | ')' if begins_line && at > 0 && at == digits => out.extend(['\\', c]),
+            // An entity may stand for any sign.
+            c if c.is_whitespace() => out.push(' '),
+            c if steers(c) => {}
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Text as it is, in a line.
+pub fn code(text: &str) -> String {
+    let fence = "`".repeat(longest_run(text) + 1);
+    let pad = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    format!("{fence}{pad}{text}{pad}{fence}")
+}
+
+/// How many backticks follow each other in a text.
+pub fn longest_run(text: &str) -> usize {
+    text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
+}
+
+/// The address of a link as it can stand in one, where it leads to the web or to mail.
+fn address(kind: LinkType, to: &str) -> Option<String> {
+    let to = if kind == LinkType::Email { format!("mailto:{to}") } else { to.to_owned() };
+    let (scheme, rest) = to.split_once(':')?;
+    let known = match &*scheme.to_ascii_lowercase() {
+        "http" | "https" => rest.starts_with("//") && rest.len() > 2,
+        "mailto" => !rest.is_empty(),
+        _ => false,
+    };
+    let mut out = String::with_capacity(to.len());
+    for c in to.chars() {
+        if c.is_alphanumeric() || "-._~:/?#@!$&*+,=%".contains(c) {
+            out.push(c);
+        } else {
+            let mut bytes = [0; 4];
+            out.extend(c.encode_utf8(&mut bytes).bytes().map(|byte| format!("%{byte:02X}")));
+        }
+    }
+    known.then_some(out)
+}
+
+#[derive(Default)]
+struct Writer {
+    out: String,
+    /// In front of each line.
+    margin: String,
+    /// In front of the next line instead, where a list or quotation begins with it.
+    opening: Option<String>,
+    line_is_open: bool,
+    /// An empty line separates the next block or item from the one before.
+    apart: bool,
+    /// How long the margin was outside of each container that is open.
+    outside: Vec<usize>,
+    /// The next number of each list that is open; `None` where it has none.
+    lists: Vec<Option<u64>>,
+    /// The open block of code, with its language.
+    code: Option<(String, String)>,
+    /// The open links and images: where each leads, or else the address that is shown as text.
+    links: Vec<Result<String, String>>,
+    in_link: bool,
+    struck: usize,
+    columns: Vec<Alignment>,
+    in_table: bool,
+    in_heading: bool,
+}
+
+impl Writer {
+    fn take(&mut self, event: Event<'_>) {
+        match event {
+            Event::Start(tag) => self.start(tag),
+            Event::End(tag) => self.end(tag),
+            Event::Text(text) => match &mut self.code {
+                Some((_, code)) => code.push_str(&text),
+                None => self.text(&text),
+            },
+            Event::Html(html) | Event::InlineHtml(html) => {
+                for line in html.split_inclusive('\n') {
+                    self.text(line.trim());
+                    if line.ends_with('\n') {
+                        self.break_line();
+                    }
+                }
+            }
+            // A cell of a table ends at this sign, in code as elsewhere.
+            Event::Code(text) if self.in_table && text.contains('|') => self.text(&text),
+            Event::Code(text) => {
+                if self.line_is_open && self.out.ends_with('`') {
+                    self.out.push(' ');
+                }
+                self.put(&code(&text));
+            }
+            Event::SoftBreak => self.break_line(),
+            Event::HardBreak => {
+                if !self.in_heading {
+                    self.put("\\");
+                }
+                self.break_line();
+            }
+            Event::Rule => {
+                self.block();
+                self.put("***");
+                self.end_block();
+            }
+            Event::TaskListMarker(done) => self.put(if done { "[x] " } else { "[ ] " }),
+            // Not asked for.
+            Event::InlineMath(_) | Event::DisplayMath(_) | Event::FootnoteReference(_) => {}
+        }
+    }
+
+    fn start(&mut self, tag: Tag<'_>) {
+        match tag {
+            Tag::Paragraph | Tag::HtmlBlock => self.block(),
+            Tag::Heading { level, .. } => {
+                self.block();
+                self.put(&format!("{} ", "#".repeat(level as usize)));
+                self.in_heading = true;
+            }
+            Tag::BlockQuote(_) => {
+                self.block();
+                self.enter("> ", "> ");
+            }
+            Tag::CodeBlock(kind) => {
+                self.block();
+                let language = match kind {
+                    CodeBlockKind::Fenced(language) => language.to_string(),
+                    CodeBlockKind::Indented => String::new(),
+                };
+                self.code = Some((language, String::new()));
+            }
+            Tag::List(first) => self.lists.push(first),
+            Tag::Item => self.item(),
+            Tag::Table(columns) => {
+                self.block();
+                self.columns = columns;
+                self.in_table = true;
+            }
+            Tag::TableHead | Tag::TableRow => self.put("|"),
+            Tag::TableCell => self.put(" "),
+            Tag::Emphasis => self.put("*"),
+            Tag::Strong => self.put("**"),
+            Tag::Strikethrough => self.strike(true),
+            Tag::Link { link_type, dest_url, .. } | Tag::Image { link_type, dest_url, .. } => {
+                self.link(link_type, &dest_url);
+            }
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, tag: TagEnd) {
+        match tag {
+            TagEnd::Paragraph | TagEnd::HtmlBlock => self.end_block(),
+            TagEnd::Heading(_) => {
+                // It would count for the end of the heading.
+                if self.out.ends_with('#') {
+                    self.out.insert(self.out.len() - 1, '\\');
+                }
+                self.in_heading = false;
+                self.end_block();
+            }
+            TagEnd::BlockQuote(_) => {
+                self.leave();
+                self.apart = true;
+            }
+            TagEnd::CodeBlock => self.fence(),
+            TagEnd::List(_) => {
+                self.lists.pop();
+                self.apart |= self.lists.is_empty();
+            }
+            TagEnd::Item => self.leave(),
+            TagEnd::Table => {
+                self.in_table = false;
+                self.apart = true;
+            }
+            TagEnd::TableHead => {
+                self.end_line();
+                let rule: String = self.columns.iter().map(column).collect();
+                self.put(&format!("|{rule}"));
+                self.end_line();
+            }
+            TagEnd::TableRow => self.end_line(),
+            TagEnd::TableCell => self.put(" |"),
+            TagEnd::Emphasis => self.put("*"),
+            TagEnd::Strong => self.put("**"),
+            TagEnd::Strikethrough => self.strike(false),
+            TagEnd::Link | TagEnd::Image => self.end_link(),
+            _ => {}
+        }
+    }
+
+    fn link(&mut self, kind: LinkType, to: &str) {
+        match address(kind, to) {
+            // A link in a link is text.
+            Some(leads) if !self.in_link => {
+                // Behind this sign it would be an image.
+                if self.out.ends_with('!') {
+                    self.out.insert(self.out.len() - 1, '\\');
+                }
+                self.put("[");
+                self.in_link = true;
+                self.links.push(Ok(leads));
+            }
+            _ => self.links.push(Err(to.to_owned())),
+        }
+    }
+
+    fn end_link(&mut self) {
+        match self.links.pop() {
+            Some(Ok(to)) => {
+                self.put(&format!("]({to})"));
+                self.in_link = false;
+            }
+            Some(Err(to)) if !to.is_empty() => self.text(&format!(" ({to})")),
+            _ => {}
+        }
+    }
+
+    /// One in another would begin a block of code.
+    fn strike(&mut self, begins: bool) {
+        if begins {
+            self.struck += 1;
+        }
+        if self.struck == 1 {
+            self.put("~~");
+        }
+        if !begins {
+            self.struck = self.struck.saturating_sub(1);
+        }
+    }
+
+    /// Begins an item of the innermost list.
+    fn item(&mut self) {
+        self.end_line();
+        if self.apart {
+            self.block();
+        }
+        let bullet = match self.lists.last_mut() {
+            Some(Some(number)) => {
+                let bullet = format!("{number}. ");
+                *number += 1;
+                bullet
+            }
+            _ => "- ".to_owned(),
+        };
+        self.enter(&bullet, &" ".repeat(bullet.len()));
+    }
+
+    /// The block of code that was read, between fences longer than any in it.
+    fn fence(&mut self) {
+        let Some((language, code)) = self.code.take() else { return };
+        let is_word = |c: char| c.is_ascii_alphanumeric() || "+-_.#".contains(c);
+        let language = &language[..language.find(|c| !is_word(c)).unwrap_or(language.len())];
+        let fence = "`".repeat(longest_run(&code).max(2) + 1);
+        self.put(&format!("{fence}{language}"));
+        self.end_line();
+        for line in code.lines() {
+            if line.is_empty() {
+                self.empty_line();
+            } else {
+                self.put(line);
+                self.end_line();
+            }
+        }
+        self.put(&fence);
+        self.end_block();
+    }
+
+    /// Begins a container: `first` stands in front of its first line, `others` in front of the rest.
+    fn enter(&mut self, first: &str, others: &str) {
+        self.outside.push(self.margin.len());
+        if self.outside.len() <= DEEPEST {
+            self.opening.get_or_insert_with(|| self.margin.clone()).push_str(first);
+            self.margin.push_str(others);
+        }
+    }
+
+    /// Ends the innermost container.
+    fn leave(&mut self) {
+        self.end_line();
+        // Nothing stood in it.
+        if let Some(opening) = self.opening.take() {
+            self.out.push_str(opening.trim_end());
+            self.out.push('\n');
+        }
+        self.margin.truncate(self.outside.pop().unwrap_or_default());
+    }
+
+    /// Begins a block: behind an empty line, unless it is the first in its container.
+    fn block(&mut self) {
+        self.end_line();
+        if self.opening.is_none() {
+            self.empty_line();
+        }
+        self.apart = false;
+    }
+
+    fn end_block(&mut self) {
+        self.end_line();
+        self.apart = true;
+    }
+
+    fn empty_line(&mut self) {
+        self.out.push_str(self.margin.trim_end());
+        self.out.push('\n');
+    }
+
+    fn text(&mut self, text: &str) {
+        let text = plain(text, !self.line_is_open);
+        if !text.is_empty() {
+            self.put(&text);
+        }
+    }
+
+    /// Writes what is safe to stand there.
+    fn put(&mut self, text: &str) {
+        if !self.line_is_open {
+            if self.apart {
+                self.block();
+            }
+            self.out.push_str(&self.opening.take().unwrap_or_else(|| self.margin.clone()));
+        }
+        self.line_is_open = true;
+        self.out.push_str(text);
+    }
+
+    fn break_line(&mut self) {
+        if self.in_heading {
+            self.put(" ");
+        } else {
+            self.end_line();
+        }
+    }
+
+    fn end_line(&mut self) {
+        if std::mem::take(&mut self.line_is_open) {
+            self.out.push('\n');
+        }
+    }
+}
+
+/// A column in the line below the head of a table.
+fn column(column: &Alignment) -> &'static str {
+    match column {
+        Alignment::None => "---|",
+        Alignment::Left => ":--|",
+        Alignment::Center => ":-:|",
+        Alignment::Right => "--:|",
+    }
+}
+
+#[cfg(test)]
+mod tests;
