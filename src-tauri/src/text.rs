@@ -3,7 +3,7 @@
 /// On one line, without characters that would disturb the line around it.
 pub fn one_line(text: &str) -> String {
     // Direction overrides could make a title rewrite its neighbours; letters of any script stay.
-    let disturbs = |c: char| matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
+    let disturbs = |c: char| watchbill_engine::steers(c) && !c.is_control();
     let kept: String =
         text.chars().filter(|c| !disturbs(*c)).map(|c| if c.is_control() { ' ' } else { c }).collect();
     kept.split_whitespace().collect::<Vec<_>>().join(" ")

@@ -11,7 +11,7 @@ mod progress;
 mod render;
 mod when;
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 
 use clap::Parser;
 
@@ -28,7 +28,7 @@ fn main() -> std::process::ExitCode {
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
     tracing_subscriber::fmt()
         .with_env_filter(logs)
-        .with_writer(std::io::stderr)
+        .with_writer(|| Messages)
         .with_ansi(std::io::stderr().is_terminal())
         .with_target(with_parts)
         .without_time()
@@ -42,6 +42,24 @@ fn main() -> std::process::ExitCode {
             }
             std::process::ExitCode::FAILURE
         }
+    }
+}
+
+/// Standard error for messages. They quote names of files and words of other programs.
+struct Messages;
+
+impl Write for Messages {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        // A message comes in one piece; its colours and its end are ours, and what it quotes has no escapes any more.
+        let text = String::from_utf8_lossy(bytes);
+        let shown: String =
+            text.chars().filter(|c| !paint::steers(*c) || matches!(c, '\x1b' | '\n')).collect();
+        std::io::stderr().write_all(shown.as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        std::io::stderr().flush()
     }
 }
 

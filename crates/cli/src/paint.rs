@@ -1,6 +1,7 @@
 //! Text for a terminal: colours, widths, and nothing that a transcript could smuggle in.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+pub use watchbill_engine::steers;
 
 /// Whether to use colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,10 +69,22 @@ pub fn lines(text: &str) -> impl Iterator<Item = String> + '_ {
     })
 }
 
-/// Whether a character does something to a terminal or to the direction of writing, instead of being seen.
-pub fn steers(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+/// JSON in which what steers a terminal is spelled out: a reader gets the same, and a terminal shows it.
+pub fn json(text: String) -> String {
+    let is_plain = |byte: u8| byte.is_ascii() && byte != 0x7f;
+    if text.bytes().all(is_plain) {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        // All of them are in strings, and none takes two units.
+        if steers(c) && c != '\n' {
+            out.push_str(&format!("\\u{:04x}", u32::from(c)));
+        } else {
+            out.push(c);
+        }
+    }
+    out
 }
 
 /// `text` cut to `width` columns, with an ellipsis where something is missing, and filled with spaces.
@@ -187,6 +200,14 @@ mod tests {
     fn nothing_that_steers_a_terminal_gets_through() {
         assert_eq!(one_line("a\x1b[31mred\x07\n\n b\u{202e}cd\u{feff}"), "a[31mred bcd");
         assert_eq!(lines("x\x1b]0;t\x07\ny").collect::<Vec<_>>(), ["x]0;t", "y"]);
+    }
+
+    #[test]
+    fn json_says_the_same_and_steers_nothing() {
+        let value = serde_json::json!({ "a\u{9b}": "b\u{202e}\u{7f}ü\u{2028}\n\u{1b}\u{feff}🏳" });
+        let written = json(value.to_string());
+        assert!(!written.contains(steers), "{written}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&written).unwrap(), value);
     }
 
     #[test]

@@ -24,5 +24,6 @@ pub mod roster;
 pub mod session;
 mod shared_text;
 pub mod status_file;
+pub mod steering;
 pub mod time;
 pub mod transcript;

@@ -1,6 +1,7 @@
 //! A session's terminal, brought to the front on this machine; never in the loop, since terminals may take their time.
 
 use watchbill_protocol::focus::{FocusAnswer, FocusOutcome};
+pub use watchbill_terminal::resume::quoted;
 use watchbill_terminal::{Outcome, RealWorld, Seat};
 
 /// Brings the terminal of a session to the front. Blocks for as long as the terminal takes, some seconds at most.

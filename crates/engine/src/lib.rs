@@ -61,4 +61,5 @@ pub mod wishes;
 
 pub use watchbill_core::ids::{SessionId, stable_hash};
 pub use watchbill_core::person::Word;
+pub use watchbill_core::steering::steers;
 pub use watchbill_core::time::{Millis, Timestamp};

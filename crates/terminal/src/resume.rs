@@ -1,5 +1,7 @@
 //! The line for a shell that takes a session up again.
 
+use watchbill_core::steering::steers;
+
 /// `cd DIR && claude --resume ID`, quoted for a POSIX shell.
 pub fn resume_command(session: &str, cwd: Option<&str>) -> String {
     let resume = format!("claude --resume {}", quoted(session));
@@ -9,8 +11,8 @@ pub fn resume_command(session: &str, cwd: Option<&str>) -> String {
     }
 }
 
-/// Quoted for a POSIX shell. Control characters are spelled out: pasted raw, one of them could end the terminal's paste
-/// mode and run what follows. `$'…'` is in POSIX since 2024, and long before in bash, zsh and ksh.
+/// Quoted for a POSIX shell. What steers a terminal is spelled out: pasted raw, a control character could end the terminal's
+/// paste mode and run what follows, and a mark of direction could make the line read otherwise than it runs. `$'…'` is in POSIX since 2024, and long before in bash, zsh and ksh.
 pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-".contains(c);
     // zsh takes `=word` for the path of a command.
@@ -18,7 +20,7 @@ pub fn quoted(word: &str) -> String {
         return word.to_owned();
     }
     // C1 control characters too: some terminals obey them.
-    if !word.chars().any(char::is_control) {
+    if !word.contains(steers) {
         return format!("'{}'", word.replace('\'', r"'\''"));
     }
     let mut spelled = String::from("$'");
@@ -61,11 +63,17 @@ mod tests {
         assert_eq!(spelled, r"$'a\033[201~\012rm -rf \047~\047\302\2339'");
     }
 
+    #[test]
+    fn no_mark_of_direction_reaches_a_paste() {
+        assert_eq!(quoted("a\u{202e}b\u{2066}"), r"$'a\342\200\256b\342\201\246'");
+        assert_eq!(quoted("Übung"), "'Übung'");
+    }
+
     #[cfg(unix)]
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(24))]
         #[test]
-        fn a_shell_reads_back_what_was_quoted(word in "[^\0]{0,24}") {
+        fn a_shell_reads_back_what_was_quoted(word in "([^\0]|[\u{202a}-\u{202e}\u{2066}\u{9b}']){0,24}") {
             let out = std::process::Command::new("bash").args(["-c", &format!("printf %s {}", quoted(&word))]).output();
             let out = out.expect("bash is here");
             prop_assert_eq!(String::from_utf8_lossy(&out.stdout).into_owned(), word);

@@ -6,6 +6,7 @@ use watchbill_protocol::focus::{FocusAnswer, FocusOutcome};
 
 use super::{emit, to_json};
 use crate::args::Global;
+use crate::paint::one_line;
 
 /// Brings the terminal to the front and says how far that went. What the person can do instead stands on the output.
 ///
@@ -27,11 +28,14 @@ pub fn focus(global: &Global, session: &str, json: bool) -> anyhow::Result<()> {
 
 /// For the person; where it was not possible, the line that helps, and nothing else.
 fn words(answer: &FocusAnswer) -> String {
-    let by = answer.by.as_deref().unwrap_or_default();
+    let by = one_line(answer.by.as_deref().unwrap_or_default());
     match answer.outcome {
         FocusOutcome::Focused => format!("in front, by {by}\n"),
         FocusOutcome::WindowOnly => {
-            format!("the window is in front, by {by}. {}\n", answer.reason.as_deref().unwrap_or_default())
+            format!(
+                "the window is in front, by {by}. {}\n",
+                one_line(answer.reason.as_deref().unwrap_or_default())
+            )
         }
         FocusOutcome::NotPossible => {
             let help = answer.attach_command.as_deref().or(answer.resume_command.as_deref());

@@ -130,6 +130,11 @@ fn options_of(global: &Global, place: &SettingsPlace) -> anyhow::Result<Option<S
     options(global, file.as_deref())
 }
 
+/// A word of a line to be typed.
+fn word(text: &str) -> String {
+    if cfg!(windows) { quoted(text) } else { watchbill_engine::focus::quoted(text) }
+}
+
 /// The same for the person's own settings, or for the file that is named.
 fn options(global: &Global, file: Option<&Path>) -> anyhow::Result<Option<String>> {
     let user = file.is_none();
@@ -147,7 +152,7 @@ fn options(global: &Global, file: Option<&Path>) -> anyhow::Result<Option<String
     for (option, path) in named {
         let path = absolute(path)?;
         let Some(text) = path.to_str() else { return Ok(None) };
-        options.push(format!("{option} {}", quoted(text)));
+        options.push(format!("{option} {}", word(text)));
     }
     Ok(Some(options.join(" ")))
 }

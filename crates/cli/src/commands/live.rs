@@ -9,7 +9,7 @@ use watchbill_engine::publish::{Sink, Subscription};
 use watchbill_protocol::event::StoreEvents;
 use watchbill_protocol::roster::{RosterMessage, TrackedSession};
 
-use super::{configuration, width};
+use super::{configuration, to_json, width};
 use crate::args::Global;
 use crate::paint::{Paint, Tone};
 use crate::render;
@@ -127,8 +127,7 @@ impl Printer {
                 };
                 let mut text = String::new();
                 for event in list {
-                    text.push_str(&serde_json::to_string(&event)?);
-                    text.push('\n');
+                    text.push_str(&to_json(&event)?);
                 }
                 Ok(text)
             }

@@ -26,7 +26,7 @@ use watchbill_hooks::sender;
 use watchbill_protocol::doctor::WatchMode;
 
 use crate::args::{Cli, ColorChoice, Command, Global};
-use crate::paint::Paint;
+use crate::paint::{Paint, json};
 use crate::render;
 
 /// Runs a command. The error is one line for the person; a closed pipe is no error.
@@ -180,7 +180,7 @@ fn configuration(global: &Global) -> anyhow::Result<Configuration> {
 }
 
 fn to_json(value: &impl serde::Serialize) -> anyhow::Result<String> {
-    Ok(serde_json::to_string(value)? + "\n")
+    Ok(json(serde_json::to_string(value)?) + "\n")
 }
 
 /// Writes to standard output. A reader that has closed the pipe has seen enough.

@@ -6,6 +6,7 @@ use watchbill_protocol::status::Status;
 
 use super::{doing, name};
 use crate::args::StatusFormat;
+use crate::paint::{json, one_line};
 
 /// The line, without a line break.
 pub fn render(roster: &RosterSnapshot, format: StatusFormat) -> String {
@@ -21,7 +22,7 @@ pub fn render(roster: &RosterSnapshot, format: StatusFormat) -> String {
             };
             format!("{needs} {verb} you, {working} working, {turn} your turn, {idle} idle{trouble}")
         }
-        StatusFormat::Json => json!(counts).to_string(),
+        StatusFormat::Json => json(json!(counts).to_string()),
         StatusFormat::Waybar => {
             let class = if needs > 0 {
                 "needs-you"
@@ -35,7 +36,7 @@ pub fn render(roster: &RosterSnapshot, format: StatusFormat) -> String {
                 .iter()
                 .filter(|session| matches!(session.group, Group::NeedsYou | Group::Working))
                 .map(|session| escape(&format!("{}: {}", name(session), doing(session))))
-                .chain(counts.trouble.as_deref().map(escape))
+                .chain(counts.trouble.as_deref().map(|trouble| escape(&one_line(trouble))))
                 .collect();
             json!({ "text": format!("▲{needs} ●{working}"), "class": class, "alt": class, "tooltip": tooltip.join("\n") })
                 .to_string()

@@ -11,13 +11,11 @@ const HOSTILE: &str = "\x1b[31mX\x1b]0;owned\x07\r\u{202e}Y\u{9b}2J\u{2066}\u{fe
 
 fn steers(c: char) -> bool {
     (c.is_control() && c != '\n')
-        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+        || matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
-#[test]
-fn nothing_in_a_transcript_steers_the_terminal() {
-    let home = tempfile::tempdir().unwrap();
-    let root = home.path().join(".claude");
+/// A session, and its transcript's lines, with such text wherever there is any.
+fn session() -> (String, Vec<serde_json::Value>) {
     let session = format!("h{HOSTILE}");
     let at = now().to_string();
     let common = |mut record: serde_json::Value| {
@@ -33,14 +31,14 @@ fn nothing_in_a_transcript_steers_the_terminal() {
         record
     };
     let usage = json!({ "input_tokens": 1, "output_tokens": 1 });
-    let lines = [
+    let lines = vec![
         common(
             json!({ "type": "user", "uuid": "u1", "message": { "role": "user", "content": format!("p {HOSTILE}\nq {HOSTILE}") } }),
         ),
         json!({ "type": "custom-title", "customTitle": format!("t {HOSTILE}"), "sessionId": session }),
         common(json!({ "type": "assistant", "uuid": "u2", "parentUuid": "u1", "message": {
             "id": "m1", "role": "assistant", "model": format!("m{HOSTILE}"), "usage": usage, "content": [
-                { "type": "text", "text": format!("said {HOSTILE}") },
+                { "type": "text", "text": format!("said {HOSTILE} &#x202e;") },
                 { "type": "tool_use", "id": "t1", "name": format!("Tool{HOSTILE}"), "input": { "command": format!("ls {HOSTILE}") } },
             ] } })),
         common(
@@ -52,22 +50,119 @@ fn nothing_in_a_transcript_steers_the_terminal() {
                 { "type": "tool_use", "id": "t2", "name": "Bash", "input": { "command": format!("rm {HOSTILE}") } } ] } })),
         json!({ "type": format!("new-{HOSTILE}") }),
     ];
+    (session, lines)
+}
+
+/// What each command is asked; those with `true` end with 0 here.
+const ASKED: &[(bool, &[&str])] = &[
+    (true, &["roster"]),
+    (true, &["roster", "--all"]),
+    (true, &["roster", "--all", "--json"]),
+    (true, &["why", "h"]),
+    (true, &["why", "h", "--json"]),
+    (true, &["chain", "h"]),
+    (true, &["chain", "h", "--name", HOSTILE]),
+    (true, &["chain", "h", "--json"]),
+    (true, &["snooze", "h", "1h"]),
+    (true, &["put-away", "h"]),
+    (false, &["focus", "h"]),
+    (false, &["focus", "h", "--json"]),
+    (true, &["show", "h"]),
+    (true, &["show", "h", "--json"]),
+    (true, &["search", "said"]),
+    (true, &["search", "said", "--json"]),
+    (true, &["index"]),
+    (true, &["index", "--json"]),
+    (true, &["stats", "--by", "project"]),
+    (true, &["stats", "--by", "model", "--json"]),
+    (true, &["stats", "--by", "tool"]),
+    (true, &["export", "h"]),
+    (true, &["export", "h", "--format", "json"]),
+    (false, &["export", "h", "--output", HOSTILE]),
+    (true, &["status"]),
+    (true, &["status", "--format", "json"]),
+    (true, &["status", "--format", "waybar"]),
+    (true, &["status", "--format", "tmux"]),
+    (false, &["open", HOSTILE]),
+    (true, &["hooks", "status"]),
+    (true, &["hooks", "status", "--json"]),
+    (true, &["hooks", "install", "--dry-run"]),
+    (true, &["hooks", "install"]),
+    (true, &["hooks", "uninstall", "--dry-run"]),
+    (true, &["hooks", "uninstall"]),
+    (true, &["doctor"]),
+    (true, &["doctor", "--json"]),
+    (true, &["forget", "h", "--dry-run"]),
+    (true, &["forget", "h", "--yes", "--json"]),
+    (false, &["why", HOSTILE]),
+];
+/// They show nothing of anybody, or do not end by themselves.
+const OTHERS: &[&str] = &["watch", "hook", "completions", "man", "help"];
+
+#[test]
+fn whatever_is_asked_nothing_steers_the_terminal() {
+    let home = tempfile::tempdir().unwrap();
+    let (session, lines) = session();
+    // No name of a file holds a zero or a slash; these hold everything else.
+    let root = home.path().join(format!("claude {HOSTILE}"));
     transcript(&root, &session, &lines);
-    for words in [
-        &["roster"][..],
-        &["roster", "--all"],
-        &["why", "h"],
-        &["chain", "h"],
-        &["show", "h"],
-        &["status"],
-        &["status", "--format", "tmux"],
-        &["doctor"],
-    ] {
-        let said = run(watchbill(home.path()).args(words));
-        assert_eq!((said.code, said.err.as_str()), (0, ""), "{words:?}");
-        assert!(!said.out.is_empty());
-        assert!(!said.out.contains(steers), "{words:?}: {:?}", said.out);
+    let (data, config) =
+        (home.path().join(format!("data {HOSTILE}")), home.path().join(format!("c{HOSTILE}")));
+    std::fs::write(&config, "[timeouts]\n\"idle\\u202e\" = 1\n").unwrap();
+    std::fs::write(home.path().join(HOSTILE), "there already").unwrap();
+    // So that nothing ends what only the transcript knows of.
+    let given = |words: &[&str]| {
+        let mut command = watchbill(home.path());
+        command.arg("--claude-dir").arg(&root).arg("--data-dir").arg(&data).arg("--config").arg(&config);
+        command.args(words);
+        command
+    };
+    for (ends_well, words) in ASKED {
+        let said = run(&mut given(words));
+        assert_eq!(said.code == 0, *ends_well, "{words:?}: {}", said.err);
+        assert!(!(said.out + &said.err).is_empty(), "{words:?}");
+        let said = run(&mut given(words));
+        for text in [&said.out, &said.err] {
+            assert!(!text.contains(steers), "{words:?}: {text:?}");
+        }
     }
+    let help = run(watchbill(home.path()).arg("--help")).out;
+    let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let commands = commands.take_while(|line| !line.is_empty());
+    let mut known = 0;
+    for command in commands.filter(|line| line.starts_with("  ") && !line.starts_with("   ")) {
+        let name = command.split_whitespace().next().unwrap();
+        let asked = ASKED.iter().any(|(_, words)| words[0] == name);
+        assert!(asked || OTHERS.contains(&name), "`{name}` is not looked at");
+        known += 1;
+    }
+    assert!(known > 15, "{help}");
+}
+
+#[test]
+fn json_holds_what_it_does_not_show() {
+    let home = tempfile::tempdir().unwrap();
+    let (session, lines) = session();
+    transcript(&home.path().join(".claude"), &session, &lines);
+    let said = run(watchbill(home.path()).args(["roster", "--all", "--json"]));
+    let roster: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!(roster["sessions"][0]["sessionId"], session);
+    assert!(!said.out.contains(steers), "{:?}", said.out);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_line_to_be_pasted_names_the_folder_and_steers_nothing() {
+    let home = tempfile::tempdir().unwrap();
+    let (session, lines) = session();
+    transcript(&home.path().join(".claude"), &session, &lines);
+    let said = run(watchbill(home.path()).args(["focus", "h"]));
+    let line = said.out.trim_end();
+    assert!(!line.contains(steers), "{line:?}");
+    let words = line.replace(" && claude", " ; printf '%s|'").replace("cd ", "printf '%s|' ");
+    let read = std::process::Command::new("bash").args(["-c", &words]).output().unwrap();
+    let read = String::from_utf8(read.stdout).unwrap();
+    assert_eq!(read, format!("/home/{HOSTILE}|--resume|{session}|"), "{line}");
 }
 
 #[test]
