@@ -7,11 +7,12 @@ use watchbill_engine::Timestamp;
 /// # Errors
 /// When it is none of these: the words that say what is.
 pub fn parse(text: &str) -> anyhow::Result<Timestamp> {
-    parse_at(text, &jiff::Zoned::now()).ok_or_else(|| {
+    let at = parse_at(text, &jiff::Zoned::now()).ok_or_else(|| {
         anyhow::anyhow!(
             "`{text}` is no time; expected a date (2026-11-20), a time (2026-11-20T15:30:00Z) or a span (36h, 7d)"
         )
-    })
+    })?;
+    in_range(text, at)
 }
 
 /// The moment to come that is meant: a span is counted on from now, a clock time is the next one of its kind in the
@@ -20,12 +21,22 @@ pub fn parse(text: &str) -> anyhow::Result<Timestamp> {
 /// # Errors
 /// When it is none of these: the words that say what is.
 pub fn parse_coming(text: &str) -> anyhow::Result<Timestamp> {
-    coming(text, &jiff::Zoned::now()).ok_or_else(|| {
+    let at = coming(text, &jiff::Zoned::now()).ok_or_else(|| {
         anyhow::anyhow!(
             "`{text}` is no time to come; expected a span (15m, 1h, 2d), a clock time (15:00), a date (2026-11-20) or a time \
              (2026-11-20T15:30:00Z)"
         )
-    })
+    })?;
+    in_range(text, at)
+}
+
+/// What nobody could be told, a long span's end for instance, was hardly meant.
+fn in_range(text: &str, at: Timestamp) -> anyhow::Result<Timestamp> {
+    anyhow::ensure!(
+        at.is_in_range(),
+        "`{text}` leads out of the years 0 to 9999; name a shorter span or a nearer time"
+    );
+    Ok(at)
 }
 
 fn coming(text: &str, now: &jiff::Zoned) -> Option<Timestamp> {
@@ -94,6 +105,22 @@ mod tests {
             "9999999999999999d",
         ] {
             assert_eq!(meant(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_leads_out_of_the_calendar_is_refused() {
+        for text in ["3000000d", "3000000 d", "99999999999m", "9999999w"] {
+            for refused in [parse(text), parse_coming(text)] {
+                assert!(refused.unwrap_err().to_string().contains("out of the years"), "{text}");
+            }
+        }
+        // As no time at all.
+        for text in ["9223372036854775807m", "-000001-01-01", "10000-01-01", "+010000-01-01T00:00:00Z"] {
+            assert!(parse(text).is_err() && parse_coming(text).is_err(), "{text}");
+        }
+        for text in ["700000d", "9999-12-30", "0000-01-02"] {
+            assert!(parse(text).is_ok() && parse_coming(text).is_ok(), "{text}");
         }
     }
 

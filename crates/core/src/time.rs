@@ -22,6 +22,16 @@ impl Timestamp {
         self.0
     }
 
+    /// The first time that RFC 3339 can tell: the beginning of the year 0.
+    const FIRST: i64 = -62_167_219_200_000;
+    /// The last one, with room for every time zone: the end of the year 9999 but for a day.
+    const LAST: i64 = 253_402_207_200_999;
+
+    /// Whether RFC 3339 can tell it. Sums of a time and a span may come to a time that it cannot tell.
+    pub const fn is_in_range(self) -> bool {
+        Self::FIRST <= self.0 && self.0 <= Self::LAST
+    }
+
     /// Reads an RFC 3339 time; `None` for anything else.
     ///
     /// Every client writes `2026-11-20T15:30:52.694Z`, which takes a path without a parser;
@@ -29,6 +39,7 @@ impl Timestamp {
     pub fn parse(text: &str) -> Option<Self> {
         Self::parse_usual(text.as_bytes())
             .or_else(|| text.parse::<jiff::Timestamp>().ok().map(|t| Self(t.as_millisecond())))
+            .filter(|at| at.is_in_range())
     }
 
     fn parse_usual(b: &[u8]) -> Option<Self> {
@@ -68,10 +79,10 @@ impl Timestamp {
     }
 }
 
-/// RFC 3339 in UTC with milliseconds, the only form that leaves the process.
+/// RFC 3339 in UTC with milliseconds, the only form that leaves the process. Of a time that it cannot tell the nearest one.
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match jiff::Timestamp::from_millisecond(self.0) {
+        match jiff::Timestamp::from_millisecond(self.0.clamp(Self::FIRST, Self::LAST)) {
             Ok(t) => write!(f, "{t:.3}"),
             Err(_) => f.write_str("1970-01-01T00:00:00.000Z"),
         }
@@ -140,5 +151,14 @@ mod tests {
         let (first, last) = (Timestamp::from_millis(i64::MIN), Timestamp::from_millis(i64::MAX));
         assert_eq!(last.since(first), Millis(i64::MAX));
         assert_eq!(first.since(last), Millis(0));
+        assert_eq!(first.to_string(), "0000-01-01T00:00:00.000Z");
+        assert_eq!(last.to_string(), "9999-12-30T22:00:00.999Z");
+        for edge in [first, last] {
+            assert!(!edge.is_in_range());
+            assert!(Timestamp::parse(&edge.to_string()).is_some_and(Timestamp::is_in_range), "{edge}");
+        }
+        for text in ["-000001-12-31T00:00:00Z", "+010000-01-01T00:00:00Z", "9999-12-31T23:59:59.000Z"] {
+            assert_eq!(Timestamp::parse(text), None, "{text}");
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use watchbill_core::time::Timestamp;
-use watchbill_hooks::places::read_ordinary;
+use watchbill_watch::fs::{Fs, StdFs};
 
 /// The file of one data folder: one line, a time as RFC 3339 has it.
 #[derive(Debug, Clone)]
@@ -23,7 +23,7 @@ impl MuteFile {
 
     /// What it says. A file that is missing, or holds anything else, mutes nothing.
     pub fn read(&self) -> Option<Timestamp> {
-        Timestamp::parse(std::str::from_utf8(&read_ordinary(&self.0).ok()?).ok()?.trim())
+        Timestamp::parse(str::from_utf8(&StdFs.read_small(&self.0, 100).ok()?).ok()?.trim())
     }
 
     /// Keeps it; `None` removes the file.

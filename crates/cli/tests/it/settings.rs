@@ -162,3 +162,32 @@ fn doctor_says_by_the_persons_clock_until_when_alerts_are_muted() {
     let said = run(watchbill(home.path()).args(["--data-dir", "data", "doctor"]).env("TZ", "CET-1"));
     assert!(said.out.contains("\nalerts are muted until 2200-01-01 00:05\n"), "{}{}", said.out, said.err);
 }
+
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_is_not_waited_for() {
+    let home = tempfile::tempdir().unwrap();
+    let make = |what: &str| home.path().join(what);
+    for pipe in ["pipe", "data/muted-until", ".config/watchbill/config.toml"] {
+        std::fs::create_dir_all(make(pipe).parent().unwrap()).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(make(pipe)).status().unwrap();
+        assert!(made.success());
+    }
+    std::fs::create_dir(make("folder")).unwrap();
+    std::fs::write(make("long"), vec![b'#'; 2 << 20]).unwrap();
+    std::os::unix::fs::symlink("pipe", make("link")).unwrap();
+    for named in ["pipe", "link", "folder", "/dev/zero", "/dev/null"] {
+        for words in [&["roster"][..], &["doctor"], &["watch"], &["index"], &["hooks", "status"]] {
+            let said =
+                run(watchbill(home.path()).args(["--data-dir", "data", "--config", named]).args(words));
+            assert_eq!((said.code, &*said.out), (1, ""), "{named}: {words:?}");
+            assert!(said.err.contains("not a regular file; name another with --config"), "{}", said.err);
+        }
+    }
+    for config in [&["--config", "long"][..], &[]] {
+        let said = run(watchbill(home.path()).args(["--data-dir", "data", "doctor"]).args(config));
+        assert_eq!(said.code, 0, "{}", said.err);
+        let told = if config.is_empty() { "no ordinary file" } else { "far too long" };
+        assert!(said.out.contains(told), "{}", said.out);
+    }
+}

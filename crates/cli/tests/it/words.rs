@@ -170,14 +170,22 @@ fn what_makes_no_sense_is_refused_in_one_line() {
     {
         assert_eq!(home.say(words).code, 2, "{words:?}");
     }
-    for words in [&["snooze", FIRST, "soon"][..], &["snooze", FIRST, "--until", "soon"]] {
+    for words in [
+        &["snooze", FIRST, "soon"][..],
+        &["snooze", FIRST, "--until", "soon"],
+        &["snooze", FIRST, "3000000d"],
+        &["snooze", FIRST, "--until", "+010000-01-01T00:00:00Z"],
+        &["stats", "--since", "3000000d"],
+        &["forget", "--dry-run", "--before", "3000000d"],
+        &["roster", "--at", "3000000d"],
+    ] {
         let said = home.say(words);
         assert_eq!((said.code, &*said.out), (2, ""), "{words:?}");
-        assert!(
-            said.err.contains("`soon` is no time to come; expected a span (15m, 1h, 2d)"),
-            "{}",
-            said.err
-        );
+        let expected = match words.last().unwrap() {
+            &"3000000d" => "`3000000d` leads out of the years 0 to 9999",
+            _ => " is no time to come; expected a span (15m, 1h, 2d)",
+        };
+        assert!(said.err.contains(expected), "{}", said.err);
     }
 }
 

@@ -41,6 +41,8 @@ pub enum Refusal {
     NothingToUndo(SessionId),
     /// The time has passed.
     Past(Timestamp),
+    /// No calendar tells the time.
+    TooFar,
 }
 
 impl fmt::Display for Refusal {
@@ -64,6 +66,7 @@ impl fmt::Display for Refusal {
                 write!(f, "nothing was joined or split by hand in the chain of {session}")
             }
             Self::Past(at) => write!(f, "{at} has passed; name a time to come"),
+            Self::TooFar => f.write_str("the time is beyond the year 9999; name a nearer one"),
         }
     }
 }
@@ -157,6 +160,9 @@ impl Known<'_> {
     fn snooze(&self, session: &SessionId, until: Option<Timestamp>) -> Result<Vec<Change>, Refusal> {
         if let Some(until) = until.filter(|until| *until <= self.now) {
             return Err(Refusal::Past(until));
+        }
+        if until.is_some_and(|until| !until.is_in_range()) {
+            return Err(Refusal::TooFar);
         }
         // What is superseded needs nobody as it is: meant is the work, and that goes on in the head.
         let chain = self.chains.of(session).filter(|chain| chain.superseded.contains_key(session));

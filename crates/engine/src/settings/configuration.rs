@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use watchbill_hooks::install::file::{FileError, SettingsFile};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::settings::{SettingChange, SettingKey, SettingsView};
+use watchbill_watch::fs::{FileKind, FileStat, Fs, NotRegular, StdFs};
 
 use super::edit::{self, EditError};
 use super::file::read;
@@ -54,8 +55,13 @@ impl Configuration {
     pub fn open(given: &Given, env: Environment<'_>) -> Result<Self, SettingsError> {
         let surroundings = Surroundings::of(given, env);
         if let Some(path) = surroundings.file.as_deref().filter(|_| surroundings.named) {
-            std::fs::File::open(path)
-                .map_err(|source| SettingsError::Unreadable { path: path.to_path_buf(), source })?;
+            // A pipe is not opened: that would wait for its writer.
+            let open = |found: FileStat| match found.kind {
+                FileKind::File => StdFs.open(path).map(drop),
+                _ => Err(NotRegular.into()),
+            };
+            let opened = StdFs.stat(path).and_then(open);
+            opened.map_err(|source| SettingsError::Unreadable { path: path.to_path_buf(), source })?;
         }
         let contents = surroundings.file.as_deref().map_or(Contents::Absent, look);
         let known = Known::of(&surroundings, contents, None)?;

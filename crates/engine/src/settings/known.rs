@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use watchbill_core::problem::{Problem, ProblemKind};
 use watchbill_protocol::settings::{SettingKey, SettingProblem, SettingsView};
+use watchbill_watch::fs::{Fs, NotRegular, StdFs};
 
 use super::file::{self, Reading};
 use super::layers::{Surroundings, Values};
@@ -47,19 +48,15 @@ impl Contents {
 pub(super) fn look(path: &Path) -> Contents {
     let whole =
         |message: String| Contents::Refused(SettingProblem { key: None, line: None, column: None, message });
-    let bytes = match std::fs::metadata(path) {
+    // Reading a pipe would wait for its writer, and reading some devices would never end.
+    let bytes = match StdFs.read_small(path, SIZE_LIMIT) {
+        Ok(bytes) => bytes,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Contents::Absent,
-        Err(error) => return whole(format!("cannot be read: {error}")),
-        // Reading a pipe would wait for its writer.
-        Ok(found) if !found.is_file() => return whole("is no ordinary file".to_owned()),
-        Ok(found) if found.len() > SIZE_LIMIT => {
+        Err(error) if NotRegular::is_cause_of(&error) => return whole("is no ordinary file".to_owned()),
+        Err(error) if error.kind() == std::io::ErrorKind::FileTooLarge => {
             return whole("is far too long for a configuration".to_owned());
         }
-        Ok(_) => match std::fs::read(path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Contents::Absent,
-            Err(error) => return whole(format!("cannot be read: {error}")),
-        },
+        Err(error) => return whole(format!("cannot be read: {error}")),
     };
     match String::from_utf8(bytes) {
         Ok(text) => Contents::Text(text),

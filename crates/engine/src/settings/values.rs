@@ -45,6 +45,9 @@ pub(super) enum Kind {
     Hours,
 }
 
+/// The longest span: the time at its end can still be told.
+const LONGEST: Millis = Millis::from_secs(365_000 * 24 * 3600);
+
 /// A value of either side, before it is known to be right.
 enum Raw {
     Flag(bool),
@@ -95,7 +98,12 @@ impl Kind {
                 (least..=most).contains(number).then_some(Value::Number(*number))
             }
             (Self::SpanOrNever, Raw::Text(text)) if text.trim() == "never" => Some(Value::Never),
-            (Self::Span | Self::SpanOrNever, raw) => span(raw).filter(|span| span.0 > 0).map(Value::Span),
+            (Self::Span | Self::SpanOrNever, raw) => match span(raw) {
+                Some(span) if span > LONGEST => {
+                    return Err(format!("expected no more than 1000 years; found {}", raw.shown()));
+                }
+                span => span.filter(|span| span.0 > 0).map(Value::Span),
+            },
             (Self::Size, Raw::Whole(bytes)) => u64::try_from(*bytes).ok().filter(|n| *n > 0).map(Value::Size),
             (Self::Size, Raw::Text(text)) => parse_size(text).filter(|bytes| *bytes > 0).map(Value::Size),
             (Self::OneOf(words), Raw::Text(text)) => {
@@ -325,6 +333,22 @@ mod tests {
             [("5368709120", "5GiB"), ("'5 gb'", "5GB"), ("'1000kb'", "1MB"), ("1025", "1025B")]
         {
             assert_eq!(Kind::Size.of_toml(&toml(given)).unwrap().wire(), SettingValue::Text(told.into()));
+        }
+    }
+
+    #[test]
+    fn a_span_ends_at_a_time_that_can_be_told() {
+        for given in ["'365000d'", "31536000000"] {
+            assert!(Kind::Span.of_toml(&toml(given)).is_ok(), "{given}");
+        }
+        for given in ["'3000000d'", "31536000001", "9e11"] {
+            for kind in [Kind::Span, Kind::SpanOrNever] {
+                let refused = kind.of_toml(&toml(given)).unwrap_err();
+                assert!(
+                    refused.starts_with("expected no more than 1000 years; found "),
+                    "{given}: {refused}"
+                );
+            }
         }
     }
 
