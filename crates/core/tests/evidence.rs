@@ -446,6 +446,26 @@ fn a_process_that_cannot_be_seen_counts_for_as_long_as_it_is_fresh() {
 }
 
 #[test]
+fn an_open_question_of_a_process_that_cannot_be_seen_stays() {
+    for (tool, kind) in [("AskUserQuestion", StateKind::Question), ("ExitPlanMode", StateKind::Plan)] {
+        let calls = pending(tool, "Which one?");
+        let asks = TranscriptWitness { pending: &calls, ..reading(State::WaitingForApproval, Some(kind), 0) };
+        let far = |status| [InstanceWitness { liveness: Liveness::Unknown, ..process(7, status, 40) }];
+        for status in [None, waiting("input needed"), waiting("permission prompt")] {
+            let v = verdict(3_600_000, Some(asks), &far(status.clone()));
+            assert_eq!((v.state, v.kind), (State::WaitingForApproval, Some(kind)), "{status:?}");
+        }
+        let v = verdict(3_600_000, Some(asks), &far(Some(RegistryStatus::Busy)));
+        assert_eq!(v.state, State::Idle, "it was answered");
+        let guess = TranscriptWitness { by_timeout: true, ..asks };
+        assert_eq!(verdict(3_600_000, Some(guess), &far(None)).state, State::Idle);
+        // No registry, no hooks.
+        let alone = Evidence { expects_registry: false, ..evidence(3_600_000, Some(asks), &[]) };
+        assert_eq!(resolve(&alone).state, State::WaitingForApproval);
+    }
+}
+
+#[test]
 fn a_status_that_is_absent_or_unknown_leaves_the_word_to_the_transcript() {
     for status in [None, Some(RegistryStatus::Unknown(Arc::from("pondering")))] {
         let processes = [process(7, status, 40)];

@@ -15,7 +15,7 @@ use crate::evidence::witness::{Evidence, Verdict};
 /// | departed | the last process removed its file or went on with another session, and nothing followed | ended | |
 /// | closed | a hook said that its process left the session, and nothing followed | ended | |
 /// | unclaimed | the client keeps a registry, the registry is readable, no process names the session, for 2 s | ended, inferred | |
-/// | faded | the process cannot be seen from here and has been silent for the idle timeout | idle, inferred | |
+/// | faded | the process cannot be seen from here and has been silent for the idle timeout, and neither registry nor transcript shows an open question | idle, inferred | |
 /// | hook | a hook's event is newer than what the registry, or without one the transcript, says: see below | its word | below |
 /// | overtaken | the registry says `idle` or `shell`, and a record of a running turn is newer by 1.5 s | what the transcript says | |
 /// | lull | the registry says `idle` since less than 1 s, and subagents of an ended turn have just ended, or a turn begun since | background, or what the transcript says | 1 s |

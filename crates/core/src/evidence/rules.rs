@@ -101,6 +101,12 @@ pub(super) fn unclaimed(case: &Case<'_>) -> Option<Ruling> {
 
 pub(super) fn faded(case: &Case<'_>) -> Option<Ruling> {
     let claim = case.claim.filter(|claim| !claim.is_certain())?;
+    // Silence does not answer a question that the transcript shows open.
+    let asks =
+        case.evidence.transcript.is_some_and(|t| t.state == State::WaitingForApproval && !t.by_timeout);
+    if asks && claim.word.is_none_or(|word| word.state == State::WaitingForApproval) {
+        return None;
+    }
     let at = case.idle_at(claim);
     (at <= case.evidence.now).then(|| Ruling {
         state: State::Idle,

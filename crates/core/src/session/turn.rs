@@ -7,7 +7,11 @@ use serde::{Deserialize, Serialize};
 use crate::session::background::Running;
 use crate::session::pending::PendingTools;
 use crate::session::state::{State, StateKind, Timeouts};
-use crate::time::Timestamp;
+use crate::time::{Millis, Timestamp};
+
+/// For so long a question or plan is open where only the transcript speaks: as long as the roster shows such a session
+/// without being asked for all.
+const QUESTION_LASTS: Millis = Millis::from_secs(24 * 3600);
 
 /// What the machine may ask of the session while it handles an event.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -97,12 +101,19 @@ impl Turn {
         Some(quiet_since + self.timeouts.stale)
     }
 
-    /// `IDLE_TIMEOUT_MS`: when the session that has been in this state since then will be idle. The document says "any
-    /// state", so an unanswered question becomes idle too; a witness that knows better outranks the machine. But while work
-    /// goes on in a subagent's file, that is activity as well.
+    /// `IDLE_TIMEOUT_MS`: when the session that has been in this state since then will be idle. While work goes on in a
+    /// subagent's file, that is activity as well.
     pub fn idle_at(&self, state: State, since: Option<Timestamp>) -> Option<Timestamp> {
         let stirred_at = self.stirred().filter(|_| state == State::Working);
-        Some(self.last_activity.max(stirred_at).or(since)? + self.timeouts.idle)
+        Some(self.last_activity.max(stirred_at).or(since)? + self.idle_after(state))
+    }
+
+    /// How long silence must last. A question or plan proves by its record that it is open, and silence does not answer it;
+    /// but no record tells that its process was killed.
+    pub fn idle_after(&self, state: State) -> Millis {
+        let idle = self.timeouts.idle;
+        let asks = state == State::WaitingForApproval && self.pending.asking().is_some();
+        if asks { idle.max(QUESTION_LASTS) } else { idle }
     }
 }
 

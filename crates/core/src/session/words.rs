@@ -11,7 +11,8 @@ use crate::time::Millis;
 pub(crate) fn describe(shown: &Shown, turn: &Turn) -> Cow<'static, str> {
     match (shown.state, shown.kind) {
         (State::Idle, _) if shown.by_timeout => {
-            format!("no activity for {}", words_for(turn.timeouts.idle)).into()
+            // What was asked is still open.
+            format!("no activity for {}", words_for(turn.idle_after(State::WaitingForApproval))).into()
         }
         (State::Idle, _) => "nothing has happened yet".into(),
         (State::Working, Some(StateKind::Retrying)) => describe_retry(turn.retry).into(),
@@ -73,6 +74,7 @@ fn describe_retry(retry: Option<Retry>) -> String {
 
 fn words_for(span: Millis) -> String {
     match span.0 / 1000 {
+        secs if secs >= 7200 && secs % 3600 == 0 => format!("{} h", secs / 3600),
         secs if secs >= 60 && secs % 60 == 0 => format!("{} min", secs / 60),
         secs => format!("{secs} s"),
     }

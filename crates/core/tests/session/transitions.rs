@@ -85,10 +85,9 @@ fn input_to_working_on_a_prompt() {
 
 #[test]
 fn any_state_to_idle_after_ten_minutes_without_activity() {
-    let stories: [(&str, Vec<_>); 4] = [
+    let stories: [(&str, Vec<_>); 3] = [
         ("working", vec![prompt(0.0, "go"), calls(1.0, "a", "Agent")]),
         ("permission", vec![prompt(0.0, "go"), calls(1.0, "a", "Bash")]),
-        ("question", vec![prompt(0.0, "go"), calls(1.0, "a", "AskUserQuestion")]),
         ("ended", vec![prompt(0.0, "go"), closes(1.0, "done")]),
     ];
     for (story, records) in stories {
@@ -99,6 +98,23 @@ fn any_state_to_idle_after_ten_minutes_without_activity() {
         assert!(play.reading().by_timeout, "{story}");
         assert_eq!(play.reading().since, at(601.0), "{story}");
         assert_eq!(play.fold.deadline(), None, "an idle session costs no wake-up: {story}");
+    }
+}
+
+#[test]
+fn an_open_question_or_plan_is_shown_for_a_day() {
+    for (tool, open) in [("AskUserQuestion", QUESTION), ("ExitPlanMode", PLAN)] {
+        let mut play = Play::of([prompt(0.0, "go"), calls(1.0, "a", tool)]);
+        assert_eq!(play.fold.deadline(), Some(at(86_401.0)), "it costs no wake-up until then");
+        assert_eq!(play.advance(86_400.9).now(), open, "silence is no answer");
+        assert_eq!((play.reading().since, play.reading().by_timeout), (at(1.0), false));
+        let mut answered = Play::of([prompt(0.0, "go"), calls(1.0, "a", tool)]);
+        answered.advance(80_000.0);
+        answered.apply(&returns(80_001.0, "a"));
+        assert_eq!(answered.now(), WORKING);
+        assert_eq!(play.advance(86_401.0).now(), IDLE, "whoever was to answer is gone");
+        assert_eq!(play.reading().detail, "no activity for 24 h");
+        assert_eq!(play.fold.deadline(), None);
     }
 }
 
