@@ -327,7 +327,7 @@ impl Persist {
         let store = held.as_mut()?;
         Some(self.learn_of_removal(store, engine).and_then(|()| {
             let is_ours = |path: &str| engine.looks_at(Path::new(path));
-            let has_untied = |earlier: &_, later: &_, reason| engine.has_untied(earlier, later, reason);
+            let has_untied = |link: &_| engine.has_untied(link);
             let seen = write::Seen { is_ours: &is_ours, has_untied: &has_untied };
             let exclude = &engine.settings.history.exclude;
             write::write(store, &self.owed, &self.forgotten, exclude, &seen, now)

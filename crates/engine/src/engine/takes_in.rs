@@ -60,7 +60,7 @@ impl Engine {
                 .is_some_and(|(path, _)| fresh || lineage.as_ref().is_none_or(|(now, _)| now != path))
                 || full;
             session.lineage = lineage;
-            self.chains_dirty |= says_less;
+            self.chains_dirty |= says_less || self.tying.gone.remove(id);
             self.tying.due.insert(id.clone());
         }
         if fresh || session.requests != requests {
@@ -152,6 +152,9 @@ impl Engine {
             }
         }
         self.after_main_changed(&id, true);
+        if self.main_file(&id).is_none() {
+            self.tying.gone.insert(id.clone());
+        }
         self.touch_copies(&id);
         self.chains_dirty = true;
         self.dirty.insert(id);

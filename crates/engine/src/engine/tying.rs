@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use watchbill_core::chain::chains::{Chain, Chains};
-use watchbill_core::chain::lineage::{Activity, HookMove, Lineage, Marker};
+use watchbill_core::chain::lineage::{Activity, BeganBy, HookMove, Lineage, Marker};
 use watchbill_core::chain::link::{Link, LinkConfidence, LinkReason};
 use watchbill_core::chain::resolve::{Facts, ManualLink, resolve_for};
 use watchbill_core::chain::ties::Ties;
@@ -43,6 +43,8 @@ pub(super) struct Tying {
     cwds: HashSet<Arc<str>, ByWords>,
     /// Those that counted when all sessions were tied.
     markers: Vec<Marker>,
+    /// Sessions whose transcript was removed: another one of that name may tell that what is stored is not so any more.
+    pub gone: BTreeSet<SessionId>,
 }
 
 /// What chains depend on beside the transcripts.
@@ -222,8 +224,7 @@ impl Engine {
         let now: BTreeSet<&Link> =
             part.iter().flat_map(|chain| &chain.links).filter(|link| link.from != link.to).collect();
         let new = now.difference(&before).copied().cloned().collect();
-        let old =
-            before.difference(&now).filter(|link| self.unties(&part, &link.from, &link.to, link.reason));
+        let old = before.difference(&now).filter(|link| self.unties(&part, link));
         let old = old.copied().cloned().collect();
         self.keeping.other_links(new, old);
         self.dirty.extend(others);
@@ -236,23 +237,38 @@ impl Engine {
     }
 
     /// Whether these chains tell that such a link is not so: both its ends have their transcripts, which tell of it no more, or
-    /// the later one is proven to come from a third.
-    fn unties(&self, chains: &Chains, earlier: &SessionId, later: &SessionId, reason: LinkReason) -> bool {
+    /// the later one is proven to come from a third, or has another transcript than the one that told of it.
+    fn unties(&self, chains: &Chains, untold: &Link) -> bool {
+        let Link { from: earlier, to: later, reason, .. } = untold;
         let tells = |id: &SessionId| self.fold(id).and_then(|_| chains.of(id));
-        let (Some(before), Some(chain)) = (tells(earlier), tells(later)) else { return false };
-        let is_it = |link: &Link| link.from == *earlier && link.to == *later && link.reason == reason;
+        let (before, Some(chain)) = (tells(earlier), tells(later)) else { return false };
+        let is_it = |link: &Link| link.from == *earlier && link.to == *later && link.reason == *reason;
+        if before.iter().chain(&[chain]).any(|chain| chain.links.iter().any(is_it)) {
+            return false;
+        }
+        if self.has_begun_anew(untold) {
+            return true;
+        }
         let is_of_another = |link: &Link| {
             link.to == *later
                 && ![earlier, later].contains(&&link.from)
                 && link.confidence == LinkConfidence::Proven
         };
-        !chain.links.iter().chain(&before.links).any(is_it)
-            && (LinkReason::TOLD_BY_TRANSCRIPTS.contains(&reason) || chain.links.iter().any(is_of_another))
+        before.is_some()
+            && (LinkReason::TOLD_BY_TRANSCRIPTS.contains(reason) || chain.links.iter().any(is_of_another))
+    }
+
+    /// Whether the transcript of a session that began by `/clear` has been begun anew since, and tells of no `/clear`.
+    fn has_begun_anew(&self, link: &Link) -> bool {
+        let lineage = self.fold(&link.to).map(|fold| fold.lineage());
+        let lineage = lineage.filter(|lineage| lineage.began_by != Some(BeganBy::Clear));
+        let start = lineage.and_then(Lineage::start);
+        link.reason == LinkReason::Clear && link.at.zip(start).is_some_and(|(then, start)| start > then)
     }
 
     /// Whether the sessions are known to be tied otherwise than by a link that the store has.
-    pub fn has_untied(&self, earlier: &SessionId, later: &SessionId, reason: LinkReason) -> bool {
-        self.unties(&self.chains, earlier, later, reason)
+    pub fn has_untied(&self, link: &Link) -> bool {
+        self.unties(&self.chains, link)
     }
 
     /// Whether the session's row is made anew with its chain. What is kept of a session at rest is not right any more where

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
-use watchbill_core::chain::link::{Link, LinkReason};
+use watchbill_core::chain::link::{Link, LinkConfidence, LinkReason};
 use watchbill_core::history::Exclude;
 use watchbill_core::ids::SessionId;
 use watchbill_core::roster::row::Row;
@@ -65,8 +65,8 @@ pub fn keeps(path: &Path, change: &FileChange, changes: &Changes, forgotten: &Fo
 pub struct Seen<'e> {
     /// Whether a transcript is ours to look at.
     pub is_ours: &'e dyn Fn(&str) -> bool,
-    /// Whether two sessions, the earlier one first, are known to be tied otherwise than by such a link.
-    pub has_untied: &'e dyn Fn(&SessionId, &SessionId, LinkReason) -> bool,
+    /// Whether the sessions are known to be tied otherwise than by such a link.
+    pub has_untied: &'e dyn Fn(&Link) -> bool,
 }
 
 /// Stores everything or nothing. `exclude` is by what `changes` leave out what they do.
@@ -158,9 +158,17 @@ pub fn facts_without(
 /// that it comes from, where a third that stands between them was read later.
 fn remove_old_links(step: &mut Step<'_>, known: &[LinkRow], seen: &Seen<'_>) -> Result<(), StoreError> {
     for row in known {
-        let reason = LinkReason::FOUND.into_iter().find(|reason| reason.word() == row.reason);
-        let ends = (SessionId::new(&row.earlier), SessionId::new(&row.later));
-        if reason.is_some_and(|reason| (seen.has_untied)(&ends.0, &ends.1, reason)) {
+        let Some(reason) = LinkReason::FOUND.into_iter().find(|reason| reason.word() == row.reason) else {
+            continue;
+        };
+        let link = Link {
+            from: SessionId::new(&row.earlier),
+            to: SessionId::new(&row.later),
+            reason,
+            confidence: LinkConfidence::Proven,
+            at: row.at,
+        };
+        if (seen.has_untied)(&link) {
             step.remove_link(&row.earlier, &row.later, &row.reason)?;
         }
     }

@@ -59,3 +59,40 @@ fn a_link_goes_when_the_one_between_is_found() {
         drop(engine);
     }
 }
+
+#[test]
+fn a_clear_goes_with_the_transcript_that_told_of_it() {
+    for (removed, live) in [(true, true), (false, true), (true, false), (false, false)] {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let (project, data) = (root.join("claude/projects/p"), root.join("data"));
+        std::fs::create_dir_all(&project).unwrap();
+        begun(&project, "r", 0);
+        begun(&project, "t", 10);
+        begun(&project, "u", 20);
+        let mut engine = Some(start(settings(&root)).unwrap());
+        until(&data, &[("r", "t"), ("t", "u")]);
+        if !live {
+            engine.take();
+            released(&data);
+        }
+        let path = project.join("u.jsonl");
+        if removed {
+            std::fs::remove_file(&path).unwrap();
+            if let Some(engine) = &engine {
+                let is_gone = || !engine.roster(true).unwrap().sessions.iter().any(|row| row.session_id == "u");
+                while !is_gone() {
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+            }
+        }
+        // Another session of that name, in a process of its own.
+        let anew = r#"{"type":"user","uuid":"v1","parentUuid":null,"sessionId":"u","session_id":"u","cwd":"/home/dev/other","timestamp":"2026-11-20T17:00:00.000Z","message":{"role":"user","content":"begin"}}"#;
+        std::fs::write(&path, format!("{anew}\n")).unwrap();
+        if !live {
+            engine = Some(start(settings(&root)).unwrap());
+        }
+        until(&data, &[("r", "t")]);
+        drop(engine);
+    }
+}
