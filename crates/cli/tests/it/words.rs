@@ -215,6 +215,22 @@ fn what_is_put_away_comes_back_with_its_next_record() {
     assert_eq!(home.row(FIRST, false).unwrap().get("putAway"), None);
 }
 
+#[test]
+fn what_is_put_away_and_whose_turn_is_over_rests() {
+    let home = Home::new();
+    let mut answer = record(FIRST, 5, "Done");
+    answer["type"] = "assistant".into();
+    answer["message"] = json!({
+        "id": "m", "role": "assistant", "stop_reason": "end_turn", "content": [{ "type": "text", "text": "Done" }],
+    });
+    append(&home.claude(), &path_of(FIRST), &format!("{answer}\n"));
+    assert_eq!(home.row(FIRST, true).unwrap()["group"], "your_turn");
+    home.out(&["put-away", FIRST]);
+    let row = home.row(FIRST, true).unwrap();
+    assert_eq!((&row["group"], &row["putAway"]), (&json!("idle"), &json!(true)));
+    assert!(home.out(&["roster", "--all"]).contains("your turn · put away"));
+}
+
 /// The program that runs holds the right to write: what is said elsewhere reaches the store and the screen through it.
 #[test]
 fn a_program_that_runs_hears_what_is_said_elsewhere() {
