@@ -1,11 +1,15 @@
 //! `export`: a work chain as Markdown that reads well as text and in a browser.
+//!
+//! What was said stands in quotations, what tools were given and gave back in blocks of code, and names in a line are escaped:
+//! all else is the document's own, so that no text of a transcript passes for an entry.
 
 use watchbill_protocol::chain::Boundary;
 use watchbill_protocol::export::ExportChain;
 use watchbill_protocol::timeline::{Subagent, TimelineItem, What};
 
 use super::chain::boundary_words;
-use super::quoted::{code, longest_run, plain, quoted};
+use super::markup::{code, longest_run, plain};
+use super::quoted::quoted;
 use super::{local_date_time, short};
 use crate::paint::{age, lines, one_line};
 

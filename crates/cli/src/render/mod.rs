@@ -5,6 +5,7 @@ pub mod doctor;
 pub mod export;
 pub mod history;
 pub mod hooks;
+mod markup;
 mod quoted;
 pub mod roster;
 pub mod search;

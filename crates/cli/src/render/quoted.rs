@@ -9,7 +9,7 @@ use pulldown_cmark::{
     Alignment, CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEnd, TextMergeStream,
 };
 
-use crate::paint::steers;
+use super::markup::{address, code, longest_run, plain};
 
 /// Lists and quotations that stand deeper in each other are written as if they stood here.
 const DEEPEST: usize = 32;
@@ -18,7 +18,8 @@ const DEEPEST: usize = 32;
 pub fn quoted(text: &str) -> String {
     let mut writer = Writer::default();
     writer.enter("> ", "> ");
-    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let mut options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    options.set(Options::ENABLE_TABLES, !drops_cells(text, options));
     for event in TextMergeStream::new(Parser::new_ext(text, options)) {
         writer.take(event);
     }
@@ -26,66 +27,20 @@ pub fn quoted(text: &str) -> String {
     writer.out
 }
 
-/// Text in which nothing is markup, for one line.
-pub fn plain(text: &str, begins_line: bool) -> String {
-    let text = if begins_line { text.trim_start() } else { text };
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-    let mut out = String::with_capacity(text.len() + text.len() / 16);
-    for (at, c) in text.char_indices() {
-        match c {
-            // Programs differ about these behind a backslash.
-            '<' => out.push_str("&lt;"),
-            '&' => out.push_str("&amp;"),
-            '`' => out.push_str("&#96;"),
-            // The last two are no markup here; elsewhere they begin attributes and formulas.
-            '\\' | '*' | '[' | ']' | '|' | '~' | '{' | '$' => out.extend(['\\', c]),
-            '_' if is_word(text[..at].chars().next_back()) && is_word(text[at + 1..].chars().next()) => {
-                out.push(c)
+/// Whether a row of a table has more cells than its head: these would not be read, and be lost.
+fn drops_cells(text: &str, options: Options) -> bool {
+    let mut end_of_cell = 0;
+    Parser::new_ext(text, options).into_offset_iter().any(|(event, range)| {
+        match event {
+            Event::End(TagEnd::TableCell) => end_of_cell = range.end,
+            Event::End(TagEnd::TableRow) => {
+                let rest = text.get(end_of_cell..range.end).unwrap_or_default();
+                return rest.contains(|c: char| !c.is_whitespace() && c != '|');
             }
-            '_' => out.push_str("\\_"),
-            '#' | '>' | '-' | '+' | '=' | ':' | '%' if begins_line && at == 0 => out.extend(['\\', c]),
-            '.' | ')' if begins_line && at > 0 && at == digits => out.extend(['\\', c]),
-            // An entity may stand for any sign.
-            c if c.is_whitespace() => out.push(' '),
-            c if steers(c) => {}
-            c => out.push(c),
+            _ => {}
         }
-    }
-    out
-}
-
-/// Text as it is, in a line.
-pub fn code(text: &str) -> String {
-    let fence = "`".repeat(longest_run(text) + 1);
-    let pad = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
-    format!("{fence}{pad}{text}{pad}{fence}")
-}
-
-/// How many backticks follow each other in a text.
-pub fn longest_run(text: &str) -> usize {
-    text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
-}
-
-/// The address of a link as it can stand in one, where it leads to the web or to mail.
-fn address(kind: LinkType, to: &str) -> Option<String> {
-    let to = if kind == LinkType::Email { format!("mailto:{to}") } else { to.to_owned() };
-    let (scheme, rest) = to.split_once(':')?;
-    let known = match &*scheme.to_ascii_lowercase() {
-        "http" | "https" => rest.starts_with("//") && rest.len() > 2,
-        "mailto" => !rest.is_empty(),
-        _ => false,
-    };
-    let mut out = String::with_capacity(to.len());
-    for c in to.chars() {
-        if c.is_alphanumeric() || "-._~:/?#@!$&*+,=%".contains(c) {
-            out.push(c);
-        } else {
-            let mut bytes = [0; 4];
-            out.extend(c.encode_utf8(&mut bytes).bytes().map(|byte| format!("%{byte:02X}")));
-        }
-    }
-    known.then_some(out)
+        false
+    })
 }
 
 #[derive(Default)]

@@ -109,6 +109,7 @@ fn nothing_is_open_at_the_end() {
         ("-\n", "> -\n"),
         ("a\n---\n", "> ## a\n"),
         ("1\\. a\n\\# b\n", "> 1\\. a\n> \\# b\n"),
+        ("| a |\n|---|\n| b | c |\n", "> \\| a \\|\n> \\|---\\|\n> \\| b \\| c \\|\n"),
         ("[a]: https://b.org\n\nc [d]: e\n", "> c \\[d\\]: e\n"),
     ] {
         assert_eq!(quoted(text), is, "{text}");
