@@ -399,7 +399,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_told_is_taken_back(ms in 1..i64::MAX / 2, bytes in 1..u64::MAX) {
+        fn what_is_told_is_taken_back(ms in 1..=LONGEST.0, bytes in 1..u64::MAX) {
             for (kind, value) in [(Kind::Span, Value::Span(Millis(ms))), (Kind::Size, Value::Size(bytes))] {
                 prop_assert_eq!(kind.of_wire(&value.wire()), Ok(value.clone()));
                 prop_assert_eq!(kind.of_toml(&value.toml(None)), Ok(value));
