@@ -99,9 +99,8 @@ mod unix {
 
     impl Bell {
         pub fn new() -> Self {
-            use rustix::pipe::{PipeFlags, pipe_with};
             // Without a pipe the thread falls back to looking every two seconds.
-            Self(pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK).ok())
+            Self(pipe().ok())
         }
 
         pub fn ring(&self) {
@@ -117,6 +116,16 @@ mod unix {
                 while rustix::io::read(read, &mut rings).is_ok_and(|n| n == rings.len()) {}
             }
         }
+    }
+
+    /// A pipe that no program inherits, and at which nobody waits.
+    fn pipe() -> std::io::Result<(OwnedFd, OwnedFd)> {
+        let (read, write) = std::io::pipe()?;
+        let (read, write) = (OwnedFd::from(read), OwnedFd::from(write));
+        for end in [&read, &write] {
+            rustix::io::ioctl_fionbio(end, true)?;
+        }
+        Ok((read, write))
     }
 
     const LOOK: Duration = Duration::from_secs(2);

@@ -80,7 +80,8 @@ fn a_clear_goes_with_the_transcript_that_told_of_it() {
         if removed {
             std::fs::remove_file(&path).unwrap();
             if let Some(engine) = &engine {
-                let is_gone = || !engine.roster(true).unwrap().sessions.iter().any(|row| row.session_id == "u");
+                let is_gone =
+                    || !engine.roster(true).unwrap().sessions.iter().any(|row| row.session_id == "u");
                 while !is_gone() {
                     std::thread::sleep(Duration::from_millis(10));
                 }

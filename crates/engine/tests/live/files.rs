@@ -4,7 +4,6 @@
 
 use std::os::unix::fs::symlink;
 
-use rustix::fs::{CWD, FileType, Mode, mknodat};
 use watchbill_engine::clock::SystemClock;
 use watchbill_engine::cold::look;
 use watchbill_engine::engine::Outlook;
@@ -31,9 +30,8 @@ fn pipes_folders_and_loops_are_named_and_passed_over() {
     folder.append(&author, &author.prompt(1, now()));
     let projects = folder.root.join("projects");
     let make = |name: &str| projects.join("p").join(format!("{name}.jsonl"));
-    mknodat(CWD, make("pipe"), FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
-    mknodat(CWD, folder.root.join("sessions/77.json"), FileType::Fifo, Mode::from_raw_mode(0o600), 0)
-        .unwrap();
+    let pipes = [make("pipe"), folder.root.join("sessions/77.json")];
+    assert!(std::process::Command::new("mkfifo").args(pipes).status().unwrap().success());
     std::fs::create_dir(make("folder")).unwrap();
     symlink(make("itself"), make("itself")).unwrap();
     symlink(&projects, projects.join("loop")).unwrap();

@@ -21,6 +21,7 @@ use watchbill_watch::fs::{FileKind, FileStat, Fs, Name, ReadAt, Walk, Want};
 use watchbill_watch::hints::{Hint, HintSet};
 
 use crate::ear::{Ear, Folder, now, row};
+#[cfg(target_os = "linux")]
 use crate::processes::StandIn;
 use crate::records::Author;
 
@@ -158,6 +159,7 @@ impl Source for Late {
     fn unwatch_folder(&mut self, _folder: &Path) {}
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn what_was_written_before_the_watches_stood_is_told_as_soon_as_they_do() {
     let folder = Folder::new();

@@ -73,6 +73,7 @@ fn a_root_that_appears_later_is_found() {
 }
 
 /// The folder above the root is a link that leads nowhere yet, so that the root's one true spelling is unknown.
+#[cfg(unix)]
 #[test]
 fn a_root_behind_a_link_that_appears_later_is_found() {
     let folder = Folder::missing();

@@ -3,6 +3,26 @@
 pub mod wayland;
 #[cfg(all(unix, not(target_os = "macos")))]
 pub mod x11;
+/// There is no X server on these systems.
+#[cfg(not(all(unix, not(target_os = "macos"))))]
+pub mod x11 {
+    use super::Window;
+
+    /// None are known.
+    pub fn windows(_display: &str) -> Option<Vec<Window>> {
+        None
+    }
+
+    /// It is not known.
+    pub fn active(_display: &str) -> Option<u32> {
+        None
+    }
+
+    /// Nothing is brought to the front.
+    pub fn activate(_display: &str, _window: u32) -> bool {
+        false
+    }
+}
 
 use crate::place::Place;
 use crate::world::World;
