@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use watchbill_core::attention::Need;
+use watchbill_core::attention::{Need, Sighting, need};
 use watchbill_core::deadlines::Deadlines;
 use watchbill_core::ids::{ChainId, SessionId};
 use watchbill_core::roster::row::{PendingTool, Reason, Row, Source, Subagents, Supersession};
@@ -114,18 +114,61 @@ fn what_waits_and_is_put_away_or_goes_on_elsewhere_rests() {
 }
 
 #[test]
-fn rows_stand_by_group_then_newest_activity_then_id() {
+fn rows_stand_by_group_then_by_the_age_that_they_show_then_by_id() {
     let mut roster = Roster::new();
-    let approval = row("asks", State::WaitingForApproval, Some(StateKind::Permission), 1);
+    let asks = |id, since| Row {
+        needs: Some(Need::Approval),
+        ..row(id, State::WaitingForApproval, Some(StateKind::Permission), since)
+    };
+    // What happens within a state moves no row.
+    let busy = |row: Row| Row { last_activity_at: Timestamp::from_millis(5_000), ..row };
     roster.update(vec![
         row("idle", State::Idle, None, 900),
-        row("old-work", State::Working, None, 100),
+        busy(row("old-work", State::Working, None, 100)),
         row("b", State::Working, None, 200),
         row("a", State::Working, None, 200),
-        Row { needs: Some(Need::Approval), ..approval },
+        busy(asks("asked-late", 700)),
+        asks("asked-first", 300),
         row("yours", State::WaitingForInput, Some(StateKind::TurnEnded), 800),
+        busy(row("yours-before", State::WaitingForInput, Some(StateKind::TurnEnded), 400)),
     ]);
-    assert_eq!(ids(&roster), ["asks", "a", "b", "old-work", "yours", "idle"]);
+    assert_eq!(
+        ids(&roster),
+        ["asked-first", "asked-late", "a", "b", "old-work", "yours", "yours-before", "idle"],
+        "the longest wait first; in other groups the newest state first",
+    );
+}
+
+#[test]
+fn what_went_wrong_is_said_without_the_witness() {
+    let says = |kind, detail: &str| {
+        let mut row = row("a", State::WaitingForInput, kind, 1);
+        row.state_reason.detail = Arc::from(detail);
+        row.error().map(str::to_owned)
+    };
+    let cause = Some("API Error: `529`; overloaded".to_owned());
+    let error = Some(StateKind::Error);
+    assert_eq!(says(error, "registry says `idle`; API Error: `529`; overloaded"), cause);
+    assert_eq!(says(error, "API Error: `529`; overloaded"), cause, "another witness says it alone");
+    let from_afar =
+        "registry says `idle`; API Error: `529`; overloaded; the process cannot be seen from here";
+    assert_eq!(says(error, from_afar), cause);
+    assert_eq!(
+        says(Some(StateKind::Limit), "registry says `idle`; resets 15:40"),
+        Some("resets 15:40".to_owned())
+    );
+    assert_eq!(says(Some(StateKind::Retrying), "retrying, 429"), Some("retrying, 429".to_owned()));
+    assert_eq!(says(error, "registry says `idle`"), None, "the cause is not known");
+    assert_eq!(says(Some(StateKind::TurnEnded), "turn ended"), None, "nothing went wrong");
+}
+
+#[test]
+fn an_alert_says_what_went_wrong_and_not_who_said_so() {
+    let mut row = row("a", State::WaitingForInput, Some(StateKind::Error), 1);
+    row.state_reason.detail = Arc::from("registry says `idle`; API Error: 529");
+    assert_eq!(&*Sighting::of(&row).wants, "stopped at an error: API Error: 529");
+    row.state_reason.detail = Arc::from("registry says `idle`");
+    assert_eq!(&*Sighting::of(&row).wants, "stopped at an error");
 }
 
 #[test]
@@ -259,10 +302,11 @@ fn any_row() -> impl Strategy<Value = Row> {
         (State::WaitingForInput, Some(StateKind::Error)),
         (State::Idle, None),
     ];
-    (0..12u8, prop::sample::select(states), 0..4i64, 0..3u32).prop_map(
-        |(id, (state, kind), activity, count)| {
-            let mut row = row(&format!("s{id}"), state, kind, activity);
+    (0..12u8, prop::sample::select(states), 0..4i64, 0..3u32, any::<bool>()).prop_map(
+        |(id, (state, kind), since, count, needs)| {
+            let mut row = row(&format!("s{id}"), state, kind, since);
             row.compaction_count = count;
+            row.needs = needs.then(|| need(state, kind)).flatten();
             row
         },
     )

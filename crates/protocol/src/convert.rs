@@ -49,6 +49,7 @@ impl From<&Row> for TrackedSession {
             state_kind: row.state_kind.map(|kind| kind.word().into()),
             state_since: row.state_since.to_string(),
             state_reason: StateReason::from(&row.state_reason),
+            error: row.error().map(str::to_owned),
             needs: row.needs.map(|need| need.word().into()),
             snoozed_until: row.snoozed_until.map(|at| at.to_string()),
             put_away: row.put_away.then_some(true),

@@ -1,12 +1,13 @@
 //! `watch --json`: store events, one object a line, and how a reader replays them.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use ts_rs::TS;
 
-use crate::roster::{Problem, RosterDelta, RosterSnapshot, TrackedSession};
+use crate::roster::{Group, Problem, RosterDelta, RosterSnapshot, TrackedSession};
 
 /// One line of `watch --json`.
 ///
@@ -192,10 +193,15 @@ pub fn replay(roster: &mut RosterSnapshot, event: &StoreEvent) {
             roster.reading = *reading;
         }
     }
+    roster.sessions.sort_by(in_roster_order);
+}
+
+/// The order of `watchbill_core::roster::OrderKey`, from what the JSON says.
+fn in_roster_order(a: &TrackedSession, b: &TrackedSession) -> Ordering {
     // RFC 3339 in one precision and zone sorts as text.
-    roster.sessions.sort_by(|a, b| {
-        (a.group, &b.last_activity_at, &a.session_id).cmp(&(b.group, &a.last_activity_at, &b.session_id))
-    });
+    let oldest_first = a.state_since.cmp(&b.state_since);
+    let by_age = if a.group == Group::NeedsYou { oldest_first } else { oldest_first.reverse() };
+    a.group.cmp(&b.group).then(by_age).then_with(|| a.session_id.cmp(&b.session_id))
 }
 
 fn fields(session: &TrackedSession) -> Map<String, Value> {

@@ -26,6 +26,9 @@ pub struct TrackedSession {
     pub state_kind: Option<String>,
     pub state_since: String,
     pub state_reason: StateReason,
+    /// What went wrong, without the witness: while the state is an error, a limit or a retry.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
     /// What the person is wanted for (`approval`, `question`, `plan`, `dialog`, `error`), once that has lasted for a
     /// second: a reviewer that is no person answers sooner. Tray, chips and status bars count the rows that have it.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use watchbill_core::attention::need;
 use watchbill_core::ids::SessionId;
 use watchbill_core::problem::{Problem, ProblemKind};
 use watchbill_core::roster::Roster;
@@ -26,11 +27,12 @@ fn any_row() -> impl Strategy<Value = Row> {
         (State::WaitingForInput, Some(StateKind::TurnEnded)),
         (State::Ended, None),
     ];
-    (0..8u8, prop::sample::select(states), 0..3i64, any::<[bool; 6]>()).prop_map(
-        |(id, (state, kind), activity, [much, title, calls, superseded, agents, pid])| {
+    (0..8u8, prop::sample::select(states), 0..3i64, any::<[bool; 7]>()).prop_map(
+        |(id, (state, kind), since, [much, title, calls, superseded, agents, pid, needs])| {
             let id = format!("s{id}");
             let mut row = if much { full(&id) } else { bare(&id) };
-            (row.state, row.state_kind, row.last_activity_at) = (state, kind, at(activity));
+            (row.state, row.state_kind, row.state_since) = (state, kind, at(since));
+            row.needs = needs.then(|| need(state, kind)).flatten();
             row.title = title.then(|| Arc::from("Failing tests"));
             if !calls {
                 row.pending_tools.clear();

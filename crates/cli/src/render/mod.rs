@@ -128,11 +128,9 @@ pub fn doing(session: &TrackedSession) -> String {
     }
 }
 
-/// What went wrong. The registry only confirms that a turn runs or is over; the rest is it.
+/// What went wrong; where that is not known, what was seen of it.
 fn trouble(session: &TrackedSession) -> String {
-    let detail = one_line(&session.state_reason.detail);
-    let rest = detail.strip_prefix("registry says ").and_then(|rest| rest.split_once("; "));
-    rest.map(|(_, trouble)| trouble.to_owned()).unwrap_or(detail)
+    one_line(session.error.as_deref().unwrap_or(&session.state_reason.detail))
 }
 
 #[cfg(test)]
@@ -159,6 +157,7 @@ mod tests {
         assert_eq!(doing(&row), "compacting");
         row.state_kind = Some("retrying".into());
         row.state_reason.detail = "registry says `busy`; retry 2 of 10 in 5 s".into();
+        row.error = Some("retry 2 of 10 in 5 s".into());
         assert_eq!(doing(&row), "retry 2 of 10 in 5 s");
     }
 

@@ -70,7 +70,7 @@ fn finished(row: &Row) -> Option<Need> {
 fn wants(need: Need, row: &Row) -> String {
     let call = pending::principal(&row.pending_tools);
     let target = call.map_or("", |call| &*call.target);
-    let says = &*row.state_reason.detail;
+    let cause = row.error().map(|cause| format!(": {cause}")).unwrap_or_default();
     match need {
         Need::Approval => match (call.map(|call| &*call.tool), target) {
             (None, _) => "wants a permission".to_owned(),
@@ -84,8 +84,8 @@ fn wants(need: Need, row: &Row) -> String {
         Need::Question => format!("asks: {target}"),
         Need::Plan => "has a plan for you to judge".to_owned(),
         Need::Dialog => "shows a dialog".to_owned(),
-        Need::Error if row.state_kind == Some(StateKind::Limit) => format!("has reached a limit: {says}"),
-        Need::Error => format!("stopped at an error: {says}"),
+        Need::Error if row.state_kind == Some(StateKind::Limit) => format!("has reached a limit{cause}"),
+        Need::Error => format!("stopped at an error{cause}"),
         Need::Finished => match row.summary.as_deref() {
             Some(summary) => format!("has finished: {summary}"),
             None => "has finished".to_owned(),

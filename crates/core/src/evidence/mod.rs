@@ -18,3 +18,4 @@ pub use resolve::resolve;
 pub use witness::{
     ChildWitness, Departure, Evidence, GoneInstance, InstanceWitness, TranscriptWitness, Verdict, Witness,
 };
+pub use words::cause;

@@ -213,7 +213,7 @@ pub(super) fn registry(case: &Case<'_>) -> Option<Ruling> {
         );
     }
     if !claim.is_certain() {
-        detail.push_str("; the process cannot be seen from here");
+        detail.push_str(words::OUT_OF_SIGHT);
     }
     if case.processes > 1 {
         let _ = write!(detail, "; {} processes run this session", case.processes);

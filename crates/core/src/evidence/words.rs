@@ -191,6 +191,12 @@ fn end_kind(transcript: Option<&TranscriptWitness<'_>>, at: Timestamp, now: Time
     told.or(Some(StateKind::TurnEnded))
 }
 
+/// How a reason begins that rests upon the registry.
+const REGISTRY_SAYS: &str = "registry says `";
+
+/// How a reason ends whose process another machine or container runs.
+pub(super) const OUT_OF_SIGHT: &str = "; the process cannot be seen from here";
+
 /// The registry's word in a sentence, with what the transcript adds.
 pub(super) fn detail(
     entry: &RegistryEntry,
@@ -198,7 +204,7 @@ pub(super) fn detail(
     transcript: Option<&TranscriptWitness<'_>>,
     hooks: Option<&HookWitness>,
 ) -> String {
-    let mut detail = format!("registry says `{}`", entry.status.as_ref().map_or("", spelled));
+    let mut detail = format!("{REGISTRY_SAYS}{}`", entry.status.as_ref().map_or("", spelled));
     if hooks.is_some_and(|hooks| adds(hooks, word, &mut detail)) {
         return detail;
     }
@@ -241,6 +247,16 @@ pub(super) fn detail(
         _ => {}
     }
     detail
+}
+
+/// What a reason says beside the registry's word, see [`detail`]. `None` where it says nothing else.
+pub fn cause(detail: &str) -> Option<&str> {
+    let said = match detail.strip_prefix(REGISTRY_SAYS) {
+        Some(rest) => rest.split_once("`; ").map(|(_, cause)| cause),
+        None => Some(detail),
+    };
+    said.map(|cause| cause.strip_suffix(OUT_OF_SIGHT).unwrap_or(cause))
+        .filter(|cause| !cause.trim().is_empty())
 }
 
 /// Puts into words what the hooks add to a registry's word; `false` when they add nothing.

@@ -109,12 +109,8 @@ impl Roster {
 
     fn place(&self, key: &OrderKey) -> Result<usize, usize> {
         self.rows.binary_search_by(|row| {
-            let group = crate::roster::group::group_of(row);
-            (group, std::cmp::Reverse(row.last_activity_at), &row.session_id).cmp(&(
-                key.group,
-                key.activity,
-                &key.session,
-            ))
+            let (group, age_rank) = OrderKey::group_and_age(row);
+            (group, age_rank, &row.session_id).cmp(&(key.group, key.age_rank, &key.session))
         })
     }
 }

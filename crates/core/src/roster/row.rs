@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::attention::Need;
+use crate::evidence::cause;
 use crate::hook::TerminalContext;
 use crate::ids::{ChainId, SessionId};
 use crate::session::state::{Confidence, State, StateKind};
@@ -97,6 +98,14 @@ impl Row {
     /// Since when its state concerns the person: a snooze that is over makes it news again.
     pub fn needed_since(&self) -> Timestamp {
         self.roused_at.map_or(self.state_since, |at| at.max(self.state_since))
+    }
+
+    /// What went wrong, without the witness: while its state is an error, a limit or a retry. `None` where the cause
+    /// is not known.
+    pub fn error(&self) -> Option<&str> {
+        let wrong =
+            matches!(self.state_kind, Some(StateKind::Error | StateKind::Limit | StateKind::Retrying));
+        if wrong { cause(&self.state_reason.detail) } else { None }
     }
 }
 

@@ -34,6 +34,10 @@ state: string,
  */
 group: Group, stateKind?: string, stateSince: string, stateReason: StateReason, 
 /**
+ * What went wrong, without the witness: while the state is an error, a limit or a retry.
+ */
+error?: string, 
+/**
  * What the person is wanted for (`approval`, `question`, `plan`, `dialog`, `error`), once that has lasted for a
  * second: a reviewer that is no person answers sooner. Tray, chips and status bars count the rows that have it.
  */
