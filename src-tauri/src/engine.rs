@@ -19,6 +19,7 @@ pub fn configure(options: &Options) -> Result<Configuration, SettingsError> {
 }
 
 /// The settings of a start without options and without variables; nothing when they cannot be put together.
+#[cfg_attr(not(target_os = "linux"), allow(dead_code))] // See `Options::instance`.
 pub fn usual() -> Option<Settings> {
     settings::settle(&Given::default(), &|name| std::env::var_os(name).filter(|_| name == "HOME")).ok()
 }

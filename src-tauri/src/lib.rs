@@ -14,6 +14,8 @@ mod commands;
 mod desk;
 mod engine;
 mod hooks;
+#[cfg(target_os = "linux")]
+mod instance;
 mod link;
 mod looking;
 mod notes;
@@ -79,24 +81,29 @@ pub fn run() -> ExitCode {
 }
 
 fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
+    let context = tauri::generate_context!("../tauri.conf.json");
+    let configuration = Arc::new(engine::configure(&options)?);
+    let settings = (*configuration.settings()).clone();
+    // First, so that a second start ends before it has opened anything.
+    #[cfg(target_os = "linux")]
+    let first = {
+        let id = options.instance(&context.config().identifier, &settings, engine::usual().as_ref());
+        match instance::claim(&id) {
+            instance::Claim::First(first) => first,
+            instance::Claim::Second => return Ok(()),
+        }
+    };
     require_display()?;
     // Early, so that the answer is there before the first window.
     #[cfg(target_os = "linux")]
     let colours = DesktopColours::ask();
-    let context = tauri::generate_context!("../tauri.conf.json");
-    let configuration = Arc::new(engine::configure(&options)?);
-    let settings = (*configuration.settings()).clone();
-    let instance = options.instance(&context.config().identifier, &settings, engine::usual().as_ref());
-    let builder = tauri::Builder::default()
-        // First, so that a second start ends before it has opened anything.
-        .plugin(
-            tauri_plugin_single_instance::Builder::new()
-                .dbus_id(instance)
-                .callback(|app, argv, _| second_start(app, Options::of_second_start(&argv)))
-                .build(),
-        );
+    let builder = tauri::Builder::default();
     #[cfg(not(target_os = "linux"))]
-    let builder = builder.plugin(tauri_plugin_notification::init());
+    let builder = builder
+        .plugin(tauri_plugin_single_instance::init(|app, argv, _| {
+            second_start(app, Options::of_second_start(&argv));
+        }))
+        .plugin(tauri_plugin_notification::init());
     let app = builder
         .invoke_handler(tauri::generate_handler![
             commands::roster_subscribe,
@@ -146,7 +153,10 @@ fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
     app.manage(switch(app.handle(), &options)?);
     app.manage(settings::SettingsLine::default());
     #[cfg(target_os = "linux")]
-    app.manage(colours);
+    {
+        app.manage(colours);
+        app.manage(first);
+    }
     app.manage(Arc::clone(&configuration));
     // Followed until the program ends.
     let _following = settings::follow(app.handle(), &configuration);
@@ -187,7 +197,7 @@ fn print_man() -> ExitCode {
 
 fn second_start(app: &AppHandle, options: Options) {
     let app_ = app.clone();
-    // The bus may bring it before there is a desk. The main thread comes to it when the loop runs, and everything is there.
+    // It may come before there is a desk. The main thread comes to it when the loop runs, and everything is there.
     let sent = app.run_on_main_thread(move || match options.wish() {
         Ok(None) if options.hidden => {}
         wish => fulfil(&app_, wish),
@@ -253,6 +263,8 @@ fn on_event(app: &AppHandle, event: &RunEvent, options: &Options) {
             if !options.hidden || wish != Ok(None) {
                 fulfil(app, wish);
             }
+            #[cfg(target_os = "linux")]
+            app.state::<instance::First>().open(app);
         }
         #[cfg(target_os = "macos")]
         RunEvent::Opened { urls } => {
@@ -265,7 +277,12 @@ fn on_event(app: &AppHandle, event: &RunEvent, options: &Options) {
         }
         // The last window closed. Quit carries a code and passes.
         RunEvent::ExitRequested { api, code: None, .. } if !desk.is_unreachable() => api.prevent_exit(),
-        RunEvent::Exit => desk.quit(),
+        RunEvent::Exit => {
+            // Before the store is closed, which may take a moment: who starts the program meanwhile wants a window.
+            #[cfg(target_os = "linux")]
+            app.state::<instance::First>().close();
+            desk.quit();
+        }
         _ => {}
     }
 }

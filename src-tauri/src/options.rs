@@ -93,6 +93,7 @@ impl Options {
     /// Programs that watch different folders are different programs: starting one must neither be
     /// swallowed by the other nor show the other's sessions. So the settings are compared with the `usual`
     /// ones, those without any option or variable, for it is all the same who named another folder.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code))] // Elsewhere the plugin asks for no name.
     pub fn instance(&self, identifier: &str, settings: &Settings, usual: Option<&Settings>) -> String {
         if self.demo {
             return format!("{identifier}.demo");

@@ -3,9 +3,13 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use watchbill_testkit::{Desktop, TrayHost, TrayItem, until};
+use tokio::process::Child;
+use watchbill_testkit::{Desktop, LeavingProgram, TrayHost, TrayItem, until};
 
-use crate::{TITLE, ended, no_window, start, window};
+use crate::{PROGRAM, TITLE, ended, no_window, start, window};
+
+/// The program's identifier: what it is called on the bus.
+const ID: &str = "org.watchbill.desktop";
 
 async fn choose(item: &TrayItem, label: &str) -> Result<()> {
     let entry = until(label, 60, async || item.menu().await.ok()?.find(label).cloned()).await?;
@@ -103,6 +107,52 @@ async fn a_second_start_raises_the_window_and_ends() -> Result<()> {
     window(&desktop).await?;
     assert_eq!(desktop.windows(TITLE).await?.len(), 1);
     assert!(first.try_wait()?.is_none());
+    Ok(())
+}
+
+/// What comes after it, such as the libraries of a window, has threads of its own; ending beside them may be a crash.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_start_ends_before_it_looks_for_a_display() -> Result<()> {
+    let desktop = Desktop::start().await?;
+    let _first = start(&desktop, &[])?;
+    window(&desktop).await?;
+    let again = desktop.command(PROGRAM).env_remove("DISPLAY").spawn()?;
+    assert!(ended(again).await?.success());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_many_starts_at_once_one_goes_on_and_none_fails() -> Result<()> {
+    let desktop = Desktop::start().await?;
+    let mut starts = (0..24).map(|_| start(&desktop, &[])).collect::<Result<Vec<_>>>()?;
+    until("all starts but one to end", 120, async || {
+        let running =
+            starts.iter_mut().map(Child::try_wait).filter(|status| matches!(status, Ok(None))).count();
+        (running <= 1).then_some(())
+    })
+    .await?;
+    window(&desktop).await?;
+    let mut running = 0;
+    for program in &mut starts {
+        match program.try_wait()? {
+            Some(status) => assert!(status.success(), "{status}"),
+            None => running += 1,
+        }
+    }
+    assert_eq!((running, desktop.windows(TITLE).await?.len()), (1, 1));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_start_while_the_program_ends_takes_its_place() -> Result<()> {
+    let desktop = Desktop::start().await?;
+    let leaving = LeavingProgram::start(&desktop, ID).await?;
+    let mut program = start(&desktop, &[])?;
+    window(&desktop).await?;
+    assert!(leaving.has_left(ID).await, "it was asked");
+    assert!(program.try_wait()?.is_none());
+    let again = start(&desktop, &[])?;
+    assert!(ended(again).await?.success(), "the place is taken");
     Ok(())
 }
 

@@ -1,0 +1,142 @@
+//! One program for the same folders: the first one owns a name on the session bus, and a second start hands its arguments over.
+//!
+//! Names and interface are those of the plugin that other systems use (`tauri-plugin-single-instance` 2), so that a version that
+//! used it is met too. It is not used here for two reasons. It looks for the first one when GTK and its threads run already, and
+//! to end then is a race with them that a second start lost now and then under load (a segmentation fault). And where the first
+//! one ends between the two questions it asks the bus, the second start ends with an error.
+
+use std::ffi::OsString;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tauri::AppHandle;
+use zbus::blocking::{Connection, connection};
+use zbus::fdo;
+
+use crate::options::Options;
+
+const INTERFACE: &str = "org.SingleInstance.DBus";
+/// A program that ends gives its name up before anything else, so that a few looks are enough.
+const LOOKS: u32 = 50;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+
+/// What this start is.
+pub enum Claim {
+    /// The only program, as far as the bus tells.
+    First(First),
+    /// The first one has taken the arguments over.
+    Second,
+}
+
+/// The name on the bus, and what comes through it. Tauri's managed state.
+#[derive(Default)]
+pub struct First {
+    door: Door,
+    /// Nothing where there is no bus: then no other start can be noticed.
+    held: Option<(Connection, String)>,
+}
+
+impl First {
+    /// From now on other starts are carried out, those that came before at once.
+    pub fn open(&self, app: &AppHandle) {
+        let mut state = self.door.lock();
+        if let State::NotYet(starts) = std::mem::replace(&mut *state, State::Open(app.clone())) {
+            starts.into_iter().for_each(|options| crate::second_start(app, options));
+        }
+    }
+
+    /// The program ends: the next start is the first one.
+    pub fn close(&self) {
+        *self.door.lock() = State::Closed;
+        if let Some((connection, name)) = &self.held
+            && let Err(error) = connection.release_name(name.as_str())
+        {
+            tracing::debug!(%error, "the bus is gone");
+        }
+    }
+}
+
+/// Where other starts come in.
+#[derive(Clone, Default)]
+struct Door(Arc<Mutex<State>>);
+
+enum State {
+    /// There is no window yet. The starts wait for it.
+    NotYet(Vec<Options>),
+    Open(AppHandle),
+    Closed,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self::NotYet(Vec::new())
+    }
+}
+
+impl Door {
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[zbus::interface(name = "org.SingleInstance.DBus")]
+impl Door {
+    fn execute_callback(&self, argv: Vec<String>, _cwd: String) -> fdo::Result<()> {
+        let options = Options::of_second_start(&argv);
+        match &mut *self.lock() {
+            State::NotYet(starts) => starts.push(options),
+            State::Open(app) => crate::second_start(app, options),
+            State::Closed => return Err(fdo::Error::Failed("the program ends".to_owned())),
+        }
+        Ok(())
+    }
+}
+
+/// Becomes the first program of this id, or hands the arguments to the one that is.
+///
+/// To be called before anything else has a thread: a program that ends with threads of other libraries running may crash.
+pub fn claim(id: &str) -> Claim {
+    let name = format!("{id}.SingleInstance");
+    let path = format!("/{}", name.replace('.', "/").replace('-', "_"));
+    for _ in 0..LOOKS {
+        let door = Door::default();
+        match own(&name, &path, door.clone()) {
+            Ok(connection) => return Claim::First(First { door, held: Some((connection, name)) }),
+            Err(zbus::Error::NameTaken) => {}
+            Err(error) => {
+                tracing::warn!(%error, "there is no session bus: another start cannot be noticed");
+                return Claim::First(First::default());
+            }
+        }
+        match hand_over(&name, &path) {
+            Ok(()) => return Claim::Second,
+            Err(error) => tracing::debug!(%error, "the program that runs is about to end"),
+        }
+        std::thread::sleep(BETWEEN_LOOKS);
+    }
+    tracing::warn!("the program that runs does not answer; this one starts beside it");
+    Claim::First(First::default())
+}
+
+fn own(name: &str, path: &str, door: Door) -> zbus::Result<Connection> {
+    connection::Builder::session()?
+        .name(name)?
+        .replace_existing_names(false)
+        .allow_name_replacements(false)
+        .serve_at(path, door)?
+        .build()
+}
+
+fn hand_over(name: &str, path: &str) -> zbus::Result<()> {
+    let text = |text: OsString| text.to_string_lossy().into_owned();
+    let argv: Vec<String> = std::env::args_os().map(text).collect();
+    let folder = std::env::current_dir().map(|folder| text(folder.into_os_string())).unwrap_or_default();
+    Connection::session()?.call_method(
+        Some(name),
+        path,
+        Some(INTERFACE),
+        "ExecuteCallback",
+        &(argv, folder),
+    )?;
+    Ok(())
+}
