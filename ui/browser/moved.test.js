@@ -294,7 +294,7 @@ test("what was opened is open when one comes back to it", async () => {
 });
 
 test("who opens something when items turned out to be lower than was thought has left the end", async () => {
-  await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
+  await browser.withWindow({ mock: "endless", width: 1200, height: 744 }, async (page) => {
     await openFirst(page);
     await becomes(page, atEnd, true);
     await still(page);

@@ -5,6 +5,7 @@ import { afterEach, expect, test, vi } from "vitest";
 
 import { EngineClock } from "../lib/clock.svelte";
 import { ENGINE_START, everydayRows, iso, row } from "../lib/host/mock/rows";
+import AskCard from "./detail/AskCard.svelte";
 import Markdown from "./markdown/Markdown.svelte";
 import { MockHost } from "../lib/host/mock/mock";
 import { RosterModel } from "../lib/roster/roster.svelte";
@@ -37,6 +38,18 @@ test("a row says title, age, place, what goes on, and its badges", () => {
 test("a row of a session about which nothing is known is still a row", () => {
   const { button } = showRow(row({ sessionId: "abcdef123456", stateSince: "?" }));
   expect(button.textContent).toContain("Session abcdef12");
+});
+
+test("who has waited for five minutes is shown in the colour of a need; who works as long is not", () => {
+  const asks = (seconds: number) => row({ sessionId: "a", state: "waiting_for_approval", stateSince: iso(ENGINE_START - seconds * 1000) });
+  const isLong = (session = asks(0)): boolean => {
+    const { button } = showRow(session);
+    const long = button.querySelector(".age")!.classList.contains("long");
+    cleanup();
+    return long;
+  };
+  expect([isLong(asks(299)), isLong(asks(300))]).toEqual([false, true]);
+  expect(isLong(row({ sessionId: "a", state: "working", stateSince: iso(ENGINE_START - 900_000) }))).toBe(false);
 });
 
 test("a click opens", async () => {
@@ -112,4 +125,12 @@ test("who has walked on does not stay, and who looks on does", async () => {
     unmount();
     expect([await walksOn, await model.viewer.stays()]).toEqual([false, false]);
   }
+});
+
+test("the card of an error says its cause once, in the code face where it is code, and not who said so", () => {
+  const session = row({ sessionId: "e", stateKind: "error", group: "needs_you", error: "API Error: `529` overloaded", stateReason: { source: "registry", detail: "registry says `idle`; API Error: `529` overloaded", confidence: "observed" } });
+  const { container } = render(AskCard, { session });
+  const text = container.textContent!.replace(/\s+/g, " ").trim();
+  expect(text).toBe("Failed: API Error: 529 overloaded Go on in its terminal.");
+  expect(container.querySelector("code")?.textContent).toBe("529");
 });

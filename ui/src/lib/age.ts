@@ -15,6 +15,13 @@ export function ageWords(ms: number): string {
   return `${Math.floor(age / DAY)} d`;
 }
 
+/** From then on a wait for the person is a long one. */
+const LONG_WAIT = 5 * MINUTE;
+
+export function isLongWait(ms: number): boolean {
+  return ms >= LONG_WAIT;
+}
+
 /** Milliseconds until `ageWords` gives another word. */
 export function untilNextWord(ms: number): number {
   if (!Number.isFinite(ms)) return Infinity;

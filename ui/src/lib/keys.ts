@@ -63,6 +63,15 @@ export class KeyReader {
   }
 }
 
+/** Whether what has the focus has a use for the key of its own. */
+export function isTaken(event: KeyboardEvent): boolean {
+  const target = event.target instanceof HTMLElement ? event.target : document.body;
+  if (target.matches("input, textarea, select")) return !(event.ctrlKey || event.metaKey);
+  const scrolls = target.closest("[role=region], pre") !== null;
+  if (scrolls && ["ArrowUp", "ArrowDown", "Home", "End"].includes(event.key)) return true;
+  return event.key === "Enter" && target.matches("button, [role=option]");
+}
+
 /** All of it, for the help. */
 export const KEY_HELP: readonly (readonly [keys: string, what: string])[] = [
   ["j  k  ↓  ↑", "Move in the roster"],

@@ -3,6 +3,7 @@
 import { timeWords } from "./age";
 import type { Hit } from "./bindings/Hit";
 import type { TrackedSession } from "./bindings/TrackedSession";
+import { plain } from "./markdown/plain";
 import type { Completion } from "./query";
 import { placeOf, titleOf } from "./roster/words";
 import { oneLine, revealed } from "./text";
@@ -105,9 +106,15 @@ export function speakerOf(hit: Hit): string {
   return hit.agentId === undefined ? words : `${words}, subagent`;
 }
 
+/** Models write Markdown; what people and tools write is shown as it stands. */
+export function isMarkdown(hit: Hit): boolean {
+  return hit.role === "answer" || hit.role === "thinking" || hit.role === "summary";
+}
+
 /** A place in the history in one breath, as screen readers say it: what, who, where, when. */
 export function hitWords(hit: Hit, now: number): string {
-  const snippet = revealed(hit.snippetParts.map((part) => part.text).join(""));
+  const text = hit.snippetParts.map((part) => part.text).join("");
+  const snippet = revealed(isMarkdown(hit) ? plain(text) : text);
   const parts = [snippet, speakerOf(hit), oneLine(hit.title ?? ""), projectName(hit.project), hit.at === undefined ? "" : timeWords(hit.at, now)];
   return parts.filter(Boolean).join(", ");
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import type { TrackedSession } from "../bindings/TrackedSession";
 import { everydayRows, row } from "../host/mock/rows";
-import { countsOf, layoutOf, sameLayout } from "./layout";
+import { countsOf, layoutOf, ofHistory, sameLayout } from "./layout";
 
 const none = { groups: new Set<never>(), text: "" };
 
@@ -60,4 +60,16 @@ test("two layouts are the same when groups and rows are", () => {
   expect(sameLayout(a, [{ group: "idle", ids: ["y", "x"] }])).toBe(false);
   expect(sameLayout(a, [{ group: "working", ids: ["x", "y"] }])).toBe(false);
   expect(sameLayout(a, [])).toBe(false);
+});
+
+test("`project:` means the same as in the palette, and what narrows the history alone hides nothing", () => {
+  const rows = [row({ sessionId: "a", cwd: "/home/dev/api-server", title: "Fix it" }), row({ sessionId: "b", cwd: "/home/dev/shop", title: "Fix api-server" }), row({ sessionId: "c", repoRoot: "/srv/api-server", cwd: "/srv/api-server/sub" })];
+  const find = (text: string) => layoutOf(rows, { ...none, text }).flatMap((section) => section.ids);
+  expect(find("project:api")).toEqual(["a", "c"]);
+  expect(find("project:api fix")).toEqual(["a"]);
+  expect(find('project:"API-server"')).toEqual(["a", "c"]);
+  expect(find("project:nothing")).toEqual([]);
+  expect(find("fix role:prompt tool:Bash")).toEqual(["a", "b"]);
+  expect(find("project:"), "while the value is being typed it narrows nothing").toEqual(["a", "b", "c"]);
+  expect(ofHistory("fix role:prompt tool:Bash role:answer project:x")).toEqual(["role:", "tool:"]);
 });

@@ -2,6 +2,7 @@
 
 import type { Group } from "../bindings/Group";
 import type { TrackedSession } from "../bindings/TrackedSession";
+import { readTyped } from "../query";
 import { needsPerson } from "./apply";
 import { nowOf, placeOf, titleOf } from "./words";
 
@@ -28,13 +29,34 @@ export function countsOf(sessions: readonly TrackedSession[], rest?: Readonly<Re
   return counts;
 }
 
+/** What was typed into the filter. */
+type Wanted = { readonly terms: readonly string[]; readonly projects: readonly string[] };
+
+/** Words, and `project:` as in the palette. What else narrows the history says nothing of a session, see {@link ofHistory}. */
+function wantedOf(text: string): Wanted {
+  const { words, filters } = readTyped(text, 0);
+  const projects = filters.flatMap(({ filter, value }) => (filter === "project" ? [value.toLocaleLowerCase()] : []));
+  return { terms: words.toLocaleLowerCase().split(/\s+/).filter(Boolean), projects };
+}
+
+/** Filters that narrow the history alone, by name. */
+export function ofHistory(text: string): string[] {
+  const { filters } = readTyped(text, 0);
+  return [...new Set(filters.flatMap(({ filter }) => (filter === "project" ? [] : [`${filter}:`])))];
+}
+
+/** The sessions that were asked for by words. */
+export function withText(sessions: readonly TrackedSession[], text: string): readonly TrackedSession[] {
+  const wanted = wantedOf(text);
+  if (wanted.terms.length === 0 && wanted.projects.length === 0) return sessions;
+  return sessions.filter((session) => matches(session, wanted));
+}
+
 export function layoutOf(sessions: readonly TrackedSession[], filter: Filter): Section[] {
-  const terms = filter.text.toLocaleLowerCase().split(/\s+/).filter(Boolean);
   const ids: Record<Group, string[]> = { needs_you: [], working: [], your_turn: [], idle: [] };
-  for (const session of sessions) {
+  for (const session of withText(sessions, filter.text)) {
     const group = groupOf(session);
     if (filter.groups.size > 0 && !filter.groups.has(group)) continue;
-    if (terms.length > 0 && !matches(session, terms)) continue;
     ids[group].push(session.sessionId);
   }
   return GROUPS.filter((group) => ids[group].length > 0).map((group) => ({ group, ids: ids[group] }));
@@ -45,9 +67,12 @@ function groupOf(session: TrackedSession): Group {
   return GROUPS.includes(session.group) ? session.group : "idle";
 }
 
-function matches(session: TrackedSession, terms: readonly string[]): boolean {
+function matches(session: TrackedSession, { terms, projects }: Wanted): boolean {
+  const { project } = placeOf(session);
+  const folders = [project, session.repoRoot, session.cwd].join("\n").toLocaleLowerCase();
+  if (!projects.every((wanted) => folders.includes(wanted))) return false;
   const now = nowOf(session);
-  const text = [titleOf(session), placeOf(session).project, session.branch, session.cwd, now.lead, now.code, session.goal, session.sessionId]
+  const text = [titleOf(session), project, session.branch, session.cwd, now.lead, now.code, session.goal, session.sessionId]
     .join("\n")
     .toLocaleLowerCase();
   return terms.every((term) => text.includes(term));

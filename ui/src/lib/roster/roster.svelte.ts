@@ -6,7 +6,7 @@ import type { RosterMessage } from "../bindings/RosterMessage";
 import type { TrackedSession } from "../bindings/TrackedSession";
 import { type Host, isNotFound, reasonOf } from "../host/host";
 import { applyDelta, fromSnapshot, headOf, isLessThan, newlyNeeding, NO_ROSTER, type Roster } from "./apply";
-import { countsOf, layoutOf, sameLayout, type Section, unseenIn } from "./layout";
+import { countsOf, layoutOf, sameLayout, type Section, unseenIn, withText } from "./layout";
 import { announcementOf } from "./words";
 
 /** Where in a session something was found. */
@@ -44,6 +44,8 @@ export class RosterModel {
   #layout = $derived(layoutOf(this.roster.sessions, { groups: this.groups, text: this.text }));
 
   counts = $derived(countsOf(this.roster.sessions, this.roster.rest));
+  /** How many of them the words of the filter leave; nothing without such words. */
+  found = $derived(this.text.trim() === "" ? undefined : countsOf(withText(this.roster.sessions, this.text)));
   /** What the list shows: the engine's order, or the order held while the pointer is on the list. */
   sections = $derived<readonly Section[]>(this.#held?.sections ?? this.#layout);
   /** The held order is no longer the engine's. */
@@ -52,7 +54,7 @@ export class RosterModel {
   unseen = $derived(this.#held === undefined ? 0 : unseenIn(this.#held.sections, this.roster.sessions));
   /** Something is left out by the person's own wish. */
   filtered = $derived(this.text.trim() !== "" || this.groups.size > 0);
-  /** The selected session is one that the roster leaves out: it was asked for by a link or a search. */
+  /** The roster leaves the selected session out: it was asked for by a link or a search. */
   isOutside = $derived(this.selected !== undefined && this.#outside === this.selected.sessionId && !this.#byId.has(this.#outside));
   /** The selected session is no longer in the roster: what is known of it is from before. */
   vanished = $derived(this.selected !== undefined && !this.roster.reading && !this.#byId.has(this.selected.sessionId) && !this.isOutside);
@@ -61,7 +63,7 @@ export class RosterModel {
   #unsubscribe: (() => void) | undefined;
   #subscription = 0;
   #baseOfDeltas = NO_ROSTER;
-  /** The next snapshot is of another roster, so that nothing in it is news. */
+  /** The next snapshot is of another roster: nothing in it is news. */
   #afresh = true;
   /** Asked for, and not in the roster yet. */
   #awaited: Awaited | undefined;
@@ -117,9 +119,8 @@ export class RosterModel {
   }
 
   clearFilter(): void {
-    this.text = "";
     this.groups = new Set();
-    this.release();
+    this.setText("");
   }
 
   /** Keeps every row where it is until `release`, so that none jumps from under the pointer; but not the first rows alone. */
@@ -185,13 +186,10 @@ export class RosterModel {
         break;
       case "delta": {
         const after = applyDelta(this.#baseOfDeltas, message);
-        if (after === null) {
-          // For `cargo xtask bench`, which counts these: there ought to be none.
-          performance.mark("roster gap");
-          void this.connect();
-        } else {
-          this.#show(after);
-        }
+        if (after !== null) return this.#show(after);
+        // For `cargo xtask bench`, which counts these: there ought to be none.
+        performance.mark("roster gap");
+        void this.connect();
         break;
       }
       case "select":

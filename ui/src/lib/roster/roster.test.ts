@@ -250,3 +250,11 @@ test("who has seen all rows does not see the first ones alone: of another engine
   host.send({ type: "delta", base: revision + 5, revision: revision + 5, generatedAt: "", upserts, removals: [], reading: false });
   expect([shown(), model.roster.revision, model.selected?.sessionId]).toEqual([["n", "b", "c"], revision + 5, "c"]);
 });
+
+test("what the filter leaves is counted beside all, and a need outside it is never hidden from the count", async () => {
+  await start([asks("a", "Fix it"), asks("b", "Paint it"), works("c")]);
+  expect(model.found).toBeUndefined();
+  model.setText("paint");
+  expect(model.found).toMatchObject({ needs_you: 1, working: 0 });
+  expect(model.counts).toMatchObject({ needs_you: 2, working: 1 });
+});

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 
 import type { TrackedSession } from "../bindings/TrackedSession";
 import { row } from "../host/mock/rows";
-import { glyphOf, nowOf, placeOf, stateWords, titleOf } from "./words";
+import { glyphOf, nowOf, placeOf, reasonBeside, stateWords, titleOf } from "./words";
 
 const of = (sketch: Partial<TrackedSession>): TrackedSession => row({ sessionId: "1234567890", ...sketch });
 const said = (sketch: Partial<TrackedSession>): string => {
@@ -22,9 +22,16 @@ describe("what is going on", () => {
     ["a plan", { ...asks, stateKind: "plan" }, "wants a verdict on its plan"],
     ["a tool that runs", { state: "working", pendingTool: { tool: "Bash", target: "cargo test" } }, "Bash: cargo test"],
     ["compaction", { state: "working", stateKind: "compacting", pendingTool: { tool: "Bash", target: "x" } }, "compacting"],
-    ["a retry", { state: "working", stateKind: "retrying", stateReason: { source: "transcript", detail: "retrying, 429, 3 of 10", confidence: "observed" } }, "retrying, 429, 3 of 10"],
+    ["a retry", { state: "working", stateKind: "retrying", error: "retrying, 429, 3 of 10" }, "retrying, 429, 3 of 10"],
+    ["a retry that says only why", { state: "working", stateKind: "retrying", error: "429" }, "retrying: 429"],
+    ["a retry of which nothing is known", { state: "working", stateKind: "retrying" }, "retrying"],
+    ["an error", { stateKind: "error", error: "API Error: `529` **Overloaded**" }, "API Error: 529 Overloaded"],
+    ["an error of which nothing is known", { stateKind: "error" }, "failed"],
+    ["a limit", { stateKind: "limit", error: "5-hour limit reached, resets 15:40" }, "5-hour limit reached, resets 15:40"],
+    ["a limit of which nothing is known", { stateKind: "limit" }, "usage limit reached"],
     ["nothing yet", { state: "working" }, "thinking"],
     ["the end of a turn", { title: "t", stateKind: "turn_ended", summary: "All tests pass." }, "All tests pass."],
+    ["an answer in Markdown", { title: "t", stateKind: "turn_ended", summary: "## **All** `cargo` tests [pass](x)" }, "All cargo tests pass"],
     ["an interruption", { stateKind: "interrupted", summary: "x" }, "interrupted"],
     ["a crash", { state: "ended", stateKind: "crashed" }, "the process died"],
     ["a background task", { state: "idle", backgroundTasks: 2 }, "2 background tasks running"],
@@ -81,4 +88,12 @@ test("every kind has a shape of its own where it matters", () => {
 test("a state that is not known is still said", () => {
   expect(stateWords({ state: "toString", stateKind: "constructor" })).toBe("toString");
   expect(stateWords({ state: "waiting_for_something" })).toBe("waiting for something");
+});
+
+test("what went wrong is said once: by the card of what is asked, and beside it only the witness", () => {
+  const failed = of({ stateKind: "error", error: "API Error: 529", stateReason: { source: "registry", detail: "registry says `idle`; API Error: 529", confidence: "observed" } });
+  expect(reasonBeside({ ...failed, group: "needs_you" })).toBe("registry says `idle`");
+  expect(reasonBeside({ ...failed, group: "idle" }), "there is no card").toBe("registry says `idle`; API Error: 529");
+  const alone = { ...failed, stateReason: { ...failed.stateReason, detail: "API Error: 529" } };
+  expect(reasonBeside({ ...alone, group: "needs_you" })).toBe("");
 });

@@ -2,7 +2,8 @@
 
 import type { TrackedSession } from "../bindings/TrackedSession";
 import { clockWords } from "../age";
-import { commandLine, oneLine, plural, shortId } from "../text";
+import { plain } from "../markdown/plain";
+import { commandLine, cut, oneLine, plural, shortId } from "../text";
 
 export type Glyph =
   | "approval"
@@ -25,12 +26,22 @@ export type Now = { readonly lead: string; readonly code?: string; readonly tone
 
 /** Stable while the work goes on: a summary follows every answer, so the first prompt goes before it. */
 export function titleOf(session: TrackedSession): string {
-  for (const candidate of [session.workChainName, session.title, session.goal, session.summary]) {
+  for (const candidate of [session.workChainName, session.title, session.goal]) {
     const title = candidate === undefined ? "" : oneLine(candidate);
     if (title !== "") return title;
   }
+  const summary = plainLine(session.summary ?? "");
+  if (summary !== "") return summary;
   return `Session ${shortId(session.sessionId)}`;
 }
+
+/** What a model has written, on one line and without the marks of Markdown. */
+function plainLine(text: string): string {
+  return oneLine(plain(cut(text, LONGEST_LINE)));
+}
+
+/** Far more than a line shows. */
+const LONGEST_LINE = 2400;
 
 export function placeOf(session: TrackedSession): { project: string; branch?: string } {
   const folder = session.repoRoot ?? session.cwd ?? session.projectId ?? "";
@@ -153,8 +164,8 @@ function asking(session: TrackedSession): Now {
 function working(session: TrackedSession): Now {
   if (session.stateKind === "compacting") return { lead: "compacting", tone: "plain" };
   if (session.stateKind === "retrying") {
-    const detail = oneLine(session.stateReason.detail);
-    return { lead: /retry/i.test(detail) ? detail : "retrying", tone: "error" };
+    const cause = oneLine(session.error ?? "");
+    return { lead: cause === "" ? "retrying" : /retry/i.test(cause) ? cause : `retrying: ${cause}`, tone: "error" };
   }
   const pending = session.pendingTool;
   if (pending !== undefined) {
@@ -169,9 +180,9 @@ function working(session: TrackedSession): Now {
 function resting(session: TrackedSession): Now {
   switch (session.stateKind) {
     case "error":
-      return { lead: `failed: ${oneLine(session.stateReason.detail)}`, tone: "error" };
+      return { lead: causeOf(session) || "failed", tone: "error" };
     case "limit":
-      return { lead: "usage limit reached", tone: "error" };
+      return { lead: causeOf(session) || "usage limit reached", tone: "error" };
     case "crashed":
       return { lead: "the process died", tone: "error" };
     case "interrupted":
@@ -185,7 +196,7 @@ function resting(session: TrackedSession): Now {
   }
   if (session.state === "ended") return { lead: "ended", tone: "plain" };
   if ((session.backgroundTasks ?? 0) > 0) return { lead: backgroundWords(session), tone: "plain" };
-  const summary = session.summary === undefined ? "" : oneLine(session.summary);
+  const summary = session.summary === undefined ? "" : plainLine(session.summary);
   if (summary !== "" && summary !== titleOf(session)) return { lead: summary, tone: "plain" };
   return { lead: session.state === "idle" ? "idle" : "done", tone: "plain" };
 }
@@ -193,6 +204,18 @@ function resting(session: TrackedSession): Now {
 function backgroundWords(session: TrackedSession): string {
   const tasks = session.backgroundTasks ?? 0;
   return tasks === 0 ? "only background work goes on" : `${plural(tasks, "background task")} running`;
+}
+
+/** What went wrong, on one line; nothing where that is not known. */
+function causeOf(session: TrackedSession): string {
+  return plainLine(session.error ?? "");
+}
+
+/** What is said of the state. What went wrong is left out where the card of what is asked says it already. */
+export function reasonBeside(session: TrackedSession): string {
+  const { detail } = session.stateReason;
+  if (session.group !== "needs_you" || session.error === undefined || !detail.includes(session.error)) return detail;
+  return detail.replace(session.error, "").replace(/^[;\s]+|[;\s]+$/g, "");
 }
 
 /** Who bears witness. */

@@ -3,7 +3,7 @@
 import type { Doctor } from "../../bindings/Doctor";
 import type { TrackedSession } from "../../bindings/TrackedSession";
 import type { WorkChain } from "../../bindings/WorkChain";
-import { ENGINE_START, everydayRows, hostileRows, iso, longRows, manyRows, row, writingRows } from "./rows";
+import { ENGINE_START, everydayRows, failedRows, hostileRows, iso, longRows, manyRows, row, writingRows } from "./rows";
 import { endlessTimeline, hostileTimeline, type MockTimeline } from "./timelines";
 
 /** One step of a script: after so many milliseconds these rows changed and those went. */
@@ -62,6 +62,8 @@ export function presetNamed(name: string): Preset {
       return { rows: everydayRows(), timelines: (session) => endlessTimeline(session.sessionId, 100_000) };
     case "flood":
       return { rows: [], flood: { sessions: 2000, perSecond: 50 }, timelines: (session) => endlessTimeline(session.sessionId, 100_000) };
+    case "failed":
+      return { rows: failedRows() };
     case "compact":
       return { rows: everydayRows(), compact: true };
     case "lively":

@@ -55,11 +55,12 @@ function groupOf(state: string): Group {
   return state === "waiting_for_input" ? "your_turn" : "idle";
 }
 
-/** What the engine does before it hands rows over: groups in order, newest activity first. */
+/** What the engine does before it hands rows over: groups in order, who waits longest first, else the newest state first. */
 export function inRosterOrder(rows: readonly TrackedSession[]): TrackedSession[] {
-  return [...rows].sort(
-    (a, b) => ORDER.indexOf(a.group) - ORDER.indexOf(b.group) || b.lastActivityAt.localeCompare(a.lastActivityAt),
-  );
+  return [...rows].sort((a, b) => {
+    const oldestFirst = a.stateSince.localeCompare(b.stateSince);
+    return ORDER.indexOf(a.group) - ORDER.indexOf(b.group) || (a.group === "needs_you" ? oldestFirst : -oldestFirst);
+  });
 }
 
 const registry = (detail: string): TrackedSession["stateReason"] => ({ source: "registry", detail, confidence: "observed" });
@@ -94,7 +95,7 @@ export function everydayRows(): TrackedSession[] {
       branch: "main",
       state: "waiting_for_approval",
       stateKind: "question",
-      stateSince: ago(250),
+      stateSince: ago(31),
       pendingTool: { tool: "AskUserQuestion", target: "Which eviction policy do you want?" },
       context: context(31),
     }),
@@ -105,7 +106,7 @@ export function everydayRows(): TrackedSession[] {
       branch: "split-billing",
       state: "waiting_for_approval",
       stateKind: "plan",
-      stateSince: ago(540),
+      stateSince: ago(17),
       pendingTool: { tool: "ExitPlanMode", target: "" },
       permissionMode: "plan",
       context: context(54),
@@ -142,6 +143,7 @@ export function everydayRows(): TrackedSession[] {
       stateKind: "retrying",
       stateSince: ago(50),
       stateReason: { source: "transcript", detail: "retrying, 529, 3 of 10", confidence: "observed" },
+      error: "retrying, 529, 3 of 10",
       context: context(12),
       queuedPrompts: 1,
     }),
@@ -235,6 +237,19 @@ export function hostileRows(): TrackedSession[] {
     row({ sessionId: "hostile-5", title: `Megabyte ${"of title ".repeat(120_000)}`, goal: "x".repeat(1_000_000), cwd: `/home/dev/${"deep/".repeat(20_000)}end`, branch: "b".repeat(100_000), stateReason: registry("why ".repeat(100_000)) }),
     row({ sessionId: "hostile-6", title: "\u202eeltit desrever\u202c \u2066isolated", cwd: "/home/dev/\u202egnp.exe", branch: "\u202emain", state: "working", pendingTool: { tool: "\u202eBash", target: "x".repeat(1_000_000) } }),
     row({ sessionId: "__proto__", title: "constructor", state: "toString", stateKind: "constructor", group: "idle" }),
+  ]);
+}
+
+/** Errors, limits, and turns that ended with an answer in Markdown and a full context. */
+export function failedRows(): TrackedSession[] {
+  const failed = (sessionId: string, title: string, error: string, sketch: Partial<TrackedSession> = {}): TrackedSession =>
+    row({ sessionId, title, error, cwd: "/home/dev/infra", branch: "main", stateKind: "error", group: "needs_you", needs: "error", stateReason: registry(`registry says \`idle\`; ${error}`), ...sketch });
+  return inRosterOrder([
+    failed("failed-1", "Nightly dependency review", "API Error: Repeated `529` Overloaded errors. The API is at capacity, this is usually temporary. Try again in a moment.", { stateSince: ago(780) }),
+    failed("failed-2", "Write the migration guide", "5-hour limit reached, resets 15:40", { stateKind: "limit", stateSince: ago(45), context: context(91) }),
+    row({ sessionId: "failed-3", title: "Measure the cold start", cwd: "/home/dev/desk", state: "working", stateSince: ago(200), pendingTool: { tool: "Bash", target: "cargo bench" }, context: context(96) }),
+    row({ sessionId: "failed-4", title: "Sort the imports", cwd: "/home/dev/site", stateKind: "turn_ended", stateSince: ago(400), summary: "## **Done:** all `import` lines are [sorted](x), __none__ was lost", context: context(97) }),
+    row({ sessionId: "failed-5", title: "Draw the icon", cwd: "/home/dev/desk", state: "idle", stateSince: ago(4000), superseded: true, supersededBy: "failed-3", context: context(88) }),
   ]);
 }
 

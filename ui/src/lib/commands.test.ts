@@ -1,0 +1,44 @@
+import { expect, test, vi } from "vitest";
+
+import { type Means, muteCommand, sessionCommands } from "./commands";
+import { row } from "./host/mock/rows";
+
+const NOW = Date.parse("2026-03-14T13:00:00.000Z");
+const nothing = (): void => undefined;
+
+function means(more: Partial<Means> = {}): Means & { words: { snooze: ReturnType<typeof vi.fn>; putAway: ReturnType<typeof vi.fn> } } {
+  const words = { snooze: vi.fn(), putAway: vi.fn() };
+  return { now: () => NOW, focus: nothing, copyResume: nothing, copyLink: nothing, folder: nothing, rename: nothing, join: nothing, ...more, words };
+}
+
+const run = (name: string, session = row({ sessionId: "a" }), how = means()): typeof how => {
+  sessionCommands(session, how).find((command) => command.name === name)!.run();
+  return how;
+};
+
+test("what the menu of a session offers, the palette offers as well", () => {
+  const names = sessionCommands(row({ sessionId: "a" }), means()).map((command) => command.name);
+  for (const name of ["Rename", "Snooze: 15 minutes", "Snooze: 1 hour", "Snooze: until tomorrow, 9:00", "Put away until something new happens", "Join with another session…"]) expect(names).toContain(name);
+});
+
+test("a snooze begins when it is chosen, however long the palette stood open", () => {
+  let now = NOW;
+  const how = means({ now: () => now });
+  const snooze = sessionCommands(row({ sessionId: "a" }), how).find((command) => command.name === "Snooze: 15 minutes")!;
+  now += 3_600_000;
+  snooze.run();
+  expect(how.words.snooze).toHaveBeenCalledWith("2026-03-14T14:15:00.000Z");
+});
+
+test("what is so already is offered the other way round", () => {
+  expect(run("End the snooze", row({ sessionId: "a", snoozedUntil: "2026-03-14T15:00:00.000Z" })).words.snooze).toHaveBeenCalledWith(null);
+  expect(run("Put away until something new happens").words.putAway).toHaveBeenCalledWith(true);
+  expect(run("Take back into the roster", row({ sessionId: "a", putAway: true })).words.putAway).toHaveBeenCalledWith(false);
+});
+
+test("alerts are muted for an hour, or heard again", () => {
+  const mute = vi.fn();
+  muteCommand(undefined, () => NOW, mute).run();
+  muteCommand("2026-03-14T15:00:00.000Z", () => NOW, mute).run();
+  expect(mute.mock.calls).toEqual([["2026-03-14T14:00:00.000Z"], [null]]);
+});

@@ -1,0 +1,52 @@
+// What the palette offers beside sessions: what is said of the selected one, and of alerts.
+
+import { clockWords } from "./age";
+import type { TrackedSession } from "./bindings/TrackedSession";
+import type { ChainWords } from "./chain-words";
+import type { Command } from "./palette";
+import { snoozeChoices } from "./snooze";
+
+const HOUR_MS = 3_600_000;
+
+/** How the window does it. */
+export type Means = {
+  /** The palette may stand open for long, so that the time is asked for when a command is chosen. */
+  readonly now: () => number;
+  readonly words: Pick<ChainWords, "snooze" | "putAway">;
+  readonly focus: () => void;
+  readonly copyResume: () => void | Promise<void>;
+  readonly copyLink: (sessionId: string) => void;
+  readonly folder: () => void;
+  readonly rename: () => void | Promise<void>;
+  readonly join: () => void;
+};
+
+/** All that the pane of the session and its menu offer. */
+export function sessionCommands(session: TrackedSession, { now, words, ...means }: Means): Command[] {
+  const snoozes = snoozeChoices(now()).map(({ name }, i) => ({
+    name: `Snooze: ${name.charAt(0).toLowerCase()}${name.slice(1)}`,
+    run: () => words.snooze(snoozeChoices(now())[i]?.until ?? null),
+  }));
+  const awake: Command[] = session.snoozedUntil === undefined ? [] : [{ name: "End the snooze", run: () => words.snooze(null) }];
+  const away: Command =
+    session.putAway === true
+      ? { name: "Take back into the roster", run: () => void words.putAway(false) }
+      : { name: "Put away until something new happens", run: () => void words.putAway(true) };
+  return [
+    { name: "Focus the terminal", key: "f", run: means.focus },
+    { name: "Copy the resume command", key: "c", run: () => void means.copyResume() },
+    { name: "Copy a link to the session", run: () => means.copyLink(session.sessionId) },
+    { name: "Open the folder", key: "o", run: means.folder },
+    { name: "Rename", run: () => void means.rename() },
+    ...awake,
+    ...snoozes,
+    away,
+    { name: "Join with another session…", run: means.join },
+  ];
+}
+
+/** Alerts are muted, or heard again. */
+export function muteCommand(mutedUntil: string | undefined, now: () => number, mute: (until: string | null) => void): Command {
+  if (mutedUntil !== undefined) return { name: `Unmute alerts (muted until ${clockWords(mutedUntil)})`, run: () => mute(null) };
+  return { name: "Mute alerts for an hour", run: () => mute(new Date(now() + HOUR_MS).toISOString()) };
+}
