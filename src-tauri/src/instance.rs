@@ -104,7 +104,8 @@ pub fn claim(id: &str) -> Claim {
             Ok(connection) => return Claim::First(First { door, held: Some((connection, name)) }),
             Err(zbus::Error::NameTaken) => {}
             Err(error) => {
-                tracing::warn!(%error, "there is no session bus: another start cannot be noticed");
+                // No more than that: where there is no bus there may be no display either, which is what is said then.
+                tracing::info!(%error, "there is no session bus: another start cannot be noticed");
                 return Claim::First(First::default());
             }
         }

@@ -31,7 +31,8 @@ pub(crate) async fn shows(page: &Client, text: &str) -> Result<()> {
 
 async fn body(page: &Client) -> String {
     match page.find(Locator::Css("body")).await {
-        Ok(body) => text(&body).await,
+        // Of parts that are laid out side by side WebDriver tells each on a line of its own.
+        Ok(body) => text(&body).await.split_whitespace().collect::<Vec<_>>().join(" "),
         Err(_) => String::new(),
     }
 }
