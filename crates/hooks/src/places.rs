@@ -181,7 +181,7 @@ pub(crate) fn open_ordinary(options: &mut std::fs::OpenOptions, path: &Path) -> 
     if file.metadata()?.is_file() { Ok(file) } else { Err(not_ordinary()) }
 }
 
-/// Reads an ordinary file, see [`open_ordinary`].
+/// Reads an ordinary file, and waits for no pipe or device.
 ///
 /// # Errors
 /// When it cannot be read, or is no ordinary file.

@@ -153,7 +153,7 @@ impl StoreEvents {
 
 /// Applies one event to a roster, as a reader of `watch --json` would.
 ///
-/// Rows are put in order by `group` (in the order of [`Group`](crate::roster::Group)), then by
+/// Rows are put in order by `group` (in the order of [`Group`]), then by
 /// `lastActivityAt`, newest first, then by `sessionId`. `generatedAt` stays that of the snapshot: events
 /// say what changed, not that time went by. An event that does not fit leaves the rows as they are.
 pub fn replay(roster: &mut RosterSnapshot, event: &StoreEvent) {

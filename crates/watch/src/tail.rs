@@ -5,7 +5,7 @@
 //! are compared at every read, which costs the same for a file of a kilobyte and of three gigabytes.
 //!
 //! An edit in between that keeps the length is told by the time of writing alone, as long as nothing is appended after it:
-//! [`is_edited`] says when. Three limits follow. An edit between the first and the last kilobyte goes unnoticed when a record
+//! `is_edited` says when. Three limits follow. An edit between the first and the last kilobyte goes unnoticed when a record
 //! is appended before the next look, when it follows the write before it within two seconds or has its time set back to that,
 //! and in a file of more than 16 MiB.
 

@@ -249,7 +249,7 @@ pub(super) fn detail(
     detail
 }
 
-/// What a reason says beside the registry's word, see [`detail`]. `None` where it says nothing else.
+/// What a reason says beside the registry's word, without what `detail` puts around it. `None` where it says nothing else.
 pub fn cause(detail: &str) -> Option<&str> {
     let said = match detail.strip_prefix(REGISTRY_SAYS) {
         Some(rest) => rest.split_once("`; ").map(|(_, cause)| cause),

@@ -12,7 +12,7 @@ use crate::roster::row::Row;
 pub struct OrderKey {
     /// Who needs the person comes first.
     pub group: Group,
-    /// The age in the state, see [`OrderKey::age_rank`].
+    /// The age in the state, smaller for those that come first: older ones under "Needs you", newer ones elsewhere.
     pub age_rank: i64,
     /// Decides between equals.
     pub session: SessionId,

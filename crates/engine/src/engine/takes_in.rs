@@ -40,6 +40,7 @@ impl Engine {
         let Some(fold) = file.main() else { return };
         let lineage = Some((FilePath::from(path), fold.lineage_revision()));
         let full = fold.lineage().boundaries.len() >= BOUNDARY_LIMIT;
+        let says_nothing = fresh && fold.lineage().start().is_none();
         let requests = fold.requests();
         let root = self.place_of(path).map(|(root, _)| Arc::clone(root));
         let Some(session) = self.sessions.get_mut(id) else { return };
@@ -61,6 +62,10 @@ impl Engine {
                 || full;
             session.lineage = lineage;
             self.chains_dirty |= says_less || self.tying.gone.remove(id);
+            if says_nothing {
+                // It was emptied, and is about to be written anew.
+                self.tying.gone.insert(id.clone());
+            }
             self.tying.due.insert(id.clone());
         }
         if fresh || session.requests != requests {

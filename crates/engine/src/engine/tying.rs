@@ -43,7 +43,7 @@ pub(super) struct Tying {
     cwds: HashSet<Arc<str>, ByWords>,
     /// Those that counted when all sessions were tied.
     markers: Vec<Marker>,
-    /// Sessions whose transcript was removed: another one of that name may tell that what is stored is not so any more.
+    /// Sessions whose transcript was removed or emptied: another one of that name may tell that what is stored is not so any more.
     pub gone: BTreeSet<SessionId>,
 }
 

@@ -62,7 +62,8 @@ fn a_link_goes_when_the_one_between_is_found() {
 
 #[test]
 fn a_clear_goes_with_the_transcript_that_told_of_it() {
-    for (removed, live) in [(true, true), (false, true), (true, false), (false, false)] {
+    let all = [Some(true), Some(false), None].map(|removed| [(removed, true), (removed, false)]);
+    for (removed, live) in all.into_iter().flatten() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         let (project, data) = (root.join("claude/projects/p"), root.join("data"));
@@ -77,8 +78,9 @@ fn a_clear_goes_with_the_transcript_that_told_of_it() {
             released(&data);
         }
         let path = project.join("u.jsonl");
-        if removed {
-            std::fs::remove_file(&path).unwrap();
+        if let Some(removed) = removed {
+            // A writer that begins a file anew empties it first, and may be seen in between.
+            if removed { std::fs::remove_file(&path) } else { std::fs::write(&path, "") }.unwrap();
             if let Some(engine) = &engine {
                 let is_gone =
                     || !engine.roster(true).unwrap().sessions.iter().any(|row| row.session_id == "u");

@@ -1,3 +1,5 @@
+//! Quotations of what was said: nothing a browser would run, nothing left open, nothing lost.
+
 use proptest::prelude::*;
 
 use super::*;
