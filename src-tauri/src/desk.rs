@@ -1,7 +1,7 @@
 //! Everything that belongs together while the program runs: the engine, the window's line, the tray.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, mpsc};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, mpsc};
 use std::time::{Duration, Instant};
 
 use tauri::AppHandle;
@@ -20,6 +20,7 @@ use crate::bridge::Bridge;
 use crate::engine;
 use crate::looking::Looking;
 use crate::tray::{self, Tray};
+use crate::window;
 
 /// A burst of records redraws the window no more than twenty times a second.
 const WINDOW_PAUSE: Millis = Millis(50);
@@ -44,7 +45,12 @@ pub struct Desk {
     /// Held while it is decided whether another engine is needed, so that two who decide do not both start one. When one
     /// that had ended was last started again.
     restarted: Mutex<Option<Instant>>,
+    /// Raises the window when another program asks for it.
+    opener: OnceLock<Opener>,
 }
+
+/// Raises the window, with a session selected.
+type Opener = Arc<dyn Fn(Option<String>) + Send + Sync>;
 
 impl Desk {
     /// Puts a running engine on the desk.
@@ -57,6 +63,7 @@ impl Desk {
             looking: Mutex::default(),
             demo: AtomicBool::new(demo),
             restarted: Mutex::default(),
+            opener: OnceLock::new(),
         }
     }
 
@@ -244,8 +251,23 @@ impl Desk {
         self.exchange(engine);
     }
 
+    /// Raises the window from now on when another program asks for it.
+    pub fn open_on_request(&self, app: &AppHandle) {
+        let app = app.clone();
+        let opener: Opener = Arc::new(move |session| match session {
+            Some(session) => window::open_on(&app, session),
+            None => window::open(&app),
+        });
+        // The program has one window, and this is called once.
+        let _ = self.opener.set(Arc::clone(&opener));
+        current(&self.engine).on_open(move |session| opener(session));
+    }
+
     /// Exchanges the engine; window and tray follow it.
     fn exchange(&self, engine: Handle) {
+        if let Some(opener) = self.opener.get().cloned() {
+            engine.on_open(move |session| opener(session));
+        }
         let before =
             std::mem::replace(&mut *self.engine.write().unwrap_or_else(PoisonError::into_inner), engine);
         {

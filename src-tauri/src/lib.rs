@@ -250,6 +250,7 @@ fn on_event(app: &AppHandle, event: &RunEvent, options: &Options) {
         RunEvent::Ready => {
             desk.keep_tray(app);
             desk.keep_alerts(app);
+            desk.open_on_request(app);
             correct_autostart(app);
             #[cfg(target_os = "linux")]
             app.state::<DesktopColours>().follow(app);

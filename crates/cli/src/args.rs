@@ -88,6 +88,15 @@ pub enum Command {
         #[arg(long)]
         all: bool,
     },
+    /// Keep watch without a window, in the foreground: for servers and containers
+    ///
+    /// What `watch` and the window do, without showing it: hooks are heard, the history is kept, and every other command asks
+    /// this program. An interrupt ends it.
+    Serve {
+        /// Print a unit for systemd's user manager instead, with the folders that are given
+        #[arg(long)]
+        systemd: bool,
+    },
     /// Say why a session is in its state: every witness, the winner first
     Why {
         /// Id of a session or work chain, or a unique beginning of one

@@ -62,8 +62,6 @@ pub enum ProblemKind {
     Store,
     /// The configuration file says something that is not followed.
     Configuration,
-    /// What another program of ours left for the one that stores cannot be read.
-    MalformedWish,
     /// A count of tokens is greater than that of any request; it was cut.
     AbsurdTokens,
 }
@@ -93,7 +91,6 @@ impl ProblemKind {
             Self::Io => "io",
             Self::Store => "store",
             Self::Configuration => "configuration",
-            Self::MalformedWish => "malformed_wish",
             Self::AbsurdTokens => "absurd_tokens",
         }
     }

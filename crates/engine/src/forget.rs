@@ -1,14 +1,15 @@
-//! Forgetting for good: done here where this process may write the store, and else by the one that does, which is asked by
-//! a wish (`wishes.rs`) and answers with what it has removed.
+//! Forgetting for good: done here where this process may write the store, else by the program that holds it, through its
+//! socket.
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
 use watchbill_hooks::places::Places;
 use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_protocol::socket::Request;
 use watchbill_protocol::store::ForgetReport;
 pub use watchbill_store::forget::Stage;
 use watchbill_store::forget::{Forget, Forgotten};
@@ -17,18 +18,14 @@ use watchbill_store::{Access, Mode, Store, StoreError, who};
 use crate::named::{Among, SHOWN, one};
 use crate::persist::facts_without;
 use crate::settings::Settings;
+use crate::socket::access::{Access as _, AccessError};
+use crate::socket::client::Client;
 use crate::stored::{data_dir, refusal};
-use crate::wishes::Wishes;
 
-/// How often an answer is looked for.
-const STEP: Duration = Duration::from_millis(20);
-/// After so many looks in vain, half a second: does the other process still write?
-const TAKE_OVER: u32 = 25;
-/// After so many, half a minute, nobody will begin with it any more: a first scan may last that long, and is shorter than
-/// [`crate::wishes::GIVEN_UP`].
-const BEGUN: u32 = 1_500;
-/// After so many, ten minutes, whoever has begun with it is left alone. Wiping the bytes out of some gigabytes takes one.
-const DONE: u32 = 30_000;
+/// Pause between two tries to reach the program that holds the store.
+const RETRY: Duration = Duration::from_millis(20);
+/// How long a program is waited for that holds the store and does not listen.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What is to be forgotten.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,6 +47,19 @@ pub enum Removal {
     ForgetBefore(Timestamp),
     /// A session that was removed may be stored again.
     RememberAgain(SessionId),
+}
+
+impl Removal {
+    /// The same as a request to the program that holds the store.
+    pub(crate) fn request(&self) -> Request {
+        let text = |session: &SessionId| session.to_string();
+        match self {
+            Self::Forget(session) => Request::Forget { sessions: vec![text(session)] },
+            Self::ForgetAll(sessions) => Request::Forget { sessions: sessions.iter().map(text).collect() },
+            Self::ForgetBefore(at) => Request::ForgetBefore { before: at.to_string() },
+            Self::RememberAgain(session) => Request::RememberAgain { session: text(session) },
+        }
+    }
 }
 
 /// Who is at it, and how far.
@@ -90,7 +100,7 @@ pub fn forget(
     let report = if dry_run {
         would(&store, &removal)?
     } else {
-        let done = done_by_whoever_writes(data_dir, store, &removal, now, BEGUN, tell)?;
+        let done = done_by_holder(data_dir, store, &removal, now, PATIENCE, tell)?;
         done.ok_or_else(|| ApiError::new(ErrorCode::Internal, "it is not known what was removed"))?
     };
     Ok(ForgetReport { work_chain_id, ..report })
@@ -128,7 +138,7 @@ pub fn remember_again(settings: &Settings, asked: &str, now: Timestamp) -> Resul
     begin.retain(|id| id.starts_with(asked));
     let session = SessionId::new(one(Among::Forgotten, asked, &begin)?);
     let removal = Removal::RememberAgain(session.clone());
-    done_by_whoever_writes(data_dir, store, &removal, now, BEGUN, &mut |_| ())?;
+    done_by_holder(data_dir, store, &removal, now, PATIENCE, &mut |_| ())?;
     Ok(session.to_string())
 }
 
@@ -204,59 +214,38 @@ fn would(store: &Store, removal: &Removal) -> Result<ForgetReport, ApiError> {
     store.would_forget(&what).map(|would| report(would, 0, true)).map_err(|error| refusal(&error))
 }
 
-/// `begun` is after how many looks it is given up, where nobody has begun with it.
-fn done_by_whoever_writes(
+/// Carries it out here, or has the program do it that holds the store.
+fn done_by_holder(
     data_dir: &Path,
     mut store: Store,
     removal: &Removal,
     now: Timestamp,
-    begun: u32,
+    patience: Duration,
     tell: &mut dyn FnMut(Doing),
 ) -> Outcome {
     let Access::Reader { held_by } = store.access() else {
         return carry_out(&mut store, data_dir, removal, now, &mut |stage| tell(Doing::Here(stage)));
     };
     let would = would(&store, removal)?;
-    // Whoever reads may keep the bytes from being wiped out.
+    // A reader may keep the bytes from being wiped out.
     drop(store);
-    let wishes = Wishes::open(data_dir).map_err(|error| unwritable(data_dir, &error))?;
-    let wish = wishes.leave_removal(removal, now).map_err(|error| unwritable(wishes.folder(), &error))?;
-    let writer = who(held_by);
-    let nothing_done = || Err(unanswered(&writer));
     tell(Doing::Elsewhere(held_by));
-    for look in 1..=DONE {
-        if let Some(answer) = wishes.answered(&wish) {
-            return answer.map_err(|error| of_another_version(&writer, error));
-        }
-        if look % TAKE_OVER == 0 {
-            match Store::take_over(data_dir) {
-                Ok(None) => {}
-                Ok(Some(mut store)) => {
-                    wishes.take_away(&wish);
-                    return match wishes.answered(&wish) {
-                        Some(answer) => answer,
-                        None => go_on(&mut store, data_dir, removal, would, now, tell),
-                    };
-                }
-                Err(error) => {
-                    wishes.take_away(&wish);
-                    return Err(refusal(&error));
-                }
+    let began = Instant::now();
+    loop {
+        if let Some(mut client) = Client::connect(data_dir) {
+            match client.forget(removal) {
+                Err(AccessError::Refused(error)) if error.code != ErrorCode::NotReady => return Err(error),
+                Err(_) => {}
+                Ok(report) => return Ok(report),
             }
+        } else if let Some(mut store) = Store::take_over(data_dir).map_err(|error| refusal(&error))? {
+            return go_on(&mut store, data_dir, removal, would, now, tell);
         }
-        // Once it is begun the wish is no longer there.
-        if look == begun && wishes.take_away(&wish) {
-            return nothing_done();
+        if began.elapsed() >= patience {
+            return Err(unanswered(&who(held_by)));
         }
-        std::thread::sleep(STEP);
+        std::thread::sleep(RETRY);
     }
-    Err(ApiError::new(
-        ErrorCode::NotReady,
-        format!(
-            "{writer} keeps the history, has begun to remove it and is not done after ten minutes; it goes on without \
-             being waited for, and `watchbill forget --dry-run` says what is still stored"
-        ),
-    ))
 }
 
 /// The process that wrote has ended, perhaps in the midst of it. `would` is what there was before.
@@ -285,27 +274,6 @@ fn unanswered(writer: &str) -> ApiError {
          `watchbill index`, or quit it, and try again"
     );
     ApiError::new(ErrorCode::NotReady, message)
-}
-
-/// What this version asks for always makes sense to itself.
-fn of_another_version(writer: &str, answer: ApiError) -> ApiError {
-    if answer.code != ErrorCode::Invalid {
-        return answer;
-    }
-    let message = format!(
-        "nothing was changed: {writer} keeps the history up to date now, and is a Watchbill of another version, which does not \
-         know how to forget for others; quit it and try again"
-    );
-    ApiError::new(ErrorCode::Unsupported, message)
-}
-
-fn unwritable(folder: &Path, error: &std::io::Error) -> ApiError {
-    let message = format!(
-        "nothing was changed: whoever keeps the history is told so by a file, and {} cannot be written: {error}; check who \
-         owns it, and the disk",
-        folder.display()
-    );
-    ApiError::new(ErrorCode::Unreadable, message)
 }
 
 fn report(gone: Forgotten, freed_bytes: u64, dry_run: bool) -> ForgetReport {
@@ -339,21 +307,17 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_begins_with_is_given_up_and_nothing_has_changed() {
+    fn a_holder_that_does_not_listen_is_given_up_and_nothing_has_changed() {
         let folder = tempfile::tempdir().unwrap();
         let writer = store(folder.path());
         let reader = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
         let removal = Removal::Forget(SessionId::new("s"));
         let now = Timestamp::from_millis(5);
-        let given_up = {
-            let (folder, at_most) = (folder.path(), TAKE_OVER + 1);
-            done_by_whoever_writes(folder, reader, &removal, now, at_most, &mut |_| ()).unwrap_err()
-        };
+        let given_up =
+            done_by_holder(folder.path(), reader, &removal, now, Duration::ZERO, &mut |_| ()).unwrap_err();
         let pid = format!("process {} ", std::process::id());
         assert!(given_up.message.contains(&pid), "{}", given_up.message);
         assert_eq!(writer.session_ids("s", 2).unwrap(), ["s"]);
-        let wishes = Wishes::open(folder.path()).unwrap();
-        assert!(wishes.waiting().is_empty(), "nobody does it later");
     }
 
     #[test]

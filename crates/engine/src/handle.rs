@@ -1,9 +1,10 @@
 //! The running engine, for whoever is outside its thread: subscribe, ask, stop.
 
+mod access;
 mod timelines;
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError, RwLock, mpsc};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, mpsc};
 use std::time::Duration;
 
 use tokio::sync::Notify;
@@ -37,6 +38,7 @@ use crate::publish::{AlertSink, Sink, Subscription, snapshot};
 use crate::runtime::{Loop, Parts};
 use crate::search::Searcher;
 use crate::settings::{Configuration, Settings};
+use crate::socket::access::{Access, AccessError, CommandId};
 use crate::source::Source;
 use crate::stored;
 use crate::timeline::TimelineReader;
@@ -59,8 +61,14 @@ pub struct Handle {
     made_up: bool,
     settings: Arc<RwLock<Arc<Settings>>>,
     thread: Arc<Mutex<Option<std::thread::JoinHandle<()>>>>,
-    _stopper: Arc<Stopper>,
+    /// Raises the window of this program, with a session selected.
+    opens: Opener,
+    /// The engine's own handle, which its socket uses, has none: it keeps nobody running.
+    _stopper: Option<Arc<Stopper>>,
 }
+
+/// Set once, by a program that has a window.
+type Opener = Arc<OnceLock<Box<dyn Fn(Option<String>) + Send + Sync>>>;
 
 /// The loop keeps a sender of its own, so that it cannot see the last handle go: this tells it.
 struct Stopper(UnboundedSender<Message>);
@@ -97,20 +105,24 @@ pub fn start_in(
     let kept = Arc::new(settings.clone());
     let searcher = Arc::new(Searcher::new(&kept));
     let reach = Arc::clone(searcher.reach());
-    let parts = Parts { settings, world, clock, inbox, sender: sender.clone(), source, woken, reach };
-    let thread = std::thread::Builder::new()
-        .name("watchbill-engine".into())
-        .spawn(move || Loop::begin(parts).run())?;
-    Ok(Handle {
+    let own = Handle {
         inbox: sender.clone(),
         fs,
         timelines: Arc::default(),
         searcher,
         made_up: false,
         settings: Arc::new(RwLock::new(kept)),
-        thread: Arc::new(Mutex::new(Some(thread))),
-        _stopper: Arc::new(Stopper(sender)),
-    })
+        thread: Arc::default(),
+        opens: Opener::default(),
+        _stopper: None,
+    };
+    let handle = Handle { _stopper: Some(Arc::new(Stopper(sender))), ..own.clone() };
+    let parts = Parts { settings, world, clock, inbox, own, source, woken, reach };
+    let thread = std::thread::Builder::new()
+        .name("watchbill-engine".into())
+        .spawn(move || Loop::begin(parts).run())?;
+    *handle.thread.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread);
+    Ok(handle)
 }
 
 impl Handle {
@@ -207,20 +219,36 @@ impl Handle {
         self.ask(move |engine, _| engine.chain(&session))?
     }
 
-    /// Says a word of the person, of a session named as for every question. When this returns it is in force and stored,
-    /// or left for the program that stores.
+    /// Carries out a command of the person, about a session named as for every question. When this returns it is in force
+    /// and stored: by this engine, or by the program that holds the store.
     ///
     /// # Errors
-    /// When a session is not known, the word makes no sense as things are, or the engine has stopped. When it cannot be
+    /// When a session is not known, the command makes no sense as things are, or the engine has stopped. When it cannot be
     /// stored, too: then it is in force, and stored as soon as that is possible.
     pub fn say(&self, word: Word) -> Result<(), ApiError> {
-        let (sender, receiver) = mpsc::sync_channel(1);
-        let told = Box::new(move |said| {
-            // Whoever spoke may have given up waiting.
-            let _ = sender.send(said);
-        });
-        self.inbox.send(Message::Say(word, told)).map_err(|_| stopped())?;
-        receiver.recv_timeout(PATIENCE).map_err(|_| stopped())?
+        self.clone().command(&CommandId::new(), &word).map(drop).map_err(AccessError::into_api)
+    }
+
+    /// Where the engine's messages go.
+    pub(crate) fn inbox(&self) -> &UnboundedSender<Message> {
+        &self.inbox
+    }
+
+    /// Has `open` raise the window, with a session selected, when another program asks for that.
+    pub fn on_open(&self, open: impl Fn(Option<String>) + Send + Sync + 'static) {
+        // A program has one window.
+        let _ = self.opens.set(Box::new(open));
+    }
+
+    /// Whether this program has a window to raise.
+    pub(crate) fn has_window(&self) -> bool {
+        self.opens.get().is_some()
+    }
+
+    pub(crate) fn open_window(&self, session: Option<String>) -> Result<(), ApiError> {
+        let none = || ApiError::new(ErrorCode::Unsupported, "this program has no window");
+        self.opens.get().ok_or_else(none)?(session);
+        Ok(())
     }
 
     /// Brings the terminal of a session to the front. On the caller's thread, for some seconds at most.
@@ -343,12 +371,22 @@ impl Handle {
         &self,
         question: impl FnOnce(&Engine, &dyn Source) -> T + Send + 'static,
     ) -> Result<T, ApiError> {
+        self.wait_for(|told| {
+            Message::Ask(Box::new(move |engine: &Engine, source: &dyn Source| told(question(engine, source))))
+        })
+    }
+
+    /// Sends a message that `told` answers, and waits for the answer.
+    fn wait_for<T: Send + 'static>(
+        &self,
+        message: impl FnOnce(Box<dyn FnOnce(T) + Send>) -> Message,
+    ) -> Result<T, ApiError> {
         let (sender, receiver) = mpsc::sync_channel(1);
-        let question = Box::new(move |engine: &Engine, source: &dyn Source| {
-            // Whoever asked may have given up waiting.
-            let _ = sender.send(question(engine, source));
+        let told = Box::new(move |answer| {
+            // The caller may have given up waiting.
+            let _ = sender.send(answer);
         });
-        self.inbox.send(Message::Ask(question)).map_err(|_| stopped())?;
+        self.inbox.send(message(told)).map_err(|_| stopped())?;
         receiver.recv_timeout(PATIENCE).map_err(|_| stopped())
     }
 }

@@ -35,7 +35,7 @@ use crate::index::CUT;
 use crate::transcripts::beside::Beside;
 use file::{FileHistory, With};
 pub use historian::{Historian, HistorianParts};
-pub use reach::{Reach, Reached};
+pub use reach::{Reach, Reached, Read};
 pub use recoverer::Recoverer;
 
 /// Files that are kept ready: those that grow at the moment, or are to be read in one step.

@@ -2,7 +2,6 @@
 
 mod ahead;
 mod archived;
-mod awaited;
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -24,7 +23,6 @@ use crate::stored::{ForgottenSessions, refusal};
 use crate::transcripts::Loaded;
 use crate::transcripts::beside::Beside;
 use ahead::Ahead;
-pub use awaited::wait;
 
 /// A transaction is ended after so many bytes of transcripts, or so many files: what an unclean exit costs at most, and
 /// what others wait for who look into a first index. With four times as many files they are refused, on a busy machine.

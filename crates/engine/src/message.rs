@@ -3,6 +3,7 @@
 use std::sync::{Arc, PoisonError, RwLock};
 
 use tokio::sync::mpsc::UnboundedSender;
+use watchbill_core::ids::SessionId;
 use watchbill_core::person::Word;
 use watchbill_protocol::error::ApiError;
 use watchbill_protocol::roster::RosterMessage;
@@ -11,17 +12,31 @@ use watchbill_watch::scan::Scan;
 use crate::engine::Engine;
 use crate::first_scan::FirstScan;
 use crate::folders::FolderLook;
+use crate::forget::Removal;
+use crate::history::historian::{self, Settled};
 use crate::input::AttentionInput;
 use crate::publish::{AlertSink, Sink, Subscription};
 use crate::settings::Settings;
+use crate::socket::access::CommandId;
 use crate::source::Source;
 use crate::transcripts::Loaded;
 
 /// A question that the loop answers between two steps.
 pub(crate) type Question = Box<dyn FnOnce(&Engine, &dyn Source) + Send>;
 
-/// Takes what came of a word.
-pub(crate) type Told = Box<dyn FnOnce(Result<(), ApiError>) + Send>;
+/// A question about the roster as it is at this very moment.
+pub(crate) type Look = Box<dyn FnOnce(&Engine) + Send>;
+
+/// What came of a command of the person.
+pub(crate) enum Done {
+    /// It is stored; the whole id of its session.
+    Stored(SessionId),
+    /// Another program holds the store: that one is to carry this out, with the sessions' whole ids.
+    Elsewhere(Word),
+}
+
+/// Takes what came of a command.
+pub(crate) type Told = Box<dyn FnOnce(Result<Done, ApiError>) + Send>;
 
 /// What reaches the loop from outside.
 pub(crate) enum Message {
@@ -43,8 +58,23 @@ pub(crate) enum Message {
     Attention(AttentionInput),
     Tell(RosterMessage),
     Ask(Question),
-    /// What the person says, and who is told what came of it.
-    Say(Word, Told),
+    /// Looks at the roster, after everything that is known to have changed. `all`: long idle sessions, too.
+    Look {
+        all: bool,
+        question: Look,
+    },
+    /// A command of the person, with its id.
+    Command(CommandId, Word, Told),
+    /// The program that holds the store has stored a command.
+    CommandsStored,
+    /// The program that held the store has ended, or listens no more.
+    HolderGone,
+    /// Something is to be removed from the stored history.
+    Remove(Removal, historian::Told),
+    /// Something was removed.
+    Removed,
+    /// A client waits until everything is stored.
+    Settle(Settled),
     LookAgain,
     /// Whoever looked for words has met damage in the index.
     IndexDamaged,

@@ -12,7 +12,6 @@ mod takes_over;
 mod words;
 mod write;
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,7 +24,8 @@ use watchbill_core::time::{Millis, Timestamp};
 use watchbill_store::{Access, Mode, Place, Store, StoreError};
 
 use crate::engine::Engine;
-use changes::{Changes, FileChange};
+use crate::socket::access::CommandId;
+use changes::{CarriedOut, Changes, FileChange};
 pub use shelf::Shelf;
 pub use write::facts_without;
 
@@ -40,8 +40,10 @@ const APART: Millis = Millis(100);
 const TAKE_OVER: Millis = Millis::from_secs(5);
 /// Name of the fact that holds what no file will tell again.
 const FACTS: &str = "facts";
-/// Name of the fact that says which wishes are fulfilled: a kill may come before their files are taken away.
-const WISHES: &str = "wishes";
+/// Name of the fact that says which commands were carried out lately: one that is sent again is carried out once.
+const COMMANDS: &str = "commands";
+/// So long the id of a command is remembered. A client gives up long before.
+const REMEMBERED: Millis = Millis::from_secs(600);
 
 /// The engine's hold on the store.
 pub struct Persist {
@@ -57,8 +59,8 @@ pub struct Persist {
     /// This process may write.
     writes: bool,
     forgotten: write::Forgotten,
-    /// Wishes that are fulfilled, by their names, as far as their files may still be there.
-    fulfilled: BTreeSet<String>,
+    /// The ids of commands that were carried out lately, and when.
+    carried_out: CarriedOut,
     /// What the person has said of sessions that were removed is not in the store any more.
     words_removed: bool,
     /// What the store says of states is of an earlier run, or of another process.
@@ -108,7 +110,7 @@ impl Persist {
             pause: TAKE_OVER,
             writes: false,
             forgotten: write::Forgotten::default(),
-            fulfilled: BTreeSet::new(),
+            carried_out: CarriedOut::new(),
             words_removed: false,
             states_unconfirmed: false,
             place: None,
@@ -152,8 +154,8 @@ impl Persist {
         self.place = Some(store.place()).filter(|_| self.writes);
         self.states_unconfirmed = self.writes;
         self.forgotten = forgotten;
-        let fulfilled = store.fact(WISHES).ok().flatten();
-        self.fulfilled = fulfilled.and_then(|bytes| from_bytes(&bytes).ok()).unwrap_or_default();
+        let carried_out = store.fact(COMMANDS).ok().flatten();
+        self.carried_out = carried_out.and_then(|bytes| from_bytes(&bytes).ok()).unwrap_or_default();
         self.trouble = None;
         *self.shelf.at_once("open") = Some(store);
     }
@@ -242,20 +244,17 @@ impl Persist {
         !self.owed.is_empty()
     }
 
-    /// Whether a wish was fulfilled already, by this program or by one before it.
-    pub fn has_fulfilled(&self, wish: &str) -> bool {
-        self.fulfilled.contains(wish)
+    /// Whether a command was carried out already, by this program or by one before it.
+    pub fn has_carried_out(&self, id: &CommandId) -> bool {
+        self.carried_out.contains_key(id.as_str())
     }
 
-    /// These wishes are fulfilled by what is stored next, and with it, whole or not at all. `waiting` are all that
-    /// there are: of others nobody needs to know any more.
-    pub fn fulfil(&mut self, wishes: Vec<String>, waiting: &BTreeSet<String>) {
-        if wishes.is_empty() {
-            return;
-        }
-        self.fulfilled.retain(|wish| waiting.contains(wish));
-        self.fulfilled.extend(wishes);
-        self.owed.wishes = Some(self.fulfilled.clone());
+    /// This command is carried out by what is stored next, and with it, whole or not at all.
+    pub fn note_carried_out(&mut self, id: &CommandId, now: Timestamp) {
+        // A clock that was set back forgets none.
+        self.carried_out.retain(|_, at| now.since(*at) < REMEMBERED);
+        self.carried_out.insert(id.to_string(), now);
+        self.owed.carried_out = Some(self.carried_out.clone());
     }
 
     /// Stores everything that has changed, in one transaction: before it is published. What cannot be stored now

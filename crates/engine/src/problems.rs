@@ -179,7 +179,6 @@ fn words(kind: ProblemKind) -> &'static str {
         ProblemKind::Io => "could not be read",
         ProblemKind::Store => "cannot be written; what is known is kept in memory until it can",
         ProblemKind::Configuration => "is not followed as a whole; correct it",
-        ProblemKind::MalformedWish => "what another program of ours left here cannot be read; say it again",
         ProblemKind::AbsurdTokens => {
             "a count of tokens is greater than that of any request; it counts as 4,294,967,295"
         }

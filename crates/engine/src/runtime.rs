@@ -5,8 +5,8 @@ mod catches_up;
 mod hints;
 mod history;
 mod messages;
+mod user_commands;
 mod waits;
-mod words;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,6 +23,7 @@ use crate::clock::Clock;
 use crate::engine::{Engine, Outlook, World};
 use crate::exits::{Exits, Noticed};
 use crate::folder_looks::FolderLooks;
+use crate::handle::Handle;
 use crate::hears::{Ear, deaf};
 use crate::history::{Historian, Reach};
 use crate::input::{AttentionInput, Input, Output};
@@ -33,11 +34,10 @@ use crate::persist::{Begun, Persist};
 use crate::publish::{Served, Subscriber};
 use crate::rescans::Rescans;
 use crate::settings::Settings;
+use crate::socket::server::Server;
 use crate::source::{self, Source};
 use crate::stall::Watched;
-use crate::wishes::Wishes;
 use waits::{Waits, Woken};
-use words::Answered;
 
 /// So many sessions at rest get their rows between two looks at the hints: some milliseconds, also where they are stored.
 const WAKE: usize = 128;
@@ -84,6 +84,9 @@ pub(crate) struct Loop {
     /// When the look began that is under way.
     look_began: Timestamp,
     again: BTreeSet<Hint>,
+    /// Where other programs ask, while this engine holds the store. It is dropped before `persist`: the next holder listens at
+    /// the same place.
+    socket: Option<Server>,
     persist: Option<Persist>,
     /// Keeps texts and prompts, once the first look is over.
     historian: Option<Historian>,
@@ -99,10 +102,10 @@ pub(crate) struct Loop {
     watch_problems: Vec<Problem>,
     /// What was last said of the store.
     store_trouble: Option<Problem>,
-    /// What other programs ask of this one, and it of them.
-    wishes: Option<Wishes>,
-    /// What came of wishes, to be told when it is stored.
-    answers: Vec<Answered>,
+    /// This engine as its socket asks it.
+    own: Handle,
+    /// Another program holds the store, and tells when it ends.
+    follows_holder: bool,
     /// Other programs are to be told that something was said here, when it is stored.
     untold: bool,
     stopped: bool,
@@ -114,7 +117,8 @@ pub(crate) struct Parts {
     pub world: World,
     pub clock: Arc<dyn Clock>,
     pub inbox: mpsc::UnboundedReceiver<Message>,
-    pub sender: mpsc::UnboundedSender<Message>,
+    /// The engine's own handle, which keeps nobody running.
+    pub own: Handle,
     /// Hints of a file system in memory, instead of the system's watcher.
     pub source: Option<Box<dyn Source>>,
     pub woken: Arc<Notify>,
@@ -126,7 +130,8 @@ impl Loop {
     /// Has the watches installed, and starts the first scan meanwhile; what falls between is caught up with when the watches
     /// stand.
     pub fn begin(parts: Parts) -> Self {
-        let Parts { settings, world, clock, inbox, sender, source, woken, reach } = parts;
+        let Parts { settings, world, clock, inbox, own, source, woken, reach } = parts;
+        let sender = own.inbox().clone();
         let mut source = source.unwrap_or_else(|| {
             let woken = Arc::clone(&woken);
             Box::new(source::watch(&settings, move || woken.notify_one()))
@@ -184,8 +189,9 @@ impl Loop {
             caught_up: false,
             watch_problems: Vec::new(),
             store_trouble: None,
-            wishes: None,
-            answers: Vec::new(),
+            own,
+            socket: None,
+            follows_holder: false,
             untold: false,
             stopped: false,
         }
@@ -196,7 +202,7 @@ impl Loop {
         let mut out = Vec::new();
         self.engine.read_registries(&mut out);
         self.carry_out(out);
-        self.hear_wishes();
+        self.open_socket();
         self.begin_history();
         let muted = self.engine.settings.data_dir.as_deref().and_then(|folder| MuteFile::of(folder).read());
         self.step(Input::Attention(AttentionInput::Mute(muted)));
@@ -234,7 +240,9 @@ impl Loop {
         }
         // While it is not known what may be stored nothing is, however late it is.
         let certain = self.engine.settings.doubt.is_none();
-        let owed = self.persist.as_ref().filter(|_| certain).and_then(Persist::again_at);
+        // The end of a holder that is followed is told.
+        let asks = |persist: &&Persist| certain && (persist.writes() || !self.follows_holder);
+        let owed = self.persist.as_ref().filter(asks).and_then(Persist::again_at);
         let next = self.engine.next_deadline().into_iter().chain(self.serve_at).chain(owed).min();
         next.map(|at| self.clock.until(at))
     }
@@ -248,8 +256,10 @@ impl Loop {
         if let Some(persist) = self.persist.as_mut().filter(|persist| certain && persist.writes()) {
             persist.try_now();
             persist.save(&mut self.engine, now);
-            self.answer_wishes(now);
+            self.tell_followers();
         }
+        // Before the store is let go: the next program to hold it listens at the same place.
+        self.socket = None;
     }
 
     /// Everything but where to look, which takes another engine, counts from here on.
@@ -270,7 +280,9 @@ impl Loop {
     fn save(&mut self, now: Timestamp) {
         let certain = self.engine.settings.doubt.is_none();
         let Some(persist) = self.persist.as_mut().filter(|_| certain) else { return };
+        let tries_at = persist.again_at();
         let read = persist.save(&mut self.engine, now);
+        let in_vain = !persist.writes() && persist.again_at() != tries_at;
         // The history may have met it, on its own thread.
         let trouble = persist.trouble();
         let told = trouble != self.store_trouble;
@@ -295,12 +307,18 @@ impl Loop {
         if told || less_said {
             self.step(Input::Deadline);
         }
-        self.answer_wishes(now);
+        self.tell_followers();
+        if in_vain {
+            // Another program holds the store, and may listen by now.
+            self.socket = None;
+            if !self.follows_holder {
+                self.open_socket();
+            }
+        }
         if let Some(begun) = began {
             self.open_again(begun);
             self.begin_history();
             self.hear_again(now);
-            self.take_wishes();
         }
     }
 
@@ -310,16 +328,14 @@ impl Loop {
         if begun == Begun::Anew {
             // Dropped first: it takes its names away.
             self.ear = Ok(None);
-            self.wishes = None;
+            self.socket = None;
         }
         if self.ear.is_err() || begun == Begun::Anew {
             self.ear = open_ear(&self.engine.settings, &mut *self.source, &self.woken);
             // What is wrong with hearing is looked at with the hints.
             self.woken.notify_one();
         }
-        if self.wishes.is_none() {
-            self.hear_wishes();
-        }
+        self.open_socket();
     }
 
     fn step(&mut self, input: Input) {

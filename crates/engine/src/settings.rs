@@ -133,6 +133,15 @@ impl Settings {
         }
     }
 
+    /// Stands for everything that the roster depends on: two programs of one version and one view show the same roster.
+    pub fn view(&self) -> String {
+        let roots: Vec<_> =
+            self.roots.iter().map(|root| root.canonicalize().unwrap_or_else(|_| root.clone())).collect();
+        let depends_on = (roots, self.timeouts, self.recent, &self.history, &self.alerts.attention);
+        let text = format!("{} {depends_on:?}", env!("CARGO_PKG_VERSION"));
+        format!("{:016x}", watchbill_core::ids::stable_hash(text.as_bytes()))
+    }
+
     /// Whether a running engine cannot take these over from `before`: it watches other folders, or in another way.
     pub fn needs_another_engine(&self, before: &Self) -> bool {
         (&self.roots, self.watch, &self.data_dir) != (&before.roots, before.watch, &before.data_dir)

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use watchbill_core::history::HistorySettings;
 use watchbill_core::ids::SessionId;
-use watchbill_core::problem::Problem;
+use watchbill_core::problem::{Problem, ProblemKind};
 use watchbill_core::time::Timestamp;
 use watchbill_core::transcript::line_splitter::{LineSplitter, Split};
 use watchbill_core::transcript::parse::parse_line;
@@ -30,6 +30,10 @@ use crate::settings::Settings;
 /// What is there and not stored yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Lag {
+    /// All files of which anything is to be stored.
+    pub all: u64,
+    /// Folders and files that cannot be looked into.
+    pub problems: u64,
     /// Files with something new.
     pub files: u64,
     /// Bytes in them that are still to be read.
@@ -80,7 +84,9 @@ pub fn lag(
     let forgotten = ForgottenSessions::of(store)?;
     let partly = store.partly_left_out()?;
     let mut lag = Lag { exclude_changed: is_due(store, history)?, ..Lag::default() };
-    let mut found = scan(fs, roots).found;
+    let scan = scan(fs, roots);
+    lag.problems = scan.problems.iter().filter(|problem| problem.kind != ProblemKind::Missing).count() as u64;
+    let mut found = scan.found;
     found.retain(|found| found.kind.is_transcript() && !forgotten.has(found));
     // Nothing is stored either of what was written anew and has held no record since.
     let is_begun =
@@ -92,6 +98,7 @@ pub fn lag(
             lag.left_out += 1;
             continue;
         }
+        lag.all += 1;
         let partly = partly.contains(&*path);
         let (size, read) = match lag.exclude_changed && partly {
             true => (0, 0),

@@ -152,7 +152,10 @@ pub(crate) fn is_ours(stream: &UnixStream) -> bool {
 }
 
 /// Calls `act` with a path that fits a socket's address: a long one is named through its open folder.
-fn with_short_path<T>(path: &Path, act: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
+///
+/// # Errors
+/// Those of `act`; when the folder cannot be opened; and outside Linux when the path is too long.
+pub fn with_short_path<T>(path: &Path, act: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
     if path.as_os_str().len() <= PATH_LIMIT {
         return act(path);
     }

@@ -9,6 +9,7 @@
 
 pub mod alert;
 pub mod chain;
+pub mod command;
 mod convert;
 pub mod doctor;
 pub mod error;
@@ -20,6 +21,7 @@ pub mod roster;
 pub mod search;
 pub mod settings;
 pub mod shell;
+pub mod socket;
 pub mod status;
 pub mod store;
 pub mod timeline;

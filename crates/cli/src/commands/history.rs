@@ -13,14 +13,22 @@ use watchbill_engine::history::Reached;
 use watchbill_engine::index::{self, Indexed, Options};
 use watchbill_engine::search::Searcher;
 use watchbill_engine::settings::Settings;
+use watchbill_engine::socket::access::{Access, AccessError};
+use watchbill_engine::socket::client::Client;
 use watchbill_engine::stored::{self, StatsBy};
-use watchbill_protocol::search::{IndexState, SearchQuery};
+use watchbill_protocol::error::ErrorCode;
+use watchbill_protocol::search::{IndexState, SearchAnswer, SearchQuery};
+use watchbill_protocol::socket::IndexProgress;
+use watchbill_protocol::store::IndexReport;
 
-use super::{emit, settings, to_json, width};
+use super::{emit, running, settings, to_json, width};
 use crate::args::{Forget, Global, Search, StatsKey};
 use crate::paint::Paint;
 use crate::progress::{Bar, RemovalBar};
 use crate::render;
+
+/// Pause between two tries to reach the program that holds the store.
+const RETRY: std::time::Duration = std::time::Duration::from_millis(100);
 
 /// Finds words in all that is stored, after what is new has been read.
 ///
@@ -42,6 +50,14 @@ pub fn search(global: &Global, wanted: &Search, paint: Paint) -> anyhow::Result<
         tool: wanted.tool.clone(),
         chain: wanted.chain.clone(),
     };
+    if let Some(mut running) = running::client(&settings).filter(|_| !wanted.as_stored) {
+        match running.search(&query) {
+            Ok(answer) => return found(&answer, wanted, paint),
+            Err(AccessError::Refused(error)) => return Err(error.into()),
+            // It has ended: its store is read here.
+            Err(AccessError::Broken(_)) => {}
+        }
+    }
     let brought_up = if wanted.as_stored { Ok(false) } else { bring_up_to_date(&settings) };
     let searcher = Searcher::new(&settings);
     if let Ok(true) = brought_up {
@@ -56,7 +72,11 @@ pub fn search(global: &Global, wanted: &Search, paint: Paint) -> anyhow::Result<
         Err(error) if answer.index == IndexState::Absent => return Err(error),
         Err(error) => only_stored(&error, "searched"),
     }
-    emit(&if wanted.json { to_json(&answer)? } else { render::search::render(&answer, width(), paint) })
+    found(&answer, wanted, paint)
+}
+
+fn found(answer: &SearchAnswer, wanted: &Search, paint: Paint) -> anyhow::Result<()> {
+    emit(&if wanted.json { to_json(answer)? } else { render::search::render(answer, width(), paint) })
 }
 
 /// Reads what is new. Says whether everything is stored, as far as is known.
@@ -95,17 +115,47 @@ pub fn index(global: &Global, json: bool, full: bool, cut: Option<usize>) -> any
                 stored::who(pid)
             ),
             Indexed::ByAnother { pid } => {
-                let world = with_archive(real_world(), &settings);
                 let reads = format!("{} reads the history", stored::who(pid));
-                let kept = interruptible(&reads, |progress| index::wait(&settings, &world, pid, progress))?;
+                let kept = interruptible(&reads, |progress| kept_by_holder(&settings, progress))?;
                 if let Some(report) = kept {
                     return emit(&if json { to_json(&report)? } else { render::history::kept(&report) });
                 }
-                // It has ended, and what it has not read is read here.
+                // It has ended, or will: what it has not read is read here.
             }
         }
     };
     emit(&if json { to_json(&report)? } else { render::history::indexed(&report) })
+}
+
+/// Waits until the program that holds the store has stored everything; `None` when it is to be tried again, since it has
+/// ended or does not listen.
+fn kept_by_holder(
+    settings: &Settings,
+    progress: &mut dyn FnMut(&index::Progress) -> bool,
+) -> anyhow::Result<Option<IndexReport>> {
+    let again = || {
+        std::thread::sleep(RETRY);
+        Ok(None)
+    };
+    let holder = settings.data_dir.as_deref().and_then(Client::connect);
+    let Some(mut holder) = holder else {
+        // `index` holds the store without listening, and ends by itself.
+        progress(&index::Progress::default());
+        return again();
+    };
+    if holder.hello().view != settings.view() {
+        bail!(
+            "process {} keeps this history with other folders or settings; quit it to do it here",
+            holder.hello().pid
+        );
+    }
+    let told = holder
+        .index(&mut |IndexProgress { bytes, total_bytes }| progress(&index::Progress { bytes, total_bytes }));
+    match told {
+        Ok(report) => Ok(Some(report)),
+        Err(AccessError::Refused(error)) if error.code != ErrorCode::NotReady => Err(error.into()),
+        Err(_) => again(),
+    }
 }
 
 /// One run, with a bar, that an interrupt ends between two transactions.

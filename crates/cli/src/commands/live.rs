@@ -6,10 +6,12 @@ use std::sync::{Arc, mpsc};
 
 use watchbill_engine::handle::{Handle, start};
 use watchbill_engine::publish::{Sink, Subscription};
+use watchbill_engine::socket::access::Access;
+use watchbill_engine::socket::client::Client;
 use watchbill_protocol::event::StoreEvents;
 use watchbill_protocol::roster::{RosterMessage, TrackedSession};
 
-use super::{configuration, to_json, width};
+use super::{configuration, running, to_json, width};
 use crate::args::Global;
 use crate::paint::{Paint, Tone};
 use crate::render;
@@ -23,33 +25,45 @@ const BACKLOG: usize = 256;
 /// When the engine cannot be started or the output cannot be written.
 pub fn watch(global: &Global, json: bool, all: bool, paint: Paint) -> anyhow::Result<()> {
     end_with_the_reader();
+    let mut printer = if json { Printer::Json(None) } else { Printer::Text { known: Vec::new(), paint } };
     let (handle, _following) = if global.demo {
         (watchbill_engine::demo::start()?, None)
     } else {
         let configuration = Arc::new(configuration(global)?);
+        // Its end is the moment to keep watch here.
+        while let Some(running) = running::client(&configuration.settings()) {
+            if !print(&mut printer, follow_running(running, all)?.0)? {
+                return Ok(());
+            }
+        }
         let handle = start((*configuration.settings()).clone())?;
         handle.follow(&configuration);
         let following = watchbill_engine::settings::follow::follow(&configuration);
         (handle, Some((configuration, following)))
     };
-    let mut out = std::io::stdout();
-    let mut printer = if json { Printer::Json(None) } else { Printer::Text { known: Vec::new(), paint } };
     loop {
         let (messages, left_behind) = follow(&handle, all);
-        for message in messages {
-            let text = printer.text(message)?;
-            match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-                Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {
-                    handle.stop();
-                    return Ok(());
-                }
-                other => other?,
-            }
+        if !print(&mut printer, messages)? {
+            handle.stop();
+            return Ok(());
         }
         if !left_behind.load(Ordering::Acquire) {
             anyhow::bail!("watching has stopped by a fault; run `watchbill watch` again")
         }
     }
+}
+
+/// Prints messages until there are no more; `false` when the reader of the output has gone.
+fn print(printer: &mut Printer, messages: mpsc::Receiver<RosterMessage>) -> anyhow::Result<bool> {
+    let mut out = std::io::stdout();
+    for message in messages {
+        let text = printer.text(message)?;
+        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => return Ok(false),
+            other => other?,
+        }
+    }
+    Ok(true)
 }
 
 /// What stands for an empty roster: how many older sessions there are is not known before everything was looked at.
@@ -85,8 +99,24 @@ fn end_with_the_reader() {
 #[cfg(not(unix))]
 fn end_with_the_reader() {}
 
+/// Subscribes to a running program. The messages end with it, or when the reader of our output was left behind.
+fn follow_running(mut running: Client, all: bool) -> std::io::Result<Following> {
+    let (sender, receiver) = mpsc::sync_channel(BACKLOG);
+    let left_behind = Arc::new(AtomicBool::new(false));
+    let mut sink = passing_on(sender, Arc::clone(&left_behind));
+    std::thread::Builder::new().name("watchbill-follow".into()).spawn(move || {
+        if let Err(error) = running.subscribe(all, &mut sink) {
+            tracing::debug!(%error, "the running program is followed no longer");
+        }
+    })?;
+    Ok((receiver, left_behind))
+}
+
+/// The messages of a subscription, and why they have ended.
+type Following = (mpsc::Receiver<RosterMessage>, Arc<AtomicBool>);
+
 /// Subscribes. The flag is true when the messages have ended because the reader of our output was left behind.
-fn follow(handle: &Handle, all: bool) -> (mpsc::Receiver<RosterMessage>, Arc<AtomicBool>) {
+fn follow(handle: &Handle, all: bool) -> Following {
     let (sender, receiver) = mpsc::sync_channel(BACKLOG);
     let left_behind = Arc::new(AtomicBool::new(false));
     let wants = Subscription { all, wait_for_recent: true, ..Subscription::default() };

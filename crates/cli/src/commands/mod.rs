@@ -7,7 +7,9 @@ pub mod hooks;
 pub mod live;
 pub mod open;
 pub mod pages;
-pub mod words;
+pub mod running;
+pub mod serve;
+pub mod user_commands;
 
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
@@ -56,21 +58,30 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         }
         Command::Hooks { command } => hooks::run(&global, command, paint),
         Command::Watch { json, all } => live::watch(&global, json, all, paint),
+        Command::Serve { systemd: true } => serve::print_unit(&global),
+        Command::Serve { systemd: false } => serve::serve(&global),
         Command::Focus { session, json } => focus::focus(&global, &session, json),
         Command::Open { session } => open::open(&global, session.as_deref()),
         Command::Search(wanted) => history::search(&global, &wanted, paint),
         Command::Index { json, full, cut } => history::index(&global, json, full, cut),
         Command::Stats { json, by, since } => history::stats(&global, json, by, since, paint),
         Command::Forget(wanted) => history::forget(&global, &wanted),
-        Command::Snooze(wanted) => words::snooze(&global, &wanted),
-        Command::PutAway { session, back } => words::put_away(&global, &session, back),
-        Command::Chain(wanted) if words::word_of(&wanted).is_some() => match words::word_of(&wanted) {
-            Some(word) => words::chain(&global, &wanted, &word, paint),
-            None => Ok(()),
-        },
+        Command::Snooze(wanted) => user_commands::snooze(&global, &wanted),
+        Command::PutAway { session, back } => user_commands::put_away(&global, &session, back),
+        Command::Chain(wanted) if user_commands::command_of(&wanted).is_some() => {
+            match user_commands::command_of(&wanted) {
+                Some(word) => user_commands::chain(&global, &wanted, &word, paint),
+                None => Ok(()),
+            }
+        }
         Command::Doctor { schema: true, .. } => emit(&watchbill_engine::stored::schema()),
         Command::Export { session, format, output } => export::export(&global, &session, format, output),
         command => {
+            if !global.demo
+                && let Some(text) = running::answer(&settings(&global)?, &command, paint)?
+            {
+                return emit(&text);
+            }
             let (live, until) = match &command {
                 Command::Roster { at, no_live, .. } => (!*no_live && at.is_none(), *at),
                 _ => (true, None),
@@ -148,6 +159,7 @@ fn answer(engine: &Engine, command: &Command, global: &Global, paint: Paint) -> 
         }
         // They need no look at everything, or more than one text.
         Command::Watch { .. }
+        | Command::Serve { .. }
         | Command::Focus { .. }
         | Command::Snooze(_)
         | Command::PutAway { .. }

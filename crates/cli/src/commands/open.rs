@@ -5,8 +5,10 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use watchbill_engine::SessionId;
 use watchbill_engine::engine::Outlook;
 
+use super::{running, settings};
 use crate::args::Global;
 
 const DESKTOP: &str = "watchbill-desktop";
@@ -20,6 +22,15 @@ pub fn open(global: &Global, session: Option<&str>) -> anyhow::Result<()> {
         Some(asked) => Some(super::engine(global, Outlook::LIVE)?.find(asked)?),
         None => None,
     };
+    if !global.demo
+        && let Some(mut running) =
+            running::client(&settings(global)?).filter(|running| running.hello().window)
+    {
+        match running.open(session.as_ref().map(SessionId::as_str)) {
+            Ok(()) => return Ok(()),
+            Err(error) => tracing::debug!(%error, "the window is started"),
+        }
+    }
     let mut command = Command::new(desktop());
     for dir in &global.claude_dirs {
         command.arg("--claude-dir").arg(dir);

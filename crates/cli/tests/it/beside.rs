@@ -1,11 +1,8 @@
 //! `index` beside another process that writes the store: it waits until that one has stored what there is.
 
-use std::io::{BufRead, BufReader, Read};
-use std::process::Stdio;
-
 use serde_json::{Value, json};
 
-use crate::forget::{Home, STAYS, Writer};
+use crate::forget::{Home, STAYS, Writer, until};
 use crate::program::Said;
 
 /// Runs `index` while the writer is stopped, lets the writer do as `then` says, and waits for the end.
@@ -62,26 +59,19 @@ fn what_another_process_leaves_behind_is_read_here() {
 }
 
 #[test]
-fn what_is_forgotten_meanwhile_is_waited_for_no_longer() {
+fn a_holder_with_other_folders_is_not_waited_for() {
     let home = Home::new();
     drop(Writer::of(&home));
-    // What this one will never store would be waited for.
     let writer = Writer::elsewhere(&home);
     home.adds(STAYS, "unheardofword");
-    let mut index = home.command(&["index", "--json"]);
-    index.env("WATCHBILL_LOG", "watchbill_engine::index=debug").stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut index = index.spawn().unwrap();
-    // What is asserted holds however far it is; but to be told of it meanwhile it has to have begun, and says so.
-    let mut log = BufReader::new(index.stderr.take().unwrap());
-    let mut line = String::new();
-    log.read_line(&mut line).unwrap();
-    assert!(line.contains("another process is waited for files=1"), "{line}");
-    assert_eq!(home.json(&["forget", "--yes", "--json", STAYS])["sessions"], json!([STAYS]));
-    let mut rest = String::new();
-    log.read_to_string(&mut rest).unwrap();
-    let said = Said::from(index.wait_with_output().unwrap());
-    assert_eq!((said.code, rest.as_str()), (0, ""));
-    let report: Value = serde_json::from_str(&said.out).unwrap();
-    let kept = ["files", "skipped", "problems", "keptBy"].map(|key| report[key].clone());
-    assert_eq!(kept, [1, 1, 0, writer.child.id()].map(|n| json!(n)));
+    until("it to listen", || home.data().join("run/engine.sock").exists());
+    let said = home.say(&["index"]);
+    assert_eq!((said.code, said.out.as_str()), (1, ""));
+    let pid = writer.child.id();
+    assert!(
+        said.err.contains(&format!("process {pid} keeps this history with other folders")),
+        "{}",
+        said.err
+    );
+    assert!(!home.holds("unheardofword"));
 }

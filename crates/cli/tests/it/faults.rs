@@ -119,7 +119,6 @@ fn a_full_disk_in_the_words_of_the_commands() {
     };
     let home = Home::with_data(folder.join("data"));
     assert_eq!(home.say(&["index"]).code, 0);
-    std::fs::create_dir(home.data.join("wishes")).unwrap();
     let ballast = folder.join("ballast");
     fill(&ballast);
     for n in 0..20 {
@@ -138,7 +137,6 @@ fn a_folder_that_may_not_be_written_in_the_words_of_the_commands() {
     let Some(folder) = process::with_mounts(test) else { return };
     let home = Home::with_data(folder.join("data"));
     assert_eq!(home.say(&["index"]).code, 0);
-    std::fs::create_dir(home.data.join("wishes")).unwrap();
     process::mount("remount,bind,ro", &folder);
     home.has("said-later", "words that are not stored");
     insta::assert_snapshot!("read_only", home.told(ALL));
@@ -171,7 +169,6 @@ fn a_database_that_another_program_holds_in_the_words_of_the_commands() {
     let folder = tempfile::tempdir().unwrap();
     let home = Home::with_data(folder.path().join("data"));
     assert_eq!(home.say(&["index"]).code, 0);
-    std::fs::create_dir(home.data.join("wishes")).unwrap();
     let database = home.data.join("watchbill.db");
     let python = Command::new("python3")
         .args(["-c", HOLDER])

@@ -13,6 +13,7 @@ mod forget;
 mod history;
 mod hostile;
 mod interrupt;
+mod killed_holder;
 mod large_pages;
 #[cfg(target_os = "linux")]
 #[path = "../../../testkit/src/left_out.rs"]
@@ -26,6 +27,6 @@ mod process;
 mod program;
 mod settings;
 mod tree;
+mod user_commands;
 mod watch;
 mod window;
-mod words;

@@ -5,9 +5,10 @@ use std::process::{Command, Stdio};
 
 use crate::program::{run, say, watchbill};
 
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 20] = [
     "roster",
     "watch",
+    "serve",
     "why",
     "chain",
     "snooze",

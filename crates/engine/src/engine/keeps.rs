@@ -239,7 +239,7 @@ impl Engine {
             new_links: std::mem::take(&mut self.keeping.new_links),
             old_links: std::mem::take(&mut self.keeping.old_links),
             words: std::mem::take(&mut self.keeping.words),
-            wishes: None,
+            carried_out: None,
             forgotten: BTreeSet::new(),
             facts: facts
                 .then(|| Facts { moves: self.registry.moves().to_vec(), markers: self.markers.kept() }),

@@ -1,7 +1,6 @@
 //! Problems as they are published.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use std::sync::Arc;
 
 use watchbill_core::ids::SessionId;
@@ -16,12 +15,6 @@ impl Engine {
             self.store_problem = trouble;
             self.problems_dirty = true;
         }
-    }
-
-    /// A wish in this folder makes no sense.
-    pub fn note_wish(&mut self, folder: &Path, why: &str) {
-        self.problems.add(&folder.to_string_lossy().into(), ProblemKind::MalformedWish, 1, why);
-        self.problems_dirty = true;
     }
 
     pub(super) fn rebuild_problems(&mut self) -> bool {

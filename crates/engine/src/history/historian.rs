@@ -10,6 +10,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 
 use watchbill_core::history::{HistorySettings, RecoverySettings};
+use watchbill_protocol::error::ApiError;
 use watchbill_store::archive::plan::ArchiveSettings;
 use watchbill_watch::fs::Fs;
 
@@ -49,6 +50,9 @@ pub struct HistorianParts {
 /// Takes what came of a removal.
 pub(crate) type Told = Box<dyn FnOnce(Outcome) + Send>;
 
+/// Is told when everything is stored, or why it cannot be.
+pub(crate) type Settled = Box<dyn FnOnce(Result<(), ApiError>) + Send>;
+
 /// What the thread is told.
 pub(super) enum Task {
     /// The first look is over: now the history is brought up to date.
@@ -60,6 +64,8 @@ pub(super) enum Task {
     Heard(Vec<HookMessage>),
     /// Somebody wants something forgotten, or stored again, and waits for what comes of it.
     Remove(Removal, Told),
+    /// A client waits until nothing is left to do.
+    Settle(Settled),
     /// Somebody has met damage in the index.
     Damaged,
     /// Other settings count from here on.
@@ -117,6 +123,11 @@ impl Historian {
         let task = Task::Remove(removal, told);
         let Err(untold) = self.tasks.as_ref().map_or(Ok(()), |tasks| tasks.send(task)) else { return Ok(()) };
         if let Task::Remove(_, told) = untold.0 { Err(told) } else { Ok(()) }
+    }
+
+    /// Tells `told` when everything is stored that the thread knows of by now.
+    pub(crate) fn settle(&self, told: Settled) {
+        self.tell(Task::Settle(told));
     }
 
     /// The index is to be looked through, and made anew if it is damaged.

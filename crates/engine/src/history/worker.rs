@@ -10,17 +10,18 @@ use std::time::{Duration, Instant};
 use watchbill_core::history::{Heard, HistorySettings};
 use watchbill_core::hook::{HookTexts, parse_payload, payload_text};
 use watchbill_core::time::Timestamp;
+use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_store::{Access, Store, StoreError};
 use watchbill_watch::layout::{Place, below, classify};
 use watchbill_watch::tail::TailError;
 
 use super::apart::Damage;
 use super::grown::Takes;
-use super::historian::{HistorianParts, Task, Told};
+use super::historian::{HistorianParts, Settled, Task, Told};
 use super::log::Log;
 use super::pace::Pace;
 use super::retry::Retry;
-use super::{HistoryIndex, IndexError, Recoverer};
+use super::{HistoryIndex, IndexError, Indexed, Read, Recoverer};
 use crate::archive::Due;
 use crate::forget::Removal;
 use crate::hooks_in::HookMessage;
@@ -46,6 +47,8 @@ pub(super) struct Worker {
     heard: Vec<HookMessage>,
     /// What is to be forgotten, and who waits for that.
     pub(super) removals: Vec<(Removal, Told)>,
+    /// To be told when everything is stored that the thread knows of.
+    pub(super) settling: Vec<Settled>,
     /// The store has refused, and is left alone for a while.
     pub(super) retry: Retry,
     /// The index is, or may be, damaged, and was not mended yet.
@@ -97,6 +100,7 @@ impl Worker {
             behind: VecDeque::new(),
             heard: Vec::new(),
             removals: Vec::new(),
+            settling: Vec::new(),
             retry: Retry::default(),
             damage: None,
             wrote: false,
@@ -145,6 +149,7 @@ impl Worker {
             Ok(()) => {}
         }
         self.say_reach();
+        self.settle();
         self.log.copy(&self.parts.shelf);
     }
 
@@ -153,6 +158,11 @@ impl Worker {
             Task::Grown => self.takes.tell(),
             Task::Heard(messages) => self.heard.extend(messages),
             Task::Remove(removal, told) => self.removals.push((removal, told)),
+            Task::Settle(told) => {
+                self.settling.push(told);
+                // Until the history has begun it would keep the roster waiting; its beginning looks at everything.
+                self.everything |= !self.at_rest;
+            }
             Task::Damaged => self.damage = self.damage.or(Some(Damage::Suspected)),
             Task::Stored => {}
             Task::Settings(settings) => {
@@ -167,6 +177,21 @@ impl Worker {
                 self.archive_at = self.parts.archive.enabled.then(|| self.parts.clock.now());
             }
         }
+    }
+
+    /// Tells who waits for it that nothing is left to do, or why nothing can be done.
+    fn settle(&mut self) {
+        if self.settling.is_empty() {
+            return;
+        }
+        let settled = match self.parts.shelf.trouble() {
+            Some(trouble) if self.retry.until().is_some() => {
+                Err(ApiError::new(ErrorCode::Unreadable, trouble.to_string()))
+            }
+            _ if self.at_rest || self.has_work() => return,
+            _ => Ok(()),
+        };
+        self.settling.drain(..).for_each(|told| told(settled.clone()));
     }
 
     fn has_work(&self) -> bool {
@@ -203,6 +228,8 @@ impl Worker {
                 // Whoever writes looks at everything; should it become ours, so do we.
                 (self.everything, self.untidy, self.index) = (false, false, None);
                 self.at_rest = true;
+                let lost = ApiError::new(ErrorCode::NotReady, "another process holds the store now");
+                self.settling.drain(..).for_each(|told| told(Err(lost.clone())));
                 self.log = Log::default();
                 (self.grown, self.behind, self.heard) = Default::default();
                 self.waiting.clear();
@@ -293,6 +320,8 @@ impl Worker {
                         Ok(indexed) => {
                             room = room.saturating_sub(indexed.bytes);
                             *wrote |= indexed.bytes > 0 && !indexed.skipped;
+                            let Indexed { bytes, records, texts, .. } = indexed;
+                            parts.reach.add(Read { bytes, records, texts });
                             indexed.more
                         }
                         Err(IndexError::Store(error)) => return Err(error.into()),

@@ -28,14 +28,14 @@ impl Persist {
         // With its lock.
         drop(old);
         self.writes = false;
-        let fulfilled = std::mem::take(&mut self.fulfilled);
+        let carried_out = std::mem::take(&mut self.carried_out);
         self.try_open(Mode::WriteOrRead);
         self.forgotten.add(&forgotten);
-        self.fulfilled.extend(fulfilled);
+        self.carried_out.extend(carried_out);
         self.owed.merge(engine.take_changes());
         self.owed.words.extend(engine.words().changes());
         self.owed.forgotten.extend(forgotten);
-        self.owed.wishes = Some(self.fulfilled.clone());
+        self.owed.carried_out = Some(self.carried_out.clone());
         self.restore_words(engine);
         self.begun = self.writes.then_some(Begun::Anew);
         self.writes

@@ -9,6 +9,7 @@ use watchbill_core::chain::link::Link;
 use watchbill_core::ids::SessionId;
 use watchbill_core::person::Change;
 use watchbill_core::roster::row::Row;
+use watchbill_core::time::Timestamp;
 
 /// Everything that one step is to store.
 #[derive(Debug, Default)]
@@ -29,8 +30,8 @@ pub struct Changes {
     pub old_links: Vec<Link>,
     /// What the person has said, in order.
     pub words: Vec<Change>,
-    /// The wishes that these words fulfil, with all that were fulfilled before and may still lie there.
-    pub wishes: Option<BTreeSet<String>>,
+    /// The commands that these words carry out, with those that were carried out lately.
+    pub carried_out: Option<CarriedOut>,
     /// Sessions that were forgotten, where the list of them was removed with the store.
     pub forgotten: BTreeSet<SessionId>,
     /// What no file will tell again, if it has changed.
@@ -42,6 +43,9 @@ pub struct Changes {
     /// Sessions among these that work in folders of which nothing is to be stored.
     pub left_out: BTreeSet<SessionId>,
 }
+
+/// Ids of commands, and when they were carried out.
+pub type CarriedOut = BTreeMap<String, Timestamp>;
 
 /// What has become of one transcript.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -101,7 +105,7 @@ impl Changes {
             && self.new_links.is_empty()
             && self.old_links.is_empty()
             && self.words.is_empty()
-            && self.wishes.is_none()
+            && self.carried_out.is_none()
             && self.forgotten.is_empty()
             && self.facts.is_none()
             && !self.all_rows
@@ -146,7 +150,7 @@ impl Changes {
         self.old_links.extend(later.old_links);
         self.new_links.extend(later.new_links);
         self.words.extend(later.words);
-        self.wishes = later.wishes.or(self.wishes.take());
+        self.carried_out = later.carried_out.or(self.carried_out.take());
         self.forgotten.extend(later.forgotten);
         self.facts = later.facts.or(self.facts.take());
         self.all_rows = later.all_rows || self.all_rows && !later.rows_behind;

@@ -16,7 +16,7 @@ use watchbill_store::{Step, Store, StoreError};
 
 use super::changes::{Changes, Facts, FileChange};
 use super::words::{self, MANUAL};
-use super::{FACTS, WISHES};
+use super::{COMMANDS, FACTS};
 
 /// Sessions that the person had removed: nothing of them is stored, though their transcripts are still there.
 #[derive(Debug, Default)]
@@ -124,8 +124,8 @@ pub fn write(
     if changes.all_rows {
         step.rows_are_there(seen.is_ours)?;
     }
-    if let Some(wishes) = &changes.wishes {
-        step.put_fact(WISHES, &to_bytes(wishes))?;
+    if let Some(carried_out) = &changes.carried_out {
+        step.put_fact(COMMANDS, &to_bytes(carried_out))?;
     }
     if let Some(facts) = &changes.facts {
         step.put_fact(FACTS, &to_bytes(&facts.without(&untold)))?;

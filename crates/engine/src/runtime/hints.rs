@@ -20,9 +20,6 @@ impl Loop {
             self.watch_problems.clone_from(&problems);
             self.step(Input::Watching(problems));
         }
-        if self.are_of_wishes(&mut hints) {
-            self.take_wishes();
-        }
         if let Ok(Some(ear)) = &self.ear
             && take_out(&mut hints, ear.spool())
         {

@@ -2,6 +2,7 @@
 
 use jiff::tz::TimeZone;
 use watchbill_core::time::{Millis, Timestamp};
+use watchbill_protocol::doctor::WatchMode;
 use watchbill_watch::scan::{Scan, scan};
 
 use super::Loop;
@@ -90,7 +91,6 @@ impl Loop {
         self.step(Input::Rescanned(found));
         if ends {
             self.begin_history();
-            self.take_wishes();
         }
     }
 
@@ -99,6 +99,11 @@ impl Loop {
     fn is_fresh(&self) -> bool {
         let now = self.clock.now();
         self.looked.is_none_or(|looked| looked <= now && now < looked + FRESH)
+    }
+
+    /// A root gives no events, so that what is known of it may be as old as the last look.
+    fn is_polled(&self) -> bool {
+        self.engine.roots().iter().any(|root| self.source.mode_of(root) == WatchMode::Poll)
     }
 
     /// Somebody wants to know of all sessions.
@@ -143,10 +148,29 @@ impl Loop {
                 self.wake_all();
                 self.take_settings(*settings);
             }
-            Message::Say(word, told) => {
-                self.wake_all();
-                told(self.say(&word));
+            Message::Look { all, question } => {
+                self.take_hints();
+                if self.is_polled() && !self.is_fresh() {
+                    self.look_again();
+                }
+                if all {
+                    self.wake_all();
+                }
+                question(&self.engine);
             }
+            Message::Command(id, command, told) => {
+                self.wake_all();
+                told(self.command(&id, &command));
+            }
+            Message::CommandsStored => self.read_commands(),
+            Message::HolderGone => self.take_place_of_holder(),
+            Message::Remove(removal, told) => self.remove(removal, told),
+            Message::Removed => {
+                self.untold = true;
+                // What is left of the person's commands is read again with the next turn.
+                self.woken.notify_one();
+            }
+            Message::Settle(told) => self.settle(told),
             Message::ClockJumped => self.look_again(),
             // The window gets the focus as it opens, while the first scan runs or is just over.
             Message::LookAgain if self.is_fresh() => {}

@@ -14,4 +14,16 @@ mod processes;
 mod records;
 mod running;
 mod settings;
-mod words;
+#[cfg(unix)]
+mod socket;
+mod user_commands;
+
+/// Waits until it is so, and fails when that takes longer than anything may.
+#[track_caller]
+fn until(what: &str, mut is: impl FnMut() -> bool) {
+    let end = std::time::Instant::now() + ear::PATIENCE;
+    while !is() {
+        assert!(std::time::Instant::now() < end, "waited in vain for {what}");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+}

@@ -3,9 +3,8 @@
 use anyhow::bail;
 use watchbill_engine::archive::with_archive;
 use watchbill_engine::clock::{Clock, SystemClock};
-use watchbill_engine::engine::Engine;
 use watchbill_engine::handle::real_world;
-use watchbill_engine::said::{Fate, say_once};
+use watchbill_engine::user_commands::{Carried, carry_out};
 use watchbill_engine::{SessionId, Timestamp, Word};
 
 use super::{emit, settings, to_json};
@@ -14,7 +13,7 @@ use crate::paint::{Paint, one_line};
 use crate::render;
 
 /// What the options of `chain` say; `None` where they only ask.
-pub fn word_of(wanted: &Chain) -> Option<Word> {
+pub fn command_of(wanted: &Chain) -> Option<Word> {
     let session = SessionId::new(&wanted.session);
     if let Some(name) = &wanted.name {
         return Some(Word::Name { session, name: Some(name.clone()) });
@@ -35,8 +34,7 @@ pub fn word_of(wanted: &Chain) -> Option<Word> {
 /// # Errors
 /// When it makes no sense, or cannot be stored.
 pub fn chain(global: &Global, wanted: &Chain, word: &Word, paint: Paint) -> anyhow::Result<()> {
-    let engine = said(global, word)?;
-    let chain = engine.chain(&wanted.session)?;
+    let chain = carried_out(global, word)?.chain;
     emit(&if wanted.json { to_json(&chain)? } else { render::chain::render(&chain, paint) })
 }
 
@@ -52,8 +50,8 @@ pub fn snooze(global: &Global, wanted: &Snooze) -> anyhow::Result<()> {
         bail!("{} has passed; name a time to come", words(until));
     }
     let session = SessionId::new(&wanted.session);
-    let engine = said(global, &Word::Snooze { session, until })?;
-    let session = one_line(engine.find(&wanted.session)?.as_str());
+    let session = carried_out(global, &Word::Snooze { session, until })?.session;
+    let session = one_line(&session);
     emit(&match until.map(words) {
         Some(until) => format!("session {session} is snoozed until {until}; `--off` ends that\n"),
         None => format!("session {session} is not snoozed\n"),
@@ -65,8 +63,9 @@ pub fn snooze(global: &Global, wanted: &Snooze) -> anyhow::Result<()> {
 /// # Errors
 /// When the session is not known, or it cannot be stored.
 pub fn put_away(global: &Global, asked: &str, back: bool) -> anyhow::Result<()> {
-    let engine = said(global, &Word::PutAway { session: SessionId::new(asked), away: !back })?;
-    let session = one_line(engine.find(asked)?.as_str());
+    let session =
+        carried_out(global, &Word::PutAway { session: SessionId::new(asked), away: !back })?.session;
+    let session = one_line(&session);
     emit(&if back {
         format!("session {session} is in the roster again\n")
     } else {
@@ -74,18 +73,12 @@ pub fn put_away(global: &Global, asked: &str, back: bool) -> anyhow::Result<()> 
     })
 }
 
-/// Says a word. The engine is given up with the process, since that is faster than to tidy up.
-fn said(global: &Global, word: &Word) -> anyhow::Result<std::mem::ManuallyDrop<Engine>> {
+/// Carries a command out, in the program that holds the store or here.
+fn carried_out(global: &Global, word: &Word) -> anyhow::Result<Carried> {
     if global.demo {
         bail!("the demo keeps nothing that is said: leave --demo out");
     }
     let settings = settings(global)?;
     let world = with_archive(real_world(), &settings);
-    let (engine, fate) = say_once(settings, world, &SystemClock, word)?;
-    if fate == Fate::Waits {
-        tracing::warn!(
-            "another Watchbill keeps the store and gives no answer; it is done as soon as that one, or the next, hears of it"
-        );
-    }
-    Ok(std::mem::ManuallyDrop::new(engine))
+    Ok(carry_out(&settings, &world, &SystemClock, word)?)
 }

@@ -1,20 +1,20 @@
-//! What the person says while the store cannot be written, and what other programs leave for it.
+//! Commands of the person while the store cannot be written, and from other programs through the socket.
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
 use watchbill_core::ids::SessionId;
 use watchbill_core::person::Word;
 use watchbill_engine::settings::Settings;
-use watchbill_engine::wishes::Wishes;
+use watchbill_engine::socket::access::{Access, AccessError, CommandId};
+use watchbill_engine::socket::client::Client;
 use watchbill_protocol::error::ErrorCode;
 use watchbill_store::{Mode, Store};
 
-use crate::ear::{Ear, Folder, PATIENCE, now, row};
+use crate::ear::{Ear, Folder, now, row};
 use crate::records::Author;
 
 /// A session, the data folder, and an engine that writes there.
-fn house() -> (Folder, Author, PathBuf, Ear) {
+pub fn house() -> (Folder, Author, PathBuf, Ear) {
     let folder = Folder::new();
     let author = folder.author(1);
     folder.append(&author, &author.prompt(1, now()));
@@ -23,12 +23,20 @@ fn house() -> (Folder, Author, PathBuf, Ear) {
     (folder, author, data, ear)
 }
 
+fn session(author: &Author) -> SessionId {
+    SessionId::new(&author.session)
+}
+
 fn name(author: &Author, name: &str) -> Word {
-    Word::Name { session: SessionId::new(&author.session), name: Some(name.to_owned()) }
+    Word::Name { session: session(author), name: Some(name.to_owned()) }
 }
 
 fn names(data: &std::path::Path) -> Vec<String> {
     Store::open(data, Mode::Read).unwrap().chain_names().unwrap().into_iter().map(|(_, name)| name).collect()
+}
+
+fn named(copy: &watchbill_protocol::roster::RosterSnapshot, author: &Author) -> Option<String> {
+    row(copy, author).unwrap().work_chain_name.clone()
 }
 
 /// As on a full disk: reading goes on, and no step can be stored. A link to the database is the same database for
@@ -46,35 +54,30 @@ fn done_means_stored() {
     let error = ear.handle.say(name(&author, "by the window")).unwrap_err();
     assert_eq!(error.code, ErrorCode::Unreadable);
     assert!(error.message.starts_with("that counts now, but is not stored yet"), "{}", error.message);
-    let wishes = Wishes::open(&data).unwrap();
-    let wish = wishes.leave(&name(&author, "by another program"), now()).unwrap();
-    ear.until("the wish to be in force", |copy| {
-        row(copy, &author).unwrap().work_chain_name.as_deref() == Some("by another program")
-    });
-    // The engine answers in the same turn in which it takes a wish, if at all: a question comes after it.
-    ear.handle.roster(false).unwrap();
-    assert_eq!(wishes.answered(&wish), None, "nothing is done that is not stored");
-    assert!(wish.exists(), "a kill must not lose it");
+    let mut client = Client::connect(&data).unwrap();
+    let id = CommandId::new();
+    let by_another = name(&author, "by another program");
+    let Err(AccessError::Refused(error)) = client.command(&id, &by_another) else {
+        panic!("nothing is done that is not stored")
+    };
+    assert_eq!(error.code, ErrorCode::Unreadable);
+    ear.until("it to be in force", |copy| named(copy, &author).as_deref() == Some("by another program"));
     assert_eq!(names(&data), Vec::<String>::new());
 
     drop(lock);
     drop(other);
-    let end = Instant::now() + PATIENCE;
-    let answer = loop {
-        if let Some(answer) = wishes.answered(&wish) {
-            break answer;
-        }
-        assert!(Instant::now() < end, "waited in vain for an answer");
-        std::thread::sleep(Duration::from_millis(20));
-    };
-    assert_eq!(answer, Ok(None));
+    // Until the engine tries the store again, what it owes is not there.
+    crate::until("it to be stored", || match client.command(&id, &by_another) {
+        Ok(done) => done == author.session,
+        Err(AccessError::Refused(error)) if error.code == ErrorCode::Unreadable => false,
+        Err(error) => panic!("{error}"),
+    });
     assert_eq!(names(&data), ["by another program"]);
-    assert!(wishes.waiting().is_empty());
 }
 
 #[cfg(unix)]
 #[test]
-fn a_word_that_is_stored_late_is_told_to_the_other_programs_then() {
+fn a_command_that_is_stored_late_is_told_to_the_other_programs_then() {
     let (folder, author, data, ear) = house();
     let mut reader = Ear::on(Settings { data_dir: Some(data.clone()), ..folder.settings() });
     let beside = data.with_file_name("beside");
@@ -85,24 +88,51 @@ fn a_word_that_is_stored_late_is_told_to_the_other_programs_then() {
     ear.handle.say(name(&author, "the leak")).unwrap_err();
     drop(lock);
     drop(other);
-    reader
-        .until("the name", |copy| row(copy, &author).unwrap().work_chain_name.as_deref() == Some("the leak"));
+    reader.until("the name", |copy| named(copy, &author).as_deref() == Some("the leak"));
 }
 
 #[test]
-fn a_wish_without_sense_is_a_problem_and_stops_no_other() {
-    let (_folder, author, data, mut ear) = house();
-    let wishes = Wishes::open(&data).unwrap();
-    std::fs::write(wishes.folder().join("1-1-0.wish"), b"{\"Name\":").unwrap();
-    // What is no file is no wish, and is not waited for.
-    std::fs::create_dir(wishes.folder().join("1-1-1.wish")).unwrap();
-    wishes.leave(&name(&author, "the leak"), now()).unwrap();
-    ear.until("the name", |copy| row(copy, &author).unwrap().work_chain_name.as_deref() == Some("the leak"));
-    ear.until("the problem", |copy| copy.problems.iter().any(|problem| problem.kind == "malformed_wish"));
-    let problem = ear.copy.problems.iter().find(|problem| problem.kind == "malformed_wish").unwrap();
-    assert_eq!(problem.count, 1);
-    assert_eq!(problem.path, wishes.folder().to_str().unwrap());
-    assert!(wishes.waiting().is_empty());
+fn an_engine_that_does_not_hold_the_store_has_the_holder_do_it_and_takes_its_place() {
+    let (folder, author, data, mut holder) = house();
+    let mut reader = Ear::on(Settings { data_dir: Some(data.clone()), ..folder.settings() });
+    reader.handle.say(name(&author, "first")).unwrap();
+    assert_eq!(names(&data), ["first"], "stored by the holder when this returns");
+    holder.until("the first name", |copy| named(copy, &author).as_deref() == Some("first"));
+    reader.until("the first name", |copy| named(copy, &author).as_deref() == Some("first"));
+    holder.handle.say(name(&author, "second")).unwrap();
+    reader.until("the second name", |copy| named(copy, &author).as_deref() == Some("second"));
+    let error = reader.handle.say(Word::Undo { session: session(&author) }).unwrap_err();
+    assert_eq!(error.code, ErrorCode::Invalid, "the holder's refusal: {error}");
+
+    holder.handle.stop();
+    reader.handle.say(name(&author, "third")).unwrap();
+    assert_eq!(names(&data), ["third"]);
+    crate::until("the new holder to listen", || Client::connect(&data).is_some());
+}
+
+#[test]
+fn a_command_that_is_sent_twice_is_carried_out_once_also_by_the_next_holder() {
+    let (folder, author, data, mut holder) = house();
+    let later = folder.author(2);
+    folder.append(&later, &later.prompt(2, now()));
+    holder.until("the second session", |copy| row(copy, &later).is_some());
+    let join = Word::Join { session: session(&later), with: session(&author) };
+    holder.handle.say(join).unwrap();
+    holder.handle.say(Word::Split { session: session(&later) }).unwrap();
+    let undo = Word::Undo { session: session(&later) };
+    let id = CommandId::new();
+    let links =
+        |data: &std::path::Path| Client::connect(data).unwrap().chain(&later.session).unwrap().links.len();
+    for _ in 0..3 {
+        assert_eq!(Client::connect(&data).unwrap().command(&id, &undo).unwrap(), later.session);
+        assert_eq!(links(&data), 1, "the split is taken back, the join is not");
+    }
+    holder.handle.stop();
+    let next = Ear::on(Settings { data_dir: Some(data.clone()), ..folder.settings() });
+    crate::until("the next holder to listen", || Client::connect(&data).is_some());
+    assert_eq!(Client::connect(&data).unwrap().command(&id, &undo).unwrap(), later.session);
+    assert_eq!(links(&data), 1);
+    drop(next);
 }
 
 /// Named, joined to what came before it, and then forgotten: the name is nowhere, whoever shows the sessions.

@@ -1,0 +1,66 @@
+//! Commands that a running Watchbill answers at once: the one that holds the store, if it sees what this program would see.
+
+use watchbill_engine::clock::{Clock, SystemClock};
+use watchbill_engine::settings::Settings;
+use watchbill_engine::socket::access::{Access, AccessError};
+use watchbill_engine::socket::client::Client;
+use watchbill_protocol::error::ErrorCode;
+use watchbill_protocol::roster::RosterSnapshot;
+
+use super::{to_json, width};
+use crate::args::Command;
+use crate::paint::Paint;
+use crate::render;
+
+/// The running program that shows the same roster as this one would.
+pub fn client(settings: &Settings) -> Option<Client> {
+    let client = Client::connect(settings.data_dir.as_deref()?)?;
+    // What is wrong with the settings is told by the program that reads them.
+    let is_same = client.hello().view == settings.view() && settings.doubt.is_none();
+    is_same.then_some(client)
+}
+
+/// The answer of a running program, as it is printed; `None` where this one has to look for itself.
+///
+/// # Errors
+/// When the request makes no sense to the running program.
+pub fn answer(settings: &Settings, command: &Command, paint: Paint) -> anyhow::Result<Option<String>> {
+    let ask: &dyn Fn(&mut Client) -> Result<anyhow::Result<String>, AccessError> = match command {
+        Command::Roster { json, all, at: None, no_live: false } => &|client| {
+            let roster = client.roster(*all)?;
+            Ok(if *json {
+                to_json(&roster)
+            } else {
+                // Only a look at everything tells how many sessions are hidden.
+                not_empty(roster).map(|roster| render::roster::render(&roster, "", width(), paint))
+            })
+        },
+        Command::Status { format } => {
+            &|client| Ok(Ok(render::status::render(&client.roster(false)?, *format) + "\n"))
+        }
+        Command::Why { session, json } => &|client| {
+            let why = client.why(session)?;
+            let now = SystemClock.now().to_string();
+            Ok(if *json { to_json(&why) } else { Ok(render::why::render(&why, &now, width(), paint)) })
+        },
+        Command::Chain(wanted) => &|client| {
+            let chain = client.chain(&wanted.session)?;
+            Ok(if wanted.json { to_json(&chain) } else { Ok(render::chain::render(&chain, paint)) })
+        },
+        _ => return Ok(None),
+    };
+    let Some(mut client) = client(settings) else { return Ok(None) };
+    match ask(&mut client) {
+        Ok(text) => Ok(text.ok()),
+        Err(AccessError::Refused(error)) if error.code != ErrorCode::NotReady => Err(error.into()),
+        Err(error) => {
+            tracing::debug!(%error, "this program looks for itself");
+            Ok(None)
+        }
+    }
+}
+
+fn not_empty(roster: RosterSnapshot) -> anyhow::Result<RosterSnapshot> {
+    anyhow::ensure!(!roster.sessions.is_empty(), "nothing is shown");
+    Ok(roster)
+}

@@ -1,0 +1,128 @@
+//! `serve`: the engine without a window, in the foreground.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::Context;
+use watchbill_engine::handle::start;
+use watchbill_engine::settings::follow::follow;
+
+use super::{configuration, emit};
+use crate::args::Global;
+
+/// Keeps watch until the program is interrupted or terminated.
+///
+/// # Errors
+/// When the engine cannot be started, or has stopped by a fault.
+pub fn serve(global: &Global) -> anyhow::Result<()> {
+    anyhow::ensure!(!global.demo, "the demo needs a window or a terminal: leave --demo or `serve` out");
+    let configuration = Arc::new(configuration(global)?);
+    let settings = configuration.settings();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        // Before the engine begins: an early signal ends it in order, too.
+        let mut ends = ends()?;
+        let handle = start((*settings).clone())?;
+        handle.follow(&configuration);
+        let _following = follow(&configuration);
+        let (gone, ended) = tokio::sync::oneshot::channel::<()>();
+        // The engine drops the sink, and the sender with it, when it ends.
+        let subscription = watchbill_engine::publish::Subscription::default();
+        handle.subscribe(subscription, Box::new(move |_| !gone.is_closed()));
+        tracing::info!(roots = settings.roots.len(), "keeping watch");
+        tokio::select! {
+            () = ends.next() => {}
+            _ = ended => anyhow::bail!("keeping watch has stopped by a fault; run `watchbill serve` again"),
+        }
+        handle.stop();
+        Ok(())
+    })
+}
+
+/// What ends the program.
+struct Ends {
+    #[cfg(unix)]
+    terminate: tokio::signal::unix::Signal,
+    #[cfg(unix)]
+    interrupt: tokio::signal::unix::Signal,
+    #[cfg(windows)]
+    interrupt: tokio::signal::windows::CtrlC,
+}
+
+#[cfg(unix)]
+fn ends() -> std::io::Result<Ends> {
+    use tokio::signal::unix::{SignalKind, signal};
+    Ok(Ends { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
+}
+
+#[cfg(windows)]
+fn ends() -> std::io::Result<Ends> {
+    Ok(Ends { interrupt: tokio::signal::windows::ctrl_c()? })
+}
+
+impl Ends {
+    async fn next(&mut self) {
+        #[cfg(unix)]
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+        #[cfg(windows)]
+        self.interrupt.recv().await;
+    }
+}
+
+/// Prints a unit for systemd's user manager that runs `serve` with the folders that were given.
+///
+/// # Errors
+/// When this program's own path is not known, or a path is no text.
+pub fn print_unit(global: &Global) -> anyhow::Result<()> {
+    let program = std::env::current_exe().context("the path of this program is not known")?;
+    let mut words = vec![quoted(&program)?];
+    let mut option = |name: &str, path: &Path| -> anyhow::Result<()> {
+        let path = std::path::absolute(path).with_context(|| format!("{} names no place", path.display()))?;
+        words.extend([name.to_owned(), quoted(&path)?]);
+        Ok(())
+    };
+    for root in &global.claude_dirs {
+        option("--claude-dir", root)?;
+    }
+    if let Some(data_dir) = &global.data_dir {
+        option("--data-dir", data_dir)?;
+    }
+    if let Some(config) = &global.config {
+        option("--config", config)?;
+    }
+    words.push("serve".to_owned());
+    emit(&format!(
+        "[Unit]\nDescription=Watchbill: keeps watch over coding agents\n\n\
+         [Service]\nExecStart={}\nRestart=on-failure\nRestartSec=5\nUMask=0077\n\n\
+         [Install]\nWantedBy=default.target\n",
+        words.join(" ")
+    ))
+}
+
+/// A path as one word of `ExecStart`: systemd.service(5), "Command lines", and systemd.unit(5), "Specifiers".
+fn quoted(path: &Path) -> anyhow::Result<String> {
+    let text = path.to_str().with_context(|| format!("{} is no UTF-8 text", path.display()))?;
+    anyhow::ensure!(
+        !text.chars().any(char::is_control),
+        "{} holds a control character, which a unit cannot name",
+        path.display()
+    );
+    let text = text.replace('\\', "\\\\").replace('"', "\\\"").replace('%', "%%").replace('$', "$$");
+    Ok(format!("\"{text}\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_one_word_that_systemd_reads_back() {
+        let word = |path: &str| quoted(Path::new(path)).unwrap_or_else(|error| error.to_string());
+        assert_eq!(word("/opt/watchbill"), "\"/opt/watchbill\"");
+        assert_eq!(word("/a b/\"c\"/100%/$x/\\"), "\"/a b/\\\"c\\\"/100%%/$$x/\\\\\"");
+        assert!(quoted(Path::new("/a\nb")).is_err());
+    }
+}

@@ -1,0 +1,191 @@
+//! A running engine as every face asks it: see [`Access`].
+
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use watchbill_core::person::Word;
+use watchbill_protocol::chain::WorkChain;
+use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_protocol::roster::{RosterMessage, RosterSnapshot};
+use watchbill_protocol::search::{SearchAnswer, SearchQuery};
+use watchbill_protocol::socket::IndexProgress;
+use watchbill_protocol::store::{ForgetReport, IndexReport};
+use watchbill_protocol::why::Why;
+use watchbill_store::{Mode, Store};
+
+use super::Handle;
+use crate::forget::Removal;
+use crate::message::{Done, Message};
+use crate::publish::{Subscription, snapshot};
+use crate::socket::access::{Access, AccessError, CommandId};
+use crate::socket::client::Client;
+use crate::socket::mailbox::{Closed, mailbox};
+use crate::stored::{Lag, lag};
+
+/// Pause between two tries to reach the program that holds the store, while another one takes its place.
+const RETRY: Duration = Duration::from_millis(20);
+/// How long a command waits for a program that holds the store without listening: `index` does.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How often a client is told how far the history is.
+const PROGRESS: Duration = Duration::from_millis(250);
+
+impl Handle {
+    fn broken(&self, error: ApiError) -> AccessError {
+        if self.stopped()() { AccessError::Broken(error.message) } else { AccessError::Refused(error) }
+    }
+
+    /// Has the engine carry a command out if it holds the store.
+    fn command_here(&self, id: &CommandId, command: &Word) -> Result<Done, AccessError> {
+        let done = self.wait_for(|told| Message::Command(id.clone(), command.clone(), told));
+        done.and_then(|done| done).map_err(|error| self.broken(error))
+    }
+
+    /// Has the program carry a command out that holds the store; `None` when none listens, or the connection breaks.
+    fn command_there(&self, id: &CommandId, command: &Word) -> Option<Result<String, AccessError>> {
+        let data_dir = self.settings().data_dir.clone()?;
+        let mut client = Client::connect(&data_dir)?;
+        match client.command(id, command) {
+            Err(AccessError::Broken(what)) => {
+                tracing::debug!(what, "a command is sent again");
+                None
+            }
+            done => {
+                // Without a loop there is no roster that should know.
+                let _ = self.inbox.send(Message::CommandsStored);
+                Some(done)
+            }
+        }
+    }
+}
+
+impl Access for Handle {
+    fn roster(&mut self, all: bool) -> Result<RosterSnapshot, AccessError> {
+        let roster = self.wait_for(|told| {
+            let question = move |engine: &crate::engine::Engine| {
+                told((!engine.reading).then(|| snapshot(&engine.current(all))));
+            };
+            Message::Look { all, question: Box::new(question) }
+        });
+        roster.and_then(|roster| roster.ok_or_else(still_reading)).map_err(|error| self.broken(error))
+    }
+
+    fn why(&mut self, session: &str) -> Result<Why, AccessError> {
+        Self::why(self, session).map_err(|error| self.broken(error))
+    }
+
+    fn chain(&mut self, session: &str) -> Result<WorkChain, AccessError> {
+        Self::chain(self, session).map_err(|error| self.broken(error))
+    }
+
+    fn search(&mut self, query: &SearchQuery) -> Result<SearchAnswer, AccessError> {
+        Ok(Self::search(self, query)?)
+    }
+
+    fn subscribe(
+        &mut self,
+        all: bool,
+        sink: &mut dyn FnMut(RosterMessage) -> bool,
+    ) -> Result<(), AccessError> {
+        loop {
+            let (sender, receiver) = mailbox();
+            let wants = Subscription { all, wait_for_recent: true, ..Subscription::default() };
+            Self::subscribe(self, wants, Box::new(move |message| sender.send(message)));
+            let ended = loop {
+                match receiver.receive().map(&mut *sink) {
+                    Ok(true) => {}
+                    Ok(false) => return Ok(()),
+                    Err(ended) => break ended,
+                }
+            };
+            if ended == Closed::Gone {
+                return Err(AccessError::Broken("the engine has stopped".to_owned()));
+            }
+        }
+    }
+
+    fn command(&mut self, id: &CommandId, command: &Word) -> Result<String, AccessError> {
+        let began = Instant::now();
+        loop {
+            let command = match self.command_here(id, command)? {
+                Done::Stored(session) => return Ok(session.to_string()),
+                Done::Elsewhere(command) => command,
+            };
+            if let Some(done) = self.command_there(id, &command) {
+                return done;
+            }
+            if began.elapsed() >= PATIENCE {
+                let message = "another Watchbill holds the store and does not listen, `watchbill index` perhaps; try again when \
+                               it is done";
+                return Err(ApiError::new(ErrorCode::NotReady, message).into());
+            }
+            std::thread::sleep(RETRY);
+        }
+    }
+
+    fn forget(&mut self, removal: &Removal) -> Result<Option<ForgetReport>, AccessError> {
+        let (sender, receiver) = mpsc::sync_channel(1);
+        let told = Box::new(move |outcome| {
+            // The client may have gone; what it asked for is done all the same.
+            let _ = sender.send(outcome);
+        });
+        let sent = self.inbox.send(Message::Remove(removal.clone(), told));
+        // Gigabytes take minutes to be wiped.
+        let outcome = sent.ok().and_then(|()| receiver.recv().ok());
+        Ok(outcome.ok_or_else(|| AccessError::Broken("the engine has stopped".to_owned()))??)
+    }
+
+    fn index(&mut self, progress: &mut dyn FnMut(IndexProgress) -> bool) -> Result<IndexReport, AccessError> {
+        let began = Instant::now();
+        let behind = self.behind();
+        let before = self.searcher.reach().read();
+        let read = || self.searcher.reach().read().since(before);
+        let (sender, receiver) = mpsc::sync_channel(1);
+        let told = Box::new(move |stored| {
+            // The client may have gone.
+            let _ = sender.send(stored);
+        });
+        self.inbox.send(Message::Settle(told)).map_err(|_| self.broken(super::stopped()))?;
+        let interrupted = loop {
+            match receiver.recv_timeout(PROGRESS) {
+                Ok(stored) => break stored.map(|()| false)?,
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(AccessError::Broken("the engine has stopped".to_owned()));
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    let bytes = read().bytes.min(behind.bytes);
+                    if !progress(IndexProgress { bytes, total_bytes: behind.bytes }) {
+                        break true;
+                    }
+                }
+            }
+        };
+        let read = read();
+        Ok(IndexReport {
+            files: behind.all,
+            bytes: read.bytes,
+            records: read.records,
+            skipped: behind.all.saturating_sub(behind.files),
+            problems: behind.problems,
+            texts: read.texts,
+            seconds: began.elapsed().as_secs_f64(),
+            interrupted,
+            kept_by: Some(std::process::id()),
+            ..IndexReport::default()
+        })
+    }
+}
+
+impl Handle {
+    /// What is not stored yet; nothing where that cannot be told.
+    fn behind(&self) -> Lag {
+        let settings = self.settings();
+        let Some(data_dir) = settings.data_dir.as_deref() else { return Lag::default() };
+        let store = Store::open(data_dir, Mode::Read);
+        let behind = store.and_then(|store| lag(&store, &*self.fs, &settings.roots, &settings.history));
+        behind.unwrap_or_default()
+    }
+}
+
+fn still_reading() -> ApiError {
+    ApiError::new(ErrorCode::NotReady, "transcripts are still being read for the first time")
+}

@@ -1,0 +1,326 @@
+//! The listening end: one thread that accepts, one for each connection, and one more for each subscription.
+//!
+//! All of them sleep until a client says something or the engine has something to tell.
+
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use interprocess::local_socket::prelude::*;
+use interprocess::local_socket::{Listener, Stream};
+use serde::Serialize;
+use watchbill_core::ids::SessionId;
+use watchbill_core::person::Word;
+use watchbill_core::time::Timestamp;
+use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_protocol::roster::RosterMessage;
+use watchbill_protocol::socket::{Answer, Body, Call, Hello, LONGEST_CALL, Request, VERSION};
+
+use super::access::{Access, AccessError, CommandId};
+use super::address::{Address, Mark, is_ours};
+use super::client::unknown_request;
+use super::connection::{Writer, halves};
+use super::mailbox::{self, Closed, Closer, mailbox};
+use crate::forget::Removal;
+use crate::handle::Handle;
+use crate::publish::Subscription;
+
+/// More connections than any person's programs have.
+const MOST_CONNECTIONS: usize = 256;
+
+/// Listens for as long as it lives. Dropping it ends every connection.
+pub struct Server {
+    address: Address,
+    mark: Mark,
+    listener: Arc<Listener>,
+    shared: Arc<Shared>,
+    accepts: Option<std::thread::JoinHandle<()>>,
+}
+
+/// What all threads of the server share.
+struct Shared {
+    handle: Handle,
+    is_closing: AtomicBool,
+    connections: AtomicUsize,
+    /// Clients that keep a roster of their own and are told when a command was stored.
+    followers: Mutex<Vec<mailbox::Sender<()>>>,
+    /// To be closed with the server.
+    writers: Mutex<Vec<Writer>>,
+}
+
+impl Server {
+    /// Listens at the data folder's socket, for an engine that holds the store there. `handle` must not keep that engine
+    /// running.
+    ///
+    /// # Errors
+    /// When the socket cannot be made, or the system gives no thread.
+    pub fn start(data_dir: &Path, handle: Handle) -> io::Result<Self> {
+        let address = Address::of(data_dir);
+        let (listener, mark) = address.listen()?;
+        let listener = Arc::new(listener);
+        let shared = Arc::new(Shared {
+            handle,
+            is_closing: AtomicBool::new(false),
+            connections: AtomicUsize::new(0),
+            followers: Mutex::default(),
+            writers: Mutex::default(),
+        });
+        let (accepting, listens) = (Arc::clone(&shared), Arc::clone(&listener));
+        let accepts = std::thread::Builder::new()
+            .name("watchbill-socket".into())
+            .spawn(move || accept(&listens, &accepting))?;
+        Ok(Self { address, mark, listener, shared, accepts: Some(accepts) })
+    }
+
+    /// Wakes the thread that accepts. Whether it was woken.
+    fn wake(&self) -> bool {
+        #[cfg(target_os = "linux")]
+        {
+            use std::os::fd::AsFd;
+            let Listener::UdSocket(listener) = &*self.listener;
+            rustix::net::shutdown(listener.as_fd(), rustix::net::Shutdown::Both).is_ok()
+        }
+        #[cfg(not(target_os = "linux"))]
+        {
+            let _ = &self.listener;
+            self.address.connect().is_ok()
+        }
+    }
+
+    /// Tells every program that keeps a roster of its own that a command of the person was stored.
+    pub fn command_stored(&self) {
+        lock(&self.shared.followers).retain(|follower| follower.send(()));
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.shared.is_closing.store(true, Ordering::Release);
+        let woken = self.wake();
+        if let Err(error) = self.address.remove(&self.mark) {
+            tracing::debug!(%error, "the socket stays behind");
+        }
+        if let Some(accepts) = self.accepts.take().filter(|_| woken) {
+            // It panics nowhere; if it did it is gone as well.
+            let _ = accepts.join();
+        }
+        lock(&self.shared.followers).clear();
+        lock(&self.shared.writers).drain(..).for_each(|writer| writer.close());
+    }
+}
+
+fn lock<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    // Nothing panics while it is held.
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn accept(listener: &Listener, shared: &Arc<Shared>) {
+    for stream in listener.incoming() {
+        if shared.is_closing.load(Ordering::Acquire) {
+            return;
+        }
+        match stream {
+            Ok(stream) if is_ours(&stream) => begin(stream, shared),
+            Ok(_) => tracing::warn!("a program of another user was refused at the socket"),
+            Err(error) => {
+                tracing::debug!(%error, "a connection could not be accepted");
+                // Without a free descriptor the next try fails at once, too.
+                std::thread::sleep(std::time::Duration::from_millis(50));
+            }
+        }
+    }
+}
+
+/// Gives a connection a thread of its own.
+fn begin(stream: Stream, shared: &Arc<Shared>) {
+    if shared.connections.fetch_add(1, Ordering::AcqRel) >= MOST_CONNECTIONS {
+        shared.connections.fetch_sub(1, Ordering::AcqRel);
+        tracing::warn!("{MOST_CONNECTIONS} connections are open at the socket; one more is refused");
+        return;
+    }
+    let serving = Arc::clone(shared);
+    let spawned = std::thread::Builder::new().name("watchbill-connection".into()).spawn(move || {
+        let mut connection = Connection::new(stream, &serving);
+        if let Err(error) = connection.serve() {
+            tracing::debug!(%error, "a connection has ended");
+        }
+        drop(connection);
+        serving.connections.fetch_sub(1, Ordering::AcqRel);
+    });
+    if let Err(error) = spawned {
+        shared.connections.fetch_sub(1, Ordering::AcqRel);
+        tracing::warn!(%error, "no thread for a connection");
+    }
+}
+
+/// One connection.
+struct Connection<'s> {
+    reader: super::connection::Reader,
+    writer: Writer,
+    shared: &'s Arc<Shared>,
+    /// What ends its subscriptions.
+    closers: Vec<Box<dyn FnOnce() + Send>>,
+}
+
+impl Drop for Connection<'_> {
+    fn drop(&mut self) {
+        self.closers.drain(..).for_each(|close| close());
+        self.writer.close();
+        let writer = &self.writer;
+        lock(&self.shared.writers).retain(|other| !other.is_of(writer));
+    }
+}
+
+impl<'s> Connection<'s> {
+    fn new(stream: Stream, shared: &'s Arc<Shared>) -> Self {
+        let (reader, writer) = halves(stream);
+        lock(&shared.writers).push(writer.clone());
+        Self { reader, writer, shared, closers: Vec::new() }
+    }
+
+    /// Answers requests until the client goes, or the engine ends.
+    fn serve(&mut self) -> io::Result<()> {
+        let handle = &self.shared.handle;
+        self.writer.send(&Hello {
+            protocol: VERSION,
+            watchbill: env!("CARGO_PKG_VERSION").to_owned(),
+            pid: std::process::id(),
+            view: handle.settings().view(),
+            window: handle.has_window(),
+        })?;
+        while !self.shared.is_closing.load(Ordering::Acquire) {
+            let Some(line) = self.reader.line(LONGEST_CALL)? else { return Ok(()) };
+            match serde_json::from_slice::<Call>(line) {
+                Ok(call) => self.answer(call)?,
+                Err(error) => {
+                    let id = id_of(line);
+                    self.error(&id, &unknown_request(&error))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn answer(&mut self, Call { id, request }: Call) -> io::Result<()> {
+        let Some(command_id) = CommandId::of_client(&id) else {
+            return self
+                .error("", &ApiError::new(ErrorCode::Invalid, "the id of a request has 1 to 64 bytes"));
+        };
+        let mut engine = self.shared.handle.clone();
+        match request {
+            Request::Roster { all } => self.reply(&id, Access::roster(&mut engine, all)),
+            Request::Why { session } => self.reply(&id, Access::why(&mut engine, &session)),
+            Request::Chain { session } => self.reply(&id, Access::chain(&mut engine, &session)),
+            Request::Search { query } => self.reply(&id, Access::search(&mut engine, &query)),
+            Request::Subscribe { all } => self.subscribe(&id, all),
+            Request::FollowCommands => self.follow_commands(&id),
+            Request::Command { command } => {
+                let done = Word::try_from(command).map_err(AccessError::from);
+                self.reply(&id, done.and_then(|word| engine.command(&command_id, &word)))
+            }
+            Request::Forget { sessions } => {
+                let sessions = sessions.iter().map(|session| SessionId::new(session)).collect();
+                self.reply(&id, engine.forget(&Removal::ForgetAll(sessions)))
+            }
+            Request::ForgetBefore { before } => {
+                let wrong = || ApiError::new(ErrorCode::Invalid, format!("`{before}` is no RFC 3339 time"));
+                let at = Timestamp::parse(&before).ok_or_else(wrong).map_err(AccessError::from);
+                self.reply(&id, at.and_then(|at| engine.forget(&Removal::ForgetBefore(at))))
+            }
+            Request::RememberAgain { session } => {
+                let removal = Removal::RememberAgain(SessionId::new(&session));
+                self.reply(&id, engine.forget(&removal).map(|_| ()))
+            }
+            Request::Index => {
+                let writer = &self.writer;
+                let mut progress =
+                    |progress| writer.send(&Answer { id: &id, body: Body::Event(&progress) }).is_ok();
+                let report = engine.index(&mut progress);
+                self.reply(&id, report)
+            }
+            Request::Open { session } => self.reply(&id, engine.open_window(session).map_err(Into::into)),
+        }
+    }
+
+    fn reply<T: Serialize>(&self, id: &str, answer: Result<T, AccessError>) -> io::Result<()> {
+        match answer {
+            Ok(reply) => self.writer.send(&Answer { id, body: Body::Reply(&reply) }),
+            Err(AccessError::Refused(error)) => self.error(id, &error),
+            // To the client, the end of the connection means that.
+            Err(AccessError::Broken(what)) => Err(io::Error::other(what)),
+        }
+    }
+
+    fn error(&self, id: &str, error: &ApiError) -> io::Result<()> {
+        self.writer.send(&Answer::<()> { id, body: Body::Error(error) })
+    }
+
+    /// Sends the roster and its changes, on a thread of its own.
+    fn subscribe(&mut self, id: &str, all: bool) -> io::Result<()> {
+        let (mut receiver, closer) = roster(&self.shared.handle, all);
+        let (writer, handle, id) = (self.writer.clone(), self.shared.handle.clone(), id.to_owned());
+        let current = Arc::new(Mutex::new(closer));
+        let closing = Arc::clone(&current);
+        self.closers.push(Box::new(move || lock(&closing).close()));
+        self.tell(move || {
+            loop {
+                match receiver.receive() {
+                    Ok(message) => {
+                        if writer.send(&Answer { id: &id, body: Body::Event(&message) }).is_err() {
+                            return;
+                        }
+                    }
+                    // It reads again: it gets the roster as it is now.
+                    Err(Closed::Overflowed) => {
+                        let closer;
+                        (receiver, closer) = roster(&handle, all);
+                        *lock(&current) = closer;
+                    }
+                    // The engine has ended, or the client has; both mean the end of the connection.
+                    Err(Closed::Gone) => return writer.close(),
+                }
+            }
+        })
+    }
+
+    /// Sends an event for each stored command, on a thread of its own.
+    fn follow_commands(&mut self, id: &str) -> io::Result<()> {
+        let (sender, receiver) = mailbox();
+        let closer = receiver.closer();
+        lock(&self.shared.followers).push(sender);
+        self.closers.push(Box::new(move || closer.close()));
+        let (writer, id) = (self.writer.clone(), id.to_owned());
+        self.tell(move || {
+            // Whoever has missed some reads everything at the next one; a full mailbox means a client that hangs.
+            while receiver.receive().is_ok() {
+                if writer.send(&Answer { id: &id, body: Body::Event(&true) }).is_err() {
+                    return;
+                }
+            }
+            writer.close();
+        })
+    }
+
+    fn tell(&self, tell: impl FnOnce() + Send + 'static) -> io::Result<()> {
+        std::thread::Builder::new().name("watchbill-subscription".into()).spawn(tell).map(drop)
+    }
+}
+
+/// A mailbox that the engine puts the roster and its changes into.
+fn roster(handle: &Handle, all: bool) -> (mailbox::Receiver<RosterMessage>, Closer<RosterMessage>) {
+    let (sender, receiver) = mailbox();
+    let closer = receiver.closer();
+    let wants = Subscription { all, wait_for_recent: true, ..Subscription::default() };
+    handle.subscribe(wants, Box::new(move |message| sender.send(message)));
+    (receiver, closer)
+}
+
+/// The id of a call that makes no sense otherwise.
+fn id_of(line: &[u8]) -> String {
+    #[derive(serde::Deserialize)]
+    struct Id {
+        id: String,
+    }
+    serde_json::from_slice(line).map_or_else(|_| String::new(), |Id { id }| id)
+}

@@ -1,0 +1,172 @@
+//! A command of the person from a program that keeps no roster: the command line. It is carried out by the program that
+//! holds the store, or here where none does.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use watchbill_core::person::Word;
+use watchbill_protocol::chain::WorkChain;
+use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_store::{Mode, Store, last_writer, who};
+
+use crate::clock::Clock;
+use crate::cold::{Wants, look_with};
+use crate::engine::{Engine, Outlook, World};
+use crate::persist::Persist;
+use crate::settings::Settings;
+use crate::socket::access::{Access, AccessError, CommandId};
+use crate::socket::client::Client;
+use crate::stored::refusal;
+
+/// Pause between two tries.
+const RETRY: Duration = Duration::from_millis(20);
+/// How long a program is waited for that holds the store and does not listen, or does not know the session yet.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What was carried out.
+#[derive(Debug)]
+pub struct Carried {
+    /// The whole id of the session.
+    pub session: String,
+    /// Its work chain as it is then.
+    pub chain: WorkChain,
+}
+
+/// Carries a command out, once, and stores it.
+///
+/// # Errors
+/// When a session is not known, the command makes no sense, it cannot be stored, or the program that holds the store does
+/// not answer.
+pub fn carry_out(
+    settings: &Settings,
+    world: &World,
+    clock: &dyn Clock,
+    command: &Word,
+) -> Result<Carried, ApiError> {
+    if let Some(doubt) = &settings.doubt {
+        return Err(ApiError::new(ErrorCode::Invalid, &**doubt));
+    }
+    let folder = settings.data_dir.as_deref().ok_or_else(|| {
+        ApiError::new(ErrorCode::Unsupported, "no data folder is known; name one with --data-dir")
+    })?;
+    if let Some(error) = watchbill_store::in_the_way(folder) {
+        return Err(refusal(&error));
+    }
+    let id = CommandId::new();
+    let began = Instant::now();
+    let mut was_sent = false;
+    loop {
+        let tried = match Client::connect(folder) {
+            Some(mut client) => there(&mut client, &id, command, &mut was_sent)?,
+            None => here(settings, world, clock, &id, command)?,
+        };
+        if let Some(carried) = tried {
+            return Ok(carried);
+        }
+        if began.elapsed() >= PATIENCE {
+            return Err(given_up(folder, was_sent));
+        }
+        std::thread::sleep(RETRY);
+    }
+}
+
+/// Has the program that listens carry it out; `None`: to be tried again.
+fn there(
+    client: &mut Client,
+    id: &CommandId,
+    command: &Word,
+    was_sent: &mut bool,
+) -> Result<Option<Carried>, ApiError> {
+    match client.command(id, command) {
+        Ok(session) => {
+            // Should it end right now, the next look tells of the chain.
+            Ok(client.chain(&session).ok().map(|chain| Carried { session, chain }))
+        }
+        Err(AccessError::Refused(error)) if error.code == ErrorCode::NotReady => Ok(None),
+        Err(AccessError::Refused(error)) => Err(error),
+        Err(AccessError::Broken(_)) => {
+            *was_sent = true;
+            Ok(None)
+        }
+    }
+}
+
+/// Carries it out here, if nobody else holds the store; `None`: to be tried again.
+fn here(
+    settings: &Settings,
+    world: &World,
+    clock: &dyn Clock,
+    id: &CommandId,
+    command: &Word,
+) -> Result<Option<Carried>, ApiError> {
+    let Some(folder) = settings.data_dir.as_deref() else { return Ok(None) };
+    let mut persist = Persist::open(folder, Mode::WriteOrRead);
+    let writes = persist.writes();
+    if !writes && let Some(refused) = in_vain(&persist, folder) {
+        return Err(refused);
+    }
+    if !writes {
+        return Ok(None);
+    }
+    let look =
+        look_with(settings.clone(), world.clone(), Outlook::LIVE, clock, Some(&mut persist), Wants::All);
+    // The process ends with the answer; to give the memory back piece by piece would cost as much as reading did.
+    let mut engine = std::mem::ManuallyDrop::new(look);
+    let command = engine.meant(command)?;
+    if !persist.has_carried_out(id) {
+        engine.say(clock.now(), &command)?;
+        persist.note_carried_out(id, clock.now());
+        store(&mut engine, &mut persist, clock)?;
+    }
+    let session = command.session().to_string();
+    Ok(Some(Carried { chain: engine.chain(&session)?, session }))
+}
+
+/// Stores what the engine knows.
+fn store(engine: &mut Engine, persist: &mut Persist, clock: &dyn Clock) -> Result<(), ApiError> {
+    // What it would warn of is the answer, and this program does not try again.
+    let silent = tracing::subscriber::NoSubscriber::default();
+    tracing::subscriber::with_default(silent, || persist.save(engine, clock.now()));
+    match persist.trouble() {
+        Some(trouble) => Err(ApiError::new(ErrorCode::Unreadable, not_kept(&trouble.detail))),
+        None => Ok(()),
+    }
+}
+
+/// Why the store cannot be written; `None` where another process holds it.
+fn in_vain(persist: &Persist, folder: &Path) -> Option<ApiError> {
+    let trouble =
+        persist.trouble().map(|trouble| ApiError::new(ErrorCode::Unreadable, not_kept(&trouble.detail)));
+    match Store::take_over(folder) {
+        Ok(None) => None,
+        // Another one held it, and has ended; or nobody did, and that was the matter.
+        Ok(Some(_)) => trouble,
+        Err(error) => trouble.or_else(|| {
+            let ApiError { code, message } = refusal(&error);
+            Some(ApiError::new(code, not_kept(&message)))
+        }),
+    }
+}
+
+fn given_up(folder: &Path, was_sent: bool) -> ApiError {
+    let writer = who(last_writer(folder));
+    let message = if was_sent {
+        format!(
+            "{writer} holds the store and has stopped answering; `watchbill roster --all` shows whether it was done"
+        )
+    } else {
+        format!(
+            "nothing was changed: {writer} holds the store and does not listen; wait until it is done if it is \
+             `watchbill index`, or quit it, and try again"
+        )
+    };
+    ApiError::new(ErrorCode::NotReady, message)
+}
+
+/// What is the matter with the store, to the person whose command it has not taken. A program that stays stores later what
+/// it could not store; this one ends.
+fn not_kept(why: &str) -> String {
+    let now = why.strip_suffix(": what was not stored is stored later");
+    let why = now.map_or_else(|| why.to_owned(), |now| format!("{now}, and say it again"));
+    format!("what you said is not kept: {why}")
+}

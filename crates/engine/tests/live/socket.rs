@@ -1,0 +1,205 @@
+//! The socket as a client finds it: greeted, answered, subscribed, and cut off without harm to the engine.
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::channel;
+
+use serde_json::{Value, json};
+use watchbill_core::ids::SessionId;
+use watchbill_core::person::Word;
+use watchbill_engine::settings::Settings;
+use watchbill_engine::socket::access::Access;
+use watchbill_engine::socket::client::Client;
+use watchbill_protocol::roster::RosterMessage;
+
+use crate::ear::{Ear, Folder, PATIENCE, now};
+use crate::user_commands::house;
+
+/// Changes while a subscriber does not read.
+const CHANGES: usize = 500;
+
+/// A connection as another program would make it, line by line.
+struct Raw {
+    lines: BufReader<UnixStream>,
+    hello: Value,
+}
+
+impl Raw {
+    fn connect(data: &Path) -> Self {
+        let stream = UnixStream::connect(data.join("run/engine.sock")).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut raw = Self { lines: BufReader::new(stream), hello: Value::Null };
+        raw.hello = raw.line();
+        raw
+    }
+
+    fn send(&mut self, line: &str) {
+        writeln!(self.lines.get_mut(), "{line}").unwrap();
+    }
+
+    fn line(&mut self) -> Value {
+        let mut line = String::new();
+        assert_ne!(self.lines.read_line(&mut line).unwrap(), 0, "the connection has ended");
+        serde_json::from_str(&line).unwrap()
+    }
+
+    fn asks(&mut self, call: &Value) -> Value {
+        self.send(&call.to_string());
+        self.line()
+    }
+}
+
+#[test]
+fn a_client_is_greeted_and_answered_in_order() {
+    let (folder, author, data, _ear) = house();
+    let mode = |path: PathBuf| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(data.join("run")), 0o700, "nobody else comes near the socket");
+    let mut raw = Raw::connect(&data);
+    assert_eq!((&raw.hello["protocol"], &raw.hello["pid"]), (&json!(1), &json!(std::process::id())));
+    let settings = Settings { data_dir: Some(data.clone()), ..folder.settings() };
+    assert_eq!(raw.hello["view"], json!(settings.view()));
+    assert_eq!(raw.hello["window"], json!(false));
+    let roster = raw.asks(&json!({"id": "a", "request": "roster"}));
+    assert_eq!(roster["id"], "a");
+    assert_eq!(roster["reply"]["sessions"][0]["sessionId"], json!(author.session));
+    let why = raw.asks(&json!({"id": "b", "request": "why", "session": author.session[..8]}));
+    assert_eq!((&why["id"], &why["reply"]["sessionId"]), (&json!("b"), &json!(author.session)));
+    let opened = raw.asks(&json!({"id": "c", "request": "open"}));
+    assert_eq!(opened["error"]["code"], "unsupported", "there is no window");
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_and_stops_nothing() {
+    let (_folder, author, data, _ear) = house();
+    let mut raw = Raw::connect(&data);
+    for (line, id) in [
+        ("", ""),
+        ("[1", ""),
+        ("{\"id\":\"x\"}", "x"),
+        ("{\"id\":\"y\",\"request\":\"no such\"}", "y"),
+        (
+            "{\"id\":\"z\",\"request\":\"command\",\"command\":{\"do\":\"snooze\",\"session\":\"s\",\"until\":\"soon\"}}",
+            "z",
+        ),
+        ("{\"id\":\"\",\"request\":\"roster\"}", ""),
+    ] {
+        raw.send(line);
+        let answer = raw.line();
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(id), &json!("invalid")), "{line}");
+    }
+    let unknown = raw.asks(&json!({"id": "1", "request": "why", "session": "nobody"}));
+    assert_eq!(unknown["error"]["code"], "not_found");
+    let name = json!({"do": "rename", "session": author.session, "name": "the leak"});
+    let named = raw.asks(&json!({"id": "2", "request": "command", "command": name}));
+    assert_eq!(named, json!({"id": "2", "reply": author.session}));
+    // A line without an end is not gathered for ever.
+    let mut endless = Raw::connect(&data);
+    let stream = endless.lines.get_mut();
+    while stream.write_all(&[b' '; 64 << 10]).is_ok() {}
+    let mut rest = String::new();
+    let ended = endless.lines.read_line(&mut rest);
+    assert!(ended.is_err() || ended.is_ok_and(|n| n == 0), "{rest}");
+    assert!(Client::connect(&data).unwrap().roster(true).is_ok());
+}
+
+#[test]
+fn a_subscriber_gets_the_snapshot_and_then_each_change() {
+    let (folder, author, data, _ear) = house();
+    let (sender, messages) = channel();
+    let mut client = Client::connect(&data).unwrap();
+    let follows =
+        std::thread::spawn(move || client.subscribe(true, &mut |message| sender.send(message).is_ok()));
+    let next = || messages.recv_timeout(PATIENCE).unwrap();
+    let RosterMessage::Snapshot(first) = next() else { panic!("the snapshot comes first") };
+    assert_eq!(first.sessions.len(), 1);
+    let other = folder.author(2);
+    folder.append(&other, &other.prompt(1, now()));
+    let mut revision = first.revision;
+    loop {
+        let RosterMessage::Delta(delta) = next() else { panic!("deltas follow") };
+        assert_eq!(delta.base, revision, "no change is missing");
+        revision = delta.revision;
+        if delta.upserts.iter().any(|upsert| upsert.session.session_id == other.session) {
+            break;
+        }
+    }
+    drop(messages);
+    // Its next message finds nobody who wants it.
+    folder.append(&author, &author.prompt(2, now()));
+    assert_eq!(follows.join().unwrap(), Ok(()));
+}
+
+#[test]
+fn a_subscriber_that_does_not_read_holds_nobody_up_and_gets_the_roster_as_it_is_when_it_reads_again() {
+    let (_folder, author, data, mut ear) = house();
+    let mut asleep = Raw::connect(&data);
+    asleep.send(r#"{"id":"s","request":"subscribe","all":true}"#);
+    // Far more than a socket and a mailbox hold.
+    for n in 0..CHANGES {
+        let name = format!("name {n} of the chain");
+        ear.handle
+            .say(Word::Name { session: SessionId::new(&author.session), name: Some(name.clone()) })
+            .unwrap();
+        // Each change is a message of its own.
+        ear.until(&name, |copy| copy.sessions[0].work_chain_name.as_ref() == Some(&name));
+    }
+    let last = format!("name {} of", CHANGES - 1);
+    let (mut snapshots, mut messages) = (0, 0);
+    loop {
+        let line = asleep.line();
+        messages += 1;
+        snapshots += usize::from(line["event"].get("sessions").is_some());
+        if line.to_string().contains(&last) {
+            break;
+        }
+    }
+    assert!(snapshots == 2 && messages < CHANGES, "{snapshots} snapshots, {messages} messages");
+}
+
+#[test]
+fn the_end_of_the_engine_ends_its_connections_and_takes_the_socket_away() {
+    let (_folder, _author, data, ear) = house();
+    let mut raw = Raw::connect(&data);
+    raw.send(r#"{"id":"s","request":"subscribe"}"#);
+    assert_eq!(raw.line()["id"], "s");
+    ear.handle.stop();
+    let mut rest = String::new();
+    while raw.lines.read_line(&mut rest).is_ok_and(|n| n > 0) {}
+    assert!(!data.join("run/engine.sock").exists());
+    assert!(Client::connect(&data).is_none());
+}
+
+/// A killed engine leaves its socket behind.
+#[test]
+fn a_socket_that_was_left_behind_is_replaced() {
+    let folder = Folder::new();
+    let data = folder.root.parent().unwrap().join("data");
+    std::fs::create_dir_all(data.join("run")).unwrap();
+    drop(std::os::unix::net::UnixListener::bind(data.join("run/engine.sock")).unwrap());
+    assert!(Client::connect(&data).is_none());
+    let _ear = Ear::on(Settings { data_dir: Some(data.clone()), ..folder.settings() });
+    assert!(Client::connect(&data).is_some());
+}
+
+/// The address of a socket has room for about a hundred bytes.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_data_folder_deep_in_a_tree_has_a_socket_too() {
+    let folder = Folder::new();
+    let data = folder.root.parent().unwrap().join("deep/".repeat(40)).join("data");
+    let _ear = Ear::on(Settings { data_dir: Some(data.clone()), ..folder.settings() });
+    let mut client = Client::connect(&data).unwrap();
+    crate::until("the first scan to end", || client.roster(false).is_ok());
+}
+
+/// More than are allowed at once: each is given back.
+#[test]
+fn a_connection_ends_with_its_client() {
+    let (_folder, _author, data, _ear) = house();
+    for _ in 0..300 {
+        let mut raw = Raw::connect(&data);
+        assert_eq!(raw.asks(&json!({"id": "1", "request": "roster"}))["id"], "1");
+    }
+}
