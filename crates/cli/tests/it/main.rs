@@ -13,6 +13,7 @@ mod forget;
 mod history;
 mod hostile;
 mod interrupt;
+#[cfg(unix)]
 mod killed_holder;
 mod large_pages;
 #[cfg(target_os = "linux")]
@@ -25,6 +26,8 @@ mod past;
 #[allow(dead_code, reason = "shared with the tests of the engine, which need more of it")]
 mod process;
 mod program;
+#[cfg(unix)]
+mod running;
 mod settings;
 mod tree;
 mod user_commands;
