@@ -10,7 +10,7 @@ use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_store::{Mode, Store, last_writer, who};
 
 use crate::clock::Clock;
-use crate::cold::{Wants, look_with};
+use crate::cold::{Wants, look, look_with};
 use crate::engine::{Engine, Outlook, World};
 use crate::persist::Persist;
 use crate::settings::Settings;
@@ -56,12 +56,20 @@ pub fn carry_out(
     let began = Instant::now();
     let mut was_sent = false;
     loop {
-        let tried = match Client::connect(folder) {
-            Some(mut client) => there(&mut client, &id, command, &mut was_sent)?,
-            None => here(settings, world, clock, &id, command)?,
-        };
-        if let Some(carried) = tried {
-            return Ok(carried);
+        match Client::connect(folder) {
+            Some(mut client) => {
+                if let Some(session) = there(&mut client, &id, command, &mut was_sent)? {
+                    // Should it end right now, the chain is read here.
+                    let chain = client.chain(&session);
+                    let look = || look(settings.clone(), world.clone(), Outlook::LIVE, clock).chain(&session);
+                    return Ok(Carried { chain: chain.or_else(|_| look())?, session });
+                }
+            }
+            None => {
+                if let Some(carried) = here(settings, world, clock, &id, command)? {
+                    return Ok(carried);
+                }
+            }
         }
         if began.elapsed() >= PATIENCE {
             return Err(given_up(folder, was_sent));
@@ -70,18 +78,15 @@ pub fn carry_out(
     }
 }
 
-/// Has the program that listens carry it out; `None`: to be tried again.
+/// Has the program that listens carry it out, and gives the session's whole id; `None`: to be tried again.
 fn there(
     client: &mut Client,
     id: &CommandId,
     command: &Word,
     was_sent: &mut bool,
-) -> Result<Option<Carried>, ApiError> {
+) -> Result<Option<String>, ApiError> {
     match client.command(id, command) {
-        Ok(session) => {
-            // Should it end right now, the next look tells of the chain.
-            Ok(client.chain(&session).ok().map(|chain| Carried { session, chain }))
-        }
+        Ok(session) => Ok(Some(session)),
         Err(AccessError::Refused(error)) if error.code == ErrorCode::NotReady => Ok(None),
         Err(AccessError::Refused(error)) => Err(error),
         Err(AccessError::Broken(_)) => {
