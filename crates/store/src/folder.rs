@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::StoreError;
 
 /// What stands in a data folder, beside all whose names begin with the program's.
-const OURS: [&str; 5] = [crate::open::LOCK, crate::archive::ARCHIVE, "hooks", "wishes", "muted-until"];
+const OURS: [&str; 5] = [crate::open::LOCK, crate::archive::ARCHIVE, "hooks", "run", "muted-until"];
 
 /// Makes the data folder as [`make`] does. One that is there and holds other things too, as a shared folder or a home does,
 /// keeps its permissions: what is put into it is for the person alone in any case.

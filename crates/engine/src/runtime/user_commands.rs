@@ -66,8 +66,15 @@ impl Loop {
                 // The holder may just have ended.
                 persist.try_now();
                 self.save(now);
-                if !self.persist.as_ref().is_some_and(Persist::writes) {
-                    return Ok(Done::Elsewhere(command));
+                let persist = self.persist.as_ref().filter(|persist| !persist.writes());
+                match persist.map(Persist::trouble) {
+                    None => {}
+                    // Nobody holds the store: it cannot be written.
+                    Some(Some(trouble)) if !self.follows_holder => {
+                        let message = format!("that is not kept: {}", trouble.detail);
+                        return Err(ApiError::new(ErrorCode::Unreadable, message));
+                    }
+                    Some(_) => return Ok(Done::Elsewhere(command)),
                 }
             }
             _ => {}

@@ -39,8 +39,9 @@ impl Address {
             _ => {}
         }
         // We remove it ourselves: by then another program may listen at the same path.
-        let options = |name| ListenerOptions::new().name(name).reclaim_name(false).create_sync();
-        Ok((self.with_name(options)?, self.mark()))
+        let listener =
+            self.with_name(|name| ListenerOptions::new().name(name).reclaim_name(false).create_sync())?;
+        Ok((listener, self.mark()))
     }
 
     /// Connects to the program that listens.

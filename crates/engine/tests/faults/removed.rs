@@ -7,7 +7,8 @@ use watchbill_core::ids::SessionId;
 use watchbill_core::person::Word;
 use watchbill_core::time::Millis;
 use watchbill_engine::forget::{ForgetWhat, forget};
-use watchbill_engine::wishes::Wishes;
+use watchbill_engine::socket::access::{Access as _, CommandId};
+use watchbill_engine::socket::client::Client;
 use watchbill_store::{Access, Mode, Store};
 
 use crate::ear::now;
@@ -121,9 +122,9 @@ fn a_whole_data_folder_is_made_anew() {
     assert_eq!(names(&data), ["after"]);
     house.until_stored(1, 2);
     assert!(house.hears("a prompt"), "what hooks tell is heard again");
-    let wishes = Wishes::open(&data).unwrap();
-    let wish = wishes.leave(&name(1, "by another program"), now()).unwrap();
-    house.until("the wish to be heard", |_| wishes.answered(&wish).is_some_and(|answer| answer.is_ok()));
+    house.until("it to listen again", |_| Client::connect(&data).is_some());
+    let mut client = Client::connect(&data).unwrap();
+    client.command(&CommandId::new(), &name(1, "by another program")).unwrap();
     assert_eq!(names(&data), ["by another program"]);
     house.ends_with_everything_stored();
 }
@@ -141,7 +142,7 @@ fn that_the_database_was_removed_is_said_while_nothing_happens() {
     let said = house.doctor();
     assert!(said.starts_with("/home/dev/data/watchbill.db was removed while process "), "{said}");
     // Whatever wakes the engine has it made anew, also where nothing is to be stored.
-    Wishes::open(&data).unwrap().tell(now());
+    Client::connect(&data).unwrap().roster(false).unwrap();
     house.until_stored(1, 2);
     assert_eq!(house.doctor(), "well");
 }
@@ -160,13 +161,14 @@ fn nothing_is_stored_while_the_list_of_what_was_forgotten_cannot_be_read() {
     assert!(house.doctor().contains("watchbill.db.forgotten cannot be read"), "{}", house.doctor());
     house.works(1);
     house.works(2);
-    // As long as this program does not write, a word waits beside the store.
-    house.say(name(2, "a name")).unwrap();
+    let refused = house.say(name(2, "a name")).unwrap_err();
+    assert!(refused.message.contains("watchbill.db.forgotten cannot be read"), "{}", refused.message);
     assert_eq!((house.stored(1), house.stored(2)), (vec![], vec![]));
     std::fs::remove_dir(&list).unwrap();
     std::fs::write(&list, format!("5 {}\n", session(1))).unwrap();
     house.until_well();
-    house.until("the word to be stored", |_| names(&data) == ["a name"]);
+    house.say(name(2, "a name")).unwrap();
+    assert_eq!(names(&data), ["a name"]);
     house.until_stored(2, 2);
     house.works(1);
     house.works(2);
