@@ -97,7 +97,7 @@ const ASKED: &[(bool, &[&str])] = &[
     (false, &["why", HOSTILE]),
 ];
 /// They show nothing of anybody, or do not end by themselves.
-const OTHERS: &[&str] = &["watch", "hook", "completions", "man", "help"];
+const OTHERS: &[&str] = &["watch", "serve", "hook", "completions", "man", "help"];
 
 #[test]
 fn whatever_is_asked_nothing_steers_the_terminal() {
