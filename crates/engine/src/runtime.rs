@@ -310,10 +310,7 @@ impl Loop {
         self.tell_followers();
         if in_vain {
             // Another program holds the store, and may listen by now.
-            self.socket = None;
-            if !self.follows_holder {
-                self.open_socket();
-            }
+            self.reach_holder();
         }
         if let Some(begun) = began {
             self.open_again(begun);

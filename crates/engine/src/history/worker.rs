@@ -1,6 +1,7 @@
 //! The work of the history's thread: one slice after another, the most urgent first.
 
 mod behind;
+mod outcome;
 
 use std::collections::{HashSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -10,7 +11,6 @@ use std::time::{Duration, Instant};
 use watchbill_core::history::{Heard, HistorySettings};
 use watchbill_core::hook::{HookTexts, parse_payload, payload_text};
 use watchbill_core::time::Timestamp;
-use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_store::{Access, Store, StoreError};
 use watchbill_watch::layout::{Place, below, classify};
 use watchbill_watch::tail::TailError;
@@ -179,21 +179,6 @@ impl Worker {
         }
     }
 
-    /// Tells who waits for it that nothing is left to do, or why nothing can be done.
-    fn settle(&mut self) {
-        if self.settling.is_empty() {
-            return;
-        }
-        let settled = match self.parts.shelf.trouble() {
-            Some(trouble) if self.retry.until().is_some() => {
-                Err(ApiError::new(ErrorCode::Unreadable, trouble.to_string()))
-            }
-            _ if self.at_rest || self.has_work() => return,
-            _ => Ok(()),
-        };
-        self.settling.drain(..).for_each(|told| told(settled.clone()));
-    }
-
     fn has_work(&self) -> bool {
         self.takes.patience().is_some() || self.has_work_now()
     }
@@ -215,38 +200,6 @@ impl Worker {
             _ => {
                 let due = self.recover_at.into_iter().chain(self.archive_at).min().map(|at| clock.until(at));
                 due.into_iter().chain(self.takes.patience()).min()
-            }
-        }
-    }
-
-    fn refused(&mut self, refusal: Refusal) {
-        if let Some(index) = &mut self.index {
-            index.void();
-        }
-        match refusal {
-            Refusal::NotOurs => {
-                // Whoever writes looks at everything; should it become ours, so do we.
-                (self.everything, self.untidy, self.index) = (false, false, None);
-                self.at_rest = true;
-                let lost = ApiError::new(ErrorCode::NotReady, "another process holds the store now");
-                self.settling.drain(..).for_each(|told| told(Err(lost.clone())));
-                self.log = Log::default();
-                (self.grown, self.behind, self.heard) = Default::default();
-                self.waiting.clear();
-                self.takes.take_all();
-                self.damage = None;
-                self.note_trouble(None);
-            }
-            Refusal::Store(error) => {
-                // What is locked, or may not be written, is refused before the work.
-                let at_once = matches!(error, StoreError::Locked { .. } | StoreError::ReadOnly { .. });
-                let dear = self.damage.is_some() && !at_once;
-                self.retry.refused(self.parts.clock.now(), dear);
-                if let StoreError::IndexDamaged { .. } = error {
-                    self.damage = Some(Damage::Met);
-                }
-                self.note_trouble(Some(&error.to_string()));
-                self.everything = true;
             }
         }
     }

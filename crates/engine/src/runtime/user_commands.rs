@@ -44,6 +44,14 @@ impl Loop {
         }
     }
 
+    /// Listens no longer, and follows the program that holds the store, if it is not followed yet.
+    pub(super) fn reach_holder(&mut self) {
+        self.socket = None;
+        if !self.follows_holder {
+            self.open_socket();
+        }
+    }
+
     /// Carries a command out and stores it; where another program holds the store the command is given back.
     pub(super) fn command(&mut self, id: &CommandId, command: &Word) -> Result<Done, ApiError> {
         let now = self.clock.now();
