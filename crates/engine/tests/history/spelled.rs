@@ -89,7 +89,7 @@ const RULES: [&str; 6] = [
 ];
 
 /// Calls that name a path.
-const CALLS: [(&str, &str); 17] = [
+const CALLS: [(&str, &str); 18] = [
     ("Read", r#"{"file_path":"PATH"}"#),
     ("Edit", r#"{"old_string":"a","new_string":"b","file_path":"PATH"}"#),
     ("NotebookEdit", r#"{"notebook_path":"PATH","new_source":"x"}"#),
@@ -106,6 +106,7 @@ const CALLS: [(&str, &str); 17] = [
     ("Bash", r#"{"command":"cd /tmp && tail -n 3 \"PATH\" | wc"}"#),
     ("Bash", r#"{"command":"sh -c 'cat PATH >x'"}"#),
     ("Bash", r#"{"command":"tool --file=PATH:3 -v"}"#),
+    ("Bash", r#"{"command":"tool -fPATH:/x -v"}"#),
     ("Agent", r#"{"description":"d","prompt":"Read PATH."}"#),
 ];
 

@@ -243,11 +243,10 @@ impl Found<'_> {
 
     fn in_pieces(&self, text: &str) -> bool {
         text.split(AROUND).filter(|piece| !is_elsewhere(piece)).any(|piece| {
-            // A flag may have its path right behind it.
-            let flag = piece.find('/').filter(|_| piece.starts_with('-')).map(|at| &piece[at..]);
+            let parts = || piece.split(':').filter(|part| part.len() < piece.len());
             self.is_meant(piece)
-                || (piece.contains(':') && piece.split(':').any(|part| self.is_meant(part)))
-                || flag.is_some_and(|path| self.is_meant(path))
+                || parts().any(|part| self.is_meant(part))
+                || parts().chain([piece]).flat_map(behind_flag).any(|path| self.is_meant(path))
         })
     }
 
@@ -261,6 +260,19 @@ impl Found<'_> {
         let sentence = word.trim_end_matches(['.', '?', '…']);
         is_meant && (self.is_named_by(word) || (sentence.len() < word.len() && self.is_named_by(sentence)))
     }
+}
+
+/// What may be the path of a flag that has it right behind: `-f../a`, `-I/usr`, `-fa/b`.
+fn behind_flag(piece: &str) -> impl Iterator<Item = &str> {
+    let flag = piece.strip_prefix('-');
+    let letter = |flag: &'_ str| flag.chars().next().map_or(0, char::len_utf8);
+    let begins = flag.into_iter().flat_map(move |flag| {
+        [flag.find('/'), flag.find(['/', '\\', '.', '~', '$', '%']), Some(letter(flag))]
+            .into_iter()
+            .flatten()
+            .map(move |at| &flag[at..])
+    });
+    begins.filter(|path| !path.is_empty())
 }
 
 impl Pattern {
