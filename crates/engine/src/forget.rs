@@ -230,19 +230,24 @@ fn done_by_holder(
     // A reader may keep the bytes from being wiped out.
     drop(store);
     tell(Doing::Elsewhere(held_by));
-    let began = Instant::now();
+    let (began, mut was_sent) = (Instant::now(), false);
     loop {
         if let Some(mut client) = Client::connect(data_dir) {
             match client.forget(removal) {
                 Err(AccessError::Refused(error)) if error.code != ErrorCode::NotReady => return Err(error),
-                Err(_) => {}
+                Err(AccessError::Refused(_)) => {}
+                Err(AccessError::Broken(_)) => was_sent = true,
+                // The holder before this one has removed it, and could not say so.
+                Ok(Some(report)) if was_sent && report.sessions.is_empty() => {
+                    return Ok(Some(ForgetReport { dry_run: false, ..would }));
+                }
                 Ok(report) => return Ok(report),
             }
         } else if let Some(mut store) = Store::take_over(data_dir).map_err(|error| refusal(&error))? {
             return go_on(&mut store, data_dir, removal, would, now, tell);
         }
         if began.elapsed() >= patience {
-            return Err(unanswered(&who(held_by)));
+            return Err(unanswered(&who(held_by), was_sent));
         }
         std::thread::sleep(RETRY);
     }
@@ -268,7 +273,14 @@ fn go_on(
     Ok(Some(ForgetReport { wiped_later, dry_run: false, ..would }))
 }
 
-fn unanswered(writer: &str) -> ApiError {
+fn unanswered(writer: &str, was_sent: bool) -> ApiError {
+    if was_sent {
+        let message = format!(
+            "{writer} keeps the history, has begun and has stopped answering; `watchbill forget --dry-run` says what is still \
+             stored"
+        );
+        return ApiError::new(ErrorCode::NotReady, message);
+    }
     let message = format!(
         "nothing was changed: {writer} keeps the history up to date now, and does not answer; wait until it is done if it is \
          `watchbill index`, or quit it, and try again"

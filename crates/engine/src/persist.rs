@@ -17,10 +17,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use watchbill_core::ids::SessionId;
-use watchbill_core::person::Words;
+use watchbill_core::person::{Word, Words};
 use watchbill_core::problem::{Problem, ProblemKind};
 use watchbill_core::session::snapshot::from_bytes;
 use watchbill_core::time::{Millis, Timestamp};
+use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_store::{Access, Mode, Place, Store, StoreError};
 
 use crate::engine::Engine;
@@ -244,16 +245,27 @@ impl Persist {
         !self.owed.is_empty()
     }
 
-    /// Whether a command was carried out already, by this program or by one before it.
-    pub fn has_carried_out(&self, id: &CommandId) -> bool {
-        self.carried_out.contains_key(id.as_str())
+    /// Whether a command was carried out already, by this program or by one before it. `command` names whole ids.
+    ///
+    /// # Errors
+    /// When the id belongs to another command.
+    pub fn has_carried_out(&self, id: &CommandId, command: &Word) -> Result<bool, ApiError> {
+        match self.carried_out.get(id.as_str()) {
+            None => Ok(false),
+            Some((_, carried_out)) if *carried_out == id.mark_of(command) => Ok(true),
+            Some(_) => {
+                let message =
+                    "another command had this id in the last ten minutes; give each an id of its own";
+                Err(ApiError::new(ErrorCode::Invalid, message))
+            }
+        }
     }
 
     /// This command is carried out by what is stored next, and with it, whole or not at all.
-    pub fn note_carried_out(&mut self, id: &CommandId, now: Timestamp) {
+    pub fn note_carried_out(&mut self, id: &CommandId, command: &Word, now: Timestamp) {
         // A clock that was set back forgets none.
-        self.carried_out.retain(|_, at| now.since(*at) < REMEMBERED);
-        self.carried_out.insert(id.to_string(), now);
+        self.carried_out.retain(|_, (at, _)| now.since(*at) < REMEMBERED);
+        self.carried_out.insert(id.to_string(), (now, id.mark_of(command)));
         self.owed.carried_out = Some(self.carried_out.clone());
     }
 

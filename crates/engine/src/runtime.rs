@@ -10,6 +10,7 @@ mod waits;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::sync::{Notify, mpsc};
@@ -105,7 +106,7 @@ pub(crate) struct Loop {
     /// This engine as its socket asks it.
     own: Handle,
     /// Another program holds the store, and tells when it ends.
-    follows_holder: bool,
+    follows_holder: Arc<AtomicBool>,
     /// Other programs are to be told that something was said here, when it is stored.
     untold: bool,
     stopped: bool,
@@ -191,7 +192,7 @@ impl Loop {
             store_trouble: None,
             own,
             socket: None,
-            follows_holder: false,
+            follows_holder: Arc::default(),
             untold: false,
             stopped: false,
         }
@@ -241,7 +242,9 @@ impl Loop {
         // While it is not known what may be stored nothing is, however late it is.
         let certain = self.engine.settings.doubt.is_none();
         // The end of a holder that is followed is told.
-        let asks = |persist: &&Persist| certain && (persist.writes() || !self.follows_holder);
+        let asks = |persist: &&Persist| {
+            certain && (persist.writes() || !self.follows_holder.load(Ordering::Acquire))
+        };
         let owed = self.persist.as_ref().filter(asks).and_then(Persist::again_at);
         let next = self.engine.next_deadline().into_iter().chain(self.serve_at).chain(owed).min();
         next.map(|at| self.clock.until(at))

@@ -118,9 +118,9 @@ fn here(
     // The process ends with the answer; to give the memory back piece by piece would cost as much as reading did.
     let mut engine = std::mem::ManuallyDrop::new(look);
     let command = engine.meant(command)?;
-    if !persist.has_carried_out(id) {
+    if !persist.has_carried_out(id, &command)? {
         engine.say(clock.now(), &command)?;
-        persist.note_carried_out(id, clock.now());
+        persist.note_carried_out(id, &command, clock.now());
         store(&mut engine, &mut persist, clock)?;
     }
     let session = command.session().to_string();

@@ -53,9 +53,9 @@ pub fn search(global: &Global, wanted: &Search, paint: Paint) -> anyhow::Result<
     if let Some(mut running) = running::client(&settings).filter(|_| !wanted.as_stored) {
         match running.search(&query) {
             Ok(answer) => return found(&answer, wanted, paint),
-            Err(AccessError::Refused(error)) => return Err(error.into()),
-            // It has ended: its store is read here.
-            Err(AccessError::Broken(_)) => {}
+            Err(AccessError::Refused(error)) if error.code != ErrorCode::NotReady => return Err(error.into()),
+            // It has ended, or knows nothing yet: its store is read here.
+            Err(_) => {}
         }
     }
     let brought_up = if wanted.as_stored { Ok(false) } else { bring_up_to_date(&settings) };

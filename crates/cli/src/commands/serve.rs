@@ -84,13 +84,20 @@ pub fn print_unit(global: &Global) -> anyhow::Result<()> {
         words.extend([name.to_owned(), quoted(&path)?]);
         Ok(())
     };
-    for root in &global.claude_dirs {
-        option("--claude-dir", root)?;
+    // The unit runs without this shell's environment.
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let settings = super::settings(global)?;
+    if !global.claude_dirs.is_empty() || is_set("WATCHBILL_CLAUDE_DIR") || is_set("CLAUDE_CONFIG_DIR") {
+        settings.roots.iter().try_for_each(|root| option("--claude-dir", root))?;
     }
-    if let Some(data_dir) = &global.data_dir {
+    if let Some(data_dir) = settings.data_dir.as_ref()
+        && (global.data_dir.is_some() || is_set("WATCHBILL_DATA_DIR"))
+    {
         option("--data-dir", data_dir)?;
     }
-    if let Some(config) = &global.config {
+    if let Some(config) = settings.config_file.as_ref()
+        && (global.config.is_some() || is_set("WATCHBILL_CONFIG"))
+    {
         option("--config", config)?;
     }
     words.push("serve".to_owned());

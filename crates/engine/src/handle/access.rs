@@ -41,12 +41,18 @@ impl Handle {
     }
 
     /// Has the program carry a command out that holds the store; `None` when none listens, or the connection breaks.
-    fn command_there(&self, id: &CommandId, command: &Word) -> Option<Result<String, AccessError>> {
+    fn command_there(
+        &self,
+        id: &CommandId,
+        command: &Word,
+        was_sent: &mut bool,
+    ) -> Option<Result<String, AccessError>> {
         let data_dir = self.settings().data_dir.clone()?;
         let mut client = Client::connect(&data_dir)?;
         match client.command(id, command) {
             Err(AccessError::Broken(what)) => {
                 tracing::debug!(what, "a command is sent again");
+                *was_sent = true;
                 None
             }
             done => {
@@ -104,18 +110,22 @@ impl Access for Handle {
     }
 
     fn command(&mut self, id: &CommandId, command: &Word) -> Result<String, AccessError> {
-        let began = Instant::now();
+        let (began, mut was_sent) = (Instant::now(), false);
         loop {
             let command = match self.command_here(id, command)? {
                 Done::Stored(session) => return Ok(session.to_string()),
                 Done::Elsewhere(command) => command,
             };
-            if let Some(done) = self.command_there(id, &command) {
+            if let Some(done) = self.command_there(id, &command, &mut was_sent) {
                 return done;
             }
             if began.elapsed() >= PATIENCE {
-                let message = "another Watchbill holds the store and does not listen, `watchbill index` perhaps; try again when \
-                               it is done";
+                let message = if was_sent {
+                    "the Watchbill that holds the store has stopped answering; the roster shows whether it was done"
+                } else {
+                    "nothing was changed: another Watchbill holds the store and does not listen, `watchbill index` perhaps; \
+                     try again when it is done"
+                };
                 return Err(ApiError::new(ErrorCode::NotReady, message).into());
             }
             std::thread::sleep(RETRY);

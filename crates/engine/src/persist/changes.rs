@@ -44,8 +44,8 @@ pub struct Changes {
     pub left_out: BTreeSet<SessionId>,
 }
 
-/// Ids of commands, and when they were carried out.
-pub type CarriedOut = BTreeMap<String, Timestamp>;
+/// Ids of commands, when they were carried out, and what stands for the command itself.
+pub type CarriedOut = BTreeMap<String, (Timestamp, u64)>;
 
 /// What has become of one transcript.
 #[derive(Debug, Clone, PartialEq, Eq)]

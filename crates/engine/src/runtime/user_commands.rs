@@ -3,6 +3,8 @@
 //! The program that holds the store carries them out and remembers their ids in the same transaction. Any other one
 //! resolves the sessions that are meant and hands the command back, for the holder; see [`crate::handle`].
 
+use std::sync::atomic::Ordering;
+
 use watchbill_core::person::Word;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 
@@ -22,7 +24,7 @@ impl Loop {
         let Some(data_dir) = self.engine.settings.data_dir.clone() else { return };
         match &self.persist {
             Some(persist) if persist.writes() => {
-                self.follows_holder = false;
+                self.follows_holder.store(false, Ordering::Release);
                 // Versions before 0.2 left commands there for each other.
                 let _ = std::fs::remove_dir_all(data_dir.join("wishes"));
                 self.socket = match Server::start(&data_dir, self.own.clone()) {
@@ -33,13 +35,7 @@ impl Loop {
                     }
                 };
             }
-            Some(_) => {
-                self.follows_holder = holder::follow(&data_dir, self.own.inbox());
-                if self.follows_holder {
-                    // Something may have been said since the store was read.
-                    self.read_commands();
-                }
-            }
+            Some(_) => holder::follow(&data_dir, self.own.inbox(), &self.follows_holder),
             None => {}
         }
     }
@@ -47,7 +43,7 @@ impl Loop {
     /// Listens no longer, and follows the program that holds the store, if it is not followed yet.
     pub(super) fn reach_holder(&mut self) {
         self.socket = None;
-        if !self.follows_holder {
+        if !self.follows_holder.load(Ordering::Acquire) {
             self.open_socket();
         }
     }
@@ -67,7 +63,7 @@ impl Loop {
         let session = command.session().clone();
         match &mut self.persist {
             // It was sent again, since the first answer was lost.
-            Some(persist) if persist.writes() && persist.has_carried_out(id) => {
+            Some(persist) if persist.writes() && persist.has_carried_out(id, &command)? => {
                 return if self.is_stored() { Ok(Done::Stored(session)) } else { Err(self.unstored()) };
             }
             Some(persist) if !persist.writes() => {
@@ -78,7 +74,7 @@ impl Loop {
                 match persist.map(Persist::trouble) {
                     None => {}
                     // Nobody holds the store: it cannot be written.
-                    Some(Some(trouble)) if !self.follows_holder => {
+                    Some(Some(trouble)) if !self.follows_holder.load(Ordering::Acquire) => {
                         let message = format!("that is not kept: {}", trouble.detail);
                         return Err(ApiError::new(ErrorCode::Unreadable, message));
                     }
@@ -90,7 +86,7 @@ impl Loop {
         let out = self.engine.say(now, &command)?;
         self.carry_out(out);
         if let Some(persist) = &mut self.persist {
-            persist.note_carried_out(id, now);
+            persist.note_carried_out(id, &command, now);
             self.untold = true;
             self.save(now);
             if !self.is_stored() {
@@ -112,8 +108,7 @@ impl Loop {
 
     /// The program that held the store is gone: this one tries to take its place at once.
     pub(super) fn take_place_of_holder(&mut self) {
-        self.follows_holder = false;
-        if let Some(persist) = self.persist.as_mut() {
+        if let Some(persist) = self.persist.as_mut().filter(|persist| !persist.writes()) {
             persist.try_now();
             self.save(self.clock.now());
             self.read_commands();

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use watchbill_core::ids::stable_hash;
 use watchbill_core::person::Word;
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::error::{ApiError, ErrorCode};
@@ -113,6 +114,11 @@ impl CommandId {
     /// One that a client has chosen; `None` when it is empty or too long.
     pub fn of_client(id: &str) -> Option<Self> {
         (1..=Self::LONGEST).contains(&id.len()).then(|| Self(id.to_owned()))
+    }
+
+    /// Tells a command with this id from another one with it.
+    pub(crate) fn mark_of(&self, command: &Word) -> u64 {
+        stable_hash(format!("{} {command:?}", self.0).as_bytes())
     }
 
     /// As text.

@@ -2,12 +2,17 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use interprocess::ConnectWaitMode;
 use interprocess::local_socket::prelude::*;
-use interprocess::local_socket::{GenericFilePath, Listener, ListenerOptions, Name, Stream};
+use interprocess::local_socket::{ConnectOptions, GenericFilePath, Listener, ListenerOptions, Name, Stream};
 
 /// The folder of the socket in the data folder: only its owner can enter it.
 pub(crate) const FOLDER: &str = "run";
+
+/// How long a connection is waited for.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The socket of a data folder.
 #[derive(Debug, Clone)]
@@ -49,7 +54,10 @@ impl Address {
     /// # Errors
     /// When nobody listens, or the other end is not this person's.
     pub fn connect(&self) -> io::Result<Stream> {
-        let stream = self.with_name(Stream::connect)?;
+        // The queue of a program that hangs is full at some time.
+        let in_time = ConnectWaitMode::Timeout(PATIENCE);
+        let stream =
+            self.with_name(|name| ConnectOptions::new().name(name).wait_mode(in_time).connect_sync())?;
         if !is_ours(&stream) {
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, "another user listens there"));
         }

@@ -55,6 +55,11 @@ impl<T> Mailbox<T> {
 }
 
 impl<T> Sender<T> {
+    /// Whether somebody may still read.
+    pub fn is_open(&self) -> bool {
+        self.0.lock().is_open
+    }
+
     /// Puts a message in, without waiting. `false` when nobody will read it.
     pub fn send(&self, message: T) -> bool {
         let mut state = self.0.lock();

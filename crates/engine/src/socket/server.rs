@@ -29,6 +29,9 @@ use crate::publish::Subscription;
 /// More connections than any person's programs have.
 const MOST_CONNECTIONS: usize = 256;
 
+/// More subscriptions than one program needs: each has a thread, and messages that wait.
+const MOST_SUBSCRIPTIONS: usize = 8;
+
 /// Listens for as long as it lives. Dropping it ends every connection.
 pub struct Server {
     address: Address,
@@ -258,6 +261,9 @@ impl<'s> Connection<'s> {
 
     /// Sends the roster and its changes, on a thread of its own.
     fn subscribe(&mut self, id: &str, all: bool) -> io::Result<()> {
+        if self.closers.len() >= MOST_SUBSCRIPTIONS {
+            return self.error(id, &too_many());
+        }
         let (mut receiver, closer) = roster(&self.shared.handle, all);
         let (writer, handle, id) = (self.writer.clone(), self.shared.handle.clone(), id.to_owned());
         let current = Arc::new(Mutex::new(closer));
@@ -286,9 +292,16 @@ impl<'s> Connection<'s> {
 
     /// Sends an event for each stored command, on a thread of its own.
     fn follow_commands(&mut self, id: &str) -> io::Result<()> {
+        if self.closers.len() >= MOST_SUBSCRIPTIONS {
+            return self.error(id, &too_many());
+        }
         let (sender, receiver) = mailbox();
         let closer = receiver.closer();
-        lock(&self.shared.followers).push(sender);
+        {
+            let mut followers = lock(&self.shared.followers);
+            followers.retain(mailbox::Sender::is_open);
+            followers.push(sender);
+        }
         self.closers.push(Box::new(move || closer.close()));
         let (writer, id) = (self.writer.clone(), id.to_owned());
         self.tell(move || {
@@ -314,6 +327,11 @@ fn roster(handle: &Handle, all: bool) -> (mailbox::Receiver<RosterMessage>, Clos
     let wants = Subscription { all, wait_for_recent: true, ..Subscription::default() };
     handle.subscribe(wants, Box::new(move |message| sender.send(message)));
     (receiver, closer)
+}
+
+fn too_many() -> ApiError {
+    let message = format!("a connection has at most {MOST_SUBSCRIPTIONS} subscriptions; open another one");
+    ApiError::new(ErrorCode::Invalid, message)
 }
 
 /// The id of a call that makes no sense otherwise.

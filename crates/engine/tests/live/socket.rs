@@ -105,6 +105,19 @@ fn what_makes_no_sense_is_refused_and_stops_nothing() {
 }
 
 #[test]
+fn a_connection_has_few_subscriptions() {
+    let (_folder, _author, data, _ear) = house();
+    let mut raw = Raw::connect(&data);
+    for n in 0..12 {
+        raw.send(&json!({"id": format!("s{n}"), "request": "subscribe"}).to_string());
+    }
+    let mut refused = 0;
+    while refused < 4 {
+        refused += u32::from(raw.line()["error"]["code"] == "invalid");
+    }
+}
+
+#[test]
 fn a_subscriber_gets_the_snapshot_and_then_each_change() {
     let (folder, author, data, _ear) = house();
     let (sender, messages) = channel();

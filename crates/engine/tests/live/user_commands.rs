@@ -127,6 +127,12 @@ fn a_command_that_is_sent_twice_is_carried_out_once_also_by_the_next_holder() {
         assert_eq!(Client::connect(&data).unwrap().command(&id, &undo).unwrap(), later.session);
         assert_eq!(links(&data), 1, "the split is taken back, the join is not");
     }
+    let Err(AccessError::Refused(error)) =
+        Client::connect(&data).unwrap().command(&id, &Word::Accept { session: session(&later) })
+    else {
+        panic!("the id is another command's")
+    };
+    assert_eq!(error.code, ErrorCode::Invalid);
     holder.handle.stop();
     let next = Ear::on(Settings { data_dir: Some(data.clone()), ..folder.settings() });
     crate::until("the next holder to listen", || Client::connect(&data).is_some());
