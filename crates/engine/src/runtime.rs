@@ -85,8 +85,7 @@ pub(crate) struct Loop {
     /// When the look began that is under way.
     look_began: Timestamp,
     again: BTreeSet<Hint>,
-    /// Where other programs ask, while this engine holds the store. It is dropped before `persist`: the next holder listens at
-    /// the same place.
+    /// Where other programs ask while this engine holds the store. Dropped before `persist`: the next holder listens there.
     socket: Option<Server>,
     persist: Option<Persist>,
     /// Keeps texts and prompts, once the first look is over.
