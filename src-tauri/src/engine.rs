@@ -1,7 +1,7 @@
 //! The engine as the shell starts it.
 
 use watchbill_engine::handle::{self, Handle};
-use watchbill_engine::settings::{self, Configuration, Given, Settings, SettingsError};
+use watchbill_engine::settings::{Configuration, Given, Settings, SettingsError};
 
 use crate::options::Options;
 
@@ -19,9 +19,12 @@ pub fn configure(options: &Options) -> Result<Configuration, SettingsError> {
 }
 
 /// The settings of a start without options and without variables; nothing when they cannot be put together.
-#[cfg_attr(not(target_os = "linux"), allow(dead_code))] // See `Options::instance`.
+#[cfg(target_os = "linux")]
 pub fn usual() -> Option<Settings> {
-    settings::settle(&Given::default(), &|name| std::env::var_os(name).filter(|_| name == "HOME")).ok()
+    watchbill_engine::settings::settle(&Given::default(), &|name| {
+        std::env::var_os(name).filter(|_| name == "HOME")
+    })
+    .ok()
 }
 
 /// Starts watching the machine's own sessions.

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Parser;
-use watchbill_engine::settings::Settings;
-use watchbill_engine::stable_hash;
+#[cfg(any(target_os = "linux", test))]
+use watchbill_engine::{settings::Settings, stable_hash};
 
 use crate::link::{self, Link, WrongLink};
 
@@ -93,7 +93,8 @@ impl Options {
     /// Programs that watch different folders are different programs: starting one must neither be
     /// swallowed by the other nor show the other's sessions. So the settings are compared with the `usual`
     /// ones, those without any option or variable, for it is all the same who named another folder.
-    #[cfg_attr(not(target_os = "linux"), allow(dead_code))] // Elsewhere the plugin asks for no name.
+    /// Linux alone asks for it: elsewhere the plugin finds the running program by itself.
+    #[cfg(any(target_os = "linux", test))]
     pub fn instance(&self, identifier: &str, settings: &Settings, usual: Option<&Settings>) -> String {
         if self.demo {
             return format!("{identifier}.demo");

@@ -30,7 +30,7 @@ pub fn parse_coming(text: &str) -> anyhow::Result<Timestamp> {
     in_range(text, at)
 }
 
-/// What nobody could be told, a long span's end for instance, was hardly meant.
+/// Refuses times that cannot be printed, such as the end of a very long span.
 fn in_range(text: &str, at: Timestamp) -> anyhow::Result<Timestamp> {
     anyhow::ensure!(
         at.is_in_range(),

@@ -25,7 +25,7 @@ impl Suspicion {
     }
 
     pub fn is_raised(&self) -> bool {
-        match std::fs::read_to_string(&self.0) {
+        match folder::read_text(&self.0) {
             Ok(boot) => boot.is_empty() || boot != this_boot(),
             Err(error) => error.kind() != std::io::ErrorKind::NotFound,
         }

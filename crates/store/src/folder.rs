@@ -1,7 +1,7 @@
 //! The data folder and its files: only the person's own account may look into them.
 
 use std::fs::{self, OpenOptions};
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use crate::StoreError;
@@ -68,6 +68,35 @@ pub(crate) fn touch(file: &Path) -> Result<fs::File, StoreError> {
     let opened = options.open(file).map_err(|e| StoreError::io(file, e))?;
     close(file, 0o600);
     Ok(opened)
+}
+
+/// Opens a file beside the database to read it. A pipe in its place would keep the reader waiting for its other end.
+///
+/// # Errors
+/// When it cannot be opened, or is no ordinary file.
+pub(crate) fn open_to_read(file: &Path) -> io::Result<fs::File> {
+    if fs::metadata(file)?.is_file() {
+        return fs::File::open(file);
+    }
+    Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no ordinary file"))
+}
+
+/// Reads such a file.
+///
+/// # Errors
+/// As for [`open_to_read`].
+pub(crate) fn read(file: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open_to_read(file)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The same, of a text.
+///
+/// # Errors
+/// As for [`open_to_read`], and when it is no UTF-8.
+pub(crate) fn read_text(file: &Path) -> io::Result<String> {
+    String::from_utf8(read(file)?).map_err(io::Error::other)
 }
 
 /// Makes the file, if it is not there, for the person alone (0600). SQLite gives its companions (`-wal`, `-shm`,

@@ -54,7 +54,7 @@ pub(crate) fn is_there(database: &Path) -> bool {
 /// When it cannot be read: then it is not known what must not be stored again.
 fn read(database: &Path) -> Result<Ids, StoreError> {
     let path = path_of(database);
-    let bytes = match std::fs::read(&path) {
+    let bytes = match folder::read(&path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Ids::new()),
         read => read.map_err(|source| StoreError::ForgottenUnread { path, source })?,
     };

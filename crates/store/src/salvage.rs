@@ -72,7 +72,7 @@ fn move_companions(path: &Path, aside: &Path) -> Result<(), StoreError> {
 /// The databases from which starts before this one were to take over what they could, and were ended; the newest last. To
 /// be asked before the new one is opened: the old one's log must not be taken for its own.
 pub(crate) fn left_over(path: &Path) -> Result<Vec<PathBuf>, StoreError> {
-    let Ok(names) = std::fs::read_to_string(note_of(path)) else { return Ok(Vec::new()) };
+    let Ok(names) = folder::read_text(&note_of(path)) else { return Ok(Vec::new()) };
     let begin = beside(path, ".corrupt-");
     let ours = names.lines().filter(|line| line.starts_with(&*name(&begin)));
     let left: Vec<PathBuf> =
@@ -102,7 +102,7 @@ pub fn damaged_files(data_dir: &Path) -> Vec<DamagedFile> {
     let path = data_dir.join(DATABASE);
     let begin = beside(&path, ".corrupt-");
     let begin = name(&begin);
-    let wanted = std::fs::read_to_string(note_of(&path)).unwrap_or_default();
+    let wanted = folder::read_text(&note_of(&path)).unwrap_or_default();
     let is_wanted = |file: &str| {
         wanted.lines().any(|aside| {
             file.strip_prefix(aside).is_some_and(|rest| rest.is_empty() || COMPANIONS.contains(&rest))

@@ -1,4 +1,4 @@
-//! What is too long, too old, too large for the system, or no file at all: nobody waits for it, and nothing dies of it.
+//! Input beyond a limit: long payloads, old journals, file-size limits, pipes in the place of files. No command hangs or dies.
 
 use std::io::Write;
 use std::path::Path;
@@ -162,6 +162,8 @@ fn a_pipe_in_the_place_of_a_file_keeps_nobody_waiting() {
         places.spool().join(format!("{:020}-{:032x}.part", 1, 1)),
         places.ears().join("1-0.lock"),
         data.join("muted-until"),
+        data.join("watchbill.db.salvage"),
+        data.join("watchbill.db.suspect"),
     ] {
         for folder in [&data, places.root(), &places.spool(), &places.ears()] {
             private_dir(folder).unwrap();
@@ -186,6 +188,25 @@ fn a_pipe_in_the_place_of_a_file_keeps_nobody_waiting() {
         assert_eq!(&*listener.next().payload, payload("s", 1), "{name}");
         drop(listener);
         std::fs::remove_dir_all(&data).unwrap();
+    }
+}
+
+/// Without the list of what was forgotten nothing may be stored, and that is said.
+#[test]
+fn a_pipe_in_the_place_of_a_list_or_a_lock_of_the_store_keeps_nobody_waiting() {
+    for file in ["watchbill.db.forgotten", "writer.lock", "run", "run/engine.sock"] {
+        let home = tempfile::tempdir().unwrap();
+        let data = home.path().join("data");
+        std::fs::create_dir(home.path().join(".claude")).unwrap();
+        private_dir(data.join(file).parent().unwrap()).unwrap();
+        pipe(&data.join(file));
+        for words in [&["roster"][..], &["doctor"], &["index"], &["put-away", "nobody"]] {
+            let words = [words, &["--data-dir", data.to_str().unwrap()]].concat();
+            let child = watchbill(home.path(), &words).spawn().unwrap();
+            let output = ends(&format!("{file}, {words:?}"), child);
+            let says = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success() || says.lines().count() == 1, "{file}, {words:?}: {says}");
+        }
     }
 }
 
