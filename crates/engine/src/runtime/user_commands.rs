@@ -3,6 +3,7 @@
 //! The program that holds the store carries them out and remembers their ids in the same transaction. Any other one
 //! resolves the sessions that are meant and hands the command back, for the holder; see [`crate::handle`].
 
+use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use watchbill_core::person::Word;
@@ -25,8 +26,7 @@ impl Loop {
         match &self.persist {
             Some(persist) if persist.writes() => {
                 self.follows_holder.store(false, Ordering::Release);
-                // Versions before 0.2 left commands there for each other.
-                let _ = std::fs::remove_dir_all(data_dir.join("wishes"));
+                remove_wishes(&data_dir);
                 self.socket = match Server::start(&data_dir, self.own.clone()) {
                     Ok(server) => Some(server),
                     Err(error) => {
@@ -167,6 +167,23 @@ impl Loop {
             format!("that counts now, but is not stored yet, and would be lost with this program: {why}");
         ApiError::new(ErrorCode::Unreadable, message)
     }
+}
+
+/// Removes what earlier programs left for each other: names and ids of sessions that nothing reads any more. The data folder may
+/// be one that the person keeps other things in, so that only files of that form go, and the folder when it is empty then.
+fn remove_wishes(data_dir: &Path) {
+    let folder = data_dir.join("wishes");
+    let is_ours = |path: &Path| {
+        path.file_name().is_some_and(|name| name == "heard")
+            || path.extension().is_some_and(|end| end == "wish" || end == "answer" || end == "part")
+    };
+    for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+        if is_ours(&entry.path()) {
+            // What cannot be removed now goes with a later start.
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+    let _ = std::fs::remove_dir(folder);
 }
 
 fn holds_no_store() -> ApiError {

@@ -141,6 +141,25 @@ fn a_command_that_is_sent_twice_is_carried_out_once_also_by_the_next_holder() {
     drop(next);
 }
 
+/// The data folder may hold what is not ours.
+#[test]
+fn what_earlier_programs_left_for_each_other_goes_and_nothing_else() {
+    for (own, stays) in [(None, false), (Some("birthday.txt"), true)] {
+        let folder = Folder::new();
+        let data = folder.root.parent().unwrap().join("data");
+        let wishes = data.join("wishes");
+        std::fs::create_dir_all(&wishes).unwrap();
+        for name in ["heard", "1-1-0.wish", "1-1-1.answer"].into_iter().chain(own) {
+            std::fs::write(wishes.join(name), "x").unwrap();
+        }
+        let _ear = Ear::on(Settings { data_dir: Some(data.clone()), ..folder.settings() });
+        crate::until("it to listen", || Client::connect(&data).is_some());
+        assert_eq!(wishes.exists(), stays);
+        let left = std::fs::read_dir(&wishes).into_iter().flatten().map(|entry| entry.unwrap().file_name());
+        assert_eq!(left.collect::<Vec<_>>(), own.into_iter().collect::<Vec<_>>());
+    }
+}
+
 /// Named, joined to what came before it, and then forgotten: the name is nowhere, whoever shows the sessions.
 #[test]
 fn the_name_of_a_forgotten_session_is_shown_no_more() {
