@@ -10,7 +10,6 @@ mod waits;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::sync::{Notify, mpsc};
@@ -35,6 +34,7 @@ use crate::persist::{Begun, Persist};
 use crate::publish::{Served, Subscriber};
 use crate::rescans::Rescans;
 use crate::settings::Settings;
+use crate::socket::holder::Holder;
 use crate::socket::server::Server;
 use crate::source::{self, Source};
 use crate::stall::Watched;
@@ -104,8 +104,8 @@ pub(crate) struct Loop {
     store_trouble: Option<Problem>,
     /// This engine as its socket asks it.
     own: Handle,
-    /// Another program holds the store, and tells when it ends.
-    follows_holder: Arc<AtomicBool>,
+    /// The other program that holds the store, which tells when it ends.
+    holder: Arc<Holder>,
     /// Other programs are to be told that something was said here, when it is stored.
     untold: bool,
     stopped: bool,
@@ -191,7 +191,7 @@ impl Loop {
             store_trouble: None,
             own,
             socket: None,
-            follows_holder: Arc::default(),
+            holder: Arc::default(),
             untold: false,
             stopped: false,
         }
@@ -241,9 +241,7 @@ impl Loop {
         // While it is not known what may be stored nothing is, however late it is.
         let certain = self.engine.settings.doubt.is_none();
         // The end of a holder that is followed is told.
-        let asks = |persist: &&Persist| {
-            certain && (persist.writes() || !self.follows_holder.load(Ordering::Acquire))
-        };
+        let asks = |persist: &&Persist| certain && (persist.writes() || !self.holder.is_looked_for());
         let owed = self.persist.as_ref().filter(asks).and_then(Persist::again_at);
         let next = self.engine.next_deadline().into_iter().chain(self.serve_at).chain(owed).min();
         next.map(|at| self.clock.until(at))

@@ -4,7 +4,6 @@
 //! resolves the sessions that are meant and hands the command back, for the holder; see [`crate::handle`].
 
 use std::path::Path;
-use std::sync::atomic::Ordering;
 
 use watchbill_core::person::Word;
 use watchbill_protocol::error::{ApiError, ErrorCode};
@@ -25,7 +24,7 @@ impl Loop {
         let Some(data_dir) = self.engine.settings.data_dir.clone() else { return };
         match &self.persist {
             Some(persist) if persist.writes() => {
-                self.follows_holder.store(false, Ordering::Release);
+                self.holder.let_go();
                 remove_wishes(&data_dir);
                 self.socket = match Server::start(&data_dir, self.own.clone()) {
                     Ok(server) => Some(server),
@@ -35,7 +34,7 @@ impl Loop {
                     }
                 };
             }
-            Some(_) => holder::follow(&data_dir, self.own.inbox(), &self.follows_holder),
+            Some(_) => holder::follow(&data_dir, self.own.inbox(), &self.holder),
             None => {}
         }
     }
@@ -43,7 +42,7 @@ impl Loop {
     /// Listens no longer, and follows the program that holds the store, if it is not followed yet.
     pub(super) fn reach_holder(&mut self) {
         self.socket = None;
-        if !self.follows_holder.load(Ordering::Acquire) {
+        if !self.holder.is_looked_for() {
             self.open_socket();
         }
     }
@@ -61,25 +60,25 @@ impl Loop {
         };
         let command = self.engine.meant(command).map_err(unknown)?;
         let session = command.session().clone();
-        match &mut self.persist {
-            // It was sent again, since the first answer was lost.
-            Some(persist) if persist.writes() && persist.has_carried_out(id, &command)? => {
-                return if self.is_stored() { Ok(Done::Stored(session)) } else { Err(self.unstored()) };
-            }
+        if let Some(persist) = self.persist.as_mut().filter(|persist| !persist.writes()) {
+            // The holder may just have ended.
+            persist.try_now();
+            self.save(now);
+        }
+        match &self.persist {
             Some(persist) if !persist.writes() => {
-                // The holder may just have ended.
-                persist.try_now();
-                self.save(now);
-                let persist = self.persist.as_ref().filter(|persist| !persist.writes());
-                match persist.map(Persist::trouble) {
-                    None => {}
+                return match persist.trouble().filter(|_| !self.holder.is_followed()) {
                     // Nobody holds the store: it cannot be written.
-                    Some(Some(trouble)) if !self.follows_holder.load(Ordering::Acquire) => {
+                    Some(trouble) => {
                         let message = format!("that is not kept: {}", trouble.detail);
-                        return Err(ApiError::new(ErrorCode::Unreadable, message));
+                        Err(ApiError::new(ErrorCode::Unreadable, message))
                     }
-                    Some(_) => return Ok(Done::Elsewhere(command)),
-                }
+                    None => Ok(Done::Elsewhere(command)),
+                };
+            }
+            // It was sent again, since the first answer was lost: by this program, or by the holder before it.
+            Some(persist) if persist.has_carried_out(id, &command)? => {
+                return if self.is_stored() { Ok(Done::Stored(session)) } else { Err(self.unstored()) };
             }
             _ => {}
         }

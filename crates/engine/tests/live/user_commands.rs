@@ -8,7 +8,7 @@ use watchbill_engine::settings::Settings;
 use watchbill_engine::socket::access::{Access, AccessError, CommandId};
 use watchbill_engine::socket::client::Client;
 use watchbill_protocol::error::ErrorCode;
-use watchbill_store::{Mode, Store};
+use watchbill_store::{Access as StoreAccess, Mode, Store};
 
 use crate::ear::{Ear, Folder, now, row};
 use crate::records::Author;
@@ -139,6 +139,33 @@ fn a_command_that_is_sent_twice_is_carried_out_once_also_by_the_next_holder() {
     assert_eq!(Client::connect(&data).unwrap().command(&id, &undo).unwrap(), later.session);
     assert_eq!(links(&data), 1);
     drop(next);
+}
+
+/// As `index` holds it: another program writes the store and answers nobody.
+#[test]
+fn an_engine_that_takes_the_store_over_by_a_command_carries_it_out_once_too() {
+    let (folder, author, data, mut holder) = house();
+    let later = folder.author(2);
+    folder.append(&later, &later.prompt(2, now()));
+    holder.until("the second session", |copy| row(copy, &later).is_some());
+    holder.handle.say(Word::Join { session: session(&later), with: session(&author) }).unwrap();
+    holder.handle.say(Word::Split { session: session(&later) }).unwrap();
+    let undo = Word::Undo { session: session(&later) };
+    let id = CommandId::new();
+    assert_eq!(Client::connect(&data).unwrap().command(&id, &undo).unwrap(), later.session);
+    drop(holder);
+    let mut lock = None;
+    crate::until("the holder to let go", || {
+        lock =
+            Store::open(&data, Mode::WriteOrRead).ok().filter(|store| store.access() == StoreAccess::Writer);
+        lock.is_some()
+    });
+    let mut reader = Ear::on(Settings { data_dir: Some(data.clone()), ..folder.settings() });
+    reader.until("the second session", |copy| row(copy, &later).is_some());
+    drop(lock);
+    assert_eq!(Access::command(&mut reader.handle.clone(), &id, &undo).unwrap(), later.session);
+    let chain = reader.handle.chain(&later.session).unwrap();
+    assert_eq!(chain.links.len(), 1, "the split is taken back, the join is not");
 }
 
 /// The data folder may hold what is not ours.
