@@ -9,11 +9,11 @@ use tauri::async_runtime;
 use tauri::ipc::Channel;
 use watchbill_engine::handle::Handle;
 use watchbill_engine::publish::{AlertSink, Sink, Subscription};
-use watchbill_engine::settings::{Settings, TrayColours};
 use watchbill_engine::{Millis, Timestamp};
 use watchbill_protocol::doctor::DesktopHealth;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::roster::RosterMessage;
+use watchbill_settings::{Settings, TrayColours};
 
 use crate::alerts::{self, Alerts};
 use crate::bridge::Bridge;

@@ -1,7 +1,7 @@
 //! The engine as the shell starts it.
 
 use watchbill_engine::handle::{self, Handle};
-use watchbill_engine::settings::{Configuration, Given, Settings, SettingsError};
+use watchbill_settings::{Configuration, Given, Settings, SettingsError};
 
 use crate::options::Options;
 
@@ -21,10 +21,8 @@ pub fn configure(options: &Options) -> Result<Configuration, SettingsError> {
 /// The settings of a start without options and without variables; nothing when they cannot be put together.
 #[cfg(target_os = "linux")]
 pub fn usual() -> Option<Settings> {
-    watchbill_engine::settings::settle(&Given::default(), &|name| {
-        std::env::var_os(name).filter(|_| name == "HOME")
-    })
-    .ok()
+    watchbill_settings::settle(&Given::default(), &|name| std::env::var_os(name).filter(|_| name == "HOME"))
+        .ok()
 }
 
 /// Starts watching the machine's own sessions.

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use tauri::{State, async_runtime};
 use watchbill_engine::hook_setup::HookSetup;
-use watchbill_engine::settings::Configuration;
 use watchbill_protocol::doctor::HookSettings;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::hooks::{HooksPreview, HooksStep};
+use watchbill_settings::Configuration;
 
 use crate::desk::Desk;
 

@@ -37,8 +37,8 @@ use std::sync::Arc;
 
 use clap::{CommandFactory, Parser};
 use tauri::{AppHandle, Manager, RunEvent, WindowEvent};
-use watchbill_engine::settings::Configuration;
 use watchbill_protocol::shell::ShellMessage;
+use watchbill_settings::Configuration;
 
 use autostart::Switch;
 use link::{Link, WrongLink};

@@ -4,11 +4,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tauri::ipc::Channel;
 use tauri::{AppHandle, Manager, State, WebviewWindow, async_runtime};
-use watchbill_engine::settings::Configuration;
-use watchbill_engine::settings::configuration::Changed;
-use watchbill_engine::settings::follow::{self, Following};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::settings::{ArchiveOffer, SettingChange, SettingsView};
+use watchbill_settings::Configuration;
+use watchbill_settings::configuration::Changed;
+use watchbill_settings::follow::{self, Following};
 
 use crate::desk::Desk;
 use crate::shortcut::GlobalKey;

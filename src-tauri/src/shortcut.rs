@@ -4,8 +4,8 @@ use std::sync::{Mutex, PoisonError};
 
 use tauri::AppHandle;
 use tauri_plugin_global_shortcut::{Builder, Error, GlobalShortcutExt, Shortcut, ShortcutState as Key};
-use watchbill_engine::settings::WindowSettings;
 use watchbill_protocol::shell::ShortcutState;
+use watchbill_settings::WindowSettings;
 
 use crate::window;
 
@@ -139,7 +139,7 @@ fn is_wayland() -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use watchbill_engine::settings::Theme;
+    use watchbill_settings::Theme;
 
     fn settings(shortcut: Option<&str>, theme: Theme) -> WindowSettings {
         WindowSettings { shortcut: shortcut.map(str::to_owned), theme, ..WindowSettings::default() }

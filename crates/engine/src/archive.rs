@@ -8,11 +8,12 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use watchbill_core::history::ArchiveSettings;
 use watchbill_core::history::Exclude;
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_core::transcript::line_splitter::{LineSplitter, Split};
 use watchbill_core::transcript::parse::parse_line;
-use watchbill_store::archive::plan::{ArchivePlan, ArchiveSettings, Candidate, plan};
+use watchbill_store::archive::plan::{ArchivePlan, Candidate, plan};
 use watchbill_store::archive::{ARCHIVE, Archive, Original, frames::Frames};
 use watchbill_store::tables::archive::ArchiveRow;
 use watchbill_store::{Mode, Store, StoreError};
@@ -22,8 +23,8 @@ use watchbill_watch::scan::{Found, scan};
 
 use crate::engine::World;
 use crate::left_out::is_told_of;
-use crate::settings::Settings;
 use crate::transcripts::META_LIMIT;
+use watchbill_settings::Settings;
 
 pub use offer::{Offer, offer, offer_at};
 pub use stock::Stock;

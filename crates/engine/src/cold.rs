@@ -10,9 +10,9 @@ use crate::engine::{Engine, Outlook, World};
 use crate::first_scan::FirstScan;
 use crate::input::{Input, Output};
 use crate::persist::Persist;
-use crate::settings::Settings;
 use crate::transcripts::{Loaded, Terms};
 use watchbill_core::time::Timestamp;
+use watchbill_settings::Settings;
 use watchbill_store::Mode;
 use watchbill_watch::hints::Hint;
 

@@ -12,8 +12,8 @@ use crate::cold;
 use crate::engine::{Engine, Outlook};
 use crate::handle::{Handle, start_in};
 use crate::replay::{Operation, Recording};
-use crate::settings::Settings;
 use crate::stage::Stage;
+use watchbill_settings::Settings;
 
 /// One part of the demo: a recording and when it enters, in seconds of the demo.
 struct Part {

@@ -57,10 +57,10 @@ use crate::problems::Problems;
 use crate::publish::{Current, Published};
 use crate::registry::Registry;
 use crate::session::{Session, row};
-use crate::settings::Settings;
 use crate::status_files::StatusFiles;
 use crate::transcripts::TrackedFile;
 use crate::verdict::verdict;
+use watchbill_settings::Settings;
 
 /// Where the engine's facts come from.
 #[derive(Clone)]

@@ -17,10 +17,10 @@ use watchbill_store::{Access, Mode, Store, StoreError, who};
 
 use crate::named::{Among, SHOWN, one};
 use crate::persist::facts_without;
-use crate::settings::Settings;
 use crate::socket::access::{Access as _, AccessError};
 use crate::socket::client::Client;
 use crate::stored::{data_dir, refusal};
+use watchbill_settings::Settings;
 
 /// Pause between two tries to reach the program that holds the store.
 const RETRY: Duration = Duration::from_millis(20);

@@ -37,11 +37,11 @@ use crate::mute::MuteFile;
 use crate::publish::{AlertSink, Sink, Subscription, snapshot};
 use crate::runtime::{Loop, Parts};
 use crate::search::Searcher;
-use crate::settings::{Configuration, Settings};
 use crate::socket::access::{Access, AccessError, CommandId};
 use crate::source::Source;
 use crate::stored;
 use crate::timeline::TimelineReader;
+use watchbill_settings::{Configuration, Settings};
 
 /// An answer that takes longer than this means that the engine is stuck, and the person should know.
 const PATIENCE: Duration = Duration::from_secs(30);

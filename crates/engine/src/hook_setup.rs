@@ -13,7 +13,7 @@ use watchbill_protocol::doctor::HookSettings;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::hooks::{DiffKind, DiffLine, HooksPreview, HooksStep};
 
-use crate::settings::{Environment, Settings};
+use watchbill_settings::{Environment, Settings};
 
 /// So many lines around a change are shown.
 const AROUND: usize = 3;

@@ -18,11 +18,11 @@ use crate::cold::look_and_keep;
 use crate::engine::{Outlook, World};
 use crate::history::{HistoryIndex, IndexError, READY};
 use crate::left_out;
-use crate::settings::Settings;
 use crate::stored::{ForgottenSessions, refusal};
 use crate::transcripts::Loaded;
 use crate::transcripts::beside::Beside;
 use ahead::Ahead;
+use watchbill_settings::Settings;
 
 /// A transaction is ended after so many bytes of transcripts, or so many files: what an unclean exit costs at most, and
 /// what others wait for who look into a first index. With four times as many files they are refused, on a busy machine.

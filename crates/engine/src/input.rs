@@ -13,8 +13,8 @@ use watchbill_watch::scan::{Found, Scan};
 
 use crate::folders::FolderLook;
 use crate::hooks_in::HookMessage;
-use crate::settings::Settings;
 use crate::transcripts::Loaded;
+use watchbill_settings::Settings;
 
 /// What can happen.
 pub enum Input {

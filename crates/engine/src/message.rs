@@ -16,10 +16,10 @@ use crate::forget::Removal;
 use crate::history::historian::{self, Settled};
 use crate::input::AttentionInput;
 use crate::publish::{AlertSink, Sink, Subscription};
-use crate::settings::Settings;
 use crate::socket::access::CommandId;
 use crate::source::Source;
 use crate::transcripts::Loaded;
+use watchbill_settings::Settings;
 
 /// A question that the loop answers between two steps.
 pub(crate) type Question = Box<dyn FnOnce(&Engine, &dyn Source) + Send>;

@@ -33,12 +33,12 @@ use crate::mute::MuteFile;
 use crate::persist::{Begun, Persist};
 use crate::publish::{Served, Subscriber};
 use crate::rescans::Rescans;
-use crate::settings::Settings;
 use crate::socket::holder::Holder;
 use crate::socket::server::Server;
 use crate::source::{self, Source};
 use crate::stall::Watched;
 use waits::{Waits, Woken};
+use watchbill_settings::Settings;
 
 /// So many sessions at rest get their rows between two looks at the hints: some milliseconds, also where they are stored.
 const WAKE: usize = 128;

@@ -19,8 +19,8 @@ use watchbill_watch::fs::Fs;
 
 use crate::history::{Reach, Reached};
 use crate::named::{Among, SHOWN, one};
-use crate::settings::Settings;
 use crate::stored::{lag, refusal};
+use watchbill_settings::Settings;
 
 /// Hits of an answer, where nobody said how many.
 const USUAL: u32 = 20;

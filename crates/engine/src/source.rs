@@ -9,7 +9,7 @@ use watchbill_protocol::doctor::WatchMode;
 use watchbill_watch::hints::{Hint, HintSet};
 use watchbill_watch::watcher::{RootMode, WatchMode as NativeMode, Watcher};
 
-use crate::settings::{Settings, WatchSetting};
+use watchbill_settings::{Settings, WatchSetting};
 
 /// A source of hints.
 pub trait Source: Send {

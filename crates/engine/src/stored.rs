@@ -25,7 +25,7 @@ use watchbill_watch::scan::{Found, scan};
 use crate::archive::offer;
 use crate::left_out::is_due;
 use crate::named::{Among, SHOWN, one};
-use crate::settings::Settings;
+use watchbill_settings::Settings;
 
 /// What is there and not stored yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -13,10 +13,10 @@ use crate::clock::Clock;
 use crate::cold::{Wants, look, look_with};
 use crate::engine::{Engine, Outlook, World};
 use crate::persist::Persist;
-use crate::settings::Settings;
 use crate::socket::access::{Access, AccessError, CommandId};
 use crate::socket::client::Client;
 use crate::stored::refusal;
+use watchbill_settings::Settings;
 
 /// Pause between two tries.
 const RETRY: Duration = Duration::from_millis(20);

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};
 
 use tauri::ipc::InvokeResponseBody;
-use watchbill_engine::settings::{Given, settle};
+use watchbill_settings::{Given, settle};
 
 use super::*;
 

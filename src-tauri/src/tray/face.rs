@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use watchbill_engine::settings::TrayColours;
 use watchbill_protocol::roster::{Group, TrackedSession};
+use watchbill_settings::TrayColours;
 
 use crate::text::{cut, one_line};
 

@@ -6,8 +6,8 @@ use tauri::menu::{Menu, MenuBuilder, MenuItemBuilder};
 use tauri::tray::{MouseButton, MouseButtonState, TrayIconBuilder, TrayIconEvent};
 use tauri::{AppHandle, Manager, Wry};
 use watchbill_engine::Millis;
-use watchbill_engine::settings::TrayColours;
 use watchbill_protocol::shell::ShellMessage;
+use watchbill_settings::TrayColours;
 
 use super::badge;
 use super::face::{Entry, Face, Look};

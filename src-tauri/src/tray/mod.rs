@@ -14,7 +14,7 @@ use jiff::tz::TimeZone;
 use tauri::AppHandle;
 use tokio::sync::Notify;
 use watchbill_engine::publish::Sink;
-use watchbill_engine::settings::TrayColours;
+use watchbill_settings::TrayColours;
 
 use crate::roster_copy::RosterCopy;
 use crate::window;

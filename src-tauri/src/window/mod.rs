@@ -16,8 +16,8 @@ use tauri::{
     AppHandle, LogicalSize, Manager, PhysicalPosition, PhysicalSize, Theme, Url, WebviewWindow,
     WebviewWindowBuilder,
 };
-use watchbill_engine::settings::{self, Configuration, WindowSettings};
 use watchbill_protocol::shell::ShellMessage;
+use watchbill_settings::{self, Configuration, WindowSettings};
 
 use crate::desk::Desk;
 use crate::notes::Notes;

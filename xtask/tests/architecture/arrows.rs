@@ -13,6 +13,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("watchbill-hooks", &["watchbill-core"]),
     ("watchbill-store", &["watchbill-core"]),
     ("watchbill-terminal", &["watchbill-core"]),
+    ("watchbill-settings", &["watchbill-core", "watchbill-protocol", "watchbill-watch", "watchbill-hooks"]),
     (
         "watchbill-engine",
         &[
@@ -20,12 +21,13 @@ const ARROWS: &[(&str, &[&str])] = &[
             "watchbill-protocol",
             "watchbill-watch",
             "watchbill-hooks",
+            "watchbill-settings",
             "watchbill-store",
             "watchbill-terminal",
         ],
     ),
-    ("watchbill", &["watchbill-engine", "watchbill-protocol", "watchbill-hooks"]),
-    ("watchbill-shell", &["watchbill-engine", "watchbill-protocol"]),
+    ("watchbill", &["watchbill-engine", "watchbill-settings", "watchbill-protocol", "watchbill-hooks"]),
+    ("watchbill-shell", &["watchbill-engine", "watchbill-settings", "watchbill-protocol"]),
     ("watchbill-desktop", &["watchbill-shell"]),
     ("watchbill-testkit", &[]),
     ("xtask", &[]),

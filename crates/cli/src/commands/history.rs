@@ -12,7 +12,6 @@ use watchbill_engine::handle::real_world;
 use watchbill_engine::history::Reached;
 use watchbill_engine::index::{self, Indexed, Options};
 use watchbill_engine::search::Searcher;
-use watchbill_engine::settings::Settings;
 use watchbill_engine::socket::access::{Access, AccessError};
 use watchbill_engine::socket::client::Client;
 use watchbill_engine::stored::{self, StatsBy};
@@ -20,6 +19,7 @@ use watchbill_protocol::error::ErrorCode;
 use watchbill_protocol::search::{IndexState, SearchAnswer, SearchQuery};
 use watchbill_protocol::socket::IndexProgress;
 use watchbill_protocol::store::IndexReport;
+use watchbill_settings::Settings;
 
 use super::{emit, running, settings, to_json, width};
 use crate::args::{Forget, Global, Search, StatsKey};

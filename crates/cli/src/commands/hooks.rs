@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use watchbill_engine::settings::Settings;
 use watchbill_hooks::health::{Health, health};
 use watchbill_hooks::install::file::SettingsFile;
 use watchbill_hooks::install::status::{Status, status};
@@ -11,6 +10,7 @@ use watchbill_hooks::install::{
     HookCommand, Scope, Version, change, client, events_for, install, quoted, uninstall,
 };
 use watchbill_hooks::places::{Places, platform_data_dir};
+use watchbill_settings::Settings;
 
 use super::{emit, settings, to_json};
 use crate::args::{Global, HooksCommand, SettingsPlace, SettingsScope};

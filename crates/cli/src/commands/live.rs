@@ -38,7 +38,7 @@ pub fn watch(global: &Global, json: bool, all: bool, paint: Paint) -> anyhow::Re
         }
         let handle = start((*configuration.settings()).clone())?;
         handle.follow(&configuration);
-        let following = watchbill_engine::settings::follow::follow(&configuration);
+        let following = watchbill_settings::follow::follow(&configuration);
         (handle, Some((configuration, following)))
     };
     loop {

@@ -21,11 +21,11 @@ use watchbill_engine::cold::{look, look_at_recent};
 use watchbill_engine::engine::{Engine, Outlook};
 use watchbill_engine::handle::real_world;
 use watchbill_engine::publish::snapshot;
-use watchbill_engine::settings::{Configuration, Given, Settings};
 use watchbill_engine::timeline::{Stretch, TimelineReader};
 use watchbill_hooks::install::client::client_version;
 use watchbill_hooks::sender;
 use watchbill_protocol::doctor::WatchMode;
+use watchbill_settings::{Configuration, Given, Settings};
 
 use crate::args::{Cli, ColorChoice, Command, Global};
 use crate::paint::{Paint, json};

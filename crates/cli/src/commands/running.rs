@@ -1,11 +1,11 @@
 //! Commands that a running Watchbill answers at once: the one that holds the store, if it sees what this program would see.
 
 use watchbill_engine::clock::{Clock, SystemClock};
-use watchbill_engine::settings::Settings;
 use watchbill_engine::socket::access::{Access, AccessError};
 use watchbill_engine::socket::client::Client;
 use watchbill_protocol::error::ErrorCode;
 use watchbill_protocol::roster::RosterSnapshot;
+use watchbill_settings::Settings;
 
 use super::{to_json, width};
 use crate::args::Command;

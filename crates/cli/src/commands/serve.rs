@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use watchbill_engine::handle::start;
-use watchbill_engine::settings::follow::follow;
+use watchbill_settings::follow::follow;
 
 use super::{configuration, emit};
 use crate::args::Global;

@@ -7,7 +7,7 @@ use watchbill_engine::cold::look;
 use watchbill_engine::engine::Outlook;
 use watchbill_engine::focus::in_front;
 use watchbill_engine::handle::real_world;
-use watchbill_engine::settings::{Given, settle};
+use watchbill_settings::{Given, settle};
 use watchbill_testkit::{Desktop, until};
 
 use crate::agent::{Agent, agent, claude_dir, script};

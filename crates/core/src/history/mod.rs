@@ -24,4 +24,4 @@ pub use rows::{
     Activity, Batch, BatchId, BatchOrigin, BatchStatus, Ended, Execution, Item, Outcome, PlanVersion,
     PlanWord, Request, Role, Segment, Text,
 };
-pub use settings::HistorySettings;
+pub use settings::{ArchiveSettings, HistorySettings};

@@ -1,6 +1,7 @@
-//! What is kept of a session's texts, and how much of each.
+//! What is kept of a session's texts, how much of each, and of transcripts in the archive.
 
 use super::exclude::Exclude;
+use crate::time::Millis;
 
 /// How much is kept. The defaults are what the documentation promises.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,6 +53,37 @@ impl HistorySettings {
                 let plans = plans.trim_end_matches(['/', '\\']);
                 same_path(folder, plans) || (!plans.starts_with('/') && ends_with_path(folder, plans))
             })
+    }
+}
+
+/// Whether and how transcripts are archived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ArchiveSettings {
+    /// Nothing is archived before the person says so.
+    pub enabled: bool,
+    /// Bytes that the archive may take.
+    pub budget: u64,
+    /// What was last written so long ago is given up; without it only the budget ends anything.
+    pub keep: Option<Millis>,
+    /// A transcript is archived when it has not changed for so long.
+    pub after: Millis,
+    /// zstd's level.
+    pub level: i32,
+    /// Whether anything is given up: not while it is not known how much the person wants kept.
+    pub gives_up: bool,
+}
+
+impl Default for ArchiveSettings {
+    fn default() -> Self {
+        // The agent removes what is 30 days old, or younger if the person says so: a week leaves room for both.
+        Self {
+            enabled: false,
+            budget: 5 << 30,
+            keep: None,
+            after: Millis(7 * 86_400_000),
+            level: 6,
+            gives_up: true,
+        }
     }
 }
 

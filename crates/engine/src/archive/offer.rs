@@ -11,9 +11,9 @@ use watchbill_watch::fs::Fs;
 use watchbill_watch::scan::Found;
 
 use super::{CLEANUP_DAYS, DAY, FIRST_RECORDS, FromStart, cleanup_days, owner, transcripts};
-use crate::settings::Settings;
 use crate::size;
 use crate::stored::FEW;
+use watchbill_settings::Settings;
 
 /// Files that are packed for an estimate.
 const SAMPLES: usize = 8;

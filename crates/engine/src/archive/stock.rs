@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
+use watchbill_core::history::ArchiveSettings;
 use watchbill_core::history::Exclude;
 use watchbill_core::time::Timestamp;
-use watchbill_store::archive::plan::ArchiveSettings;
 use watchbill_store::tables::archive::ArchiveRow;
 use watchbill_store::{Store, StoreError};
 use watchbill_watch::fs::Fs;

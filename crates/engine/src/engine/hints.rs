@@ -15,7 +15,7 @@ use watchbill_watch::scan::{Found, Scan, canonical_roots, scan, scan_path};
 use super::{Due, Engine, World};
 use crate::files::{ByWords, FilePath};
 use crate::input::Output;
-use crate::settings::Settings;
+use watchbill_settings::Settings;
 
 /// The roots by their one true spelling.
 pub(super) fn roots_of(world: &World, settings: &Settings) -> Vec<Arc<Path>> {

@@ -3,7 +3,7 @@
 use watchbill_core::ids::SessionId;
 
 use super::Engine;
-use crate::settings::Settings;
+use watchbill_settings::Settings;
 
 impl Engine {
     /// From now on these count. Roots and ways of watching are the engine's for its whole life. Timeouts that have fired

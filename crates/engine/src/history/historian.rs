@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 
+use watchbill_core::history::ArchiveSettings;
 use watchbill_core::history::{HistorySettings, RecoverySettings};
 use watchbill_protocol::error::ApiError;
-use watchbill_store::archive::plan::ArchiveSettings;
 use watchbill_watch::fs::Fs;
 
 use super::grown::{Grown, Takes};
@@ -21,7 +21,7 @@ use crate::clock::Clock;
 use crate::forget::{Outcome, Removal};
 use crate::hooks_in::HookMessage;
 use crate::persist::Shelf;
-use crate::settings::Settings;
+use watchbill_settings::Settings;
 
 /// What the thread is made of.
 pub struct HistorianParts {

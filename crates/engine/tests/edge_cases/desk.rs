@@ -14,9 +14,9 @@ use watchbill_engine::cold::look;
 use watchbill_engine::engine::{Engine, Outlook};
 use watchbill_engine::hooks_in::HookMessage;
 use watchbill_engine::input::{Input, Output};
-use watchbill_engine::settings::Settings;
 use watchbill_engine::stage::Stage;
 use watchbill_protocol::roster::TrackedSession;
+use watchbill_settings::Settings;
 use watchbill_watch::hints::Hint;
 
 /// Sessions of the tests.

@@ -8,8 +8,8 @@ use watchbill_core::time::{Millis, Timestamp};
 use watchbill_engine::clock::ManualClock;
 use watchbill_engine::forget::{ForgetWhat, forget};
 use watchbill_engine::handle::{Handle, real_world, start_in};
-use watchbill_engine::settings::Settings;
 use watchbill_protocol::search::SearchQuery;
+use watchbill_settings::Settings;
 
 use crate::ear::{Ear, Folder, PATIENCE, now};
 

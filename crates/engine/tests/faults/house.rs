@@ -7,13 +7,13 @@ use watchbill_core::ids::SessionId;
 use watchbill_core::person::Word;
 use watchbill_engine::handle::{real_world, start};
 use watchbill_engine::index;
-use watchbill_engine::settings::Settings;
 use watchbill_engine::stored;
 use watchbill_hooks::deliver::deliver;
 use watchbill_hooks::envelope::Envelope;
 use watchbill_hooks::places::Places;
 use watchbill_protocol::error::ApiError;
 use watchbill_protocol::search::{IndexState, SearchQuery};
+use watchbill_settings::Settings;
 use watchbill_store::{Access, Mode, Store};
 
 use crate::ear::{Ear, Folder, PATIENCE, now, row};

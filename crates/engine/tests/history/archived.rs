@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
+use watchbill_core::history::ArchiveSettings;
 use watchbill_core::history::Exclude;
 use watchbill_core::time::Millis;
 use watchbill_engine::archive::{offer, offer_at, with_archive};
@@ -12,11 +13,10 @@ use watchbill_engine::engine::Outlook;
 use watchbill_engine::forget::{ForgetWhat, forget};
 use watchbill_engine::handle::{Handle, real_world, start};
 use watchbill_engine::index::{Indexed, Options, run};
-use watchbill_engine::settings::Settings;
 use watchbill_engine::timeline::{Stretch, TimelineReader};
 use watchbill_protocol::search::{Hit, SearchQuery};
 use watchbill_protocol::timeline::{Timeline, What};
-use watchbill_store::archive::plan::ArchiveSettings;
+use watchbill_settings::Settings;
 use watchbill_store::{Mode, Store};
 
 fn line(session: &str, id: &str, text: &str) -> String {

@@ -5,17 +5,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use watchbill_core::history::ArchiveSettings;
 use watchbill_core::history::Exclude;
 use watchbill_core::time::Millis;
 use watchbill_engine::clock::{Clock, SystemClock};
 use watchbill_engine::forget::{ForgetWhat, forget};
 use watchbill_engine::handle::start;
-use watchbill_engine::links::DiskLinks;
-use watchbill_engine::settings::Settings;
 use watchbill_hooks::envelope::Envelope;
 use watchbill_hooks::places::Places;
 use watchbill_hooks::spool;
-use watchbill_store::archive::plan::ArchiveSettings;
+use watchbill_settings::Settings;
+use watchbill_settings::links::DiskLinks;
 use watchbill_store::{Mode, Store};
 
 use crate::left_out::{held, in_bytes, until};

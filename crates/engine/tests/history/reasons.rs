@@ -8,7 +8,7 @@ use watchbill_core::ids::SessionId;
 use watchbill_core::time::Millis;
 use watchbill_engine::clock::{Clock, SystemClock};
 use watchbill_engine::handle::start;
-use watchbill_engine::settings::Settings;
+use watchbill_settings::Settings;
 use watchbill_store::{Mode, Store};
 
 use crate::left_out::{excluding, in_bytes, until};

@@ -11,7 +11,7 @@ use watchbill_core::ids::SessionId;
 use watchbill_engine::engine::World;
 use watchbill_engine::handle::real_world;
 use watchbill_engine::index::{Indexed, Options, run};
-use watchbill_engine::settings::Settings;
+use watchbill_settings::Settings;
 use watchbill_store::search::Query;
 use watchbill_store::stats::By;
 use watchbill_store::{Mode, Origin, Store};

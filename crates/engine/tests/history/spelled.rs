@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use watchbill_core::history::ArchiveSettings;
 use watchbill_core::history::Exclude;
 use watchbill_engine::handle::start;
-use watchbill_engine::links::DiskLinks;
-use watchbill_engine::settings::Settings;
-use watchbill_store::archive::plan::ArchiveSettings;
+use watchbill_settings::Settings;
+use watchbill_settings::links::DiskLinks;
 
 use crate::archived::{age, archived};
 use crate::left_out::{held, in_bytes, indexed, until};

@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use watchbill_core::history::ArchiveSettings;
 use watchbill_engine::archive::with_archive;
 use watchbill_engine::clock::{Clock, SystemClock};
 use watchbill_engine::forget::{ForgetWhat, forget};
 use watchbill_engine::handle::{real_world, start};
 use watchbill_engine::index::{Indexed, Options, run};
-use watchbill_engine::settings::Settings;
 use watchbill_protocol::store::IndexReport;
-use watchbill_store::archive::plan::ArchiveSettings;
+use watchbill_settings::Settings;
 use watchbill_store::{Mode, Store};
 
 use crate::archived::age;

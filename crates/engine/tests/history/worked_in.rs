@@ -4,12 +4,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use watchbill_core::history::ArchiveSettings;
 use watchbill_engine::engine::World;
 use watchbill_engine::handle::{real_world, start};
 use watchbill_engine::index::{Indexed, Options, run};
-use watchbill_engine::settings::Settings;
 use watchbill_engine::stored::health;
-use watchbill_store::archive::plan::ArchiveSettings;
+use watchbill_settings::Settings;
 use watchbill_store::{Mode, Origin, Store};
 use watchbill_watch::mem::MemFs;
 

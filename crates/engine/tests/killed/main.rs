@@ -25,8 +25,8 @@ use watchbill_engine::engine::Outlook;
 use watchbill_engine::handle::{real_world, start};
 use watchbill_engine::index;
 use watchbill_engine::publish::snapshot;
-use watchbill_engine::settings::Settings;
 use watchbill_protocol::roster::TrackedSession;
+use watchbill_settings::Settings;
 use watchbill_store::stats::By;
 use watchbill_store::{Access, Mode, Store};
 

@@ -8,8 +8,8 @@ use watchbill_core::time::{Millis, Timestamp};
 use watchbill_engine::clock::{Clock, SystemClock};
 use watchbill_engine::handle::{Handle, start};
 use watchbill_engine::publish::Subscription;
-use watchbill_engine::settings::Settings;
 use watchbill_protocol::roster::{RosterMessage, RosterSnapshot, TrackedSession};
+use watchbill_settings::Settings;
 
 use crate::records::Author;
 

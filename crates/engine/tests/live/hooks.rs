@@ -11,11 +11,11 @@ use watchbill_engine::clock::SystemClock;
 use watchbill_engine::cold::look;
 use watchbill_engine::engine::Outlook;
 use watchbill_engine::handle::real_world;
-use watchbill_engine::settings::Settings;
 use watchbill_hooks::deliver::deliver;
 use watchbill_hooks::envelope::Envelope;
 use watchbill_hooks::places::Places;
 use watchbill_hooks::spool;
+use watchbill_settings::Settings;
 use watchbill_store::{Access, Mode, Store};
 use watchbill_watch::process::proc_start;
 

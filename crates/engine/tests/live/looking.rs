@@ -14,9 +14,9 @@ use watchbill_core::time::Millis;
 use watchbill_engine::clock::ManualClock;
 use watchbill_engine::engine::World;
 use watchbill_engine::handle::{Handle, real_world, start_in};
-use watchbill_engine::settings::Settings;
 use watchbill_engine::source::Source;
 use watchbill_protocol::doctor::WatchMode;
+use watchbill_settings::Settings;
 use watchbill_watch::fs::{FileKind, FileStat, Fs, Name, ReadAt, Walk, Want};
 use watchbill_watch::hints::{Hint, HintSet};
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use watchbill_engine::handle::start;
 use watchbill_engine::publish::Subscription;
-use watchbill_engine::settings::{Settings, WatchSetting};
+use watchbill_settings::{Settings, WatchSetting};
 
 use crate::ear::{Ear, Folder, PATIENCE, append, now, row};
 

@@ -6,11 +6,11 @@ use std::sync::mpsc::{Receiver, channel};
 
 use watchbill_core::time::Millis;
 use watchbill_engine::handle::start;
-use watchbill_engine::settings::configuration::Changed;
-use watchbill_engine::settings::follow::{Following, follow};
-use watchbill_engine::settings::{Configuration, Given, Settings};
 use watchbill_protocol::error::ErrorCode;
 use watchbill_protocol::settings::{SettingChange, SettingKey, SettingSource, SettingValue, SettingsView};
+use watchbill_settings::configuration::Changed;
+use watchbill_settings::follow::{Following, follow};
+use watchbill_settings::{Configuration, Given, Settings};
 
 use crate::ear::{Ear, Folder, PATIENCE, now, row};
 

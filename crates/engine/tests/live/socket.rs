@@ -9,10 +9,10 @@ use std::sync::mpsc::channel;
 use serde_json::{Value, json};
 use watchbill_core::ids::SessionId;
 use watchbill_core::person::Word;
-use watchbill_engine::settings::Settings;
 use watchbill_engine::socket::access::Access;
 use watchbill_engine::socket::client::Client;
 use watchbill_protocol::roster::RosterMessage;
+use watchbill_settings::Settings;
 
 use crate::ear::{Ear, Folder, PATIENCE, now};
 use crate::user_commands::house;

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use watchbill_core::ids::SessionId;
 use watchbill_core::person::Word;
-use watchbill_engine::settings::Settings;
 use watchbill_engine::socket::access::{Access, AccessError, CommandId};
 use watchbill_engine::socket::client::Client;
 use watchbill_protocol::error::ErrorCode;
+use watchbill_settings::Settings;
 use watchbill_store::{Access as StoreAccess, Mode, Store};
 
 use crate::ear::{Ear, Folder, now, row};

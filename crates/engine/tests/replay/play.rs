@@ -6,8 +6,8 @@ use watchbill_core::time::{Millis, Timestamp};
 use watchbill_engine::engine::{Engine, Outlook};
 use watchbill_engine::input::{Input, Output};
 use watchbill_engine::replay::{Operation, Recording};
-use watchbill_engine::settings::Settings;
 use watchbill_engine::stage::Stage;
+use watchbill_settings::Settings;
 
 /// The folder of recordings.
 pub fn folder() -> PathBuf {

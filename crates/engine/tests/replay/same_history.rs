@@ -13,9 +13,9 @@ use watchbill_engine::cold::look;
 use watchbill_engine::engine::{Engine, Outlook};
 use watchbill_engine::problems::Problems;
 use watchbill_engine::replay::{Operation, Recording};
-use watchbill_engine::settings::Settings;
 use watchbill_engine::transcripts::{Fold, TrackedFile};
 use watchbill_protocol::roster::TrackedSession;
+use watchbill_settings::Settings;
 use watchbill_watch::layout::classify;
 use watchbill_watch::mem::MemFs;
 

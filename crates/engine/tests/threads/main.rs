@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use watchbill_engine::handle::start;
 use watchbill_engine::publish::Subscription;
-use watchbill_engine::settings::Settings;
 use watchbill_protocol::roster::RosterMessage;
+use watchbill_settings::Settings;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 

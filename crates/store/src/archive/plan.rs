@@ -2,40 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use watchbill_core::time::{Millis, Timestamp};
+use watchbill_core::history::ArchiveSettings;
+use watchbill_core::time::Timestamp;
 
 use crate::tables::archive::ArchiveRow;
-
-/// How the person wants it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ArchiveSettings {
-    /// Nothing is archived before the person says so.
-    pub enabled: bool,
-    /// Bytes that the archive may take.
-    pub budget: u64,
-    /// What was last written so long ago is given up; without it only the budget ends anything.
-    pub keep: Option<Millis>,
-    /// A transcript is archived when it has not changed for so long.
-    pub after: Millis,
-    /// zstd's level.
-    pub level: i32,
-    /// Whether anything is given up: not while it is not known how much the person wants kept.
-    pub gives_up: bool,
-}
-
-impl Default for ArchiveSettings {
-    fn default() -> Self {
-        // The agent removes what is 30 days old, or younger if the person says so: a week leaves room for both.
-        Self {
-            enabled: false,
-            budget: 5 << 30,
-            keep: None,
-            after: Millis(7 * 86_400_000),
-            level: 6,
-            gives_up: true,
-        }
-    }
-}
 
 /// A transcript as it lies there.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,10 +4,11 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use proptest::prelude::*;
+use watchbill_core::history::ArchiveSettings;
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_store::archive::frames::FRAME;
-use watchbill_store::archive::plan::{ArchiveSettings, Candidate, plan};
+use watchbill_store::archive::plan::{Candidate, plan};
 use watchbill_store::archive::{ARCHIVE, Archive, Original, Packed};
 use watchbill_store::tables::archive::ArchiveRow;
 use watchbill_store::{Mode, Store, StoreError};

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use watchbill_core::history::ArchiveSettings;
 use watchbill_core::history::{Batch, BatchStatus, Ended, Exclude, HistorySettings, RecoverySettings};
 use watchbill_core::hook::HookOrigin;
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::{Millis, Timestamp};
-use watchbill_store::archive::plan::ArchiveSettings;
 use watchbill_store::{Mode, Store};
 use watchbill_watch::mem::MemFs;
 
@@ -280,7 +280,7 @@ fn other_settings_are_followed_by_the_same_thread() {
     let mut worker = house.worker(&[]);
     worker.take(Task::Begin);
     house.exhaust(&mut worker);
-    let mut settings = crate::settings::Settings::for_roots(vec![PathBuf::from(ROOT)]);
+    let mut settings = watchbill_settings::Settings::for_roots(vec![PathBuf::from(ROOT)]);
     settings.history.exclude = Exclude::new([format!("{ROOT}/projects/p/s.jsonl")]);
     worker.take(Task::Settings(Box::new(settings)));
     worker.take(Task::Begin);

@@ -5,13 +5,13 @@ use std::ops::Range;
 use toml_edit::{Document, Item, TableLike, Value as Toml};
 use watchbill_protocol::settings::{SettingKey, SettingProblem};
 
-use super::file::{Reading, read};
-use super::list::with_items;
-use super::values::Value;
+use crate::file::{Reading, read};
+use crate::list::with_items;
+use crate::values::Value;
 
 /// Why a text is left as it is.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(super) enum EditError {
+pub(crate) enum EditError {
     /// It is no TOML.
     #[error("{0}; correct it first")]
     Malformed(SettingProblem),
@@ -27,7 +27,7 @@ pub(super) enum EditError {
 ///
 /// # Errors
 /// When the text cannot be understood, or the change would change anything else.
-pub(super) fn change(text: &str, key: SettingKey, value: Option<&Value>) -> Result<String, EditError> {
+pub(crate) fn change(text: &str, key: SettingKey, value: Option<&Value>) -> Result<String, EditError> {
     let before = read(text);
     if before.broken {
         return Err(EditError::Malformed(before.problems.into_iter().next().ok_or(EditError::Unsafe(key))?));
@@ -208,8 +208,8 @@ fn ended(text: &str, line: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::patterns;
-    use crate::settings::table::{default, kind};
+    use crate::patterns;
+    use crate::table::{default, kind};
     use proptest::prelude::*;
     use watchbill_core::time::Millis;
     use watchbill_protocol::settings::SettingKey as K;
@@ -316,31 +316,29 @@ exclude = [
     fn value_of(key: K) -> BoxedStrategy<Value> {
         let name = prop::string::string_regex("[a-zA-Z~/ \"'#=\\[\\]é日{}.,*-]{0,8}[a-z]").unwrap();
         match kind(key) {
-            crate::settings::values::Kind::Flag => any::<bool>().prop_map(Value::Flag).boxed(),
-            crate::settings::values::Kind::Number(least, most) => {
+            crate::values::Kind::Flag => any::<bool>().prop_map(Value::Flag).boxed(),
+            crate::values::Kind::Number(least, most) => {
                 (least..=most.min(1 << 40)).prop_map(Value::Number).boxed()
             }
-            crate::settings::values::Kind::Span | crate::settings::values::Kind::SpanOrNever => {
+            crate::values::Kind::Span | crate::values::Kind::SpanOrNever => {
                 // Whole seconds as often as not: they are written otherwise.
                 prop_oneof![(1..1i64 << 40).prop_map(Millis), (1..1i64 << 30).prop_map(Millis::from_secs)]
                     .prop_map(Value::Span)
                     .boxed()
             }
-            crate::settings::values::Kind::Size => (1..u64::MAX >> 1).prop_map(Value::Size).boxed(),
-            crate::settings::values::Kind::OneOf(words) => {
+            crate::values::Kind::Size => (1..u64::MAX >> 1).prop_map(Value::Size).boxed(),
+            crate::values::Kind::OneOf(words) => {
                 prop::sample::select(words).prop_map(|word| Value::Word(word.to_owned())).boxed()
             }
-            crate::settings::values::Kind::Line => {
-                name.prop_map(|name| Value::Word(name.trim().to_owned())).boxed()
-            }
-            crate::settings::values::Kind::Hours => Just(list(&["22:00-07:00"])).boxed(),
-            crate::settings::values::Kind::Patterns => {
+            crate::values::Kind::Line => name.prop_map(|name| Value::Word(name.trim().to_owned())).boxed(),
+            crate::values::Kind::Hours => Just(list(&["22:00-07:00"])).boxed(),
+            crate::values::Kind::Patterns => {
                 let pattern = name.prop_map(|name| format!("/{}", name.replace(['{', '}', '[', ']'], "?")));
                 // Any other is no value of this setting, and refused before it comes here.
                 let pattern = pattern.prop_filter("it can fit a path", |it| patterns::may_fit(it));
                 prop::collection::vec(pattern, 1..4).prop_map(Value::List).boxed()
             }
-            crate::settings::values::Kind::List | crate::settings::values::Kind::SomeOf => {
+            crate::values::Kind::List | crate::values::Kind::SomeOf => {
                 prop::collection::vec(name, 1..4).prop_map(Value::List).boxed()
             }
         }

@@ -6,12 +6,12 @@ use std::ops::Range;
 use toml_edit::{Array, Document, Item, TableLike};
 use watchbill_protocol::settings::{SettingKey, SettingProblem};
 
-use super::table::{keeps, kind, protects};
-use super::values::Value;
+use crate::table::{keeps, kind, protects};
+use crate::values::Value;
 
 /// What a text says.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Reading {
+pub(crate) struct Reading {
     /// What is right.
     pub values: BTreeMap<SettingKey, Value>,
     /// What is there and wrong.
@@ -23,7 +23,7 @@ pub(super) struct Reading {
 }
 
 /// Reads a text. Never fails: what cannot be read is a problem.
-pub(super) fn read(text: &str) -> Reading {
+pub(crate) fn read(text: &str) -> Reading {
     // Windows' editors put a mark before the text, which is no part of it.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let document = match Document::parse(text) {
@@ -172,7 +172,7 @@ fn take(reading: &mut Reading, key: SettingKey, item: &Item, note: Note<'_>) {
 }
 
 /// The setting of this name.
-pub(super) fn key_named(name: &str) -> Option<SettingKey> {
+pub(crate) fn key_named(name: &str) -> Option<SettingKey> {
     SettingKey::ALL.iter().copied().find(|key| key.name() == name)
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use watchbill_watch::watcher::{WatchMode, Watcher};
 
-use super::Configuration;
+use crate::configuration::Configuration;
 
 /// An editor saves in several steps, and half a file is no configuration.
 const PAUSE: Duration = Duration::from_millis(100);

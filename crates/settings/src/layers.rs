@@ -1,30 +1,27 @@
 //! Who decides: options before the environment before the file before the defaults.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use watchbill_core::history::{Exclude, HistorySettings, RecoverySettings};
+use watchbill_core::history::{ArchiveSettings, Exclude, HistorySettings, RecoverySettings};
 use watchbill_core::session::state::Timeouts;
 use watchbill_core::time::Millis;
 use watchbill_protocol::settings::{Setting, SettingKey, SettingSource, SettingValue};
-use watchbill_store::archive::plan::ArchiveSettings;
 
 use crate::links::DiskLinks;
 
-use super::table::default;
-use super::values::Value;
-use super::{
-    Environment, Given, Settings, SettingsError, Theme, TrayColours, WatchSetting, WindowSettings, alerts,
+use crate::alerts;
+use crate::file_values::FileValues;
+use crate::settings::{
+    Environment, Given, Settings, SettingsError, Theme, TrayColours, WatchSetting, WindowSettings,
 };
-
-/// What the file says, as far as it is right.
-pub(super) type Values = BTreeMap<SettingKey, Value>;
+use crate::table::default;
+use crate::values::Value;
 
 /// Everything that decides beside the file. It stays as it was at the start.
 #[derive(Debug)]
-pub(super) struct Surroundings {
+pub(crate) struct Surroundings {
     claude_dirs: Vec<PathBuf>,
     /// `WATCHBILL_CLAUDE_DIR`.
     listed: Option<Vec<PathBuf>>,
@@ -39,7 +36,7 @@ pub(super) struct Surroundings {
 }
 
 impl Surroundings {
-    pub(super) fn of(given: &Given, env: Environment<'_>) -> Self {
+    pub(crate) fn of(given: &Given, env: Environment<'_>) -> Self {
         let set = |name: &str| env(name).filter(|value| !value.is_empty());
         // What is said here must mean the same when the program goes elsewhere, and to one that is started elsewhere.
         let whole = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
@@ -67,12 +64,15 @@ impl Surroundings {
     }
 
     /// The folders of the agent, and who named them.
-    fn roots(&self, values: &Values) -> Result<(Vec<PathBuf>, SettingSource, Option<&str>), SettingsError> {
+    fn roots(
+        &self,
+        values: &FileValues,
+    ) -> Result<(Vec<PathBuf>, SettingSource, Option<&str>), SettingsError> {
         let (roots, source, by) = if !self.claude_dirs.is_empty() {
             (self.claude_dirs.clone(), SettingSource::Option, Some("--claude-dir"))
         } else if let Some(list) = &self.listed {
             (list.clone(), SettingSource::Environment, Some("WATCHBILL_CLAUDE_DIR"))
-        } else if let Some(Value::List(list)) = values.get(&SettingKey::Roots) {
+        } else if let Some(Value::List(list)) = values.0.get(&SettingKey::Roots) {
             (list.iter().map(|path| self.full(path)).collect(), SettingSource::File, None)
         } else if let Some(dir) = &self.of_client {
             (vec![dir.clone()], SettingSource::Environment, None)
@@ -96,42 +96,41 @@ impl Surroundings {
     ///
     /// # Errors
     /// When no folder of the agent can be found.
-    pub(super) fn settle(&self, values: &Values) -> Result<Settings, SettingsError> {
+    pub(crate) fn settle(&self, values: &FileValues) -> Result<Settings, SettingsError> {
         let roots = self.roots(values)?.0;
-        let told = Told(values);
-        let history = self.history(&told, &roots);
+        let history = self.history(values, &roots);
         let full = |path: String| self.full(&path).to_string_lossy().into_owned();
         Ok(Settings {
             data_dir: self.data_dir.clone(),
             timeouts: Timeouts {
-                approval: told.span(SettingKey::TimeoutsApproval),
-                stale: told.span(SettingKey::TimeoutsStale),
-                idle: told.span(SettingKey::TimeoutsIdle),
+                approval: values.span(SettingKey::TimeoutsApproval),
+                stale: values.span(SettingKey::TimeoutsStale),
+                idle: values.span(SettingKey::TimeoutsIdle),
             },
-            recent: told.span(SettingKey::RosterRecent),
-            watch: watch(&told),
+            recent: values.span(SettingKey::RosterRecent),
+            watch: watch(values),
             history,
-            recovery: recovery(&told),
-            archive: archive(&told),
-            alerts: alerts::settle(&told, full),
-            window: window(&told),
-            offer_hooks: told.flag(SettingKey::HooksOffer),
+            recovery: recovery(values),
+            archive: archive(values),
+            alerts: alerts::settle(values, full),
+            window: window(values),
+            offer_hooks: values.flag(SettingKey::HooksOffer),
             ..Settings::for_roots(roots)
         })
     }
 
-    fn history(&self, told: &Told<'_>, roots: &[PathBuf]) -> HistorySettings {
+    fn history(&self, values: &FileValues, roots: &[PathBuf]) -> HistorySettings {
         let full = |path: String| self.full(&path).to_string_lossy().into_owned();
         let mut history = HistorySettings {
-            cut: usize::try_from(told.number(SettingKey::StoreCut)).unwrap_or(usize::MAX),
-            skip: told.list(SettingKey::StoreSkipTools),
-            exclude: Exclude::new(told.list(SettingKey::StoreExclude).into_iter().map(full)).on_disk(
+            cut: usize::try_from(values.number(SettingKey::StoreCut)).unwrap_or(usize::MAX),
+            skip: values.list(SettingKey::StoreSkipTools),
+            exclude: Exclude::new(values.list(SettingKey::StoreExclude).into_iter().map(full)).on_disk(
                 self.home.as_ref().map(|home| home.to_string_lossy().into_owned()),
                 Arc::new(DiskLinks::default()),
             ),
             ..HistorySettings::default()
         };
-        history.plan_folders.extend(told.list(SettingKey::StorePlanFolders).into_iter().map(full));
+        history.plan_folders.extend(values.list(SettingKey::StorePlanFolders).into_iter().map(full));
         history
             .plan_folders
             .extend(roots.iter().map(|root| root.join("plans").to_string_lossy().into_owned()));
@@ -139,9 +138,9 @@ impl Surroundings {
     }
 
     /// Every setting with its source.
-    pub(super) fn view(&self, values: &Values) -> Vec<Setting> {
+    pub(crate) fn view(&self, values: &FileValues) -> Vec<Setting> {
         let one = |key: &SettingKey| {
-            let said = values.get(key);
+            let said = values.0.get(key);
             let default = default(*key).wire();
             let source = if said.is_some() { SettingSource::File } else { SettingSource::Default };
             let value = said.map_or_else(|| default.clone(), Value::wire);
@@ -161,52 +160,11 @@ impl Surroundings {
     }
 }
 
-/// The file's word, or the default's, in the type that [`super::table::kind`] lets through.
-pub(super) struct Told<'v>(&'v Values);
-
-impl Told<'_> {
-    fn value(&self, key: SettingKey) -> Value {
-        self.0.get(&key).cloned().unwrap_or_else(|| default(key))
-    }
-
-    pub(super) fn span(&self, key: SettingKey) -> Millis {
-        match self.value(key) {
-            Value::Span(span) => span,
-            _ => Millis(i64::MAX),
-        }
-    }
-
-    pub(super) fn flag(&self, key: SettingKey) -> bool {
-        self.value(key) == Value::Flag(true)
-    }
-
-    fn number(&self, key: SettingKey) -> i64 {
-        match self.value(key) {
-            Value::Number(number) => number,
-            _ => 0,
-        }
-    }
-
-    fn word(&self, key: SettingKey) -> String {
-        match self.value(key) {
-            Value::Word(word) => word,
-            _ => String::new(),
-        }
-    }
-
-    pub(super) fn list(&self, key: SettingKey) -> Vec<String> {
-        match self.value(key) {
-            Value::List(list) => list,
-            _ => Vec::new(),
-        }
-    }
-}
-
-fn watch(told: &Told<'_>) -> WatchSetting {
-    match &*told.word(SettingKey::WatchMode) {
+fn watch(values: &FileValues) -> WatchSetting {
+    match &*values.word(SettingKey::WatchMode) {
         "native" => WatchSetting::Native,
         "poll" => {
-            let interval = u64::try_from(told.span(SettingKey::WatchPollInterval).0).unwrap_or(2_000);
+            let interval = u64::try_from(values.span(SettingKey::WatchPollInterval).0).unwrap_or(2_000);
             // Looking without a pause would be all that this machine does.
             WatchSetting::Poll(Duration::from_millis(interval.max(100)))
         }
@@ -214,46 +172,46 @@ fn watch(told: &Told<'_>) -> WatchSetting {
     }
 }
 
-fn recovery(told: &Told<'_>) -> RecoverySettings {
+fn recovery(values: &FileValues) -> RecoverySettings {
     RecoverySettings {
-        stuck: told.span(SettingKey::RecoveryStuck),
-        stale: told.span(SettingKey::RecoveryStale),
+        stuck: values.span(SettingKey::RecoveryStuck),
+        stale: values.span(SettingKey::RecoveryStale),
         // Each look is a step of the store.
-        every: told.span(SettingKey::RecoveryEvery).max(Millis::from_secs(1)),
+        every: values.span(SettingKey::RecoveryEvery).max(Millis::from_secs(1)),
     }
 }
 
-fn archive(told: &Told<'_>) -> ArchiveSettings {
+fn archive(values: &FileValues) -> ArchiveSettings {
     let usual = ArchiveSettings::default();
     ArchiveSettings {
-        enabled: told.flag(SettingKey::ArchiveEnabled),
-        budget: match told.value(SettingKey::ArchiveBudget) {
+        enabled: values.flag(SettingKey::ArchiveEnabled),
+        budget: match values.value(SettingKey::ArchiveBudget) {
             Value::Size(bytes) => bytes,
             _ => usual.budget,
         },
-        keep: match told.value(SettingKey::ArchiveKeep) {
+        keep: match values.value(SettingKey::ArchiveKeep) {
             Value::Span(span) => Some(span),
             _ => None,
         },
-        after: told.span(SettingKey::ArchiveAfter),
-        level: i32::try_from(told.number(SettingKey::ArchiveLevel)).unwrap_or(usual.level),
+        after: values.span(SettingKey::ArchiveAfter),
+        level: i32::try_from(values.number(SettingKey::ArchiveLevel)).unwrap_or(usual.level),
         gives_up: usual.gives_up,
     }
 }
 
-fn window(told: &Told<'_>) -> WindowSettings {
+fn window(values: &FileValues) -> WindowSettings {
     WindowSettings {
-        theme: match &*told.word(SettingKey::WindowTheme) {
+        theme: match &*values.word(SettingKey::WindowTheme) {
             "light" => Theme::Light,
             "dark" => Theme::Dark,
             _ => Theme::System,
         },
-        always_on_top: told.flag(SettingKey::WindowAlwaysOnTop),
-        tray: match &*told.word(SettingKey::WindowTray) {
+        always_on_top: values.flag(SettingKey::WindowAlwaysOnTop),
+        tray: match &*values.word(SettingKey::WindowTray) {
             "dark" => TrayColours::Dark,
             "light" => TrayColours::Light,
             _ => TrayColours::Own,
         },
-        shortcut: Some(told.word(SettingKey::WindowShortcut)).filter(|shortcut| !shortcut.is_empty()),
+        shortcut: Some(values.word(SettingKey::WindowShortcut)).filter(|shortcut| !shortcut.is_empty()),
     }
 }

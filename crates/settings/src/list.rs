@@ -3,7 +3,7 @@
 use toml_edit::{Array, RawString, Value};
 
 /// The text of `before` with just these items. Those that stay keep their places and their comments.
-pub(super) fn with_items(before: &Array, items: &[String]) -> String {
+pub(crate) fn with_items(before: &Array, items: &[String]) -> String {
     let mut list = before.clone();
     let mut at = 0;
     while at < list.len() {

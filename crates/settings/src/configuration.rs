@@ -8,14 +8,14 @@ use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::settings::{SettingChange, SettingKey, SettingsView};
 use watchbill_watch::fs::{FileKind, FileStat, Fs, NotRegular, StdFs};
 
-use super::edit::{self, EditError};
-use super::file::read;
-use super::known::{Contents, Known, look};
-use super::layers::Surroundings;
-use super::table::{default, kind};
-use super::undo::Undo;
-use super::values::Value;
-use super::{Environment, Given, Settings, SettingsError};
+use crate::edit::{self, EditError};
+use crate::file::read;
+use crate::known::{Contents, Known, look};
+use crate::layers::Surroundings;
+use crate::settings::{Environment, Given, Settings, SettingsError};
+use crate::table::{default, kind};
+use crate::undo::Undo;
+use crate::values::Value;
 
 /// What everybody is told after a change.
 #[derive(Debug, Clone)]
@@ -102,7 +102,7 @@ impl Configuration {
     }
 
     /// Whether there was something in the file and is no more. So it is for a moment while an editor saves it.
-    pub(super) fn has_emptied(&self) -> bool {
+    pub(crate) fn has_emptied(&self) -> bool {
         let is_empty = |contents: &Contents| match contents {
             Contents::Absent => true,
             Contents::Text(text) => text.trim().is_empty(),
@@ -232,4 +232,13 @@ fn code_of(error: &EditError) -> ErrorCode {
         EditError::Malformed(_) | EditError::Shape(_) => ErrorCode::Invalid,
         EditError::Unsafe(_) => ErrorCode::Internal,
     }
+}
+
+/// Puts the settings together once.
+///
+/// # Errors
+/// When a named file cannot be read, or no folder can be found. What is wrong in a file is no error: it is among the
+/// settings' problems, and the rest counts.
+pub fn settle(given: &Given, env: Environment<'_>) -> Result<Settings, SettingsError> {
+    Ok((*Configuration::open(given, env)?.settings()).clone())
 }

@@ -1,15 +1,15 @@
 //! Every setting of the configuration file: what is accepted for it, and what it is without a word from anybody.
 
+use watchbill_core::history::ArchiveSettings;
 use watchbill_core::history::{HistorySettings, RecoverySettings};
 use watchbill_core::session::state::Timeouts;
 use watchbill_core::time::Millis;
 use watchbill_protocol::settings::SettingKey;
-use watchbill_store::archive::plan::ArchiveSettings;
 
-use super::values::{Kind, Value};
+use crate::values::{Kind, Value};
 
 /// What is accepted.
-pub(super) fn kind(key: SettingKey) -> Kind {
+pub(crate) fn kind(key: SettingKey) -> Kind {
     use SettingKey as K;
     match key {
         K::Roots => Kind::SomeOf,
@@ -48,7 +48,7 @@ pub(super) fn kind(key: SettingKey) -> Kind {
 }
 
 /// What it is by itself.
-pub(super) fn default(key: SettingKey) -> Value {
+pub(crate) fn default(key: SettingKey) -> Value {
     use SettingKey as K;
     let (timeouts, archive) = (Timeouts::default(), ArchiveSettings::default());
     let recovery = RecoverySettings::default();
@@ -88,12 +88,12 @@ pub(super) fn default(key: SettingKey) -> Value {
 }
 
 /// Whether Watchbill would store or watch what the person has forbidden, if it took the default for what it cannot read.
-pub(super) fn protects(key: SettingKey) -> bool {
+pub(crate) fn protects(key: SettingKey) -> bool {
     matches!(key, SettingKey::Roots | SettingKey::StoreExclude | SettingKey::StoreCut)
 }
 
 /// Whether Watchbill would give up for good what the person wants kept, if it took the default for what it cannot read.
-pub(super) fn keeps(key: SettingKey) -> bool {
+pub(crate) fn keeps(key: SettingKey) -> bool {
     matches!(key, SettingKey::ArchiveBudget | SettingKey::ArchiveKeep)
 }
 

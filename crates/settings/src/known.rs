@@ -8,17 +8,18 @@ use watchbill_core::problem::{Problem, ProblemKind};
 use watchbill_protocol::settings::{SettingKey, SettingProblem, SettingsView};
 use watchbill_watch::fs::{Fs, NotRegular, StdFs};
 
-use super::file::{self, Reading};
-use super::layers::{Surroundings, Values};
-use super::table::{keeps, protects};
-use super::{Settings, SettingsError};
+use crate::file::{self, Reading};
+use crate::file_values::FileValues;
+use crate::layers::Surroundings;
+use crate::settings::{Settings, SettingsError};
+use crate::table::{keeps, protects};
 
 /// No configuration is as long as this.
 const SIZE_LIMIT: u64 = 1 << 20;
 
 /// What was found in the file's place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Contents {
+pub(crate) enum Contents {
     Absent,
     Text(String),
     /// It is there and is no text that could be read.
@@ -26,7 +27,7 @@ pub(super) enum Contents {
 }
 
 impl Contents {
-    pub(super) fn text(&self) -> Option<&str> {
+    pub(crate) fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
             _ => None,
@@ -45,7 +46,7 @@ impl Contents {
 }
 
 /// Looks what is there. Whatever it is, it is no reason to stop.
-pub(super) fn look(path: &Path) -> Contents {
+pub(crate) fn look(path: &Path) -> Contents {
     let whole =
         |message: String| Contents::Refused(SettingProblem { key: None, line: None, column: None, message });
     // Reading a pipe would wait for its writer, and reading some devices would never end.
@@ -74,13 +75,13 @@ pub(super) fn look(path: &Path) -> Contents {
 
 /// The file as it counts.
 #[derive(Debug)]
-pub(super) struct Known {
-    pub(super) contents: Contents,
-    good: Values,
+pub(crate) struct Known {
+    pub(crate) contents: Contents,
+    good: FileValues,
     /// Settings that protect or keep something and of which it was never known what the person wants.
     uncertain: BTreeSet<SettingKey>,
-    pub(super) settings: Arc<Settings>,
-    pub(super) view: Arc<SettingsView>,
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) view: Arc<SettingsView>,
 }
 
 impl Known {
@@ -88,7 +89,7 @@ impl Known {
     ///
     /// # Errors
     /// When no folder of the agent is known.
-    pub(super) fn of(
+    pub(crate) fn of(
         surroundings: &Surroundings,
         contents: Contents,
         before: Option<&Self>,
@@ -99,10 +100,10 @@ impl Known {
         let of_weight = SettingKey::ALL.iter().filter(|key| protects(**key) || keeps(**key));
         let uncertain: BTreeSet<SettingKey> =
             of_weight.filter(|key| unclear(key) && !was_certain(key)).copied().collect();
-        let last = before.iter().flat_map(|before| &before.good).filter(|(key, _)| unclear(key));
+        let last = before.iter().flat_map(|before| &before.good.0).filter(|(key, _)| unclear(key));
         let last: Vec<_> = last.map(|(key, value)| (*key, value.clone())).collect();
-        let mut good = std::mem::take(&mut reading.values);
-        good.extend(last);
+        let mut good = FileValues(std::mem::take(&mut reading.values));
+        good.0.extend(last);
 
         let mut settings = surroundings.settle(&good)?;
         settings.config_file.clone_from(&surroundings.file);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// Whether a path can fit this pattern. One that never can, since it is written as elsewhere, would protect nothing.
-pub(super) fn may_fit(pattern: &str) -> bool {
+pub(crate) fn may_fit(pattern: &str) -> bool {
     let whole = pattern.replace('\\', "/");
     // One slash at the end is taken off; more of them are names that are empty.
     let whole = whole.strip_suffix('/').unwrap_or(&whole);

@@ -5,14 +5,14 @@
 
 use watchbill_protocol::settings::SettingKey;
 
-use super::values::Value;
+use crate::values::Value;
 
 /// So many steps can be taken back.
 const STEPS: usize = 32;
 
 /// The steps, the newest last. Any change by somebody else makes them void: their texts are not the file's any more.
 #[derive(Debug, Default)]
-pub(super) struct Undo(Vec<Step>);
+pub(crate) struct Undo(Vec<Step>);
 
 #[derive(Debug)]
 struct Step {
@@ -24,7 +24,7 @@ struct Step {
 
 impl Undo {
     /// Notes that `key`, which had this value, was changed.
-    pub(super) fn note(&mut self, key: SettingKey, value: Option<Value>, before: String, after: String) {
+    pub(crate) fn note(&mut self, key: SettingKey, value: Option<Value>, before: String, after: String) {
         if self.0.len() == STEPS {
             self.0.remove(0);
         }
@@ -32,7 +32,7 @@ impl Undo {
     }
 
     /// The text as it was, where just this takes back the last change of `text`.
-    pub(super) fn take_back(&mut self, text: &str, key: SettingKey, value: Option<&Value>) -> Option<String> {
+    pub(crate) fn take_back(&mut self, text: &str, key: SettingKey, value: Option<&Value>) -> Option<String> {
         let step = self.0.last()?;
         if step.after != text {
             self.0.clear();

@@ -5,11 +5,11 @@ use watchbill_core::attention::QuietHours;
 use watchbill_core::time::Millis;
 use watchbill_protocol::settings::SettingValue;
 
-use super::patterns::may_fit;
+use crate::patterns::may_fit;
 
 /// A value that was found right.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Value {
+pub(crate) enum Value {
     Flag(bool),
     Number(i64),
     Span(Millis),
@@ -23,7 +23,7 @@ pub(super) enum Value {
 
 /// What is accepted for a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Flag,
     /// A whole number within these bounds.
     Number(i64, i64),
@@ -63,7 +63,7 @@ impl Kind {
     ///
     /// # Errors
     /// What was expected and what was found.
-    pub(super) fn of_toml(self, value: &Toml) -> Result<Value, String> {
+    pub(crate) fn of_toml(self, value: &Toml) -> Result<Value, String> {
         let raw = match value {
             Toml::Boolean(flag) => Raw::Flag(*flag.value()),
             Toml::Integer(number) => Raw::Whole(*number.value()),
@@ -82,7 +82,7 @@ impl Kind {
     ///
     /// # Errors
     /// What was expected and what was found.
-    pub(super) fn of_wire(self, value: &SettingValue) -> Result<Value, String> {
+    pub(crate) fn of_wire(self, value: &SettingValue) -> Result<Value, String> {
         self.take(match value {
             SettingValue::Flag(flag) => Raw::Flag(*flag),
             SettingValue::Number(number) => Raw::Whole(*number),
@@ -199,7 +199,7 @@ fn whole(list: &[String]) -> bool {
 
 impl Value {
     /// As it leaves the process.
-    pub(super) fn wire(&self) -> SettingValue {
+    pub(crate) fn wire(&self) -> SettingValue {
         match self {
             Self::Flag(flag) => SettingValue::Flag(*flag),
             Self::Number(number) => SettingValue::Number(*number),
@@ -213,7 +213,7 @@ impl Value {
 
     /// As it is written into the file, in the way of what stood there before: a person who writes seconds as a number
     /// finds a number again.
-    pub(super) fn toml(&self, before: Option<&Toml>) -> Toml {
+    pub(crate) fn toml(&self, before: Option<&Toml>) -> Toml {
         match (self, before) {
             // A number stays one, so that a change and its reverse leave what the person wrote.
             (Self::Span(span), Some(Toml::Integer(_) | Toml::Float(_))) if span.0 % 1000 == 0 => {

@@ -1,0 +1,92 @@
+//! The settings as options, environment and file give them together.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use watchbill_core::history::RecoverySettings;
+use watchbill_core::session::state::Timeouts;
+use watchbill_core::time::Millis;
+
+use crate::{Given, Settings, SettingsError, WatchSetting, settle};
+
+fn with(vars: &[(&str, &str)], given: Given) -> Result<Settings, SettingsError> {
+    let vars: Vec<(String, OsString)> =
+        vars.iter().map(|(k, v)| ((*k).to_owned(), OsString::from(v))).collect();
+    settle(&given, &move |name| vars.iter().find(|(k, _)| k == name).map(|(_, v)| v.clone()))
+}
+
+#[test]
+fn options_win_over_environment_over_home() {
+    let home = ("HOME", "/home/dev");
+    let roots = |vars: &[(&str, &str)], given| with(vars, given).unwrap().roots;
+    assert_eq!(roots(&[home], Given::default()), [PathBuf::from("/home/dev/.claude")]);
+    assert_eq!(roots(&[home, ("CLAUDE_CONFIG_DIR", "/c")], Given::default()), [PathBuf::from("/c")]);
+    let both = [home, ("CLAUDE_CONFIG_DIR", "/c"), ("WATCHBILL_CLAUDE_DIR", "/a:/b")];
+    assert_eq!(roots(&both, Given::default()), [PathBuf::from("/a"), PathBuf::from("/b")]);
+    let given = Given { claude_dirs: vec!["/x".into()], ..Given::default() };
+    assert_eq!(roots(&both, given), [PathBuf::from("/x")]);
+}
+
+#[test]
+fn a_relative_folder_of_the_environment_is_one_of_here() {
+    let here = std::env::current_dir().unwrap();
+    let settings = |vars: &[(&str, &str)]| with(vars, Given::default()).unwrap();
+    let data = ("WATCHBILL_DATA_DIR", "d");
+    let named = settings(&[("HOME", "/home/dev"), ("WATCHBILL_CLAUDE_DIR", "a:/b"), data]);
+    assert_eq!((named.roots, named.data_dir), (vec![here.join("a"), "/b".into()], Some(here.join("d"))));
+    let of_client = settings(&[("HOME", "/home/dev"), ("CLAUDE_CONFIG_DIR", "c")]);
+    assert_eq!(of_client.roots, [here.join("c")]);
+}
+
+#[test]
+fn the_file_takes_seconds_and_units_and_tells_of_the_rest() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("config.toml");
+    let given = Given { config: Some(path.clone()), ..Given::default() };
+    std::fs::write(&path, "roots=['~/a','/b']\n[timeouts]\napproval = 7\nidle = \"10m\"\nstale=1.5\n[roster]\nrecent=\"2d\"\n[watch]\nmode=\"poll\"\npoll_interval=\"500ms\"\n").unwrap();
+    let s = with(&[("HOME", "/home/dev")], given.clone()).unwrap();
+    assert_eq!(s.roots, [PathBuf::from("/home/dev/a"), PathBuf::from("/b")]);
+    assert_eq!(s.timeouts, Timeouts { approval: Millis(7000), stale: Millis(1500), idle: Millis(600_000) });
+    assert_eq!(s.recent, Millis(172_800_000));
+    assert_eq!(s.watch, WatchSetting::Poll(Duration::from_millis(500)));
+
+    let store = "roots=['~/a']\n[store]\ncut = 100\nexclude = ['~/secret/**']\nskip_tools = []\nplan_folders=['~/plans']\n[archive]\nenabled=true\nbudget='2GB'\nkeep='365d'\n";
+    std::fs::write(&path, store).unwrap();
+    let s = with(&[("HOME", "/home/dev")], given.clone()).unwrap();
+    assert_eq!(
+        (s.archive.enabled, s.archive.budget, s.archive.keep),
+        (true, 2_000_000_000, Some(Millis(31_536_000_000)))
+    );
+    let s = s.history;
+    assert!(s.exclude.leaves_out("/home/dev/secret/x") && !s.exclude.leaves_out("/home/dev/work"));
+    assert!(s.is_plan("/home/dev/plans/x.md") && s.is_plan("/home/dev/a/plans/x.md"));
+    assert_eq!((s.cut, s.skips("TodoWrite")), (100, false));
+
+    assert_eq!(with(&[("HOME", "/home/dev")], given.clone()).unwrap().recovery, RecoverySettings::default());
+    // A look that never ends would be all that the store does.
+    std::fs::write(&path, "[recovery]\nstuck='2m'\nstale=90\nevery='1ms'\n").unwrap();
+    let s = with(&[("HOME", "/home/dev")], given.clone()).unwrap();
+    let (stuck, stale, every) = (Millis(120_000), Millis(90_000), Millis(1_000));
+    assert_eq!(s.recovery, RecoverySettings { stuck, stale, every });
+
+    std::fs::write(&path, "[timeouts]\napproval = \"soon\"\nidle=7\n[timeout]\n").unwrap();
+    let s = with(&[("HOME", "/home/dev")], given).unwrap();
+    assert_eq!(s.timeouts, Timeouts { idle: Millis(7000), ..Timeouts::default() }, "the rest counts");
+    let [problem] = &s.problems[..] else { panic!("{:?}", s.problems) };
+    assert!(problem.path.ends_with("config.toml") && problem.count == 2);
+    assert!(problem.detail.contains("line 2, column 12: timeouts.approval"), "{}", problem.detail);
+    assert!(problem.detail.contains("did you mean `timeouts`"), "{}", problem.detail);
+}
+
+#[test]
+fn a_list_without_a_folder_is_an_error_and_not_an_empty_roster() {
+    let vars = [("HOME", "/home/dev"), ("WATCHBILL_CLAUDE_DIR", ":")];
+    assert!(matches!(with(&vars, Given::default()), Err(SettingsError::NoRoots)));
+}
+
+#[test]
+fn a_named_file_that_is_missing_is_an_error() {
+    let given = Given { config: Some("/nonexistent/w.toml".into()), ..Given::default() };
+    assert!(matches!(with(&[("HOME", "/h")], given), Err(SettingsError::Unreadable { .. })));
+}
