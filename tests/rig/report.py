@@ -8,14 +8,16 @@ from witnesses import SETS
 
 HEAD = """# Is the state right? The real client, driven
 
-Written by `cargo xtask truth`; not to be edited. {client} on a pseudo-terminal, against a stub of the model's API, in a
-namespace without a network; {scenarios} scenarios, {runs} runs. Beside it six `watchbill watch --json` ({profile} build), each with
-other witnesses, all of the same client. What is true comes from the driver's keys and the stub's answers alone.
+`cargo xtask truth` writes this page. Do not edit it. It drives {client} on a pseudo-terminal, against a stub of the model's API, in a
+namespace without a network: {scenarios} scenarios, {runs} runs. Beside the client run six `watchbill watch --json` ({profile} build),
+each with other witnesses. The truth comes from the driver's keys and the stub's answers alone.
 
-**Tolerance: {tolerance:.0f} ms.** For so long after each key, kill or answer the state before it counts as right too, since the client itself
-needs time to do what it is told (its own registry follows a key by 115 to 355 ms); and where, on a busy machine, it shows no trace of it
-(registry file, transcript or hook) for longer, until {after_trace:.0f} ms after the first one. Settle times are counted without any tolerance, from the
-key or answer on; "own" is the part of them after the client's first trace. Load during the runs: {load}.
+**Tolerance: {tolerance:.0f} ms.** The client needs time to do what it is told: its own registry follows a key by 115 to 355 ms. So for
+this long after each key, kill or answer, the earlier state counts as right too. On a busy machine the client may show no trace
+(registry file, transcript or hook) for longer. Then the earlier state counts until {after_trace:.0f} ms after the first trace.
+
+Settle times have no tolerance. They begin at the key or the answer. "Own" is the part after the client's first trace. Load during
+the runs: {load}.
 """
 
 
@@ -117,8 +119,8 @@ def markdown(results, facts):
             "\n## Targets\n",
             verdicts(results),
             "\n## Scenarios\n",
-            "Each cell: percent of the time in which the state was right, the longest wrong stretch if there was one, and how many",
-            '"needs you" were false or missed and how many turnings were never shown.\n',
+            "Each cell shows the percentage of time in which the state was right, and the longest wrong stretch. Bold numbers count false",
+            'and missed "needs you", and changes that were never shown.\n',
             by_scenario(results),
             "\n## What was wrong, the longest first\n",
             wrongs(results),

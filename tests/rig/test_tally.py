@@ -45,7 +45,7 @@ class Tallied(unittest.TestCase):
         broken = {t.words for t in [*ALL_WITNESSES, *BOUND] if not t.holds(tally)}
         self.assertIn('no false "needs you"', broken)
         self.assertIn("each session ends in the right state", broken)
-        self.assertIn("every turning is shown", broken)
+        self.assertIn("every change is shown", broken)
 
     def test_a_stranger_that_asks_is_a_false_alarm(self):
         odd = run(GOOD)
