@@ -7,10 +7,11 @@ pub const USAGE: &str = "\
 cargo xtask run [--debug] [-- ARGUMENTS]   install what is missing, build, open the window
 cargo xtask test [--only STEP]... [--keep-going] [--list]
                                            install what is missing, run every test there is, headless
-cargo xtask bench [--only PART]... [--rounds N] [--small] [--rivals] [--program FILE]
+cargo xtask bench [--only PART]... [--rounds N] [--small] [--rivals] [--program FILE] [--out FILE]
                                            measure speed and memory on made-up histories; with --rivals beside
                                            programs that are installed for it from PyPI, with --program of
-                                           another build of the command line
+                                           another build of the command line; write the table as a page, a
+                                           whole run's to docs/performance.md
 cargo xtask truth [--scenario NAME]... [--runs N] [--out FILE] [--debug] [--list]
                                            drive the real client, write how often the state is right
 cargo xtask dist [--check] [--check-only] [--debug] [--bundles KIND]...
@@ -77,6 +78,8 @@ pub struct BenchOptions {
     pub rivals: bool,
     /// Another build of the program, to be compared; without one the tree's own is built.
     pub program: Option<PathBuf>,
+    /// Where the table is written as a page; `docs/performance.md` after a whole run, else nowhere.
+    pub out: Option<PathBuf>,
 }
 
 /// Options of `truth`.
@@ -181,7 +184,7 @@ fn test(arguments: &[String]) -> Result<TestOptions, String> {
 
 fn bench(arguments: &[String]) -> Result<BenchOptions, String> {
     let mut options =
-        BenchOptions { only: Vec::new(), rounds: 5, small: false, rivals: false, program: None };
+        BenchOptions { only: Vec::new(), rounds: 5, small: false, rivals: false, program: None, out: None };
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
         match word.as_str() {
@@ -194,6 +197,7 @@ fn bench(arguments: &[String]) -> Result<BenchOptions, String> {
             "--program" => {
                 options.program = Some(words.next().ok_or("`--program` wants a file")?.into());
             }
+            "--out" => options.out = Some(words.next().ok_or("`--out` wants a file")?.into()),
             "--rounds" => {
                 let rounds = words.next().and_then(|word| word.parse().ok()).filter(|rounds| *rounds > 0);
                 options.rounds = rounds.ok_or("`--rounds` wants a number above 0")?;
@@ -278,13 +282,14 @@ mod tests {
             }))
         );
         assert_eq!(
-            words("bench --rounds 3 --only cold,idle --small --rivals --program before"),
+            words("bench --rounds 3 --only cold,idle --small --rivals --program before --out there.md"),
             Ok(Task::Bench(BenchOptions {
                 only: vec!["cold".into(), "idle".into()],
                 rounds: 3,
                 small: true,
                 rivals: true,
-                program: Some("before".into())
+                program: Some("before".into()),
+                out: Some("there.md".into())
             }))
         );
         assert_eq!(
@@ -320,6 +325,7 @@ mod tests {
             ("test --only", "wants the name"),
             ("test fast", "`fast`"),
             ("bench --rounds 0", "above 0"),
+            ("bench --out", "wants a file"),
             ("truth --runs none", "above 0"),
             ("truth --scenario", "wants a name"),
             ("dist --bundles", "wants a kind"),

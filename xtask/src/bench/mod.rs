@@ -8,6 +8,7 @@ mod index;
 mod latency;
 mod least;
 mod measure;
+mod report;
 mod rivals;
 mod warm;
 mod watching;
@@ -23,30 +24,7 @@ use crate::packages;
 use crate::steps::Need;
 use crate::tree::Tree;
 
-/// One line of the closing table.
-pub struct Row {
-    what: String,
-    value: String,
-    target: String,
-    met: Option<bool>,
-}
-
-impl Row {
-    /// A number that ought to be at most `target`.
-    fn at_most(what: impl Into<String>, value: f64, unit: &str, target: f64) -> Self {
-        Self {
-            what: what.into(),
-            value: format!("{} {unit}", number(value)),
-            target: format!("<= {} {unit}", number(target)),
-            met: Some(value <= target),
-        }
-    }
-
-    /// A number that is only told.
-    fn told(what: impl Into<String>, value: impl Into<String>) -> Self {
-        Self { what: what.into(), value: value.into(), target: String::new(), met: None }
-    }
-}
+use report::{Circumstances, Row, number, table};
 
 /// The parts, in order, with what each shows.
 const PARTS: &[(&str, &str)] = &[
@@ -153,7 +131,7 @@ pub fn bench(tree: &Tree, options: &BenchOptions) -> Result<()> {
         // Each is to search the index that it has made itself.
         bench.forget("data-search")?;
     }
-    let mut rows = Vec::new();
+    let mut measured = Vec::new();
     for (name, shows) in PARTS {
         if !options.only.is_empty() && !options.only.iter().any(|only| only == name) {
             continue;
@@ -175,47 +153,28 @@ pub fn bench(tree: &Tree, options: &BenchOptions) -> Result<()> {
             "window" => window::window(&bench),
             _ => idle::idle(&bench),
         };
-        match part {
-            Ok(part) => rows.extend(part),
+        let rows = part.unwrap_or_else(|error| {
             // The other parts may still be worth their time.
-            Err(error) => {
-                println!("  {name} could not be measured: {error:#}");
-                rows.push(Row::told(*name, "not measured"));
-            }
-        }
+            println!("  {name} could not be measured: {error:#}");
+            vec![Row::told(*name, "not measured")]
+        });
+        measured.push((*name, *shows, rows));
     }
     if options.small {
         println!("\nThe corpus was a small one: these numbers only show that the drivers work.");
     }
-    println!("\n{}", table(&rows));
+    println!("\n{}", table(measured.iter().flat_map(|(_, _, rows)| rows)));
+    if let Some(file) = page_of(tree, options) {
+        report::write(&file, &report::page(&Circumstances::of(tree, options.rounds), &measured))?;
+        println!("\nwritten to {}", file.display());
+    }
     Ok(())
 }
 
-/// The rows in columns.
-fn table(rows: &[Row]) -> String {
-    let width = |text: fn(&Row) -> &str| rows.iter().map(|row| text(row).chars().count()).max().unwrap_or(0);
-    let (what, value, target) = (width(|row| &row.what), width(|row| &row.value), width(|row| &row.target));
-    let lines = rows.iter().map(|row| {
-        let verdict = match row.met {
-            Some(true) => "met",
-            Some(false) => "MISSED",
-            None => "",
-        };
-        let line = format!("{:<what$}  {:>value$}  {:<target$}  {verdict}", row.what, row.value, row.target);
-        line.trim_end().to_owned()
-    });
-    lines.collect::<Vec<_>>().join("\n")
-}
-
-/// Three digits that matter, so that columns can be compared at a glance.
-fn number(value: f64) -> String {
-    match value.abs() {
-        whole if whole.fract() == 0.0 => format!("{value:.0}"),
-        large if large >= 100.0 => format!("{value:.0}"),
-        medium if medium >= 10.0 => format!("{value:.1}"),
-        small if small >= 0.1 => format!("{value:.2}"),
-        _ => format!("{value:.4}"),
-    }
+/// The file that gets the page: the one that was named, or that of the tree for a whole run of the tree's own program.
+fn page_of(tree: &Tree, options: &BenchOptions) -> Option<PathBuf> {
+    let whole = options.only.is_empty() && !options.small && options.program.is_none();
+    options.out.clone().or_else(|| whole.then(|| tree.path(report::PAGE)))
 }
 
 #[cfg(test)]
@@ -223,26 +182,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_says_what_was_missed() {
-        let rows = [
-            Row::at_most("cold pass", 0.8123, "CPU s/GB", 0.9),
-            Row::at_most("peak", 91.26, "MB", 80.0),
-            Row::told("beside ripgrep", "2.1x"),
-        ];
-        assert_eq!(
-            table(&rows),
-            "cold pass       0.81 CPU s/GB  <= 0.90 CPU s/GB  met\n\
-             peak                  91.3 MB  <= 80 MB          MISSED\n\
-             beside ripgrep           2.1x"
-        );
-    }
-
-    #[test]
-    fn numbers_keep_the_digits_that_matter() {
-        for (value, text) in
-            [(1234.5, "1234"), (12.34, "12.3"), (0.5, "0.50"), (0.00123, "0.0012"), (0.0, "0"), (80.0, "80")]
-        {
-            assert_eq!(number(value), text);
-        }
+    fn only_a_whole_run_of_the_trees_own_program_writes_the_page_of_the_tree() {
+        let tree = Tree::building_into(std::path::Path::new("target"));
+        let whole = || BenchOptions {
+            only: Vec::new(),
+            rounds: 5,
+            small: false,
+            rivals: false,
+            program: None,
+            out: None,
+        };
+        assert_eq!(page_of(&tree, &whole()), Some(tree.path(report::PAGE)));
+        let part = BenchOptions { only: vec!["cold".into()], ..whole() };
+        assert_eq!(page_of(&tree, &part), None);
+        assert_eq!(page_of(&tree, &BenchOptions { small: true, ..whole() }), None);
+        assert_eq!(page_of(&tree, &BenchOptions { program: Some("other".into()), ..whole() }), None);
+        let named = BenchOptions { out: Some("there.md".into()), ..part };
+        assert_eq!(page_of(&tree, &named), Some("there.md".into()));
     }
 }
