@@ -5,6 +5,7 @@
 #![allow(clippy::expect_used)]
 
 mod arrows;
+mod documents;
 mod licences;
 mod locks;
 mod metadata;
