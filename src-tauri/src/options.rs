@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Parser;
 #[cfg(any(target_os = "linux", test))]
-use watchbill_engine::{settings::Settings, stable_hash};
+use watchbill_engine::stable_hash;
+use watchbill_settings::Settings;
 
 use crate::link::{self, Link, WrongLink};
 

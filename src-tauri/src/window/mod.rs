@@ -17,7 +17,7 @@ use tauri::{
     WebviewWindowBuilder,
 };
 use watchbill_protocol::shell::ShellMessage;
-use watchbill_settings::{self, Configuration, WindowSettings};
+use watchbill_settings::{self as settings, Configuration, WindowSettings};
 
 use crate::desk::Desk;
 use crate::notes::Notes;
