@@ -60,20 +60,6 @@ pub enum Want {
     Nothing,
     /// A folder is entered, anything else is asked for its `stat`.
     It,
-    /// Of a folder only what has this name matters: it is looked for without listing the others. Of anything but a
-    /// folder as [`Want::It`].
-    Only(&'static str),
-}
-
-impl Want {
-    /// Whether it is wanted at all, and the one name that then matters in it.
-    pub(crate) fn only(self) -> Option<Option<&'static str>> {
-        match self {
-            Self::Nothing => None,
-            Self::It => Some(None),
-            Self::Only(name) => Some(Some(name)),
-        }
-    }
 }
 
 impl From<bool> for Want {
@@ -340,22 +326,6 @@ pub(crate) fn kind_of(kind: std::fs::FileType) -> FileKind {
 pub(crate) fn stat_of(meta: &std::fs::Metadata) -> FileStat {
     let mtime = meta.modified().map_or(Timestamp::default(), timestamp_of);
     FileStat { id: id_of(meta), len: meta.len(), mtime, kind: kind_of(meta.file_type()) }
-}
-
-/// The same from what Linux says itself.
-#[cfg(target_os = "linux")]
-pub(crate) fn stat_of_raw(stat: &rustix::fs::Stat) -> FileStat {
-    use rustix::fs::FileType;
-    let kind = match FileType::from_raw_mode(stat.st_mode) {
-        FileType::RegularFile => FileKind::File,
-        FileType::Directory => FileKind::Dir,
-        _ => FileKind::Other,
-    };
-    // Towards 1970 from both sides, as above.
-    let nanos = i128::from(stat.st_mtime) * 1_000_000_000 + i128::from(stat.st_mtime_nsec);
-    let mtime = Timestamp::from_millis(i64::try_from(nanos / 1_000_000).unwrap_or(i64::MAX));
-    let id = FileId { dev: stat.st_dev, ino: stat.st_ino };
-    FileStat { id, len: u64::try_from(stat.st_size).unwrap_or(0), mtime, kind }
 }
 
 fn timestamp_of(time: SystemTime) -> Timestamp {

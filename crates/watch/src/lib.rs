@@ -15,7 +15,6 @@ mod keeper;
 mod kept_open;
 pub mod layout;
 pub mod mem;
-mod names;
 mod native;
 mod plan;
 mod poll;

@@ -351,24 +351,23 @@ impl Fs for MemFs {
         let mut waiting = Vec::new();
         match self.stat(top) {
             Ok(stat) if stat.kind == FileKind::Dir => {
-                waiting.extend(want(top, FileKind::Dir).only().map(|only| (top.to_owned(), only)));
+                waiting.extend((want(top, FileKind::Dir) == Want::It).then(|| top.to_owned()));
             }
             Ok(stat) => walk.files.push((top.to_owned(), stat)),
             Err(error) => walk.problems.extend(problem_of(top, &error)),
         }
-        while let Some((dir, only)) = waiting.pop() {
+        while let Some(dir) = waiting.pop() {
             let names = self.list(&dir).unwrap_or_else(|error| {
                 walk.problems.extend(problem_of(&dir, &error));
                 Vec::new()
             });
             for Name { name, kind } in names {
-                if only.is_some_and(|only: &str| name != only) {
+                let path = dir.join(name);
+                if want(&path, kind) == Want::Nothing {
                     continue;
                 }
-                let path = dir.join(name);
-                let Some(only) = want(&path, kind).only() else { continue };
                 if kind == FileKind::Dir {
-                    waiting.push((path, only));
+                    waiting.push(path);
                 } else if let Ok(stat) = self.stat(&path) {
                     walk.files.push((path, stat));
                 }

@@ -142,11 +142,20 @@ fn walk(fs: &dyn Fs, root: &Path, top: &Path, scan: &mut Scan) {
         }
     }
     scan.problems.extend(wrong.iter().filter_map(|path| problem_of(path, &NotRegular.into())));
-    scan.problems.extend(walk.problems);
+    let ours =
+        walk.problems.into_iter().filter(|problem| !is_beside_subagents(root, Path::new(&*problem.path)));
+    scan.problems.extend(ours);
 }
 
-/// What of ours can be in a folder; results of tools can be many thousand files. In the folder of a session only that of
-/// its subagents matters, and the folders of sessions are nearly half of all: they are not even listed.
+/// Whether a path lies in the folder of a session and is not that of its subagents, which alone matters there.
+fn is_beside_subagents(root: &Path, path: &Path) -> bool {
+    let relative = below(root, path).unwrap_or(Path::new(""));
+    relative.starts_with(layout::PROJECTS)
+        && relative.iter().count() == 4
+        && !relative.ends_with(layout::SUBAGENTS)
+}
+
+/// What of ours can be in a folder; results of tools can be many thousand files.
 fn worth_entering(root: &Path, dir: &Path) -> Want {
     let Some(relative) = below(root, dir) else { return Want::It };
     let mut names = relative.iter();
@@ -154,7 +163,6 @@ fn worth_entering(root: &Path, dir: &Path) -> Want {
     let rest = [names.next(), names.next(), names.next(), names.next(), names.next()];
     match rest {
         [inside, ..] if top.is_some_and(|top| top == layout::SESSIONS) => inside.is_none().into(),
-        [Some(_), Some(_), None, ..] => Want::Only(layout::SUBAGENTS),
         [Some(_), Some(_), Some(folder), None, _] => (folder == layout::SUBAGENTS).into(),
         [Some(_), Some(_), Some(_), Some(folder), None] => (folder == layout::WORKFLOWS).into(),
         _ => Want::It,

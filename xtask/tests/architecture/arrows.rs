@@ -39,7 +39,7 @@ const FOR_TESTS: &[&str] = &["watchbill-testkit"];
 /// Crates from outside that only some of ours may name, in any role. A trailing `*` stands for the rest of a name.
 const RESERVED: &[(&str, &[&str], &str)] = &[
     ("notify*", &["watchbill-watch"], "a file event is a hint, and one crate knows what it is worth"),
-    ("walkdir", &[], "one crate walks folders, with one call of the system for each file"),
+    ("walkdir", &["watchbill-watch"], "one crate walks folders"),
     ("tauri*", &["watchbill-shell", "watchbill-desktop"], "nearly all tests build without a web view"),
     ("wry", &[], "Tauri is the only way to the web view"),
     ("tray-icon", &["watchbill-shell"], "the tray belongs to the shell"),
