@@ -32,6 +32,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
 use watchbill_core::attention::{Attention, Counts};
 use watchbill_core::chain::chains::Chains;
 use watchbill_core::deadlines::Deadlines;
@@ -48,7 +49,7 @@ use watchbill_watch::fs::Fs;
 use watchbill_watch::process::Processes;
 
 use crate::children::Children;
-use crate::files::{ByWords, FilePath, Files};
+use crate::files::{FilePath, Files};
 use crate::folders::Folders;
 use crate::hooks_in::HooksIn;
 use crate::input::{Input, Output};
@@ -108,7 +109,7 @@ pub struct Engine {
     roots: Vec<Arc<Path>>,
     pub(crate) files: Files,
     /// Looked up several times for each row; nothing depends on an order among them. Boxed, so that the table is small.
-    pub(crate) sessions: HashMap<SessionId, Box<Session>, ByWords>,
+    pub(crate) sessions: FxHashMap<SessionId, Box<Session>>,
     registry: Registry,
     folders: Folders,
     looks_elsewhere: bool,
@@ -196,7 +197,7 @@ impl Engine {
             behind: None,
             roots,
             files: Files::default(),
-            sessions: HashMap::default(),
+            sessions: FxHashMap::default(),
             registry: Registry::default(),
             folders: Folders::default(),
             looks_elsewhere: false,

@@ -6,12 +6,12 @@
 
 use std::borrow::Borrow;
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
-use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::transcripts::TrackedFile;
 
@@ -19,7 +19,7 @@ use crate::transcripts::TrackedFile;
 #[derive(Default)]
 pub struct Files {
     /// Boxed, so that the table is small: it is looked at from all sides.
-    by_path: HashMap<FilePath, Box<TrackedFile>, ByWords>,
+    by_path: FxHashMap<FilePath, Box<TrackedFile>>,
 }
 
 /// A path as it is spelled: compared, ordered and hashed as bytes. Whoever notes one that another knows shares its text.
@@ -47,10 +47,7 @@ impl Borrow<OsStr> for FilePath {
 }
 
 /// Paths alone.
-pub type Paths = HashSet<OsString, ByWords>;
-
-/// Builds [`Words`].
-pub type ByWords = BuildHasherDefault<Words>;
+pub type Paths = FxHashSet<OsString>;
 
 impl Files {
     /// The file at `path`.
@@ -124,56 +121,5 @@ impl Files {
     /// The same, to be changed.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (&Path, &mut TrackedFile)> {
         self.by_path.iter_mut().map(|(path, file)| (&**path, &mut **file))
-    }
-}
-
-/// Hashes eight bytes at a time. The names are those of the person's own files: nobody gains by a collision.
-#[derive(Debug, Default, Clone, Copy)]
-pub struct Words(u64);
-
-/// The fraction of the golden ratio: odd, and without a pattern in its bits.
-const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
-
-impl Words {
-    fn mix(&mut self, word: u64) {
-        self.0 = (self.0 ^ word).wrapping_mul(SPREAD).rotate_left(29);
-    }
-}
-
-impl Hasher for Words {
-    fn write(&mut self, bytes: &[u8]) {
-        let (words, rest) = bytes.as_chunks::<8>();
-        for word in words {
-            self.mix(u64::from_le_bytes(*word));
-        }
-        let mut last = [0; 8];
-        last[..rest.len()].copy_from_slice(rest);
-        self.mix(u64::from_le_bytes(last) ^ bytes.len() as u64);
-    }
-
-    fn finish(&self) -> u64 {
-        // Tables look at the lowest and at the highest bits.
-        let mixed = self.0.wrapping_mul(SPREAD);
-        mixed ^ (mixed >> 32)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::hash::BuildHasher;
-
-    use super::*;
-
-    #[test]
-    fn names_that_differ_in_one_sign_spread_over_the_table() {
-        let hashes: HashSet<u64> = (0..10_000)
-            .map(|n| ByWords::default().hash_one(format!("/home/dev/.claude/projects/p/{n:08}.jsonl")))
-            .collect();
-        assert_eq!(hashes.len(), 10_000);
-        let (low, high): (HashSet<u64>, HashSet<u64>) =
-            hashes.iter().map(|hash| (hash & 0x3fff, hash >> 57)).unzip();
-        // Ten thousand balls thrown at 16,384 boxes hit 7,500 of them.
-        assert!(low.len() > 7_000, "{}", low.len());
-        assert_eq!(high.len(), 128);
     }
 }

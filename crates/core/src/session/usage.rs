@@ -1,8 +1,6 @@
 //! Tokens, each request counted once however many records, files and forks repeat it.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
-
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
 use crate::ids::RecordId;
@@ -68,7 +66,7 @@ impl Entry {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct RequestLedger {
     #[serde(skip)]
-    entries: HashMap<u64, Entry, BuildHasherDefault<KeptHash>>,
+    entries: FxHashMap<u64, Entry>,
     len: usize,
     total: Usage,
     /// Requests that were noted since the last [`RequestLedger::take_new`], where somebody keeps them elsewhere.
@@ -118,7 +116,7 @@ impl RequestLedger {
 
     /// Gives the memory back and remembers only the total and how many requests there are.
     pub fn put_aside(&mut self) {
-        self.entries = HashMap::default();
+        self.entries = FxHashMap::default();
     }
 
     /// Whether requests are kept elsewhere.
@@ -129,7 +127,7 @@ impl RequestLedger {
     /// Takes the requests back that were given out; `false` when they are not as many, or not of the same sum.
     pub(crate) fn take_up(&mut self, entries: &[(u64, Entry)]) -> bool {
         let room = self.len.min(entries.len());
-        self.entries = HashMap::with_capacity_and_hasher(room, BuildHasherDefault::default());
+        self.entries = FxHashMap::with_capacity_and_hasher(room, FxBuildHasher);
         let mut total = Usage::default();
         for (key, entry) in entries {
             if let Some(before) = self.entries.insert(*key, *entry) {
@@ -162,10 +160,10 @@ impl RequestLedger {
         let mut ledgers = ledgers.into_iter();
         let Some(first) = ledgers.next() else { return Usage::default() };
         let mut total = first.total;
-        let mut seen: HashMap<u64, (), BuildHasherDefault<KeptHash>> = HashMap::default();
+        let mut seen = FxHashSet::default();
         for ledger in ledgers {
             for (key, entry) in &ledger.entries {
-                if !first.entries.contains_key(key) && seen.insert(*key, ()).is_none() {
+                if !first.entries.contains_key(key) && seen.insert(*key) {
                     entry.add_to(&mut total);
                 }
             }
@@ -197,27 +195,6 @@ impl RequestLedger {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len == 0
-    }
-}
-
-/// The keys are hashes already; hashing them again would only cost time.
-#[derive(Default)]
-struct KeptHash(u64);
-
-impl Hasher for KeptHash {
-    fn finish(&self) -> u64 {
-        // FNV leaves its best bits in the middle; the table looks at both ends.
-        self.0 ^ self.0.rotate_left(32)
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
-    }
-
-    fn write_u64(&mut self, n: u64) {
-        self.0 = n;
     }
 }
 

@@ -6,28 +6,28 @@
 //! process, a hook or a status file, is read once more and taken in like any other. So a marker in a folder costs a second
 //! reading of whatever was done there.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use rustc_hash::{FxHashMap, FxHashSet};
 use watchbill_core::chain::ties::Ties;
 use watchbill_core::ids::SessionId;
 use watchbill_core::session::resting::RestingFold;
 use watchbill_core::time::Timestamp;
 
 use super::{Engine, Work};
-use crate::files::ByWords;
 use crate::problems::Problems;
 use crate::transcripts::{Fold, Loaded, Terms, load};
 
 /// What is left of their transcripts.
 #[derive(Default)]
 pub(crate) struct Distant {
-    sessions: HashMap<SessionId, Transcripts, ByWords>,
+    sessions: FxHashMap<SessionId, Transcripts>,
     /// What may tie them to each other and, once somebody has asked, to the sessions that the engine holds.
     ties: Ties,
     /// The folders in which any of all these sessions has worked.
-    cwds: HashSet<Arc<str>, ByWords>,
+    cwds: FxHashSet<Arc<str>>,
     /// The sessions that the engine holds are among the ties.
     knows_held: bool,
     /// What was wrong with the transcripts, which is told whether or not they are kept.
@@ -90,7 +90,7 @@ pub(super) fn is_over(fold: &RestingFold, oldest: Timestamp) -> bool {
 }
 
 /// Many sessions work in one folder: its name is there once.
-fn add_cwds(cwds: &mut HashSet<Arc<str>, ByWords>, fold: &RestingFold) {
+fn add_cwds(cwds: &mut FxHashSet<Arc<str>>, fold: &RestingFold) {
     for cwd in &fold.lineage().cwds {
         if !cwds.contains(cwd) {
             cwds.insert(Arc::clone(cwd));

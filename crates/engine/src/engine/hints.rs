@@ -1,10 +1,11 @@
 //! From a hint to the files that have to be looked at.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
 use watchbill_core::problem::ProblemKind;
 use watchbill_core::time::Timestamp;
 use watchbill_watch::fs::FileKind;
@@ -13,7 +14,7 @@ use watchbill_watch::layout::{self, Place};
 use watchbill_watch::scan::{Found, Scan, canonical_roots, scan, scan_path};
 
 use super::{Due, Engine, World};
-use crate::files::{ByWords, FilePath};
+use crate::files::FilePath;
 use crate::input::Output;
 use watchbill_settings::Settings;
 
@@ -183,7 +184,7 @@ impl Engine {
     /// The known files, transcripts and registry, that were not found; `below` says where was looked.
     pub(super) fn missing(&self, found: &[Found], below: &dyn Fn(&Path) -> bool) -> BTreeSet<PathBuf> {
         // Compared as bytes: taking paths apart would cost more than all the rest.
-        let here: HashSet<&OsStr, ByWords> = found.iter().map(|found| found.path.as_os_str()).collect();
+        let here: FxHashSet<&OsStr> = found.iter().map(|found| found.path.as_os_str()).collect();
         let gone = |path: &&Path| !here.contains(path.as_os_str()) && below(path);
         let registry = self.registry.paths();
         let known = self.files.paths().chain(registry.iter().map(PathBuf::as_path));

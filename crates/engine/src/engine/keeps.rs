@@ -1,8 +1,9 @@
 //! What the engine gives out to be kept.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use rustc_hash::FxHashSet;
 use watchbill_core::chain::lineage::RegistryMove;
 use watchbill_core::chain::link::Link;
 use watchbill_core::history::Exclude;
@@ -11,7 +12,6 @@ use watchbill_core::person::Change;
 use watchbill_core::roster::row::Row;
 
 use super::Engine;
-use crate::files::ByWords;
 use crate::persist::changes::{Changes, Facts, FileChange};
 use crate::persist::kept::Counted;
 use crate::session::Session;
@@ -34,7 +34,7 @@ pub(super) struct Keeping {
     pub(super) just_restored: bool,
     /// Sessions that have no stored rows yet, though their transcripts were stored, or may have none; once all are taken up,
     /// those at rest.
-    pub(super) without_rows: HashSet<SessionId, ByWords>,
+    pub(super) without_rows: FxHashSet<SessionId>,
     /// There were such sessions, or may have been.
     pub(super) rows_behind: bool,
     transitions: Vec<Row>,
@@ -47,7 +47,7 @@ pub(super) struct Keeping {
     /// What was kept of these is of no use: they are to be read from their beginning.
     pub(super) begun_anew: Vec<PathBuf>,
     /// While files are taken up: the sessions that several of them tell of.
-    pub(super) of_several: HashSet<SessionId, ByWords>,
+    pub(super) of_several: FxHashSet<SessionId>,
 }
 
 impl Keeping {

@@ -8,18 +8,18 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
 use watchbill_core::ids::SessionId;
 use watchbill_core::session::resting::RestingFold;
 
 use super::Engine;
 use super::distant::is_over;
-use crate::files::ByWords;
 use crate::input::Output;
 
 /// The sessions whose rows nobody has asked for yet.
 #[derive(Default)]
 pub(super) struct Resting {
-    pub sessions: HashSet<SessionId, ByWords>,
+    pub sessions: FxHashSet<SessionId>,
     /// Their folders, which have not been looked at.
     pub cwds_due: BTreeSet<Arc<str>>,
     /// Nobody will ever ask.
@@ -46,7 +46,7 @@ impl Engine {
         let old: Vec<&RestingFold> = self.folds().into_iter().filter(rests).collect();
         let sessions: HashSet<_, _> = old.iter().map(|fold| fold.lineage().session.clone()).collect();
         let cwds = old.iter().flat_map(|fold| &fold.lineage().cwds);
-        let cwds = cwds.collect::<HashSet<_, ByWords>>().into_iter().cloned().collect();
+        let cwds = cwds.collect::<FxHashSet<_>>().into_iter().cloned().collect();
         self.dirty.extend(self.sessions.keys().filter(|id| !sessions.contains(*id)).cloned());
         (self.resting.sessions, self.resting.cwds_due) = (sessions, cwds);
     }

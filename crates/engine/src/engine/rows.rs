@@ -1,15 +1,15 @@
 //! From what became dirty to rows: verdicts first, then the two views.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
 use watchbill_core::ids::SessionId;
 use watchbill_core::roster::row::Row;
 use watchbill_core::session::resting::RestingFold;
 use watchbill_core::time::Timestamp;
 
 use super::{Due, Engine, View};
-use crate::files::{ByWords, FilePath};
+use crate::files::FilePath;
 use crate::input::Output;
 use crate::publish::Published;
 use crate::session::{ripe_at, row};
@@ -148,7 +148,7 @@ impl View {
         let Some(delta) = self.roster.apply(shown, hidden) else { return false };
         // Where nothing is in place of anything, none of thousands need be looked at.
         if self.published.len() + delta.upserts.len() != self.roster.rows().len() {
-            let touched: HashSet<&SessionId, ByWords> =
+            let touched: FxHashSet<&SessionId> =
                 delta.removals.iter().chain(delta.upserts.iter().map(|(_, row)| &row.session_id)).collect();
             self.published.retain(|published| !touched.contains(&published.id));
         }

@@ -3,9 +3,10 @@
 //! To tie all of thousands takes longer than whoever is at work should wait, and mostly one of them says something new. What
 //! comes of a part is what would come of the whole, since what is known of one group says nothing of another (see [`Ties`]).
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
 use watchbill_core::chain::chains::{Chain, Chains};
 use watchbill_core::chain::lineage::{Activity, BeganBy, HookMove, Lineage, Marker};
 use watchbill_core::chain::link::{Link, LinkConfidence, LinkReason};
@@ -18,7 +19,6 @@ use watchbill_core::person::Words;
 use watchbill_core::session::resting::RestingFold;
 
 use super::Engine;
-use crate::files::ByWords;
 use crate::transcripts::TrackedFile;
 
 /// So many sessions are tied without asking how many there are: it takes no longer than to read some of them.
@@ -40,7 +40,7 @@ pub(super) struct Tying {
     /// Nothing before it is asked for: a start that finds everything unchanged ties all sessions once.
     ties: Option<Ties>,
     /// With the ties: the folders in which anybody has worked.
-    cwds: HashSet<Arc<str>, ByWords>,
+    cwds: FxHashSet<Arc<str>>,
     /// Those that counted when all sessions were tied.
     markers: Vec<Marker>,
     /// Sessions whose transcript was removed or emptied: another one of that name may tell that what is stored is not so any more.
