@@ -221,6 +221,8 @@ mod tests {
             ("**/*.env", "/home/dev/a/environment", false),
             ("**/?.rs", "/a/b.rs", true),
             ("**/?.rs", "/a/bc.rs", false),
+            ("**/?.rs", "/a/é.rs", true),
+            ("**/??.rs", "/a/é.rs", false),
             ("C:\\Users\\dev\\secret\\**", "C:\\Users\\dev\\secret\\a", true),
             ("**", "/anything", true),
             ("", "/anything", false),
