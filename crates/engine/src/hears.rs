@@ -7,13 +7,12 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
 
 use watchbill_core::history::Exclude;
+use watchbill_core::hook::HookMessage;
 use watchbill_core::problem::{Problem, ProblemKind};
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_hooks::envelope::{Decoded, Envelope, decode};
 use watchbill_hooks::places::{Places, read_ordinary};
-use watchbill_hooks::{Heard, Listener, Options, ReceiverError, journal, spool};
-
-use crate::hooks_in::HookMessage;
+use watchbill_hooks::{Listener, Options, ReceiverError, journal, spool};
 
 /// Events that wait for the loop. When there are more the receiver waits, and the senders spool.
 const BACKLOG: usize = 1024;
@@ -50,9 +49,9 @@ impl Ear {
         let options = Options { recent: Duration::from_millis(RECENT.0.unsigned_abs()) };
         let wake = Arc::new(wake);
         let woken = Arc::clone(&wake);
-        let hear = move |heard: Heard| {
+        let hear = move |message: HookMessage| {
             // The loop may have stopped: then nobody wants to know, and the journal has it.
-            let _ = sender.send(message(heard));
+            let _ = sender.send(message);
             wake();
         };
         let (on_event, on_trouble) = (Box::new(hear), Box::new(move || woken()));
@@ -126,10 +125,6 @@ pub fn deaf(data_dir: &Path, error: &ReceiverError) -> Problem {
     Problem { path, kind: ProblemKind::LostHooks, count: 1, detail: Arc::from(error.to_string()) }
 }
 
-fn message(heard: Heard) -> HookMessage {
-    HookMessage { origin: heard.origin, payload: heard.payload, replayed: heard.replayed }
-}
-
 /// The events of the last hour, for a look that keeps nothing and takes nothing away: from the journal of whoever
 /// listens, and from the spool where nobody does.
 pub fn recent(data_dir: &Path, now: Timestamp) -> Vec<HookMessage> {
@@ -137,7 +132,9 @@ pub fn recent(data_dir: &Path, now: Timestamp) -> Vec<HookMessage> {
     let mut messages: Vec<HookMessage> = Vec::new();
     let mut keep = |envelope: &Envelope, payload: &[u8]| {
         if now.since(envelope.at) <= RECENT {
-            messages.push(HookMessage { origin: envelope.origin(), payload: payload.into(), replayed: true });
+            let mut message = envelope.message(payload);
+            message.replayed = true;
+            messages.push(message);
         }
     };
     if let Err(error) =

@@ -17,17 +17,6 @@ use watchbill_watch::process::Processes;
 /// transcript.
 const MOST_SESSIONS: usize = 4096;
 
-/// One hook event as it reaches the engine.
-#[derive(Debug, Clone)]
-pub struct HookMessage {
-    /// The sender's own words.
-    pub origin: HookOrigin,
-    /// What the agent gave to the hook.
-    pub payload: Arc<[u8]>,
-    /// It was kept for us while nobody listened: it has not happened just now.
-    pub replayed: bool,
-}
-
 /// All that hooks have told.
 #[derive(Debug, Default)]
 pub struct HooksIn {

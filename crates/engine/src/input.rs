@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use jiff::tz::TimeZone;
 use watchbill_core::attention::Outcome;
+use watchbill_core::hook::HookMessage;
 use watchbill_core::ids::SessionId;
 use watchbill_core::problem::Problem;
 use watchbill_core::time::Timestamp;
@@ -12,7 +13,6 @@ use watchbill_watch::hints::Hint;
 use watchbill_watch::scan::{Found, Scan};
 
 use crate::folders::FolderLook;
-use crate::hooks_in::HookMessage;
 use crate::transcripts::Loaded;
 use watchbill_settings::Settings;
 

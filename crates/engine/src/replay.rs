@@ -5,11 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Deserialize;
-use watchbill_core::hook::HookOrigin;
+use watchbill_core::hook::{HookMessage, HookOrigin};
 use watchbill_core::ids::Instance;
 use watchbill_core::time::{Millis, Timestamp};
-
-use crate::hooks_in::HookMessage;
 
 /// What a client wrote and what its driver did, in time order.
 #[derive(Debug, Clone)]
@@ -79,7 +77,7 @@ impl ReplayedHook {
             ancestors: self.agent.iter().map(|agent| agent.pid).collect(),
             terminal: None,
         };
-        HookMessage { origin, payload: self.payload.as_bytes().into(), replayed: false }
+        HookMessage::new(origin, self.payload.as_bytes())
     }
 }
 

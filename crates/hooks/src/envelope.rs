@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use watchbill_core::hook::{HookOrigin, TerminalContext};
+use watchbill_core::hook::{HookMessage, HookOrigin, TerminalContext};
 use watchbill_core::ids::Instance;
 use watchbill_core::time::Timestamp;
 
@@ -56,16 +56,19 @@ pub struct Ancestor {
 }
 
 impl Envelope {
-    /// The sender's words as the core takes them.
-    pub fn origin(&self) -> HookOrigin {
-        HookOrigin {
+    /// The event as consumers take it.
+    pub fn message(&self, payload: impl Into<Arc<[u8]>>) -> HookMessage {
+        let origin = HookOrigin {
             id: format!("{:032x}", self.id).into(),
             at: self.at,
             order: self.order,
             agent: self.agent.clone(),
             ancestors: self.ancestors.iter().map(|ancestor| ancestor.pid).collect(),
             terminal: self.terminal.clone(),
-        }
+        };
+        let mut message = HookMessage::new(origin, payload);
+        message.cut = self.cut;
+        message
     }
 
     /// The envelope with its payload as bytes.

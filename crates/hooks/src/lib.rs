@@ -26,4 +26,7 @@ mod shorten;
 pub mod spool;
 mod stdin;
 
-pub use receiver::{Heard, Listener, Options, Receiver, ReceiverError, Tally};
+/// What a receiver tells.
+pub use watchbill_core::hook::HookMessage;
+
+pub use receiver::{Listener, Options, Receiver, ReceiverError, Tally};

@@ -7,7 +7,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use watchbill_hooks::places::Places;
-use watchbill_hooks::{Heard, Options, Receiver};
+use watchbill_hooks::{HookMessage, Options, Receiver};
 
 /// Far longer than anything here takes; waiting for something that never comes should end as a failure.
 pub const PATIENCE: Duration = Duration::from_secs(60);
@@ -66,7 +66,7 @@ pub fn silent(output: &Output) {
 /// A receiver in this process, and what it hears.
 pub struct Listener {
     pub receiver: Receiver,
-    pub heard: mpsc::Receiver<Heard>,
+    pub heard: mpsc::Receiver<HookMessage>,
 }
 
 impl Listener {
@@ -96,12 +96,12 @@ impl Listener {
         Self { receiver, heard }
     }
 
-    pub fn next(&self) -> Heard {
+    pub fn next(&self) -> HookMessage {
         self.heard.recv_timeout(PATIENCE).expect("an event comes")
     }
 
     /// What has been heard by now, and nothing that comes later: the receiver is asked to end, and does so after its round.
-    pub fn rest(self) -> Vec<Heard> {
+    pub fn rest(self) -> Vec<HookMessage> {
         drop(self.receiver);
         self.heard.into_iter().collect()
     }

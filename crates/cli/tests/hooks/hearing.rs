@@ -4,11 +4,11 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use watchbill_hooks::places::Places;
-use watchbill_hooks::{Heard, Options, Receiver};
+use watchbill_hooks::{HookMessage, Options, Receiver};
 
 use crate::agent::{Listener, PATIENCE, hook, payload, run, spooled, until};
 
-fn payloads(heard: &[Heard]) -> Vec<String> {
+fn payloads(heard: &[HookMessage]) -> Vec<String> {
     heard.iter().map(|event| String::from_utf8_lossy(&event.payload).into_owned()).collect()
 }
 
@@ -84,7 +84,7 @@ fn a_consumer_that_takes_its_time_loses_nothing_and_holds_nobody_up() {
     let dir = tempfile::tempdir().unwrap();
     let (let_go, held) = mpsc::channel::<()>();
     let (sender, heard) = mpsc::channel();
-    let receiver = Receiver::open(dir.path(), Options::default(), move |event: Heard| {
+    let receiver = Receiver::open(dir.path(), Options::default(), move |event: HookMessage| {
         let _ = held.recv();
         let _ = sender.send(event);
     })

@@ -83,7 +83,7 @@ pub fn parse_payload(bytes: &[u8]) -> Result<HookPayload, HookError> {
 }
 
 /// The bytes as text, within the limits.
-pub(super) fn checked(bytes: &[u8]) -> Result<std::borrow::Cow<'_, str>, HookError> {
+fn checked(bytes: &[u8]) -> Result<std::borrow::Cow<'_, str>, HookError> {
     if bytes.len() > PAYLOAD_LIMIT {
         return Err(HookError::TooLarge);
     }

@@ -2,15 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::payload::{HookError, checked};
+use super::payload::HookError;
 use crate::transcript::json::{Cursor, Raw};
-
-/// The payload as text, from which [`HookTexts`] borrow. Invalid UTF-8 is replaced.
-///
-/// Fails as [`super::parse_payload`] does for bytes that are too many, nested without end, or cut.
-pub fn payload_text(bytes: &[u8]) -> Result<Cow<'_, str>, HookError> {
-    checked(bytes)
-}
 
 /// What a payload says in full. `None` for what the event does not have.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -40,7 +33,7 @@ pub struct HookTexts<'a> {
 }
 
 impl<'a> HookTexts<'a> {
-    /// Reads them from what [`payload_text`] gave.
+    /// Reads them from a payload that [`super::parse_payload`] takes, as text.
     pub fn read(text: &'a str) -> Result<Self, HookError> {
         let mut texts = Self::default();
         Cursor::new(text)

@@ -6,7 +6,7 @@ use watchbill_core::history::{
     Activity, Batch, Execution, Heard, HistoryFold, HistorySettings, Item, PlanVersion, Request, Role,
     Segment,
 };
-use watchbill_core::hook::{HookOrigin, HookTexts, parse_payload, payload_text};
+use watchbill_core::hook::{HookOrigin, HookTexts, parse_payload};
 use watchbill_core::ids::SessionId;
 use watchbill_core::session::fold::SessionFold;
 use watchbill_core::session::state::Timeouts;
@@ -162,8 +162,7 @@ impl Reader {
             ancestors: std::sync::Arc::from([]),
             terminal: None,
         };
-        let text = payload_text(payload.as_bytes()).expect("a payload");
-        let texts = HookTexts::read(&text).expect("a payload");
+        let texts = HookTexts::read(payload).expect("a payload");
         let payload = parse_payload(payload.as_bytes()).expect("a payload");
         let Self { history, settings, model, .. } = self;
         let heard = Heard { origin: &origin, payload: &payload, texts: &texts };

@@ -5,14 +5,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use watchbill_core::evidence::registry::Liveness;
-use watchbill_core::hook::{TerminalContext, parse_payload};
+use watchbill_core::hook::{HookMessage, TerminalContext};
 use watchbill_core::ids::SessionId;
 use watchbill_core::problem::ProblemKind;
 use watchbill_core::time::Timestamp;
 
 use super::Engine;
 use crate::children::Question;
-use crate::hooks_in::HookMessage;
 use crate::input::Output;
 
 /// The place that problems with hook events are noted at.
@@ -30,11 +29,11 @@ impl Engine {
     }
 
     fn take_hook(&mut self, message: &HookMessage, out: &mut Vec<Output>) {
-        let HookMessage { origin, payload, replayed } = message;
-        let payload = match parse_payload(payload) {
-            Ok(mut told) => {
-                self.settings.history.exclude.hide_in_event(&mut told, payload);
-                told
+        let payload = match message.parsed() {
+            Ok(parsed) => {
+                let mut payload = parsed.clone();
+                self.settings.history.exclude.hide_in_event(&mut payload, &message.payload);
+                payload
             }
             Err(error) => {
                 let detail = format!("{error}; it was passed over");
@@ -45,7 +44,7 @@ impl Engine {
         };
         let late = |engine: &Self| engine.hooks.of(&payload.session).map_or(0, |told| told.too_late());
         let too_late = late(self);
-        let change = self.hooks.take(origin, &payload, *replayed, &*self.world.processes);
+        let change = self.hooks.take(&message.origin, &payload, message.replayed, &*self.world.processes);
         if late(self) > too_late {
             let detail = "a hook event came too late to be put into order; it was passed over";
             self.problems.add(&Arc::from(HOOKS), ProblemKind::LostHooks, 1, detail);

@@ -11,6 +11,7 @@ use std::thread::JoinHandle;
 
 use watchbill_core::history::ArchiveSettings;
 use watchbill_core::history::{HistorySettings, RecoverySettings};
+use watchbill_core::hook::HookMessage;
 use watchbill_protocol::error::ApiError;
 use watchbill_watch::fs::Fs;
 
@@ -19,7 +20,6 @@ use super::reach::Reach;
 use super::worker::Worker;
 use crate::clock::Clock;
 use crate::forget::{Outcome, Removal};
-use crate::hooks_in::HookMessage;
 use crate::persist::Shelf;
 use watchbill_settings::Settings;
 

@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use watchbill_core::history::{Heard, HistorySettings};
-use watchbill_core::hook::{HookTexts, parse_payload, payload_text};
+use watchbill_core::hook::{HookMessage, HookTexts};
 use watchbill_core::time::Timestamp;
 use watchbill_store::{Access, Store, StoreError};
 use watchbill_watch::layout::{Place, below, classify};
@@ -24,7 +24,6 @@ use super::retry::Retry;
 use super::{HistoryIndex, IndexError, Indexed, Read, Recoverer};
 use crate::archive::Due;
 use crate::forget::Removal;
-use crate::hooks_in::HookMessage;
 
 /// Within a slice it is asked so often, by bytes, whether somebody waits for the store who must not be kept waiting.
 const PIECE: u64 = 64 << 10;
@@ -309,10 +308,8 @@ impl Worker {
         let store = writer(&mut shelf)?;
         let index = ready(index, &parts.settings, store)?;
         // What is no event of the agent's has been counted by the engine.
-        let payloads: Vec<_> = heard
-            .iter()
-            .filter_map(|message| Some((message, parse_payload(&message.payload).ok()?)))
-            .collect();
+        let payloads: Vec<_> =
+            heard.iter().filter_map(|message| Some((message, message.parsed().ok()?))).collect();
         for (_, payload) in &payloads {
             // The transcript may know the prompt that the event is about, or may have to be told.
             if let Some(path) = payload.transcript_path.as_deref().map(Path::new)
@@ -323,7 +320,7 @@ impl Worker {
         }
         let mut step = store.step()?;
         for (message, payload) in &payloads {
-            let Ok(text) = payload_text(&message.payload) else { continue };
+            let text = String::from_utf8_lossy(&message.payload);
             let Ok(texts) = HookTexts::read(&text) else { continue };
             index.hear(&mut step, Heard { origin: &message.origin, payload, texts: &texts })?;
         }

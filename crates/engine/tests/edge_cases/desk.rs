@@ -6,13 +6,12 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use watchbill_core::attention::{AttentionSettings, Outcome};
 use watchbill_core::evidence::registry::Liveness;
-use watchbill_core::hook::HookOrigin;
+use watchbill_core::hook::{HookMessage, HookOrigin};
 use watchbill_core::ids::Instance;
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_engine::clock::ManualClock;
 use watchbill_engine::cold::look;
 use watchbill_engine::engine::{Engine, Outlook};
-use watchbill_engine::hooks_in::HookMessage;
 use watchbill_engine::input::{Input, Output};
 use watchbill_engine::stage::Stage;
 use watchbill_protocol::roster::TrackedSession;
@@ -245,7 +244,7 @@ impl Desk {
             ancestors: [pid, 1].into(),
             terminal: None,
         };
-        HookMessage { origin, payload: payload.to_string().into_bytes().into(), replayed: false }
+        HookMessage::new(origin, payload.to_string().into_bytes())
     }
 
     /// Process `pid` runs, and no registry file tells of it.

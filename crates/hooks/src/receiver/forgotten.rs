@@ -9,7 +9,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use watchbill_core::hook::parse_payload;
+use watchbill_core::hook::HookMessage;
 
 use crate::places::read_ordinary;
 
@@ -63,15 +63,15 @@ impl Forgotten {
     }
 
     /// Whether an event is of such a session.
-    pub fn has(&self, payload: &[u8]) -> bool {
+    pub fn has(&self, message: &HookMessage) -> bool {
         if self.sessions.is_empty() {
             return false;
         }
-        match parse_payload(payload) {
+        match message.parsed() {
             Ok(event) => self.sessions.contains(event.session.as_str()),
             // Cut: what is left of it may hold the person's words all the same.
             Err(_) => {
-                let text = String::from_utf8_lossy(payload);
+                let text = String::from_utf8_lossy(&message.payload);
                 self.sessions.iter().any(|session| text.contains(&**session))
             }
         }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use watchbill_core::history::Exclude;
-use watchbill_core::hook::parse_payload;
+use watchbill_core::hook::HookMessage;
 use watchbill_core::ids::SessionId;
 
 use super::forgotten::Forgotten;
@@ -38,37 +38,46 @@ impl LeftOut {
     }
 
     /// Whether an event is not to be kept.
-    pub fn leaves_out(&mut self, payload: &[u8]) -> bool {
-        if self.forgotten.has(payload) {
+    pub fn leaves_out(&mut self, message: &HookMessage) -> bool {
+        if self.forgotten.has(message) {
             return true;
         }
         let exclude = self.exclude.read().unwrap_or_else(PoisonError::into_inner);
         if exclude.is_empty() {
             return false;
         }
-        let Ok(event) = parse_payload(payload) else {
-            // Cut, or of another program: it may name such a path all the same.
-            return exclude.is_named_in(&String::from_utf8_lossy(payload));
-        };
+        let is_named = || exclude.is_named_in(&String::from_utf8_lossy(&message.payload));
+        // Cut, or of another program: it may name such a path all the same.
+        let Ok(event) = message.parsed() else { return is_named() };
         let works_there = [&event.cwd, &event.transcript_path].into_iter().flatten();
         if works_there.into_iter().any(|path| exclude.leaves_out(path)) {
             if self.sessions.len() >= SESSIONS {
                 self.sessions.clear();
             }
-            self.sessions.insert(event.session);
+            self.sessions.insert(event.session.clone());
             return true;
         }
-        self.sessions.contains(&event.session) || exclude.is_named_in(&String::from_utf8_lossy(payload))
+        self.sessions.contains(&event.session) || is_named()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use watchbill_core::hook::HookOrigin;
+    use watchbill_core::time::Timestamp;
+
     use super::*;
 
-    fn event(session: &str, cwd: &str, rest: &str) -> Vec<u8> {
-        format!(r#"{{"session_id":"{session}","hook_event_name":"PreToolUse","cwd":"{cwd}"{rest}}}"#)
-            .into_bytes()
+    fn message(payload: &[u8]) -> HookMessage {
+        let (agent, ancestors, terminal, at) = (None, Arc::from([]), None, Timestamp::from_millis(0));
+        HookMessage::new(HookOrigin { id: "1".into(), at, order: 1, agent, ancestors, terminal }, payload)
+    }
+
+    fn event(session: &str, cwd: &str, rest: &str) -> HookMessage {
+        message(
+            format!(r#"{{"session_id":"{session}","hook_event_name":"PreToolUse","cwd":"{cwd}"{rest}}}"#)
+                .as_bytes(),
+        )
     }
 
     #[test]
@@ -85,6 +94,6 @@ mod tests {
         let reads = event("t", "/home/dev/open", r#","tool_input":{"file_path":"/home/dev/secret/key"}"#);
         assert!(left_out.leaves_out(&reads), "what it says of the file");
         assert!(!left_out.leaves_out(&event("t", "/home/dev/open", "")), "and that alone");
-        assert!(left_out.leaves_out(&secret[..secret.len() - 1]), "cut");
+        assert!(left_out.leaves_out(&message(&secret.payload[..secret.payload.len() - 1])), "cut");
     }
 }

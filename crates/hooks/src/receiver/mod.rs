@@ -24,22 +24,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use watchbill_core::history::Exclude;
-use watchbill_core::hook::HookOrigin;
+use watchbill_core::hook::HookMessage;
 
 use crate::places::Places;
-
-/// One event, as it is told.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Heard {
-    /// The sender's words.
-    pub origin: HookOrigin,
-    /// What the agent wrote, byte for byte; JSON where all is well.
-    pub payload: Arc<[u8]>,
-    /// It came from the journal or the spool when the receiver started: it tells of the past, and alarms nobody.
-    pub replayed: bool,
-    /// The payload is not all that the agent wrote.
-    pub cut: bool,
-}
 
 /// How a receiver listens.
 #[derive(Debug, Clone, Copy)]
@@ -64,7 +51,7 @@ pub struct Listener {
     /// A file that names sessions of which nothing is to be kept, one a line behind a time. It may change at any time.
     pub forgotten: Option<PathBuf>,
     /// Is called with each event on the receiver's thread; while it runs, senders spool.
-    pub on_event: Box<dyn FnMut(Heard) + Send>,
+    pub on_event: Box<dyn FnMut(HookMessage) + Send>,
     /// Is called on the same thread when keeping begins to fail, and when it works again: see [`Tally::in_trouble`].
     pub on_trouble: Box<dyn FnMut() + Send>,
 }
@@ -105,7 +92,7 @@ impl Receiver {
     pub fn open(
         data_dir: &Path,
         options: Options,
-        on_event: impl FnMut(Heard) + Send + 'static,
+        on_event: impl FnMut(HookMessage) + Send + 'static,
     ) -> Result<Self, ReceiverError> {
         Self::open_at(Places::new(data_dir), options, on_event)
     }
@@ -117,7 +104,7 @@ impl Receiver {
     pub fn open_at(
         places: Places,
         options: Options,
-        on_event: impl FnMut(Heard) + Send + 'static,
+        on_event: impl FnMut(HookMessage) + Send + 'static,
     ) -> Result<Self, ReceiverError> {
         let (on_event, on_trouble) = (Box::new(on_event), Box::new(|| {}));
         let (exclude, forgotten) = (Exclude::default(), None);

@@ -7,11 +7,12 @@ use std::sync::{Arc, RwLock};
 use std::time::{Duration, SystemTime};
 
 use watchbill_core::history::Exclude;
+use watchbill_core::hook::HookMessage;
 use watchbill_core::time::Timestamp;
 
 use super::known::Known;
 use super::left_out::LeftOut;
-use super::{Counts, Heard, Listener, Options};
+use super::{Counts, Listener, Options};
 use crate::envelope::{Decoded, Envelope, decode};
 use crate::journal::{Journal, JournalReader};
 use crate::places::{Places, private_dir, read_ordinary};
@@ -31,27 +32,31 @@ const TIDYING: Duration = Duration::from_secs(3600);
 /// Acknowledges an event to its sender: whether the journal holds it.
 pub(super) type Acknowledge = Box<dyn FnOnce(bool)>;
 
-/// An event that has come, from wherever.
+/// An event that has come, and what the receiver still does with it besides telling it.
 pub(super) struct Arrived {
-    envelope: Box<Envelope>,
-    payload: Arc<[u8]>,
+    message: HookMessage,
+    id: u128,
+    boot: Option<Arc<str>>,
     /// The bytes for the journal, where it may not hold them yet.
     frame: Vec<u8>,
-    replayed: bool,
+    /// The file in the spool that holds it.
     file: Option<Spooled>,
-    acknowledge: Option<Acknowledge>,
+    /// Its sender waits for this.
+    pub acknowledge: Option<Acknowledge>,
 }
 
 impl Arrived {
-    /// An event from a sender that waits for a word.
-    pub fn from_sender(
-        envelope: Box<Envelope>,
-        payload: Arc<[u8]>,
-        frame: Vec<u8>,
-        acknowledge: Acknowledge,
-    ) -> Self {
-        let acknowledge = Some(acknowledge);
-        Self { envelope, payload, frame, replayed: false, file: None, acknowledge }
+    /// An event of the journal has no `frame`: nothing of it is left to be written.
+    pub fn new(envelope: &Envelope, payload: Arc<[u8]>, frame: Vec<u8>) -> Self {
+        let (message, boot) = (envelope.message(payload), envelope.boot.clone());
+        Self { message, id: envelope.id, boot, frame, file: None, acknowledge: None }
+    }
+
+    /// The order of events: those of earlier boots by the wall clock, then those of this one by the clock since boot.
+    fn place_in_time(&self, boot: Option<&Arc<str>>) -> (Reverse<bool>, i64, u64, u128) {
+        let (earlier_boot, origin) = (self.boot.as_ref() != boot, &self.message.origin);
+        let at = if earlier_boot { origin.at.as_millis() } else { 0 };
+        (Reverse(earlier_boot), at, origin.order, self.id)
     }
 }
 
@@ -60,7 +65,7 @@ pub(super) struct Hearing {
     places: Places,
     options: Options,
     pub counts: Arc<Counts>,
-    on_event: Box<dyn FnMut(Heard) + Send>,
+    on_event: Box<dyn FnMut(HookMessage) + Send>,
     on_trouble: Box<dyn FnMut() + Send>,
     left_out: LeftOut,
     /// The right to write the journal, once we have it.
@@ -110,7 +115,7 @@ impl Hearing {
             .saturating_sub(i64::try_from(self.options.recent.as_millis()).unwrap_or(i64::MAX));
         let mut batch = self.read_journal(Timestamp::from_millis(since));
         for arrived in &mut batch {
-            arrived.replayed = true;
+            arrived.message.replayed = true;
         }
         self.hear_spool_and(batch, true);
         if self.journal.is_some() {
@@ -178,9 +183,7 @@ impl Hearing {
                 fate.told = true;
             }
             if !fate.told {
-                let payload = payload.into();
-                let (frame, replayed, file, acknowledge) = (Vec::new(), false, None, None);
-                news.push(Arrived { envelope, payload, frame, replayed, file, acknowledge });
+                news.push(Arrived::new(&envelope, payload.into(), Vec::new()));
             }
         });
         if let Err(error) = read {
@@ -208,7 +211,7 @@ impl Hearing {
                     new |= self.hear_journal(&mut batch);
                 }
                 let last = part.last().filter(|_| parts.peek().is_some()).map_or(u64::MAX, |file| file.order);
-                events.extend(batch.extract_if(.., |arrived| arrived.envelope.order <= last));
+                events.extend(batch.extract_if(.., |arrived| arrived.message.origin.order <= last));
                 self.handle(events);
             }
             self.handle(std::mem::take(&mut batch));
@@ -277,9 +280,9 @@ impl Hearing {
         };
         match decode(&frame) {
             Decoded::Whole { envelope, payload, used } if used == frame.len() => {
-                let payload = frame[payload].into();
-                let file = Some(file.clone());
-                Some(Arrived { envelope, payload, frame, replayed, file, acknowledge: None })
+                let mut arrived = Arrived::new(&envelope, frame[payload].into(), frame);
+                (arrived.message.replayed, arrived.file) = (replayed, Some(file.clone()));
+                Some(arrived)
             }
             _ => {
                 self.give_up(file);
@@ -306,23 +309,17 @@ impl Hearing {
         self.keep(&batch);
         for arrived in &mut batch {
             if let Some(acknowledge) = arrived.acknowledge.take() {
-                acknowledge(self.known.fate(arrived.envelope.id).kept);
+                acknowledge(self.known.fate(arrived.id).kept);
             }
         }
         let boot = self.boot.clone();
-        batch.sort_by_key(|arrived| place_in_time(&arrived.envelope, boot.as_ref()));
-        for arrived in batch {
-            let id = arrived.envelope.id;
+        batch.sort_by_key(|arrived| arrived.place_in_time(boot.as_ref()));
+        for Arrived { message, id, file, .. } in batch {
             if !std::mem::replace(&mut self.known.fate_mut(id).told, true) {
                 Counts::add(&self.counts.told);
-                (self.on_event)(Heard {
-                    origin: arrived.envelope.origin(),
-                    payload: arrived.payload,
-                    replayed: arrived.replayed,
-                    cut: arrived.envelope.cut,
-                });
+                (self.on_event)(message);
             }
-            if let Some(file) = arrived.file
+            if let Some(file) = file
                 && self.journal.is_some()
                 && self.known.fate(id).kept
             {
@@ -340,16 +337,15 @@ impl Hearing {
             }
             for arrived in batch.iter().filter(|arrived| !arrived.frame.is_empty()) {
                 // To its sender it is as good as kept: nobody is to see to that any more.
-                if self.left_out.leaves_out(&arrived.payload) {
-                    self.known.fate_mut(arrived.envelope.id).kept = true;
+                if self.left_out.leaves_out(&arrived.message) {
+                    self.known.fate_mut(arrived.id).kept = true;
                 }
             }
         }
         let Some(journal) = &mut self.journal else { return };
         let mut ids = std::collections::HashSet::new();
         let new = batch.iter().filter(|arrived| {
-            let id = arrived.envelope.id;
-            !self.known.fate(id).kept && !arrived.frame.is_empty() && ids.insert(id)
+            !self.known.fate(arrived.id).kept && !arrived.frame.is_empty() && ids.insert(arrived.id)
         });
         let frames: Vec<u8> = new.flat_map(|arrived| arrived.frame.iter().copied()).collect();
         if frames.is_empty() {
@@ -387,13 +383,6 @@ impl Hearing {
         self.counts.in_trouble.store(false, Ordering::Relaxed);
         (self.on_trouble)();
     }
-}
-
-/// The order of events: those of earlier boots by the wall clock, then those of this one by the clock since boot.
-fn place_in_time(envelope: &Envelope, boot: Option<&Arc<str>>) -> (Reverse<bool>, i64, u64, u128) {
-    let earlier_boot = envelope.boot.as_ref() != boot;
-    let at = if earlier_boot { envelope.at.as_millis() } else { 0 };
-    (Reverse(earlier_boot), at, envelope.order, envelope.id)
 }
 
 #[cfg(test)]

@@ -197,12 +197,12 @@ mod unix {
             let Self { stream, mut bytes, .. } = self;
             let Decoded::Whole { envelope, payload, used } = decode(&bytes) else { return None };
             bytes.truncate(used);
-            let payload: Arc<[u8]> = bytes[payload].into();
-            let acknowledge = Box::new(move |kept: bool| {
+            let mut arrived = Arrived::new(&envelope, bytes[payload].into(), bytes);
+            arrived.acknowledge = Some(Box::new(move |kept: bool| {
                 // Whoever has given up waiting has spooled.
                 let _ = (&stream).write(&[if kept { JOURNALED } else { HEARD }]);
-            });
-            Some(Arrived::from_sender(envelope, payload, bytes, acknowledge))
+            }));
+            Some(arrived)
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use watchbill_core::history::ArchiveSettings;
 use watchbill_core::history::{Batch, BatchStatus, Ended, Exclude, HistorySettings, RecoverySettings};
-use watchbill_core::hook::HookOrigin;
+use watchbill_core::hook::{HookMessage, HookOrigin};
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_store::{Mode, Store};
@@ -121,7 +121,7 @@ fn heard(session: &str) -> HookMessage {
         ancestors: Arc::from([]),
         terminal: None,
     };
-    HookMessage { origin, payload: payload.into_bytes().into(), replayed: true }
+    HookMessage::new(origin, payload.into_bytes())
 }
 
 #[test]

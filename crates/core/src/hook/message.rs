@@ -1,0 +1,35 @@
+//! One hook event on its way from the receiver to its consumers; its payload is parsed once for all of them.
+
+use std::sync::{Arc, OnceLock};
+
+use super::origin::HookOrigin;
+use super::payload::{HookError, HookPayload, parse_payload};
+
+/// One hook event. Clones share the payload and its parsed form.
+#[derive(Debug, Clone)]
+pub struct HookMessage {
+    /// What the sender saw.
+    pub origin: HookOrigin,
+    /// What the agent wrote, byte for byte; JSON where all is well.
+    pub payload: Arc<[u8]>,
+    /// The event comes from the journal or the spool, from before its consumer listened: it raises no alarm.
+    pub replayed: bool,
+    /// The payload is shorter than the agent's.
+    pub cut: bool,
+    parsed: Arc<OnceLock<Result<HookPayload, HookError>>>,
+}
+
+impl HookMessage {
+    /// A whole event that has just happened.
+    pub fn new(origin: HookOrigin, payload: impl Into<Arc<[u8]>>) -> Self {
+        Self { origin, payload: payload.into(), replayed: false, cut: false, parsed: Arc::default() }
+    }
+
+    /// The parsed payload. The first call parses it.
+    ///
+    /// # Errors
+    /// As [`parse_payload`].
+    pub fn parsed(&self) -> Result<&HookPayload, HookError> {
+        self.parsed.get_or_init(|| parse_payload(&self.payload)).as_ref().map_err(|error| *error)
+    }
+}
