@@ -14,7 +14,6 @@ use crate::known::{Contents, Known, look};
 use crate::layers::Surroundings;
 use crate::settings::{Environment, Given, Settings, SettingsError};
 use crate::table::{default, kind};
-use crate::undo::Undo;
 use crate::values::Value;
 
 /// What everybody is told after a change.
@@ -30,7 +29,15 @@ pub struct Changed {
 
 struct State {
     known: Known,
-    undo: Undo,
+    last: Option<Edit>,
+}
+
+/// The last change of the file's text. Taking it back brings back every byte, a comment beside a removed line among them.
+struct Edit {
+    key: SettingKey,
+    had: Option<Value>,
+    before: String,
+    after: String,
 }
 
 /// Is told of each change, in their order; `false` ends that.
@@ -67,7 +74,7 @@ impl Configuration {
         let known = Known::of(&surroundings, contents, None)?;
         Ok(Self {
             surroundings,
-            state: Mutex::new(State { known, undo: Undo::default() }),
+            state: Mutex::new(State { known, last: None }),
             changing: Mutex::default(),
             listeners: Mutex::default(),
         })
@@ -136,24 +143,20 @@ impl Configuration {
             return Err(ApiError::new(ErrorCode::Conflict, message));
         }
         let mut text = known.clone().unwrap_or_default();
-        {
-            let mut state = self.state();
-            for (key, value) in changes {
-                let had = read(&text).values.remove(&key);
-                let back = state.undo.take_back(&text, key, value.as_ref());
-                let after = match back {
-                    Some(back) => back,
-                    None => {
-                        let after = edit::change(&text, key, value.as_ref()).map_err(|error| {
-                            ApiError::new(code_of(&error), format!("{}: {error}", path.display()))
-                        })?;
-                        state.undo.note(key, had, text, after.clone());
-                        after
-                    }
-                };
-                text = after;
+        let mut state = self.state();
+        for (key, value) in changes {
+            let takes_back = |last: &Edit| last.key == key && last.had == value && last.after == text;
+            if let Some(last) = state.last.take().filter(takes_back) {
+                text = last.before;
+                continue;
             }
+            let after = edit::change(&text, key, value.as_ref())
+                .map_err(|error| ApiError::new(code_of(&error), format!("{}: {error}", path.display())))?;
+            let had = read(&text).values.remove(&key);
+            state.last = Some(Edit { key, had, before: text, after: after.clone() });
+            text = after;
         }
+        drop(state);
         if known.as_deref() != Some(&*text) && !(known.is_none() && text.is_empty()) {
             file.replace(Some(&text)).map_err(|error| refusal(&error))?;
             self.take(Contents::Text(text));

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use toml_edit::{Array, Document, Item, TableLike};
+use toml_edit::visit::{Visit, visit_table_like_kv};
+use toml_edit::{Document, Item, TableLike};
 use watchbill_protocol::settings::{SettingKey, SettingProblem};
 
 use crate::table::{keeps, kind, protects};
@@ -126,33 +127,16 @@ fn excludes(name: &str) -> bool {
 
 /// The names of all that stands in a table or a list, however deep.
 fn names_in(item: &Item) -> Vec<&str> {
-    let mut names = Vec::new();
-    match item.as_array_of_tables() {
-        Some(tables) => tables.iter().for_each(|table| names_of(table, &mut names)),
-        None => match (item.as_table_like(), item.as_array()) {
-            (Some(table), _) => names_of(table, &mut names),
-            (None, Some(list)) => names_in_list(list, &mut names),
-            (None, None) => {}
-        },
-    }
-    names
-}
-
-fn names_of<'i>(table: &'i dyn TableLike, names: &mut Vec<&'i str>) {
-    for (name, item) in table.iter() {
-        names.push(name);
-        names.append(&mut names_in(item));
-    }
-}
-
-fn names_in_list<'i>(list: &'i Array, names: &mut Vec<&'i str>) {
-    for value in list {
-        match value {
-            toml_edit::Value::InlineTable(table) => names_of(table, names),
-            toml_edit::Value::Array(list) => names_in_list(list, names),
-            _ => {}
+    struct Names<'i>(Vec<&'i str>);
+    impl<'i> Visit<'i> for Names<'i> {
+        fn visit_table_like_kv(&mut self, name: &'i str, item: &'i Item) {
+            self.0.push(name);
+            visit_table_like_kv(self, name, item);
         }
     }
+    let mut names = Names(Vec::new());
+    names.visit_item(item);
+    names.0
 }
 
 fn take(reading: &mut Reading, key: SettingKey, item: &Item, note: Note<'_>) {
@@ -198,12 +182,8 @@ fn unknown(name: &str, place: &str, known: &[&str]) -> String {
 }
 
 /// Whether one is the other with a letter too many, too few, wrong, or two exchanged.
-fn is_close(a: &str, b: &str) -> bool {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.to_lowercase().chars().collect());
-    let front = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
-    let back = a[front..].iter().rev().zip(b[front..].iter().rev()).take_while(|(a, b)| a == b).count();
-    let (a, b) = (&a[front..a.len() - back], &b[front..b.len() - back]);
-    (a.len() <= 1 && b.len() <= 1) || (a.len() == 2 && b.len() == 2 && a[0] == b[1] && a[1] == b[0])
+fn is_close(known: &str, name: &str) -> bool {
+    strsim::osa_distance(known, &name.to_lowercase()) <= 1
 }
 
 /// The same for names that say something else when a letter is another one: short ones must be equal.

@@ -20,7 +20,6 @@ mod settings;
 mod table;
 #[cfg(test)]
 mod tests;
-mod undo;
 mod values;
 
 pub use configuration::{Configuration, settle};
