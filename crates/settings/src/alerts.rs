@@ -50,7 +50,7 @@ mod tests {
         // The variable is the process's own, so that this test is done by another one.
         let zone = "JST-9";
         if std::env::var("TZ").as_deref() != Ok(zone) {
-            let name = "settings::alerts::tests::quiet_hours_go_by_the_clock_on_the_wall";
+            let name = "alerts::tests::quiet_hours_go_by_the_clock_on_the_wall";
             let mut there = Command::new(std::env::current_exe().unwrap());
             let output = there.args(["--exact", name]).env("TZ", zone).output().unwrap();
             let said = String::from_utf8_lossy(&output.stdout);
