@@ -11,8 +11,8 @@ use watchbill_hooks::places::Places;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::socket::Request;
 use watchbill_protocol::store::ForgetReport;
-pub use watchbill_store::forget::Stage;
-use watchbill_store::forget::{Forget, Forgotten};
+pub use watchbill_store::removal::Stage;
+use watchbill_store::removal::{Forget, Removed};
 use watchbill_store::{Access, Mode, Store, StoreError, who};
 
 use crate::named::{Among, SHOWN, one};
@@ -176,10 +176,10 @@ fn forget_all_of(
     what: &Forget,
     now: Timestamp,
     tell: &mut dyn FnMut(Stage),
-) -> Result<Forgotten, ApiError> {
+) -> Result<Removed, ApiError> {
     store.tidy_archive().map_err(|error| refusal(&error))?;
-    let sessions = store.would_forget(what).map_err(|error| refusal(&error))?.sessions;
-    let ids: Vec<SessionId> = sessions.iter().map(|id| SessionId::new(id)).collect();
+    let mut selection = store.to_forget(what).map_err(|error| refusal(&error))?;
+    let ids: Vec<SessionId> = selection.would.sessions.iter().map(|id| SessionId::new(id)).collect();
     let places = Places::new(data_dir);
     let out_of_hooks = || watchbill_hooks::forget::forget(&places, &ids);
     out_of_hooks().map_err(|error| {
@@ -188,14 +188,9 @@ fn forget_all_of(
             format!("the hook events in {folder} cannot be rewritten, so nothing is forgotten: {error}");
         ApiError::new(ErrorCode::Unreadable, message)
     })?;
-    let rest = facts_without(store, &|id| sessions.iter().any(|gone| gone == id));
-    let forgotten = rest.and_then(|rest| {
-        if let Some((name, bytes)) = rest {
-            let mut step = store.step()?;
-            step.put_fact(name, &bytes)?;
-            step.commit()?;
-        }
-        store.forget(what, now, tell)
+    let forgotten = facts_without(store, &|id| selection.would.sessions.contains(id)).and_then(|facts| {
+        selection.facts = facts;
+        store.remove(&selection, now, tell)
     });
     // Whoever keeps hook events knows from the store that none of these are to be kept, and what came before that goes now.
     if let Err(error) = out_of_hooks() {
@@ -211,7 +206,7 @@ fn would(store: &Store, removal: &Removal) -> Result<ForgetReport, ApiError> {
         Removal::ForgetBefore(at) => Forget::Before(*at),
         Removal::RememberAgain(_) => return Ok(ForgetReport::default()),
     };
-    store.would_forget(&what).map(|would| report(would, 0, true)).map_err(|error| refusal(&error))
+    store.to_forget(&what).map(|selection| report(selection.would, 0, true)).map_err(|error| refusal(&error))
 }
 
 /// Carries it out here, or has the program do it that holds the store.
@@ -288,9 +283,9 @@ fn unanswered(writer: &str, was_sent: bool) -> ApiError {
     ApiError::new(ErrorCode::NotReady, message)
 }
 
-fn report(gone: Forgotten, freed_bytes: u64, dry_run: bool) -> ForgetReport {
+fn report(gone: Removed, freed_bytes: u64, dry_run: bool) -> ForgetReport {
     ForgetReport {
-        sessions: gone.sessions,
+        sessions: gone.sessions.into_iter().collect(),
         work_chain_id: None,
         files: gone.files,
         prompts: gone.prompts,

@@ -13,8 +13,7 @@ use watchbill_core::transcript::line_splitter::{LineSplitter, Split};
 use watchbill_core::transcript::parse::parse_line;
 use watchbill_hooks::places::Places;
 use watchbill_store::archive::Archive;
-use watchbill_store::forget::Forgotten;
-use watchbill_store::left_out::Heads;
+use watchbill_store::removal::Heads;
 use watchbill_store::tables::archive::ArchiveRow;
 use watchbill_store::tables::folders::WorkedIn;
 use watchbill_store::{Store, StoreError};
@@ -58,14 +57,10 @@ pub fn carry_out(
         true => Default::default(),
         false => worked_in(store, fs, exclude, roots)?,
     };
-    leave_out_of_hooks(store, exclude, &worked.sessions)?;
-    let rest =
-        |store: &Store, sessions: &BTreeSet<String>| facts_without(store, &|id: &str| sessions.contains(id));
-    let gone = store.leave_out(exclude, worked, &heads, &rest, &|gone| said(gone, now))?;
-    if gone != Forgotten::default() {
-        tracing::info!("{}", said(&gone, now));
-    }
-    Ok(())
+    let mut selection = store.to_leave_out(exclude, worked, heads)?;
+    leave_out_of_hooks(store, exclude, &selection.would.sessions)?;
+    selection.facts = facts_without(store, &|id| selection.would.sessions.contains(id))?;
+    store.remove(&selection, now, &mut |_| ()).map(drop)
 }
 
 /// What hooks have told lately lies in files of its own. Those first: when this is cut short, the rules count as not
@@ -210,17 +205,4 @@ fn any_line(file: &mut dyn Read, is: &mut dyn FnMut(&[u8]) -> bool) -> io::Resul
         });
     }
     Ok(found)
-}
-
-fn said(gone: &Forgotten, now: Timestamp) -> String {
-    let counts = [
-        (gone.sessions.len() as u64, "session"),
-        (gone.files, "transcript"),
-        (gone.prompts, "prompt"),
-        (gone.activities, "tool call"),
-        (gone.texts, "text"),
-        (gone.archived.len() as u64, "archived transcript"),
-    ];
-    let counts = counts.map(|(count, what)| format!("{count} {what}{}", if count == 1 { "" } else { "s" }));
-    format!("removed from the store on {now}, since `exclude` names them now: {}", counts.join(", "))
 }

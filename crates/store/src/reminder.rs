@@ -1,7 +1,7 @@
 //! What was forgotten, once more, in a file beside the database: when that is damaged, nobody else could tell which
 //! transcripts are not to be stored again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -95,7 +95,7 @@ impl Store {
             if self.asked(|sql| sql.query_row(is_new, [], |row| row.get(0)))? {
                 take_over(self.path(), &self.sql)?;
             }
-        } else if let Err(error) = self.remind_of(&[], Timestamp::default()) {
+        } else if let Err(error) = self.remind_of(&BTreeSet::new(), Timestamp::default()) {
             tracing::warn!(%error, "should the store be damaged, it may not be known what was forgotten");
         }
         Ok(())
@@ -112,7 +112,7 @@ impl Store {
     }
 
     /// These are about to be forgotten: from here on they are not stored again, whatever happens to the database.
-    pub(crate) fn remind_of(&self, sessions: &[String], at: Timestamp) -> Result<(), StoreError> {
+    pub(crate) fn remind_of(&self, sessions: &BTreeSet<String>, at: Timestamp) -> Result<(), StoreError> {
         let mut ids = self.asked(table)?;
         if ids.is_empty() && sessions.is_empty() {
             return Ok(());

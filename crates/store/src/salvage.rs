@@ -10,7 +10,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, params_from_
 
 use crate::damage::beside;
 use crate::tables::meta::{LEFT_OUT, SALVAGED};
-use crate::{DATABASE, Store, StoreError, folder, left_out, reminder};
+use crate::{DATABASE, Store, StoreError, folder, reminder, removal};
 
 /// Tables of names, with their columns.
 const NAMED: [(&str, &str); 7] = [
@@ -234,7 +234,7 @@ fn from(aside: &Path, to: &mut Connection, is_reminded: bool) -> rusqlite::Resul
         [SALVAGED, known.trim_start()],
     )?;
     // At what is archived nobody has looked yet by the rules of this database.
-    step.execute(left_out::DUE, [LEFT_OUT])?;
+    step.execute(removal::DUE, [LEFT_OUT])?;
     step.commit()?;
     // The list of what was forgotten lies beside the database once more.
     lost.retain(|table| *table != "forgotten" || !is_reminded);

@@ -85,14 +85,13 @@ impl Archive {
         }))
     }
 
-    /// The transcripts in the folder of which none of these rows tells, each once.
-    pub(crate) fn untold(&self, rows: &[ArchiveRow]) -> Vec<ArchiveRow> {
-        let mut told: HashSet<String> = rows.iter().map(|row| row.path.clone()).collect();
-        let strays = self.strays(rows).into_iter().filter_map(|name| match self.stray(&name) {
+    /// The copies of transcripts in the folder that none of these rows names.
+    pub(crate) fn copies_without(&self, rows: &[ArchiveRow]) -> Vec<ArchiveRow> {
+        let copy = |name: String| match self.stray(&name) {
             Stray::Transcript(found) => Some(found.row),
             Stray::Empty | Stray::Unknown => None,
-        });
-        strays.filter(|row| told.insert(row.path.clone())).collect()
+        };
+        self.strays(rows).into_iter().filter_map(copy).collect()
     }
 
     /// The files in the folder that none of these rows names.

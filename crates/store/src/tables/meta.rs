@@ -14,7 +14,7 @@ CREATE TABLE meta (
 
 /// How many bytes of a text are kept.
 pub const TEXT_CUT: &str = "text_cut";
-/// Removed rows have left their bytes in the file: see `forget`.
+/// Removed rows have left their bytes in the file: see `removal`.
 pub(crate) const CLEANING_DUE: &str = "cleaning_due";
 /// Which rules of what is left out were carried out on what was stored before: a hash.
 pub(crate) const LEFT_OUT: &str = "left_out";

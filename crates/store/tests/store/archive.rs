@@ -13,6 +13,8 @@ use watchbill_store::archive::{ARCHIVE, Archive, Original, Packed};
 use watchbill_store::tables::archive::ArchiveRow;
 use watchbill_store::{Mode, Store, StoreError};
 
+use crate::rig::forget;
+
 const PATH: &str = "/home/dev/.claude/projects/p/s.jsonl";
 
 fn at(days: i64) -> Timestamp {
@@ -131,8 +133,8 @@ fn the_only_copy_of_a_transcript_stays_when_another_one_has_its_name() {
     want.sort();
     assert_eq!(all, want);
     assert_eq!((store.tidy_archive().unwrap(), files(folder.path()).len()), (Default::default(), 3));
-    let what = watchbill_store::forget::Forget::Session(SessionId::new("s"));
-    store.forget(&what, at(9), &mut |_| ()).unwrap();
+    let what = watchbill_store::removal::Forget::Session(SessionId::new("s"));
+    forget(&mut store, &what, at(9), &mut |_| ()).unwrap();
     assert_eq!(files(folder.path()), [""; 0], "what is forgotten goes with every copy");
 }
 
@@ -204,9 +206,9 @@ fn a_database_that_is_made_anew_knows_what_was_archived_and_what_was_forgotten()
     ];
     drop(store_with(folder.path(), &rows.each_ref()[..2]));
     let mut store = store_with(folder.path(), &rows.each_ref());
-    let what = watchbill_store::forget::Forget::Session(SessionId::new("d"));
+    let what = watchbill_store::removal::Forget::Session(SessionId::new("d"));
     let away = std::fs::read(folder.path().join(ARCHIVE).join(&rows[3].file)).unwrap();
-    store.forget(&what, at(9), &mut |_| ()).unwrap();
+    forget(&mut store, &what, at(9), &mut |_| ()).unwrap();
     drop(store);
     // It comes back from somewhere, and of another the end was never written.
     std::fs::write(folder.path().join(ARCHIVE).join(&rows[3].file), away).unwrap();

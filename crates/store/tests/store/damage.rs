@@ -6,13 +6,13 @@ use std::time::Duration;
 use proptest::prelude::*;
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
-use watchbill_store::forget::Forget;
+use watchbill_store::removal::Forget;
 use watchbill_store::search::Query;
 use watchbill_store::tables::hook_events::HookEventRow;
 use watchbill_store::tables::set_aside::AsideRow;
 use watchbill_store::{DamagedFile, Mode, Origin, Store, StoreError};
 
-use crate::rig::{Rig, prompt, session};
+use crate::rig::{Rig, forget, prompt, session};
 
 /// A store of some hundred kilobytes.
 pub fn filled(rig: &Rig) -> PathBuf {
@@ -129,7 +129,8 @@ fn what_no_transcript_holds_is_saved_from_a_damaged_store() {
     let rig = Rig::new();
     let path = filled(&rig);
     let mut store = rig.open();
-    store.forget(&Forget::Session(SessionId::new("b")), Timestamp::from_millis(5), &mut |_| ()).unwrap();
+    forget(&mut store, &Forget::Session(SessionId::new("b")), Timestamp::from_millis(5), &mut |_| ())
+        .unwrap();
     let aside = AsideRow {
         session_id: "a".into(),
         snoozed_until: Some(Timestamp::from_millis(9)),
@@ -171,7 +172,8 @@ fn what_was_forgotten_is_known_when_the_list_of_it_is_damaged() {
     let mut store = rig.open();
     assert!(!list.exists(), "nothing was");
     for id in ["a", "b"] {
-        store.forget(&Forget::Session(SessionId::new(id)), Timestamp::from_millis(5), &mut |_| ()).unwrap();
+        forget(&mut store, &Forget::Session(SessionId::new(id)), Timestamp::from_millis(5), &mut |_| ())
+            .unwrap();
     }
     assert_eq!(store.remember_again(Some(&SessionId::new("a"))).unwrap(), 1);
     assert_eq!(std::fs::read_to_string(&list).unwrap(), "5 b\n");
@@ -215,7 +217,8 @@ fn a_start_that_was_ended_while_it_set_a_store_aside_is_finished_by_the_next() {
         let path = filled(&rig);
         let beside = |suffix: &str| PathBuf::from(format!("{}{suffix}", path.display()));
         let mut store = rig.open();
-        store.forget(&Forget::Session(SessionId::new("b")), Timestamp::from_millis(5), &mut |_| ()).unwrap();
+        forget(&mut store, &Forget::Session(SessionId::new("b")), Timestamp::from_millis(5), &mut |_| ())
+            .unwrap();
         // What was said last stands in the log alone.
         let mut step = store.step().unwrap();
         step.name_chain("chain", Some("Release")).unwrap();
@@ -346,7 +349,8 @@ fn what_was_forgotten_meanwhile_is_not_taken_over() {
     let mut step = store.step().unwrap();
     session(&mut step, "a");
     step.commit().unwrap();
-    store.forget(&Forget::Session(SessionId::new("a")), Timestamp::from_millis(5), &mut |_| ()).unwrap();
+    forget(&mut store, &Forget::Session(SessionId::new("a")), Timestamp::from_millis(5), &mut |_| ())
+        .unwrap();
     drop((store, socket));
     std::fs::rename(beside(".kept"), beside(".corrupt-7")).unwrap();
     let store = rig.open();
@@ -390,7 +394,8 @@ fn where_the_list_of_what_was_forgotten_cannot_be_read_a_new_database_stores_not
     let mut step = store.step().unwrap();
     crate::rig::session(&mut step, "a");
     step.commit().unwrap();
-    store.forget(&Forget::Session(SessionId::new("a")), Timestamp::from_millis(5), &mut |_| ()).unwrap();
+    forget(&mut store, &Forget::Session(SessionId::new("a")), Timestamp::from_millis(5), &mut |_| ())
+        .unwrap();
     drop(store);
     let said = std::fs::read(&list).unwrap();
     for name in ["watchbill.db", "watchbill.db-wal", "watchbill.db-shm"] {

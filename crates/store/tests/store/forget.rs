@@ -1,17 +1,19 @@
 //! What is forgotten is gone: rows, index, archive, bytes.
 
+use std::collections::BTreeSet;
+
 use watchbill_core::ids::{ChainId, SessionId};
 use watchbill_core::time::Timestamp;
 use watchbill_store::Store;
 use watchbill_store::archive::{Archive, Original};
-use watchbill_store::forget::{Forget, Stage};
+use watchbill_store::removal::{Forget, Stage};
 use watchbill_store::search::Query;
 use watchbill_store::tables::archive::ArchiveRow;
 use watchbill_store::tables::links::LinkRow;
 use watchbill_store::tables::sessions::SessionRow;
 use watchbill_store::tables::set_aside::AsideRow;
 
-use crate::rig::{Rig, prompt, session};
+use crate::rig::{Rig, forget, prompt, session};
 
 const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_000);
 
@@ -89,7 +91,7 @@ fn of_many_sessions_it_is_told_how_far_it_is_and_all_of_them_are_gone() {
     step.commit().unwrap();
     let mut told = Vec::new();
     let what = Forget::Before(Timestamp::from_millis(1_500));
-    let gone = store.forget(&what, NOW, &mut |stage| told.push(stage)).unwrap();
+    let gone = forget(&mut store, &what, NOW, &mut |stage| told.push(stage)).unwrap();
     // One of the three is as old.
     let all = 301;
     assert_eq!((gone.sessions.len(), gone.texts), (all, 350));
@@ -107,9 +109,9 @@ fn a_forgotten_session_is_gone_from_rows_index_archive_and_bytes() {
     let mut store = filled(&rig);
     assert!(in_bytes(&rig, "oldsecret"));
     let what = Forget::Session(SessionId::new("old"));
-    let would = store.would_forget(&what).unwrap();
-    assert_eq!((would.files, would.texts, &would.archived[..]), (1, 50, &["old.zst".to_owned()][..]));
-    let gone = store.forget(&what, NOW, &mut |_| ()).unwrap();
+    let would = store.to_forget(&what).unwrap().would;
+    assert_eq!((would.files, would.texts, would.archived.clone()), (1, 50, ["old.zst".to_owned()].into()));
+    let gone = forget(&mut store, &what, NOW, &mut |_| ()).unwrap();
     assert_eq!(gone, would);
     assert_eq!((hits(&store, "oldsecret*"), hits(&store, "私old"), hits(&store, "parseoldLine")), (0, 0, 0));
     assert_eq!(hits(&store, "middlesecret*"), 50);
@@ -124,7 +126,7 @@ fn a_forgotten_session_is_gone_from_rows_index_archive_and_bytes() {
         assert!(!in_bytes(&rig, needle), "{needle}");
     }
     assert!(in_bytes(&rig, "middlesecret"), "the looking finds what is there");
-    assert_eq!(store.forget(&what, NOW, &mut |_| ()).unwrap().sessions, Vec::<String>::new());
+    assert_eq!(forget(&mut store, &what, NOW, &mut |_| ()).unwrap().sessions, BTreeSet::new());
     assert_eq!(store.remember_again(None).unwrap(), 1);
     assert_eq!(store.forgotten().unwrap(), []);
 }
@@ -136,12 +138,12 @@ fn where_it_cannot_be_noted_what_was_forgotten_nothing_is_removed() {
     let in_the_way = rig.folder.path().join("watchbill.db.forgotten.new");
     std::fs::create_dir(&in_the_way).unwrap();
     let what = Forget::Session(SessionId::new("old"));
-    let refused = store.forget(&what, NOW, &mut |_| ()).unwrap_err();
+    let refused = forget(&mut store, &what, NOW, &mut |_| ()).unwrap_err();
     assert!(refused.to_string().contains("watchbill.db.forgotten.new"), "{refused}");
     let archived = store.archive_folder().join("old.zst");
     assert!(archived.exists() && hits(&store, "oldsecret*") == 50);
     std::fs::remove_dir(&in_the_way).unwrap();
-    store.forget(&what, NOW, &mut |_| ()).unwrap();
+    forget(&mut store, &what, NOW, &mut |_| ()).unwrap();
     assert!(!archived.exists() && hits(&store, "oldsecret*") == 0);
 }
 
@@ -149,8 +151,8 @@ fn where_it_cannot_be_noted_what_was_forgotten_nothing_is_removed() {
 fn what_is_older_than_a_day_is_forgotten_together() {
     let rig = Rig::new();
     let mut store = filled(&rig);
-    let gone = store.forget(&Forget::Before(Timestamp::from_millis(2_500)), NOW, &mut |_| ()).unwrap();
-    assert_eq!((gone.sessions, gone.texts), (vec!["middle".to_owned(), "old".to_owned()], 100));
+    let gone = forget(&mut store, &Forget::Before(Timestamp::from_millis(2_500)), NOW, &mut |_| ()).unwrap();
+    assert_eq!((gone.sessions, gone.texts), (["middle", "old"].map(str::to_owned).into(), 100));
     assert!(!in_bytes(&rig, "oldsecret") && !in_bytes(&rig, "middlesecret"));
     assert_eq!(hits(&store, "youngsecret*"), 50);
 }
@@ -162,7 +164,7 @@ fn a_reader_puts_the_wiping_off_to_the_next_start() {
     let reader = rusqlite::Connection::open(store.path()).unwrap();
     reader.execute_batch("BEGIN; SELECT count(*) FROM texts").unwrap();
     reader.query_row("SELECT count(*) FROM texts", [], |row| row.get::<_, i64>(0)).unwrap();
-    let gone = store.forget(&Forget::Session(SessionId::new("old")), NOW, &mut |_| ()).unwrap();
+    let gone = forget(&mut store, &Forget::Session(SessionId::new("old")), NOW, &mut |_| ()).unwrap();
     assert!(gone.wiped_later);
     assert_eq!(hits(&store, "oldsecret*"), 0, "it is gone for whoever asks");
     assert!(in_bytes(&rig, "oldsecret"));
@@ -214,7 +216,7 @@ fn a_name_goes_with_the_session_that_it_was_given_to_whatever_that_was_joined_to
         step.put_link(&LinkRow { earlier, later, reason: reason.into(), confidence, at: Some(NOW) }).unwrap();
         step.commit().unwrap();
         let what = Forget::Sessions(gone.iter().map(|id| SessionId::new(id)).collect());
-        store.forget(&what, NOW, &mut |_| ()).unwrap();
+        forget(&mut store, &what, NOW, &mut |_| ()).unwrap();
         let mut names: Vec<String> = store.chain_names().unwrap().into_iter().map(|(_, name)| name).collect();
         names.sort();
         assert_eq!(names, stay, "{gone:?} {reason}");
@@ -248,13 +250,10 @@ fn what_would_be_forgotten_is_what_is_also_where_only_a_file_of_the_archive_is_l
             pack(&rig, id, days);
         }
         let reader = store.reader().unwrap();
-        let would = reader.would_forget(&what).unwrap();
+        let would = reader.to_forget(&what).unwrap().would;
         drop(reader);
         assert!(would.archived.iter().any(|file| file.ends_with(".0.jsonl.zst")), "{what:?}: {would:?}");
-        let (mut done, mut would) = (store.forget(&what, NOW, &mut |_| ()).unwrap(), would);
-        done.archived.sort();
-        would.archived.sort();
-        assert_eq!(done, would, "{what:?}");
+        assert_eq!(forget(&mut store, &what, NOW, &mut |_| ()).unwrap(), would, "{what:?}");
         let told = store.session_ids_of_strays("").unwrap().len() + store.all_archived().unwrap().len();
         assert_eq!(told, std::fs::read_dir(store.archive_folder()).unwrap().count(), "{what:?}");
     }

@@ -13,7 +13,7 @@ use watchbill_store::Store;
 use watchbill_store::stats::By;
 use watchbill_store::tables::sessions::SessionRow;
 
-use crate::rig::{Rig, session};
+use crate::rig::{Rig, forget, session};
 
 fn at(ms: i64) -> Timestamp {
     Timestamp::from_millis(ms)
@@ -256,8 +256,8 @@ fn a_forgotten_origin_leaves_its_requests_to_the_fork() {
     let rig = Rig::new();
     let mut store = rig.open();
     forked(&mut store);
-    let what = watchbill_store::forget::Forget::Session(watchbill_core::ids::SessionId::new("origin"));
-    store.forget(&what, at(0), &mut |_| ()).unwrap();
+    let what = watchbill_store::removal::Forget::Session(watchbill_core::ids::SessionId::new("origin"));
+    forget(&mut store, &what, at(0), &mut |_| ()).unwrap();
     let rows = store.tokens(By::Project, None).unwrap();
     assert_eq!((rows.len(), rows[0].requests, rows[0].tokens.output), (1, 3, 31));
 }

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
-use watchbill_store::forget::Forget;
+use watchbill_store::removal::Forget;
 use watchbill_store::search::Query;
 use watchbill_store::tables::files::FileCursor;
 use watchbill_store::{Mode, Origin, Store};
 
-use crate::rig::{Rig, child, child_folder, prompt, session};
+use crate::rig::{Rig, child, child_folder, forget, prompt, session};
 
 /// How often the writer is killed.
 const KILLS: u32 = 25;
@@ -158,7 +158,8 @@ fn child_forgets() {
     let Some(folder) = child_folder() else { return };
     let mut store = Store::open(&folder, Mode::WriteOrRead).unwrap();
     println!("forgets now");
-    store.forget(&Forget::Session(SessionId::new("a")), Timestamp::from_millis(5), &mut |_| ()).unwrap();
+    forget(&mut store, &Forget::Session(SessionId::new("a")), Timestamp::from_millis(5), &mut |_| ())
+        .unwrap();
 }
 
 #[test]

@@ -4,12 +4,12 @@ use watchbill_core::history::Exclude;
 use watchbill_core::history::rows::Activity;
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
-use watchbill_store::forget::Forget;
+use watchbill_store::removal::Forget;
 use watchbill_store::search::Query;
 use watchbill_store::tables::folders::WorkedIn;
 use watchbill_store::{DATABASE, FileKey, Mode, Origin, Store};
 
-use crate::rig::{Rig, prompt, session};
+use crate::rig::{Rig, forget, prompt, session};
 
 /// Half a megabyte of `content`: SQLite writes nothing where it would write the same once more.
 fn fill(store: &mut Store, name: &str, content: u8) {
@@ -150,7 +150,7 @@ fn what_goes_past_the_log_belongs_together_and_goes_together() {
     step.remove_state("/a.jsonl").unwrap();
     step.commit().unwrap();
     let what = Forget::Session(SessionId::new("b"));
-    store.forget(&what, Timestamp::from_millis(1), &mut |_| {}).unwrap();
+    forget(&mut store, &what, Timestamp::from_millis(1), &mut |_| {}).unwrap();
     store.end_many().unwrap();
     let found = store.search(&Query::new("said", 10)).unwrap().hits;
     assert_eq!(found.into_iter().map(|hit| hit.session_id).collect::<Vec<_>>(), ["c"]);
@@ -164,9 +164,8 @@ fn what_is_left_out_while_texts_go_past_the_log_goes_whole() {
     let (mut store, _) = past_the_log(&rig, &["a", "b"]);
     let mut worked = WorkedIn::default();
     worked.sessions.insert("a".into());
-    store
-        .leave_out(&Exclude::new(["**/x".into()]), worked, &Vec::new(), &|_, _| Ok(None), &|_| String::new())
-        .unwrap();
+    let selection = store.to_leave_out(&Exclude::new(["**/x".into()]), worked, Vec::new()).unwrap();
+    store.remove(&selection, Timestamp::from_millis(1), &mut |_| ()).unwrap();
     store.end_many().unwrap();
     one_session_is_left(&rig);
 }

@@ -8,7 +8,8 @@ use tempfile::TempDir;
 use watchbill_core::history::rows::{Role, Text};
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
-use watchbill_store::{Access, FileKey, Mode, SessionKey, Step, Store};
+use watchbill_store::removal::{Forget, Removed, Stage};
+use watchbill_store::{Access, FileKey, Mode, SessionKey, Step, Store, StoreError};
 
 pub struct Rig {
     pub folder: TempDir,
@@ -38,6 +39,18 @@ impl Rig {
     pub fn beside(&self) -> Store {
         Store::open(self.folder.path(), Mode::WriteOrRead).unwrap()
     }
+}
+
+/// Forgets, as the engine does.
+pub fn forget(
+    store: &mut Store,
+    what: &Forget,
+    now: Timestamp,
+    tell: &mut dyn FnMut(Stage),
+) -> Result<Removed, StoreError> {
+    store.tidy_archive()?;
+    let selection = store.to_forget(what)?;
+    store.remove(&selection, now, tell)
 }
 
 /// A session with its transcript.

@@ -4,12 +4,16 @@
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use watchbill_core::history::Exclude;
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
 use watchbill_store::archive::{ARCHIVE, Archive, Original};
-use watchbill_store::forget::Forget;
+use watchbill_store::removal::Forget;
 use watchbill_store::tables::archive::ArchiveRow;
+use watchbill_store::tables::folders::WorkedIn;
 use watchbill_store::{Mode, Store};
+
+use crate::rig::forget;
 
 const PATH: &str = "/home/dev/.claude/projects/p/s.jsonl";
 
@@ -286,12 +290,29 @@ fn what_is_forgotten_goes_also_where_no_row_names_it() {
         let old = house.pack(&lines(1_000, 0), None, 9);
         let new = house.pack(&lines(2_000, 1), Some(&old), 10);
         spoil(&house.path(&new), None);
-        let gone = store.forget(&Forget::Session(SessionId::new("s")), at(11), &mut |_| ()).unwrap();
-        assert_eq!((gone.sessions, gone.archived), (vec!["s".to_owned()], vec![old.file]));
+        let gone = forget(&mut store, &Forget::Session(SessionId::new("s")), at(11), &mut |_| ()).unwrap();
+        assert_eq!((gone.sessions, gone.archived), (["s".to_owned()].into(), [old.file].into()));
         assert_eq!(house.files(), [""; 0], "nor the damaged one that was kept beside it");
         store.remember_again(Some(&SessionId::new("s"))).unwrap();
         assert_eq!((store.tidy_archive().unwrap().taken_up, store.archived(PATH).unwrap()), (0, None));
     }
+}
+
+#[test]
+fn what_is_excluded_goes_with_the_damaged_copy_that_is_kept_beside_it() {
+    let house = House::new();
+    let mut store = house.open();
+    let old = house.pack(&lines(1_000, 0), None, 9);
+    let new = house.pack(&lines(2_000, 1), Some(&old), 10);
+    spoil(&house.path(&new), None);
+    store.tidy_archive().unwrap();
+    assert_eq!(house.files().len(), 2, "one that counts, and one beside it");
+    let worked = WorkedIn { sessions: ["s".to_owned()].into(), ..WorkedIn::default() };
+    let selection = store.to_leave_out(&Exclude::new(["**/x".into()]), worked, Vec::new()).unwrap();
+    let gone = store.remove(&selection, at(11), &mut |_| ()).unwrap();
+    assert_eq!((gone.sessions, gone.archived.len()), (["s".to_owned()].into(), 1));
+    assert_eq!((house.files(), store.archived(PATH).unwrap()), (Vec::new(), None));
+    assert!(store.forgotten().unwrap().is_empty(), "it is stored again when the rules change");
 }
 
 #[test]

@@ -1,10 +1,9 @@
-//! Rows that name what is left out: tool calls, what came back, plans, and the reasons of states.
+//! Rows of sessions that stay, and that name an excluded path: tool calls, what came back, plans, and the reasons of states.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use watchbill_core::history::Exclude;
 
-use crate::forget::Forgotten;
 use crate::tables::snapshots::SnapshotKind;
 use crate::tables::{FileKey, SessionKey};
 use crate::{Step, Store, StoreError};
@@ -14,26 +13,32 @@ type Text = (i64, FileKey, i64);
 /// Where records with inputs begin, by transcript.
 type Inputs = BTreeSet<(FileKey, i64)>;
 
-/// What is to go of sessions that stay.
+/// What goes of sessions that stay.
 #[derive(Debug, Default)]
-pub(super) struct Named {
-    calls: Vec<Call>,
-    texts: Vec<Text>,
-    plans: Vec<(SessionKey, String)>,
+pub(super) struct Mentions {
+    pub calls: Vec<Call>,
+    pub texts: Vec<Text>,
+    pub plans: Vec<(SessionKey, String)>,
     /// States whose reasons name it: their rows.
-    reasons: Vec<i64>,
+    pub reasons: Vec<i64>,
 }
 
+/// A tool call. A plan that it wrote, or its own end, may be elsewhere in the rows.
 #[derive(Debug)]
-struct Call {
-    session: SessionKey,
-    call: String,
-    file: Option<FileKey>,
+pub(super) struct Call {
+    pub session: SessionKey,
+    pub call: String,
+    pub file: Option<FileKey>,
     /// Where its texts begin.
-    bytes: [Option<i64>; 2],
+    pub bytes: [Option<i64>; 2],
 }
 
-impl Named {
+impl Mentions {
+    /// Whether there is anything among it that no count of what was removed holds.
+    pub(super) fn has_uncounted(&self) -> bool {
+        !(self.plans.is_empty() && self.reasons.is_empty())
+    }
+
     /// The transcripts that tell of it.
     pub(super) fn files(&self) -> BTreeSet<FileKey> {
         let of_calls = self.calls.iter().filter_map(|call| call.file);
@@ -60,12 +65,12 @@ impl Folders {
 
 impl Store {
     /// What is to go of rows of which not everything `goes` already.
-    pub(super) fn named(
+    pub(super) fn mentions(
         &self,
         rules: &Exclude,
         goes: &dyn Fn(SessionKey, Option<FileKey>) -> bool,
-    ) -> Result<Named, StoreError> {
-        let mut named = Named::default();
+    ) -> Result<Mentions, StoreError> {
+        let mut named = Mentions::default();
         if rules.is_empty() {
             return Ok(named);
         }
@@ -215,55 +220,7 @@ impl Store {
 }
 
 impl Step<'_> {
-    /// Removes it. The transcripts, where there still are any, are read anew with the rules of now. Says how many reasons of
-    /// states were removed, which are not among what is gone.
-    pub(super) fn remove_named(&mut self, named: &Named, gone: &mut Forgotten) -> Result<usize, StoreError> {
-        self.index_all()?;
-        for call in &named.calls {
-            gone.activities += 1;
-            gone.texts += self.remove_call(call)?;
-        }
-        for (text, file, byte) in &named.texts {
-            gone.texts += self.run("DELETE FROM texts WHERE id = ?1", [text])? as u64;
-            self.run("UPDATE batches SET prompt = NULL WHERE file = ?1 AND byte = ?2", (file, byte))?;
-            self.run(
-                "UPDATE activities SET error = NULL WHERE file = ?1 AND result_byte = ?2",
-                (file, byte),
-            )?;
-            self.is_read_anew(*file)?;
-        }
-        for (session, plan) in &named.plans {
-            for removal in [
-                "DELETE FROM plans WHERE session = ?1 AND plan = ?2",
-                "DELETE FROM plan_words WHERE session = ?1 AND plan = ?2",
-                "DELETE FROM executions WHERE session = ?1 AND plan = ?2",
-            ] {
-                self.run(removal, (session, plan))?;
-            }
-        }
-        for row in &named.reasons {
-            self.run("UPDATE transitions SET detail = '' WHERE rowid = ?1", [row])?;
-        }
-        Ok(named.reasons.len() + named.plans.len())
-    }
-
-    /// Removes one tool call with its texts and says how many those were. A plan that it wrote, or its own end, may be
-    /// elsewhere in the rows.
-    fn remove_call(&mut self, call: &Call) -> Result<u64, StoreError> {
-        let mut texts = 0;
-        self.run("DELETE FROM activities WHERE session = ?1 AND call = ?2", (call.session, &call.call))?;
-        let Some(file) = call.file else { return Ok(0) };
-        for byte in call.bytes.into_iter().flatten() {
-            texts += self.run(
-                "DELETE FROM texts WHERE file = ?1 AND byte = ?2 AND role IN ('tool_input', 'tool_result')",
-                (file, byte),
-            )?;
-        }
-        self.is_read_anew(file)?;
-        Ok(texts as u64)
-    }
-
-    fn is_read_anew(&mut self, file: FileKey) -> Result<(), StoreError> {
+    pub(super) fn is_read_anew(&mut self, file: FileKey) -> Result<(), StoreError> {
         self.cut_snapshot(file, SnapshotKind::History, 0)?;
         self.run("UPDATE files SET size = 0, mtime = 0 WHERE id = ?1", [file]).map(drop)
     }

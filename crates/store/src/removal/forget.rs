@@ -1,0 +1,169 @@
+//! Forgetting: which sessions the person means, and everything that is left of them.
+
+use std::collections::{BTreeSet, HashSet};
+
+use rusqlite::{Connection, OptionalExtension};
+use watchbill_core::ids::SessionId;
+use watchbill_core::time::Timestamp;
+
+use super::{Reason, Removed, Selection};
+use crate::archive::Archive;
+use crate::tables::archive::ArchiveRow;
+use crate::tables::{SessionKey, uncount};
+use crate::{Store, StoreError};
+
+/// What is to be forgotten.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Forget {
+    /// One session with its subagents.
+    Session(SessionId),
+    /// These sessions with their subagents.
+    Sessions(Vec<SessionId>),
+    /// Every session whose newest activity is before this time.
+    Before(Timestamp),
+}
+
+/// Files of the archive that no row names, but for those of sessions that were forgotten.
+#[derive(Debug, Default)]
+pub(super) struct Strays {
+    /// The first copy of each transcript of which no row tells.
+    pub untold: Vec<ArchiveRow>,
+    /// Other copies, which count as nothing.
+    pub beside: Vec<ArchiveRow>,
+}
+
+impl Store {
+    /// The sessions that are meant, with everything that is left of them. Of each that is removed its id is kept: it is not
+    /// stored again from transcripts that are still there, until [`remember_again`](Self::remember_again).
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn to_forget(&self, what: &Forget) -> Result<Selection, StoreError> {
+        let strays = self.strays()?;
+        let mut sessions = self.asked(|sql| meant(sql, what))?;
+        sessions.extend(self.meant_by_strays(what, &strays.untold)?);
+        let would = self.all_of(sessions, &strays)?;
+        Ok(Selection::of(Reason::Forgotten, would, BTreeSet::new(), &strays))
+    }
+
+    /// Everything that is left of these sessions.
+    pub(super) fn all_of(&self, sessions: BTreeSet<String>, strays: &Strays) -> Result<Removed, StoreError> {
+        self.asked(|sql| {
+            let mut all = Removed::default();
+            for id in &sessions {
+                let key: Option<SessionKey> = sql
+                    .prepare_cached("SELECT id FROM sessions WHERE session_id = ?1")?
+                    .query_row([id], |row| row.get(0))
+                    .optional()?;
+                if let Some(key) = key {
+                    count(sql, key, &mut all)?;
+                }
+                let mut archived = sql.prepare_cached("SELECT file FROM archive WHERE session_id = ?1")?;
+                for file in archived.query_map([id], |row| row.get(0))? {
+                    all.archived.insert(file?);
+                }
+            }
+            let of_sessions = strays.untold.iter().filter(|row| sessions.contains(&row.session_id));
+            all.archived.extend(of_sessions.map(|row| row.file.clone()));
+            all.sessions = sessions;
+            Ok(all)
+        })
+    }
+
+    pub(super) fn strays(&self) -> Result<Strays, StoreError> {
+        let Some(folder) = self.path().parent() else { return Ok(Strays::default()) };
+        let rows = self.all_archived()?;
+        let mut copies = Archive::new(folder).copies_without(&rows);
+        if !copies.is_empty() {
+            let forgotten = self.forgotten()?;
+            copies.retain(|row| !forgotten.iter().any(|id| id.as_str() == row.session_id));
+        }
+        let mut told: HashSet<String> = rows.into_iter().map(|row| row.path).collect();
+        let (untold, beside) = copies.into_iter().partition(|row| told.insert(row.path.clone()));
+        Ok(Strays { untold, beside })
+    }
+
+    /// The sessions of which nothing but files without rows is left, and that are meant.
+    fn meant_by_strays(&self, what: &Forget, strays: &[ArchiveRow]) -> Result<Vec<String>, StoreError> {
+        let mut meant = Vec::new();
+        for row in strays {
+            let id = SessionId::new(&row.session_id);
+            let is_meant = match what {
+                Forget::Session(asked) => *asked == id,
+                Forget::Sessions(asked) => asked.contains(&id),
+                Forget::Before(at) => {
+                    let of_session = strays.iter().filter(|other| other.session_id == row.session_id);
+                    let newest = of_session.map(|other| other.mtime).max();
+                    newest < Some(*at)
+                        && self.session_ids(&row.session_id, 2)?.iter().all(|known| *known != row.session_id)
+                }
+            };
+            if is_meant {
+                meant.push(row.session_id.clone());
+            }
+        }
+        Ok(meant)
+    }
+
+    /// The ids of sessions that begin so, of which files of the archive are left that no row names.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn session_ids_of_strays(&self, begin: &str) -> Result<Vec<String>, StoreError> {
+        let ids =
+            self.strays()?.untold.into_iter().map(|row| row.session_id).filter(|id| id.starts_with(begin));
+        Ok(ids.collect::<BTreeSet<_>>().into_iter().collect())
+    }
+}
+
+/// The sessions that are meant, also those of which only an archived transcript is left.
+fn meant(sql: &Connection, what: &Forget) -> rusqlite::Result<BTreeSet<String>> {
+    let read = |row: &rusqlite::Row<'_>| row.get(0);
+    match what {
+        Forget::Session(id) => one(sql, id),
+        Forget::Sessions(ids) => {
+            let each = ids.iter().map(|id| one(sql, id)).collect::<rusqlite::Result<Vec<_>>>()?;
+            Ok(each.into_iter().flatten().collect())
+        }
+        Forget::Before(at) => sql
+            .prepare_cached(
+                "SELECT session_id FROM sessions s
+                 WHERE max(coalesce(active_at, created_at, 0), coalesce(created_at, 0),
+                    coalesce((SELECT max(text_at) FROM files f WHERE f.session = s.id), 0)) BETWEEN 1 AND ?1 - 1
+                 UNION SELECT a.session_id FROM archive a
+                    WHERE a.session_id NOT IN (SELECT session_id FROM sessions)
+                    GROUP BY a.session_id HAVING max(a.mtime) < ?1",
+            )?
+            .query_map([at.as_millis()], read)?
+            .collect(),
+    }
+}
+
+/// The session, if anything is left of it.
+fn one(sql: &Connection, id: &SessionId) -> rusqlite::Result<BTreeSet<String>> {
+    sql.prepare_cached(
+        "SELECT session_id FROM sessions WHERE session_id = ?1
+         UNION SELECT session_id FROM archive WHERE session_id = ?1",
+    )?
+    .query_map([id.as_str()], |row| row.get(0))?
+    .collect()
+}
+
+/// Adds what is stored of a session.
+fn count(sql: &Connection, session: SessionKey, all: &mut Removed) -> rusqlite::Result<()> {
+    let counts = sql
+        .prepare_cached(
+            "SELECT (SELECT count(*) FROM files WHERE session = ?1), (SELECT count(*) FROM batches WHERE session = ?1),
+                    (SELECT count(*) FROM activities WHERE session = ?1),
+                    (SELECT coalesce(sum(texts), 0) FROM files WHERE session = ?1)",
+        )?
+        .query_row([session], |row| -> rusqlite::Result<[i64; 4]> {
+            Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?])
+        })?
+        .map(uncount);
+    all.files += counts[0];
+    all.prompts += counts[1];
+    all.activities += counts[2];
+    all.texts += counts[3];
+    Ok(())
+}

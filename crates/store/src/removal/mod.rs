@@ -1,0 +1,298 @@
+//! Removals: one description of what goes, and one way in which it goes.
+//!
+//! [`Store::to_forget`] and [`Store::to_leave_out`] select what goes and change nothing. [`Store::remove`] carries the
+//! selection out: the archive's files first, then all rows in one transaction, then the bytes that the rows had. A kill at
+//! any point leaves the same removal to be done again, or only the bytes, as a note in the database says (`wipe`).
+
+mod exclude;
+mod forget;
+mod mentions;
+mod wipe;
+
+use std::collections::BTreeSet;
+
+use rusqlite::params_from_iter;
+use watchbill_core::time::Timestamp;
+
+use crate::tables::FileKey;
+use crate::tables::archive::ArchiveRow;
+use crate::tables::meta::CLEANING_DUE;
+use crate::{Step, Store, StoreError};
+pub(crate) use exclude::DUE;
+pub use forget::Forget;
+use forget::Strays;
+use mentions::Mentions;
+
+/// Statements that remove a session, in this order. Tables that point at `sessions`, `files` or `states` go along by their
+/// keys; the names of chains and the texts, which the index is told of, go before.
+const SESSION: [&str; 6] = [
+    "DELETE FROM sessions WHERE session_id = ?1",
+    // What the engine keeps of a transcript holds its title and the first line of its last answer.
+    "DELETE FROM states WHERE session = ?1",
+    "DELETE FROM links WHERE earlier = ?1 OR later = ?1",
+    "DELETE FROM set_aside WHERE session_id = ?1",
+    "DELETE FROM recoveries WHERE session_id = ?1",
+    "DELETE FROM archive WHERE session_id = ?1",
+];
+
+/// Statements that remove a plan of a session that stays.
+const PLAN: [&str; 3] = [
+    "DELETE FROM plans WHERE session = ?1 AND plan = ?2",
+    "DELETE FROM plan_words WHERE session = ?1 AND plan = ?2",
+    "DELETE FROM executions WHERE session = ?1 AND plan = ?2",
+];
+
+/// The texts of so many sessions are removed at once: each statement writes out what the index has in memory, and to do so
+/// for each session made the whole removal of 10,000 take a quarter longer.
+const AT_ONCE: usize = 128;
+
+/// The engine's heads of transcripts that tell of too much: the path, the bytes that are stored, and those instead.
+pub type Heads = Vec<(String, Vec<u8>, Vec<u8>)>;
+
+/// What goes.
+#[derive(Debug)]
+pub struct Selection {
+    /// What removing it will be reported as; texts of single calls and transcripts are counted when they go.
+    pub would: Removed,
+    /// The engine's facts that replace those that name what goes: the fact's name, and its bytes.
+    pub facts: Option<(&'static str, Vec<u8>)>,
+    reason: Reason,
+    /// Files of the archive that are removed with those that count.
+    beside: Vec<String>,
+    /// Single transcripts of sessions that stay.
+    files: Vec<(FileKey, String)>,
+    /// Paths of single archived transcripts of sessions that stay.
+    archived: BTreeSet<String>,
+    /// Single rows of sessions that stay.
+    mentions: Mentions,
+    heads: Heads,
+}
+
+/// Why it goes, which decides what is noted with the removal.
+#[derive(Debug)]
+enum Reason {
+    /// The person forgets sessions: their ids are kept, so that they are not stored again.
+    Forgotten,
+    /// The person excludes it: the mark of these rules is kept, nothing where there are none.
+    Excluded(Option<String>),
+}
+
+/// How far a removal is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// So many of the sessions are removed, which is not for good yet.
+    Removing {
+        /// How many are.
+        done: usize,
+        /// Of how many.
+        all: usize,
+    },
+    /// Their bytes are taken out of the files. How long that takes grows with what stays.
+    Wiping,
+}
+
+/// What was removed, or would be.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Removed {
+    /// The sessions.
+    pub sessions: BTreeSet<String>,
+    /// Files that had been read.
+    pub files: u64,
+    /// Prompts.
+    pub prompts: u64,
+    /// Tool calls.
+    pub activities: u64,
+    /// Texts, with their entries in the index.
+    pub texts: u64,
+    /// Archived transcripts: names of the compressed files, relative to `archive/`.
+    pub archived: BTreeSet<String>,
+    /// The bytes are still in the database, since another process reads it. [`Store::finish_wiping`] wipes them.
+    pub wiped_later: bool,
+}
+
+impl Selection {
+    /// Sessions as a whole, and single archived transcripts of others.
+    fn of(reason: Reason, would: Removed, archived: BTreeSet<String>, strays: &Strays) -> Self {
+        let goes =
+            |row: &&ArchiveRow| would.sessions.contains(&row.session_id) || archived.contains(&row.path);
+        let beside = strays.beside.iter().filter(goes).map(|row| row.file.clone()).collect();
+        let (facts, files, mentions, heads) = (None, Vec::new(), Mentions::default(), Heads::new());
+        Self { would, facts, reason, beside, files, archived, mentions, heads }
+    }
+}
+
+impl Store {
+    /// Removes what was selected for good: archived files, rows, index entries, and the bytes that the rows had.
+    /// Transcripts themselves are not touched. `tell` is told how far it is.
+    ///
+    /// # Errors
+    /// When the database or the archive cannot be written, or this process may not; then it is to be done again.
+    pub fn remove(
+        &mut self,
+        selection: &Selection,
+        now: Timestamp,
+        tell: &mut dyn FnMut(Stage),
+    ) -> Result<Removed, StoreError> {
+        self.writer()?;
+        let mut removed = selection.would.clone();
+        if let Reason::Forgotten = selection.reason {
+            if removed.sessions.is_empty() {
+                return Ok(removed);
+            }
+            // Where that cannot be written nothing is removed.
+            self.remind_of(&removed.sessions, now)?;
+        }
+        // Files first: when this is cut short, a row without its file is mended, a file without its row is not.
+        for file in removed.archived.iter().chain(&selection.beside) {
+            self.remove_archived_file(file)?;
+        }
+        self.check_keys()?;
+        let mut step = self.step()?;
+        let leaves_bytes = step.remove_rows(selection, &mut removed, tell)?;
+        if leaves_bytes {
+            step.set_meta(CLEANING_DUE, "1")?;
+        }
+        match &selection.reason {
+            Reason::Forgotten => {
+                removed.sessions.iter().try_for_each(|session| step.note_forgotten(session, now))?;
+            }
+            Reason::Excluded(mark) => step.note_excluded(mark.as_deref(), &removed, now)?,
+        }
+        step.commit()?;
+        if leaves_bytes {
+            tell(Stage::Wiping);
+            removed.wiped_later = self.wipe_or_later()?;
+        }
+        Ok(removed)
+    }
+
+    fn remove_archived_file(&self, name: &str) -> Result<(), StoreError> {
+        let path = self.archive_folder().join(name);
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(StoreError::io(&path, error)),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Step<'_> {
+    /// Removes every row that was selected, and adds to the counts what was not counted before. Says whether any row has
+    /// changed at all.
+    fn remove_rows(
+        &mut self,
+        selection: &Selection,
+        removed: &mut Removed,
+        tell: &mut dyn FnMut(Stage),
+    ) -> Result<bool, StoreError> {
+        let Selection { files, archived, mentions, heads, facts, .. } = selection;
+        self.index_all()?;
+        let sessions: Vec<&String> = selection.would.sessions.iter().collect();
+        self.remove_names(sessions.iter().copied())?;
+        for (n, chunk) in sessions.chunks(AT_ONCE).enumerate() {
+            tell(Stage::Removing { done: n * AT_ONCE, all: sessions.len() });
+            self.remove_sessions(chunk)?;
+        }
+        for (file, path) in files {
+            removed.texts += self.texts_of(*file)?;
+            self.remove_file(*file)?;
+            self.remove_state(path)?;
+        }
+        for path in archived {
+            self.remove_archived(path)?;
+        }
+        self.remove_mentions(mentions, removed)?;
+        for (path, head, instead) in heads {
+            self.run("UPDATE states SET head = ?3 WHERE path = ?1 AND head = ?2", (path, head, instead))?;
+        }
+        if let Some((name, bytes)) = facts {
+            self.put_fact(name, bytes)?;
+        }
+        Ok(*removed != Removed::default() || mentions.has_uncounted() || !heads.is_empty())
+    }
+
+    /// Removes sessions and everything that names them.
+    fn remove_sessions(&mut self, sessions: &[&String]) -> Result<(), StoreError> {
+        let places = vec!["?"; sessions.len()].join(", ");
+        let texts = format!(
+            "DELETE FROM texts WHERE file IN
+                (SELECT f.id FROM files f JOIN sessions s ON s.id = f.session WHERE s.session_id IN ({places}))"
+        );
+        self.run_composed(&texts, params_from_iter(sessions))?;
+        for session in sessions {
+            for sql in SESSION {
+                self.run(sql, [session])?;
+            }
+        }
+        Ok(())
+    }
+
+    fn remove_mentions(&mut self, mentions: &Mentions, removed: &mut Removed) -> Result<(), StoreError> {
+        for call in &mentions.calls {
+            removed.activities += 1;
+            self.run("DELETE FROM activities WHERE session = ?1 AND call = ?2", (call.session, &call.call))?;
+            let Some(file) = call.file else { continue };
+            for byte in call.bytes.into_iter().flatten() {
+                removed.texts += self.run(
+                    "DELETE FROM texts WHERE file = ?1 AND byte = ?2 AND role IN ('tool_input', 'tool_result')",
+                    (file, byte),
+                )? as u64;
+            }
+            self.is_read_anew(file)?;
+        }
+        for (text, file, byte) in &mentions.texts {
+            removed.texts += self.run("DELETE FROM texts WHERE id = ?1", [text])? as u64;
+            self.run("UPDATE batches SET prompt = NULL WHERE file = ?1 AND byte = ?2", (file, byte))?;
+            self.run(
+                "UPDATE activities SET error = NULL WHERE file = ?1 AND result_byte = ?2",
+                (file, byte),
+            )?;
+            self.is_read_anew(*file)?;
+        }
+        for (session, plan) in &mentions.plans {
+            for sql in PLAN {
+                self.run(sql, (session, plan))?;
+            }
+        }
+        for row in &mentions.reasons {
+            self.run("UPDATE transitions SET detail = '' WHERE rowid = ?1", [row])?;
+        }
+        Ok(())
+    }
+
+    fn texts_of(&mut self, file: FileKey) -> Result<u64, StoreError> {
+        let texts: i64 = self.one("SELECT count(*) FROM texts WHERE file = ?1", [file])?;
+        Ok(texts.unsigned_abs())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a store that cannot be opened is a failure")]
+
+    use super::*;
+    use crate::{connect, schema};
+
+    #[test]
+    fn every_table_goes_with_a_session_or_holds_nothing_of_one_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let (sql, _) = connect::writer(&folder.path().join("watchbill.db"), false).unwrap();
+        let mut parents = sql
+            .prepare("SELECT \"table\" FROM pragma_foreign_key_list(?1) WHERE on_delete = 'CASCADE'")
+            .unwrap();
+        let mut goes: BTreeSet<String> =
+            SESSION.iter().filter_map(|sql| sql.split(' ').nth(2)).map(str::to_owned).collect();
+        let mut rest: Vec<String> = schema::tables(schema::NEWEST).unwrap();
+        // A table may go with one that goes with another.
+        for _ in 0..rest.len() {
+            rest.retain(|table| {
+                let mut of = parents.query_map([table], |row| row.get::<_, String>(0)).unwrap();
+                let is_gone = goes.contains(table) || of.any(|parent| goes.contains(&parent.unwrap()));
+                !(is_gone && (goes.insert(table.clone()) || goes.contains(table)))
+            });
+        }
+        rest.retain(|table| !table.starts_with("texts_fts"));
+        rest.sort();
+        // Names of chains and the engine's facts are removed by what they say; of a forgotten session its id stays.
+        assert_eq!(rest, ["chains", "engine_facts", "forgotten", "meta"]);
+    }
+}
