@@ -193,37 +193,31 @@ fn from(aside: &Path, to: &mut Connection, is_reminded: bool) -> rusqlite::Resul
     let known = [&*known, &*salvaged(&from).unwrap_or_default(), &*name(aside)].join("\n");
     let (mut saved, mut lost) = (0, Vec::new());
     let step = to.transaction()?;
-    for (table, columns) in NAMED {
+    for (table, columns) in NAMED.into_iter().chain(OWNED) {
+        let is_owned = OWNED.iter().any(|(owned, _)| *owned == table);
         let marks = vec!["?"; columns.split(',').count()].join(", ");
-        let insert = format!("INSERT OR IGNORE INTO {table} ({columns}) VALUES ({marks})");
+        let (select, insert) = if is_owned {
+            // A folder may have come from a newer database already.
+            let insert = format!(
+                "INSERT INTO {table} (session, {columns})
+                 VALUES ((SELECT id FROM sessions WHERE session_id = ?), {marks}) ON CONFLICT DO NOTHING"
+            );
+            let from = format!("{table} t JOIN sessions s ON s.id = t.session");
+            (format!("SELECT s.session_id, t.{} FROM {from}", columns.replace(", ", ", t.")), insert)
+        } else {
+            let insert = format!("INSERT OR IGNORE INTO {table} ({columns}) VALUES ({marks})");
+            (format!("SELECT {columns} FROM {table}"), insert)
+        };
         // The first of the tables says what was forgotten.
         let forgotten = if table == "forgotten" { HashSet::new() } else { forgotten(&step)? };
-        let whole = each_row(&from, &format!("SELECT {columns} FROM {table}"), &mut |values| {
+        let whole = each_row(&from, &select, &mut |values| {
             if values.iter().any(|value| names_one_of(&forgotten, value)) {
                 return Ok(());
             }
-            saved += step.prepare_cached(&insert)?.execute(params_from_iter(values))? as u64;
-            Ok(())
-        })?;
-        lost.extend((!whole).then_some(table));
-    }
-    let forgotten = forgotten(&step)?;
-    for (table, columns) in OWNED {
-        let marks = vec!["?"; columns.split(',').count()].join(", ");
-        let of_table = columns.split(", ").map(|column| format!("t.{column}")).collect::<Vec<_>>().join(", ");
-        // A folder may have come from a newer one already.
-        let insert = format!(
-            "INSERT INTO {table} (session, {columns}) VALUES ((SELECT id FROM sessions WHERE session_id = ?), {marks})
-             ON CONFLICT DO NOTHING"
-        );
-        let select =
-            format!("SELECT s.session_id, {of_table} FROM {table} t JOIN sessions s ON s.id = t.session");
-        let whole = each_row(&from, &select, &mut |values| {
-            if values.first().is_some_and(|session| names_one_of(&forgotten, session)) {
-                return Ok(());
+            if let Some(session) = values.first().filter(|_| is_owned) {
+                step.prepare_cached("INSERT OR IGNORE INTO sessions (session_id) VALUES (?1)")?
+                    .execute([session])?;
             }
-            step.prepare_cached("INSERT OR IGNORE INTO sessions (session_id) VALUES (?1)")?
-                .execute([values.first()])?;
             saved += step.prepare_cached(&insert)?.execute(params_from_iter(values))? as u64;
             Ok(())
         })?;
