@@ -9,9 +9,10 @@
 
 use std::convert::Infallible;
 use std::env;
-use std::ffi::{CString, OsStr, OsString};
+use std::ffi::OsStr;
 use std::io::{Error, Result};
-use std::os::unix::ffi::OsStringExt;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 
 /// Where the C library looks before `main`.
 const TUNABLES: &str = "GLIBC_TUNABLES";
@@ -38,7 +39,7 @@ pub fn use_them() {
     }
 }
 
-/// Returns only if that was not to be. Unlike the standard library's way to do it, this leaves the signals as they are.
+/// Returns only if that was not to be. Of the signals' ways it changes none but that of `SIGPIPE`, which each start sets.
 fn start_again() -> Result<Infallible> {
     // By the file's own name, under which a person looks for the process.
     let file = env::current_exe()?;
@@ -46,17 +47,7 @@ fn start_again() -> Result<Infallible> {
         // A loader that was told to run the program, or what is left of a file that was replaced since.
         return Err(Error::other(format!("{} is not called {FILE}", file.display())));
     }
-    let words = env::args_os().map(text).collect::<Result<Vec<_>>>()?;
-    let told = [(TUNABLES, LARGE), (TRIED, "1")].map(|(name, value)| (name.into(), value.into()));
-    let variables = env::vars_os().chain(told).map(|(mut name, value): (OsString, OsString)| {
-        name.push("=");
-        name.push(value);
-        text(name)
-    });
-    let variables = variables.collect::<Result<Vec<_>>>()?;
-    Ok(nix::unistd::execve(&text(file.into_os_string())?, &words, &variables)?)
-}
-
-fn text(words: OsString) -> Result<CString> {
-    Ok(CString::new(words.into_vec())?)
+    let mut words = env::args_os();
+    let name = words.next().unwrap_or_else(|| FILE.into());
+    Err(Command::new(file).arg0(name).args(words).env(TUNABLES, LARGE).env(TRIED, "1").exec())
 }
