@@ -5,7 +5,9 @@
 #![allow(clippy::expect_used)]
 
 mod arrows;
+mod circles;
 mod documents;
+mod imports;
 mod licences;
 mod locks;
 mod metadata;
