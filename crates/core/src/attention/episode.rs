@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::attention::need::{Counts, Need, needs_person};
+use crate::attention::need::{Counts, Need};
+use crate::attention::rows::needs_person;
 use crate::ids::SessionId;
 use crate::roster::pending;
 use crate::roster::row::Row;

@@ -6,9 +6,11 @@
 mod episode;
 mod need;
 mod policy;
+mod rows;
 mod settings;
 
 pub use episode::{Episode, Outcome, Sighting, Silence};
-pub use need::{Counts, Need, counts_of, need, needs_person};
-pub use policy::{ALERT_DWELL, Attention, COUNT_DWELL};
-pub use settings::{AttentionSettings, QuietHours};
+pub use need::{COUNT_DWELL, Counts, Need, need};
+pub use policy::Attention;
+pub use rows::{counts_of, needs_person};
+pub use settings::{ALERT_DWELL, AttentionSettings, QuietHours};

@@ -1,10 +1,10 @@
 //! What of a session's state needs the person: the only definition.
 
-use crate::roster::row::Row;
 use crate::session::state::{State, StateKind};
-use crate::time::Timestamp;
+use crate::time::Millis;
 
-use super::policy::COUNT_DWELL;
+/// How long a need must last before it counts: a reviewer that is no person answers sooner.
+pub const COUNT_DWELL: Millis = Millis::from_secs(1);
 
 /// What the person is wanted for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -56,11 +56,6 @@ pub const fn need(state: State, kind: Option<StateKind>) -> Option<Need> {
     }
 }
 
-/// What a row needs the person for: nothing while they have it snoozed or put away.
-pub const fn needs_person(row: &Row) -> Option<Need> {
-    if row.snoozed_until.is_some() || row.put_away { None } else { need(row.state, row.state_kind) }
-}
-
 /// How many sessions need the person, by kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
@@ -86,17 +81,4 @@ impl Counts {
             self.by_need[need as usize] += 1;
         }
     }
-}
-
-/// The counts of a roster at one glance, without a history: a need that is younger than the dwell does not count yet.
-pub fn counts_of<'a>(rows: impl IntoIterator<Item = &'a Row>, now: Timestamp) -> Counts {
-    let mut counts = Counts::default();
-    for row in rows {
-        if let Some(need) = needs_person(row)
-            && row.needed_since() + COUNT_DWELL <= now
-        {
-            counts.add(need);
-        }
-    }
-    counts
 }

@@ -4,15 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::attention::episode::{Episode, Outcome, Sighting, Silence};
-use crate::attention::need::{Counts, Need};
+use crate::attention::need::{COUNT_DWELL, Counts, Need};
 use crate::attention::settings::AttentionSettings;
 use crate::ids::SessionId;
 use crate::time::{Millis, Timestamp};
 
-/// How long a need must last before it counts: a reviewer that is no person answers sooner.
-pub const COUNT_DWELL: Millis = Millis::from_secs(1);
-/// How long a need must last before it is told, unless the person chose otherwise.
-pub const ALERT_DWELL: Millis = Millis::from_secs(2);
 /// Two witnesses of one event name times that differ by less.
 const SAME_EVENT: Millis = Millis::from_secs(2);
 

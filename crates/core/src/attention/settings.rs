@@ -7,10 +7,11 @@ use std::sync::Arc;
 use jiff::tz::TimeZone;
 
 use crate::attention::need::Need;
-use crate::attention::policy::ALERT_DWELL;
 use crate::ids::SessionId;
 use crate::time::{Millis, Timestamp};
 
+/// How long a need must last before it is told, unless the person chose otherwise.
+pub const ALERT_DWELL: Millis = Millis::from_secs(2);
 /// Minutes of a day.
 const DAY: u16 = 24 * 60;
 /// So many spans one after another are taken for a quiet that never ends.

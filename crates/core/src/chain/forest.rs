@@ -1,10 +1,11 @@
 //! Every session's origin, free of cycles, and which sessions are over because their work goes on elsewhere.
 
 use super::copies::DisjointSets;
+use super::facts::Facts;
+use super::lineage::SLACK;
 use super::link::LinkReason;
 use super::nodes::Nodes;
 use super::parents::{Origin, Parent};
-use super::resolve::{Facts, SLACK};
 use crate::time::Timestamp;
 
 /// Origins and supersessions.

@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::resolve::SLACK;
 use crate::ids::{Instance, RecordId, SessionId};
-use crate::time::Timestamp;
+use crate::time::{Millis, Timestamp};
 use crate::transcript::record::CompactBoundary;
+
+/// Activity this soon after a successor began is the end of the old session being written, not a comeback.
+pub(super) const SLACK: Millis = Millis::from_secs(2);
 
 /// Facts of lineage, folded from one main transcript.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

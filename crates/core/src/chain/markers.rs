@@ -3,12 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::facts::Facts;
 use super::forest::Forest;
-use super::lineage::{Lineage, Marker, MoveCause};
+use super::lineage::{Lineage, Marker, MoveCause, SLACK};
 use super::link::{LinkConfidence, LinkReason};
 use super::nodes::{Node, Nodes};
 use super::parents::{Origin, Parent};
-use super::resolve::{Facts, SLACK};
 use crate::ids::SessionId;
 use crate::time::{Millis, Timestamp};
 

@@ -7,6 +7,7 @@
 //! session behind a wrong successor is worse than showing two rows.
 
 pub mod chains;
+pub mod facts;
 pub mod lineage;
 pub mod link;
 pub mod marker;
@@ -20,8 +21,9 @@ mod nodes;
 mod parents;
 
 pub use chains::{Chain, Chains};
+pub use facts::{Facts, ManualLink};
 pub use lineage::{BeganBy, HookMove, Lineage, Marker, MoveCause, RegistryMove, Segment};
 pub use link::{Link, LinkConfidence, LinkReason};
 pub use marker::{MarkerError, MarkerKey, parse_marker};
-pub use resolve::{Facts, ManualLink, resolve, resolve_for};
+pub use resolve::{resolve, resolve_for};
 pub use ties::Ties;

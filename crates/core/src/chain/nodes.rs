@@ -2,8 +2,8 @@
 
 use std::cmp::Reverse;
 
+use super::facts::{Facts, ManualLink};
 use super::lineage::{BeganBy, Lineage};
-use super::resolve::{Facts, ManualLink};
 use crate::ids::SessionId;
 use crate::time::Timestamp;
 

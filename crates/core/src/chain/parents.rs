@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::copies::Copies;
-use super::lineage::{BeganBy, HookMove, MoveCause, RegistryMove};
+use super::facts::{Facts, ManualLink};
+use super::lineage::{BeganBy, HookMove, MoveCause, RegistryMove, SLACK};
 use super::link::{LinkConfidence, LinkReason};
 use super::nodes::Nodes;
-use super::resolve::{Facts, ManualLink, SLACK};
 use crate::ids::SessionId;
 use crate::time::{Millis, Timestamp};
 

@@ -1,116 +1,14 @@
 //! From facts to work chains: the one entry of this module.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
-
 use super::chains::{Chains, assemble};
 use super::copies::Copies;
 use super::forest::Forest;
-use super::lineage::{HookMove, Lineage, Marker, RegistryMove};
 use super::markers::apply_markers;
 use super::nodes::Nodes;
 use super::parents::find_parents;
-use crate::ids::{ChainId, SessionId};
-use crate::time::{Millis, Timestamp};
+use crate::ids::SessionId;
 
-/// Activity this soon after a successor began is the end of the old session being written, not a comeback.
-pub(super) const SLACK: Millis = Millis::from_secs(2);
-
-static NO_TERMINALS: BTreeMap<SessionId, Arc<str>> = BTreeMap::new();
-static NO_TIMES: BTreeMap<SessionId, Timestamp> = BTreeMap::new();
-static NO_NAMES: BTreeMap<ChainId, Arc<str>> = BTreeMap::new();
-static NO_SESSIONS: BTreeSet<SessionId> = BTreeSet::new();
-
-/// Everything that is known about where sessions come from. The order within the slices does not matter.
-#[derive(Debug, Clone, Copy)]
-pub struct Facts<'a> {
-    /// What each main transcript says.
-    pub lineages: &'a [&'a Lineage],
-    /// Changes of session inside one process, as seen in the registry.
-    pub moves: &'a [RegistryMove],
-    /// Changes of session inside one process, as its hooks tell (see [`HookMoves`](crate::hook::HookMoves)).
-    pub hook_moves: &'a [HookMove],
-    /// Announced compactions.
-    pub markers: &'a [Marker],
-    /// The terminal of a session, where it is known. Any key will do; it is only compared
-    /// (see [`TerminalContext::identity`](crate::hook::TerminalContext::identity)).
-    pub terminals: &'a BTreeMap<SessionId, Arc<str>>,
-    /// For each running process the session that it is on now.
-    pub live: &'a BTreeSet<SessionId>,
-    /// When the process on a live session started, only for processes whose registry file is known to keep
-    /// the old session after `/clear`: such a session is not taken for one that came back.
-    pub live_since: &'a BTreeMap<SessionId, Timestamp>,
-    /// What the person said of links.
-    pub manual: &'a [ManualLink],
-    /// What the person called chains, by the id that the chain had then.
-    pub names: &'a BTreeMap<ChainId, Arc<str>>,
-}
-
-impl<'a> Facts<'a> {
-    /// Only what the transcripts say.
-    pub fn of(lineages: &'a [&'a Lineage]) -> Self {
-        Self {
-            lineages,
-            moves: &[],
-            hook_moves: &[],
-            markers: &[],
-            terminals: &NO_TERMINALS,
-            live: &NO_SESSIONS,
-            live_since: &NO_TIMES,
-            manual: &[],
-            names: &NO_NAMES,
-        }
-    }
-}
-
-/// The person's own word about a chain; for one session the newest word counts.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ManualLink {
-    /// `to` goes on where `from` ended.
-    Join {
-        /// When it was said.
-        at: Timestamp,
-        /// The earlier session.
-        from: SessionId,
-        /// The later session.
-        to: SessionId,
-    },
-    /// The session begins a chain of its own.
-    Split {
-        /// When it was said.
-        at: Timestamp,
-        /// The session.
-        session: SessionId,
-    },
-}
-
-impl ManualLink {
-    /// When it was said.
-    pub const fn at(&self) -> Timestamp {
-        match self {
-            Self::Join { at, .. } | Self::Split { at, .. } => *at,
-        }
-    }
-
-    /// The session whose origin it tells.
-    pub const fn session(&self) -> &SessionId {
-        match self {
-            Self::Join { to, .. } => to,
-            Self::Split { session, .. } => session,
-        }
-    }
-
-    /// Both say the same, whenever they were said.
-    pub fn is_same(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Join { from, to, .. }, Self::Join { from: from2, to: to2, .. }) => {
-                (from, to) == (from2, to2)
-            }
-            (Self::Split { session, .. }, Self::Split { session: session2, .. }) => session == session2,
-            _ => false,
-        }
-    }
-}
+pub use super::facts::{Facts, ManualLink};
 
 /// Ties sessions into work chains.
 ///

@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use super::copies::DisjointSets;
-use super::lineage::Lineage;
+use super::facts::{Facts, ManualLink};
+use super::lineage::{Lineage, SLACK};
 use super::markers::folder;
-use super::resolve::{Facts, ManualLink, SLACK};
 use crate::ids::{RecordId, SessionId, stable_hash};
 use crate::time::Timestamp;
 

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use crate::evidence::heard::{self, Heard, Registered};
 use crate::evidence::registry::{Liveness, RegistryStatus};
-use crate::evidence::testimony::testimony;
 use crate::evidence::times::{AFTER_THE_END, CLAIM_GRACE, GRACE, LULL, SAME_EVENT};
-use crate::evidence::witness::{Evidence, GoneInstance, InstanceWitness, TranscriptWitness, Verdict};
+use crate::evidence::witness::{
+    Evidence, GoneInstance, InstanceWitness, TranscriptWitness, Verdict, Witness,
+};
 use crate::evidence::words::{self, Word, status_time};
 use crate::hook::{HookTurn, HookWitness};
 use crate::ids::Instance;
@@ -48,6 +49,12 @@ pub(super) struct Ruling {
     pub confidence: Confidence,
     pub detail: String,
     pub pid: Option<u32>,
+}
+
+impl Ruling {
+    pub fn reason(&self) -> Reason {
+        Reason { source: self.source, detail: Arc::from(self.detail.as_str()), confidence: self.confidence }
+    }
 }
 
 impl<'a> Case<'a> {
@@ -189,16 +196,10 @@ impl<'a> Case<'a> {
         Some((file, file.at(e.now)))
     }
 
-    pub fn verdict(&self, ruling: Ruling) -> Verdict {
-        let ruling = self.refined(ruling);
+    pub fn verdict(&self, ruling: &Ruling, reason: Reason, witnesses: Vec<Witness>) -> Verdict {
         let faded = ruling.source == Source::Timeout && self.claim.is_some_and(|c| !c.is_certain());
         let live = self.claim.is_some() && !faded && ruling.state != State::Ended;
         let here = self.claim.filter(|claim| live && claim.is_certain()).map(|claim| &claim.instance.entry);
-        let reason = Reason {
-            source: ruling.source,
-            detail: Arc::from(ruling.detail.as_str()),
-            confidence: ruling.confidence,
-        };
         Verdict {
             state: ruling.state,
             kind: ruling.kind,
@@ -207,15 +208,15 @@ impl<'a> Case<'a> {
             tmux: here.and_then(|entry| entry.tmux.clone()),
             live,
             processes: self.processes,
-            ask: self.asked_call(&ruling),
+            ask: self.asked_call(ruling),
             next: self.next(),
-            witnesses: testimony(self, &ruling, &reason),
+            witnesses,
             reason,
         }
     }
 
     /// A status file tells how a turn ended that a better witness calls over.
-    fn refined(&self, mut ruling: Ruling) -> Ruling {
+    pub fn refined(&self, mut ruling: Ruling) -> Ruling {
         let ended = (ruling.state, ruling.kind) == (State::WaitingForInput, Some(StateKind::TurnEnded));
         let Some((file, at)) = self.status_file().filter(|_| ended) else { return ruling };
         let finer = [Status::Completed, Status::Blocked, Status::Error].contains(&file.file.status);

@@ -2,10 +2,9 @@
 
 use std::fmt::Write;
 
-use crate::evidence::registry::RegistryStatus;
+use crate::evidence::registry::{RegistryStatus, names_a_request};
 use crate::evidence::times::{ASK_DWELL, COMPACTION_LASTS, GRACE, LULL, STALE_IDLE};
 use crate::evidence::witness::{ChildWitness, Evidence, TranscriptWitness};
-use crate::evidence::words;
 use crate::hook::{HookAsk, HookTurn, HookWitness};
 use crate::session::state::{Confidence, State, StateKind, Timeouts};
 use crate::time::Timestamp;
@@ -82,7 +81,7 @@ fn stands(
 ) -> bool {
     if let Some(Registered { status, at }) = registered {
         match status {
-            RegistryStatus::Waiting(what) if words::names_a_request(what) => return true,
+            RegistryStatus::Waiting(what) if names_a_request(what) => return true,
             // Some dialog: it may be a menu of the person's, long after the request was refused.
             RegistryStatus::Waiting(_) | RegistryStatus::Unknown(_) => {}
             _ if at > ask.at => return false,

@@ -176,3 +176,8 @@ pub fn expects_registry(version: Option<&str>, entrypoint: Option<&str>) -> bool
     let mut part = || parts.next().unwrap_or(0);
     (part(), part(), part()) >= since
 }
+
+/// Whether a `waitingFor` says that the agent itself asks. Any other word stands for whatever dialog is open.
+pub(super) fn names_a_request(what: &str) -> bool {
+    matches!(what, "permission prompt" | "sandbox request" | "worker request" | "input needed")
+}

@@ -2,6 +2,7 @@
 
 use crate::evidence::case::{Case, Ruling};
 use crate::evidence::rules;
+use crate::evidence::testimony::testimony;
 use crate::evidence::witness::{Evidence, Verdict};
 
 /// Weighs the witnesses of one session.
@@ -54,7 +55,10 @@ use crate::evidence::witness::{Evidence, Verdict};
 pub fn resolve(evidence: &Evidence<'_>) -> Verdict {
     let case = Case::new(evidence);
     let ruling = RULES.iter().find_map(|rule| rule(&case)).unwrap_or_else(|| rules::unheard(&case));
-    case.verdict(ruling)
+    let ruling = case.refined(ruling);
+    let reason = ruling.reason();
+    let witnesses = testimony(&case, &ruling, &reason);
+    case.verdict(&ruling, reason, witnesses)
 }
 
 /// The table above, in code.

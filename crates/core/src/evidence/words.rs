@@ -1,7 +1,7 @@
 //! What the witnesses' words mean, and how they are put to the person.
 
 use crate::evidence::heard;
-use crate::evidence::registry::{RegistryEntry, RegistryStatus};
+use crate::evidence::registry::{RegistryEntry, RegistryStatus, names_a_request};
 use crate::evidence::times::{SAME_EVENT, SETTLING, STALE_IDLE};
 use crate::evidence::witness::{InstanceWitness, TranscriptWitness};
 use crate::hook::{HookAsk, HookTurn, HookWitness};
@@ -110,11 +110,6 @@ pub(super) fn word_of(
             _ => dialog,
         },
     })
-}
-
-/// Whether a `waitingFor` says that the agent itself asks. Any other word stands for whatever dialog is open.
-pub(super) fn names_a_request(what: &str) -> bool {
-    matches!(what, "permission prompt" | "sandbox request" | "worker request" | "input needed")
 }
 
 /// The request that a registry waits for since `at`: the one that was made then, else the oldest.

@@ -5,27 +5,30 @@
 //! telling is kept back until [`HistoryFold::settle`], so that a call whose result follows is one row and not two.
 
 mod calls;
+mod open_calls;
+mod part;
 pub(super) mod plans;
 mod segments;
 mod texts;
-pub(super) mod turns;
+pub(super) mod turn;
+mod turns;
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::rows::{Batch, Item, Request};
+use super::rows::{Batch, Item, Request, Sink};
 use super::settings::HistorySettings;
 use crate::ids::SessionId;
 use crate::time::Timestamp;
 use crate::transcript::full::Full;
 use crate::transcript::record::{Attachment, Body, Envelope, Record, System};
 
-pub use calls::CALL_LIMIT;
-use calls::Calls;
+pub use open_calls::CALL_LIMIT;
+use open_calls::Calls;
+use part::Part;
 use segments::Segments;
-use texts::Part;
-use turns::{Joins, Turn};
+use turn::{Joins, Turn};
 
 /// One file: a session's own transcript, or a subagent's.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -76,9 +79,6 @@ pub struct HistoryFold {
 
 /// So many of the folders that were told are remembered: who goes to and fro between more has some told again.
 const FOLDERS: usize = 16;
-
-/// Where rows go.
-pub type Sink<'k> = &'k mut dyn FnMut(Item<'_>);
 
 /// What the handlers of one record share.
 pub(super) struct Step<'s, 'k> {

@@ -4,13 +4,13 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::boilerplate::{without_quotes, without_reminders};
+use super::fold::HistoryFold;
 use super::fold::plans::{PLAN_LIMIT, carries_out, plan_text, shows_plan, written};
-use super::fold::turns::prompt_hash;
-use super::fold::{HistoryFold, Sink};
+use super::fold::turn::prompt_hash;
 use super::private::{closes_before, keep_public, strip_private};
 use super::rows::{
     Activity, Batch, BatchId, BatchOrigin, BatchStatus, Ended, Execution, Item, Outcome, PlanVersion,
-    PlanWord,
+    PlanWord, Sink,
 };
 use super::settings::HistorySettings;
 use crate::hook::{HookEvent, HookOrigin, HookPayload, HookTexts, ToolCall};

@@ -11,6 +11,9 @@ use crate::transcript::record::{CompactBoundary, Usage};
 
 pub use super::words::{BatchOrigin, BatchStatus, Outcome, PlanWord, Role};
 
+/// Where rows go.
+pub type Sink<'k> = &'k mut dyn FnMut(Item<'_>);
+
 /// One thing to store. Rows other than texts are upserts: the stored row and this one are merged.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Item<'a> {

@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::event::HookEvent;
 use super::origin::HookOrigin;
 use super::payload::HookPayload;
-use super::turn::Reading;
+use super::turn::{Reading, Said};
 use super::witness::HookWitness;
 use crate::ids::Instance;
 use crate::time::Timestamp;
@@ -30,28 +29,6 @@ pub struct HookFold {
 
 /// When the sender spoke: its clock since boot, which never goes back, then its name.
 type Place = (u64, Arc<str>);
-
-/// What the state rests on: a payload without its place and its texts.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Said {
-    pub event: HookEvent,
-    pub agent: Option<Arc<str>>,
-    /// The event is of a compaction's worker.
-    pub of_compaction: bool,
-    pub prompt: Option<Arc<str>>,
-}
-
-impl Said {
-    pub fn of(payload: &HookPayload) -> Self {
-        let ends = matches!(payload.event, HookEvent::SubagentStart | HookEvent::SubagentStop);
-        Self {
-            event: payload.event.clone(),
-            agent: payload.agent_id.clone(),
-            of_compaction: ends && payload.agent_type.as_deref() == Some(""),
-            prompt: payload.prompt_id.clone(),
-        }
-    }
-}
 
 #[derive(Debug, Clone, Default)]
 struct Window {

@@ -5,14 +5,36 @@ use std::sync::Arc;
 
 use super::calls::{Asked, CALLS, Call, Done, asks_by_itself, remember};
 use super::event::{HookEvent, NotificationKind, StartSource, ToolCall};
-use super::fold::Said;
+use super::payload::HookPayload;
 use super::witness::{HookAsk, HookCall, HookTurn, HookWitness};
-use crate::session::fold::is_limit;
+use crate::session::answer::is_limit;
 use crate::session::state::StateKind;
 use crate::time::{Millis, Timestamp};
 
 /// A request whose call ended this shortly before was answered by no person: senders start in any order.
 const SWAPPED: Millis = Millis(2_000);
+
+/// What the state rests on: a payload without its place and its texts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Said {
+    pub event: HookEvent,
+    pub agent: Option<Arc<str>>,
+    /// The event is of a compaction's worker.
+    pub of_compaction: bool,
+    pub prompt: Option<Arc<str>>,
+}
+
+impl Said {
+    pub fn of(payload: &HookPayload) -> Self {
+        let ends = matches!(payload.event, HookEvent::SubagentStart | HookEvent::SubagentStop);
+        Self {
+            event: payload.event.clone(),
+            agent: payload.agent_id.clone(),
+            of_compaction: ends && payload.agent_type.as_deref() == Some(""),
+            prompt: payload.prompt_id.clone(),
+        }
+    }
+}
 
 /// The state that a sequence of events leads to.
 #[derive(Debug, Clone)]

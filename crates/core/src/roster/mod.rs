@@ -4,6 +4,7 @@ pub mod delta;
 pub mod group;
 pub mod order;
 pub mod pending;
+pub mod reason;
 pub mod row;
 pub mod visible;
 

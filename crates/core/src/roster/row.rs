@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use crate::attention::Need;
 use crate::evidence::cause;
 use crate::hook::TerminalContext;
 use crate::ids::{ChainId, SessionId};
-use crate::session::state::{Confidence, State, StateKind};
+use crate::session::state::{State, StateKind};
 use crate::time::Timestamp;
 use crate::transcript::record::Usage;
+
+pub use crate::roster::reason::{PendingTool, Reason, Source};
 
 /// A session as the roster shows it. The field names follow the TrackedSession schema of the contract.
 #[derive(Debug, Clone, PartialEq)]
@@ -125,62 +125,4 @@ pub struct Subagents {
     pub running: u32,
     /// All that were ever started.
     pub total: u32,
-}
-
-/// A tool call without a result.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PendingTool {
-    /// `tool_use_id`.
-    pub id: Arc<str>,
-    /// The tool's name.
-    pub tool: Arc<str>,
-    /// What it acts on, one line.
-    pub target: Arc<str>,
-    /// When it was called.
-    pub since: Timestamp,
-}
-
-/// Which witness decided the state, in words.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reason {
-    /// The witness.
-    pub source: Source,
-    /// What it said, for the person.
-    pub detail: Arc<str>,
-    /// How sure that is.
-    pub confidence: Confidence,
-}
-
-/// A kind of witness.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Source {
-    /// `sessions/<pid>.json`.
-    Registry,
-    /// A hook event.
-    Hook,
-    /// The transcript's records.
-    Transcript,
-    /// `.claude/status.<id>.md`.
-    StatusFile,
-    /// The operating system's word on the process.
-    Process,
-    /// A terminal of our own.
-    Pty,
-    /// Silence for long enough.
-    Timeout,
-}
-
-impl Source {
-    /// The word in JSON and text output.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Registry => "registry",
-            Self::Hook => "hook",
-            Self::Transcript => "transcript",
-            Self::StatusFile => "status_file",
-            Self::Process => "process",
-            Self::Pty => "pty",
-            Self::Timeout => "timeout",
-        }
-    }
 }

@@ -19,14 +19,12 @@ use crate::session::effect::{Effect, Reading};
 use crate::session::facts::Facts;
 use crate::session::id_set::IdSet;
 use crate::session::machine::Machine;
-use crate::session::snapshot::Memory;
+use crate::session::memory::Memory;
 use crate::session::state::{Confidence, State, StateKind, Timeouts};
 use crate::session::turn::Turn;
 use crate::session::usage::RequestLedger;
 use crate::time::{Millis, Timestamp};
 use crate::transcript::record::{Attachment, Body, Prompt, PromptOrigin, Record};
-
-pub(crate) use records::{SYNTHETIC, ends_turn, is_limit};
 
 /// No client writes records that are further out of order than this, minutes at most.
 const SET_BACK: Millis = Millis::from_secs(600);

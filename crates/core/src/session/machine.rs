@@ -12,6 +12,7 @@ use statig::blocking::{InitializedStateMachine, IntoStateMachineExt};
 use statig::prelude::*;
 
 use crate::session::effect::Effect;
+use crate::session::shown::Shown;
 use crate::session::state::{State, StateKind, Timeouts};
 use crate::session::turn::{Turn, past};
 use crate::session::words::describe;
@@ -44,22 +45,6 @@ pub(crate) struct Context<'a> {
     pub turn: &'a Turn,
     /// Where transitions go.
     pub out: &'a mut Vec<Effect>,
-}
-
-/// The shared storage of the statig machine: what is shown.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Shown {
-    /// The state.
-    pub state: State,
-    /// The kind within it.
-    pub kind: Option<StateKind>,
-    /// Since when; `None` until the first transition.
-    pub since: Option<Timestamp>,
-    /// Silence decided.
-    pub by_timeout: bool,
-    /// While silence has it that a turn is over: since when it had run, and of which kind it was. If the next record goes
-    /// on with it, or a subagent writes, that was no end.
-    pub worked: Option<(Timestamp, Option<StateKind>)>,
 }
 
 #[state_machine(

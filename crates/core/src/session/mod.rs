@@ -7,14 +7,17 @@
 //! over a restart, and [`resting`] puts off taking it apart.
 
 mod ancestry;
+pub(crate) mod answer;
 mod background;
 pub mod effect;
 pub mod facts;
 pub mod fold;
 pub(crate) mod id_set;
 mod machine;
+mod memory;
 mod pending;
 pub mod resting;
+mod shown;
 pub mod snapshot;
 pub mod state;
 pub mod subagent;

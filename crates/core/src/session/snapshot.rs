@@ -18,30 +18,11 @@ use serde::{Deserialize, Serialize};
 use crate::chain::lineage::Lineage;
 use crate::ids::SessionId;
 use crate::session::fold::SessionFold;
-use crate::session::id_set::IdSet;
 use crate::session::state::Timeouts;
 use crate::session::subagent::SubagentFold;
-use crate::session::usage::RequestLedger;
 use crate::time::Timestamp;
 
-/// Version of the form, and of what the folds make of records. Raise it when a field of a fold is added, removed or
-/// moved, or when the same records give another state: the test `the_form_is_the_one_of_this_version` notices the
-/// first, nobody but you the second.
-pub const VERSION: u32 = 6;
-
-/// Why bytes are no snapshot.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum SnapshotError {
-    /// Another version of Watchbill wrote them.
-    #[error("the snapshot is of version {found}, this program's is {VERSION}")]
-    OtherVersion {
-        /// Theirs.
-        found: u32,
-    },
-    /// They are not what was written, or belong to something else.
-    #[error("the snapshot is damaged")]
-    Damaged,
-}
+pub use seal::{SnapshotError, VERSION};
 
 impl SessionFold {
     /// The head, without what is remembered of each record.
@@ -123,14 +104,6 @@ impl SubagentFold {
         let fold: Self = from_bytes(bytes)?;
         if **fold.agent() == *agent { Ok(fold) } else { Err(SnapshotError::Damaged) }
     }
-}
-
-/// What a fold remembers of each record.
-pub(crate) struct Memory<'a> {
-    /// Ids against doubles.
-    pub seen: &'a mut IdSet,
-    /// Tokens by request.
-    pub ledger: &'a mut RequestLedger,
 }
 
 /// The same for both kinds of folds.

@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::{RecordId, SessionId};
 use crate::roster::row::PendingTool;
-use crate::session::fold::{SYNTHETIC, ends_turn};
+use crate::session::answer::{SYNTHETIC, ends_turn};
 use crate::session::id_set::IdSet;
+use crate::session::memory::Memory;
 use crate::session::pending::PendingTools;
-use crate::session::snapshot::Memory;
 use crate::session::usage::{RequestKey, RequestLedger};
 use crate::time::{Millis, Timestamp};
 use crate::transcript::record::{Attachment, Block, Body, Record, System};

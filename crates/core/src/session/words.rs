@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::session::machine::Shown;
+use crate::session::shown::Shown;
 use crate::session::state::{State, StateKind};
 use crate::session::turn::{Retry, Turn};
 use crate::time::Millis;

@@ -2,105 +2,18 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
-use super::{HistoryFold, Sink, Step};
+use super::open_calls::Call;
+use super::{HistoryFold, Step};
 use crate::history::hooks::input_json;
 use crate::history::private::strip_private;
 use crate::history::rows::{Activity, BatchId, Item, Outcome, Role};
 use crate::session::facts::first_line;
-use crate::time::Timestamp;
 use crate::transcript::full::{Full, FullBlock};
 use crate::transcript::record::ToolResult;
 use crate::transcript::words::without_escapes;
 
-/// More calls than any client leaves open; beyond it the oldest counts as lost.
-pub const CALL_LIMIT: usize = 256;
 /// Bytes of a result in which the first line of an error is looked for.
 const ERROR_LOOK: usize = 512;
-
-/// A call without a result.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Call {
-    pub id: Arc<str>,
-    pub tool: Arc<str>,
-    batch: Option<BatchId>,
-    /// A subagent's.
-    agent: bool,
-    at: Option<Timestamp>,
-    /// No activity, but its result wants to know the tool.
-    skipped: bool,
-    /// It touches a file of which nothing is to be stored, and so does its result.
-    left_out: bool,
-    /// The plan that it writes or shows.
-    pub plan: Option<Arc<str>>,
-    /// All that is known of it, until it was given out once.
-    #[serde(skip)]
-    news: Option<Box<Activity>>,
-}
-
-/// The calls without a result, oldest first.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(super) struct Calls(Vec<Call>);
-
-impl Calls {
-    /// Gives out the calls that nobody knows of yet.
-    pub fn settle(&mut self, sink: Sink<'_>) {
-        for call in &mut self.0 {
-            if let Some(news) = call.news.take() {
-                sink(Item::Activity(news));
-            }
-        }
-    }
-
-    /// The session's own calls get no result any more; whether there were any.
-    pub fn lose_own(&mut self, sink: Sink<'_>) -> bool {
-        let mut lost = false;
-        self.0.retain_mut(|call| {
-            if !call.agent {
-                lost = true;
-                call.lose(sink);
-            }
-            call.agent
-        });
-        lost
-    }
-
-    fn push(&mut self, call: Call, sink: Sink<'_>) {
-        if self.0.len() == CALL_LIMIT {
-            self.0.remove(0).lose(sink);
-        }
-        self.0.push(call);
-    }
-
-    fn take(&mut self, id: &str) -> Option<Call> {
-        // Results come soon after their calls.
-        let at = self.0.iter().rposition(|call| &*call.id == id)?;
-        Some(self.0.remove(at))
-    }
-}
-
-impl Call {
-    fn lose(&mut self, sink: Sink<'_>) {
-        if !self.skipped {
-            let mut told = self.told();
-            told.outcome = Some(Outcome::Lost);
-            sink(Item::Activity(told));
-        }
-    }
-
-    /// What has not been given out of it yet.
-    fn told(&mut self) -> Box<Activity> {
-        self.news.take().unwrap_or_else(|| {
-            let id = Arc::clone(&self.id);
-            Box::new(Activity {
-                batch: self.batch.clone(),
-                tool: Some(Arc::clone(&self.tool)),
-                ..Activity::new(id)
-            })
-        })
-    }
-}
 
 impl HistoryFold {
     /// The blocks of an answer.

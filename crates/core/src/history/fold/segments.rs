@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Sink;
-use crate::history::rows::{Item, Segment};
+use crate::history::rows::{Item, Segment, Sink};
 use crate::time::Timestamp;
 use crate::transcript::record::{Body, Record, System};
 

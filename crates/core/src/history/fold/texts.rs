@@ -9,30 +9,6 @@ use crate::transcript::full::{Full, Piece};
 use crate::transcript::record::TitleKind;
 use crate::transcript::words::without_escapes;
 
-/// Numbers the texts of one line.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Part {
-    /// One behind the beginning of the line; 0 before the first.
-    line: u64,
-    next: u16,
-}
-
-impl Part {
-    fn take(&mut self, offset: u64) -> u16 {
-        if self.line != offset + 1 {
-            *self = Self { line: offset + 1, next: 0 };
-        }
-        let part = self.next;
-        self.next = part.saturating_add(1);
-        part
-    }
-
-    /// Lines that begin before here gave what they had.
-    pub fn end(self) -> u64 {
-        self.line
-    }
-}
-
 impl HistoryFold {
     /// Hands a text out, without what is private and without the client's words to the model.
     pub(super) fn tell(&mut self, role: Role, tool: Option<&str>, piece: Piece<'_>, step: &mut Step<'_, '_>) {

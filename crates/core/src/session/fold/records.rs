@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::SessionFold;
 use crate::history::boilerplate::without_quotes;
 use crate::history::strip_private;
+use crate::session::answer::{SYNTHETIC, ends_turn, is_limit};
 use crate::session::background::ended_task;
 use crate::session::effect::Effect;
 use crate::session::facts::{first_line, keep, one_line};
@@ -17,11 +18,9 @@ use crate::session::usage::RequestKey;
 use crate::time::{Millis, Timestamp};
 use crate::transcript::record::{
     Assistant, Attachment, Block, Body, CompactBoundary, CompactTrigger, Denial, Envelope, Prompt,
-    PromptOrigin, QueueOperation, Record, StopReason, System, ToolResult,
+    PromptOrigin, QueueOperation, Record, System, ToolResult,
 };
 
-/// The model name of messages that the client made up itself.
-pub(crate) const SYNTHETIC: &str = "<synthetic>";
 /// Queued prompts that are counted; more are a broken file.
 const QUEUE_LIMIT: usize = 1024;
 /// Longest announced wait for a retry that is believed.
@@ -363,31 +362,4 @@ struct Step<'r, 'o> {
     envelope: &'r Envelope<'r>,
     now: Timestamp,
     out: &'o mut Vec<Effect>,
-}
-
-/// Whether this block of an answer ends the turn.
-///
-/// Since 2.1.87 every block carries the reason with which the whole message stopped, so thinking with `end_turn`
-/// only foretells the end, and a call goes on whatever is written. Before, a reason was mostly absent: a text
-/// without one is followed by a tool call of the same message in four of five cases and is no end.
-pub(crate) fn ends_turn(answer: &Assistant<'_>) -> bool {
-    let final_stop = matches!(
-        answer.stop,
-        Some(StopReason::EndTurn | StopReason::StopSequence | StopReason::MaxTokens | StopReason::Refusal)
-    );
-    let calls = answer.blocks.iter().any(|block| matches!(block, Block::ToolUse { .. }));
-    final_stop && !answer.aborted && !calls && !matches!(answer.blocks.last(), Some(Block::Thinking))
-}
-
-/// A usage limit of the account rather than a passing refusal to serve.
-pub(crate) fn is_limit(kind: Option<&str>, text: &str) -> bool {
-    if !matches!(kind, None | Some("rate_limit" | "unknown")) {
-        return false;
-    }
-    let text = text.to_ascii_lowercase();
-    text.contains("usage limit")
-        || text.contains("limit reached")
-        || text.contains("limit will reset")
-        || (text.contains("limit") && (text.contains("hit your") || text.contains("reached your")))
-        || (text.contains("limit") && text.contains("resets"))
 }

@@ -2,7 +2,8 @@
 //!
 //! A piece holds the number of ids, eight bytes for each, and then the requests: eight bytes of key and four numbers.
 
-use super::{Memory, SnapshotError, seal};
+use super::seal::{self, SnapshotError};
+use crate::session::memory::Memory;
 use crate::session::usage::Entry;
 
 /// The new ids and requests as one sealed piece.

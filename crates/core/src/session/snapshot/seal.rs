@@ -1,6 +1,23 @@
 //! Length, version and checksum before a piece of bytes.
 
-use super::{SnapshotError, VERSION};
+/// Version of the form, and of what the folds make of records. Raise it when a field of a fold is added, removed or
+/// moved, or when the same records give another state: the test `the_form_is_the_one_of_this_version` notices the
+/// first, nobody but you the second.
+pub const VERSION: u32 = 6;
+
+/// Why bytes are no snapshot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum SnapshotError {
+    /// Another version of Watchbill wrote them.
+    #[error("the snapshot is of version {found}, this program's is {VERSION}")]
+    OtherVersion {
+        /// Theirs.
+        found: u32,
+    },
+    /// They are not what was written, or belong to something else.
+    #[error("the snapshot is damaged")]
+    Damaged,
+}
 
 /// Length of the content, version, checksum.
 const HEADER: usize = 4 + 4 + 8;

@@ -1,0 +1,66 @@
+//! Why a row has its state: the witness that decided, and the tool calls that are open.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::session::state::Confidence;
+use crate::time::Timestamp;
+
+/// A tool call without a result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PendingTool {
+    /// `tool_use_id`.
+    pub id: Arc<str>,
+    /// The tool's name.
+    pub tool: Arc<str>,
+    /// What it acts on, one line.
+    pub target: Arc<str>,
+    /// When it was called.
+    pub since: Timestamp,
+}
+
+/// Which witness decided the state, in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reason {
+    /// The witness.
+    pub source: Source,
+    /// What it said, for the person.
+    pub detail: Arc<str>,
+    /// How sure that is.
+    pub confidence: Confidence,
+}
+
+/// A kind of witness.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Source {
+    /// `sessions/<pid>.json`.
+    Registry,
+    /// A hook event.
+    Hook,
+    /// The transcript's records.
+    Transcript,
+    /// `.claude/status.<id>.md`.
+    StatusFile,
+    /// The operating system's word on the process.
+    Process,
+    /// A terminal of our own.
+    Pty,
+    /// Silence for long enough.
+    Timeout,
+}
+
+impl Source {
+    /// The word in JSON and text output.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Registry => "registry",
+            Self::Hook => "hook",
+            Self::Transcript => "transcript",
+            Self::StatusFile => "status_file",
+            Self::Process => "process",
+            Self::Pty => "pty",
+            Self::Timeout => "timeout",
+        }
+    }
+}

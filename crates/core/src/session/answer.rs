@@ -1,0 +1,33 @@
+//! How to read an answer: who made it up, whether it ends the turn, and what a refusal means.
+
+use crate::transcript::record::{Assistant, Block, StopReason};
+
+/// The model name of messages that the client made up itself.
+pub(crate) const SYNTHETIC: &str = "<synthetic>";
+
+/// Whether this block of an answer ends the turn.
+///
+/// Since 2.1.87 every block carries the reason with which the whole message stopped, so thinking with `end_turn`
+/// only foretells the end, and a call goes on whatever is written. Before, a reason was mostly absent: a text
+/// without one is followed by a tool call of the same message in four of five cases and is no end.
+pub(crate) fn ends_turn(answer: &Assistant<'_>) -> bool {
+    let final_stop = matches!(
+        answer.stop,
+        Some(StopReason::EndTurn | StopReason::StopSequence | StopReason::MaxTokens | StopReason::Refusal)
+    );
+    let calls = answer.blocks.iter().any(|block| matches!(block, Block::ToolUse { .. }));
+    final_stop && !answer.aborted && !calls && !matches!(answer.blocks.last(), Some(Block::Thinking))
+}
+
+/// A usage limit of the account rather than a passing refusal to serve.
+pub(crate) fn is_limit(kind: Option<&str>, text: &str) -> bool {
+    if !matches!(kind, None | Some("rate_limit" | "unknown")) {
+        return false;
+    }
+    let text = text.to_ascii_lowercase();
+    text.contains("usage limit")
+        || text.contains("limit reached")
+        || text.contains("limit will reset")
+        || (text.contains("limit") && (text.contains("hit your") || text.contains("reached your")))
+        || (text.contains("limit") && text.contains("resets"))
+}
