@@ -1,9 +1,6 @@
 //! The checked-in TypeScript types are those that the Rust types give.
 //!
-//! After a change of a type: `WATCHBILL_BINDINGS=write cargo test -p watchbill-protocol --test bindings`.
-
-// A file that cannot be read or written is a failure.
-#![allow(clippy::unwrap_used)]
+//! After a change of a type: `WATCHBILL_BINDINGS=write cargo test -p watchbill-protocol bindings`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -86,7 +83,7 @@ fn the_checked_in_bindings_are_fresh() {
         assert_eq!(
             checked_in.get(name),
             Some(text),
-            "{name} is stale: run `WATCHBILL_BINDINGS=write cargo test -p watchbill-protocol --test bindings`"
+            "{name} is stale: run `WATCHBILL_BINDINGS=write cargo test -p watchbill-protocol bindings`"
         );
     }
     let left_over: Vec<&String> = checked_in.keys().filter(|name| !fresh.contains_key(*name)).collect();

@@ -1,13 +1,10 @@
 //! What the fuzzer has found worth keeping is tried again with each run of the tests.
-#![allow(missing_docs)]
-#![allow(clippy::unwrap_used, reason = "a broken expectation should fail loudly")]
-#![allow(clippy::disallowed_methods, reason = "inputs lie in files")]
 
 use std::path::Path;
 
-#[path = "../../../fuzz/bodies/lines.rs"]
+#[path = "../../../../fuzz/bodies/lines.rs"]
 mod lines;
-#[path = "../../../fuzz/bodies/timeline.rs"]
+#[path = "../../../../fuzz/bodies/timeline.rs"]
 mod timeline;
 
 /// Hands over every input that is kept for a target; there must be some.

@@ -29,8 +29,7 @@ use watchbill_protocol::status::Status;
 use watchbill_protocol::store::{ForgetReport, IndexReport, Stats, StatsRow, StoreHealth};
 use watchbill_protocol::why::Why;
 
-mod common;
-use common::{at, bare, full};
+use crate::rows::{at, bare, full};
 
 fn problems() -> Vec<problem::Problem> {
     let problem = |path: &str, kind, count, detail: &str| problem::Problem {

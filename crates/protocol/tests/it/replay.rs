@@ -1,8 +1,5 @@
 //! Replaying store events over a snapshot gives exactly the next roster.
 
-// What cannot be written or read back is a failure.
-#![allow(clippy::expect_used)]
-
 use std::sync::Arc;
 
 use proptest::prelude::*;
@@ -15,8 +12,7 @@ use watchbill_core::session::state::{State, StateKind};
 use watchbill_protocol::event::{StoreEvent, StoreEvents, replay};
 use watchbill_protocol::roster::{RosterDelta, RosterSnapshot};
 
-mod common;
-use common::{at, bare, full};
+use crate::rows::{at, bare, full};
 
 /// A row in which any field may be absent, as rows of one session differ from time to time.
 fn any_row() -> impl Strategy<Value = Row> {

@@ -5,12 +5,14 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use watchbill_core::attention::{Attention, Need, Outcome, Sighting, counts_of, needs_person};
 use watchbill_core::chain::Chains;
-use watchbill_core::ids::{ChainId, SessionId};
+use watchbill_core::ids::SessionId;
 use watchbill_core::person::{Aside, Change, Known, Refusal, Seen, Word, Words, say};
-use watchbill_core::roster::row::{Reason, Row, Source, Subagents};
+use watchbill_core::roster::row::{Reason, Row, Source};
 use watchbill_core::roster::{Filter, Group, OrderKey, group_of};
 use watchbill_core::session::state::{Confidence, State, StateKind};
 use watchbill_core::time::Timestamp;
+
+use crate::row::bare;
 
 fn at(secs: i64) -> Timestamp {
     Timestamp::from_millis(1_768_154_400_000 + secs * 1000)
@@ -18,51 +20,10 @@ fn at(secs: i64) -> Timestamp {
 
 /// A live session in this state since `since`, whose newest record is of `active`.
 fn row(state: State, kind: Option<StateKind>, since: i64, active: i64) -> Row {
-    let session_id = SessionId::new("s");
-    Row {
-        work_chain_id: ChainId::derive(&session_id),
-        session_id,
-        state,
-        state_kind: kind,
-        state_since: at(since),
-        state_reason: Reason {
-            source: Source::Registry,
-            detail: Arc::from("the registry says so"),
-            confidence: Confidence::Observed,
-        },
-        needs: None,
-        snoozed_until: None,
-        roused_at: None,
-        put_away: false,
-        pending_tools: Vec::new(),
-        goal: None,
-        summary: None,
-        title: None,
-        branch: None,
-        repo_root: None,
-        project_id: None,
-        cwd: None,
-        transcript_path: None,
-        last_activity_at: at(active),
-        created_at: None,
-        superseded: None,
-        work_chain_name: None,
-        compaction_count: 0,
-        segment_count: 1,
-        permission_mode: None,
-        model: None,
-        agent_version: None,
-        pid: None,
-        terminal: None,
-        tokens: None,
-        context_used: None,
-        context_size: None,
-        subagents: Subagents::default(),
-        background_tasks: 0,
-        queued_prompts: 0,
-        pull_request: None,
-        live: true,
-    }
+    let (source, detail) = (Source::Registry, Arc::from("the registry says so"));
+    let state_reason = Reason { source, detail, confidence: Confidence::Observed };
+    let (state_since, last_activity_at) = (at(since), at(active));
+    Row { state, state_kind: kind, state_since, last_activity_at, state_reason, live: true, ..bare("s") }
 }
 
 fn asks(since: i64) -> Row {

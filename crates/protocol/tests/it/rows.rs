@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use watchbill_core::hook::TerminalContext;
-use watchbill_core::ids::{ChainId, SessionId};
+use watchbill_core::ids::SessionId;
 use watchbill_core::roster::row::{PendingTool, Reason, Row, Source, Subagents, Supersession};
 use watchbill_core::session::state::{Confidence, State, StateKind};
 use watchbill_core::time::Timestamp;
 use watchbill_core::transcript::record::Usage;
+
+use crate::row;
 
 /// A moment; every test counts from it in milliseconds.
 pub fn at(offset: i64) -> Timestamp {
@@ -16,51 +18,9 @@ pub fn at(offset: i64) -> Timestamp {
 
 /// A row of which nothing optional is known.
 pub fn bare(id: &str) -> Row {
-    let session_id = SessionId::new(id);
-    Row {
-        work_chain_id: ChainId::derive(&session_id),
-        session_id,
-        state: State::Idle,
-        state_kind: None,
-        state_since: at(0),
-        state_reason: Reason {
-            source: Source::Timeout,
-            detail: Arc::from("nothing for 10 min"),
-            confidence: Confidence::Inferred,
-        },
-        pending_tools: Vec::new(),
-        goal: None,
-        summary: None,
-        title: None,
-        branch: None,
-        repo_root: None,
-        project_id: None,
-        cwd: None,
-        transcript_path: None,
-        last_activity_at: at(0),
-        created_at: None,
-        superseded: None,
-        work_chain_name: None,
-        compaction_count: 0,
-        segment_count: 1,
-        permission_mode: None,
-        model: None,
-        agent_version: None,
-        pid: None,
-        terminal: None,
-        needs: None,
-        snoozed_until: None,
-        roused_at: None,
-        put_away: false,
-        tokens: None,
-        context_used: None,
-        context_size: None,
-        subagents: Subagents::default(),
-        background_tasks: 0,
-        queued_prompts: 0,
-        pull_request: None,
-        live: false,
-    }
+    let (source, detail) = (Source::Timeout, Arc::from("nothing for 10 min"));
+    let state_reason = Reason { source, detail, confidence: Confidence::Inferred };
+    Row { state_since: at(0), last_activity_at: at(0), state_reason, ..row::bare(id) }
 }
 
 /// A row of which everything is known.

@@ -6,58 +6,19 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use watchbill_core::attention::{Need, Sighting, need};
 use watchbill_core::deadlines::Deadlines;
-use watchbill_core::ids::{ChainId, SessionId};
-use watchbill_core::roster::row::{PendingTool, Reason, Row, Source, Subagents, Supersession};
+use watchbill_core::ids::SessionId;
+use watchbill_core::roster::row::{PendingTool, Reason, Row, Source, Supersession};
 use watchbill_core::roster::{Delta, Filter, Group, OrderKey, Roster, group, group_of, pending};
 use watchbill_core::session::state::{Confidence, State, StateKind};
 use watchbill_core::time::{Millis, Timestamp};
 
+use crate::row::bare;
+
 fn row(id: &str, state: State, kind: Option<StateKind>, activity: i64) -> Row {
-    let session_id = SessionId::new(id);
-    Row {
-        work_chain_id: ChainId::derive(&session_id),
-        session_id,
-        state,
-        state_kind: kind,
-        state_since: Timestamp::from_millis(activity),
-        state_reason: Reason {
-            source: Source::Transcript,
-            detail: Arc::from("turn ended"),
-            confidence: Confidence::Observed,
-        },
-        pending_tools: Vec::new(),
-        goal: None,
-        summary: None,
-        title: None,
-        branch: None,
-        repo_root: None,
-        project_id: None,
-        cwd: None,
-        transcript_path: None,
-        last_activity_at: Timestamp::from_millis(activity),
-        created_at: None,
-        superseded: None,
-        work_chain_name: None,
-        compaction_count: 0,
-        segment_count: 1,
-        permission_mode: None,
-        model: None,
-        agent_version: None,
-        pid: None,
-        terminal: None,
-        needs: None,
-        snoozed_until: None,
-        roused_at: None,
-        put_away: false,
-        tokens: None,
-        context_used: None,
-        context_size: None,
-        subagents: Subagents::default(),
-        background_tasks: 0,
-        queued_prompts: 0,
-        pull_request: None,
-        live: false,
-    }
+    let at = Timestamp::from_millis(activity);
+    let (source, detail, confidence) = (Source::Transcript, Arc::from("turn ended"), Confidence::Observed);
+    let state_reason = Reason { source, detail, confidence };
+    Row { state, state_kind: kind, state_since: at, last_activity_at: at, state_reason, ..bare(id) }
 }
 
 fn ids(roster: &Roster) -> Vec<&str> {

@@ -1,7 +1,5 @@
 //! The resolver's laws, as properties over any evidence.
 
-#![allow(clippy::unwrap_used, reason = "a broken generator should fail loudly")]
-
 use std::sync::Arc;
 
 use proptest::prelude::*;

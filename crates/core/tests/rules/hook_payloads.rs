@@ -1,8 +1,5 @@
 //! Hook payloads: every one that the real client was recorded sending, and what none should send.
 
-#![allow(clippy::disallowed_methods, reason = "the core reads no files, its tests do")]
-#![allow(clippy::expect_used, clippy::panic, reason = "a broken fixture should fail loudly")]
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;

@@ -1,8 +1,5 @@
 //! Registry files: those of recordings of the real client, torn ones among them, and odd ones.
 
-// Recordings are read from files; the ban is on the core, not on its tests. One that cannot be read is a failure.
-#![allow(clippy::disallowed_methods, clippy::unwrap_used)]
-
 use std::collections::BTreeSet;
 use std::path::Path;
 

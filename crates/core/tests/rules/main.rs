@@ -1,0 +1,19 @@
+//! The rules of the core: who needs the person, what the witnesses say, order and visibility, and odd input.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a broken fixture should fail loudly"
+)]
+#![allow(clippy::disallowed_methods, reason = "the core reads no files, its tests do")]
+
+mod attention;
+mod evidence;
+mod evidence_laws;
+mod evidence_registry;
+mod fuzzed;
+mod hook_payloads;
+mod person;
+mod roster;
+mod row;
+mod status_file;

@@ -1,0 +1,9 @@
+//! What leaves the process: the shape of the JSON, the window's types, and events that give the next roster.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "what cannot be read or written is a failure")]
+
+mod bindings;
+mod replay;
+#[path = "../../../core/tests/rules/row.rs"]
+mod row;
+mod rows;
+mod shapes;
