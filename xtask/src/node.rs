@@ -1,6 +1,7 @@
 //! Node for building the window. Debian 12 and Ubuntu 24.04 ship 18, which is too old, but their npm can fetch a
 //! newer one, as an ordinary package, into the build folder.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
@@ -23,6 +24,18 @@ pub fn program_folders(modules: &Path) -> Vec<PathBuf> {
     vec![modules.join(package).join("bin"), modules.join(".bin")]
 }
 
+/// The `PATH` for programs that need Node: our own Node first, where one was installed.
+pub fn search_path(tree: &Tree) -> OsString {
+    let own = tree.target(FOLDER).join("node_modules");
+    let inherited = std::env::var_os("PATH").unwrap_or_default();
+    let folders = program_folders(&own)
+        .into_iter()
+        .filter(|folder| folder.is_dir())
+        .chain(std::env::split_paths(&inherited));
+    // Joining fails only for names with the separator in them; then the old value is as good as it gets.
+    std::env::join_paths(folders).unwrap_or(inherited)
+}
+
 /// True if a new enough Node and an npm are on the search path (with our own first).
 pub fn is_new_enough(tree: &Tree) -> bool {
     has_npm(tree) && version(tree).is_some_and(|version| version >= OLDEST)
@@ -30,7 +43,7 @@ pub fn is_new_enough(tree: &Tree) -> bool {
 
 /// True if some npm is there, which can fetch a newer Node.
 pub fn has_npm(tree: &Tree) -> bool {
-    on_path(&tree.search_path(), if cfg!(windows) { "npm.cmd" } else { "npm" })
+    on_path(&search_path(tree), if cfg!(windows) { "npm.cmd" } else { "npm" })
 }
 
 /// Fetches a newer Node from the npm registry into the build folder. Nothing of the system is changed.
@@ -71,7 +84,7 @@ pub fn install(tree: &Tree) -> Result<()> {
 /// npm, with our own Node first on its search path.
 pub fn npm(tree: &Tree) -> Call {
     let program = if cfg!(windows) { "npm.cmd" } else { "npm" };
-    let search_path = tree.search_path();
+    let search_path = search_path(tree);
     // The program is looked up by our own PATH, not by the one the child gets.
     let found =
         std::env::split_paths(&search_path).map(|folder| folder.join(program)).find(|path| path.is_file());
@@ -92,7 +105,7 @@ fn package() -> Option<&'static str> {
 }
 
 fn version(tree: &Tree) -> Option<(u32, u32)> {
-    let search_path = tree.search_path();
+    let search_path = search_path(tree);
     let program = std::env::split_paths(&search_path)
         .map(|folder| folder.join(format!("node{}", std::env::consts::EXE_SUFFIX)))
         .find(|path| path.is_file())?;

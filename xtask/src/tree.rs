@@ -1,6 +1,5 @@
 //! Where things are: the top of the source tree and the folder that cargo builds into.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -53,18 +52,6 @@ impl Tree {
     /// A program that cargo built.
     pub fn program(&self, profile: &str, name: &str) -> PathBuf {
         self.target.join(profile).join(format!("{name}{}", std::env::consts::EXE_SUFFIX))
-    }
-
-    /// The `PATH` for programs that need Node: our own Node first, where one was installed.
-    pub fn search_path(&self) -> OsString {
-        let own = self.target(crate::node::FOLDER).join("node_modules");
-        let inherited = std::env::var_os("PATH").unwrap_or_default();
-        let folders = crate::node::program_folders(&own)
-            .into_iter()
-            .filter(|folder| folder.is_dir())
-            .chain(std::env::split_paths(&inherited));
-        // Joining fails only for names with the separator in them; then the old value is as good as it gets.
-        std::env::join_paths(folders).unwrap_or(inherited)
     }
 }
 

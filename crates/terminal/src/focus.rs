@@ -5,7 +5,7 @@ use crate::call::{Call, Ran};
 use crate::place::Place;
 use crate::resume::resume_command;
 use crate::seat::Seat;
-use crate::terminals::{Plan, Program, Raise, Role, Stuck, UNKNOWN};
+use crate::terminals::{Plan, Program, Raise, Role, Stuck, UNKNOWN, is_remote, program_of};
 use crate::windows::{self, Hint, Raised};
 use crate::world::World;
 
@@ -38,12 +38,12 @@ struct Trail {
 fn go(mut place: Place, world: &dyn World) -> Result<Outcome, Stuck> {
     let mut trail = Trail::default();
     for _ in 0..DEEPEST {
-        if place.is_remote() {
+        if is_remote(&place) {
             let why =
                 "The session runs in a connection from another machine; its terminal is there.".to_owned();
             return Err(Stuck { why: trail.end(why), attach: None });
         }
-        let program = place.program().or(place.tty().map(|_| UNKNOWN));
+        let program = program_of(&place).or(place.tty().map(|_| UNKNOWN));
         let Some(program) = program else {
             let why = "The session runs without a terminal: as a service, in a pipeline, or behind a daemon.";
             return Err(Stuck { why: trail.end(why.into()), attach: None });
@@ -117,7 +117,7 @@ fn with_tab(
     selected: bool,
     world: &dyn World,
 ) -> Result<Raised, String> {
-    let own = place.process_of(program).or(hint.pid);
+    let own = place.process_of(program.processes).or(hint.pid);
     if selected && own.is_some() && windows::wayland::compositor(place, world).is_none() {
         for _ in 0..10 {
             if windows::in_front(place, world).is_some_and(|window| window.pid == own) {

@@ -3,7 +3,7 @@
 use crate::focus::DEEPEST;
 use crate::place::Place;
 use crate::seat::Seat;
-use crate::terminals::{Program, Role};
+use crate::terminals::{Program, Role, is_remote, program_of};
 use crate::windows;
 use crate::world::{Platform, World};
 
@@ -17,10 +17,10 @@ pub fn in_front(seat: &Seat, world: &dyn World) -> Option<bool> {
 }
 
 fn shows(place: &Place, world: &dyn World, depth: usize) -> Option<bool> {
-    if depth == 0 || place.is_remote() {
+    if depth == 0 || is_remote(place) {
         return None;
     }
-    let program = place.program()?;
+    let program = program_of(place)?;
     match &program.role {
         Role::Multiplexer { shown, .. } => {
             let clients = shown(place, world)?;

@@ -8,15 +8,10 @@ use watchbill_core::hook::TerminalContext;
 use watchbill_core::ids::Instance;
 
 use crate::seat::{Presence, Seat};
-use crate::terminals::{self, Program};
 use crate::world::{Platform, Process, World};
 
 /// More ancestors than any desktop has.
 const MOST_ANCESTORS: usize = 48;
-
-/// What serves a connection from another machine.
-const REMOTE: &[&str] =
-    &["sshd", "sshd-session", "sshd-auth", "dropbear", "mosh-server", "et-server", "etterminal"];
 
 /// A place in the nest: where an agent runs, or where the client of a multiplexer runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -111,41 +106,20 @@ impl Place {
         self.above = above;
     }
 
-    /// The innermost program that shows this place. Variables are inherited by every program that is started from a
-    /// terminal, ancestors are not: where they are known, they decide.
-    pub fn program(&self) -> Option<&'static Program> {
-        let by_name = self.above.iter().skip(1).find_map(|process| terminals::by_process(&process.name));
-        // An editor's extension may start the agent itself.
-        by_name.or_else(|| terminals::by_kind(&self.terminal.kind))
-    }
-
-    /// Whether the terminal is on another machine, at the near end of a connection to this one.
-    pub fn is_remote(&self) -> bool {
-        for process in &self.above {
-            if REMOTE.contains(&process.name.as_str()) {
-                return true;
-            }
-            if terminals::by_process(&process.name).is_some() {
-                return false;
-            }
-        }
-        self.text("SSH_TTY").is_some_and(|ssh| self.tty().is_some_and(|tty| tty == ssh))
-    }
-
     /// The process ids of this place and of what is above it, nearest first.
     pub fn pids(&self) -> impl Iterator<Item = u32> {
         // What everybody descends from shows no window of this session.
         self.above.iter().map(|process| process.pid).filter(|pid| *pid > 1)
     }
 
-    /// The process above this place that runs `program`.
-    pub fn process_of(&self, program: &Program) -> Option<u32> {
-        let found = self.above.iter().find(|process| program.processes.contains(&process.name.as_str()));
+    /// The process above this place that has one of these short names.
+    pub fn process_of(&self, names: &[&str]) -> Option<u32> {
+        let found = self.above.iter().find(|process| names.contains(&process.name.as_str()));
         found.map(|process| process.pid)
     }
 
     /// A value as it is.
-    fn text(&self, name: &str) -> Option<&str> {
+    pub fn text(&self, name: &str) -> Option<&str> {
         self.terminal.ids.get(name).map(|value| &**value)
     }
 

@@ -122,7 +122,7 @@ struct Fields {
 
 #[cfg(target_os = "linux")]
 fn fields(stat: &[u8]) -> Option<Fields> {
-    let (state, start) = crate::process::parse_stat(stat)?;
+    let (state, start) = crate::proc_stat::parse_stat(stat)?;
     let after_name = stat.iter().rposition(|byte| *byte == b')')? + 1;
     let mut words = std::str::from_utf8(&stat[after_name..]).ok()?.split_ascii_whitespace();
     Some(Fields { state, parent: words.nth(1)?.parse().ok()?, start: start.parse().ok()? })

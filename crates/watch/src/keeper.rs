@@ -14,22 +14,12 @@ use watchbill_core::problem::{Problem, ProblemKind};
 
 use crate::fs::{FileKind, Fs, StdFs, problem, problem_of};
 use crate::hints::{Hint, HintSet};
+use crate::mode::{POLL_INTERVAL, RootHealth, RootMode, WatchMode};
 use crate::native::{limit_detail, sort_out, watch_tree};
+use crate::order::Order;
 use crate::plan::{Plan, Planned, Reach, plan};
 use crate::poll::{Snapshot, silent_file_system};
 use crate::route::{Routes, Step, is_limit};
-use crate::watcher::{POLL_INTERVAL, RootHealth, RootMode, WatchMode};
-
-/// What the keeper is told.
-#[derive(Debug)]
-pub(crate) enum Order {
-    Step(Step),
-    WatchDir(PathBuf),
-    UnwatchDir(PathBuf),
-    Poll,
-    Answer(Sender<()>),
-    Stop,
-}
 
 /// The thread that keeps what is installed equal to the plan.
 pub(crate) struct Keeper {

@@ -9,9 +9,9 @@ use notify::{RecursiveMode, Watcher as _};
 
 use crate::fs::{FileKind, Fs};
 use crate::hints::HintSet;
-use crate::keeper::Order;
+use crate::mode::POLL_INTERVAL;
+use crate::order::Order;
 use crate::route::{Routes, Step, is_limit};
-use crate::watcher::POLL_INTERVAL;
 
 /// The callback: sorts one event out and returns at once.
 pub(crate) fn sort_out(

@@ -10,6 +10,7 @@ mod least;
 mod measure;
 mod report;
 mod rivals;
+mod setup;
 mod warm;
 mod watching;
 mod window;
@@ -25,6 +26,7 @@ use crate::steps::Need;
 use crate::tree::Tree;
 
 use report::{Circumstances, Row, number, table};
+use setup::Bench;
 
 /// The parts, in order, with what each shows.
 const PARTS: &[(&str, &str)] = &[
@@ -43,52 +45,6 @@ const PARTS: &[(&str, &str)] = &[
     ("idle", "thirty seconds over 2,000 sessions in which nothing happens"),
     ("window", "the real window: start, frames and keys under a flood, 100,000 items, rest"),
 ];
-
-/// What every part needs to know.
-pub struct Bench<'a> {
-    tree: &'a Tree,
-    rounds: usize,
-    small: bool,
-    rivals: bool,
-    program: PathBuf,
-}
-
-impl Bench<'_> {
-    /// `watchbill` with a home and a data folder of this name of its own, so that no setting of the person's plays a part.
-    fn watchbill_on(&self, words: &[&str], claude_dir: &std::path::Path, data: &str) -> Result<Call> {
-        self.watchbill_in(words, claude_dir, &self.tree.target("bench-home").join(data))
-    }
-
-    /// The next start is a first one: nothing is stored.
-    fn forget(&self, data: &str) -> Result<()> {
-        let folder = self.tree.target("bench-home").join(data);
-        if folder.exists() {
-            std::fs::remove_dir_all(&folder)?;
-        }
-        Ok(())
-    }
-
-    /// The same with a data folder of choice.
-    fn watchbill_in(
-        &self,
-        words: &[&str],
-        claude_dir: &std::path::Path,
-        data_dir: &std::path::Path,
-    ) -> Result<Call> {
-        let home = self.tree.target("bench-home");
-        std::fs::create_dir_all(&home)?;
-        Ok(Call::new(self.tree.root(), &self.program)
-            .without_own_settings()
-            .env("HOME", &home)
-            .env("XDG_CONFIG_HOME", home.join(".config"))
-            .env("XDG_DATA_HOME", home.join(".local/share"))
-            .args(words)
-            .args(["--claude-dir"])
-            .args([claude_dir])
-            .args(["--data-dir"])
-            .args([data_dir]))
-    }
-}
 
 /// Builds, measures, prints one table.
 pub fn bench(tree: &Tree, options: &BenchOptions) -> Result<()> {

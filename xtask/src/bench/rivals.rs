@@ -71,7 +71,7 @@ fn ccusage(bench: &Bench, claude_dir: &Path) -> Result<Rival> {
     let home = bench.tree.target("bench-home");
     fs::create_dir_all(&home)?;
     let call = Call::new(bench.tree.root(), native(&folder)?.unwrap_or(program))
-        .env("PATH", bench.tree.search_path())
+        .env("PATH", crate::node::search_path(bench.tree))
         .env("HOME", &home)
         .env("XDG_CONFIG_HOME", home.join(".config"))
         .env("CLAUDE_CONFIG_DIR", claude_dir)

@@ -36,7 +36,7 @@ pub fn make(tree: &Tree, asked: &[String], build: &Build) -> Result<Vec<PathBuf>
             .args([&config])
             .args((build.profile == "debug").then_some("--debug"))
             .env("SOURCE_DATE_EPOCH", build.epoch.to_string())
-            .env("PATH", tree.search_path())
+            .env("PATH", node::search_path(tree))
             .run()?;
     }
     collect(tree, &kinds, build)

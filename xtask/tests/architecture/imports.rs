@@ -168,7 +168,7 @@ fn tokens(text: &str) -> Vec<String> {
     let mut tokens = Vec::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
-        let word = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+        let word = word(rest);
         let taken = if rest.starts_with("//") {
             rest.find('\n').unwrap_or(rest.len())
         } else if rest.starts_with("/*") {
@@ -230,11 +230,18 @@ fn escaped(text: &str, mut at: usize, mark: u8) -> usize {
     (at + 1).min(bytes.len())
 }
 
-/// The length of a character literal, or of the mark of a lifetime.
+/// The length of a character literal, or of a lifetime.
 fn quoted(text: &str) -> usize {
     let mut inside = text.chars().skip(1);
-    let is_character = inside.next() == Some('\\') || inside.next() == Some('\'');
-    if is_character { escaped(text, 1, b'\'') } else { 1 }
+    if inside.next() == Some('\\') || inside.next() == Some('\'') {
+        return escaped(text, 1, b'\'');
+    }
+    1 + word(&text[1..])
+}
+
+/// The length of the word at the start.
+fn word(text: &str) -> usize {
+    text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len())
 }
 
 fn is_name(token: &str) -> bool {

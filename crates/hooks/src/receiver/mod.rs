@@ -11,50 +11,26 @@
 //!   because nobody here knows how far it had come: ids let it tell.
 //! - A consumer that takes its time holds up this thread and nobody else: senders spool instead.
 
+mod counts;
 mod forgotten;
 mod known;
 mod left_out;
+mod listener;
 mod round;
 mod thread;
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::Duration;
 
 use watchbill_core::history::Exclude;
 use watchbill_core::hook::HookMessage;
 
 use crate::places::Places;
+use counts::Counts;
 
-/// How a receiver listens.
-#[derive(Debug, Clone, Copy)]
-pub struct Options {
-    /// Events of the journal that are no older than this are told again at the start.
-    pub recent: Duration,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self { recent: Duration::from_secs(600) }
-    }
-}
-
-/// Who listens, and what is not to be kept.
-pub struct Listener {
-    /// What is told again at the start.
-    pub options: Options,
-    /// Events that tell of these paths are told, and not kept: neither in the journal nor in the spool. See
-    /// [`Receiver::leave_out`].
-    pub exclude: Exclude,
-    /// A file that names sessions of which nothing is to be kept, one a line behind a time. It may change at any time.
-    pub forgotten: Option<PathBuf>,
-    /// Is called with each event on the receiver's thread; while it runs, senders spool.
-    pub on_event: Box<dyn FnMut(HookMessage) + Send>,
-    /// Is called on the same thread when keeping begins to fail, and when it works again: see [`Tally::in_trouble`].
-    pub on_trouble: Box<dyn FnMut() + Send>,
-}
+pub use counts::Tally;
+pub use listener::{Listener, Options};
 
 /// Why nothing can be heard.
 #[derive(Debug, thiserror::Error)]
@@ -142,14 +118,7 @@ impl Receiver {
 
     /// What has been heard so far, and what could not be.
     pub fn counts(&self) -> Tally {
-        let Counts { told, damaged, refused, unkept, in_trouble } = &*self.counts;
-        Tally {
-            told: told.load(Ordering::Relaxed),
-            damaged: damaged.load(Ordering::Relaxed),
-            refused: refused.load(Ordering::Relaxed),
-            unkept: unkept.load(Ordering::Relaxed),
-            in_trouble: in_trouble.load(Ordering::Relaxed),
-        }
+        self.counts.tally()
     }
 }
 
@@ -161,36 +130,5 @@ impl Drop for Receiver {
         if thread.thread().id() != std::thread::current().id() && thread.join().is_err() {
             tracing::error!("the hook receiver's thread had panicked");
         }
-    }
-}
-
-/// What a receiver has met with.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// Events told to the consumer.
-    pub told: u64,
-    /// Files and messages that were no events, or only parts of one.
-    pub damaged: u64,
-    /// Connections of other users.
-    pub refused: u64,
-    /// Times that the journal or the spool began to be out of reach.
-    pub unkept: u64,
-    /// It is so now: they cannot be written or read.
-    pub in_trouble: bool,
-}
-
-/// [`Tally`], shared between the threads.
-#[derive(Debug, Default)]
-struct Counts {
-    told: AtomicU64,
-    damaged: AtomicU64,
-    refused: AtomicU64,
-    unkept: AtomicU64,
-    in_trouble: AtomicBool,
-}
-
-impl Counts {
-    fn add(counter: &AtomicU64) {
-        counter.fetch_add(1, Ordering::Relaxed);
     }
 }

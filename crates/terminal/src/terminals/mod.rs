@@ -7,6 +7,7 @@ mod jetbrains;
 mod kitty;
 mod konsole;
 mod plain;
+mod program;
 mod terminal_app;
 mod tmux;
 mod vscode;
@@ -15,85 +16,10 @@ mod wezterm;
 mod windows_terminal;
 mod zellij;
 
-use crate::call::Call;
 use crate::place::Place;
-use crate::windows::Hint;
-use crate::world::{Platform, World};
 
-/// A program that shows what runs in it.
-#[derive(Debug)]
-pub struct Program {
-    /// Its word in [`TerminalContext::kind`](watchbill_core::hook::TerminalContext::kind).
-    pub kind: &'static str,
-    /// Its name for the person; empty where the process says more.
-    pub name: &'static str,
-    /// The short names of its processes. Linux cuts them after 15 bytes.
-    pub processes: &'static [&'static str],
-    /// What it is.
-    pub role: Role,
-}
-
-/// What a program is in the nest of programs.
-#[derive(Debug)]
-pub enum Role {
-    /// It runs within other terminals.
-    Multiplexer {
-        /// Brings the pane to the front and finds who shows it.
-        enter: fn(&Place, &dyn World) -> Entered,
-        /// Whether the pane is the one shown, and the places of the clients that show it; `None` when it cannot be told.
-        shown: fn(&Place, &dyn World) -> Option<Vec<Place>>,
-    },
-    /// It has windows.
-    Terminal {
-        /// What it is asked.
-        plan: fn(&Place) -> Plan,
-        /// Whether the tab is the one that shows in its window; `None` when that cannot be told.
-        shown: fn(&Place, &dyn World) -> Option<bool>,
-    },
-}
-
-/// What a terminal is asked, in this order. Facts alone make it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Plan {
-    /// Brings the tab to the front in its window. They all do the same: the first whose program is there is run.
-    pub select: Vec<Call>,
-    /// Why the tab cannot be chosen, as a sentence; `None` where a window has no tabs. Where there is something in `select`:
-    /// what the person can do when that is refused.
-    pub lacking: Option<String>,
-    /// Brings the window to the front.
-    pub raise: Raise,
-}
-
-/// How a window comes to the front.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Raise {
-    /// The desktop is asked for it.
-    Window(Hint),
-    /// The terminal has done it with the tab, where the desktop lets it; where not, the desktop is asked.
-    WithTab(Hint),
-    /// These do it: the first whose program is there is run.
-    Calls(Vec<Call>),
-    /// `select` has done it, and nobody can be asked whether it did.
-    Select,
-}
-
-/// What became of a multiplexer.
-#[derive(Debug)]
-pub struct Entered {
-    /// Why the pane could not be brought to the front, as a sentence.
-    pub missed: Option<String>,
-    /// Where the client that shows it runs.
-    pub outer: Result<Place, Stuck>,
-}
-
-/// The way outwards ends here.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stuck {
-    /// Why, as a sentence.
-    pub why: String,
-    /// A line for a shell that shows the session.
-    pub attach: Option<String>,
-}
+pub use program::{Entered, Plan, Program, Raise, Role, Stuck};
+use program::{osascript, raise, window};
 
 /// All of them. Where two share a process's name, the first one counts.
 const ALL: &[&Program] = &[
@@ -127,20 +53,27 @@ pub fn by_kind(kind: &str) -> Option<&'static Program> {
 /// A terminal that nobody here knows.
 pub const UNKNOWN: &Program = &plain::UNKNOWN;
 
-/// The hint that every terminal gives.
-fn window(place: &Place) -> Hint {
-    Hint { id: place.number("WINDOWID"), ..Hint::default() }
+/// What serves a connection from another machine.
+const REMOTE: &[&str] =
+    &["sshd", "sshd-session", "sshd-auth", "dropbear", "mosh-server", "et-server", "etterminal"];
+
+/// The innermost program that shows a place. Variables are inherited by every program that is started from a
+/// terminal, ancestors are not: where they are known, they decide.
+pub fn program_of(place: &Place) -> Option<&'static Program> {
+    let by_name = place.above.iter().skip(1).find_map(|process| by_process(&process.name));
+    // An editor's extension may start the agent itself.
+    by_name.or_else(|| by_kind(&place.terminal.kind))
 }
 
-/// Raising for terminals whose own request for a tab leaves the window where it is.
-fn raise(place: &Place, mac_application: &str) -> Raise {
-    match place.platform {
-        Platform::MacOs => Raise::Calls(vec![Call::new("open", ["-a", mac_application])]),
-        _ => Raise::Window(window(place)),
+/// Whether the terminal of a place is on another machine, at the near end of a connection to this one.
+pub fn is_remote(place: &Place) -> bool {
+    for process in &place.above {
+        if REMOTE.contains(&process.name.as_str()) {
+            return true;
+        }
+        if by_process(&process.name).is_some() {
+            return false;
+        }
     }
-}
-
-/// A script of AppleScript with arguments: values never become part of the script.
-fn osascript(script: &str, args: &[&str]) -> Call {
-    Call::new("osascript", ["-e", script].into_iter().chain(args.iter().copied()))
+    place.text("SSH_TTY").is_some_and(|ssh| place.tty().is_some_and(|tty| tty == ssh))
 }

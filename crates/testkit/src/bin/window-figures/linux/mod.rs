@@ -1,5 +1,6 @@
 //! Which figures are wanted, taken one part after the other and written down.
 
+mod figure;
 mod flood;
 mod history;
 mod idle;
@@ -14,27 +15,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use serde_json::json;
 
-/// What was asked for.
-struct Wish {
-    program: PathBuf,
-    rows: PathBuf,
-    sessions: usize,
-    seconds: u64,
-    items: usize,
-    parts: Vec<String>,
-}
-
-/// One figure.
-struct Figure {
-    what: String,
-    value: f64,
-    unit: &'static str,
-    at_most: Option<f64>,
-}
-
-fn figure(what: impl Into<String>, value: f64, unit: &'static str, at_most: Option<f64>) -> Figure {
-    Figure { what: what.into(), value, unit, at_most }
-}
+use figure::{Figure, Wish, figure, say};
 
 /// Takes the figures that the command line names.
 #[tokio::main]
@@ -62,11 +43,6 @@ pub async fn main() -> Result<()> {
         }
     }
     Ok(())
-}
-
-fn say(words: &str) {
-    // Nobody reads: then nothing is lost.
-    let _ = writeln!(std::io::stdout(), "  {words}");
 }
 
 fn wish(mut words: impl Iterator<Item = String>) -> Result<Wish> {

@@ -1,0 +1,45 @@
+//! What a receiver has met with, counted.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// What a receiver has met with.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Events told to the consumer.
+    pub told: u64,
+    /// Files and messages that were no events, or only parts of one.
+    pub damaged: u64,
+    /// Connections of other users.
+    pub refused: u64,
+    /// Times that the journal or the spool began to be out of reach.
+    pub unkept: u64,
+    /// It is so now: they cannot be written or read.
+    pub in_trouble: bool,
+}
+
+/// [`Tally`], shared between the threads.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    pub told: AtomicU64,
+    pub damaged: AtomicU64,
+    pub refused: AtomicU64,
+    pub unkept: AtomicU64,
+    pub in_trouble: AtomicBool,
+}
+
+impl Counts {
+    pub fn add(counter: &AtomicU64) {
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub fn tally(&self) -> Tally {
+        let Self { told, damaged, refused, unkept, in_trouble } = self;
+        Tally {
+            told: told.load(Ordering::Relaxed),
+            damaged: damaged.load(Ordering::Relaxed),
+            refused: refused.load(Ordering::Relaxed),
+            unkept: unkept.load(Ordering::Relaxed),
+            in_trouble: in_trouble.load(Ordering::Relaxed),
+        }
+    }
+}
