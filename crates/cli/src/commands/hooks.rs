@@ -2,10 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
-use watchbill_hooks::health::{Health, health};
+use watchbill_hooks::health::health;
 use watchbill_hooks::install::file::SettingsFile;
-use watchbill_hooks::install::status::{Status, status};
+use watchbill_hooks::install::status::status;
 use watchbill_hooks::install::{
     HookCommand, Scope, Version, change, client, events_for, install, quoted, uninstall,
 };
@@ -16,6 +15,7 @@ use super::{emit, settings, to_json};
 use crate::args::{Global, HooksCommand, SettingsPlace, SettingsScope};
 use crate::paint::Paint;
 use crate::render;
+use crate::render::hooks::{Report, ScopeReport};
 
 /// What is asked of the hooks.
 ///
@@ -191,28 +191,6 @@ fn take_out(path: &Path, data_dir: Option<&Path>, dry_run: bool, paint: Paint) -
     }
     let changed = change::take_out(&file, left.as_deref(), data_dir.map(Places::new).as_ref())?;
     emit(&render::hooks::uninstalled(&file.path, changed))
-}
-
-/// Everything about the hooks, as `hooks status --json` prints it.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Report {
-    /// The client that would be started, where it says its version.
-    pub client: Option<String>,
-    /// Each settings file that the agent reads.
-    pub scopes: Vec<ScopeReport>,
-    /// Ears, spool and journal.
-    pub health: Health,
-}
-
-/// One settings file.
-#[derive(Debug, Serialize)]
-pub struct ScopeReport {
-    /// Whom it is for.
-    pub scope: Scope,
-    /// How it is.
-    #[serde(flatten)]
-    pub status: Status,
 }
 
 fn report(all: &[Setting]) -> anyhow::Result<Report> {

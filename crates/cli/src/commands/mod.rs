@@ -1,23 +1,25 @@
 //! What each command does.
 
+mod context;
 pub mod export;
 pub mod focus;
 pub mod history;
 pub mod hooks;
 pub mod live;
 pub mod open;
+mod output;
 pub mod pages;
 pub mod running;
 pub mod serve;
 pub mod user_commands;
 
 use std::ffi::OsString;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::Path;
 
 use watchbill_engine::archive::with_archive;
 use watchbill_engine::clock::SystemClock;
-use watchbill_engine::cold::{look, look_at_recent};
+use watchbill_engine::cold::look_at_recent;
 use watchbill_engine::engine::{Engine, Outlook};
 use watchbill_engine::handle::real_world;
 use watchbill_engine::publish::snapshot;
@@ -25,11 +27,14 @@ use watchbill_engine::timeline::{Stretch, TimelineReader};
 use watchbill_hooks::install::client::client_version;
 use watchbill_hooks::sender;
 use watchbill_protocol::doctor::WatchMode;
-use watchbill_settings::{Configuration, Given, Settings};
 
 use crate::args::{Cli, ColorChoice, Command, Global};
-use crate::paint::{Paint, json};
+use crate::paint::Paint;
 use crate::render;
+
+use context::{configuration, engine, settings};
+use output::to_json;
+pub use output::{emit, width};
 
 /// Runs a command. The error is one line for the person; a closed pipe is no error.
 ///
@@ -100,16 +105,6 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
     }
 }
 
-/// One look at everything: the person's files, or the demo's.
-fn engine(global: &Global, outlook: Outlook) -> anyhow::Result<Engine> {
-    if global.demo {
-        return Ok(watchbill_engine::demo::look(outlook));
-    }
-    let settings = settings(global)?;
-    let world = with_archive(real_world(), &settings);
-    Ok(look(settings, world, outlook, &SystemClock))
-}
-
 /// One look at what the default roster shows.
 fn recent(global: &Global, outlook: Outlook) -> anyhow::Result<Engine> {
     let settings = settings(global)?;
@@ -174,42 +169,4 @@ fn answer(engine: &Engine, command: &Command, global: &Global, paint: Paint) -> 
         | Command::Hook { .. }
         | Command::Hooks { .. } => String::new(),
     })
-}
-
-/// The settings that the options, the environment and the configuration file give.
-fn settings(global: &Global) -> anyhow::Result<Settings> {
-    Ok((*configuration(global)?.settings()).clone())
-}
-
-/// The same, for as long as the program runs.
-fn configuration(global: &Global) -> anyhow::Result<Configuration> {
-    let given = Given {
-        claude_dirs: global.claude_dirs.clone(),
-        data_dir: global.data_dir.clone(),
-        config: global.config.clone(),
-    };
-    Ok(Configuration::open(&given, &|name| std::env::var_os(name))?)
-}
-
-fn to_json(value: &impl serde::Serialize) -> anyhow::Result<String> {
-    Ok(json(serde_json::to_string(value)?) + "\n")
-}
-
-/// Writes to standard output. A reader that has closed the pipe has seen enough.
-///
-/// # Errors
-/// When the output cannot be written for any other reason, a full disk for instance.
-pub fn emit(text: &str) -> anyhow::Result<()> {
-    let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        other => Ok(other?),
-    }
-}
-
-/// Columns to fill: as many as COLUMNS says, else as the terminal has, else 100.
-pub fn width() -> usize {
-    let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    let terminal = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
-    asked.or_else(terminal).unwrap_or(100).clamp(40, 1000)
 }

@@ -2,13 +2,36 @@
 
 use std::path::Path;
 
+use serde::Serialize;
+use watchbill_hooks::health::Health;
 use watchbill_hooks::install::file::SettingsFile;
 use watchbill_hooks::install::status::{State, Status};
 use watchbill_hooks::install::{EVENTS, Event, Scope, Version};
 
 use super::{local_date_time, plural, size};
-use crate::commands::hooks::Report;
 use crate::paint::{Paint, Tone, lines, one_line};
+
+/// Everything about the hooks, as `hooks status --json` prints it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Report {
+    /// The client that would be started, where it says its version.
+    pub client: Option<String>,
+    /// Each settings file that the agent reads.
+    pub scopes: Vec<ScopeReport>,
+    /// Ears, spool and journal.
+    pub health: Health,
+}
+
+/// One settings file.
+#[derive(Debug, Serialize)]
+pub struct ScopeReport {
+    /// Whom it is for.
+    pub scope: Scope,
+    /// How it is.
+    #[serde(flatten)]
+    pub status: Status,
+}
 
 /// What would change in a settings file.
 pub fn change(file: &SettingsFile, after: Option<&str>, paint: Paint) -> String {
