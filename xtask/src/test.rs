@@ -1,6 +1,8 @@
 //! `cargo xtask test`: every test there is, without a desktop, cheap ones first.
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
@@ -191,11 +193,22 @@ fn clippy(tree: &Tree) -> Result<Outcome> {
 }
 
 fn doc(tree: &Tree) -> Result<Outcome> {
-    cargo(tree)
-        .env("RUSTDOCFLAGS", "-D warnings")
-        .args(["doc", "--workspace", "--no-deps", "--locked"])
-        .run()?;
+    let mut call = cargo(tree).env("RUSTDOCFLAGS", "-D warnings");
+    // With what clippy sets for itself, cargo takes what clippy has left of our crates and need not check them again.
+    if let Some(driver) = clippy_driver(tree) {
+        call = call
+            .env("RUSTC_WORKSPACE_WRAPPER", driver)
+            .env("CLIPPY_ARGS", "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__");
+    }
+    call.args(["doc", "--workspace", "--no-deps", "--locked"]).run()?;
     Ok(Outcome::Done)
+}
+
+/// The compiler with clippy's lints, as `cargo clippy` starts it.
+fn clippy_driver(tree: &Tree) -> Option<PathBuf> {
+    let sysroot = Call::new(tree.root(), "rustc").args(["--print", "sysroot"]).quiet_output()?;
+    let name = format!("clippy-driver{}", std::env::consts::EXE_SUFFIX);
+    Some(Path::new(sysroot.trim_end()).join("bin").join(name)).filter(|driver| driver.is_file())
 }
 
 /// A cargo call whose test programs each get a home of their own.
@@ -225,40 +238,38 @@ fn has_nextest() -> bool {
 }
 
 fn rust(tree: &Tree) -> Result<Outcome> {
-    let targets = test_targets(tree)?;
+    let targets = targets(tree)?;
+    let of_kind = |kind: &'static str| targets.iter().filter(move |(is, _)| is == kind).map(|(_, name)| name);
     if has_nextest() {
         // It is an error to leave out what does not exist.
-        let there = WITH_DISPLAY.iter().filter(|name| targets.iter().any(|target| target == *name));
+        let there = WITH_DISPLAY.iter().filter(|name| of_kind("test").any(|target| target == *name));
         let selection = there.fold("all()".to_owned(), |all, name| format!("{all} and not binary(={name})"));
         tests(tree, &["nextest", "run"])?.args(["--no-fail-fast", "-E", &selection]).run()?;
     } else {
-        let mut words = vec!["--no-fail-fast", "--lib", "--bins"];
-        for target in targets.iter().filter(|target| !WITH_DISPLAY.contains(&target.as_str())) {
-            words.extend(["--test", target]);
-        }
+        let mut words = vec!["--no-fail-fast", "--lib"];
+        words.extend(of_kind("bin").flat_map(|name| ["--bin", name]));
+        let tests_without = of_kind("test").filter(|name| !WITH_DISPLAY.contains(&name.as_str()));
+        words.extend(tests_without.flat_map(|name| ["--test", name]));
         tests(tree, &["test"])?.args(words).run()?;
     }
-    tests(tree, &["test"])?.args(["--doc"]).run()?;
     Ok(Outcome::Done)
 }
 
-/// Names of all integration tests outside this package, whose own have run before.
-fn test_targets(tree: &Tree) -> Result<Vec<String>> {
+/// Kinds and names of all targets with tests outside this package, whose own have run before.
+fn targets(tree: &Tree) -> Result<BTreeSet<(String, String)>> {
     let metadata = cargo(tree)
         .args(["metadata", "--format-version", "1", "--no-deps", "--locked"])
         .quiet_output()
         .context("`cargo metadata` failed; `cargo metadata --locked` says why")?;
     let metadata: Value = serde_json::from_str(&metadata).context("`cargo metadata` printed no JSON")?;
     let packages = metadata["packages"].as_array().into_iter().flatten();
-    let targets = packages.filter(|package| package["name"] != "xtask");
-    let targets = targets.flat_map(|package| package["targets"].as_array().into_iter().flatten());
-    let tests = targets
-        .filter(|target| target["kind"].as_array().is_some_and(|kinds| kinds.contains(&"test".into())));
-    let mut names: Vec<String> =
-        tests.filter_map(|target| target["name"].as_str()).map(str::to_owned).collect();
-    names.sort();
-    names.dedup();
-    Ok(names)
+    let targets = packages
+        .filter(|package| package["name"] != "xtask")
+        .flat_map(|package| package["targets"].as_array().into_iter().flatten())
+        .filter(|target| target["test"] == true);
+    let named =
+        |target: &Value| Some((target["kind"][0].as_str()?.to_owned(), target["name"].as_str()?.to_owned()));
+    Ok(targets.filter_map(named).collect())
 }
 
 fn terminals(tree: &Tree) -> Result<Outcome> {

@@ -77,6 +77,25 @@ fn every_rust_file_says_first_what_it_is_for() {
 }
 
 #[test]
+fn no_comment_holds_an_example_that_nothing_runs() {
+    let mut complaints = Vec::new();
+    for (file, text) in rust_files() {
+        for (number, line) in text.lines().enumerate() {
+            let comment = line.trim_start();
+            let is_doc = comment.starts_with("///") || comment.starts_with("//!");
+            if is_doc && comment[3..].trim_start().starts_with("```") && !comment.ends_with("```text") {
+                complaints.push(format!(
+                    "{}:{}: examples in comments are not run; make it a test, or write it as `text`",
+                    file.display(),
+                    number + 1
+                ));
+            }
+        }
+    }
+    no_complaints(complaints);
+}
+
+#[test]
 fn long_files_have_a_reason() {
     let mut complaints = Vec::new();
     let written = |file: &&std::path::PathBuf| {
