@@ -17,6 +17,7 @@ mod rows;
 mod says;
 mod seat;
 mod shares;
+mod startup;
 mod takes_hooks;
 mod takes_in;
 mod takes_settings;
@@ -145,11 +146,7 @@ pub struct Engine {
     problems_dirty: bool,
     scratch: Vec<u8>,
     revision: u64,
-    pub(crate) reading: bool,
-    /// Files that were hinted at before the first scan handed them over.
-    put_off: BTreeSet<PathBuf>,
-    /// The first look at everything is over: what changes from now on has just happened.
-    awake: bool,
+    startup: startup::Startup,
     work: Work,
     keeping: keeps::Keeping,
     aside: aside::Aside,
@@ -226,9 +223,7 @@ impl Engine {
             problems_dirty: true,
             scratch: Vec::new(),
             revision: 0,
-            reading: true,
-            put_off: BTreeSet::new(),
-            awake: false,
+            startup: startup::Startup::default(),
             work: Work::default(),
             keeping: keeps::Keeping::default(),
             aside: aside::Aside::default(),
@@ -239,10 +234,11 @@ impl Engine {
     /// Takes one input in. `now` may go back a little without effect; more than that, and the engine follows.
     pub fn step(&mut self, now: Timestamp, input: Input) -> Vec<Output> {
         let mut out = Vec::new();
+        let mut chains_may_wait = false;
         self.tell_time(now);
         match input {
             Input::Hints(hints) => self.take_hints(hints, &mut out),
-            Input::Loaded(batch) => self.take_batch(batch, &mut out),
+            Input::Loaded(batch) => chains_may_wait = self.take_batch(batch, &mut out),
             Input::Found(found) => self.reconcile(found, &mut out),
             Input::ScanEnded(problems) => self.end_first_scan(problems, &mut out),
             Input::Wake(most) => self.wake(most, &mut out),
@@ -263,8 +259,8 @@ impl Engine {
             }
         }
         self.work_off_deadlines(&mut out);
-        self.settle(&mut out);
-        self.awake = !self.reading;
+        self.settle(chains_may_wait, &mut out);
+        self.startup.end_step();
         out
     }
 
@@ -276,6 +272,11 @@ impl Engine {
     /// When the engine wants to be stepped with [`Input::Deadline`], if nothing happens before.
     pub fn next_deadline(&self) -> Option<Timestamp> {
         self.deadlines.next()
+    }
+
+    /// Whether the first scan goes on.
+    pub fn is_reading(&self) -> bool {
+        self.startup.is_reading()
     }
 
     /// Work done so far.
@@ -291,7 +292,7 @@ impl Engine {
             now: self.now,
             rows: &self.views[usize::from(all)].published,
             problems: &self.published_problems,
-            reading: self.reading,
+            reading: self.is_reading(),
             muted_until: self.attention.muted_until(),
         }
     }
@@ -361,12 +362,13 @@ impl Engine {
         }
     }
 
-    /// Works off everything that became dirty: chains first, then rows, then problems.
-    fn settle(&mut self, out: &mut Vec<Output>) {
+    /// Works off everything that became dirty: chains first, then rows, then problems. `chains_may_wait`: what is due was
+    /// found by the first scan, and nobody else needs it.
+    fn settle(&mut self, chains_may_wait: bool, out: &mut Vec<Output>) {
         self.add_folders(out);
         // After the folders, since markers tie too.
         self.fetch_tied();
-        self.tie();
+        self.tie(chains_may_wait);
         let mut changed = self.rebuild_rows(out) | std::mem::take(&mut self.muting_changed);
         if !self.keeping.begun_anew.is_empty() {
             out.push(Output::Again(std::mem::take(&mut self.keeping.begun_anew)));
@@ -376,7 +378,6 @@ impl Engine {
         }
         if changed {
             self.revision += 1;
-            out.push(Output::Changed);
         }
         self.tell_attention(out);
     }

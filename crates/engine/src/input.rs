@@ -81,14 +81,6 @@ impl Input {
 /// What the engine asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Output {
-    /// Rows or problems have changed: serve the subscribers.
-    Changed,
-    /// The state of a session changed just now. What the first look at everything finds is no change: nobody is
-    /// to be alarmed by yesterday.
-    Transition {
-        /// The session.
-        session: SessionId,
-    },
     /// What the policy on who needs the person has to tell: an episode that began or ended, or other counts.
     Attention(Outcome),
     /// Tell when this process ends.

@@ -5,6 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use tokio::sync::mpsc::UnboundedSender;
 use watchbill_core::ids::SessionId;
 use watchbill_core::person::Word;
+use watchbill_core::time::Timestamp;
 use watchbill_protocol::error::ApiError;
 use watchbill_protocol::roster::RosterMessage;
 use watchbill_watch::scan::Scan;
@@ -38,6 +39,14 @@ pub(crate) enum Done {
 /// Takes what came of a command.
 pub(crate) type Told = Box<dyn FnOnce(Result<Done, ApiError>) + Send>;
 
+/// When a look at everything began.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LookStart {
+    pub began: Timestamp,
+    /// The first scan had read all its files by then, so that this look ends it.
+    pub had_read_all: bool,
+}
+
 /// What reaches the loop from outside.
 pub(crate) enum Message {
     Loaded(usize, Box<Loaded>),
@@ -46,7 +55,7 @@ pub(crate) enum Message {
         recent: usize,
     },
     /// A scan of everything that was asked for.
-    Rescanned(Box<Scan>),
+    Rescanned(Box<Scan>, LookStart),
     ProcessEnded(u32),
     Folder(Box<FolderLook>),
     /// The machine slept, or its clock was set.

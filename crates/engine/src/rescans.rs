@@ -7,7 +7,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use watchbill_watch::fs::Fs;
 use watchbill_watch::scan::{Scan, scan};
 
-use crate::message::Message;
+use crate::message::{LookStart, Message};
 
 /// What came of asking for a scan.
 pub(crate) enum Asked {
@@ -35,7 +35,7 @@ impl Rescans {
     }
 
     /// Begins a scan, or notes that another one is to follow.
-    pub fn ask(&mut self, roots: &[PathBuf]) -> Asked {
+    pub fn ask(&mut self, roots: &[PathBuf], start: LookStart) -> Asked {
         if self.under_way {
             self.again = true;
             return Asked::Later;
@@ -43,7 +43,7 @@ impl Rescans {
         let (fs, roots_there, inbox) = (Arc::clone(&self.fs), roots.to_vec(), self.inbox.clone());
         let look = move || {
             // A failed send means that the loop has stopped.
-            let _ = inbox.send(Message::Rescanned(Box::new(scan(&*fs, &roots_there))));
+            let _ = inbox.send(Message::Rescanned(Box::new(scan(&*fs, &roots_there)), start));
         };
         match std::thread::Builder::new().name("watchbill-rescan".into()).spawn(look) {
             Ok(_) => {

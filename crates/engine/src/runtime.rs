@@ -5,6 +5,7 @@ mod catches_up;
 mod hints;
 mod history;
 mod messages;
+mod startup;
 mod user_commands;
 mod waits;
 
@@ -37,6 +38,7 @@ use crate::socket::holder::Holder;
 use crate::socket::server::Server;
 use crate::source::{self, Source};
 use crate::stall::Watched;
+use startup::Startup;
 use waits::{Waits, Woken};
 use watchbill_settings::Settings;
 
@@ -78,12 +80,7 @@ pub(crate) struct Loop {
     folder_looks: FolderLooks,
     rescans: Rescans,
     ear: Result<Option<Ear>, Problem>,
-    /// Until when the first snapshot waits for looks at working folders.
-    folders_until: Option<Timestamp>,
-    /// When the last look at everything that is over was begun; nothing while the first scan runs, whose end is such a look.
-    looked: Option<Timestamp>,
-    /// When the look began that is under way.
-    look_began: Timestamp,
+    startup: Startup,
     again: BTreeSet<Hint>,
     /// Where other programs ask while this engine holds the store. Dropped before `persist`: the next holder listens there.
     socket: Option<Server>,
@@ -91,14 +88,6 @@ pub(crate) struct Loop {
     /// Keeps texts and prompts, once the first look is over.
     historian: Option<Historian>,
     reach: Arc<Reach>,
-    recent_left: Option<usize>,
-    recent_limit: usize,
-    /// The first scan has read all its files; a look at everything ends it.
-    read_all: bool,
-    /// It had when the look began that is under way.
-    had_read_all: bool,
-    /// All watches stand, and what was missed before is being made up for.
-    caught_up: bool,
     watch_problems: Vec<Problem>,
     /// What was last said of the store.
     store_trouble: Option<Problem>,
@@ -139,7 +128,6 @@ impl Loop {
         let mut engine = Engine::new(settings, world.clone(), Outlook::LIVE, clock.now());
         engine.look_elsewhere();
         let ear = open_ear(&engine.settings, &mut *source, &woken);
-        let look_began = clock.now();
         let first_look = crate::first_scan_thread::spawn(&engine, &world, &sender);
         // A file system in memory is nobody's: only the real one's facts are worth keeping.
         let mut persist =
@@ -174,19 +162,12 @@ impl Loop {
             folder_looks,
             rescans,
             ear,
-            folders_until: None,
-            looked: None,
-            look_began,
-            again: BTreeSet::new(),
             // Where the store knew of sessions, there is something to show before anything is read.
-            recent_left: (known > 0).then_some(0),
+            startup: Startup::new(known > 0),
+            again: BTreeSet::new(),
             persist,
             historian: None,
             reach,
-            recent_limit: 0,
-            read_all: false,
-            had_read_all: false,
-            caught_up: false,
             watch_problems: Vec::new(),
             store_trouble: None,
             own,
@@ -218,7 +199,7 @@ impl Loop {
                     if self.stopped {
                         return self.end();
                     }
-                    if self.engine.reading {
+                    if self.engine.is_reading() {
                         // While there is always another file of the first scan, whoever works meanwhile would wait
                         // for the last of them.
                         self.take_hints();
@@ -294,7 +275,7 @@ impl Loop {
         let words_left = persist.words_left();
         self.reach.set_owed(persist.owes());
         match &self.historian {
-            Some(historian) if self.engine.reading && !read.is_empty() => historian.stored(),
+            Some(historian) if self.engine.is_reading() && !read.is_empty() => historian.stored(),
             Some(historian) => historian.grown(read),
             None => {}
         }
@@ -345,7 +326,6 @@ impl Loop {
     fn carry_out(&mut self, out: Vec<Output>) {
         for output in out {
             match output {
-                Output::Changed | Output::Transition { .. } => {}
                 Output::Attention(outcome) => self.listeners.owe(outcome),
                 Output::WatchProcess(pid) => {
                     let descriptor = self.processes.exit_fd(pid);
@@ -375,8 +355,8 @@ impl Loop {
         self.save(now);
         self.listeners.tell();
         // A marker may tell that a session goes on elsewhere; without it the first snapshot shows one row too many.
-        let patient = self.folders_until.filter(|until| now < *until && self.folder_looks.outstanding() > 0);
-        let ready = self.recent_left == Some(0) && patient.is_none();
+        let patient = self.startup.waits_for_folders(now, self.folder_looks.outstanding());
+        let ready = self.startup.has_recent() && patient.is_none();
         let mut next = patient;
         let engine = &self.engine;
         let _watched = Watched::begin("step", "subscribers");

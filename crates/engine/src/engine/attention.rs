@@ -51,12 +51,12 @@ impl Engine {
 
     /// Who needs the person already, for somebody who begins to listen only now; nothing while the past is being read.
     pub(crate) fn already_so(&mut self) -> Option<Outcome> {
-        (!self.reading).then(|| self.attention.already_so(self.now)).flatten()
+        (!self.startup.is_reading()).then(|| self.attention.already_so(self.now)).flatten()
     }
 
     /// Tells what the policy has to tell, and when it will have more.
     pub(super) fn tell_attention(&mut self, out: &mut Vec<Output>) {
-        if !self.reading {
+        if !self.startup.is_reading() {
             self.attention.begin(self.now);
         }
         out.extend(self.attention.advance(self.now).into_iter().map(Output::Attention));

@@ -23,7 +23,7 @@ pub enum Shown {
 impl Engine {
     /// Whether everything was looked at, and all rows that anybody asks for are put together.
     pub fn has_all_rows(&self) -> bool {
-        self.awake && self.dirty.is_empty() && !self.is_waking() && !self.keeping.is_alone()
+        self.startup.is_over() && self.dirty.is_empty() && !self.is_waking() && !self.keeping.is_alone()
     }
 
     /// Compares the state of a session, and the kind of it, with the words that the store has; a row that differs is kept.

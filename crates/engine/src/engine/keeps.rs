@@ -244,7 +244,7 @@ impl Engine {
             facts: facts
                 .then(|| Facts { moves: self.registry.moves().to_vec(), markers: self.markers.kept() }),
             rows_behind: self.chains_wait() && !std::mem::replace(&mut self.keeping.rows_behind, true),
-            all_rows: !self.reading
+            all_rows: !self.startup.is_reading()
                 && self.dirty.is_empty()
                 && !self.is_waking()
                 && self.keeping.without_rows.is_empty()
@@ -257,7 +257,9 @@ impl Engine {
 
     /// Whether rows are stored before their chains are known: a kill would leave them so, since nothing happens to them any more.
     fn chains_wait(&self) -> bool {
-        self.keeping.on && !self.keeping.alone && (self.tying.behind || !self.resting.late.is_empty())
+        self.keeping.on
+            && !self.keeping.alone
+            && (self.startup.chains_pending() || !self.resting.late.is_empty())
     }
 
     /// Notes the sessions among the changes that have worked in a folder of which nothing is to be stored, or whose

@@ -84,9 +84,8 @@ impl Engine {
     pub(super) fn read_transcript(&mut self, path: &Path, place: Place, out: &mut Vec<Output>) {
         let (timeouts, until) = (self.settings.timeouts, self.outlook.until);
         let new = !self.files.contains(path);
-        if new && self.reading {
-            // The first scan reads it, unless that has been there already.
-            self.put_off.insert(path.to_path_buf());
+        // The first scan reads it, unless that has been there already.
+        if new && self.startup.put_off(path) {
             return;
         }
         if let Some(twin) = new.then(|| self.twin_of(path, &place)).flatten() {
@@ -144,11 +143,11 @@ impl Engine {
 
     /// Takes in files that the first scan has read. Where they bear on very many sessions, to tie those takes longer the more
     /// there are, however few are new: so that waits until there are half as many again, or the scan ends, or something else
-    /// needs it.
-    pub(super) fn take_batch(&mut self, batch: Vec<Loaded>, out: &mut Vec<Output>) {
+    /// needs it. Says whether chains may wait.
+    pub(super) fn take_batch(&mut self, batch: Vec<Loaded>, out: &mut Vec<Output>) -> bool {
         let needed = self.chains_dirty || !self.tying.due.is_empty();
         // What was written while they were read need not wait for the next line.
-        let hinted = batch.iter().map(|loaded| &loaded.path).filter(|path| self.put_off.remove(*path));
+        let hinted = batch.iter().map(|loaded| &loaded.path).filter(|path| self.startup.was_put_off(path));
         let hinted: Vec<PathBuf> = hinted.cloned().collect();
         if !hinted.is_empty() {
             out.push(Output::Again(hinted));
@@ -156,27 +155,26 @@ impl Engine {
         for loaded in batch {
             self.take_loaded(loaded);
         }
-        self.tying.may_wait = self.reading && !needed;
-        if self.tying.may_wait && self.are_few_new() {
-            self.tying.behind |= std::mem::take(&mut self.chains_dirty);
+        let may_wait = self.startup.is_reading() && !needed;
+        if may_wait && self.are_few_new() && std::mem::take(&mut self.chains_dirty) {
+            self.startup.put_off_chains();
         }
+        may_wait
     }
 
     /// Everything was read once: what rests wakes up, and what changes from now on is news.
     pub(super) fn end_first_scan(&mut self, problems: Vec<Problem>, out: &mut Vec<Output>) {
-        if std::mem::take(&mut self.tying.behind) {
+        if self.startup.take_chains_pending() {
             self.tie_all();
         }
         self.begin_waking();
         self.scan_problems = problems;
         self.problems_dirty = true;
-        self.reading = false;
+        let put_off = self.startup.end_scan();
         if !self.chains_dirty {
             self.carry_snoozes();
         }
         self.revision += 1;
-        out.push(Output::Changed);
-        let put_off = std::mem::take(&mut self.put_off);
         if !put_off.is_empty() {
             out.push(Output::Again(put_off.into_iter().collect()));
         }

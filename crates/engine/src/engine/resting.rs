@@ -56,15 +56,15 @@ impl Engine {
     pub fn wake_all(&mut self) -> Vec<Output> {
         let mut out = Vec::new();
         // What is asked or said may be about a chain.
-        if std::mem::take(&mut self.resting.for_good) | std::mem::take(&mut self.tying.behind) {
+        if std::mem::take(&mut self.resting.for_good) | self.startup.take_chains_pending() {
             self.fetch_all();
             self.chains_dirty = true;
-            self.settle(&mut out);
+            self.settle(false, &mut out);
         }
         self.begin_waking();
         self.wake(usize::MAX, &mut out);
         // Of what turned out to be unreadable the transcript is asked for at once.
-        self.settle(&mut out);
+        self.settle(false, &mut out);
         out
     }
 
@@ -106,7 +106,6 @@ impl Engine {
         let others = std::mem::replace(&mut self.dirty, sessions);
         if self.rebuild_rows(out) {
             self.revision += 1;
-            out.push(Output::Changed);
         }
         self.dirty = others;
     }
@@ -115,7 +114,8 @@ impl Engine {
     /// thousands at once: who is not shown gets the row when there is time.
     pub(super) fn chain_differs(&mut self, id: &SessionId) {
         let is_made = self.resting.sessions.contains(id) || self.views[1].roster.get(id).is_some();
-        let waits = self.reading && !self.resting.for_good && !self.keeping.is_alone() && is_made;
+        let waits =
+            self.startup.is_reading() && !self.resting.for_good && !self.keeping.is_alone() && is_made;
         if waits && self.views[0].roster.get(id).is_none() && !self.dirty.contains(id) {
             self.resting.late.insert(id.clone());
         } else {

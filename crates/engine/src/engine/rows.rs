@@ -65,10 +65,9 @@ impl Engine {
             self.outlive(&row);
             let state = (row.state, row.state_kind);
             // Of a session at rest nobody knew how it was.
-            let is_news = self.awake && !rested && !self.keeping.is_alone();
+            let is_news = self.startup.is_over() && !rested && !self.keeping.is_alone();
             if self.states.insert(id.clone(), state) != Some(state) && is_news {
                 self.keeping.transition(&row);
-                out.push(Output::Transition { session: id.clone() });
             }
             let fold_next = self.fold(id).and_then(|fold| fold.deadline());
             let hides = self.views[0].filter.hides_at(&row, self.now);

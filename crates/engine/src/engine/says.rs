@@ -37,7 +37,7 @@ impl Engine {
             self.take_change(change);
         }
         let mut out = Vec::new();
-        self.settle(&mut out);
+        self.settle(false, &mut out);
         Ok(out)
     }
 
@@ -92,7 +92,7 @@ impl Engine {
     /// A snooze is of the work: where that goes on in another session, it goes along, and does not end with a `/clear`.
     /// For good, so that it waits until everything was read: a session that seems to be over may have gone on since.
     pub(super) fn carry_snoozes(&mut self) {
-        if self.reading {
+        if self.startup.is_reading() {
             return;
         }
         let moved = self.words.asides().filter_map(|(from, aside)| {
@@ -111,7 +111,9 @@ impl Engine {
 
     /// Something new has happened in what was put away, or after a snooze: the word has had its time.
     pub(super) fn outlive(&mut self, row: &Row) {
-        let Some(aside) = self.words.aside(&row.session_id).filter(|_| self.awake) else { return };
+        let Some(aside) = self.words.aside(&row.session_id).filter(|_| self.startup.is_over()) else {
+            return;
+        };
         let back = aside.away.is_some() && !row.put_away;
         let stale = row.roused_at.is_some_and(|at| row.state_since > at);
         if back || stale {

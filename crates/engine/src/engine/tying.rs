@@ -31,10 +31,6 @@ const PART: usize = 4;
 pub(super) struct Tying {
     /// Sessions of which something has become known.
     pub due: BTreeSet<SessionId>,
-    /// Files of the first scan have come that bear on very many, which does not make it worth while yet.
-    pub behind: bool,
-    /// What is due was found by the first scan, and nobody else needs it.
-    pub may_wait: bool,
     /// How many sessions there were when all were tied.
     tied: usize,
     /// Nothing before it is asked for: a start that finds everything unchanged ties all sessions once.
@@ -79,12 +75,11 @@ impl Beside<'_> {
 
 impl Engine {
     /// Ties what has to be tied: all sessions, or those that something has become known of with those that it may bear on.
-    pub(super) fn tie(&mut self) {
-        let may_wait = std::mem::take(&mut self.tying.may_wait);
+    pub(super) fn tie(&mut self, may_wait: bool) {
         if !self.chains_dirty && !self.tying.due.is_empty() && !self.tie_due() {
             if may_wait && self.are_few_new() {
                 self.note_ties();
-                self.tying.behind = true;
+                self.startup.put_off_chains();
             } else {
                 self.chains_dirty = true;
             }
@@ -101,7 +96,8 @@ impl Engine {
 
     /// Ties all sessions.
     pub(super) fn tie_all(&mut self) {
-        (self.chains_dirty, self.tying.behind) = (false, false);
+        self.chains_dirty = false;
+        self.startup.take_chains_pending();
         self.tying.tied = self.sessions.len();
         self.work.chains += 1;
         self.note_ties();

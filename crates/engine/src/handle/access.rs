@@ -68,7 +68,7 @@ impl Access for Handle {
     fn roster(&mut self, all: bool) -> Result<RosterSnapshot, AccessError> {
         let roster = self.wait_for(|told| {
             let question = move |engine: &crate::engine::Engine| {
-                told((!engine.reading).then(|| snapshot(&engine.current(all))));
+                told((!engine.is_reading()).then(|| snapshot(&engine.current(all))));
             };
             Message::Look { all, question: Box::new(question) }
         });

@@ -27,7 +27,7 @@ impl Loop {
                 on_trouble: Box::new(move || woken.notify_one()),
             }));
         }
-        if let Some(historian) = self.historian.as_ref().filter(|_| !self.engine.reading) {
+        if let Some(historian) = self.historian.as_ref().filter(|_| !self.engine.is_reading()) {
             historian.begin();
         }
     }

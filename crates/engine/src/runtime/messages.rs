@@ -1,23 +1,17 @@
 //! What reaches the loop from outside: files of the first scan many at a time, everything else one by one.
 
 use jiff::tz::TimeZone;
-use watchbill_core::time::{Millis, Timestamp};
 use watchbill_protocol::doctor::WatchMode;
+use watchbill_watch::hints::Hint;
 use watchbill_watch::scan::{Scan, scan};
 
 use super::Loop;
 use crate::input::{AttentionInput, Input};
-use crate::message::Message;
+use crate::message::{LookStart, Message};
 use crate::publish::Subscriber;
 
 /// So many loaded files are taken in by one step of the first scan: whoever works meanwhile waits for a step at most.
 const BATCH: usize = 48;
-
-/// A dead mount keeps the first snapshot waiting for this long and no longer.
-const FOLDERS_PATIENCE: Millis = Millis::from_secs(1);
-
-/// A person who turns to the window sees nothing older than this.
-const FRESH: Millis = Millis::from_secs(1);
 
 impl Loop {
     pub(super) fn receive(&mut self, first: Message) {
@@ -28,9 +22,8 @@ impl Loop {
         while let Some(current) = message {
             match current {
                 Message::Loaded(n, file) => {
-                    if n < self.recent_limit {
-                        self.recent_left = self.recent_left.map(|left| left.saturating_sub(1));
-                        self.look_behind(&file.path);
+                    if self.startup.loaded(n) {
+                        self.again.insert(Hint::File(file.path.clone()));
                     }
                     loaded.push(*file);
                     if loaded.len() >= BATCH {
@@ -62,10 +55,8 @@ impl Loop {
             self.step(Input::Folders(looks));
         }
         if let Some(scan) = ended {
-            self.recent_left = Some(0);
-            self.folders_until = Some(self.clock.now() + FOLDERS_PATIENCE);
             self.step(Input::Found(scan.found));
-            self.read_all = true;
+            self.startup.scan_ended(self.clock.now());
             self.look_at_all_once_more();
         }
     }
@@ -77,28 +68,20 @@ impl Loop {
         self.step(Input::Attention(AttentionInput::Zone(TimeZone::system())));
         let began = self.clock.now();
         let found = scan(self.engine.fs(), &self.engine.settings.roots);
-        self.take_rescan(found, true, began);
+        self.take_rescan(found, LookStart { began, had_read_all: true });
     }
 
     /// Compares everything with what is known. The first scan ends with this, when all its files had been read before
     /// the look was begun.
-    pub(super) fn take_rescan(&mut self, found: Scan, had_read_all: bool, began: Timestamp) {
-        let ends = had_read_all && std::mem::take(&mut self.read_all);
+    pub(super) fn take_rescan(&mut self, found: Scan, look: LookStart) {
+        let ends = self.startup.looked(look);
         if ends {
             self.step(Input::ScanEnded(Vec::new()));
         }
-        self.looked = Some(began).filter(|_| !self.engine.reading);
         self.step(Input::Rescanned(found));
         if ends {
             self.begin_history();
         }
-    }
-
-    /// Whether another look at everything would find what the last one found, or what the first scan is about to find.
-    /// A clock that went back makes nothing fresh.
-    fn is_fresh(&self) -> bool {
-        let now = self.clock.now();
-        self.looked.is_none_or(|looked| looked <= now && now < looked + FRESH)
     }
 
     /// A root gives no events, so that what is known of it may be as old as the last look.
@@ -114,14 +97,10 @@ impl Loop {
 
     fn receive_one(&mut self, message: Message) {
         match message {
-            Message::ScanBegan { recent } => {
-                // What the store knew may be shown already.
-                self.recent_left.get_or_insert(recent);
-                self.recent_limit = recent;
-            }
-            Message::Rescanned(found) => {
+            Message::ScanBegan { recent } => self.startup.scan_began(recent),
+            Message::Rescanned(found, look) => {
                 let again = self.rescans.ended();
-                self.take_rescan(*found, self.had_read_all, self.look_began);
+                self.take_rescan(*found, look);
                 if again {
                     self.rescan();
                 }
@@ -150,7 +129,7 @@ impl Loop {
             }
             Message::Look { all, question } => {
                 self.take_hints();
-                if self.is_polled() && !self.is_fresh() {
+                if self.is_polled() && !self.startup.is_fresh(self.clock.now()) {
                     self.look_again();
                 }
                 if all {
@@ -173,7 +152,7 @@ impl Loop {
             Message::Settle(told) => self.settle(told),
             Message::ClockJumped => self.look_again(),
             // The window gets the focus as it opens, while the first scan runs or is just over.
-            Message::LookAgain if self.is_fresh() => {}
+            Message::LookAgain if self.startup.is_fresh(self.clock.now()) => {}
             Message::LookAgain => self.look_again(),
             Message::IndexDamaged => {
                 if let Some(historian) = &self.historian {

@@ -50,7 +50,7 @@ impl Loop {
     /// Carries a command out and stores it; where another program holds the store the command is given back.
     pub(super) fn command(&mut self, id: &CommandId, command: &Word) -> Result<Done, ApiError> {
         let now = self.clock.now();
-        let reading = self.engine.reading;
+        let reading = self.engine.is_reading();
         let unknown = |error: ApiError| match error.code {
             ErrorCode::NotFound if reading => {
                 let message = "it is not known yet: transcripts are still being read for the first time";

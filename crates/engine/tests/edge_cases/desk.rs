@@ -32,6 +32,8 @@ pub struct Desk {
     pub now: Timestamp,
     /// `state/kind` of every change that was told as it happened.
     pub told: Vec<String>,
+    /// `state/kind` of each row, as it was last looked at.
+    states: BTreeMap<String, String>,
     /// What the policy on who needs the person told.
     pub outcomes: Vec<Outcome>,
     settings: Settings,
@@ -80,6 +82,7 @@ impl Desk {
             begin,
             now: begin,
             told: Vec::new(),
+            states: BTreeMap::new(),
             outcomes: Vec::new(),
             settings,
             outlook,
@@ -91,6 +94,7 @@ impl Desk {
     /// The first look at everything that was written so far, as a start of the program has it.
     pub fn wake(&mut self) {
         self.engine = self.cold();
+        self.states = states(&self.engine);
         self.stage.hints.take();
     }
 
@@ -113,15 +117,11 @@ impl Desk {
 
     pub fn step(&mut self, input: Input) {
         let out = self.engine.step(self.now, input);
+        let before = std::mem::replace(&mut self.states, states(&self.engine));
+        let told = self.states.iter().filter(|(session, state)| before.get(*session) != Some(state));
+        self.told.extend(told.map(|(_, state)| state.clone()));
         for output in out {
             match output {
-                Output::Transition { session } => {
-                    let state = self.engine.row(&session).map(|row| {
-                        let kind = row.state_kind.map(|kind| format!("/{}", kind.word())).unwrap_or_default();
-                        format!("{}{kind}", row.state.word())
-                    });
-                    self.told.extend(state);
-                }
                 Output::Attention(outcome) => self.outcomes.push(outcome),
                 Output::Again(paths) => self.step(Input::Hints(paths.into_iter().map(Hint::File).collect())),
                 _ => {}
@@ -346,4 +346,13 @@ pub fn timeless(mut record: Value) -> Value {
     record["timestamp"] = Value::Null;
     record["uuid"] = Value::Null;
     record
+}
+
+/// `state/kind` of every row that there is, by session.
+fn states(engine: &Engine) -> BTreeMap<String, String> {
+    let state = |row: &TrackedSession| {
+        let kind = row.state_kind.as_ref().map(|kind| format!("/{kind}")).unwrap_or_default();
+        (row.session_id.clone(), format!("{}{kind}", row.state))
+    };
+    engine.current(true).rows.iter().map(|row| state(&row.session())).collect()
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use watchbill_core::attention::Outcome;
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Millis;
 use watchbill_engine::engine::Recall;
@@ -177,7 +178,9 @@ fn nobody_is_alarmed_by_what_happened_while_the_program_was_away() {
     let from = house.out.len();
     house.reboot();
     house.step(Input::ScanEnded(Vec::new()));
-    let told = |out: &[Output]| out.iter().filter(|out| matches!(out, Output::Transition { .. })).count();
+    let told = |out: &[Output]| {
+        out.iter().filter(|out| matches!(out, Output::Attention(Outcome::Raised { .. }))).count()
+    };
     assert_eq!(told(&house.out[from..]), 0);
     house.look_again();
     let cold = house.cold().current(true).rows.iter().map(|row| row.session()).collect::<Vec<_>>();

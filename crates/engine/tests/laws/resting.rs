@@ -41,6 +41,20 @@ fn shown(house: &House) -> Vec<String> {
     snapshot(&house.engine.current(false)).sessions.into_iter().map(|row| row.session_id).collect()
 }
 
+fn store(house: &House) -> Store {
+    Store::open(house.memory.as_ref().unwrap().folder.path(), Mode::Read).unwrap()
+}
+
+/// How many changes of state are stored of each session.
+fn transitions(house: &House, authors: &[Author]) -> Vec<usize> {
+    let store = store(house);
+    let of = |author: &Author| {
+        let key = store.session_key(&SessionId::new(&author.session)).unwrap().unwrap();
+        store.transitions(key, 100).unwrap().len()
+    };
+    authors.iter().map(of).collect()
+}
+
 fn as_if_cold(house: &House) -> Vec<TrackedSession> {
     snapshot(&house.cold().current(true)).sessions
 }
@@ -50,12 +64,11 @@ fn rows_that_the_roster_does_not_show_are_put_together_when_the_first_look_is_ov
     let (mut house, authors) = started_again();
     assert_eq!(shown(&house), [authors[3].session.clone()]);
     assert_eq!((house.engine.work().rows, house.engine.count_all()), (1, 4));
-    let from = house.out.len();
+    let before = transitions(&house, &authors);
     house.step(Input::ScanEnded(Vec::new()));
     assert_eq!(house.all().sessions, as_if_cold(&house));
     assert_eq!((house.engine.work().rows, house.engine.count_all()), (4, 4));
-    let alarms = house.out[from..].iter().filter(|out| matches!(out, Output::Transition { .. })).count();
-    assert_eq!(alarms, 0, "nothing has happened to them");
+    assert_eq!(transitions(&house, &authors), before, "nothing has happened to them");
 }
 
 #[test]
@@ -65,7 +78,7 @@ fn they_get_their_rows_one_by_one_while_others_work() {
     house.engine.take_changes();
     house.step(Input::ScanEnded(Vec::new()));
     assert_eq!((house.engine.work().rows, house.engine.is_waking()), (1, true));
-    let from = house.out.len();
+    let before = transitions(&house, &authors);
     house.step(Input::Wake(1));
     assert_eq!((house.engine.work().rows, house.all().sessions.len()), (2, 2));
     // One of the others is worked in meanwhile: that is told, and kept.
@@ -74,13 +87,12 @@ fn they_get_their_rows_one_by_one_while_others_work() {
     assert_eq!((shown(&house).len(), house.engine.count_all()), (2, 4));
     house.step(Input::Wake(1));
     assert_eq!((house.engine.work().rows, house.engine.is_waking()), (4, true));
+    assert_eq!(transitions(&house, &authors), before, "how it was before, nobody knew");
     house.step(Input::Wake(1));
     assert_eq!((house.engine.work().rows, house.engine.is_waking()), (4, false));
     assert_eq!(house.all().sessions, as_if_cold(&house));
-    let told = house.out[from..].iter().filter(|out| matches!(out, Output::Transition { .. })).count();
-    assert_eq!(told, 0, "how it was before, nobody knew");
     let stored = |id: &str| {
-        let store = Store::open(house.memory.as_ref().unwrap().folder.path(), Mode::Read).unwrap();
+        let store = store(&house);
         let key = store.session_key(&SessionId::new(id)).unwrap().unwrap();
         store.session_of(key).unwrap().unwrap()
     };

@@ -19,7 +19,6 @@ use watchbill_core::time::Timestamp;
 use watchbill_core::transcript::parse::parse_line;
 use watchbill_core::transcript::record::{Attachment, Block, Body, PromptOrigin, QueueOperation, System};
 use watchbill_engine::engine::Engine;
-use watchbill_engine::input::Output;
 use watchbill_engine::replay::Operation;
 use watchbill_protocol::roster::TrackedSession;
 
@@ -32,7 +31,7 @@ pub fn timeline(named: &Named, witnesses: Witnesses) -> String {
     let mut player = Player::new(&named.recording, witnesses);
     for (at, operation) in &named.recording.operations {
         let now = named.recording.begin + *at;
-        player.run_to(now, &mut |engine, now, out| page.look(engine, now, out));
+        player.run_to(now, &mut |engine, now, _| page.look(engine, now));
         match operation {
             Operation::Mark(text) => page.line(now, '#', text),
             Operation::Hook(_) => {
@@ -55,9 +54,9 @@ pub fn timeline(named: &Named, witnesses: Witnesses) -> String {
             }
             Operation::Write { .. } | Operation::Exit { .. } => {}
         }
-        player.act(*at, operation, &mut |engine, now, out| page.look(engine, now, out));
+        player.act(*at, operation, &mut |engine, now, _| page.look(engine, now));
     }
-    player.run_out(&mut |engine, now, out| page.look(engine, now, out));
+    player.run_out(&mut |engine, now, _| page.look(engine, now));
     page.text
 }
 
@@ -71,6 +70,8 @@ fn asks(row: &TrackedSession) -> bool {
 /// The page that is being written, and what it said last of each session.
 #[derive(Default)]
 struct Page {
+    /// Of what was looked at last.
+    revision: Option<u64>,
     begin: Timestamp,
     text: String,
     states: BTreeMap<String, String>,
@@ -91,8 +92,9 @@ impl Page {
     }
 
     /// Writes down what is different from what was written last.
-    fn look(&mut self, engine: &Engine, now: Timestamp, out: &[Output]) {
-        if !out.contains(&Output::Changed) {
+    fn look(&mut self, engine: &Engine, now: Timestamp) {
+        let revision = Some(engine.current(true).revision);
+        if std::mem::replace(&mut self.revision, revision) == revision {
             return;
         }
         let listed: BTreeSet<String> =
