@@ -21,7 +21,7 @@ use watchbill_watch::fs::{FileId, FileKind, FileStat, Fs, Name, ReadAt, Walk, Wa
 use watchbill_watch::layout::Place;
 use watchbill_watch::scan::{Found, scan};
 
-use crate::engine::World;
+use crate::environment::World;
 use crate::left_out::is_told_of;
 use crate::transcripts::META_LIMIT;
 use watchbill_settings::Settings;

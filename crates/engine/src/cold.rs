@@ -5,10 +5,11 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use crate::clock::Clock;
-use crate::engine::distant::Distant;
-use crate::engine::{Engine, Outlook, World};
+use crate::engine::Engine;
+use crate::environment::{Outlook, World};
 use crate::first_scan::FirstScan;
 use crate::input::{Input, Output};
+use crate::model::distant::Distant;
 use crate::persist::Persist;
 use crate::transcripts::{Loaded, Terms};
 use watchbill_core::time::Timestamp;
@@ -140,7 +141,7 @@ fn look_beside(
         Wants::None => engine.keep_alone(),
     }
     // The folders are listed while the store is read: neither needs the other.
-    let roots = engine.settings.roots.clone();
+    let roots = engine.settings().roots.clone();
     let found = std::thread::scope(|scope| {
         let listed = scope.spawn(|| watchbill_watch::scan::scan(&*world.fs, &roots));
         if let Some(persist) = persist {
@@ -151,17 +152,17 @@ fn look_beside(
     });
     // What is kept stands for more than one reading.
     let loaded: Vec<Loaded> =
-        loaded.into_iter().filter(|loaded| !engine.files.contains(&loaded.path)).collect();
+        loaded.into_iter().filter(|loaded| !engine.sessions().files().contains(&loaded.path)).collect();
     let mut reads = !loaded.is_empty();
     engine.take_first(loaded);
-    let recent_since = now - engine.settings.recent;
-    let known = |path: &Path| engine.files.contains(path);
+    let recent_since = now - engine.settings().recent;
+    let known = |path: &Path| engine.sessions().files().contains(path);
     let mut scan = FirstScan::of(found, recent_since, &known);
     let terms = Terms {
-        timeouts: engine.settings.timeouts,
+        timeouts: engine.settings().timeouts,
         until: outlook.until,
         keep: engine.keeps(),
-        exclude: engine.settings.history.exclude.clone(),
+        exclude: engine.settings().history.exclude.clone(),
     };
     let oldest = (wants == Wants::Recent).then_some(recent_since);
     // Rows are put together once, when everything is there.
@@ -172,13 +173,13 @@ fn look_beside(
     engine.take_distant(distant);
     engine.take_first(kept.into_iter().map(|(_, loaded)| loaded));
     if reads {
-        engine.rows_may_differ();
+        engine.restoring().rows_may_differ();
     }
     let mut again = Vec::new();
     engine.read_registries(&mut again);
-    if let Some(data_dir) = engine.settings.data_dir.clone().filter(|_| outlook.live) {
+    if let Some(data_dir) = engine.settings().data_dir.clone().filter(|_| outlook.live) {
         // After the registry, which knows the processes; what `watch` hears is what was kept.
-        again.extend(engine.step(now, Input::Hooks(crate::hears::recent(&data_dir, now))));
+        again.extend(engine.step(now, Input::Hooks(crate::run::hook_listener::recent(&data_dir, now))));
     }
     if outlook.until.is_none() {
         // Companions say nothing about the past, since what they say has no time; neither does what is known already.

@@ -9,7 +9,8 @@ use watchbill_core::time::{Millis, Timestamp};
 
 use crate::clock::{Clock, ManualClock, ShiftedClock};
 use crate::cold;
-use crate::engine::{Engine, Outlook};
+use crate::engine::Engine;
+use crate::environment::Outlook;
 use crate::handle::{Handle, start_in};
 use crate::replay::{Operation, Recording};
 use crate::stage::Stage;

@@ -27,15 +27,16 @@ use watchbill_watch::process::SystemProcesses;
 
 use crate::archive::with_archive;
 use crate::clock::{Clock, SystemClock};
-use crate::doctor::scopes_in_time;
-use crate::engine::{Engine, World};
+use crate::doctor::{self, scopes_in_time};
+use crate::engine::Engine;
+use crate::environment::World;
 use crate::focus;
 use crate::hook_setup::Judge;
 use crate::input::AttentionInput;
-use crate::message::{Message, apply};
 use crate::mute::MuteFile;
 use crate::publish::{AlertSink, Sink, Subscription, snapshot};
-use crate::runtime::{Loop, Parts};
+use crate::run::message::{Message, apply};
+use crate::run::{Loop, Parts};
 use crate::search::Searcher;
 use crate::socket::access::{Access, AccessError, CommandId};
 use crate::source::Source;
@@ -287,7 +288,8 @@ impl Handle {
     /// # Errors
     /// When the engine has stopped.
     pub fn doctor(&self) -> Result<Doctor, ApiError> {
-        let doctor = self.ask(|engine, source| engine.doctor(&|root: &Path| source.mode_of(root)))?;
+        let doctor =
+            self.ask(|engine, source| doctor::doctor(engine, &|root: &Path| source.mode_of(root)))?;
         // The store is looked at here: the loop has better things to do than to wait for a disk.
         let settings = self.settings();
         let mut doctor = Doctor { store: stored::health(&settings, &*self.fs), ..doctor };
@@ -302,7 +304,7 @@ impl Handle {
     /// # Errors
     /// When the engine has stopped.
     pub fn hooks(&self) -> Result<Vec<HookSettings>, ApiError> {
-        let projects = self.ask(|engine, _| engine.working_folders())?;
+        let projects = self.ask(|engine, _| doctor::working_folders(engine))?;
         Ok(scopes_in_time(Judge::unasked(&self.settings()), projects))
     }
 

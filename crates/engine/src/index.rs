@@ -15,7 +15,7 @@ use watchbill_watch::scan::{Found, scan};
 
 use crate::clock::{Clock, SystemClock};
 use crate::cold::look_and_keep;
-use crate::engine::{Outlook, World};
+use crate::environment::{Outlook, World};
 use crate::history::{HistoryIndex, IndexError, READY};
 use crate::left_out;
 use crate::stored::{ForgottenSessions, refusal};

@@ -12,8 +12,8 @@ use watchbill_core::time::Timestamp;
 use watchbill_watch::hints::Hint;
 use watchbill_watch::scan::{Found, Scan};
 
-use crate::folders::FolderLook;
 use crate::transcripts::Loaded;
+use crate::witnesses::folders::FolderLook;
 use watchbill_settings::Settings;
 
 /// What can happen.

@@ -6,7 +6,9 @@
 mod anew;
 pub mod changes;
 mod confirms;
+pub mod evict;
 pub mod kept;
+pub(crate) mod pending;
 mod shelf;
 mod takes_over;
 mod words;
@@ -187,13 +189,13 @@ impl Persist {
         let mut refused = 0;
         // Each head as it lies in the database: copies of all of them would be in memory at once.
         let read = self.shelf.at_once("load").as_ref().map(|store| -> Result<_, StoreError> {
-            engine.expect_files(store.most_states()?);
+            engine.restoring().expect_files(store.most_states()?);
             store.states(&mut |path, head| {
-                refused += usize::from(!engine.restore(Path::new(path), head));
+                refused += usize::from(!engine.restoring().file(Path::new(path), head));
             })?;
             // Who does not write does not have to make them either.
             let without_rows = if self.writes { store.without_rows()? } else { None };
-            let rules = engine.settings.history.exclude.patterns();
+            let rules = engine.settings().history.exclude.patterns();
             Ok((store.fact(FACTS)?, without_rows, !store.is_left_out_by(rules)?))
         });
         let (facts, without_rows, other_rules) = match read {
@@ -207,11 +209,11 @@ impl Persist {
         engine.set_recall(self.shelf());
         engine.restore_words(self.words().unwrap_or_default());
         if let Some(sessions) = without_rows {
-            engine.rows_are_behind(sessions.iter().map(|id| SessionId::new(id)));
+            engine.restoring().rows_are_behind(sessions.iter().map(|id| SessionId::new(id)));
         }
-        engine.restored(facts.and_then(|bytes| from_bytes(&bytes).ok()));
+        engine.restoring().end(facts.and_then(|bytes| from_bytes(&bytes).ok()));
         if other_rules {
-            engine.forget_targets();
+            engine.restoring().forget_targets();
         }
         if refused > 0 {
             tracing::info!(refused, "files are read anew: what was kept of them is of another version");
@@ -220,7 +222,7 @@ impl Persist {
             engine.keep();
         }
         engine.note_store(self.trouble());
-        engine.files.len()
+        engine.sessions().files().len()
     }
 
     /// What the person has said, as the store has it now; `None` where that cannot be read.
@@ -306,7 +308,7 @@ impl Persist {
             None => return read,
             Some(Ok(())) => {
                 let owed = std::mem::take(&mut self.owed);
-                engine.put_aside(owed.files.iter().map(|(path, change)| {
+                engine.evict(owed.files.iter().map(|(path, change)| {
                     (path.clone(), write::keeps(path, change, &owed, &self.forgotten))
                 }));
                 let files = owed.files.into_iter().filter(|(_, change)| *change != FileChange::Gone);
@@ -340,7 +342,7 @@ impl Persist {
             let is_ours = |path: &str| engine.looks_at(Path::new(path));
             let has_untied = |link: &_| engine.has_untied(link);
             let seen = write::Seen { is_ours: &is_ours, has_untied: &has_untied };
-            let exclude = &engine.settings.history.exclude;
+            let exclude = &engine.settings().history.exclude;
             write::write(store, &self.owed, &self.forgotten, exclude, &seen, now)
         }))
     }

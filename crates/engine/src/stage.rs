@@ -10,7 +10,7 @@ use watchbill_watch::hints::HintSet;
 use watchbill_watch::mem::MemFs;
 use watchbill_watch::process::FakeProcesses;
 
-use crate::engine::World;
+use crate::environment::World;
 use crate::replay::{Operation, Recording};
 
 /// Where a recording is acted out.

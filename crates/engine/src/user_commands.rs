@@ -11,7 +11,8 @@ use watchbill_store::{Mode, Store, last_writer, who};
 
 use crate::clock::Clock;
 use crate::cold::{Wants, look, look_with};
-use crate::engine::{Engine, Outlook, World};
+use crate::engine::Engine;
+use crate::environment::{Outlook, World};
 use crate::persist::Persist;
 use crate::socket::access::{Access, AccessError, CommandId};
 use crate::socket::client::Client;

@@ -15,8 +15,8 @@ use watchbill_store::{Mode, Store};
 
 use super::Handle;
 use crate::forget::Removal;
-use crate::message::{Done, Message};
 use crate::publish::{Subscription, snapshot};
+use crate::run::message::{Done, Message};
 use crate::socket::access::{Access, AccessError, CommandId};
 use crate::socket::client::Client;
 use crate::socket::mailbox::{Closed, mailbox};

@@ -11,8 +11,8 @@ use watchbill_store::{Step, StoreError};
 use watchbill_watch::layout::Place;
 use watchbill_watch::scan::Found;
 
+use crate::model::session::Shared;
 use crate::persist::kept::Counted;
-use crate::session::Shared;
 use crate::transcripts::{Fold, Loaded};
 
 /// Stores what can be, and keeps what only the engine can tell about.

@@ -5,7 +5,7 @@ use watchbill_store::{Store, StoreError};
 
 use crate::archive::Stock;
 use crate::clock::{Clock, SystemClock};
-use crate::engine::World;
+use crate::environment::World;
 use watchbill_settings::Settings;
 
 /// Brings the archive up to date, one transcript after the other, as long as `go_on` says so. What cannot be archived is

@@ -7,13 +7,14 @@ use watchbill_core::ids::SessionId;
 use watchbill_store::{Store, StoreError};
 
 use super::Persist;
-use crate::engine::{Engine, Shown};
+use crate::engine::Engine;
+use crate::step::confirm::Shown;
 
 impl Persist {
     /// Once, when all rows are there: compares them with what the store says, and has kept what is different. What passes is
     /// tried again; of damage whoever else meets it says more, and the next start compares again.
     pub(super) fn confirm_states(&mut self, engine: &mut Engine) {
-        if !self.states_unconfirmed || self.trouble.is_some() || !engine.has_all_rows() {
+        if !self.states_unconfirmed || self.trouble.is_some() || !engine.shown_states().are_complete() {
             return;
         }
         let held = self.shelf.at_once("states");
@@ -33,7 +34,7 @@ fn confirm(store: &Store, engine: &mut Engine) -> Result<(), StoreError> {
     let (mut differ, mut unknown) = (Vec::new(), Vec::new());
     store.states_shown(&mut |key, id, (state, kind)| {
         let id = SessionId::new(id);
-        match engine.compare_state(&id, state, kind) {
+        match engine.shown_states().compare(&id, state, kind) {
             Shown::Same => {}
             Shown::Differs => differ.push((key, id)),
             Shown::NoMore => unknown.push((key, id)),
@@ -41,12 +42,12 @@ fn confirm(store: &Store, engine: &mut Engine) -> Result<(), StoreError> {
     })?;
     for (key, id) in differ {
         let last = store.transitions(key, 1)?.pop();
-        engine.confirm_state(&id, last.as_ref().map(|last| (&*last.state, last.kind.as_deref())));
+        engine.shown_states().confirm(&id, last.as_ref().map(|last| (&*last.state, last.kind.as_deref())));
     }
     for (key, id) in unknown {
         // Of what lies elsewhere another run may know.
         if store.files_of(key)?.iter().all(|(_, file)| engine.looks_at(Path::new(&file.path))) {
-            engine.is_shown_no_more(&id);
+            engine.shown_states().gone(&id);
         }
     }
     Ok(())

@@ -13,8 +13,8 @@ use watchbill_core::transcript::record::Usage;
 use watchbill_watch::fs::FileId;
 use watchbill_watch::tail::{Cursor, Fingerprint};
 
+use crate::model::session::Shared;
 use crate::problems::Problems;
-use crate::session::Shared;
 
 /// A transcript as it is kept. Its bytes are sealed: others than these are refused, and the file is read from its
 /// beginning.

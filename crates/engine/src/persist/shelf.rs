@@ -9,7 +9,7 @@ use std::time::Duration;
 use watchbill_store::tables::states::StateRow;
 use watchbill_store::{Store, StoreError};
 
-use crate::engine::Recall;
+use crate::persist::evict::Recall;
 use crate::stall::Watched;
 
 /// Whoever has time asks again so often whether nobody else waits any more.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::client::Client;
-use crate::message::Message;
+use crate::run::message::Message;
 
 /// First pause after a holder has gone: one that ends in order lets go of the store a moment after its socket.
 const PAUSE: Duration = Duration::from_millis(20);

@@ -4,7 +4,7 @@ use watchbill_core::ids::SessionId;
 use watchbill_core::time::Millis;
 use watchbill_engine::input::Output;
 use watchbill_engine::problems::Problems;
-use watchbill_engine::registry::Registry;
+use watchbill_engine::witnesses::registry::Registry;
 
 use crate::house::{House, registry_file, transcript};
 use crate::records::{Author, registry, session};

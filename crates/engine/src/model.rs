@@ -1,0 +1,18 @@
+//! What is known of sessions: transcripts, chains, rows, and who needs the person.
+
+pub(crate) mod alerting;
+pub(crate) mod chain_facts;
+pub(crate) mod chain_state;
+pub(crate) mod distant;
+pub mod files;
+pub mod paths;
+pub(crate) mod problem_report;
+pub(crate) mod resting;
+pub mod row;
+pub(crate) mod rows;
+pub(crate) mod schedule;
+pub mod session;
+pub(crate) mod sessions;
+pub(crate) mod startup;
+pub mod verdict;
+pub mod work;

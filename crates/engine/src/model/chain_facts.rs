@@ -1,0 +1,65 @@
+//! What chains depend on beside the transcripts.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use watchbill_core::chain::lineage::{HookMove, Lineage, Marker, RegistryMove};
+use watchbill_core::chain::resolve::{Facts, ManualLink};
+use watchbill_core::ids::SessionId;
+use watchbill_core::person::Words;
+use watchbill_core::time::Timestamp;
+
+use crate::witnesses::Witnesses;
+
+/// What the witnesses and the person say.
+pub(crate) struct ChainFacts<'w> {
+    moves: &'w [RegistryMove],
+    markers: Vec<Marker>,
+    hook_moves: Vec<HookMove>,
+    terminals: BTreeMap<SessionId, Arc<str>>,
+    manual: Vec<ManualLink>,
+    words: &'w Words,
+}
+
+impl<'w> ChainFacts<'w> {
+    /// With the markers that lie in these working folders; up to a moment.
+    pub fn of(
+        witnesses: &'w Witnesses,
+        words: &'w Words,
+        until: Option<Timestamp>,
+        cwds: &mut dyn Iterator<Item = &Arc<str>>,
+    ) -> Self {
+        Self {
+            moves: witnesses.moves(),
+            markers: witnesses.markers(cwds, until),
+            hook_moves: witnesses.hook_moves(until),
+            terminals: witnesses.terminals(),
+            manual: words.links().iter().cloned().collect(),
+            words,
+        }
+    }
+
+    /// The markers.
+    pub fn markers(&self) -> &[Marker] {
+        &self.markers
+    }
+
+    /// The markers alone.
+    pub fn into_markers(self) -> Vec<Marker> {
+        self.markers
+    }
+
+    /// With these transcripts, and processes on these sessions.
+    pub fn with<'a>(&'a self, lineages: &'a [&'a Lineage], live: &'a BTreeSet<SessionId>) -> Facts<'a> {
+        Facts {
+            moves: self.moves,
+            hook_moves: &self.hook_moves,
+            markers: &self.markers,
+            terminals: &self.terminals,
+            live,
+            manual: &self.manual,
+            names: self.words.names(),
+            ..Facts::of(lineages)
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! How the row of a session is put together.
+
+use std::sync::Arc;
+
+use watchbill_core::chain::lineage::Segment;
+use watchbill_core::evidence::registry::Liveness;
+use watchbill_core::evidence::witness::{InstanceWitness, Verdict};
+use watchbill_core::hook::TerminalContext;
+use watchbill_core::ids::{ChainId, SessionId};
+use watchbill_core::roster::row::{PendingTool, Row, Source, Subagents};
+use watchbill_core::session::state::{State, StateKind};
+use watchbill_core::time::{Millis, Timestamp};
+use watchbill_core::transcript::record::CompactTrigger;
+
+use crate::model::session::{minus, plus};
+use crate::model::verdict::{Makings, open_calls, verdict};
+use crate::witnesses::hooks::HookSession;
+
+/// A session that has only a registry file gets a row when it is this old: with `--continue` the
+/// registry names a throw-away session for up to 400 ms (client 2.1.329).
+pub const NEW_SESSION_DWELL: Millis = Millis::from_secs(1);
+
+/// The open calls as the row shows them: when a better witness says that the turn is over, nothing is open.
+fn shown_calls(verdict: &Verdict, calls: Vec<PendingTool>) -> Vec<PendingTool> {
+    match (verdict.state, verdict.kind) {
+        (State::Working | State::WaitingForApproval, _)
+        | (State::WaitingForInput, Some(StateKind::Dialog)) => calls,
+        // An unanswered question that silence has made idle is still unanswered.
+        (State::Idle, _) if verdict.reason.source == Source::Timeout => calls,
+        _ => Vec::new(),
+    }
+}
+
+/// The registry file that stands for a session: that of a running process before one that a dead one left.
+fn entry<'a>(makings: &Makings<'a>) -> Option<&'a InstanceWitness> {
+    makings.registry.all().filter(|witness| witness.entry.session == *makings.id).max_by_key(|witness| {
+        // What the files say, not when we happened to read them: another program must choose the same one.
+        let entry = &witness.entry;
+        (witness.liveness != Liveness::Dead, entry.status_at, entry.started_at, &entry.instance)
+    })
+}
+
+/// When a session that only a registry file knows gets its row.
+pub fn ripe_at(witness: &InstanceWitness) -> Timestamp {
+    witness.entry.started_at.unwrap_or(witness.seen_at) + NEW_SESSION_DWELL
+}
+
+/// Where the session can be found on the screen: a hook's sender saw the innermost terminal, the registry knows tmux.
+fn terminal(told: Option<&HookSession>, tmux: Option<&Arc<str>>) -> Option<Arc<TerminalContext>> {
+    let heard = told.and_then(HookSession::terminal);
+    match (heard, tmux) {
+        (Some(heard), Some(target)) if &*heard.kind == "tmux" => {
+            let mut both = TerminalContext::clone(heard);
+            both.ids.insert(TerminalContext::TMUX_TARGET.into(), Arc::clone(target));
+            Some(Arc::new(both))
+        }
+        (Some(heard), _) => Some(Arc::clone(heard)),
+        (None, target) => target.map(|target| Arc::new(TerminalContext::of_tmux(target))),
+    }
+}
+
+/// The row of one session, and when it has to be looked at again. `None` when it has no row (yet).
+pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
+    let verdict = verdict(makings)?;
+    let facts = makings.fold.map(|(_, fold)| fold.facts());
+    let witness = entry(makings);
+    let entry = witness.map(|witness| &witness.entry);
+    let told = makings.hooks.filter(|_| makings.live);
+    let started = entry.and_then(|entry| entry.started_at).or_else(|| told.and_then(HookSession::first_at));
+    // A hook is sent by a session that goes on under this very id; a registry file alone may name a passing one.
+    let ripe = told.is_some() || witness.is_some_and(|witness| ripe_at(witness) <= makings.now);
+    if makings.fold.is_none() && !(verdict.live && ripe) {
+        return None;
+    }
+    // Modes and titles alone, without a time: nothing has ever happened here, and nobody is about to start.
+    let begun = makings
+        .fold
+        .is_some_and(|(_, fold)| fold.facts().created_at.is_some() || fold.reading().state != State::Idle);
+    if !begun && !verdict.live {
+        return None;
+    }
+    let chain = makings.chains.of(makings.id);
+    let last_activity = facts.and_then(|facts| facts.last_activity_at).or(started).unwrap_or(verdict.since);
+    let session = makings.session;
+    let tokens = makings.fold.map(|(_, fold)| {
+        let agents = session.map(|session| session.agent_tokens).unwrap_or_default();
+        let inherited = session.map(|session| session.inherited).unwrap_or_default();
+        plus(minus(fold.ledger().total(), inherited), agents)
+    });
+    let agents_total = session.map_or(0, |session| session.agents.len());
+    let launched = makings.fold.map_or(0, |(_, fold)| fold.facts().subagents_running);
+    let working = session.map_or(0, |session| session.agents_running.len());
+    let launched = launched.max(u32::try_from(working).unwrap_or(u32::MAX));
+    let pending_tools = shown_calls(&verdict, open_calls(makings, &makings.instances()));
+    let context_used = facts.and_then(|facts| facts.context_used);
+    let carried_on = facts.filter(|_| verdict.live || !makings.live);
+    let mut row = Row {
+        session_id: makings.id.clone(),
+        state: verdict.state,
+        state_kind: verdict.kind,
+        state_since: verdict.since,
+        state_reason: verdict.reason,
+        needs: None,
+        snoozed_until: None,
+        roused_at: None,
+        put_away: false,
+        pending_tools,
+        goal: facts.and_then(|facts| facts.goal.clone()),
+        summary: facts.and_then(|facts| facts.summary.clone()),
+        title: facts
+            .and_then(|facts| facts.title().cloned())
+            .or_else(|| entry.and_then(|entry| entry.user_name.clone()))
+            .or_else(|| told.and_then(|told| told.title().cloned())),
+        // The client says `HEAD` for a folder without a repository as well as off any branch: neither is a branch.
+        branch: facts.and_then(|facts| facts.branch.clone()).filter(|branch| **branch != *"HEAD"),
+        repo_root: session.and_then(|session| session.repo_root.clone()),
+        project_id: makings
+            .fold
+            .and_then(|(path, _)| path.parent()?.file_name().map(|name| Arc::from(name.to_string_lossy()))),
+        cwd: makings
+            .fold
+            .and_then(|(_, fold)| fold.cwd().cloned())
+            .or_else(|| entry.and_then(|entry| entry.cwd.clone()))
+            .or_else(|| told.and_then(|told| told.cwd().cloned())),
+        transcript_path: makings.fold.map(|(path, _)| Arc::from(path.to_string_lossy())),
+        last_activity_at: last_activity,
+        created_at: facts.and_then(|facts| facts.created_at).or(started),
+        superseded: chain.and_then(|chain| chain.superseded.get(makings.id).cloned()),
+        work_chain_id: chain.map_or_else(|| ChainId::derive(makings.id), |chain| chain.id.clone()),
+        work_chain_name: chain.and_then(|chain| chain.name.clone()),
+        compaction_count: chain.map_or(0, |chain| chain.compaction_count),
+        segment_count: chain.map_or(1, |chain| chain.segment_count),
+        // Hooks tell of a change of mode at once, the transcript with the next prompt.
+        permission_mode: told
+            .and_then(|told| told.mode().cloned())
+            .or_else(|| facts.and_then(|facts| facts.permission_mode.clone())),
+        model: facts
+            .and_then(|facts| facts.model.clone())
+            .or_else(|| told.and_then(|told| told.model().cloned())),
+        agent_version: facts
+            .and_then(|facts| facts.version.clone())
+            .or_else(|| entry.and_then(|entry| entry.version.clone())),
+        pid: verdict.pid,
+        terminal: terminal(told, verdict.tmux.as_ref()),
+        tokens,
+        context_used,
+        context_size: chain
+            .and_then(|chain| full_at(&chain.segments))
+            .filter(|size| context_used <= Some(*size)),
+        subagents: Subagents {
+            running: if verdict.live || !makings.live { launched } else { 0 },
+            total: u32::try_from(agents_total).unwrap_or(u32::MAX).max(launched),
+        },
+        // What a process left running or waiting when it ended is nobody's any more; the transcript cannot know.
+        background_tasks: carried_on.map_or(0, |facts| facts.background_tasks),
+        queued_prompts: carried_on.map_or(0, |facts| facts.queued_prompts),
+        pull_request: facts.and_then(|facts| facts.pull_request.clone()),
+        live: verdict.live,
+    };
+    let rouses = makings.aside.and_then(|aside| aside.mark(&mut row, makings.now));
+    Some((row, verdict.next.into_iter().chain(rouses).min()))
+}
+
+/// With how many tokens the client found the context full, the last time. Nothing else tells how large it is: neither
+/// transcripts nor hooks name it (client 2.1.329), and one model is offered with several sizes.
+fn full_at(segments: &[(SessionId, Segment)]) -> Option<u64> {
+    let boundaries = segments.iter().rev().filter_map(|(_, segment)| segment.boundary);
+    boundaries
+        .filter(|boundary| boundary.trigger == CompactTrigger::Auto)
+        .find_map(|boundary| boundary.pre_tokens)
+}

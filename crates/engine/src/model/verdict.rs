@@ -1,0 +1,122 @@
+//! What is known of one session at one moment, borrowed from the engine, and the verdict on it.
+
+use std::path::Path;
+
+use watchbill_core::chain::chains::Chains;
+use watchbill_core::evidence::registry::{Liveness, RegistryStatus, expects_registry};
+use watchbill_core::evidence::resolve::resolve;
+use watchbill_core::evidence::witness::{
+    ChildWitness, Evidence, InstanceWitness, TranscriptWitness, Verdict,
+};
+use watchbill_core::ids::{Instance, SessionId};
+use watchbill_core::person::Aside;
+use watchbill_core::roster::row::PendingTool;
+use watchbill_core::session::fold::SessionFold;
+use watchbill_core::session::state::Timeouts;
+use watchbill_core::status_file::StatusWitness;
+use watchbill_core::time::Timestamp;
+
+use crate::model::session::Session;
+use crate::witnesses::hooks::HookSession;
+use crate::witnesses::processes_of;
+use crate::witnesses::registry::Registry;
+
+/// Everything a row is made of, borrowed from the engine.
+pub struct Makings<'a> {
+    /// Whose row it is.
+    pub id: &'a SessionId,
+    /// What is kept of it.
+    pub session: Option<&'a Session>,
+    /// The fold of its transcript, and where that lies.
+    pub fold: Option<(&'a Path, &'a SessionFold)>,
+    /// The registry.
+    pub registry: &'a Registry,
+    /// What hooks have told of it.
+    pub hooks: Option<&'a HookSession>,
+    /// What its status file says.
+    pub status_file: Option<&'a StatusWitness>,
+    /// The newest child of its process that a call may have started.
+    pub child: Option<ChildWitness>,
+    /// The chains, that of the session among them.
+    pub chains: &'a Chains,
+    /// How the person has set it aside.
+    pub aside: Option<&'a Aside>,
+    /// Whether live evidence counts.
+    pub live: bool,
+    /// The document's timeouts.
+    pub timeouts: Timeouts,
+    /// The moment.
+    pub now: Timestamp,
+}
+
+impl Makings<'_> {
+    /// The processes that may run the session.
+    pub fn instances(&self) -> Vec<InstanceWitness> {
+        processes_of(self.registry, self.hooks.filter(|_| self.live), self.id)
+    }
+}
+
+/// Weighs the witnesses of one session. `None` when nothing at all is known of it.
+pub fn verdict(makings: &Makings<'_>) -> Option<Verdict> {
+    let instances = makings.instances();
+    let running: Vec<Instance> = instances.iter().map(|witness| witness.entry.instance.clone()).collect();
+    let hooks = makings.hooks.and_then(|told| told.witness(&running));
+    if makings.fold.is_none() && instances.is_empty() && hooks.is_none() {
+        return None;
+    }
+    let reading = makings.fold.map(|(_, fold)| (fold.reading(), fold));
+    let pending = &open_calls(makings, &instances)[..];
+    let transcript = reading.as_ref().map(|(reading, fold)| TranscriptWitness {
+        state: reading.state,
+        kind: reading.kind,
+        since: reading.since,
+        detail: &reading.detail,
+        by_timeout: reading.by_timeout,
+        confidence: reading.confidence,
+        pending,
+        last_activity_at: fold.facts().last_activity_at.unwrap_or(reading.since),
+        prompt_at: fold.facts().prompt_at,
+    });
+    let facts = makings.fold.map(|(_, fold)| fold.facts());
+    let expects =
+        facts.is_some_and(|facts| expects_registry(facts.version.as_deref(), facts.entrypoint.as_deref()));
+    Some(resolve(&Evidence {
+        now: makings.now,
+        transcript,
+        instances: &instances,
+        gone: makings.registry.gone(makings.id),
+        registry_readable: (makings.session.and_then(|session| session.root.as_ref()))
+            .is_some_and(|root| makings.registry.readable(root)),
+        expects_registry: expects,
+        hooks: hooks.as_ref(),
+        status_file: makings.status_file,
+        child: makings.child,
+        live: makings.live,
+        timeouts: makings.timeouts,
+    }))
+}
+
+/// The calls without a result that somebody may still answer: those that were made before every process that
+/// runs the session now died with another.
+pub fn open_calls(makings: &Makings<'_>, instances: &[InstanceWitness]) -> Vec<PendingTool> {
+    let mut calls = makings.fold.map(|(_, fold)| fold.pending_tools()).unwrap_or_default();
+    let running = instances.iter().filter(|witness| makings.live && witness.liveness != Liveness::Dead);
+    let asks = |witness: &InstanceWitness| matches!(witness.entry.status, Some(RegistryStatus::Waiting(_)));
+    if calls.is_empty() && running.clone().any(asks) {
+        calls = agents_calls(makings);
+    }
+    if let Some(began) = running.map(|witness| witness.entry.started_at).min().flatten() {
+        calls.retain(|call| call.since >= began);
+    }
+    calls
+}
+
+/// The open calls of the subagents that run, newest first: while the person is asked for one of them that one
+/// waits, and what was called before it has most likely begun to run.
+fn agents_calls(makings: &Makings<'_>) -> Vec<PendingTool> {
+    let Some(session) = makings.session else { return Vec::new() };
+    let running = session.agent_calls.iter().filter(|(path, _)| session.agents_running.contains(*path));
+    let mut calls: Vec<PendingTool> = running.flat_map(|(_, calls)| calls.iter().cloned()).collect();
+    calls.sort_by_key(|call| std::cmp::Reverse(call.since));
+    calls
+}

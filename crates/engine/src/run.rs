@@ -1,0 +1,390 @@
+//! The loop itself, on a thread of its own: waits for hints, exits of processes, deadlines and
+//! questions, steps the engine, and serves the subscribers.
+
+mod catch_up;
+mod clock_jump;
+mod exits;
+mod first_scan_thread;
+mod folder_looks;
+mod hints;
+mod history;
+pub(crate) mod hook_listener;
+mod listeners;
+pub(crate) mod message;
+mod messages;
+mod rescans;
+mod startup;
+mod user_commands;
+mod waits;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{Notify, mpsc};
+use watchbill_core::problem::Problem;
+use watchbill_core::time::Timestamp;
+use watchbill_store::Mode;
+use watchbill_watch::hints::Hint;
+use watchbill_watch::process::Processes;
+
+use crate::clock::Clock;
+use crate::engine::Engine;
+use crate::environment::{Outlook, World};
+use crate::handle::Handle;
+use crate::history::{Historian, Reach};
+use crate::input::{AttentionInput, Input, Output};
+use crate::mute::MuteFile;
+use crate::persist::{Begun, Persist};
+use crate::publish::{Served, Subscriber};
+use crate::run::exits::{Exits, Noticed};
+use crate::run::folder_looks::FolderLooks;
+use crate::run::hook_listener::{Ear, deaf};
+use crate::run::listeners::Listeners;
+use crate::run::message::Message;
+use crate::run::rescans::Rescans;
+use crate::socket::holder::Holder;
+use crate::socket::server::Server;
+use crate::source::{self, Source};
+use crate::stall::Watched;
+use startup::Startup;
+use waits::{Waits, Woken};
+use watchbill_settings::Settings;
+
+/// So many sessions at rest get their rows between two looks at the hints: some milliseconds, also where they are stored.
+const WAKE: usize = 128;
+
+/// Where it is not known what may be stored, nothing is.
+fn mode_for(settings: &Settings) -> Mode {
+    if settings.doubt.is_some() { Mode::Read } else { Mode::WriteOrRead }
+}
+
+/// Listens for hooks, if there is a folder for what they say.
+fn open_ear(
+    settings: &Settings,
+    source: &mut dyn Source,
+    woken: &Arc<Notify>,
+) -> Result<Option<Ear>, Problem> {
+    let Some(data_dir) = settings.data_dir.as_deref() else { return Ok(None) };
+    let rung = Arc::clone(woken);
+    let ear = Ear::open(data_dir, settings.history.exclude.clone(), move || rung.notify_one())
+        .map_err(|error| deaf(data_dir, &error))?;
+    source.watch_beside(ear.spool());
+    Ok(Some(ear))
+}
+
+/// The loop's state beside the engine.
+pub(crate) struct Loop {
+    pub engine: Engine,
+    pub clock: Arc<dyn Clock>,
+    pub source: Box<dyn Source>,
+    pub woken: Arc<Notify>,
+    pub inbox: mpsc::UnboundedReceiver<Message>,
+    pub processes: Arc<dyn Processes>,
+    subscribers: Vec<Subscriber>,
+    listeners: Listeners,
+    /// When a subscriber that pauses gets its next delta.
+    serve_at: Option<Timestamp>,
+    exits: Exits,
+    folder_looks: FolderLooks,
+    rescans: Rescans,
+    ear: Result<Option<Ear>, Problem>,
+    startup: Startup,
+    again: BTreeSet<Hint>,
+    /// Where other programs ask while this engine holds the store. Dropped before `persist`: the next holder listens there.
+    socket: Option<Server>,
+    persist: Option<Persist>,
+    /// Keeps texts and prompts, once the first look is over.
+    historian: Option<Historian>,
+    reach: Arc<Reach>,
+    watch_problems: Vec<Problem>,
+    /// What was last said of the store.
+    store_trouble: Option<Problem>,
+    /// This engine as its socket asks it.
+    own: Handle,
+    /// The other program that holds the store, which tells when it ends.
+    holder: Arc<Holder>,
+    /// Other programs are to be told that something was said here, when it is stored.
+    untold: bool,
+    stopped: bool,
+}
+
+/// What the loop is made of.
+pub(crate) struct Parts {
+    pub settings: Settings,
+    pub world: World,
+    pub clock: Arc<dyn Clock>,
+    pub inbox: mpsc::UnboundedReceiver<Message>,
+    /// The engine's own handle, which keeps nobody running.
+    pub own: Handle,
+    /// Hints of a file system in memory, instead of the system's watcher.
+    pub source: Option<Box<dyn Source>>,
+    pub woken: Arc<Notify>,
+    /// How far the history goes, for whoever looks into it.
+    pub reach: Arc<Reach>,
+}
+
+impl Loop {
+    /// Has the watches installed, and starts the first scan meanwhile; what falls between is caught up with when the watches
+    /// stand.
+    pub fn begin(parts: Parts) -> Self {
+        let Parts { settings, world, clock, inbox, own, source, woken, reach } = parts;
+        let sender = own.inbox().clone();
+        let mut source = source.unwrap_or_else(|| {
+            let woken = Arc::clone(&woken);
+            Box::new(source::watch(&settings, move || woken.notify_one()))
+        });
+        let mut engine = Engine::new(settings, world.clone(), Outlook::LIVE, clock.now());
+        engine.look_elsewhere();
+        let ear = open_ear(engine.settings(), &mut *source, &woken);
+        let first_look = crate::run::first_scan_thread::spawn(&engine, &world, &sender);
+        // A file system in memory is nobody's: only the real one's facts are worth keeping.
+        let mut persist = engine
+            .settings()
+            .data_dir
+            .clone()
+            .map(|folder| Persist::open(&folder, mode_for(engine.settings())));
+        let known = persist.as_mut().map_or(0, |persist| persist.load(&mut engine));
+        let looked = sender.clone();
+        let folder_looks = FolderLooks::new(Arc::clone(&world.fs), move |look| {
+            looked.send(Message::Folder(Box::new(look))).is_ok()
+        });
+        let rescans = Rescans::new(Arc::clone(&world.fs), sender.clone());
+        first_look.go_on(&engine);
+        let ended = sender.clone();
+        // A failed send means that the loop has stopped; then nobody wants to know.
+        let exits = Exits::start(move |noticed| {
+            let message = match noticed {
+                Noticed::Ended(pid) => Message::ProcessEnded(pid),
+                Noticed::ClockJumped => Message::ClockJumped,
+            };
+            ended.send(message).is_ok()
+        });
+        Self {
+            engine,
+            clock,
+            source,
+            woken,
+            inbox,
+            processes: world.processes,
+            subscribers: Vec::new(),
+            listeners: Listeners::default(),
+            serve_at: None,
+            exits,
+            folder_looks,
+            rescans,
+            ear,
+            // Where the store knew of sessions, there is something to show before anything is read.
+            startup: Startup::new(known > 0),
+            again: BTreeSet::new(),
+            persist,
+            historian: None,
+            reach,
+            watch_problems: Vec::new(),
+            store_trouble: None,
+            own,
+            socket: None,
+            holder: Arc::default(),
+            untold: false,
+            stopped: false,
+        }
+    }
+
+    /// Runs until it is told to stop or every handle is gone.
+    pub fn run(mut self) {
+        let mut out = Vec::new();
+        self.engine.read_registries(&mut out);
+        self.carry_out(out);
+        self.open_socket();
+        self.begin_history();
+        let muted = self.engine.settings().data_dir.as_deref().and_then(|folder| MuteFile::of(folder).read());
+        self.step(Input::Attention(AttentionInput::Mute(muted)));
+        self.watch_problems = self.problems();
+        self.step(Input::Watching(self.watch_problems.clone()));
+        let waits = Waits::here();
+        loop {
+            let at_most = self.patience();
+            match waits.wait(&mut self.inbox, &self.woken, at_most) {
+                Woken::Message(None) => return self.end(),
+                Woken::Message(Some(message)) => {
+                    self.receive(message);
+                    if self.stopped {
+                        return self.end();
+                    }
+                    if self.engine.is_reading() {
+                        // While there is always another file of the first scan, whoever works meanwhile would wait
+                        // for the last of them.
+                        self.take_hints();
+                    }
+                }
+                Woken::Bell => self.take_hints(),
+                Woken::Time if !self.again.is_empty() => self.take_hints(),
+                Woken::Time if self.engine.is_waking() => self.step(Input::Wake(WAKE)),
+                Woken::Time => self.step(Input::Deadline),
+            }
+            self.serve();
+        }
+    }
+
+    /// How long nothing is to be done; `None`: until something is told.
+    fn patience(&self) -> Option<Duration> {
+        if !self.again.is_empty() || self.engine.is_waking() {
+            return Some(Duration::ZERO);
+        }
+        // While it is not known what may be stored nothing is, however late it is.
+        let certain = self.engine.settings().doubt.is_none();
+        // The end of a holder that is followed is told.
+        let asks = |persist: &&Persist| certain && (persist.writes() || !self.holder.is_looked_for());
+        let owed = self.persist.as_ref().filter(asks).and_then(Persist::again_at);
+        let next = self.engine.next_deadline().into_iter().chain(self.serve_at).chain(owed).min();
+        next.map(|at| self.clock.until(at))
+    }
+
+    /// What the last messages have changed and what is still owed to the store is stored, if that is possible by now.
+    fn end(mut self) {
+        // It may write apart, and ends when that is done.
+        self.historian = None;
+        let (certain, now) = (self.engine.settings().doubt.is_none(), self.clock.now());
+        // Whoever has only read until now takes nothing over any more.
+        if let Some(persist) = self.persist.as_mut().filter(|persist| certain && persist.writes()) {
+            persist.try_now();
+            persist.save(&mut self.engine, now);
+            self.tell_followers();
+        }
+        // Before the store is let go: the next program to hold it listens at the same place.
+        self.socket = None;
+    }
+
+    /// Everything but where to look, which takes another engine, counts from here on.
+    fn take_settings(&mut self, settings: Settings) {
+        let told = |settings: &Settings| (settings.history.clone(), settings.recovery, settings.archive);
+        let other_history = told(&settings) != told(self.engine.settings());
+        // Before the journal is gone through for what is to be left out, so that no more of it comes.
+        if let Ok(Some(ear)) = &self.ear {
+            ear.leave_out(settings.history.exclude.clone());
+        }
+        self.step(Input::Settings(Box::new(settings)));
+        if let Some(historian) = self.historian.as_ref().filter(|_| other_history) {
+            historian.follow(self.engine.settings());
+            self.begin_history();
+        }
+    }
+
+    fn save(&mut self, now: Timestamp) {
+        let certain = self.engine.settings().doubt.is_none();
+        let Some(persist) = self.persist.as_mut().filter(|_| certain) else { return };
+        let tries_at = persist.again_at();
+        let read = persist.save(&mut self.engine, now);
+        let in_vain = !persist.writes() && persist.again_at() != tries_at;
+        // The history may have met it, on its own thread.
+        let trouble = persist.trouble();
+        let told = trouble != self.store_trouble;
+        if told {
+            self.engine.note_store(trouble.clone());
+            self.store_trouble = trouble;
+        }
+        let began = persist.has_begun();
+        let words_left = persist.words_left();
+        self.reach.set_owed(persist.owes());
+        match &self.historian {
+            Some(historian) if self.engine.is_reading() && !read.is_empty() => historian.stored(),
+            Some(historian) => historian.grown(read),
+            None => {}
+        }
+        let less_said = words_left.is_some();
+        if let Some(words) = words_left {
+            self.engine.restore_words(words);
+            // What is stored again goes into the store with the next turn.
+            self.woken.notify_one();
+        }
+        if told || less_said {
+            self.step(Input::Deadline);
+        }
+        self.tell_followers();
+        if in_vain {
+            // Another program holds the store, and may listen by now.
+            self.reach_holder();
+        }
+        if let Some(begun) = began {
+            self.open_again(begun);
+            self.begin_history();
+            self.hear_again(now);
+        }
+    }
+
+    /// The data folder can be written by now: what could not be opened in it is tried again, and where the store was
+    /// removed what lay beside it may be too.
+    fn open_again(&mut self, begun: Begun) {
+        if begun == Begun::Anew {
+            // Dropped first: it takes its names away.
+            self.ear = Ok(None);
+            self.socket = None;
+        }
+        if self.ear.is_err() || begun == Begun::Anew {
+            self.ear = open_ear(self.engine.settings(), &mut *self.source, &self.woken);
+            // What is wrong with hearing is looked at with the hints.
+            self.woken.notify_one();
+        }
+        self.open_socket();
+    }
+
+    fn step(&mut self, input: Input) {
+        let watched = Watched::begin("step", input.word());
+        let out = self.engine.step(self.clock.now(), input);
+        drop(watched);
+        self.carry_out(out);
+    }
+
+    fn carry_out(&mut self, out: Vec<Output>) {
+        for output in out {
+            match output {
+                Output::Attention(outcome) => self.listeners.owe(outcome),
+                Output::WatchProcess(pid) => {
+                    let descriptor = self.processes.exit_fd(pid);
+                    let opened = descriptor.is_some();
+                    // To look every two seconds at a process that cannot be seen from here is to look in vain.
+                    if descriptor.is_some() || self.engine.is_heard(pid) {
+                        self.exits.watch(pid, descriptor);
+                    }
+                    if opened {
+                        // The process may have ended, and its id gone to another, before we could wait for it.
+                        self.step(Input::ProcessEnded(Some(pid)));
+                    }
+                }
+                Output::ForgetProcess(pid) => self.exits.forget(pid),
+                Output::WatchFolder(folder) => self.source.watch_folder(&folder),
+                Output::UnwatchFolder(folder) => self.source.unwatch_folder(&folder),
+                Output::Rescan => self.rescan(),
+                Output::LookAtFolder(folder) => self.folder_looks.ask(folder),
+                Output::Again(paths) => self.again.extend(paths.into_iter().map(Hint::File)),
+            }
+        }
+    }
+
+    /// Stores what has changed, then tells the subscribers.
+    fn serve(&mut self) {
+        let now = self.clock.now();
+        self.save(now);
+        self.listeners.tell();
+        // A marker may tell that a session goes on elsewhere; without it the first snapshot shows one row too many.
+        let patient = self.startup.waits_for_folders(now, self.folder_looks.outstanding());
+        let ready = self.startup.has_recent() && patient.is_none();
+        let mut next = patient;
+        let engine = &self.engine;
+        let _watched = Watched::begin("step", "subscribers");
+        self.subscribers.retain_mut(|subscriber| {
+            if subscriber.wants.wait_for_recent && !ready {
+                return true;
+            }
+            match subscriber.serve(&engine.current(subscriber.wants.all), now) {
+                Served::UpToDate => true,
+                Served::Later(at) => {
+                    next = next.into_iter().chain(Some(at)).min();
+                    true
+                }
+                Served::Gone => false,
+            }
+        });
+        self.serve_at = next;
+    }
+}

@@ -1,0 +1,274 @@
+//! Tells when a process has ended: one thread that sleeps in the kernel until it happens.
+//!
+//! On Linux a process descriptor becomes readable when its process ends, so that nothing is polled and
+//! an idle machine is not woken. Elsewhere, or on old kernels, the loop is asked to look every two seconds.
+//! The same sleep ends when the machine comes back from a suspend or its clock is set (`clock_jump`).
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use watchbill_watch::process::ExitFd;
+
+use crate::run::clock_jump::ClockJumps;
+
+/// What the thread noticed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Noticed {
+    /// This process may have ended.
+    Ended(u32),
+    /// The wall clock has jumped: the machine slept, or somebody has set the clock.
+    ClockJumped,
+}
+
+/// Processes whose end is waited for.
+pub struct Exits {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    watched: Mutex<Watched>,
+    bell: Bell,
+    #[cfg_attr(not(unix), allow(dead_code, reason = "nothing is noticed there"))]
+    jumps: ClockJumps,
+}
+
+#[derive(Default)]
+struct Watched {
+    by_pid: BTreeMap<u32, Option<Arc<ExitFd>>>,
+    over: bool,
+}
+
+impl Exits {
+    /// Starts the thread; `tell` is called with what it noticed, and says `false` when nobody wants to know any more.
+    pub fn start(tell: impl Fn(Noticed) -> bool + Send + 'static) -> Self {
+        let shared =
+            Arc::new(Shared { watched: Mutex::default(), bell: Bell::new(), jumps: ClockJumps::new() });
+        let seen = Arc::clone(&shared);
+        let thread = std::thread::Builder::new()
+            .name("watchbill-exits".into())
+            .spawn(move || while seen.wait().into_iter().all(&tell) && !seen.lock().over {});
+        if let Err(error) = thread {
+            tracing::error!(%error, "the system gives no thread; ended processes are noticed late");
+        }
+        Self { shared }
+    }
+
+    /// Tell when this process ends; without a descriptor, ask for a look every two seconds.
+    pub fn watch(&self, pid: u32, descriptor: Option<ExitFd>) {
+        self.shared.lock().by_pid.insert(pid, descriptor.map(Arc::new));
+        self.shared.bell.ring();
+    }
+
+    /// This process needs no watching any more.
+    pub fn forget(&self, pid: u32) {
+        if self.shared.lock().by_pid.remove(&pid).is_some() {
+            self.shared.bell.ring();
+        }
+    }
+}
+
+impl Drop for Exits {
+    fn drop(&mut self) {
+        self.shared.lock().over = true;
+        self.shared.bell.ring();
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Watched> {
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(unix)]
+use unix::Bell;
+
+#[cfg(unix)]
+mod unix {
+    use std::os::fd::{AsFd, OwnedFd};
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use watchbill_watch::process::ExitFd;
+
+    use super::{Noticed, Shared};
+
+    /// Wakes the thread from its sleep in `poll`.
+    pub struct Bell(Option<(OwnedFd, OwnedFd)>);
+
+    impl Bell {
+        pub fn new() -> Self {
+            // Without a pipe the thread falls back to looking every two seconds.
+            Self(pipe().ok())
+        }
+
+        pub fn ring(&self) {
+            if let Some((_, write)) = &self.0 {
+                // A full pipe means that the thread is about to wake anyway.
+                let _ = rustix::io::write(write, &[1]);
+            }
+        }
+
+        fn quiet(&self) {
+            if let Some((read, _)) = &self.0 {
+                let mut rings = [0; 64];
+                while rustix::io::read(read, &mut rings).is_ok_and(|n| n == rings.len()) {}
+            }
+        }
+    }
+
+    /// A pipe that no program inherits, and at which nobody waits.
+    fn pipe() -> std::io::Result<(OwnedFd, OwnedFd)> {
+        let (read, write) = std::io::pipe()?;
+        let (read, write) = (OwnedFd::from(read), OwnedFd::from(write));
+        for end in [&read, &write] {
+            rustix::io::ioctl_fionbio(end, true)?;
+        }
+        Ok((read, write))
+    }
+
+    const LOOK: Duration = Duration::from_secs(2);
+
+    impl Shared {
+        /// Sleeps until a process has ended or has to be looked at, or the clock has jumped, and says which.
+        pub(super) fn wait(&self) -> Vec<Noticed> {
+            let watched: Vec<(u32, Option<Arc<ExitFd>>)> =
+                self.lock().by_pid.iter().map(|(pid, descriptor)| (*pid, descriptor.clone())).collect();
+            let looks = self.bell.0.is_none() || watched.iter().any(|(_, descriptor)| descriptor.is_none());
+            let timeout = looks.then(|| Timespec { tv_sec: LOOK.as_secs().cast_signed(), tv_nsec: 0 });
+            let by_descriptor: Vec<(u32, &ExitFd)> =
+                watched.iter().filter_map(|(pid, descriptor)| Some((*pid, descriptor.as_deref()?))).collect();
+            let mut polled: Vec<PollFd<'_>> = by_descriptor
+                .iter()
+                .map(|(_, fd)| PollFd::from_borrowed_fd(fd.as_fd(), PollFlags::IN))
+                .collect();
+            let jumps = self.jumps.descriptor();
+            polled.extend(jumps.map(|timer| PollFd::new(timer, PollFlags::IN)));
+            polled.extend(self.bell.0.as_ref().map(|(read, _)| PollFd::new(read, PollFlags::IN)));
+            let woken = poll(&mut polled, timeout.as_ref());
+            self.bell.quiet();
+            if let Err(error) = woken
+                && error != rustix::io::Errno::INTR
+            {
+                // More descriptors than the limit allows, say. To ask again at once would be to ask for ever, so
+                // that every process is looked at by the clock until it works again.
+                tracing::debug!(%error, "ended processes are looked for by the clock");
+                std::thread::sleep(LOOK);
+                return watched.into_iter().map(|(pid, _)| Noticed::Ended(pid)).collect();
+            }
+            let heard = |polled: &PollFd<'_>| !polled.revents().is_empty();
+            let jumped = jumps.is_some() && polled.get(by_descriptor.len()).is_some_and(heard);
+            let mut ended: Vec<u32> = by_descriptor
+                .iter()
+                .zip(&polled)
+                .filter(|(_, polled)| heard(polled))
+                .map(|((pid, _), _)| *pid)
+                .collect();
+            self.forget_ended(&watched, &ended);
+            if woken == Ok(0) {
+                ended.extend(
+                    watched.iter().filter(|(_, descriptor)| descriptor.is_none()).map(|(pid, _)| *pid),
+                );
+            }
+            if jumped {
+                self.jumps.take();
+            }
+            let ended = ended.into_iter().map(Noticed::Ended);
+            ended.chain(jumped.then_some(Noticed::ClockJumped)).collect()
+        }
+
+        fn forget_ended(&self, watched: &[(u32, Option<Arc<ExitFd>>)], ended: &[u32]) {
+            let mut lock = self.lock();
+            for (pid, descriptor) in watched.iter().filter(|(pid, _)| ended.contains(pid)) {
+                // The id may be another process's by now, with a descriptor of its own.
+                let same = lock.by_pid.get(pid).is_some_and(|now| match (now, descriptor) {
+                    (Some(now), Some(then)) => Arc::ptr_eq(now, then),
+                    _ => false,
+                });
+                if same {
+                    lock.by_pid.remove(pid);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(not(unix))]
+use elsewhere::Bell;
+
+#[cfg(not(unix))]
+mod elsewhere {
+    use std::time::Duration;
+
+    use super::{Noticed, Shared};
+
+    /// Nothing to ring: the thread looks every two seconds. Untried on such a system.
+    pub struct Bell;
+
+    impl Bell {
+        pub fn new() -> Self {
+            Self
+        }
+
+        pub fn ring(&self) {}
+    }
+
+    impl Shared {
+        pub(super) fn wait(&self) -> Vec<Noticed> {
+            std::thread::sleep(Duration::from_secs(2));
+            self.lock().by_pid.keys().copied().map(Noticed::Ended).collect()
+        }
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use watchbill_watch::process::{Processes, SystemProcesses};
+
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_process_is_told_without_asking() {
+        let (sender, receiver) = mpsc::channel();
+        let exits = Exits::start(move |noticed| sender.send(noticed).is_ok());
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let descriptor = SystemProcesses::new().exit_fd(child.id());
+        assert!(descriptor.is_some(), "this kernel gives descriptors of processes");
+        exits.watch(child.id(), descriptor);
+        child.kill().unwrap();
+        // Not waited for yet: a zombie has ended too.
+        assert_eq!(receiver.recv_timeout(Duration::from_secs(10)), Ok(Noticed::Ended(child.id())));
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn a_process_without_a_descriptor_is_looked_at_now_and_then() {
+        let (sender, receiver) = mpsc::channel();
+        let exits = Exits::start(move |noticed| sender.send(noticed).is_ok());
+        exits.watch(4711, None);
+        assert_eq!(receiver.recv_timeout(Duration::from_secs(10)), Ok(Noticed::Ended(4711)));
+        assert_eq!(
+            receiver.recv_timeout(Duration::from_secs(10)),
+            Ok(Noticed::Ended(4711)),
+            "again and again"
+        );
+    }
+
+    #[test]
+    fn nothing_is_told_while_nothing_happens() {
+        let (sender, receiver) = mpsc::channel();
+        let exits = Exits::start(move |noticed| sender.send(noticed).is_ok());
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        exits.watch(child.id(), SystemProcesses::new().exit_fd(child.id()));
+        assert!(
+            receiver.recv_timeout(Duration::from_millis(500)).is_err(),
+            "no clock has jumped, nobody has ended"
+        );
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}

@@ -1,0 +1,68 @@
+//! The first scan beside the loop: a thread that lists the folders while the store is read, and then hands over what
+//! it reads of what the store did not know.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+
+use tokio::sync::mpsc;
+use watchbill_watch::scan::scan;
+
+use crate::engine::Engine;
+use crate::environment::World;
+use crate::first_scan::FirstScan;
+use crate::run::message::Message;
+use crate::transcripts::Terms;
+
+/// The thread, which waits to be told what is known.
+pub(crate) struct FirstLook(Sender<Box<Known>>);
+
+/// What the store knew.
+struct Known {
+    files: crate::model::paths::Paths,
+    terms: Terms,
+}
+
+/// Starts it; what it finds comes as messages, once [`FirstLook::go_on`] was called.
+pub(crate) fn spawn(engine: &Engine, world: &World, sender: &mpsc::UnboundedSender<Message>) -> FirstLook {
+    let fs = Arc::clone(&world.fs);
+    let roots = engine.settings().roots.clone();
+    let recent_since = engine.now() - engine.settings().recent;
+    let instead = sender.clone();
+    let sender = sender.clone();
+    let (told, waits) = channel::<Box<Known>>();
+    let read = move || {
+        let listed = scan(&*fs, &roots);
+        let Ok(known) = waits.recv() else { return };
+        let Known { files, terms } = *known;
+        let scan = FirstScan::of(listed, recent_since, &|path| files.contains(path.as_os_str()));
+        // A failed send means that the loop has stopped; reading on would be for nobody.
+        if sender.send(Message::ScanBegan { recent: scan.recent }).is_err() {
+            return;
+        }
+        scan.read(&fs, terms, &|| !sender.is_closed(), &|n, loaded| {
+            sender.send(Message::Loaded(n, Box::new(loaded))).is_ok()
+        });
+        let _ = sender.send(Message::ScanEnded(Box::new(scan)));
+    };
+    let thread = std::thread::Builder::new().name("watchbill-scan".into()).spawn(read);
+    if let Err(error) = thread {
+        tracing::error!(%error, "the system gives no thread for the first scan; the loop reads everything itself");
+        // Nobody is there to be told when the loop has stopped.
+        let _ = instead.send(Message::ScanEnded(Box::new(FirstScan::none())));
+    }
+    FirstLook(told)
+}
+
+impl FirstLook {
+    /// The store was read: what the engine knows by now need not be read again.
+    pub fn go_on(self, engine: &Engine) {
+        let terms = Terms {
+            timeouts: engine.settings().timeouts,
+            until: None,
+            keep: engine.keeps(),
+            exclude: engine.settings().history.exclude.clone(),
+        };
+        // Without a thread nobody listens.
+        let _ = self.0.send(Box::new(Known { files: engine.known_files(), terms }));
+    }
+}

@@ -1,0 +1,198 @@
+//! Takes looks at working folders on threads of their own, so that a dead mount stops nobody.
+//!
+//! A thread comes when a look is wanted and nobody is free, and goes when there has been nothing to do for a while. A
+//! mount that never answers keeps one thread and its own folder; every other folder is looked at by the others.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use watchbill_watch::fs::Fs;
+
+use crate::witnesses::folders::{FolderLook, look};
+
+/// So many mounts may be dead before folders elsewhere go unlooked at.
+const MOST_THREADS: usize = 4;
+/// A thread with nothing to do ends after this long.
+const LINGER: Duration = Duration::from_secs(10);
+
+/// Where looks are asked for.
+pub struct FolderLooks(Arc<Shared>);
+
+struct Shared {
+    fs: Arc<dyn Fs>,
+    tell: Box<dyn Fn(FolderLook) -> bool + Send + Sync>,
+    asked: Mutex<Asked>,
+    bell: Condvar,
+}
+
+#[derive(Default)]
+struct Asked {
+    waiting: BTreeSet<PathBuf>,
+    under_way: BTreeSet<PathBuf>,
+    threads: usize,
+    over: bool,
+}
+
+impl FolderLooks {
+    /// Nothing is asked for yet. `tell` is called with each look, from any thread, and says `false` when nobody wants
+    /// more of them. It must not wait for anything.
+    pub fn new(fs: Arc<dyn Fs>, tell: impl Fn(FolderLook) -> bool + Send + Sync + 'static) -> Self {
+        let shared = Shared { fs, tell: Box::new(tell), asked: Mutex::default(), bell: Condvar::new() };
+        Self(Arc::new(shared))
+    }
+
+    /// Asks for a look. While one at the same folder is under way another one follows it, since what it missed may be
+    /// what this one is for.
+    pub fn ask(&self, folder: PathBuf) {
+        let mut asked = self.0.lock();
+        asked.waiting.insert(folder);
+        let free = asked.threads - asked.under_way.len();
+        if free >= asked.waiting.len() || asked.threads >= MOST_THREADS {
+            self.0.bell.notify_one();
+            return;
+        }
+        let shared = Arc::clone(&self.0);
+        let thread =
+            std::thread::Builder::new().name("watchbill-folders".into()).spawn(move || shared.work());
+        match thread {
+            Ok(_) => asked.threads += 1,
+            Err(error) => {
+                tracing::error!(%error, "the system gives no thread; working folders are not looked at")
+            }
+        }
+    }
+
+    /// How many folders are asked for and not looked at yet.
+    pub fn outstanding(&self) -> usize {
+        let asked = self.0.lock();
+        asked.waiting.len() + asked.under_way.len()
+    }
+}
+
+impl Drop for FolderLooks {
+    fn drop(&mut self) {
+        self.0.lock().over = true;
+        // Nobody waits for the threads: one of them may never come back.
+        self.0.bell.notify_all();
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Asked> {
+        // Two sets of paths and a number are whole after any panic.
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn work(&self) {
+        while let Some(folder) = self.next() {
+            let found = look(&*self.fs, &folder);
+            // In one move, so that of two looks at one folder the later one is told last, and whoever has been told
+            // finds nothing outstanding.
+            let mut asked = self.lock();
+            asked.under_way.remove(&folder);
+            asked.over |= !(self.tell)(found);
+        }
+    }
+
+    /// The next folder that nobody looks at right now; `None` when the thread is to end.
+    fn next(&self) -> Option<PathBuf> {
+        let mut asked = self.lock();
+        loop {
+            let free = asked.waiting.iter().find(|folder| !asked.under_way.contains(*folder)).cloned();
+            if asked.over {
+                asked.threads -= 1;
+                return None;
+            }
+            if let Some(folder) = free {
+                asked.waiting.remove(&folder);
+                asked.under_way.insert(folder.clone());
+                return Some(folder);
+            }
+            let (again, rest) = self.bell.wait_timeout(asked, LINGER).unwrap_or_else(PoisonError::into_inner);
+            asked = again;
+            if rest.timed_out() && asked.waiting.is_empty() {
+                asked.threads -= 1;
+                return None;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::path::Path;
+    use std::sync::mpsc;
+
+    use watchbill_watch::fs::{FileKind, FileStat, Name, ReadAt, Walk, Want};
+    use watchbill_watch::mem::MemFs;
+
+    use super::*;
+
+    /// A file system with a mount that does not answer until it is told to.
+    struct DeadMount {
+        rest: MemFs,
+        answers: Mutex<mpsc::Receiver<()>>,
+    }
+
+    impl Fs for DeadMount {
+        fn stat(&self, path: &Path) -> io::Result<FileStat> {
+            self.rest.stat(path)
+        }
+
+        fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt>> {
+            self.rest.open(path)
+        }
+
+        fn list(&self, dir: &Path) -> io::Result<Vec<Name>> {
+            if dir.starts_with("/dead") {
+                let answers = self.answers.lock().unwrap();
+                answers.recv().map_err(io::Error::other)?;
+            }
+            self.rest.list(dir)
+        }
+
+        fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> Want) -> Walk {
+            self.rest.walk(top, want)
+        }
+
+        fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
+            self.rest.canonical(path)
+        }
+    }
+
+    #[test]
+    fn a_mount_that_does_not_answer_keeps_nobody_else_waiting() {
+        let rest = MemFs::new();
+        for n in 0..20 {
+            rest.write(format!("/alive/{n}/.claude/compacted.s.marker"), b"{}");
+        }
+        rest.write("/dead/.claude/compacted.s.marker", b"{}");
+        let (answer, answers) = mpsc::channel();
+        let fs = Arc::new(DeadMount { rest, answers: Mutex::new(answers) });
+        let (sender, receiver) = mpsc::channel();
+        let sender = Mutex::new(sender);
+        let looks =
+            FolderLooks::new(fs, move |look| sender.lock().is_ok_and(|sender| sender.send(look).is_ok()));
+        let patience = Duration::from_secs(20);
+        looks.ask("/dead/.claude".into());
+        for n in 0..20 {
+            looks.ask(format!("/alive/{n}/.claude").into());
+        }
+        for _ in 0..20 {
+            let look = receiver.recv_timeout(patience).unwrap();
+            assert!(look.folder.starts_with("/alive"));
+            assert_eq!(look.files.len(), 1);
+        }
+        assert_eq!(looks.outstanding(), 1);
+        // Asked for again while it is under way: a second look follows the first.
+        looks.ask("/dead/.claude".into());
+        answer.send(()).unwrap();
+        answer.send(()).unwrap();
+        for _ in 0..2 {
+            assert_eq!(receiver.recv_timeout(patience).unwrap().folder, Path::new("/dead/.claude"));
+        }
+    }
+}

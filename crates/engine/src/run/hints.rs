@@ -1,0 +1,68 @@
+//! What wakes the loop from without: hints of files, events of hooks, and troubles of watching and hearing.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use watchbill_core::problem::Problem;
+use watchbill_watch::hints::Hint;
+
+use super::Loop;
+use crate::input::Input;
+use crate::run::hook_listener::Ear;
+
+impl Loop {
+    pub(super) fn take_hints(&mut self) {
+        self.catch_up();
+        let mut hints = self.source.take();
+        hints.append(&mut self.again);
+        let problems = self.problems();
+        if problems != self.watch_problems {
+            self.watch_problems.clone_from(&problems);
+            self.step(Input::Watching(problems));
+        }
+        if let Ok(Some(ear)) = &self.ear
+            && take_out(&mut hints, ear.spool())
+        {
+            ear.look_into_spool();
+        }
+        if !hints.is_empty() {
+            self.step(Input::Hints(hints));
+        }
+        self.take_hooks();
+    }
+
+    fn take_hooks(&mut self) {
+        let Ok(Some(ear)) = &self.ear else { return };
+        let (events, more) = ear.take();
+        if more {
+            // The rest comes with the next turn of the loop, so that nobody waits for all of it.
+            self.woken.notify_one();
+        }
+        if !events.is_empty() {
+            if let Some(historian) = &self.historian {
+                historian.heard(events.clone());
+            }
+            self.step(Input::Hooks(events));
+        }
+    }
+
+    /// What is wrong with watching and hearing.
+    pub(super) fn problems(&self) -> Vec<Problem> {
+        let mut problems = self.source.problems();
+        match &self.ear {
+            Ok(ear) => problems.extend(ear.iter().flat_map(Ear::problems)),
+            Err(deaf) => problems.push(deaf.clone()),
+        }
+        problems
+    }
+}
+
+/// Takes out the hints that are about this folder of ours; whether there were any, or may have been.
+pub(super) fn take_out(hints: &mut BTreeSet<Hint>, folder: &Path) -> bool {
+    let before = hints.len();
+    hints.retain(|hint| match hint {
+        Hint::Everything => true,
+        Hint::Tree(path) | Hint::File(path) => !path.starts_with(folder),
+    });
+    hints.len() != before || hints.contains(&Hint::Everything)
+}

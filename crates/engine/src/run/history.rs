@@ -1,0 +1,42 @@
+//! The history's thread: begun when the roster is there, and again whenever everything is to be looked at.
+
+use std::sync::Arc;
+
+use watchbill_core::time::Timestamp;
+
+use super::Loop;
+use crate::history::{Historian, HistorianParts};
+use crate::run::hook_listener;
+
+impl Loop {
+    /// The roster comes first; until it is there the history's thread looks for nothing.
+    pub(super) fn begin_history(&mut self) {
+        let writes = self.persist.as_ref().filter(|persist| persist.writes());
+        if let (Some(persist), None) = (writes, &self.historian) {
+            let woken = Arc::clone(&self.woken);
+            self.historian = Some(Historian::start(HistorianParts {
+                fs: self.engine.shared_fs(),
+                shelf: persist.shelf(),
+                roots: self.engine.roots().iter().map(|root| root.to_path_buf()).collect(),
+                settings: self.engine.settings().history.clone(),
+                recovery: self.engine.settings().recovery,
+                archive: self.engine.settings().archive,
+                data_dir: self.engine.settings().data_dir.clone().unwrap_or_default(),
+                clock: Arc::clone(&self.clock),
+                reach: Arc::clone(&self.reach),
+                on_trouble: Box::new(move || woken.notify_one()),
+            }));
+        }
+        if let Some(historian) = self.historian.as_ref().filter(|_| !self.engine.is_reading()) {
+            historian.begin();
+        }
+    }
+
+    /// The store is ours from now on: what hooks have told lately may not have been stored by whoever had it, who need not
+    /// even have heard it.
+    pub(super) fn hear_again(&self, now: Timestamp) {
+        if let (Some(historian), Some(data_dir)) = (&self.historian, &self.engine.settings().data_dir) {
+            historian.heard(hook_listener::recent(data_dir, now));
+        }
+    }
+}

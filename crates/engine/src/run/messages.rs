@@ -1,0 +1,165 @@
+//! What reaches the loop from outside: files of the first scan many at a time, everything else one by one.
+
+use jiff::tz::TimeZone;
+use watchbill_protocol::doctor::WatchMode;
+use watchbill_watch::hints::Hint;
+use watchbill_watch::scan::{Scan, scan};
+
+use super::Loop;
+use crate::input::{AttentionInput, Input};
+use crate::publish::Subscriber;
+use crate::run::message::{LookStart, Message};
+
+/// So many loaded files are taken in by one step of the first scan: whoever works meanwhile waits for a step at most.
+const BATCH: usize = 48;
+
+impl Loop {
+    pub(super) fn receive(&mut self, first: Message) {
+        let mut loaded = Vec::new();
+        let mut looks = Vec::new();
+        let mut message = Some(first);
+        let mut ended = None;
+        while let Some(current) = message {
+            match current {
+                Message::Loaded(n, file) => {
+                    if self.startup.loaded(n) {
+                        self.again.insert(Hint::File(file.path.clone()));
+                    }
+                    loaded.push(*file);
+                    if loaded.len() >= BATCH {
+                        break;
+                    }
+                }
+                Message::Folder(look) => looks.push(*look),
+                Message::ScanEnded(scan) => {
+                    ended = Some(scan);
+                    break;
+                }
+                Message::Stop => {
+                    self.stopped = true;
+                    return;
+                }
+                other => {
+                    // What was loaded before a question counts for its answer.
+                    self.step(Input::Loaded(std::mem::take(&mut loaded)));
+                    self.step(Input::Folders(std::mem::take(&mut looks)));
+                    self.receive_one(other);
+                }
+            }
+            message = self.inbox.try_recv().ok();
+        }
+        if !loaded.is_empty() {
+            self.step(Input::Loaded(loaded));
+        }
+        if !looks.is_empty() {
+            self.step(Input::Folders(looks));
+        }
+        if let Some(scan) = ended {
+            self.step(Input::Found(scan.found));
+            self.startup.scan_ended(self.clock.now());
+            self.look_at_all_once_more();
+        }
+    }
+
+    /// While the machine slept deadlines have passed, processes have ended and polled folders have changed; all of
+    /// that is looked at before anybody is told anything, and so is everything for a person who turns to the window.
+    fn look_again(&mut self) {
+        // It may have travelled.
+        self.step(Input::Attention(AttentionInput::Zone(TimeZone::system())));
+        let began = self.clock.now();
+        let found = scan(self.engine.fs(), &self.engine.settings().roots);
+        self.take_rescan(found, LookStart { began, had_read_all: true });
+    }
+
+    /// Compares everything with what is known. The first scan ends with this, when all its files had been read before
+    /// the look was begun.
+    pub(super) fn take_rescan(&mut self, found: Scan, look: LookStart) {
+        let ends = self.startup.looked(look);
+        if ends {
+            self.step(Input::ScanEnded(Vec::new()));
+        }
+        self.step(Input::Rescanned(found));
+        if ends {
+            self.begin_history();
+        }
+    }
+
+    /// A root gives no events, so that what is known of it may be as old as the last look.
+    fn is_polled(&self) -> bool {
+        self.engine.roots().iter().any(|root| self.source.mode_of(root) == WatchMode::Poll)
+    }
+
+    /// Somebody wants to know of all sessions.
+    pub(super) fn wake_all(&mut self) {
+        let out = self.engine.wake_all();
+        self.carry_out(out);
+    }
+
+    fn receive_one(&mut self, message: Message) {
+        match message {
+            Message::ScanBegan { recent } => self.startup.scan_began(recent),
+            Message::Rescanned(found, look) => {
+                let again = self.rescans.ended();
+                self.take_rescan(*found, look);
+                if again {
+                    self.rescan();
+                }
+            }
+            Message::ProcessEnded(pid) => {
+                self.step(Input::ProcessEnded(Some(pid)));
+            }
+            Message::Subscribe(wants, sink) => {
+                if wants.all {
+                    self.wake_all();
+                }
+                self.subscribers.push(Subscriber::new(wants, sink));
+            }
+            Message::Listen(sink) => self.listeners.add(sink, &mut self.engine),
+            Message::Attention(input) => self.step(Input::Attention(input)),
+            Message::Tell(message) => {
+                self.subscribers.retain_mut(|subscriber| subscriber.tell(message.clone()))
+            }
+            Message::Ask(question) => {
+                self.wake_all();
+                question(&self.engine, &*self.source);
+            }
+            Message::Settings(settings) => {
+                self.wake_all();
+                self.take_settings(*settings);
+            }
+            Message::Look { all, question } => {
+                self.take_hints();
+                if self.is_polled() && !self.startup.is_fresh(self.clock.now()) {
+                    self.look_again();
+                }
+                if all {
+                    self.wake_all();
+                }
+                question(&self.engine);
+            }
+            Message::Command(id, command, told) => {
+                self.wake_all();
+                told(self.command(&id, &command));
+            }
+            Message::CommandsStored => self.read_commands(),
+            Message::HolderGone => self.take_place_of_holder(),
+            Message::Remove(removal, told) => self.remove(removal, told),
+            Message::Removed => {
+                self.untold = true;
+                // What is left of the person's commands is read again with the next turn.
+                self.woken.notify_one();
+            }
+            Message::Settle(told) => self.settle(told),
+            Message::ClockJumped => self.look_again(),
+            // The window gets the focus as it opens, while the first scan runs or is just over.
+            Message::LookAgain if self.startup.is_fresh(self.clock.now()) => {}
+            Message::LookAgain => self.look_again(),
+            Message::IndexDamaged => {
+                if let Some(historian) = &self.historian {
+                    historian.mend_index();
+                }
+            }
+            Message::Loaded(..) | Message::Folder(_) | Message::ScanEnded(_) | Message::Stop => {}
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Where the loop's thread waits: until somebody has sent it something, or until a time.
+//!
+//! There is one thread that waits for two things, and no input or output, so that no runtime is needed: one that polls
+//! descriptors and keeps timers wakes itself once more for each time that comes sooner than the one before.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+use tokio::sync::{Notify, mpsc};
+
+use crate::run::message::Message;
+
+/// What ended the wait.
+pub(super) enum Woken {
+    /// Somebody has sent this; nothing comes any more when it is `None`.
+    Message(Option<Message>),
+    /// There may be hints, or whatever else is told by the bell alone.
+    Bell,
+    /// The time has come.
+    Time,
+}
+
+/// Ends the sleep of a thread.
+struct Sleeper(Thread);
+
+impl Wake for Sleeper {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// What the thread listens to.
+pub(super) struct Waits {
+    waker: Waker,
+}
+
+impl Waits {
+    /// For this thread.
+    pub fn here() -> Self {
+        Self { waker: Arc::new(Sleeper(thread::current())).into() }
+    }
+
+    /// Waits at most so long, or without end: what was sent goes before the bell, and that before the time.
+    pub fn wait(
+        &self,
+        inbox: &mut mpsc::UnboundedReceiver<Message>,
+        bell: &Notify,
+        at_most: Option<Duration>,
+    ) -> Woken {
+        let mut cx = Context::from_waker(&self.waker);
+        let mut rung = pin!(bell.notified());
+        let until = at_most.and_then(|span| Instant::now().checked_add(span));
+        loop {
+            if let Poll::Ready(message) = inbox.poll_recv(&mut cx) {
+                return Woken::Message(message);
+            }
+            if rung.as_mut().poll(&mut cx).is_ready() {
+                return Woken::Bell;
+            }
+            match until.map(|until| until.saturating_duration_since(Instant::now())) {
+                Some(Duration::ZERO) => return Woken::Time,
+                Some(left) => thread::park_timeout(left),
+                None => thread::park(),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOON: Option<Duration> = Some(Duration::ZERO);
+
+    #[test]
+    fn what_was_sent_goes_before_the_bell_and_that_before_the_time() {
+        let (sender, mut inbox) = mpsc::unbounded_channel();
+        let (bell, waits) = (Notify::new(), Waits::here());
+        bell.notify_one();
+        sender.send(Message::Stop).unwrap();
+        assert!(matches!(waits.wait(&mut inbox, &bell, SOON), Woken::Message(Some(Message::Stop))));
+        assert!(matches!(waits.wait(&mut inbox, &bell, SOON), Woken::Bell), "it is not lost meanwhile");
+        assert!(matches!(waits.wait(&mut inbox, &bell, SOON), Woken::Time));
+        drop(sender);
+        assert!(matches!(waits.wait(&mut inbox, &bell, None), Woken::Message(None)));
+    }
+
+    #[test]
+    fn whoever_waits_without_end_is_woken_from_other_threads() {
+        let (sender, mut inbox) = mpsc::unbounded_channel();
+        let (bell, waits) = (Arc::new(Notify::new()), Waits::here());
+        for _ in 0..200 {
+            let rings = Arc::clone(&bell);
+            let other = thread::spawn(move || rings.notify_one());
+            assert!(matches!(waits.wait(&mut inbox, &bell, None), Woken::Bell));
+            other.join().unwrap();
+            let sender = sender.clone();
+            let other = thread::spawn(move || sender.send(Message::ClockJumped).is_ok());
+            assert!(matches!(
+                waits.wait(&mut inbox, &bell, None),
+                Woken::Message(Some(Message::ClockJumped))
+            ));
+            assert!(other.join().unwrap());
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! One step: functions over the rooms. They hold no state.
+
+mod after_read;
+mod attention;
+mod chains;
+mod changes;
+mod clock;
+pub(crate) mod confirm;
+pub mod engine;
+mod fetch;
+mod first_scan;
+mod ingest;
+mod processes;
+mod questions;
+mod reconcile;
+mod restore;
+mod rooms;
+mod rows;
+mod settings;
+mod settle;
+mod token_sharing;
+mod user_commands;
+mod user_edits;
+mod verdicts;
+mod waking;
+mod working_folders;

@@ -1,0 +1,151 @@
+//! What a read has changed: lineage, tokens, subagents, files that are gone.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use watchbill_core::chain::lineage::{Activity, BOUNDARY_LIMIT};
+use watchbill_core::ids::SessionId;
+
+use super::rooms::Rooms;
+use crate::model::paths::FilePath;
+use crate::transcripts::Fold;
+
+/// Takes in what a read has changed in the fold of `path`, which is a `fresh` one when the file was read
+/// from its beginning.
+///
+/// `before` is what was known of its activity.
+pub(super) fn after_read(rooms: &mut Rooms, path: &Path, fresh: bool, before: Option<Activity>) {
+    rooms.problems.touch();
+    rooms.pending.file(path);
+    let Some(file) = rooms.sessions.files().get(path) else { return };
+    match file.fold() {
+        Fold::Main(fold) => {
+            let id = fold.lineage().session.clone();
+            rooms.sessions.get_or_make(&id).add_main(path.into());
+            after_main_changed(rooms, &id, fresh);
+            let Rooms { env, witnesses, sessions, chains, rows, .. } = rooms;
+            let lives = || witnesses.lives(&id, env.is_live());
+            if chains.depends_on_activity(sessions, &id, before, &lives) {
+                chains.mark(id.clone());
+            }
+            rows.mark(id);
+        }
+        Fold::Agent(_) => after_agent_read(rooms, path),
+    }
+}
+
+/// The transcript that stands for a session may be another one, or say something else of its lineage.
+fn after_main_changed(rooms: &mut Rooms, id: &SessionId, fresh: bool) {
+    let Rooms { env, sessions, chains, .. } = rooms;
+    let Some((path, file)) = sessions.main_file(id) else { return };
+    let Some(fold) = file.main() else { return };
+    let lineage = Some((FilePath::from(path), fold.lineage_revision()));
+    let full = fold.lineage().boundaries.len() >= BOUNDARY_LIMIT;
+    let says_nothing = fresh && fold.lineage().start().is_none();
+    let requests = fold.requests();
+    let root = env.place_of(path).map(|(root, _)| Arc::clone(root));
+    let Some(session) = sessions.get_mut(id) else { return };
+    session.root = root;
+    if fresh {
+        session.shared = None;
+    }
+    if fresh || session.lineage != lineage {
+        // What a file that was begun anew does not say any more may have tied others; so may the oldest of very many
+        // boundaries.
+        let says_less = session
+            .lineage
+            .as_ref()
+            .is_some_and(|(path, _)| fresh || lineage.as_ref().is_none_or(|(now, _)| now != path))
+            || full;
+        session.lineage = lineage;
+        if says_less || chains.is_back(id) {
+            chains.mark_all();
+        }
+        if says_nothing {
+            // It was emptied, and is about to be written anew.
+            chains.mark_gone(id.clone());
+        }
+        chains.mark(id.clone());
+    }
+    let differs = fresh || session.requests != requests;
+    session.requests = requests;
+    if differs {
+        touch_copies(rooms, id);
+    }
+    if fresh {
+        // Its subagents' files may have been read before its own.
+        rooms.sessions.stir_by_agents(id);
+    }
+}
+
+/// What a fork copied is counted with its origin, so that the fork's tokens depend on the origin's requests.
+fn touch_copies(rooms: &mut Rooms, id: &SessionId) {
+    for copy in rooms.chains.copies_of(id) {
+        if let Some(session) = rooms.sessions.get_mut(&copy) {
+            session.shared = None;
+        }
+        rooms.rows.mark(copy);
+    }
+}
+
+/// A subagent's transcript, or its companion, was read.
+pub(super) fn after_agent_read(rooms: &mut Rooms, path: &Path) {
+    rooms.pending.file(path);
+    let (now, silence) = (rooms.env.now(), rooms.env.settings().timeouts.idle);
+    let Some(file) = rooms.sessions.files_mut().get_mut(path) else { return };
+    let Fold::Agent(fold) = file.fold() else { return };
+    let parent = file.parent();
+    let (tokens, copies) = (fold.ledger().total(), fold.copies_parent());
+    let active = fold.last_activity();
+    let running = !copies && fold.is_running(now, silence);
+    let calls = if copies { Vec::new() } else { fold.pending_tools().cloned().collect() };
+    let before = std::mem::replace(&mut file.counted_with, parent.clone());
+    if let Some(before) = before.filter(|before| Some(before) != parent.as_ref()) {
+        forget_agent(rooms, &before, path);
+    }
+    let Some(parent) = parent else { return };
+    let session = rooms.sessions.get_or_make(&parent);
+    let path = FilePath::from(path);
+    session.set_agent_tokens(&path, tokens);
+    session.set_agent_running(&path, running);
+    session.set_agent_calls(&path, calls);
+    if copies {
+        // Its transcript repeats its parent's requests; they are taken off when the row is made.
+        session.copies.insert(path);
+        session.shared = None;
+    }
+    rooms.sessions.stir(&parent, active);
+    rooms.rows.mark(parent);
+}
+
+fn forget_agent(rooms: &mut Rooms, parent: &SessionId, path: &Path) {
+    rooms.sessions.forget_agent(parent, path);
+    rooms.rows.mark(parent.clone());
+}
+
+/// A file is gone.
+pub(super) fn forget_file(rooms: &mut Rooms, path: &Path) {
+    if rooms.env.place_of(path).is_none_or(|(_, place)| place.is_transcript()) {
+        rooms.problems.met_mut().forget(&path.to_string_lossy());
+        rooms.problems.touch();
+    }
+    let Some(file) = rooms.sessions.files_mut().remove(path) else { return };
+    rooms.pending.file(path);
+    let id = match file.fold() {
+        Fold::Main(fold) => fold.lineage().session.clone(),
+        Fold::Agent(_) => {
+            if let Some(parent) = &file.counted_with {
+                forget_agent(rooms, parent, path);
+            }
+            return;
+        }
+    };
+    rooms.sessions.forget_main(&id, path);
+    after_main_changed(rooms, &id, true);
+    if rooms.sessions.main_file(&id).is_none() {
+        rooms.chains.mark_gone(id.clone());
+    }
+    touch_copies(rooms, &id);
+    rooms.chains.mark_all();
+    rooms.rows.mark(id);
+}

@@ -1,0 +1,45 @@
+//! What bears on alerts, and what is told of them.
+
+use watchbill_core::attention::Outcome;
+use watchbill_core::time::Timestamp;
+
+use super::rooms::Rooms;
+use crate::input::{AttentionInput, Output};
+use crate::model::schedule::Due;
+
+/// Takes in what bears on alerts, though nothing of a session has changed.
+pub(super) fn take_attention(rooms: &mut Rooms, input: AttentionInput) {
+    match input {
+        AttentionInput::Zone(zone) => {
+            if rooms.env.set_zone(zone) {
+                rooms.alerting.set_settings(rooms.env.settings().alerts.attention.clone());
+            }
+        }
+        AttentionInput::Mute(until) => mute(rooms, until),
+        AttentionInput::InFront(sessions) => rooms.alerting.set_in_front(sessions),
+    }
+}
+
+/// No alerts until then; `None`, or a time that has passed, ends it.
+pub(super) fn mute(rooms: &mut Rooms, until: Option<Timestamp>) {
+    let until = until.filter(|until| *until > rooms.env.now());
+    rooms.alerting.mute(until);
+    rooms.schedule.set(Due::Unmute, until);
+}
+
+/// Who needs the person already, for somebody who begins to listen only now; nothing while the past is being read.
+pub(super) fn already_so(rooms: &mut Rooms) -> Option<Outcome> {
+    let Rooms { env, alerting, startup, .. } = rooms;
+    (!startup.is_reading()).then(|| alerting.already_so(env.now())).flatten()
+}
+
+/// Tells what the policy has to tell, and when it will have more.
+pub(super) fn tell_attention(rooms: &mut Rooms, out: &mut Vec<Output>) {
+    let Rooms { env, alerting, schedule, startup, .. } = rooms;
+    let now = env.now();
+    if !startup.is_reading() {
+        alerting.begin(now);
+    }
+    out.extend(alerting.advance(now).into_iter().map(Output::Attention));
+    schedule.set(Due::Attention, alerting.deadline(now));
+}

@@ -1,0 +1,130 @@
+//! From what became known of sessions to their chains: of all sessions at once, or of those alone that it may bear on.
+//!
+//! To tie all of thousands takes longer than a working session should wait, and mostly one of them says something new. What
+//! comes of a part is what would come of the whole, since what is known of one group says nothing of another
+//! (see [`Ties`](watchbill_core::chain::ties::Ties)).
+
+use std::collections::BTreeSet;
+
+use watchbill_core::chain::chains::Chains;
+use watchbill_core::chain::lineage::{Lineage, Marker};
+use watchbill_core::chain::resolve::resolve_for;
+use watchbill_core::ids::SessionId;
+use watchbill_core::person::Words;
+use watchbill_core::session::resting::RestingFold;
+
+use super::rooms::Rooms;
+use super::user_edits::carry_snoozes;
+use crate::model::chain_facts::ChainFacts;
+use crate::model::chain_state::{LinkChange, origins_in};
+
+/// Ties what has to be tied: all sessions, or those that something has become known of with those that it may bear on.
+/// `may_wait`: what is due was found by the first scan, and nobody else needs it.
+pub(super) fn tie(rooms: &mut Rooms, may_wait: bool) {
+    if !rooms.chains.all_due() && rooms.chains.any_due() && !tie_due(rooms) {
+        let Rooms { sessions, chains, startup, .. } = rooms;
+        if may_wait && chains.are_few_new(sessions) {
+            chains.note_ties(sessions);
+            startup.put_off_chains();
+        } else {
+            chains.mark_all();
+        }
+    }
+    if rooms.chains.all_due() || rooms.rows.wakes_unchained() {
+        tie_all(rooms);
+    }
+}
+
+/// Ties all sessions.
+pub(super) fn tie_all(rooms: &mut Rooms) {
+    rooms.startup.take_chains_pending();
+    rooms.work.chains += 1;
+    rooms.chains.begin_all(&rooms.sessions);
+    let (chains, markers) = match all_rest_for_good(rooms) {
+        // There is no row to be made, so that nobody asks.
+        true => (Chains::default(), None),
+        false => {
+            let (chains, markers) = resolved(rooms, &rooms.user_edits, &|id| rooms.rows.may_be_made(id));
+            (chains, Some(markers))
+        }
+    };
+    let origins = origins_in(&chains);
+    let concerned = rooms.sessions.ids().chain(rooms.witnesses.named());
+    let is_other = |id: &&SessionId| {
+        follows_its_chain(rooms, &chains, id) && rooms.chains.is_other(&chains, &origins, id)
+    };
+    let others: Vec<SessionId> = concerned.filter(is_other).cloned().collect();
+    let reading = rooms.startup.is_reading() && !rooms.pending.is_alone();
+    others.iter().for_each(|id| rooms.rows.chain_differs(id, reading));
+    rooms.chains.set_all(chains, origins, markers);
+    rooms.pending.links();
+    carry_snoozes(rooms);
+}
+
+/// Ties those alone that something has become known of, and all that it may bear on. `false` where these are too many,
+/// or something bears on all.
+fn tie_due(rooms: &mut Rooms) -> bool {
+    let Rooms { env, witnesses, sessions, chains, rows, user_edits, work, .. } = rooms;
+    if rows.resting().for_good() {
+        return false;
+    }
+    let Some(most) = chains.part_limit(sessions) else { return false };
+    chains.note_all_ties(sessions);
+    let beside = ChainFacts::of(witnesses, user_edits, env.until(), &mut chains.cwds());
+    let group = chains.take_part(&beside.with(&[], &BTreeSet::new()), most);
+    let Some(group) = group.filter(|_| beside.markers() == chains.markers()) else { return false };
+    let lineages: Vec<&Lineage> = group.iter().filter_map(|id| Some(sessions.fold(id)?.lineage())).collect();
+    let live = group.iter().filter(|id| witnesses.lives(id, env.is_live())).cloned().collect();
+    let part = resolve_for(&beside.with(&lineages, &live), &|_| true);
+    work.chains += 1;
+    take_part(rooms, &group, part);
+    true
+}
+
+/// Puts these chains in place of those that the group had.
+fn take_part(rooms: &mut Rooms, group: &[SessionId], part: Chains) {
+    let origins = origins_in(&part);
+    let is_other =
+        |id: &&SessionId| follows_its_chain(rooms, &part, id) && rooms.chains.is_other(&part, &origins, id);
+    let others: Vec<SessionId> = group.iter().filter(is_other).cloned().collect();
+    let LinkChange { new, old } = rooms.chains.set_part(group, part, origins, &rooms.sessions);
+    rooms.pending.other_links(new, old);
+    rooms.rows.mark_all(others);
+    carry_snoozes(rooms);
+}
+
+/// Whether there is no session that may have a row.
+fn all_rest_for_good(rooms: &Rooms) -> bool {
+    let Rooms { env, witnesses, sessions, rows, .. } = rooms;
+    let resting = rows.resting();
+    let all = resting.for_good() && rows.due().is_empty() && sessions.len() == resting.len();
+    all && witnesses.live_sessions(env.is_live()).iter().all(|id| resting.contains(id))
+}
+
+/// Whether the session's row is made anew with its chain. What is kept of a session at rest is not right any more where
+/// another one has joined its chain; that of which no row is kept yet gets one when it wakes.
+fn follows_its_chain(rooms: &Rooms, chains: &Chains, id: &SessionId) -> bool {
+    let rests = |id: &SessionId| rooms.rows.resting().contains(id);
+    let is_new = |id: &SessionId| rooms.pending.lacks_row(id);
+    if !rests(id) {
+        return true;
+    }
+    let sessions = || chains.of(id).map(|chain| &chain.sessions[..]).unwrap_or_default();
+    let is_known = rooms.pending.is_on() && rooms.sessions.contains(id) && !is_new(id);
+    is_known && sessions().len() > 1 && sessions().iter().any(|id| !rests(id) || is_new(id))
+}
+
+/// The chains of these sessions, if the person had said this, with the markers that counted.
+pub(super) fn resolved(
+    rooms: &Rooms,
+    words: &Words,
+    wanted: &dyn Fn(&SessionId) -> bool,
+) -> (Chains, Vec<Marker>) {
+    let Rooms { env, witnesses, sessions, .. } = rooms;
+    let lineages: Vec<&Lineage> = sessions.folds().into_iter().map(RestingFold::lineage).collect();
+    let cwds = &mut lineages.iter().flat_map(|lineage| &lineage.cwds);
+    let beside = ChainFacts::of(witnesses, words, env.until(), cwds);
+    let live = witnesses.live_sessions(env.is_live());
+    let chains = resolve_for(&beside.with(&lineages, &live), wanted);
+    (chains, beside.into_markers())
+}

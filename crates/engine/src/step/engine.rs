@@ -1,0 +1,395 @@
+//! The one loop's body: `Engine::step(now, Input) -> Vec<Output>`, synchronous, without a runtime.
+//!
+//! A step takes the input in, works off what became due by it, and says what it needs. What is known lives in the rooms; see
+//! [`super::rooms`].
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use watchbill_core::attention::{Counts, Outcome};
+use watchbill_core::chain::chains::Chains;
+use watchbill_core::chain::link::Link;
+use watchbill_core::evidence::witness::Verdict;
+use watchbill_core::ids::SessionId;
+use watchbill_core::person::{Word, Words};
+use watchbill_core::problem::Problem;
+use watchbill_core::roster::row::Row;
+use watchbill_core::time::Timestamp;
+use watchbill_protocol::chain::WorkChain;
+use watchbill_protocol::error::ApiError;
+use watchbill_protocol::why::Why;
+use watchbill_terminal::Seat;
+use watchbill_watch::fs::Fs;
+
+use super::confirm::ShownStates;
+use super::restore::Restoring;
+use super::rooms::Rooms;
+use super::{
+    attention, changes, clock, first_scan, processes, questions, reconcile, settings, settle, user_commands,
+    user_edits, verdicts, waking, working_folders,
+};
+use crate::ask::TimelinePlan;
+pub use crate::environment::{Outlook, World};
+use crate::input::{Input, Output};
+use crate::model::distant::Distant;
+use crate::model::paths::Paths;
+use crate::model::sessions::Sessions;
+pub use crate::model::work::Work;
+use crate::persist::changes::Changes;
+pub use crate::persist::evict::Recall;
+use crate::publish::Current;
+use crate::transcripts::{Loaded, TrackedFile};
+use crate::witnesses::hooks::Hooks;
+use crate::witnesses::registry::Registry;
+use watchbill_settings::Settings;
+
+/// What is known, and what follows from it.
+pub struct Engine {
+    rooms: Rooms,
+}
+
+impl Engine {
+    /// An engine that knows nothing yet.
+    pub fn new(settings: Settings, world: World, outlook: Outlook, now: Timestamp) -> Self {
+        Self { rooms: Rooms::new(settings, world, outlook, now) }
+    }
+
+    /// Takes one input in. `now` may go back a little without effect; more than that, and the engine follows.
+    pub fn step(&mut self, now: Timestamp, input: Input) -> Vec<Output> {
+        let rooms = &mut self.rooms;
+        let mut out = Vec::new();
+        let mut chains_may_wait = false;
+        clock::tell_time(rooms, now);
+        match input {
+            Input::Hints(hints) => reconcile::take_hints(rooms, hints, &mut out),
+            Input::Loaded(batch) => chains_may_wait = first_scan::take_batch(rooms, batch, &mut out),
+            Input::Found(found) => reconcile::reconcile(rooms, found, &mut out),
+            Input::ScanEnded(problems) => first_scan::end(rooms, problems, &mut out),
+            Input::Wake(most) => waking::wake(rooms, most, &mut out),
+            Input::Rescanned(found) => reconcile::take_rescan(rooms, found, &mut out),
+            Input::ProcessEnded(pid) => processes::recheck(rooms, pid, &mut out),
+            Input::Hooks(messages) => reconcile::take_hooks(rooms, &messages, &mut out),
+            Input::Settings(settings) => settings::take_settings(rooms, *settings),
+            Input::Deadline => {}
+            Input::Folders(looks) => working_folders::take_looks(rooms, looks),
+            Input::Attention(attention) => attention::take_attention(rooms, attention),
+            Input::Watching(problems) => rooms.problems.set_watching(problems),
+        }
+        settle::work_off_deadlines(rooms, &mut out);
+        settle::settle(rooms, chains_may_wait, &mut out);
+        rooms.startup.end_step();
+        out
+    }
+
+    /// From now on looks at working folders are asked for and come as inputs, instead of being taken within a step:
+    /// a folder on a dead mount would stop the loop.
+    pub fn look_elsewhere(&mut self) {
+        self.rooms.env.look_elsewhere();
+    }
+
+    /// Reads every registry file and notes which folders of them can be read: the first thing at a start.
+    pub fn read_registries(&mut self, out: &mut Vec<Output>) {
+        processes::read_registries(&mut self.rooms, out);
+    }
+
+    /// Takes files in without working anything off: the next step does.
+    pub(crate) fn take_first(&mut self, batch: impl IntoIterator<Item = Loaded>) {
+        first_scan::take_all(&mut self.rooms, batch);
+    }
+
+    /// These were read and are not kept. Only for who asks for the default roster alone, before the first step.
+    pub(crate) fn take_distant(&mut self, distant: Distant) {
+        first_scan::take_distant(&mut self.rooms, distant);
+    }
+
+    /// Whether the first scan goes on.
+    pub fn is_reading(&self) -> bool {
+        self.rooms.startup.is_reading()
+    }
+
+    /// When a half-written registry or marker file is to be read again.
+    pub(crate) fn next_retry(&self) -> Option<Timestamp> {
+        self.rooms.schedule.next_retry()
+    }
+
+    /// When the engine wants to be stepped with [`Input::Deadline`], if nothing happens before.
+    pub fn next_deadline(&self) -> Option<Timestamp> {
+        self.rooms.schedule.next()
+    }
+
+    /// Work done so far.
+    pub fn work(&self) -> Work {
+        self.rooms.work
+    }
+
+    /// The engine's time.
+    pub fn now(&self) -> Timestamp {
+        self.rooms.env.now()
+    }
+
+    /// What the person wants.
+    pub fn settings(&self) -> &Settings {
+        self.rooms.env.settings()
+    }
+
+    /// The file system that the engine reads.
+    pub fn fs(&self) -> &dyn Fs {
+        self.rooms.env.fs()
+    }
+
+    /// The same, to be shared with other threads.
+    pub(crate) fn shared_fs(&self) -> Arc<dyn Fs> {
+        Arc::clone(self.rooms.env.shared_fs())
+    }
+
+    /// The canonical roots.
+    pub fn roots(&self) -> &[Arc<Path>] {
+        self.rooms.env.roots()
+    }
+
+    /// Whether a file lies where this engine looks: another run may have looked elsewhere.
+    pub(crate) fn looks_at(&self, path: &Path) -> bool {
+        self.rooms.env.place_of(path).is_some()
+    }
+
+    /// The registry as it was read.
+    pub fn registry(&self) -> &Registry {
+        self.rooms.witnesses.registry()
+    }
+
+    /// What hooks have told.
+    pub fn hooks(&self) -> &Hooks {
+        self.rooms.witnesses.hooks()
+    }
+
+    /// Whether a registry file or a hook speaks for a process of this id, and it runs.
+    pub fn is_heard(&self, pid: u32) -> bool {
+        self.rooms.witnesses.is_heard(pid)
+    }
+
+    /// All sessions and their transcripts.
+    pub(crate) fn sessions(&self) -> &Sessions {
+        &self.rooms.sessions
+    }
+
+    /// The transcript that stands for a session: of several, the one that was active last.
+    pub fn main_file(&self, session: &SessionId) -> Option<(&Path, &TrackedFile)> {
+        self.rooms.sessions.main_file(session)
+    }
+
+    /// The transcripts that are known.
+    pub fn known_files(&self) -> Paths {
+        self.rooms.sessions.files().paths().map(|path| path.as_os_str().to_owned()).collect()
+    }
+
+    /// The transcripts of all sessions that the default roster shows, and of their subagents.
+    pub(crate) fn shown_files(&self) -> impl Iterator<Item = PathBuf> {
+        let shown = self.rooms.rows.published(false).iter().map(|row| &row.id);
+        self.rooms.sessions.transcripts_of(shown)
+    }
+
+    /// One view as subscribers are to see it; `all` with superseded, ended and long idle sessions, which is complete
+    /// when the first look is over and nobody [is waking](Engine::is_waking) any more, or after [`Engine::wake_all`].
+    pub fn current(&self, all: bool) -> Current<'_> {
+        Current {
+            revision: self.rooms.rows.revision(),
+            now: self.now(),
+            rows: self.rooms.rows.published(all),
+            problems: self.rooms.problems.published(),
+            reading: self.is_reading(),
+            muted_until: self.rooms.alerting.muted_until(),
+        }
+    }
+
+    /// The row of a session, shown or not.
+    pub fn row(&self, session: &SessionId) -> Option<Row> {
+        verdicts::row_of(&self.rooms, session)
+    }
+
+    /// The witnesses of a session.
+    pub fn verdict(&self, session: &SessionId) -> Option<Verdict> {
+        verdicts::verdict_of(&self.rooms, session)
+    }
+
+    /// All chains; in default-roster mode, only those of sessions it can show.
+    pub fn chains(&self) -> &Chains {
+        self.rooms.chains.chains()
+    }
+
+    /// Whether the sessions are known to be tied otherwise than by a link that the store has.
+    pub fn has_untied(&self, link: &Link) -> bool {
+        self.rooms.chains.has_untied(&self.rooms.sessions, link)
+    }
+
+    /// How many sessions of the default roster need the person now, by what for.
+    pub fn needs(&self) -> Counts {
+        self.rooms.alerting.counts(self.now())
+    }
+
+    /// Who needs the person already, for somebody who begins to listen only now; nothing while the past is being read.
+    pub(crate) fn already_so(&mut self) -> Option<Outcome> {
+        attention::already_so(&mut self.rooms)
+    }
+
+    /// Only the default roster will be asked for: sessions at rest stay there.
+    pub fn show_recent_alone(&mut self) {
+        self.rooms.rows.resting_mut().rest_for_good();
+    }
+
+    /// Puts the rows of sessions at rest together, so that [`Engine::current`] gives all of them, and ties what the first
+    /// scan has read so far.
+    pub fn wake_all(&mut self) -> Vec<Output> {
+        waking::wake_all(&mut self.rooms)
+    }
+
+    /// Whether sessions are to get their rows by [`Input::Wake`], when there is time.
+    pub fn is_waking(&self) -> bool {
+        self.rooms.rows.resting().is_waking()
+    }
+
+    /// How many rows there are in all, put together or not.
+    pub fn count_all(&self) -> usize {
+        let Rooms { rows, distant, .. } = &self.rooms;
+        rows.count() + distant.count(|id| rows.resting().contains(id))
+    }
+
+    /// Whether rows are missing from the view of all.
+    pub fn has_resting(&self) -> bool {
+        self.count_all() > self.rooms.rows.published(true).len()
+    }
+
+    /// Whether rows are still to be made: with the next step.
+    pub fn owes_rows(&self) -> bool {
+        !self.rooms.rows.due().is_empty()
+    }
+
+    /// What the person has said and not taken back.
+    pub fn words(&self) -> &Words {
+        &self.rooms.user_edits
+    }
+
+    /// Takes a command in. Sessions may be named as for [`Engine::find`].
+    ///
+    /// # Errors
+    /// When a session is not known, or the command makes no sense as things are; then nothing has changed.
+    pub fn say(&mut self, now: Timestamp, command: &Word) -> Result<Vec<Output>, ApiError> {
+        user_commands::say(&mut self.rooms, now, command)
+    }
+
+    /// The command with the sessions' whole ids.
+    ///
+    /// # Errors
+    /// When nothing matches, or more than one session does.
+    pub fn meant(&self, command: &Word) -> Result<Word, ApiError> {
+        user_commands::meant(&self.rooms, command)
+    }
+
+    /// Takes on everything that was said as the store has it, in place of what was known.
+    pub fn restore_words(&mut self, words: Words) {
+        user_edits::restore(&mut self.rooms, words);
+    }
+
+    /// The session that is meant: by its id, a unique beginning of it, or the id of its work chain or a unique beginning
+    /// of that. What begins a session's id means that session, whatever chains begin so.
+    ///
+    /// # Errors
+    /// When nothing matches, or more than one session, or chain, does.
+    pub fn find(&self, asked: &str) -> Result<SessionId, ApiError> {
+        questions::find(&self.rooms, asked)
+    }
+
+    /// The state of a session and every witness of it.
+    ///
+    /// # Errors
+    /// When the session is not known.
+    pub fn why(&self, asked: &str) -> Result<Why, ApiError> {
+        questions::why(&self.rooms, asked)
+    }
+
+    /// The work chain of a session.
+    ///
+    /// # Errors
+    /// When the session is not known.
+    pub fn chain(&self, asked: &str) -> Result<WorkChain, ApiError> {
+        questions::chain(&self.rooms, asked)
+    }
+
+    /// Where the timeline of a session's chain is to be read from.
+    ///
+    /// # Errors
+    /// When the session is not known.
+    pub fn timeline_plan(&self, asked: &str) -> Result<TimelinePlan, ApiError> {
+        questions::timeline_plan(&self.rooms, asked)
+    }
+
+    /// Where a session runs.
+    ///
+    /// # Errors
+    /// When the session is not known.
+    pub fn seat(&self, asked: &str) -> Result<Seat, ApiError> {
+        questions::seat(&self.rooms, asked)
+    }
+
+    /// Takes up what was kept when the program ended.
+    pub(crate) fn restoring(&mut self) -> Restoring<'_> {
+        Restoring(&mut self.rooms)
+    }
+
+    /// From now on everything that changes is noted for [`Engine::take_changes`], and what is known already.
+    pub fn keep(&mut self) {
+        changes::keep(&mut self.rooms);
+    }
+
+    /// What is found out is kept, and shown to nobody: of thousands of sessions neither rows nor folds stay in memory.
+    pub fn keep_alone(&mut self) {
+        self.rooms.pending.keep_alone();
+        self.show_recent_alone();
+    }
+
+    /// Re-queues everything: another process was the writer.
+    pub fn keep_everything(&mut self) {
+        changes::keep_everything(&mut self.rooms);
+    }
+
+    /// These sessions are stored again, of which nothing is stored.
+    pub fn keep_anew(&mut self, sessions: &[SessionId]) {
+        changes::keep_anew(&mut self.rooms, sessions);
+    }
+
+    /// Whether anybody keeps what changes.
+    pub fn keeps(&self) -> bool {
+        self.rooms.pending.is_on()
+    }
+
+    /// What has changed since the last call.
+    pub fn take_changes(&mut self) -> Changes {
+        changes::take_changes(&mut self.rooms)
+    }
+
+    /// Notes the sessions among the changes of which nothing is to be stored, by the rules of now.
+    pub(crate) fn leave_out(&self, changes: &mut Changes) {
+        changes::leave_out(&self.rooms, changes);
+    }
+
+    /// Files that were evicted are found there.
+    pub fn set_recall(&mut self, recall: Arc<dyn Recall>) {
+        self.rooms.evicted.set_recall(recall);
+    }
+
+    /// What was remembered of these files was kept just now, or, as the store is to hold nothing of them, was not. Gives the
+    /// memory back for what nobody has written to lately.
+    pub fn evict(&mut self, kept: impl IntoIterator<Item = (PathBuf, bool)>) {
+        let Rooms { env, sessions, evicted, .. } = &mut self.rooms;
+        evicted.evict(kept, sessions.files_mut(), env.now());
+    }
+
+    /// What is wrong with the store, to be published with the other problems by the next step.
+    pub fn note_store(&mut self, trouble: Option<Problem>) {
+        self.rooms.problems.set_store(trouble);
+    }
+
+    /// How sessions are shown, to be compared with what the store says.
+    pub(crate) fn shown_states(&mut self) -> ShownStates<'_> {
+        ShownStates(&mut self.rooms)
+    }
+}

@@ -1,0 +1,47 @@
+//! Takes in sessions that were read and not kept, once something ties them to those that are held.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use watchbill_core::session::resting::RestingFold;
+
+use super::ingest::take_loaded;
+use super::rooms::Rooms;
+use crate::model::chain_facts::ChainFacts;
+use crate::transcripts::load;
+
+/// Takes those in that what is known now may be tied to, so that it can be told as if all were there.
+pub(super) fn fetch_tied(rooms: &mut Rooms) {
+    let Rooms { env, witnesses, sessions, rows, distant, user_edits, .. } = rooms;
+    if distant.is_empty() {
+        return;
+    }
+    let new: Vec<&RestingFold> = match distant.meets_held() {
+        true => sessions.folds(),
+        false => rows.due().iter().filter_map(|id| sessions.fold(id)).collect(),
+    };
+    new.into_iter().for_each(|fold| distant.add(fold));
+    let beside = ChainFacts::of(witnesses, user_edits, env.until(), &mut distant.cwds());
+    // Sessions that the registry, a hook or a status file names are due.
+    let seeds = sessions.ids().filter(|id| rows.may_be_made(id)).chain(rows.due());
+    let paths = distant.take_tied(&beside.with(&[], &BTreeSet::new()), seeds);
+    fetch(rooms, paths);
+}
+
+/// Takes all of them in.
+pub(super) fn fetch_all(rooms: &mut Rooms) {
+    let paths = rooms.distant.take_all();
+    fetch(rooms, paths);
+}
+
+fn fetch(rooms: &mut Rooms, paths: Vec<PathBuf>) {
+    let terms = rooms.env.terms(rooms.pending.is_on());
+    let mut scratch = Vec::new();
+    for path in paths {
+        let Some((_, place)) = rooms.env.place_of(&path) else { continue };
+        // They are told once more by reading once more.
+        rooms.problems.met_mut().forget(&path.to_string_lossy());
+        let loaded = load(rooms.env.fs(), path, place, terms.clone(), &mut scratch, &|| true);
+        take_loaded(rooms, loaded);
+    }
+}

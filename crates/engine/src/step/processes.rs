@@ -1,0 +1,156 @@
+//! Registry files, hook events, and the processes that they speak of.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use watchbill_core::evidence::registry::Liveness;
+use watchbill_core::hook::HookMessage;
+use watchbill_core::ids::SessionId;
+use watchbill_core::problem::ProblemKind;
+use watchbill_core::time::Timestamp;
+use watchbill_watch::layout::{self, Place};
+
+use super::rooms::Rooms;
+use crate::input::Output;
+use crate::model::schedule::Due;
+use crate::witnesses::children::Question;
+use crate::witnesses::registry::RegistryChange;
+
+/// The place that problems with hook events are noted at.
+const HOOKS: &str = "hooks";
+
+/// Reads every registry file and notes which folders of them can be read.
+pub(super) fn read_registries(rooms: &mut Rooms, out: &mut Vec<Output>) {
+    if !rooms.env.is_live() {
+        return;
+    }
+    note_registry_folders(rooms);
+    for root in rooms.env.roots().to_vec() {
+        let folder = root.join(layout::SESSIONS);
+        for name in rooms.env.fs().list(&folder).unwrap_or_default() {
+            let path = folder.join(&name.name);
+            if let Some((_, Place::Registry { .. })) = rooms.env.place_of(&path) {
+                read_registry(rooms, &path, out);
+            }
+        }
+    }
+}
+
+/// Notes which folders of registry files can be listed.
+pub(super) fn note_registry_folders(rooms: &mut Rooms) {
+    for root in rooms.env.roots().to_vec() {
+        let readable = rooms.env.fs().list(&root.join(layout::SESSIONS)).is_ok();
+        if rooms.witnesses.set_readable(&root, readable) {
+            let lies_there = |root: &Arc<Path>, of: &Option<Arc<Path>>| of.as_ref() == Some(root);
+            let concerned = rooms.sessions.iter().filter(|(_, session)| lies_there(&root, &session.root));
+            rooms.rows.touch(concerned.map(|(id, _)| id.clone()).collect::<Vec<_>>());
+        }
+    }
+}
+
+/// Reads one registry file.
+pub(super) fn read_registry(rooms: &mut Rooms, path: &Path, out: &mut Vec<Output>) {
+    if rooms.env.is_live() {
+        let change = rooms.witnesses.read_registry(path, &rooms.env, &mut rooms.problems);
+        take_registry_change(rooms, Some(path), change, out);
+    }
+}
+
+/// A registry file lies outside of every root by now.
+pub(super) fn forget_registry(rooms: &mut Rooms, path: &Path, out: &mut Vec<Output>) {
+    let change = rooms.witnesses.forget_registry(path, rooms.env.now());
+    take_registry_change(rooms, Some(path), change, out);
+}
+
+fn take_registry_change(
+    rooms: &mut Rooms,
+    path: Option<&Path>,
+    change: RegistryChange,
+    out: &mut Vec<Output>,
+) {
+    let Rooms { witnesses, chains, rows, schedule, .. } = rooms;
+    if let Some(path) = path {
+        schedule.retry(path, Due::RegistryFile(path.to_path_buf()), change.retry_at);
+    }
+    // Another file, below another root, may name the same process.
+    let is_over = |pid: &u32| change.watch == Some(*pid) || !witnesses.is_heard(*pid);
+    out.extend(change.forget.into_iter().filter(is_over).map(Output::ForgetProcess));
+    out.extend(change.watch.map(Output::WatchProcess));
+    // A live process decides whether a superseded session comes back, so the chains depend on it.
+    if change.lives {
+        chains.processes_differ(&change.sessions);
+    }
+    rows.mark_all(change.sessions);
+}
+
+/// A process may have ended; without an id, any may have.
+pub(super) fn recheck(rooms: &mut Rooms, pid: Option<u32>, out: &mut Vec<Output>) {
+    let change = rooms.witnesses.recheck_registry(pid, &rooms.env);
+    take_registry_change(rooms, None, change, out);
+    let Rooms { env, witnesses, chains, rows, .. } = rooms;
+    let heard = witnesses.recheck_hooks(pid, env);
+    // A session that took over from one that no process runs any more supersedes it.
+    if !heard.is_empty() {
+        chains.processes_differ(&heard);
+    }
+    rows.mark_all(heard);
+    rows.mark_all(witnesses.waits_for_child(pid));
+}
+
+/// Takes a hook event in. Gives the transcript that it names: the agent writes around the time of its hooks, and whichever
+/// is first leads to the other.
+pub(super) fn hear(rooms: &mut Rooms, message: &HookMessage, out: &mut Vec<Output>) -> Option<Arc<str>> {
+    let Rooms { env, witnesses, chains, rows, problems, .. } = rooms;
+    let payload = match message.parsed() {
+        Ok(parsed) => {
+            let mut payload = parsed.clone();
+            env.settings().history.exclude.hide_in_event(&mut payload, &message.payload);
+            payload
+        }
+        Err(error) => {
+            problems.add(HOOKS, ProblemKind::MalformedHook, &format!("{error}; it was passed over"));
+            return None;
+        }
+    };
+    let (change, is_lost) = witnesses.hear(&message.origin, &payload, message.replayed, env);
+    if is_lost {
+        let detail = "a hook event came too late to be put into order; it was passed over";
+        problems.add(HOOKS, ProblemKind::LostHooks, detail);
+    }
+    if !change.new {
+        return None;
+    }
+    out.extend(change.watch.map(Output::WatchProcess));
+    if change.lives {
+        chains.mark_all();
+    }
+    rows.mark(payload.session);
+    payload.transcript_path
+}
+
+/// Looks at what the session's process has started, if a call is open and nobody better tells whether it runs;
+/// says when to look again.
+pub(super) fn look_at_children(
+    rooms: &mut Rooms,
+    id: &SessionId,
+    out: &mut Vec<Output>,
+) -> Option<Timestamp> {
+    let question = open_question(rooms, id);
+    let change = rooms.witnesses.look_at_children(id, question, &rooms.env);
+    out.extend(change.forget.map(Output::ForgetProcess));
+    out.extend(change.watch.map(Output::WatchProcess));
+    change.next
+}
+
+/// The newest open call of a session of which one process runs that no status of its own speaks for.
+fn open_question(rooms: &Rooms, id: &SessionId) -> Option<Question> {
+    if !rooms.env.is_live() {
+        return None;
+    }
+    let call = rooms.sessions.fold(id)?.pending_tools().into_iter().max_by_key(|call| call.since)?;
+    let instances = rooms.witnesses.processes_of(id, true);
+    let [one] = instances.as_slice() else { return None };
+    let silent = one.entry.status.is_none();
+    let alive = one.liveness == Liveness::Alive;
+    (silent && alive).then_some(Question { agent: one.entry.instance.pid, call: call.id, since: call.since })
+}

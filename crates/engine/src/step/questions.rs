@@ -1,0 +1,209 @@
+//! Answers to questions about one session: which one is meant, why it is so, what its chain is, where it runs.
+
+use std::cmp::Reverse;
+use std::path::Path;
+
+use watchbill_core::chain::ManualLink;
+use watchbill_core::evidence::registry::Liveness;
+use watchbill_core::evidence::witness::InstanceWitness;
+use watchbill_core::ids::SessionId;
+use watchbill_protocol::chain::{Link, Segment, WorkChain};
+use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_protocol::why::Why;
+use watchbill_terminal::{Presence, Seat};
+use watchbill_watch::layout::Place;
+
+use super::rooms::Rooms;
+use super::verdicts::{row_of, verdict_of};
+use crate::ask::TimelinePlan;
+use crate::model::paths::FilePath;
+use crate::named::{Among, is_named, one};
+use crate::stored::stored_alone;
+use crate::timeline::agents::AgentFile;
+
+/// `kind` of sessions that the client runs behind a daemon of its own (client 2.1.329).
+const BACKGROUND: &str = "bg";
+
+/// The session that is meant: by its id, a unique beginning of it, or the id of its work chain or a unique beginning
+/// of that. What begins a session's id means that session, whatever chains begin so.
+///
+/// # Errors
+/// When nothing matches, or more than one session, or chain, does.
+pub(super) fn find(rooms: &Rooms, asked: &str) -> Result<SessionId, ApiError> {
+    is_named(asked)?;
+    let known: Vec<SessionId> = known_sessions(rooms);
+    if let Some(exact) = known.iter().find(|id| id.as_str() == asked) {
+        return Ok(exact.clone());
+    }
+    let begin: Vec<&str> = known.iter().map(SessionId::as_str).filter(|id| id.starts_with(asked)).collect();
+    if let Some(head) = head_of_chain(rooms, asked, &begin)? {
+        return Ok(head);
+    }
+    if begin.is_empty()
+        && let Some(session) = stored_alone(rooms.env.settings(), asked)
+    {
+        let message = format!(
+            "the transcript of {session} is gone, probably by the agent's own clean-up; `watchbill search` still \
+             finds what is stored of it"
+        );
+        return Err(ApiError::new(ErrorCode::NotFound, message));
+    }
+    one(Among::Known, asked, &begin).map(|id| SessionId::new(id))
+}
+
+/// The head of the chain that is meant: by its id, or where no session begins so by a unique beginning of it.
+fn head_of_chain(rooms: &Rooms, asked: &str, sessions: &[&str]) -> Result<Option<SessionId>, ApiError> {
+    let mut chains = rooms.chains.chains().iter().filter(|chain| chain.id.as_str().starts_with(asked));
+    if !sessions.is_empty() {
+        return Ok(chains.find(|chain| chain.id.as_str() == asked).map(|chain| chain.head.clone()));
+    }
+    let chains: Vec<_> = chains.collect();
+    let ids: Vec<&str> = chains.iter().map(|chain| chain.id.as_str()).collect();
+    if ids.is_empty() {
+        return Ok(None);
+    }
+    let meant = one(Among::KnownChains, asked, &ids)?;
+    Ok(chains.iter().find(|chain| chain.id.as_str() == *meant).map(|chain| chain.head.clone()))
+}
+
+fn known_sessions(rooms: &Rooms) -> Vec<SessionId> {
+    let mut known: Vec<SessionId> = rooms
+        .sessions
+        .iter()
+        .filter(|(_, session)| !session.mains.is_empty())
+        .map(|(id, _)| id.clone())
+        .collect();
+    known.extend(rooms.witnesses.registry().all().map(|witness| witness.entry.session.clone()));
+    known.extend(rooms.witnesses.hooks().sessions().map(|(id, _)| id.clone()));
+    known.sort();
+    known.dedup();
+    known
+}
+
+/// The state of a session and every witness of it.
+///
+/// # Errors
+/// When the session is not known.
+pub(super) fn why(rooms: &Rooms, asked: &str) -> Result<Why, ApiError> {
+    let id = find(rooms, asked)?;
+    let verdict = verdict_of(rooms, &id).ok_or_else(|| ApiError {
+        code: ErrorCode::NotFound,
+        message: format!("nothing is known of session {id} any more"),
+    })?;
+    Ok(Why::new(&id, &verdict))
+}
+
+/// The work chain of a session.
+///
+/// # Errors
+/// When the session is not known.
+pub(super) fn chain(rooms: &Rooms, asked: &str) -> Result<WorkChain, ApiError> {
+    let id = find(rooms, asked)?;
+    let path_of = |id: &SessionId| {
+        rooms.sessions.main_file(id).map(|(path, _)| path.to_string_lossy().into_owned()).unwrap_or_default()
+    };
+    let Some(chain) = rooms.chains.chains().of(&id) else {
+        return Ok(WorkChain {
+            work_chain_id: watchbill_core::ids::ChainId::derive(&id).to_string(),
+            name: None,
+            head: id.to_string(),
+            segments: Vec::new(),
+            links: Vec::new(),
+            undoable: None,
+        });
+    };
+    // The resolver ran when a fact of lineage last changed; the ends of segments move with each record.
+    let segments =
+        chain.sessions.iter().filter_map(|id| Some((id, rooms.sessions.fold(id)?))).flat_map(|(id, fold)| {
+            let path = path_of(id);
+            fold.lineage().segments.iter().map(move |segment| (id, segment, path.clone()))
+        });
+    let segments = segments
+        .zip(0..)
+        .map(|((id, segment, path), n): ((&SessionId, _, String), u32)| {
+            let superseded = chain.superseded.contains_key(id) || segment.boundary.is_some();
+            Segment::new(segment, id, n, &path, superseded)
+        })
+        .collect();
+    Ok(WorkChain {
+        work_chain_id: chain.id.to_string(),
+        name: chain.name.as_ref().map(ToString::to_string),
+        head: chain.head.to_string(),
+        segments,
+        links: chain.links.iter().map(Link::from).collect(),
+        undoable: rooms.user_edits.newest_of(&chain.sessions).map(|link| match link {
+            ManualLink::Join { .. } => "join".to_owned(),
+            ManualLink::Split { .. } => "split".to_owned(),
+        }),
+    })
+}
+
+/// Where the timeline of a session's chain is to be read from.
+///
+/// # Errors
+/// When the session is not known.
+pub(super) fn timeline_plan(rooms: &Rooms, asked: &str) -> Result<TimelinePlan, ApiError> {
+    let id = find(rooms, asked)?;
+    let chain = rooms.chains.chains().of(&id);
+    let sessions = chain.map_or_else(|| vec![id.clone()], |chain| chain.sessions.clone());
+    let agents = sessions.iter().flat_map(|session| agent_files(rooms, session)).collect();
+    let parts = sessions
+        .into_iter()
+        .filter_map(|session| {
+            let path: &Path = rooms.sessions.main_file(&session)?.0;
+            let reason = chain.and_then(|chain| {
+                let link = chain.links.iter().find(|link| link.to == session && link.from != session)?;
+                Some(link.reason.word())
+            });
+            Some((session, path.to_path_buf(), reason))
+        })
+        .collect();
+    let name = chain.and_then(|chain| chain.name.as_ref()).map(ToString::to_string);
+    let chain = chain
+        .map_or_else(|| watchbill_core::ids::ChainId::derive(&id).to_string(), |chain| chain.id.to_string());
+    Ok(TimelinePlan { session: id, chain, name, parts, agents })
+}
+
+fn agent_files(rooms: &Rooms, id: &SessionId) -> Vec<AgentFile> {
+    let paths = rooms.sessions.get(id).into_iter().flat_map(|session| session.agents.keys());
+    let file = |path: &FilePath| match &rooms.sessions.files().get(path)?.place {
+        Place::Subagent { agent, .. } | Place::FlatSubagent { agent, .. } => {
+            Some(AgentFile { session: id.clone(), agent: agent.clone(), path: path.to_path_buf() })
+        }
+        _ => None,
+    };
+    paths.filter_map(file).collect()
+}
+
+/// Where a session runs.
+///
+/// # Errors
+/// When the session is not known.
+pub(super) fn seat(rooms: &Rooms, asked: &str) -> Result<Seat, ApiError> {
+    let id = find(rooms, asked)?;
+    let row = row_of(rooms, &id).ok_or_else(|| {
+        ApiError::new(ErrorCode::NotFound, format!("nothing is known of session {id} any more"))
+    })?;
+    let mut instances = rooms.witnesses.processes_of(&id, rooms.env.is_live());
+    // Of several processes on one session the one that was started last is the one that the person left open.
+    instances.sort_by_key(|witness| Reverse((witness.liveness == Liveness::Alive, witness.entry.started_at)));
+    let running = instances.iter().find(|witness| witness.liveness != Liveness::Dead);
+    let presence = match running {
+        _ if !rooms.env.processes().are_real() => Presence::MadeUp,
+        Some(witness) => presence(rooms, witness),
+        None if row.live => Presence::Heard,
+        None => Presence::Ended,
+    };
+    Ok(Seat { session: id.as_str().into(), cwd: row.cwd, terminal: row.terminal, presence })
+}
+
+fn presence(rooms: &Rooms, witness: &InstanceWitness) -> Presence {
+    let entry = &witness.entry;
+    let elsewhere = |domain: &str| !rooms.env.processes().shares_ids(domain);
+    match witness.liveness {
+        _ if entry.pid_domain.as_deref().is_some_and(elsewhere) => Presence::Elsewhere,
+        _ if entry.kind.as_deref() == Some(BACKGROUND) => Presence::Background,
+        Liveness::Alive => Presence::Runs(entry.instance.clone()),
+        _ => Presence::Heard,
+    }
+}

@@ -1,0 +1,239 @@
+//! From a hint, or from what a scan found, to the files that have to be read.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use rustc_hash::FxHashSet;
+use watchbill_core::hook::HookMessage;
+use watchbill_watch::hints::Hint;
+use watchbill_watch::layout::{self, Kind, Place};
+use watchbill_watch::scan::{Found, Scan, scan, scan_path};
+
+use super::after_read::forget_file;
+use super::ingest::{read_meta, read_transcript};
+use super::processes::{forget_registry, hear, note_registry_folders, read_registry, recheck};
+use super::rooms::Rooms;
+use super::working_folders::{look_around, look_at_all_folders};
+use crate::input::Output;
+use crate::persist::kept::MetaStamp;
+
+/// These paths may have changed.
+pub(super) fn take_hints(rooms: &mut Rooms, hints: BTreeSet<Hint>, out: &mut Vec<Output>) {
+    if hints.contains(&Hint::Everything) {
+        return rescan(rooms, out);
+    }
+    for hint in hints {
+        match hint {
+            Hint::Everything => {}
+            Hint::Tree(path) => {
+                // A person who works in the folder around a root has both in one place.
+                look_around(rooms, &path, out);
+                look_at_tree(rooms, &path, out);
+            }
+            Hint::File(path) => {
+                look_around(rooms, &path, out);
+                if rooms.problems.scan_failed_below(&path) {
+                    // What a scan could not look at may be gone, or well.
+                    look_at_tree(rooms, &path, out);
+                } else {
+                    look_at_file(rooms, &path, out);
+                }
+            }
+        }
+    }
+}
+
+/// Looks at one file by its place.
+pub(super) fn look_at_file(rooms: &mut Rooms, path: &Path, out: &mut Vec<Output>) {
+    let Some((_, place)) = rooms.env.place_of(path) else {
+        // A folder whose rights have changed is hinted at as if it were a file.
+        if rooms.env.is_folder_below_a_root(path) {
+            look_at_tree(rooms, path, out);
+        }
+        return;
+    };
+    match place {
+        Place::Registry { .. } => read_registry(rooms, path, out),
+        Place::SubagentMeta { .. } => read_meta(rooms, path),
+        Place::Transcript { .. } | Place::Subagent { .. } | Place::FlatSubagent { .. } => {
+            read_transcript(rooms, path, place, out);
+        }
+        Place::Marker { .. } | Place::StatusFile { .. } => {}
+    }
+}
+
+/// Looks at everything at or below `path`, and at every file known there that may be gone.
+fn look_at_tree(rooms: &mut Rooms, path: &Path, out: &mut Vec<Output>) {
+    if !rooms.env.is_below_a_root(path) {
+        // A root that was missing may have another spelling now that it is there; what lies around a root
+        // may hold anything of it.
+        if rooms.env.is_near_a_root(path) {
+            rescan(rooms, out);
+        }
+        return;
+    }
+    let found = scan_path(rooms.env.fs(), rooms.env.roots(), path);
+    rooms.problems.renew_scan(path, found.problems);
+    let missing = missing(rooms, &found.found, &|file| file.starts_with(path));
+    let is_project = path.parent().is_some_and(|above| above.ends_with(layout::PROJECTS));
+    if is_project && !missing.is_empty() && rooms.env.fs().stat(path).is_err() {
+        // If it was a link, its files may be there under another name, which nobody will tell us.
+        return rescan(rooms, out);
+    }
+    note_registry_folders(rooms);
+    look_at_found(rooms, found.found, missing, out);
+    forget_unreadable(rooms, &|file| file.starts_with(path));
+}
+
+/// Files that could not be read and are there no more need not be spoken of.
+fn forget_unreadable(rooms: &mut Rooms, below: &dyn Fn(&Path) -> bool) {
+    let Rooms { env, sessions, problems, .. } = rooms;
+    let is_gone = |file: &Path| !sessions.files().contains(file) && env.fs().stat(file).is_err();
+    problems.met_mut().forget_unreadable(&|file| below(file) && is_gone(file));
+}
+
+/// Lost events, a new root, a long sleep: everything is to be compared with what is known.
+fn rescan(rooms: &mut Rooms, out: &mut Vec<Output>) {
+    rooms.problems.begin_scan();
+    if rooms.env.looks_elsewhere() {
+        out.push(Output::Rescan);
+    } else {
+        let found = scan(rooms.env.fs(), &rooms.env.settings().roots);
+        take_rescan(rooms, found, out);
+    }
+}
+
+/// Compares everything that a scan has found with what is known. Hints may have told of more since the scan was
+/// taken: what it says of a file is only a reason to look at it.
+pub(super) fn take_rescan(rooms: &mut Rooms, found: Scan, out: &mut Vec<Output>) {
+    rooms.rows.resting_mut().begin_waking(&rooms.sessions);
+    rooms.env.renew_roots();
+    if !rooms.problems.take_scan(found.problems) {
+        return rescan(rooms, out);
+    }
+    note_registry_folders(rooms);
+    reconcile(rooms, found.found, out);
+    forget_unreadable(rooms, &|_| true);
+    look_at_all_folders(rooms, out);
+    recheck(rooms, None, out);
+}
+
+/// Compares what a scan found with what is known: what is unchanged costs nothing more.
+pub(super) fn reconcile(rooms: &mut Rooms, mut found: Vec<Found>, out: &mut Vec<Output>) {
+    // At most starts every file is there, and as it was: then each is looked up once, and there is nothing to search for.
+    let is_meta = |found: &Found| found.kind == Kind::SubagentMeta;
+    let unchanged: Vec<bool> =
+        found.iter().map(|found| !is_meta(found) && is_unchanged(rooms, found)).collect();
+    let known = |(found, unchanged): &(&Found, &bool)| **unchanged || is_known(rooms, found);
+    let here = found.iter().zip(&unchanged).filter(known).count();
+    let all_here = here == rooms.sessions.files().len() + rooms.witnesses.registry().count();
+    let mut missing = if all_here { BTreeSet::new() } else { missing(rooms, &found, &|_| true) };
+    forget_twins(rooms, &found, &mut missing);
+    let metas: HashSet<PathBuf> = found
+        .iter()
+        .filter(|found| is_meta(found))
+        .map(|found| found.path.with_extension("").with_extension("jsonl"))
+        .collect();
+    let files = rooms.sessions.files();
+    let vanished: Vec<PathBuf> = files
+        .iter()
+        .filter(|(path, file)| file.meta().is_some() && !metas.contains(*path))
+        .map(|(path, _)| path.with_extension("meta.json"))
+        .collect();
+    if !rooms.problems.met().any_unreadable() {
+        let mut unchanged = unchanged.into_iter();
+        found.retain(|_| !unchanged.next().unwrap_or(false));
+    }
+    look_at_found(rooms, found, missing, out);
+    for meta in vanished {
+        read_meta(rooms, &meta);
+    }
+}
+
+fn is_known(rooms: &Rooms, found: &Found) -> bool {
+    match found.kind {
+        Kind::Registry => rooms.witnesses.registry().contains(&found.path),
+        _ => rooms.sessions.files().contains(&found.path),
+    }
+}
+
+/// Whether a found file is as it was when it was read, or its companion is.
+fn is_unchanged(rooms: &mut Rooms, found: &Found) -> bool {
+    let files = rooms.sessions.files_mut();
+    if found.kind == Kind::SubagentMeta {
+        let transcript = found.path.with_extension("").with_extension("jsonl");
+        let stamp = MetaStamp { mtime: found.stat.mtime, len: found.stat.len };
+        return files.get(&transcript).is_some_and(|file| file.meta() == Some(stamp));
+    }
+    files.get_mut(&found.path).is_some_and(|file| file.is_as(&found.stat))
+}
+
+/// Of one file under two names, through a link, only the name counts that a scan finds first.
+fn forget_twins(rooms: &mut Rooms, found: &[Found], missing: &mut BTreeSet<PathBuf>) {
+    if missing.is_empty() {
+        return;
+    }
+    let ids: HashMap<_, _> =
+        found.iter().map(|found| ((found.stat.id, found.path.file_name()), &found.path)).collect();
+    let id = |path: &Path| rooms.env.fs().stat(path).ok().map(|stat| stat.id);
+    let is_twin = |path: &&PathBuf| {
+        let Some(id_now) = id(path).filter(|_| rooms.sessions.files().contains(path)) else { return false };
+        // A file that was moved since the scan is where it is now, and nowhere else.
+        ids.get(&(id_now, path.file_name())).is_some_and(|other| id(other) == Some(id_now))
+    };
+    let twins: Vec<PathBuf> = missing.iter().filter(is_twin).cloned().collect();
+    for path in twins {
+        forget_file(rooms, &path);
+        missing.remove(&path);
+    }
+}
+
+/// The known files, transcripts and registry, that were not found; `below` says where was looked.
+fn missing(rooms: &Rooms, found: &[Found], below: &dyn Fn(&Path) -> bool) -> BTreeSet<PathBuf> {
+    // Compared as bytes: taking paths apart would cost more than all the rest.
+    let here: FxHashSet<&OsStr> = found.iter().map(|found| found.path.as_os_str()).collect();
+    let gone = |path: &&Path| !here.contains(path.as_os_str()) && below(path);
+    let registry = rooms.witnesses.registry().paths();
+    let known = rooms.sessions.files().paths().chain(registry.iter().map(PathBuf::as_path));
+    known.filter(gone).map(Path::to_path_buf).collect()
+}
+
+fn look_at_found(rooms: &mut Rooms, found: Vec<Found>, missing: BTreeSet<PathBuf>, out: &mut Vec<Output>) {
+    let any_unreadable = rooms.problems.met().any_unreadable();
+    for found in found {
+        if is_unchanged(rooms, &found) {
+            if any_unreadable {
+                rooms.problems.can_be_read(&found.path);
+            }
+            continue;
+        }
+        match found.place() {
+            Some(Place::Registry { .. }) => read_registry(rooms, &found.path, out),
+            Some(Place::SubagentMeta { .. }) => read_meta(rooms, &found.path),
+            Some(Place::Marker { .. } | Place::StatusFile { .. }) | None => {}
+            Some(place) => read_transcript(rooms, &found.path, place, out),
+        }
+    }
+    for path in missing {
+        if rooms.env.place_of(&path).is_some() {
+            look_at_file(rooms, &path, out);
+            continue;
+        }
+        // The root's link leads elsewhere by now.
+        forget_file(rooms, &path);
+        forget_registry(rooms, &path, out);
+    }
+}
+
+/// Takes hook events in, in whatever order they came.
+pub(super) fn take_hooks(rooms: &mut Rooms, messages: &[HookMessage], out: &mut Vec<Output>) {
+    if !rooms.env.is_live() {
+        return;
+    }
+    for message in messages {
+        if let Some(path) = hear(rooms, message, out) {
+            look_at_file(rooms, Path::new(&*path), out);
+        }
+    }
+}

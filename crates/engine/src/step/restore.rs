@@ -1,0 +1,130 @@
+//! How the engine takes up what it has kept, when the program starts.
+
+use std::path::Path;
+use std::sync::Arc;
+use watchbill_core::ids::SessionId;
+
+use super::rooms::Rooms;
+use super::settings::forget_targets;
+use super::waking::lay_to_rest;
+use crate::model::paths::FilePath;
+use crate::persist::changes::Facts;
+use crate::persist::kept::{Counted, KeptFile};
+use crate::persist::pending::NextRows;
+use crate::transcripts::{Fold, TrackedFile};
+
+/// For more transcripts than this no room is made before they are there.
+const EXPECTED: usize = 50_000;
+
+/// Takes up what was kept: file by file, and then what no file will tell again.
+pub(crate) struct Restoring<'e>(pub(super) &'e mut Rooms);
+
+impl Restoring<'_> {
+    /// At most so many transcripts are to be restored: with room for them made once the earlier ones need not be moved.
+    pub fn expect_files(&mut self, most: usize) {
+        // Numbers in between are not given again, so that a store of which much was forgotten expects too many.
+        self.0.sessions.reserve(most.min(EXPECTED));
+    }
+
+    /// Takes up what was kept of one transcript when the program ended. Says whether that is of use: what is of another
+    /// version or damaged is left out, and its file will be read from its beginning.
+    pub fn file(&mut self, path: &Path, head: &[u8]) -> bool {
+        restore(self.0, path, head)
+    }
+
+    /// Transcripts of these sessions were stored ahead of their rows, by a program that reads everything in one go and may
+    /// have been ended since.
+    pub fn rows_are_behind(&mut self, sessions: impl Iterator<Item = SessionId>) {
+        self.0.pending.rows_are_behind(sessions);
+    }
+
+    /// Other paths are left out than when this was kept: what open calls act on is forgotten.
+    pub fn forget_targets(&mut self) {
+        forget_targets(self.0);
+    }
+
+    /// Transcripts were read before the rows of what was restored have been put together: then all rows to come are kept,
+    /// since a new session may also have moved one that nobody has read.
+    pub fn rows_may_differ(&mut self) {
+        self.0.pending.expect_rows(NextRows::MayDiffer);
+    }
+
+    /// All transcripts were restored; what no file will tell again follows.
+    pub fn end(self, facts: Option<Facts>) {
+        restored(self.0, facts);
+    }
+}
+
+fn restore(rooms: &mut Rooms, path: &Path, head: &[u8]) -> bool {
+    // Another run may have looked elsewhere.
+    let Some((root, place)) = rooms.env.place_of(path).filter(|(_, place)| place.is_transcript()) else {
+        return true;
+    };
+    let settings = rooms.env.settings();
+    let restored = KeptFile::from_bytes(head).and_then(|kept| {
+        let file = TrackedFile::restore(place, &kept, settings.timeouts)?;
+        Ok((file.leaving_out(&settings.history.exclude), kept))
+    });
+    let Ok((file, kept)) = restored else { return false };
+    let root = Arc::clone(root);
+    take_kept(rooms, path.into(), root, file, &kept);
+    true
+}
+
+fn take_kept(rooms: &mut Rooms, path: FilePath, root: Arc<Path>, mut file: TrackedFile, kept: &KeptFile<'_>) {
+    let Rooms { env, sessions, pending, problems, .. } = rooms;
+    if pending.is_on() {
+        file.note_new();
+    }
+    kept.problems(&path).for_each(|problem| problems.met_mut().set(problem));
+    match (file.fold(), &kept.counted) {
+        (Fold::Main(fold), Counted::Session { inherited, shared }) => {
+            let id = &fold.lineage().session;
+            let session = sessions.get_or_make(id);
+            session.add_main(path.clone());
+            session.root = Some(root);
+            session.requests = fold.requests();
+            session.lineage = Some((path.clone(), fold.lineage_revision()));
+            (session.inherited, session.shared) = (*inherited, shared.clone());
+            if session.mains.len() > 1 {
+                sessions.told_by_several(id.clone());
+            }
+        }
+        (Fold::Agent(fold), Counted::Agent { with, tokens }) => {
+            let copies = fold.copies_parent();
+            let running = !copies && fold.is_running(env.now(), env.settings().timeouts.idle);
+            let calls = if copies { Vec::new() } else { fold.pending_tools().cloned().collect() };
+            if let Some(with) = with {
+                let session = sessions.get_or_make(with);
+                session.set_agent_tokens(&path, *tokens);
+                session.set_agent_running(&path, running);
+                session.set_agent_calls(&path, calls);
+                if copies {
+                    session.copies.insert(path.clone());
+                }
+                sessions.told_by_several(with.clone());
+            }
+            file.counted_with = with.clone();
+        }
+        _ => return,
+    }
+    sessions.files_mut().insert(path, file);
+}
+
+fn restored(rooms: &mut Rooms, facts: Option<Facts>) {
+    if let Some(facts) = facts {
+        rooms.pending.set_last_move(facts.moves.last().cloned());
+        rooms.witnesses.restore(facts);
+    }
+    rooms.sessions.join_several();
+    lay_to_rest(rooms);
+    let Rooms { sessions, chains, rows, pending, problems, .. } = rooms;
+    // What lies elsewhere is for others to make.
+    let behind = pending.retain_lacking(|id| sessions.contains(id));
+    pending.retain_lacking(|id| rows.resting().contains(id));
+    if !behind && !rows.due().is_empty() {
+        pending.expect_rows(NextRows::Stored);
+    }
+    chains.mark_all();
+    problems.touch();
+}

@@ -1,0 +1,60 @@
+//! The rooms of one engine, for the functions of a step.
+
+use watchbill_core::person::Words;
+use watchbill_core::time::Timestamp;
+
+use crate::environment::{Environment, Outlook, World};
+use crate::model::alerting::Alerting;
+use crate::model::chain_state::ChainState;
+use crate::model::distant::Distant;
+use crate::model::problem_report::ProblemReport;
+use crate::model::rows::Rows;
+use crate::model::schedule::Schedule;
+use crate::model::sessions::Sessions;
+use crate::model::startup::Startup;
+use crate::model::work::Work;
+use crate::persist::evict::EvictedFolds;
+use crate::persist::pending::Pending;
+use crate::witnesses::Witnesses;
+use watchbill_settings::Settings;
+
+/// Each keeps its own state; see there.
+pub(super) struct Rooms {
+    pub env: Environment,
+    pub witnesses: Witnesses,
+    pub sessions: Sessions,
+    pub chains: ChainState,
+    pub rows: Rows,
+    pub distant: Distant,
+    pub evicted: EvictedFolds,
+    /// What the person has said.
+    pub user_edits: Words,
+    pub pending: Pending,
+    pub problems: ProblemReport,
+    pub alerting: Alerting,
+    pub schedule: Schedule,
+    pub startup: Startup,
+    pub work: Work,
+}
+
+impl Rooms {
+    /// Nothing is known yet.
+    pub fn new(settings: Settings, world: World, outlook: Outlook, now: Timestamp) -> Self {
+        Self {
+            rows: Rows::new(settings.recent),
+            alerting: Alerting::new(settings.alerts.attention.clone()),
+            env: Environment::new(settings, world, outlook, now),
+            witnesses: Witnesses::default(),
+            sessions: Sessions::default(),
+            chains: ChainState::default(),
+            distant: Distant::default(),
+            evicted: EvictedFolds::default(),
+            user_edits: Words::default(),
+            pending: Pending::default(),
+            problems: ProblemReport::default(),
+            schedule: Schedule::default(),
+            startup: Startup::default(),
+            work: Work::default(),
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! From what became due to rows: verdicts first, then the two views.
+
+use watchbill_core::ids::SessionId;
+use watchbill_core::time::Timestamp;
+
+use super::ingest::restore_fold;
+use super::processes::look_at_children;
+use super::rooms::Rooms;
+use super::token_sharing::share_out;
+use super::user_edits::outlive;
+use super::verdicts::new_row;
+use crate::input::Output;
+use crate::model::row::ripe_at;
+use crate::model::rows::Made;
+use crate::model::schedule::Due;
+use crate::model::sessions::Advanced;
+
+/// Makes the rows that are due. Says whether that changes what is published.
+pub(super) fn rebuild_rows(rooms: &mut Rooms, out: &mut Vec<Output>) -> bool {
+    let due = rooms.rows.take_due(rooms.pending.is_alone());
+    if due.is_empty() {
+        return false;
+    }
+    let mut made = Made::default();
+    for id in &due {
+        let next = rebuild_row(rooms, id, &mut made, out);
+        rooms.schedule.set(Due::Session(id.clone()), next);
+    }
+    rooms.pending.rows_made(&due);
+    rooms.rows.apply(made)
+}
+
+/// Makes one row. Says when it has to be made again though nothing happens.
+fn rebuild_row(
+    rooms: &mut Rooms,
+    id: &SessionId,
+    made: &mut Made,
+    out: &mut Vec<Output>,
+) -> Option<Timestamp> {
+    let rested = rooms.rows.resting_mut().end(id);
+    advance(rooms, id);
+    share_out(rooms, id);
+    let now = rooms.env.now();
+    let silence = rooms.env.settings().timeouts.idle;
+    let agents_next = rooms.sessions.advance_agents(id, now, silence);
+    let child_next = look_at_children(rooms, id, out);
+    rooms.work.rows += 1;
+    let Some((mut row, next)) = new_row(rooms, id) else {
+        rooms.alerting.disregard(id, now);
+        made.hide(id);
+        if rooms.rows.forget_state(id) {
+            rooms.pending.gone(id);
+        }
+        // A registry file alone becomes a row when it is old enough.
+        let named = rooms.witnesses.registry().all().filter(|witness| witness.entry.session == *id);
+        return named.map(ripe_at).filter(|at| *at > now).min();
+    };
+    outlive(rooms, &row);
+    let Rooms { sessions, rows, pending, alerting, startup, .. } = rooms;
+    // Of a session at rest nobody knew how it was.
+    let is_news = startup.is_over() && !rested && !pending.is_alone();
+    if rows.note_state(id, (row.state, row.state_kind)) && is_news {
+        pending.transition(&row);
+    }
+    let fold_next = sessions.fold(id).and_then(|fold| fold.deadline());
+    let hides = rows.hides_at(&row, now);
+    let counts = if rows.shows(&row, now) {
+        alerting.attend(&mut row, now)
+    } else {
+        alerting.disregard(id, now);
+        None
+    };
+    if pending.lacks_row(id) || rows.made(id).is_none_or(|known| *known != row) {
+        pending.row(&row);
+    }
+    if !rows.sort(&row, now, made, pending.is_alone()) {
+        sessions.rest(id);
+    }
+    let next = [next, fold_next, agents_next, child_next, hides, counts];
+    next.into_iter().flatten().filter(|at| *at > now).min()
+}
+
+/// Lets the deadlines of the fold fire, and notes the repository.
+fn advance(rooms: &mut Rooms, id: &SessionId) {
+    match rooms.sessions.advance(id, rooms.env.fires_until()) {
+        Advanced::Unreadable(path) => restore_fold(rooms, &path),
+        Advanced::To(Some(cwd)) => {
+            // Looked for when the folder was, which comes before the rows.
+            let repository = rooms.witnesses.repository(&cwd);
+            if let Some(session) = rooms.sessions.get_mut(id) {
+                session.repo_root = repository;
+            }
+        }
+        Advanced::To(None) | Advanced::None => {}
+    }
+}

@@ -1,0 +1,46 @@
+//! Other settings while the engine runs.
+
+use watchbill_core::ids::SessionId;
+
+use super::changes::{is_left_out, keep_anew};
+use super::rooms::Rooms;
+use watchbill_settings::Settings;
+
+/// From now on these count. Roots and ways of watching are the engine's for its whole life. Timeouts that have fired
+/// stay fired: a session that was taken for idle is taken for idle until it stirs, as the history says.
+pub(super) fn take_settings(rooms: &mut Rooms, settings: Settings) {
+    let before = rooms.env.set_settings(settings);
+    let Rooms { env, sessions, rows, alerting, .. } = rooms;
+    let now = env.settings();
+    if before.timeouts != now.timeouts {
+        sessions.files_mut().values_mut().for_each(|file| file.set_timeouts(now.timeouts));
+    }
+    rows.set_recent(now.recent);
+    if (before.timeouts, before.recent) != (now.timeouts, now.recent) {
+        rows.mark_all(sessions.ids().cloned());
+    }
+    if before.alerts.attention != now.alerts.attention {
+        alerting.set_settings(now.alerts.attention.clone());
+    }
+    if before.problems != now.problems {
+        rooms.problems.touch();
+    }
+    let exclude = &now.history.exclude;
+    if before.history.exclude != *exclude {
+        let comes_back = |id: &&SessionId| {
+            is_left_out(sessions, id, &before.history.exclude) && !is_left_out(sessions, id, exclude)
+        };
+        let again: Vec<SessionId> = sessions.ids().filter(comes_back).cloned().collect();
+        keep_anew(rooms, &again);
+        forget_targets(rooms);
+    }
+}
+
+/// Other paths are left out than when open calls were taken in: what these act on is forgotten, since nothing else that
+/// they name is known any more.
+pub(super) fn forget_targets(rooms: &mut Rooms) {
+    let Rooms { env, sessions, rows, .. } = rooms;
+    let exclude = &env.settings().history.exclude;
+    sessions.files_mut().values_mut().for_each(|file| file.leave_out(exclude));
+    rows.mark_all(sessions.ids().cloned());
+}

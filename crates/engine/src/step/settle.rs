@@ -1,0 +1,55 @@
+//! The end of a step: works off everything that became due.
+
+use watchbill_core::problem::ProblemKind;
+
+use super::attention::{mute, tell_attention};
+use super::chains::tie;
+use super::fetch::fetch_tied;
+use super::processes::read_registry;
+use super::rooms::Rooms;
+use super::rows::rebuild_rows;
+use super::working_folders::{add_folders, look_at_folder};
+use crate::input::Output;
+use crate::model::schedule::Due;
+
+/// Works off the deadlines that have come.
+pub(super) fn work_off_deadlines(rooms: &mut Rooms, out: &mut Vec<Output>) {
+    for due in rooms.schedule.take_due(rooms.env.now()) {
+        match due {
+            Due::Session(id) => rooms.rows.mark(id),
+            Due::RegistryFile(path) => read_registry(rooms, &path, out),
+            Due::Attention => {}
+            Due::Unmute => mute(rooms, None),
+            Due::Folder(folder) => look_at_folder(rooms, &folder, out),
+        }
+    }
+}
+
+/// Works off everything that became due: chains first, then rows, then problems. `chains_may_wait`: what is due was
+/// found by the first scan, and nobody else needs it.
+pub(super) fn settle(rooms: &mut Rooms, chains_may_wait: bool, out: &mut Vec<Output>) {
+    add_folders(rooms, out);
+    // After the folders, since markers tie too.
+    fetch_tied(rooms);
+    tie(rooms, chains_may_wait);
+    let mut changed = rebuild_rows(rooms, out) | rooms.alerting.take_muting_changed();
+    let begun_anew = rooms.pending.take_begun_anew();
+    if !begun_anew.is_empty() {
+        out.push(Output::Again(begun_anew));
+    }
+    if rooms.problems.is_dirty() {
+        changed |= rebuild_problems(rooms);
+    }
+    if changed {
+        rooms.rows.revise();
+    }
+    tell_attention(rooms, out);
+}
+
+fn rebuild_problems(rooms: &mut Rooms) -> bool {
+    let Rooms { env, witnesses, sessions, distant, problems, .. } = rooms;
+    problems.set_places(ProblemKind::TwoProcesses, &witnesses.run_twice());
+    let folds = sessions.ids().filter_map(|id| sessions.fold(id));
+    let cwds = folds.flat_map(|fold| &fold.lineage().cwds).chain(distant.cwds());
+    problems.rebuild(witnesses.problems(cwds), &env.settings().problems)
+}

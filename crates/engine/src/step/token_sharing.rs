@@ -1,0 +1,30 @@
+//! Tokens that several files tell of, each request counted once.
+
+use watchbill_core::ids::SessionId;
+
+use super::ingest::restore_fold;
+use super::rooms::Rooms;
+
+/// Takes off what a session shares with another, so that each request is counted once: a fork's copied
+/// history counts where it came from, and a compaction worker's with its parent.
+pub(super) fn share_out(rooms: &mut Rooms, id: &SessionId) {
+    let Some(session) = rooms.sessions.get(id) else { return };
+    let origin = rooms.chains.origin_of(id);
+    if session.shared == rooms.sessions.shared(id, origin) {
+        return;
+    }
+    for path in rooms.sessions.files_shared_with(id, origin) {
+        restore_fold(rooms, &path);
+    }
+    let origin = rooms.chains.origin_of(id);
+    let (inherited, tokens) = rooms.sessions.tokens_by_file(id, origin);
+    // Restoring may have begun a file anew: then it is compared again once that is read.
+    let shared = rooms.sessions.shared(id, origin);
+    let Some(session) = rooms.sessions.get_mut(id) else { return };
+    (session.inherited, session.shared) = (inherited, shared);
+    for (path, tokens) in tokens {
+        session.set_agent_tokens(&path, tokens);
+    }
+    let pending = &mut rooms.pending;
+    session.mains.iter().chain(&session.copies).for_each(|path| pending.file(path));
+}

@@ -1,0 +1,69 @@
+//! What the person says: taken in at once, kept like everything that no file will tell again.
+
+use watchbill_core::person::{Change, Known, Refusal, Word, say as changes_by};
+use watchbill_core::time::Timestamp;
+use watchbill_protocol::error::{ApiError, ErrorCode};
+
+use super::chains::resolved;
+use super::clock::tell_time;
+use super::questions::find;
+use super::rooms::Rooms;
+use super::settle::settle;
+use super::user_edits::take_change;
+use super::verdicts::row_of;
+use crate::input::Output;
+
+/// Takes a command in. Sessions may be named as for [`find`].
+///
+/// # Errors
+/// When a session is not known, or the command makes no sense as things are; then nothing has changed.
+pub(super) fn say(rooms: &mut Rooms, now: Timestamp, command: &Word) -> Result<Vec<Output>, ApiError> {
+    tell_time(rooms, now);
+    let command = meant(rooms, command)?;
+    let row = row_of(rooms, command.session());
+    let known = Known {
+        now: rooms.env.now(),
+        words: &rooms.user_edits,
+        chains: rooms.chains.chains(),
+        began: &|session| rooms.sessions.began(session),
+        row: row.as_ref(),
+    };
+    let changes = changes_by(&known, &command);
+    let changes = changes.and_then(|changes| holds(rooms, &command, changes)).map_err(refused)?;
+    for change in changes {
+        take_change(rooms, change);
+    }
+    let mut out = Vec::new();
+    settle(rooms, false, &mut out);
+    Ok(out)
+}
+
+/// The command with the sessions' whole ids.
+///
+/// # Errors
+/// When nothing matches, or more than one session does.
+pub(super) fn meant(rooms: &Rooms, command: &Word) -> Result<Word, ApiError> {
+    command.clone().with_sessions(|asked| find(rooms, asked.as_str()))
+}
+
+/// Whether what the person has joined is then one chain.
+fn holds(rooms: &Rooms, command: &Word, changes: Vec<Change>) -> Result<Vec<Change>, Refusal> {
+    if let Word::Join { session, with } = command {
+        let mut words = rooms.user_edits.clone();
+        changes.iter().cloned().for_each(|change| words.apply(change));
+        let (chains, _) = resolved(rooms, &words, &|_| true);
+        let of = |session| chains.of(session).map(|chain| &chain.id);
+        if of(session) != of(with) {
+            return Err(Refusal::Circle(session.clone(), with.clone()));
+        }
+    }
+    Ok(changes)
+}
+
+fn refused(refusal: Refusal) -> ApiError {
+    let code = match refusal {
+        Refusal::Unknown(_) => ErrorCode::NotFound,
+        _ => ErrorCode::Invalid,
+    };
+    ApiError::new(code, refusal.to_string())
+}

@@ -1,0 +1,82 @@
+//! What the person has said, and when it has had its time.
+
+use watchbill_core::chain::chains::Chain;
+use watchbill_core::chain::link::{Link, LinkConfidence};
+use watchbill_core::ids::SessionId;
+use watchbill_core::person::{Aside, Change, Words};
+use watchbill_core::roster::row::Row;
+
+use super::rooms::Rooms;
+
+/// Takes on everything that was said as the store has it, in place of what was known.
+pub(super) fn restore(rooms: &mut Rooms, words: Words) {
+    let Rooms { chains, rows, user_edits, .. } = rooms;
+    if *user_edits == words {
+        return;
+    }
+    if user_edits.names() != words.names() || user_edits.links() != words.links() {
+        chains.mark_all();
+    }
+    rows.mark_all(user_edits.asides().chain(words.asides()).map(|(session, _)| session.clone()));
+    *user_edits = words;
+}
+
+/// Takes one change on, to be stored.
+pub(super) fn take_change(rooms: &mut Rooms, change: Change) {
+    match &change {
+        Change::Aside(session, _) => rooms.rows.mark(session.clone()),
+        Change::Named(..) | Change::Said(_) | Change::Unsaid(_) => rooms.chains.mark_all(),
+    }
+    rooms.pending.word(&change);
+    rooms.user_edits.apply(change);
+}
+
+/// A snooze is of the work: where that goes on in another session, it goes along, and does not end with a `/clear`.
+/// For good, so that it waits until everything was read: a session that seems to be over may have gone on since.
+pub(super) fn carry_snoozes(rooms: &mut Rooms) {
+    if rooms.startup.is_reading() {
+        return;
+    }
+    let (now, chains) = (rooms.env.now(), rooms.chains.chains());
+    let moved = rooms.user_edits.asides().filter_map(|(from, aside)| {
+        let until = aside.snoozed_until.filter(|until| *until > now)?;
+        let to = proven_heir(chains.of(from)?, from)?;
+        Some((from.clone(), to.clone(), until))
+    });
+    for (from, to, until) in moved.collect::<Vec<_>>() {
+        let before = |id| rooms.user_edits.aside(id).copied().unwrap_or_default();
+        let (left, taken) = (before(&from), before(&to));
+        let until = taken.snoozed_until.max(Some(until));
+        take_change(rooms, Change::Aside(from, Aside { snoozed_until: None, ..left }));
+        take_change(rooms, Change::Aside(to, Aside { snoozed_until: until, ..taken }));
+    }
+}
+
+/// Something new has happened in what was put away, or after a snooze: what was said has had its time.
+pub(super) fn outlive(rooms: &mut Rooms, row: &Row) {
+    let is_news = rooms.startup.is_over();
+    let Some(aside) = rooms.user_edits.aside(&row.session_id).filter(|_| is_news) else { return };
+    let back = aside.away.is_some() && !row.put_away;
+    let stale = row.roused_at.is_some_and(|at| row.state_since > at);
+    if back || stale {
+        let left = Aside {
+            away: aside.away.filter(|_| !back),
+            snoozed_until: aside.snoozed_until.filter(|_| !stale),
+        };
+        let change = Change::Aside(row.session_id.clone(), left);
+        rooms.pending.word(&change);
+        rooms.user_edits.apply(change);
+    }
+}
+
+/// The session in which the work of a superseded one goes on beyond doubt. A guess may be given up, and would have hidden
+/// what has nothing to do with it.
+fn proven_heir<'c>(chain: &'c Chain, from: &SessionId) -> Option<&'c SessionId> {
+    let next = |session: &SessionId| {
+        let by = &chain.superseded.get(session)?.by;
+        let proven = |link: &&Link| link.confidence == LinkConfidence::Proven;
+        let link = chain.links.iter().filter(proven).find(|link| link.from == *session && link.to == *by);
+        link.map(|_| by)
+    };
+    std::iter::successors(next(from), |session| next(session)).last()
+}

@@ -1,0 +1,45 @@
+//! What is known of one session, from all rooms, and what follows from it.
+
+use watchbill_core::evidence::witness::Verdict;
+use watchbill_core::ids::SessionId;
+use watchbill_core::roster::row::Row;
+use watchbill_core::time::Timestamp;
+
+use super::rooms::Rooms;
+use crate::model::row::row;
+use crate::model::verdict::{Makings, verdict};
+
+/// Everything that a row is made of.
+pub(super) fn makings<'a>(rooms: &'a Rooms, id: &'a SessionId) -> Makings<'a> {
+    let Rooms { env, witnesses, sessions, chains, user_edits, .. } = rooms;
+    Makings {
+        id,
+        session: sessions.get(id),
+        fold: sessions.main_file(id).and_then(|(path, file)| Some((path, &**file.main()?))),
+        registry: witnesses.registry(),
+        hooks: witnesses.hooks().of(id),
+        status_file: witnesses.status_file(id, env.until()),
+        child: witnesses.child_of(id),
+        chains: chains.chains(),
+        aside: user_edits.aside(id),
+        live: env.is_live(),
+        timeouts: env.settings().timeouts,
+        now: env.now(),
+    }
+}
+
+/// The row of a session, and when it has to be looked at again. What it needs the person for is not in it.
+pub(super) fn new_row(rooms: &Rooms, id: &SessionId) -> Option<(Row, Option<Timestamp>)> {
+    row(&makings(rooms, id))
+}
+
+/// The row of a session, shown or not.
+pub(super) fn row_of(rooms: &Rooms, id: &SessionId) -> Option<Row> {
+    let (row, _) = new_row(rooms, id)?;
+    Some(Row { needs: rooms.alerting.counted_need(id, rooms.env.now()), ..row })
+}
+
+/// The witnesses of a session.
+pub(super) fn verdict_of(rooms: &Rooms, id: &SessionId) -> Option<Verdict> {
+    verdict(&makings(rooms, id))
+}

@@ -1,0 +1,302 @@
+//! What the agent's hooks have told, session by session: their fold, and what only a hook's sender can see.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use watchbill_core::chain::HookMove;
+use watchbill_core::evidence::registry::{Liveness, RegistryEntry};
+use watchbill_core::evidence::witness::InstanceWitness;
+use watchbill_core::hook::{
+    HookEvent, HookFold, HookMoves, HookOrigin, HookPayload, HookTurn, HookWitness, TerminalContext,
+};
+use watchbill_core::ids::{Instance, SessionId};
+use watchbill_core::time::Timestamp;
+use watchbill_watch::process::Processes;
+
+/// So many sessions are remembered; of more the one that was silent for longest is forgotten. What it was is in its
+/// transcript.
+const MOST_SESSIONS: usize = 4096;
+
+/// All that hooks have told.
+#[derive(Debug, Default)]
+pub struct Hooks {
+    sessions: BTreeMap<SessionId, HookSession>,
+    /// Which sessions a process was heard for.
+    by_pid: HashMap<u32, Vec<SessionId>>,
+    moves: HookMoves,
+}
+
+/// What hooks have told of one session.
+#[derive(Debug, Default)]
+pub struct HookSession {
+    fold: HookFold,
+    /// The process that was heard last, what the system says of it, and when it took the session up.
+    agent: Option<Agent>,
+    /// The terminal, from the newest event that names one.
+    terminal: Option<(Timestamp, Arc<TerminalContext>)>,
+    cwd: Option<Arc<str>>,
+    title: Option<Arc<str>>,
+    model: Option<Arc<str>>,
+    mode: Option<Arc<str>>,
+    /// Where the session's transcript lies or will lie.
+    pub transcript_path: Option<Arc<str>>,
+    first_at: Option<Timestamp>,
+    last_at: Timestamp,
+    last_order: u64,
+}
+
+#[derive(Debug, Clone)]
+struct Agent {
+    instance: Instance,
+    liveness: Liveness,
+    started_at: Option<Timestamp>,
+    heard_at: Timestamp,
+    /// It sent something while the system here called it dead: it runs in another world of process ids.
+    elsewhere: bool,
+}
+
+/// What one event changed.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct HookChange {
+    /// The event is new.
+    pub new: bool,
+    /// A process to watch for its exit.
+    pub watch: Option<u32>,
+    /// Terminals or processes changed: the chains depend on them.
+    pub lives: bool,
+}
+
+impl Hooks {
+    /// Takes in one event.
+    pub fn take(
+        &mut self,
+        origin: &HookOrigin,
+        payload: &HookPayload,
+        replayed: bool,
+        processes: &dyn Processes,
+    ) -> HookChange {
+        let mut change = HookChange::default();
+        if !self.sessions.contains_key(&payload.session) {
+            self.make_room();
+        }
+        let told = self.sessions.entry(payload.session.clone()).or_default();
+        if !told.fold.apply(origin, payload) {
+            return change;
+        }
+        change.new = true;
+        // The clock since boot orders what one process says; another process may be of another boot.
+        let same = told.agent() == origin.agent.as_ref();
+        let is_newest = if same { origin.order >= told.last_order } else { origin.at >= told.last_at };
+        told.note(origin, payload, is_newest);
+        change.lives |= self.moves.take(origin, payload);
+        if is_newest && let Some(instance) = &origin.agent {
+            change.watch = told.heard_from(instance, origin, payload, replayed, processes);
+            change.lives |= change.watch.is_some();
+            let of_pid = self.by_pid.entry(instance.pid).or_default();
+            if !of_pid.contains(&payload.session) {
+                of_pid.push(payload.session.clone());
+            }
+        }
+        change.lives |=
+            matches!(payload.event, HookEvent::SessionStart { .. } | HookEvent::SessionEnd { .. });
+        change
+    }
+
+    /// A process may have ended: asks the system again, and gives the sessions of which that changes something.
+    pub fn recheck(&mut self, pid: Option<u32>, processes: &dyn Processes) -> Vec<SessionId> {
+        let concerned: Vec<SessionId> = match pid {
+            Some(pid) => self.by_pid.get(&pid).cloned().unwrap_or_default(),
+            None => self.sessions.keys().cloned().collect(),
+        };
+        let mut changed = Vec::new();
+        for id in concerned {
+            let Some(agent) = self.sessions.get_mut(&id).and_then(|told| told.agent.as_mut()) else {
+                continue;
+            };
+            if agent.liveness == Liveness::Dead || agent.elsewhere {
+                continue;
+            }
+            let now = processes.probe(&agent.instance, None);
+            if std::mem::replace(&mut agent.liveness, now) != now {
+                changed.push(id);
+            }
+        }
+        changed
+    }
+
+    /// What was told of one session.
+    pub fn of(&self, session: &SessionId) -> Option<&HookSession> {
+        self.sessions.get(session)
+    }
+
+    /// Processes that went on with another session, as their hooks told.
+    pub fn moves(&self) -> Vec<HookMove> {
+        self.moves.all()
+    }
+
+    /// Whether the process has gone on from the session to another one: some clients leave the old name in its
+    /// registry file.
+    pub fn has_left(&self, process: &Instance, session: &SessionId) -> bool {
+        let witness = self.of(session).and_then(|told| told.witness(std::slice::from_ref(process)));
+        witness.is_some_and(|said| matches!(said.turn, HookTurn::Closed(reason) if reason.moves_on()))
+    }
+
+    /// Every session that was spoken of.
+    pub fn sessions(&self) -> impl Iterator<Item = (&SessionId, &HookSession)> {
+        self.sessions.iter()
+    }
+
+    /// Whether a process of this id was heard and runs.
+    pub fn runs(&self, pid: u32) -> bool {
+        let sessions = self.by_pid.get(&pid).into_iter().flatten();
+        let agents = sessions.filter_map(|id| self.sessions.get(id)?.agent.as_ref());
+        agents.into_iter().any(|agent| agent.instance.pid == pid && agent.liveness == Liveness::Alive)
+    }
+
+    fn make_room(&mut self) {
+        if self.sessions.len() < MOST_SESSIONS {
+            return;
+        }
+        let oldest =
+            self.sessions.iter().min_by_key(|(id, told)| (told.last_at, *id)).map(|(id, _)| id.clone());
+        let Some(oldest) = oldest else { return };
+        self.sessions.remove(&oldest);
+        self.by_pid.retain(|_, sessions| {
+            sessions.retain(|session| *session != oldest);
+            !sessions.is_empty()
+        });
+    }
+}
+
+impl HookSession {
+    fn note(&mut self, origin: &HookOrigin, payload: &HookPayload, is_newest: bool) {
+        self.first_at = Some(self.first_at.map_or(origin.at, |first| first.min(origin.at)));
+        if let Some(terminal) = &origin.terminal
+            && self.terminal.as_ref().is_none_or(|(at, _)| *at <= origin.at)
+        {
+            self.terminal = Some((origin.at, Arc::new(terminal.clone())));
+        }
+        let fill = |place: &mut Option<Arc<str>>, value: &Option<Arc<str>>, wins: bool| {
+            if value.is_some() && (wins || place.is_none()) {
+                place.clone_from(value);
+            }
+        };
+        // The folder at the launch; later ones drift.
+        fill(&mut self.cwd, &payload.cwd, false);
+        fill(&mut self.transcript_path, &payload.transcript_path, is_newest);
+        if payload.agent_id.is_none() {
+            fill(&mut self.mode, &payload.permission_mode, is_newest);
+        }
+        if let HookEvent::SessionStart { model, title, .. } = &payload.event {
+            fill(&mut self.model, model, is_newest);
+            fill(&mut self.title, title, is_newest);
+        }
+        self.last_at = self.last_at.max(origin.at);
+        if is_newest {
+            self.last_order = origin.order;
+        }
+    }
+
+    /// Says which process is to be watched for its end.
+    fn heard_from(
+        &mut self,
+        instance: &Instance,
+        origin: &HookOrigin,
+        payload: &HookPayload,
+        replayed: bool,
+        processes: &dyn Processes,
+    ) -> Option<u32> {
+        let starts = matches!(payload.event, HookEvent::SessionStart { .. }).then_some(origin.at);
+        let known = self.agent.as_mut().filter(|agent| agent.instance == *instance);
+        if let Some(agent) = known {
+            agent.heard_at = origin.at;
+            agent.started_at = agent.started_at.or(starts);
+            return None;
+        }
+        let probed = processes.probe(instance, None);
+        // Whoever speaks right now is alive, unless it said goodbye. If the system here knows nothing of it, it runs in
+        // a container that shares our folder: its id means nothing here.
+        let leaves = matches!(payload.event, HookEvent::SessionEnd { .. } | HookEvent::Stop { .. });
+        let elsewhere = probed == Liveness::Dead && !replayed && !leaves;
+        let liveness = if elsewhere { Liveness::Unknown } else { probed };
+        let (instance, heard_at) = (instance.clone(), origin.at);
+        let pid = instance.pid;
+        self.agent = Some(Agent { instance, liveness, started_at: starts, heard_at, elsewhere });
+        (liveness == Liveness::Alive).then_some(pid)
+    }
+
+    /// What the hooks say, for the processes that are known to run the session.
+    pub fn witness(&self, running: &[Instance]) -> Option<HookWitness> {
+        self.fold.witness(running)
+    }
+
+    /// The process that was heard, as a registry file without a status would tell of it; `None` once it has said
+    /// goodbye to the session.
+    pub fn instance(&self, session: &SessionId) -> Option<InstanceWitness> {
+        let agent = self.agent.as_ref()?;
+        let turn = self.fold.witness(std::slice::from_ref(&agent.instance))?.turn;
+        if matches!(turn, HookTurn::Closed(_)) {
+            return None;
+        }
+        let entry = RegistryEntry {
+            instance: agent.instance.clone(),
+            session: session.clone(),
+            cwd: self.cwd.clone(),
+            started_at: agent.started_at,
+            status: None,
+            status_at: None,
+            kind: None,
+            entrypoint: None,
+            version: None,
+            user_name: None,
+            pid_domain: None,
+            tmux: None,
+        };
+        Some(InstanceWitness { entry, liveness: agent.liveness, seen_at: agent.heard_at })
+    }
+
+    /// The process that was heard last.
+    pub fn agent(&self) -> Option<&Instance> {
+        self.agent.as_ref().map(|agent| &agent.instance)
+    }
+
+    /// The terminal that it runs in.
+    pub fn terminal(&self) -> Option<&Arc<TerminalContext>> {
+        self.terminal.as_ref().map(|(_, terminal)| terminal)
+    }
+
+    /// `cwd` of the first event.
+    pub fn cwd(&self) -> Option<&Arc<str>> {
+        self.cwd.as_ref()
+    }
+
+    /// The title that the session began with.
+    pub fn title(&self) -> Option<&Arc<str>> {
+        self.title.as_ref()
+    }
+
+    /// The model that the session began with.
+    pub fn model(&self) -> Option<&Arc<str>> {
+        self.model.as_ref()
+    }
+
+    /// The newest permission mode.
+    pub fn mode(&self) -> Option<&Arc<str>> {
+        self.mode.as_ref()
+    }
+
+    /// When the session was first heard of.
+    pub fn first_at(&self) -> Option<Timestamp> {
+        self.first_at
+    }
+
+    /// When it was last heard of.
+    pub fn last_at(&self) -> Timestamp {
+        self.last_at
+    }
+
+    /// Events that came too late to be put into order.
+    pub fn too_late(&self) -> u64 {
+        self.fold.too_late()
+    }
+}
