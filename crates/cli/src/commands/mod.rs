@@ -147,8 +147,8 @@ fn answer(engine: &Engine, command: &Command, global: &Global, paint: Paint) -> 
             // The demo has no folder that could be watched.
             let client_of = |root: &Path| client_version(&|name| std::env::var_os(name), root);
             let doctor = match global.demo {
-                true => doctor::doctor(&engine, &|_| WatchMode::None),
-                false => doctor::doctor_on_trial(&engine, &client_of),
+                true => doctor::doctor(engine, &|_| WatchMode::None),
+                false => doctor::doctor_on_trial(engine, &client_of),
             };
             let advice = |scope, path: &Path| hooks::advice(global, scope, path);
             if *json { to_json(&doctor)? } else { render::doctor::render(&doctor, &advice, paint) }
