@@ -2,24 +2,25 @@
 
 use serde_json::{Value, json};
 
-use crate::forget::{Home, STAYS, Writer, until};
+use crate::forget::{STAYS, Writer, adds, begins, holds, two_sessions, until};
+use crate::home::Home;
 use crate::program::Said;
 
 /// Runs `index` while the writer is stopped, lets the writer do as `then` says, and waits for the end.
 fn index_beside(home: &Home, writer: &mut Writer, then: impl FnOnce(&mut Writer)) -> Value {
     writer.stop();
-    home.adds(STAYS, "unheardofword");
-    let index = home.begins(&["index", "--json"]);
+    adds(home, STAYS, "unheardofword");
+    let index = begins(home, &["index", "--json"]);
     then(writer);
     let said = Said::from(index.wait_with_output().unwrap());
     assert_eq!((said.code, said.err.as_str()), (0, ""));
-    assert!(home.holds("unheardofword"), "what was there when it was asked for is stored");
+    assert!(holds(home, "unheardofword"), "what was there when it was asked for is stored");
     serde_json::from_str(&said.out).unwrap()
 }
 
 #[test]
 fn what_another_process_stores_is_no_error() {
-    let home = Home::new();
+    let home = two_sessions();
     let writer = Writer::of(&home);
     let pid = writer.child.id();
     let said = home.out(&["index"]);
@@ -43,7 +44,7 @@ fn what_another_process_stores_is_no_error() {
 
 #[test]
 fn what_another_process_has_not_stored_yet_is_waited_for() {
-    let home = Home::new();
+    let home = two_sessions();
     let mut writer = Writer::of(&home);
     let report = index_beside(&home, &mut writer, |writer| writer.go_on());
     assert_eq!(report["keptBy"], json!(writer.child.id()));
@@ -51,7 +52,7 @@ fn what_another_process_has_not_stored_yet_is_waited_for() {
 
 #[test]
 fn what_another_process_leaves_behind_is_read_here() {
-    let home = Home::new();
+    let home = two_sessions();
     let mut writer = Writer::of(&home);
     let report = index_beside(&home, &mut writer, Writer::kill);
     assert_eq!(report.get("keptBy"), None);
@@ -60,10 +61,10 @@ fn what_another_process_leaves_behind_is_read_here() {
 
 #[test]
 fn a_holder_with_other_folders_is_not_waited_for() {
-    let home = Home::new();
+    let home = two_sessions();
     drop(Writer::of(&home));
     let writer = Writer::elsewhere(&home);
-    home.adds(STAYS, "unheardofword");
+    adds(&home, STAYS, "unheardofword");
     until("it to listen", || home.data().join("run/engine.sock").exists());
     let said = home.say(&["index"]);
     assert_eq!((said.code, said.out.as_str()), (1, ""));
@@ -73,5 +74,5 @@ fn a_holder_with_other_folders_is_not_waited_for() {
         "{}",
         said.err
     );
-    assert!(!home.holds("unheardofword"));
+    assert!(!holds(&home, "unheardofword"));
 }

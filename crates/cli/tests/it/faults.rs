@@ -7,9 +7,9 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
+use crate::home::Home;
 use crate::left_out::left_out;
 use crate::process;
-use crate::program::{Said, run, watchbill};
 use crate::tree::{now, transcript};
 
 /// What only reads the history.
@@ -24,66 +24,45 @@ const ALL: &[&[&str]] = &[
     &["chain", "said-before", "--name", "x"],
 ];
 
-/// A home and a data folder, which may lie elsewhere.
-struct Home {
-    home: tempfile::TempDir,
-    data: PathBuf,
+/// A home whose data folder is `data`.
+fn with_data(data: PathBuf) -> Home {
+    // A turn without a word for a minute would be taken for over, and here a minute may pass.
+    let home = Home::with(data, "[timeouts]\nstale = \"1h\"\n");
+    has(&home, "said-before", "words that were stored");
+    home
 }
 
-impl Home {
-    fn with_data(data: PathBuf) -> Self {
-        let home = Self { home: tempfile::tempdir().unwrap(), data };
-        // A turn without a word for a minute would be taken for over, and here a minute may pass.
-        std::fs::write(home.config(), "[timeouts]\nstale = \"1h\"\n").unwrap();
-        home.has("said-before", "words that were stored");
-        home
-    }
+/// A session that says something.
+fn has(home: &Home, session: &str, words: &str) {
+    let record = json!({
+        "type": "user", "uuid": session, "message": { "role": "user", "content": words },
+        "timestamp": now().to_string(), "cwd": "/home/dev/x", "sessionId": session,
+    });
+    transcript(&home.claude(), session, &[record]);
+}
 
-    fn config(&self) -> PathBuf {
-        self.home.path().join("config.toml")
+/// What the commands say, one after another: exit codes, messages, and what the doctor says of the store.
+fn told(home: &Home, commands: &[&[&str]]) -> String {
+    let mut told = String::new();
+    for words in commands {
+        let said = home.say(words);
+        told.push_str(&format!("$ watchbill {}\n", words.join(" ")));
+        told.push_str(&if *words == ["doctor"] { of_store(home, &said.out) } else { shortened(&said.out) });
+        told.push_str(&said.err);
+        told.push_str(&format!("[{}]\n", said.code));
     }
+    steady(&told.replace(&*home.data().to_string_lossy(), "/home/dev/data"))
+}
 
-    /// A session that says something.
-    fn has(&self, session: &str, words: &str) {
-        let record = json!({
-            "type": "user", "uuid": session, "message": { "role": "user", "content": words },
-            "timestamp": now().to_string(), "cwd": "/home/dev/x", "sessionId": session,
-        });
-        transcript(&self.home.path().join(".claude"), session, &[record]);
-    }
-
-    fn say(&self, words: &[&str]) -> Said {
-        let mut program = watchbill(self.home.path());
-        run(program.arg("--data-dir").arg(&self.data).arg("--config").arg(self.config()).args(words))
-    }
-
-    /// What the commands say, one after another: exit codes, messages, and what the doctor says of the store.
-    fn told(&self, commands: &[&[&str]]) -> String {
-        let mut told = String::new();
-        for words in commands {
-            let said = self.say(words);
-            told.push_str(&format!("$ watchbill {}\n", words.join(" ")));
-            told.push_str(&if *words == ["doctor"] {
-                self.of_store(&said.out)
-            } else {
-                shortened(&said.out)
-            });
-            told.push_str(&said.err);
-            told.push_str(&format!("[{}]\n", said.code));
-        }
-        steady(&told.replace(&*self.data.to_string_lossy(), "/home/dev/data"))
-    }
-
-    /// The lines of the doctor's report below the name of the database.
-    fn of_store(&self, report: &str) -> String {
-        let database = self.data.join("watchbill.db").to_string_lossy().into_owned();
-        let of_store = report.lines().skip_while(|line| *line != database).skip(1);
-        // Which of these there are is SQLite's own affair.
-        let of_store = of_store.filter(|line| !line.contains("-wal (") && !line.contains("-shm ("));
-        let lines =
-            of_store.take_while(|line| !line.is_empty() && !line.contains(" in ") && !line.contains("offer"));
-        lines.map(|line| format!("{line}\n")).collect()
-    }
+/// The lines of the doctor's report below the name of the database.
+fn of_store(home: &Home, report: &str) -> String {
+    let database = home.data().join("watchbill.db").to_string_lossy().into_owned();
+    let of_store = report.lines().skip_while(|line| *line != database).skip(1);
+    // Which of these there are is SQLite's own affair.
+    let of_store = of_store.filter(|line| !line.contains("-wal (") && !line.contains("-shm ("));
+    let lines =
+        of_store.take_while(|line| !line.is_empty() && !line.contains(" in ") && !line.contains("offer"));
+    lines.map(|line| format!("{line}\n")).collect()
 }
 
 /// What is found stands below a line with its time.
@@ -117,41 +96,41 @@ fn a_full_disk_in_the_words_of_the_commands() {
     let Some(folder) = process::on_a_small_disk("faults::a_full_disk_in_the_words_of_the_commands") else {
         return;
     };
-    let home = Home::with_data(folder.join("data"));
+    let home = with_data(folder.join("data"));
     assert_eq!(home.say(&["index"]).code, 0);
     let ballast = folder.join("ballast");
     fill(&ballast);
     for n in 0..20 {
-        home.has(&format!("much-{n}"), &"words that fill a disk ".repeat(2_000));
+        has(&home, &format!("much-{n}"), &"words that fill a disk ".repeat(2_000));
     }
-    insta::assert_snapshot!("full_disk", home.told(ALL));
+    insta::assert_snapshot!("full_disk", told(&home, ALL));
     std::fs::remove_file(ballast).unwrap();
     assert_eq!(home.say(&["index"]).code, 0);
     assert_eq!(home.say(&["search", "fill a disk"]).code, 0);
-    insta::assert_snapshot!("full_disk_is_over", home.told(READING));
+    insta::assert_snapshot!("full_disk_is_over", told(&home, READING));
 }
 
 #[test]
 fn a_folder_that_may_not_be_written_in_the_words_of_the_commands() {
     let test = "faults::a_folder_that_may_not_be_written_in_the_words_of_the_commands";
     let Some(folder) = process::with_mounts(test) else { return };
-    let home = Home::with_data(folder.join("data"));
+    let home = with_data(folder.join("data"));
     assert_eq!(home.say(&["index"]).code, 0);
     process::mount("remount,bind,ro", &folder);
-    home.has("said-later", "words that are not stored");
-    insta::assert_snapshot!("read_only", home.told(ALL));
+    has(&home, "said-later", "words that are not stored");
+    insta::assert_snapshot!("read_only", told(&home, ALL));
     process::mount("remount,bind,rw", &folder);
     assert_eq!(home.say(&["index"]).code, 0);
-    insta::assert_snapshot!("read_only_is_over", home.told(READING));
+    insta::assert_snapshot!("read_only_is_over", told(&home, READING));
 }
 
 #[test]
 fn a_data_folder_that_cannot_be_made_in_the_words_of_the_commands() {
     let test = "faults::a_data_folder_that_cannot_be_made_in_the_words_of_the_commands";
     let Some(folder) = process::with_mounts(test) else { return };
-    let home = Home::with_data(folder.join("deep/data"));
+    let home = with_data(folder.join("deep/data"));
     process::mount("remount,bind,ro", &folder);
-    let told = home.told(ALL).replace(&*folder.to_string_lossy(), "/home/dev");
+    let told = told(&home, ALL).replace(&*folder.to_string_lossy(), "/home/dev");
     insta::assert_snapshot!("not_made", told);
 }
 
@@ -167,9 +146,9 @@ sys.stdin.read()
 #[test]
 fn a_database_that_another_program_holds_in_the_words_of_the_commands() {
     let folder = tempfile::tempdir().unwrap();
-    let home = Home::with_data(folder.path().join("data"));
+    let home = with_data(folder.path().join("data"));
     assert_eq!(home.say(&["index"]).code, 0);
-    let database = home.data.join("watchbill.db");
+    let database = home.data().join("watchbill.db");
     let python = Command::new("python3")
         .args(["-c", HOLDER])
         .arg(&database)
@@ -186,8 +165,8 @@ fn a_database_that_another_program_holds_in_the_words_of_the_commands() {
     BufReader::new(holder.stdout.take().unwrap()).read_line(&mut pid).unwrap();
     let pid = pid.trim();
     assert!(!pid.is_empty(), "the other program could not hold it");
-    home.has("said-later", "words that are not stored");
-    insta::assert_snapshot!("held", home.told(ALL).replace(&format!("process {pid};"), "process PID;"));
+    has(&home, "said-later", "words that are not stored");
+    insta::assert_snapshot!("held", told(&home, ALL).replace(&format!("process {pid};"), "process PID;"));
     let said = format!("{} is locked by process {pid}; try again, or end what holds it", database.display());
     let doctor: Value = serde_json::from_str(&home.say(&["doctor", "--json"]).out).unwrap();
     let roster: Value = serde_json::from_str(&home.say(&["roster", "--json"]).out).unwrap();
@@ -198,24 +177,24 @@ fn a_database_that_another_program_holds_in_the_words_of_the_commands() {
     drop(holder.stdin.take());
     assert!(holder.wait().unwrap().success());
     assert_eq!(home.say(&["index"]).code, 0);
-    insta::assert_snapshot!("held_is_over", home.told(READING));
+    insta::assert_snapshot!("held_is_over", told(&home, READING));
     assert!(home.say(&["doctor"]).out.contains("No problems."));
 }
 
 #[test]
 fn a_damaged_database_is_set_aside_in_the_words_of_the_commands() {
     let folder = tempfile::tempdir().unwrap();
-    let home = Home::with_data(folder.path().join("data"));
+    let home = with_data(folder.path().join("data"));
     assert_eq!(home.say(&["index"]).code, 0);
-    let database = home.data.join("watchbill.db");
+    let database = home.data().join("watchbill.db");
     let mut bytes = std::fs::read(&database).unwrap();
     let middle = bytes.len() / 4..bytes.len() * 3 / 4;
     bytes[middle].fill(0x5a);
     std::fs::write(&database, bytes).unwrap();
-    insta::assert_snapshot!("damaged", home.told(READING));
+    insta::assert_snapshot!("damaged", told(&home, READING));
     assert_eq!(home.say(&["index"]).code, 0);
-    insta::assert_snapshot!("damaged_is_over", home.told(READING));
-    let aside = std::fs::read_dir(&home.data).unwrap().filter(|entry| {
+    insta::assert_snapshot!("damaged_is_over", told(&home, READING));
+    let aside = std::fs::read_dir(home.data()).unwrap().filter(|entry| {
         entry.as_ref().unwrap().file_name().to_string_lossy().starts_with("watchbill.db.corrupt-")
     });
     assert!(aside.count() > 0, "what was damaged is not thrown away");
@@ -224,7 +203,7 @@ fn a_damaged_database_is_set_aside_in_the_words_of_the_commands() {
     insta::assert_snapshot!(
         "damaged_is_named",
         steady(
-            &named.collect::<Vec<_>>().join("\n").replace(&*home.data.to_string_lossy(), "/home/dev/data")
+            &named.collect::<Vec<_>>().join("\n").replace(&*home.data().to_string_lossy(), "/home/dev/data")
         )
     );
     let store = |home: &Home| -> serde_json::Value {

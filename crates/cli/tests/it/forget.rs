@@ -3,21 +3,19 @@
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::program::{Said, run, watchbill};
+use crate::home::Home;
+use crate::program::Said;
 use crate::tree::{append, now, transcript};
 
 const GONE: &str = "aaaaaaaa-0000-4000-8000-000000000001";
 pub const STAYS: &str = "bbbbbbbb-0000-4000-8000-000000000002";
-
-/// A home with two sessions, each with a word of its own.
-pub struct Home(tempfile::TempDir);
 
 fn record(session: &str, words: &str) -> Value {
     json!({
@@ -26,67 +24,38 @@ fn record(session: &str, words: &str) -> Value {
     })
 }
 
-impl Home {
-    pub fn new() -> Self {
-        let home = Self(tempfile::tempdir().unwrap());
-        for (session, words) in [(GONE, "goneword at first"), (STAYS, "staysword at first")] {
-            transcript(&home.claude(), session, &[record(session, words)]);
-        }
-        home
+/// A home with two sessions, each with a word of its own.
+pub fn two_sessions() -> Home {
+    let home = Home::empty();
+    for (session, words) in [(GONE, "goneword at first"), (STAYS, "staysword at first")] {
+        transcript(&home.claude(), session, &[record(session, words)]);
     }
+    home
+}
 
-    fn claude(&self) -> PathBuf {
-        self.0.path().join(".claude")
-    }
+/// Runs on beside the test, which asks for what it said at the end.
+pub fn begins(home: &Home, words: &[&str]) -> Child {
+    home.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
 
-    pub fn data(&self) -> PathBuf {
-        self.0.path().join("data")
-    }
+/// Whether it is stored.
+pub fn holds(home: &Home, word: &str) -> bool {
+    let said = home.say(&["search", "--json", "--as-stored", word]);
+    // There may be no store yet.
+    let answer: Value = serde_json::from_str(&said.out).unwrap_or_default();
+    answer["hits"].as_array().is_some_and(|hits| !hits.is_empty())
+}
 
-    pub fn command(&self, words: &[&str]) -> Command {
-        let mut command = watchbill(self.0.path());
-        command.arg("--data-dir").arg(self.data()).args(words);
-        command
-    }
+/// The files of the data folder in which a word stands.
+fn in_bytes(home: &Home, word: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    collect(&home.data(), word, &mut found);
+    found
+}
 
-    /// Runs on beside the test, which asks for what it said at the end.
-    pub fn begins(&self, words: &[&str]) -> Child {
-        self.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
-    }
-
-    pub fn say(&self, words: &[&str]) -> Said {
-        run(&mut self.command(words))
-    }
-
-    pub fn out(&self, words: &[&str]) -> String {
-        let said = self.say(words);
-        assert_eq!((said.code, said.err.as_str()), (0, ""), "{words:?}");
-        said.out
-    }
-
-    pub fn json(&self, words: &[&str]) -> Value {
-        serde_json::from_str(&self.out(words)).unwrap()
-    }
-
-    /// Whether it is stored.
-    pub fn holds(&self, word: &str) -> bool {
-        let said = self.say(&["search", "--json", "--as-stored", word]);
-        // There may be no store yet.
-        let answer: Value = serde_json::from_str(&said.out).unwrap_or_default();
-        answer["hits"].as_array().is_some_and(|hits| !hits.is_empty())
-    }
-
-    /// The files of the data folder in which a word stands.
-    fn in_bytes(&self, word: &str) -> Vec<PathBuf> {
-        let mut found = Vec::new();
-        collect(&self.data(), word, &mut found);
-        found
-    }
-
-    pub fn adds(&self, session: &str, words: &str) {
-        let path = format!("projects/-home-dev-x/{session}.jsonl");
-        append(&self.claude(), Path::new(&path), &format!("{}\n", record(session, words)));
-    }
+pub fn adds(home: &Home, session: &str, words: &str) {
+    let path = format!("projects/-home-dev-x/{session}.jsonl");
+    append(&home.claude(), Path::new(&path), &format!("{}\n", record(session, words)));
 }
 
 fn collect(folder: &Path, word: &str, found: &mut Vec<PathBuf>) {
@@ -120,13 +89,13 @@ pub struct Writer {
 impl Writer {
     pub fn of(home: &Home) -> Self {
         let writer = Self::run(home, &["watch", "--json"]);
-        until("both to be stored", || home.holds("goneword") && home.holds("staysword"));
+        until("both to be stored", || holds(home, "goneword") && holds(home, "staysword"));
         writer
     }
 
     /// One that watches other folders.
     pub fn elsewhere(home: &Home) -> Self {
-        let folder = home.0.path().join("elsewhere");
+        let folder = home.path().join("elsewhere");
         std::fs::create_dir(&folder).unwrap();
         let writer = Self::run(home, &["--claude-dir", folder.to_str().unwrap(), "watch", "--json"]);
         let (lock, pid) = (home.data().join("writer.lock"), writer.child.id().to_string());
@@ -175,14 +144,14 @@ impl Drop for Writer {
 
 #[test]
 fn a_running_writer_forgets_for_others_and_says_what_it_removed() {
-    let home = Home::new();
+    let home = two_sessions();
     let writer = Writer::of(&home);
     home.out(&["chain", GONE, "--name", "gonename"]);
     writer.tells(|event| event["updates"]["workChainName"] == "gonename");
-    until("the name to be stored", || !home.in_bytes("gonename").is_empty());
+    until("the name to be stored", || !in_bytes(&home, "gonename").is_empty());
     let would = home.json(&["forget", "--dry-run", "--json", &GONE[..8]]);
     assert_eq!((&would["sessions"], &would["dryRun"]), (&json!([GONE]), &json!(true)));
-    assert!(home.holds("goneword"), "only said");
+    assert!(holds(&home, "goneword"), "only said");
 
     let gone = home.json(&["forget", "--yes", "--json", &GONE[..8]]);
     let removed = json!({
@@ -191,36 +160,36 @@ fn a_running_writer_forgets_for_others_and_says_what_it_removed() {
     });
     assert_eq!(gone, removed);
     for word in ["goneword", "gonename"] {
-        assert_eq!(home.in_bytes(word), Vec::<PathBuf>::new(), "{word}");
+        assert_eq!(in_bytes(&home, word), Vec::<PathBuf>::new(), "{word}");
     }
-    assert!(!home.holds("goneword") && home.holds("staysword"));
+    assert!(!holds(&home, "goneword") && holds(&home, "staysword"));
     writer.tells(|event| event["updates"].get("workChainName").is_some_and(Value::is_null));
 
-    home.adds(GONE, "goneword again");
-    home.adds(STAYS, "staysword again");
-    until("what may be stored to be", || home.holds("staysword again"));
+    adds(&home, GONE, "goneword again");
+    adds(&home, STAYS, "staysword again");
+    until("what may be stored to be", || holds(&home, "staysword again"));
     home.out(&["chain", STAYS, "--name", "staysname"]);
-    assert_eq!(home.in_bytes("goneword"), Vec::<PathBuf>::new(), "nothing of it is stored again");
+    assert_eq!(in_bytes(&home, "goneword"), Vec::<PathBuf>::new(), "nothing of it is stored again");
     assert_eq!(home.say(&["forget", "--yes", GONE]).code, 1, "nothing of it is stored");
     home.out(&["forget", "--again", &GONE[..8]]);
     until("it to be stored again", || {
-        home.holds("\"goneword again\"") && home.holds("\"goneword at first\"")
+        holds(&home, "\"goneword again\"") && holds(&home, "\"goneword at first\"")
     });
     let before = home.json(&["forget", "--yes", "--json", "--before", "2099-01-01T00:00:00Z"]);
     assert_eq!(before["sessions"], json!([GONE, STAYS]));
-    assert!(home.in_bytes("goneword").is_empty() && home.in_bytes("staysword").is_empty());
+    assert!(in_bytes(&home, "goneword").is_empty() && in_bytes(&home, "staysword").is_empty());
 }
 
 #[test]
 fn a_writer_that_is_killed_meanwhile_is_gone_on_for() {
     for delay in [None, Some(0), Some(4), Some(8), Some(16), Some(32)] {
-        let home = Home::new();
+        let home = two_sessions();
         let mut writer = Writer::of(&home);
         if delay.is_none() {
             // It does not even begin.
             writer.stop();
         }
-        let forget = home.begins(&["forget", "--yes", "--json", GONE]);
+        let forget = begins(&home, &["forget", "--yes", "--json", GONE]);
         // Nothing is waited for: it chooses the moment of the kill, and what is asserted holds at each.
         std::thread::sleep(Duration::from_millis(delay.unwrap_or(50)));
         writer.kill();
@@ -229,14 +198,14 @@ fn a_writer_that_is_killed_meanwhile_is_gone_on_for() {
         let gone: Value = serde_json::from_str(&said.out).unwrap();
         assert_eq!((&gone["sessions"], &gone["texts"]), (&json!([GONE]), &json!(1)), "{delay:?}");
         assert_eq!((&gone["wipedLater"], &gone["dryRun"]), (&json!(false), &json!(false)), "{delay:?}");
-        assert_eq!(home.in_bytes("goneword"), Vec::<PathBuf>::new(), "{delay:?}");
-        assert!(!home.holds("goneword") && home.holds("staysword"), "{delay:?}");
+        assert_eq!(in_bytes(&home, "goneword"), Vec::<PathBuf>::new(), "{delay:?}");
+        assert!(!holds(&home, "goneword") && holds(&home, "staysword"), "{delay:?}");
     }
 }
 
 #[test]
 fn by_the_id_of_a_work_chain_all_its_sessions_are_forgotten() {
-    let home = Home::new();
+    let home = two_sessions();
     home.out(&["index"]);
     home.out(&["chain", STAYS, "--join", GONE]);
     let chain = home.json(&["chain", STAYS, "--json"])["workChainId"].as_str().unwrap().to_owned();
@@ -253,7 +222,7 @@ fn by_the_id_of_a_work_chain_all_its_sessions_are_forgotten() {
     let _writer = Writer::elsewhere(&home);
     let gone = home.json(&["forget", &chain, "--yes", "--json"]);
     assert_eq!((&gone["workChainId"], &gone["sessions"]), (&json!(chain), &json!([GONE, STAYS])));
-    assert!(!home.holds("goneword") && !home.holds("staysword"));
+    assert!(!holds(&home, "goneword") && !holds(&home, "staysword"));
     let said = home.say(&["forget", &chain, "--dry-run"]);
     let nothing = format!("no stored session or work chain begins with `{chain}`");
     assert!(said.code == 1 && said.err.contains(&nothing), "{}", said.err);

@@ -4,75 +4,41 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::program::{Said, run, watchbill};
+use crate::home::Home;
+use crate::program::{run, watchbill};
 use crate::tree::{act, append, recording, transcript};
-
-/// A home with a claude folder and a data folder of its own.
-struct Home(tempfile::TempDir);
 
 const PAGER: &str = "aaaaaaaa-0000-4000-8000-000000000001";
 const OTHER: &str = "bbbbbbbb-0000-4000-8000-000000000002";
 
-impl Home {
-    fn empty() -> Self {
-        Self(tempfile::tempdir().unwrap())
-    }
+/// With two sessions: one speaks of a pager, the other of nothing in particular.
+fn with_sessions() -> Home {
+    let home = Home::empty();
+    transcript(
+        &home.claude(),
+        PAGER,
+        &[
+            json!({"type": "user", "uuid": "11111111-0000-4000-8000-000000000001", "timestamp": "2026-11-20T15:00:00.000Z", "cwd": "/home/dev/api-server", "sessionId": PAGER, "promptId": "p1", "message": {"role": "user", "content": "The pager skips rows when parseLine fails. 検索も直して"}}),
+            json!({"type": "assistant", "uuid": "11111111-0000-4000-8000-000000000002", "timestamp": "2026-11-20T15:00:05.000Z", "sessionId": PAGER, "message": {"id": "m1", "model": "claude-opus-4-6", "role": "assistant", "usage": {"input_tokens": 10, "output_tokens": 20, "cache_read_input_tokens": 30, "cache_creation_input_tokens": 40}, "content": [{"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "grep -n cursor src/pager.rs"}}]}, "requestId": "r1"}),
+            json!({"type": "user", "uuid": "11111111-0000-4000-8000-000000000003", "timestamp": "2026-11-20T15:00:07.000Z", "sessionId": PAGER, "message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "12: let cursor = page.next();"}]}}),
+            json!({"type": "assistant", "uuid": "11111111-0000-4000-8000-000000000004", "timestamp": "2026-11-20T15:00:09.000Z", "sessionId": PAGER, "message": {"id": "m2", "model": "claude-opus-4-6", "role": "assistant", "usage": {"input_tokens": 1, "output_tokens": 2}, "content": [{"type": "text", "text": "The pager counted the header twice; <b>fixed</b>."}]}, "requestId": "r2"}),
+        ],
+    );
+    transcript(
+        &home.claude(),
+        OTHER,
+        &[
+            json!({"type": "user", "uuid": "22222222-0000-4000-8000-000000000001", "timestamp": "2026-11-21T09:00:00.000Z", "cwd": "/home/dev/site", "sessionId": OTHER, "promptId": "p2", "message": {"role": "user", "content": "Translate the notes"}}),
+        ],
+    );
+    home
+}
 
-    /// With two sessions: one speaks of a pager, the other of nothing in particular.
-    fn with_sessions() -> Self {
-        let home = Self::empty();
-        transcript(
-            &home.claude(),
-            PAGER,
-            &[
-                json!({"type": "user", "uuid": "11111111-0000-4000-8000-000000000001", "timestamp": "2026-11-20T15:00:00.000Z", "cwd": "/home/dev/api-server", "sessionId": PAGER, "promptId": "p1", "message": {"role": "user", "content": "The pager skips rows when parseLine fails. 検索も直して"}}),
-                json!({"type": "assistant", "uuid": "11111111-0000-4000-8000-000000000002", "timestamp": "2026-11-20T15:00:05.000Z", "sessionId": PAGER, "message": {"id": "m1", "model": "claude-opus-4-6", "role": "assistant", "usage": {"input_tokens": 10, "output_tokens": 20, "cache_read_input_tokens": 30, "cache_creation_input_tokens": 40}, "content": [{"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "grep -n cursor src/pager.rs"}}]}, "requestId": "r1"}),
-                json!({"type": "user", "uuid": "11111111-0000-4000-8000-000000000003", "timestamp": "2026-11-20T15:00:07.000Z", "sessionId": PAGER, "message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "12: let cursor = page.next();"}]}}),
-                json!({"type": "assistant", "uuid": "11111111-0000-4000-8000-000000000004", "timestamp": "2026-11-20T15:00:09.000Z", "sessionId": PAGER, "message": {"id": "m2", "model": "claude-opus-4-6", "role": "assistant", "usage": {"input_tokens": 1, "output_tokens": 2}, "content": [{"type": "text", "text": "The pager counted the header twice; <b>fixed</b>."}]}, "requestId": "r2"}),
-            ],
-        );
-        transcript(
-            &home.claude(),
-            OTHER,
-            &[
-                json!({"type": "user", "uuid": "22222222-0000-4000-8000-000000000001", "timestamp": "2026-11-21T09:00:00.000Z", "cwd": "/home/dev/site", "sessionId": OTHER, "promptId": "p2", "message": {"role": "user", "content": "Translate the notes"}}),
-            ],
-        );
-        home
-    }
-
-    fn path(&self) -> &Path {
-        self.0.path()
-    }
-
-    fn claude(&self) -> PathBuf {
-        self.path().join(".claude")
-    }
-
-    fn data(&self) -> PathBuf {
-        self.path().join("data")
-    }
-
-    fn say(&self, words: &[&str]) -> Said {
-        run(watchbill(self.path()).arg("--data-dir").arg(self.data()).args(words))
-    }
-
-    fn out(&self, words: &[&str]) -> String {
-        let said = self.say(words);
-        assert_eq!((said.code, said.err.as_str()), (0, ""), "{words:?}");
-        said.out
-    }
-
-    fn json(&self, words: &[&str]) -> Value {
-        serde_json::from_str(&self.out(words)).expect("JSON")
-    }
-
-    /// The sessions of the hits.
-    fn found(&self, words: &[&str]) -> Vec<String> {
-        let answer = self.json(&[&["search", "--json"], words].concat());
-        let hits = answer["hits"].as_array().unwrap();
-        hits.iter().map(|hit| hit["sessionId"].as_str().unwrap().to_owned()).collect()
-    }
+/// The sessions of the hits.
+fn found(home: &Home, words: &[&str]) -> Vec<String> {
+    let answer = home.json(&[&["search", "--json"], words].concat());
+    let hits = answer["hits"].as_array().unwrap();
+    hits.iter().map(|hit| hit["sessionId"].as_str().unwrap().to_owned()).collect()
 }
 
 /// Times and paths of this run taken out.
@@ -88,7 +54,7 @@ fn steady(home: &Home, mut value: Value) -> Value {
 
 #[test]
 fn what_was_said_is_found_without_any_preparation() {
-    let home = Home::with_sessions();
+    let home = with_sessions();
     let text = home.out(&["search", "pager"]);
     insta::assert_snapshot!("found_as_text", text);
     insta::assert_snapshot!(
@@ -105,7 +71,7 @@ fn what_was_said_is_found_without_any_preparation() {
 
 #[test]
 fn a_hyphen_as_the_file_of_an_export_is_standard_output() {
-    let home = Home::with_sessions();
+    let home = with_sessions();
     let words = ["export", PAGER, "--format", "json"];
     let untimed = |words: &[&str]| steady(&home, home.json(words));
     let plain = untimed(&words);
@@ -119,7 +85,7 @@ fn a_hyphen_as_the_file_of_an_export_is_standard_output() {
 
 #[test]
 fn where_nothing_is_to_be_forgotten_that_is_said() {
-    let home = Home::with_sessions();
+    let home = with_sessions();
     home.out(&["index"]);
     for how in [&["--yes"][..], &["--dry-run"], &[]] {
         let words = [&["forget", "--before", "2020-01-01"], how].concat();
@@ -146,23 +112,23 @@ fn a_folder_that_is_missing_is_named_as_the_roster_names_it() {
 
 #[test]
 fn filters_narrow() {
-    let home = Home::with_sessions();
-    let all = home.found(&["pager"]).len();
+    let home = with_sessions();
+    let all = found(&home, &["pager"]).len();
     assert!(all >= 3, "a prompt, a command, an answer: {all}");
-    assert_eq!(home.found(&["pager", "--project", "api-SERVER"]).len(), all);
-    assert_eq!(home.found(&["pager", "--project", "site"]).len(), 0);
+    assert_eq!(found(&home, &["pager", "--project", "api-SERVER"]).len(), all);
+    assert_eq!(found(&home, &["pager", "--project", "site"]).len(), 0);
     assert_eq!(
-        home.found(&["pager", "--project", "/home/dev/api-server/"]).len(),
+        found(&home, &["pager", "--project", "/home/dev/api-server/"]).len(),
         all,
         "as Tab completes it"
     );
-    assert_eq!(home.found(&["pager", "--project", "/home/dev/api/"]).len(), 0);
-    assert_eq!(home.found(&["pager", "--role", "prompt"]).len(), 1);
-    assert_eq!(home.found(&["pager", "--tool", "Bash"]).len(), 1);
-    assert_eq!(home.found(&["pager", "--chain", &PAGER[..6]]).len(), all);
-    assert_eq!(home.found(&["pager", "--chain", OTHER]).len(), 0);
-    assert_eq!(home.found(&["pager", "--since", "2026-11-20T15:00:06Z"]).len(), 1);
-    assert_eq!(home.found(&["pager", "--limit", "1"]).len(), 1);
+    assert_eq!(found(&home, &["pager", "--project", "/home/dev/api/"]).len(), 0);
+    assert_eq!(found(&home, &["pager", "--role", "prompt"]).len(), 1);
+    assert_eq!(found(&home, &["pager", "--tool", "Bash"]).len(), 1);
+    assert_eq!(found(&home, &["pager", "--chain", &PAGER[..6]]).len(), all);
+    assert_eq!(found(&home, &["pager", "--chain", OTHER]).len(), 0);
+    assert_eq!(found(&home, &["pager", "--since", "2026-11-20T15:00:06Z"]).len(), 1);
+    assert_eq!(found(&home, &["pager", "--limit", "1"]).len(), 1);
     for (words, code) in [
         (&["search", "x", "--chain", "nobody"][..], 1),
         (&["search", "x", "--since", "yesterday"], 2),
@@ -204,24 +170,24 @@ fn every_recording_is_stored_and_each_text_is_found_where_it_stands() {
 
 #[test]
 fn words_in_other_scripts_parts_of_names_and_phrases_are_found_and_nothing_typed_is_an_error() {
-    let home = Home::with_sessions();
+    let home = with_sessions();
     for words in ["parse line", "parseLine", "\"skips rows\"", "pag*", "検索", "PAGER", "src/pager.rs"] {
-        assert!(home.found(&[words]).iter().any(|id| id == PAGER), "{words}");
+        assert!(found(&home, &[words]).iter().any(|id| id == PAGER), "{words}");
     }
     for words in ["\"rows skips\"", "pager translate", "検検", "NEAR(", "\"", "* OR", "-", "a:b"] {
-        assert!(home.found(&["--", words]).is_empty(), "{words}");
+        assert!(found(&home, &["--", words]).is_empty(), "{words}");
     }
     assert_eq!(home.out(&["search", "unheard-of"]), "Nothing found.\n");
 }
 
 #[test]
 fn what_is_new_is_found_at_once_and_only_that_is_read() {
-    let home = Home::with_sessions();
+    let home = with_sessions();
     let report = home.json(&["index", "--json"]);
     assert_eq!((&report["files"], &report["skipped"]), (&json!(2), &json!(0)));
     let again = home.json(&["index", "--json"]);
     assert_eq!((&again["skipped"], &again["records"]), (&json!(2), &json!(0)));
-    assert!(home.found(&["kumquat"]).is_empty());
+    assert!(found(&home, &["kumquat"]).is_empty());
     let line = json!({"type": "user", "uuid": "22222222-0000-4000-8000-000000000009", "timestamp": "2026-11-21T09:01:00.000Z", "sessionId": OTHER, "message": {"role": "user", "content": "Eat a kumquat"}});
     append(
         &home.claude(),
@@ -230,15 +196,15 @@ fn what_is_new_is_found_at_once_and_only_that_is_read() {
     );
     let answer = home.json(&["search", "--json", "--as-stored", "kumquat"]);
     assert_eq!((&answer["hits"], &answer["index"]), (&json!([]), &json!("behind")));
-    assert_eq!(home.found(&["kumquat"]), [OTHER]);
-    assert_eq!(home.found(&["translate"]), [OTHER], "and the rest is there once");
+    assert_eq!(found(&home, &["kumquat"]), [OTHER]);
+    assert_eq!(found(&home, &["translate"]), [OTHER], "and the rest is there once");
     assert_eq!(home.json(&["index", "--json", "--full"])["skipped"], json!(0));
-    assert_eq!(home.found(&["translate"]), [OTHER]);
+    assert_eq!(found(&home, &["translate"]), [OTHER]);
 }
 
 #[test]
 fn the_store_can_be_looked_at_before_and_after() {
-    let home = Home::with_sessions();
+    let home = with_sessions();
     let answer = home.json(&["search", "--json", "--as-stored", "pager"]);
     assert_eq!(answer["index"], json!("absent"));
     assert!(home.out(&["search", "--as-stored", "pager"]).contains("watchbill index"));
@@ -268,7 +234,7 @@ fn the_same_bytes_are_said_in_the_same_words() {
 
 #[test]
 fn what_was_used_is_counted_each_request_once() {
-    let home = Home::with_sessions();
+    let home = with_sessions();
     insta::assert_snapshot!("stats_by_day", home.out(&["stats"]));
     insta::assert_snapshot!("stats_by_tool", home.out(&["stats", "--by", "tool"]));
     insta::assert_snapshot!("stats_by_project", home.out(&["stats", "--by", "project"]));
@@ -295,7 +261,7 @@ fn what_was_used_is_counted_each_request_once() {
 
 #[test]
 fn nothing_is_forgotten_that_was_not_named() {
-    let home = Home::with_sessions();
+    let home = with_sessions();
     let alike = PAGER.replace("000001", "000009");
     let line = json!({"type": "user", "uuid": "9", "sessionId": alike, "timestamp": "2026-11-20T15:00:00.000Z", "message": {"role": "user", "content": "alike"}});
     transcript(&home.claude(), &alike, &[line]);
@@ -314,12 +280,12 @@ fn nothing_is_forgotten_that_was_not_named() {
     // The only one that is left, or an id that a script has not filled in.
     refused(&["forget", "", "--yes"], &["no session was named"]);
     refused(&["forget", "--again", ""], &["no session was named"]);
-    assert_eq!(home.found(&["translate"]), [OTHER]);
+    assert_eq!(found(&home, &["translate"]), [OTHER]);
 }
 
 #[test]
 fn what_no_record_is_in_is_waited_for_by_nobody() {
-    let home = Home::with_sessions();
+    let home = with_sessions();
     let file = home.claude().join("projects/-home-dev-x").join("eeeeeeee-0000-4000-8000-000000000005.jsonl");
     std::fs::write(file, b"\xff no record\n{\"type\":").unwrap();
     assert!(home.out(&["index"]).contains("2 lines or files could not be read"));
@@ -374,7 +340,7 @@ fn a_chain_is_written_as_a_document() {
 
 #[test]
 fn a_store_that_cannot_be_used_is_said_and_keeps_what_it_has() {
-    let home = Home::with_sessions();
+    let home = with_sessions();
     std::fs::create_dir_all(home.path().join("blocked")).unwrap();
     std::fs::write(home.data(), "a file where the folder should be").unwrap();
     for words in [&["index"][..], &["stats"], &["forget", "--yes", PAGER]] {
@@ -396,7 +362,7 @@ fn a_folder_that_is_not_there_yet_is_nothing_that_could_not_be_read() {
 
 #[test]
 fn a_session_that_is_not_to_be_told_is_refused_in_the_same_words_whatever_is_asked() {
-    let home = Home::with_sessions();
+    let home = with_sessions();
     for n in 3..9 {
         let id = PAGER.replace("000001", &format!("00000{n}"));
         let line = json!({"type": "user", "uuid": n.to_string(), "sessionId": id, "timestamp": "2026-11-20T15:00:00.000Z", "message": {"role": "user", "content": "alike"}});
@@ -451,7 +417,7 @@ fn the_demo_keeps_no_history() {
 
 #[test]
 fn what_is_forgotten_is_gone_and_stays_away() {
-    let home = Home::with_sessions();
+    let home = with_sessions();
     home.out(&["index"]);
     let stored = |word: &str| {
         let read = |path: PathBuf| std::fs::read(path).unwrap_or_default();
@@ -464,16 +430,16 @@ fn what_is_forgotten_is_gone_and_stays_away() {
     assert!(refused.err.contains("--yes"), "{}", refused.err);
     let would = home.json(&["forget", "--json", "--dry-run", &PAGER[..5]]);
     assert_eq!((&would["sessions"], &would["dryRun"]), (&json!([PAGER]), &json!(true)));
-    assert_eq!(home.found(&["header"]), [PAGER], "only said");
+    assert_eq!(found(&home, &["header"]), [PAGER], "only said");
     insta::assert_snapshot!("forgotten", home.out(&["forget", "--yes", PAGER]).split(';').next().unwrap());
     assert!(!stored("header"), "no byte of it is left in the files");
-    assert!(home.found(&["header"]).is_empty(), "nor is it read again");
+    assert!(found(&home, &["header"]).is_empty(), "nor is it read again");
     assert_eq!(home.json(&["index", "--json", "--full"])["files"], json!(1), "it is not even looked at");
-    assert!(home.found(&["header"]).is_empty());
+    assert!(found(&home, &["header"]).is_empty());
     assert_eq!(home.json(&["doctor", "--json"])["store"]["filesBehind"], json!(0), "it is not waited for");
     assert_eq!(home.json(&["search", "--json", "--as-stored", "header"])["index"], "current");
     home.out(&["forget", "--again", &PAGER[..5]]);
-    assert_eq!(home.found(&["header"]), [PAGER]);
+    assert_eq!(found(&home, &["header"]), [PAGER]);
     let before = home.json(&["forget", "--json", "--yes", "--before", "2026-11-20T23:00:00Z"]);
     assert_eq!(before["sessions"], json!([PAGER]));
     for words in [&["forget", "nobody", "--yes"][..], &["forget", "--again", "nobody"]] {
@@ -549,17 +515,17 @@ fn no_byte_of_what_is_private_or_left_out_is_stored() {
     }
     // Without the rule.
     home.out(&["index"]);
-    assert_eq!(home.found(&["hidden"]), [OTHER, OTHER], "title and prompt");
+    assert_eq!(found(&home, &["hidden"]), [OTHER, OTHER], "title and prompt");
     let told = doctor(&[]);
     assert!(told.contains("  everything that is there is stored\n") && !told.contains("exclude"), "{told}");
 }
 
 #[test]
 fn of_a_hit_whose_transcript_is_gone_that_is_said() {
-    let home = Home::with_sessions();
-    assert!(!home.found(&["pager"]).is_empty());
+    let home = with_sessions();
+    assert!(!found(&home, &["pager"]).is_empty());
     std::fs::remove_dir_all(home.claude().join("projects")).unwrap();
-    assert!(!home.found(&["pager"]).is_empty(), "what is stored stays");
+    assert!(!found(&home, &["pager"]).is_empty(), "what is stored stays");
     for words in [["show", "aaaaaaaa"], ["export", "aaaaaaaa"]] {
         let said = home.say(&words);
         assert_eq!(said.code, 1);

@@ -5,7 +5,8 @@ use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::forget::{Home, STAYS, until};
+use crate::forget::{STAYS, adds, begins, two_sessions, until};
+use crate::home::Home;
 
 /// Commands in all: `WATCHBILL_COMMANDS=1000` for the long run.
 fn commands() -> usize {
@@ -23,9 +24,9 @@ fn holder(home: &Home) -> Child {
 /// the next one fail or shows in the chain.
 #[test]
 fn no_command_is_lost_or_carried_out_twice() {
-    let home = Home::new();
+    let home = two_sessions();
     for n in 0..2 * CLIENTS {
-        home.adds(&session(n), &format!("work {n}"));
+        adds(&home, &session(n), &format!("work {n}"));
     }
     home.out(&["index"]);
     let done = AtomicBool::new(false);
@@ -83,11 +84,11 @@ fn gives_commands(home: &Home, client: usize) -> (usize, usize) {
 /// To undo twice is to undo something else: what is taken back one step at a time shows each step that was taken twice.
 #[test]
 fn what_is_taken_back_is_taken_back_once_whoever_is_killed() {
-    let home = Home::new();
+    let home = two_sessions();
     home.out(&["index"]);
     let steps = (commands() / 6).max(8);
     for n in 0..steps {
-        home.adds(&session(n), &format!("work {n}"));
+        adds(&home, &session(n), &format!("work {n}"));
     }
     home.out(&["index"]);
     for n in 0..steps {
@@ -100,7 +101,7 @@ fn what_is_taken_back_is_taken_back_once_whoever_is_killed() {
         if taken_back % 2 == 0 {
             until("it to listen", || home.data().join("run/engine.sock").exists());
         }
-        let undo = home.begins(&["chain", STAYS, "--undo"]);
+        let undo = begins(&home, &["chain", STAYS, "--undo"]);
         // As above.
         std::thread::sleep(Duration::from_millis(7 * (taken_back as u64 % 11)));
         holder.kill().unwrap();

@@ -11,6 +11,7 @@ mod faults;
 #[cfg(unix)]
 mod forget;
 mod history;
+mod home;
 mod hostile;
 mod interrupt;
 #[cfg(unix)]

@@ -7,7 +7,8 @@ use std::process::{Child, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::forget::{Home, STAYS, until};
+use crate::forget::{STAYS, adds, two_sessions, until};
+use crate::home::Home;
 
 /// `watchbill serve`, ended with the test.
 struct Serve(Child);
@@ -77,7 +78,7 @@ fn lasting(text: &str) -> String {
 
 #[test]
 fn a_running_program_answers_as_this_one_would() {
-    let home = Home::new();
+    let home = two_sessions();
     home.out(&["index"]);
     let asked: &[&[&str]] = &[
         &["roster", "--json"],
@@ -107,7 +108,7 @@ fn a_running_program_answers_as_this_one_would() {
 
 #[test]
 fn an_interrupt_ends_it_in_order() {
-    let home = Home::new();
+    let home = two_sessions();
     assert_eq!(Serve::of(&home).end(Signal::INT), (Some(0), String::new()));
 }
 
@@ -143,7 +144,7 @@ fn stands_in(home: &Home, view: &str, replies: bool) -> std::thread::JoinHandle<
 
 #[test]
 fn a_program_with_other_folders_is_not_asked_and_one_that_breaks_off_is_done_without() {
-    let home = Home::new();
+    let home = two_sessions();
     home.out(&["index"]);
     let view = {
         let _serve = Serve::of(&home);
@@ -161,7 +162,7 @@ fn a_program_with_other_folders_is_not_asked_and_one_that_breaks_off_is_done_wit
 /// The second `watch` follows the first, and keeps watch itself from the moment that the first is killed.
 #[test]
 fn a_second_watch_goes_on_when_the_first_is_killed() {
-    let home = Home::new();
+    let home = two_sessions();
     let mut first = crate::forget::Writer::of(&home);
     until("it to listen", || hello(&home).is_some());
     let mut second = home.command(&["watch", "--json"]).stdout(Stdio::piped()).spawn().unwrap();
@@ -172,7 +173,7 @@ fn a_second_watch_goes_on_when_the_first_is_killed() {
     tells(&|event| event["event"] == "snapshot");
     let session = |n| format!("cccccccc-0000-4000-8000-00000000000{n}");
     for n in 0..2 {
-        home.adds(&session(n), "one more");
+        adds(&home, &session(n), "one more");
         tells(&|event| event["event"] == "discovered" && event["session"]["sessionId"] == session(n));
         if n == 0 {
             first.kill();
@@ -184,7 +185,7 @@ fn a_second_watch_goes_on_when_the_first_is_killed() {
 
 #[test]
 fn the_unit_runs_this_program_with_the_folders_that_were_given() {
-    let home = Home::new();
+    let home = two_sessions();
     let unit = home.out(&["--claude-dir", "some where", "serve", "--systemd"]);
     let program = format!("ExecStart=\"{}\" --claude-dir \"", env!("CARGO_BIN_EXE_watchbill"));
     assert!(unit.contains(&program), "{unit}");

@@ -6,55 +6,31 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::program::{Said, run, watchbill};
+use crate::home::Home;
 use crate::tree::{append, now, transcript};
 
 const FIRST: &str = "aaaaaaaa-0000-4000-8000-000000000001";
 const SECOND: &str = "bbbbbbbb-0000-4000-8000-000000000002";
 
 /// A home with two sessions that know nothing of each other, one after the other.
-struct Home(tempfile::TempDir);
-
-impl Home {
-    fn new() -> Self {
-        let home = Self(tempfile::tempdir().unwrap());
-        for (minutes, session, words) in [(20, FIRST, "Find the leak"), (10, SECOND, "Go on with it")] {
-            transcript(&home.claude(), session, &[record(session, minutes, words)]);
-        }
-        home
+fn two_sessions() -> Home {
+    let home = Home::empty();
+    for (minutes, session, words) in [(20, FIRST, "Find the leak"), (10, SECOND, "Go on with it")] {
+        transcript(&home.claude(), session, &[record(session, minutes, words)]);
     }
+    home
+}
 
-    fn claude(&self) -> PathBuf {
-        self.0.path().join(".claude")
-    }
+fn chain_of(home: &Home, session: &str) -> Value {
+    home.json(&["chain", session, "--json"])
+}
 
-    fn words(&self, words: &[&str]) -> std::process::Command {
-        let mut command = watchbill(self.0.path());
-        command.arg("--data-dir").arg(self.0.path().join("data")).args(words);
-        command
-    }
-
-    fn say(&self, words: &[&str]) -> Said {
-        run(&mut self.words(words))
-    }
-
-    fn out(&self, words: &[&str]) -> String {
-        let said = self.say(words);
-        assert_eq!((said.code, &*said.err), (0, ""), "{words:?}");
-        said.out
-    }
-
-    fn chain(&self, session: &str) -> Value {
-        serde_json::from_str(&self.out(&["chain", session, "--json"])).unwrap()
-    }
-
-    /// The rows by session.
-    fn row(&self, session: &str, all: bool) -> Option<Value> {
-        let mut words = vec!["roster", "--json"];
-        words.extend(all.then_some("--all"));
-        let roster: Value = serde_json::from_str(&self.out(&words)).unwrap();
-        roster["sessions"].as_array().unwrap().iter().find(|row| row["sessionId"] == session).cloned()
-    }
+/// The rows by session.
+fn row_of(home: &Home, session: &str, all: bool) -> Option<Value> {
+    let mut words = vec!["roster", "--json"];
+    words.extend(all.then_some("--all"));
+    let roster = home.json(&words);
+    roster["sessions"].as_array().unwrap().iter().find(|row| row["sessionId"] == session).cloned()
 }
 
 fn record(session: &str, minutes: i64, words: &str) -> Value {
@@ -70,23 +46,23 @@ fn path_of(session: &str) -> PathBuf {
 
 #[test]
 fn a_name_is_kept_and_shown_wherever_the_chain_is() {
-    let home = Home::new();
+    let home = two_sessions();
     assert!(home.out(&["chain", "aaaa", "--name", " the\tleak "]).contains("name       the leak\n"));
-    assert_eq!(home.chain(FIRST)["name"], "the leak");
-    assert_eq!(home.row(FIRST, false).unwrap()["workChainName"], "the leak");
+    assert_eq!(chain_of(&home, FIRST)["name"], "the leak");
+    assert_eq!(row_of(&home, FIRST, false).unwrap()["workChainName"], "the leak");
     assert!(home.out(&["roster"]).contains("the leak"));
     assert!(home.out(&["show", FIRST]).starts_with("the leak\n"));
     assert!(home.out(&["export", FIRST]).starts_with("# the leak\n"));
     let exported: Value = serde_json::from_str(&home.out(&["export", FIRST, "--format", "json"])).unwrap();
     assert_eq!((&exported["title"], &exported["chain"]["name"]), (&json!("the leak"), &json!("the leak")));
     home.out(&["chain", FIRST, "--name", ""]);
-    assert_eq!(home.chain(FIRST).get("name"), None);
-    assert_eq!(home.row(FIRST, false).unwrap().get("workChainName"), None);
+    assert_eq!(chain_of(&home, FIRST).get("name"), None);
+    assert_eq!(row_of(&home, FIRST, false).unwrap().get("workChainName"), None);
 }
 
 #[test]
 fn chains_are_joined_split_and_all_of_it_taken_back() {
-    let home = Home::new();
+    let home = two_sessions();
     let joined: Value =
         serde_json::from_str(&home.out(&["chain", "bbbb", "--join", "aaaa", "--json"])).unwrap();
     assert_eq!(joined["head"], SECOND);
@@ -94,24 +70,24 @@ fn chains_are_joined_split_and_all_of_it_taken_back() {
         joined["links"],
         json!([{"from": FIRST, "to": SECOND, "reason": "manual", "confidence": "proven"}])
     );
-    assert_eq!(home.row(FIRST, false), None, "its work goes on in the other");
-    assert_eq!(home.row(FIRST, true).unwrap()["supersededBy"], SECOND);
+    assert_eq!(row_of(&home, FIRST, false), None, "its work goes on in the other");
+    assert_eq!(row_of(&home, FIRST, true).unwrap()["supersededBy"], SECOND);
     assert_eq!(home.say(&["chain", FIRST, "--join", SECOND]).err.lines().count(), 1);
     home.out(&["chain", SECOND, "--split"]);
-    assert_eq!(home.chain(SECOND)["links"], json!([]));
-    assert!(home.row(FIRST, false).is_some());
+    assert_eq!(chain_of(&home, SECOND)["links"], json!([]));
+    assert!(row_of(&home, FIRST, false).is_some());
     home.out(&["chain", SECOND, "--undo"]);
-    assert_eq!(home.chain(SECOND)["links"], joined["links"], "the split is taken back, the join is not");
+    assert_eq!(chain_of(&home, SECOND)["links"], joined["links"], "the split is taken back, the join is not");
     home.out(&["chain", SECOND, "--undo"]);
-    assert_eq!(home.chain(SECOND)["links"], json!([]));
+    assert_eq!(chain_of(&home, SECOND)["links"], json!([]));
 }
 
 /// Its id is long, and every command shows it.
 #[test]
 fn the_beginning_of_a_chain_id_means_the_chain() {
-    let home = Home::new();
+    let home = two_sessions();
     home.out(&["chain", SECOND, "--join", FIRST]);
-    let chain = home.chain(SECOND)["workChainId"].as_str().unwrap().to_owned();
+    let chain = chain_of(&home, SECOND)["workChainId"].as_str().unwrap().to_owned();
     // By chance neither of the sessions begins so.
     let begin = &chain[..6];
     for words in [&["show", begin][..], &["why", begin], &["export", begin]] {
@@ -121,11 +97,11 @@ fn the_beginning_of_a_chain_id_means_the_chain() {
         };
         assert_eq!(untimed(home.out(words)), untimed(home.out(&whole)), "{words:?}");
     }
-    assert_eq!(home.chain(begin)["head"], SECOND);
+    assert_eq!(chain_of(&home, begin)["head"], SECOND);
     assert!(home.out(&["snooze", begin, "1h"]).starts_with(&format!("session {SECOND} is snoozed")));
     assert!(home.out(&["search", "--json", "leak", "--chain", begin]).contains(FIRST));
     // What begins a session's id means the session, however chains begin.
-    assert_eq!(home.chain("a")["head"], SECOND);
+    assert_eq!(chain_of(&home, "a")["head"], SECOND);
     for n in 0..2 {
         let session = format!("cccccccc-0000-4000-8000-00000000000{n}");
         transcript(&home.claude(), &session, &[record(&session, 5 + n, "More of it")]);
@@ -147,7 +123,7 @@ fn the_beginning_of_a_chain_id_means_the_chain() {
 
 #[test]
 fn what_makes_no_sense_is_refused_in_one_line() {
-    let home = Home::new();
+    let home = two_sessions();
     let mut told = String::new();
     for words in [
         &["chain", FIRST, "--join", FIRST][..],
@@ -191,42 +167,42 @@ fn what_makes_no_sense_is_refused_in_one_line() {
 
 #[test]
 fn a_snoozed_session_rests_until_its_time() {
-    let home = Home::new();
+    let home = two_sessions();
     let out = home.out(&["snooze", FIRST, "1h"]);
     assert!(out.starts_with(&format!("session {FIRST} is snoozed until 20")), "{out}");
-    let row = home.row(FIRST, false).unwrap();
+    let row = row_of(&home, FIRST, false).unwrap();
     assert_eq!(row["group"], "idle");
     assert!(row["snoozedUntil"].as_str().unwrap() > now().to_string().as_str());
     assert!(home.out(&["roster"]).contains("snoozed until"));
     home.out(&["snooze", FIRST, "--off"]);
-    assert_eq!(home.row(FIRST, false).unwrap().get("snoozedUntil"), None);
+    assert_eq!(row_of(&home, FIRST, false).unwrap().get("snoozedUntil"), None);
 }
 
 #[test]
 fn what_is_put_away_comes_back_with_its_next_record() {
-    let home = Home::new();
+    let home = two_sessions();
     home.out(&["put-away", FIRST]);
-    assert_eq!(home.row(FIRST, false), None);
-    assert_eq!(home.row(FIRST, true).unwrap()["putAway"], true);
+    assert_eq!(row_of(&home, FIRST, false), None);
+    assert_eq!(row_of(&home, FIRST, true).unwrap()["putAway"], true);
     home.out(&["put-away", FIRST, "--back"]);
-    assert!(home.row(FIRST, false).is_some());
+    assert!(row_of(&home, FIRST, false).is_some());
     home.out(&["put-away", FIRST]);
     append(&home.claude(), &path_of(FIRST), &format!("{}\n", record(FIRST, 0, "One thing more")));
-    assert_eq!(home.row(FIRST, false).unwrap().get("putAway"), None);
+    assert_eq!(row_of(&home, FIRST, false).unwrap().get("putAway"), None);
 }
 
 #[test]
 fn what_is_put_away_and_whose_turn_is_over_rests() {
-    let home = Home::new();
+    let home = two_sessions();
     let mut answer = record(FIRST, 5, "Done");
     answer["type"] = "assistant".into();
     answer["message"] = json!({
         "id": "m", "role": "assistant", "stop_reason": "end_turn", "content": [{ "type": "text", "text": "Done" }],
     });
     append(&home.claude(), &path_of(FIRST), &format!("{answer}\n"));
-    assert_eq!(home.row(FIRST, true).unwrap()["group"], "your_turn");
+    assert_eq!(row_of(&home, FIRST, true).unwrap()["group"], "your_turn");
     home.out(&["put-away", FIRST]);
-    let row = home.row(FIRST, true).unwrap();
+    let row = row_of(&home, FIRST, true).unwrap();
     assert_eq!((&row["group"], &row["putAway"]), (&json!("idle"), &json!(true)));
     assert!(home.out(&["roster", "--all"]).contains("your turn · put away"));
 }
@@ -234,8 +210,8 @@ fn what_is_put_away_and_whose_turn_is_over_rests() {
 /// The program that runs holds the right to write: what is said elsewhere reaches the store and the screen through it.
 #[test]
 fn a_program_that_runs_hears_what_is_said_elsewhere() {
-    let home = Home::new();
-    let mut watch = home.words(&["watch", "--json"]).stdout(Stdio::piped()).spawn().unwrap();
+    let home = two_sessions();
+    let mut watch = home.command(&["watch", "--json"]).stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(watch.stdout.take().unwrap()).lines();
     let mut until = |what: &dyn Fn(&Value) -> bool| loop {
         let event: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
@@ -247,34 +223,34 @@ fn a_program_that_runs_hears_what_is_said_elsewhere() {
     until(&|event| event["reading"] != true);
     home.out(&["chain", FIRST, "--name", "the leak"]);
     until(&|event| event["updates"]["workChainName"] == "the leak");
-    assert_eq!(home.chain(FIRST)["name"], "the leak", "stored, though this program reads alone");
+    assert_eq!(chain_of(&home, FIRST)["name"], "the leak", "stored, though this program reads alone");
     let refused = home.say(&["chain", SECOND, "--split"]);
     assert_eq!(refused.code, 1, "nothing is handed over that makes no sense");
     home.out(&["chain", FIRST, "--join", SECOND]);
     until(&|event| event["event"] == "removed" && event["sessionId"] == FIRST);
     watch.kill().unwrap();
     watch.wait().unwrap();
-    assert_eq!(home.chain(FIRST)["name"], "the leak");
-    assert_eq!(home.chain(FIRST)["head"], SECOND);
+    assert_eq!(chain_of(&home, FIRST)["name"], "the leak");
+    assert_eq!(chain_of(&home, FIRST)["head"], SECOND);
 }
 
 /// Where it is not known what may be stored, a word must not store everything else along with itself.
 #[test]
 fn nothing_is_said_while_the_configuration_is_in_doubt() {
-    let home = Home::new();
-    std::fs::write(home.0.path().join("config.toml"), "[store]\nexclude = 5\n").unwrap();
+    let home = two_sessions();
+    std::fs::write(home.path().join("config.toml"), "[store]\nexclude = 5\n").unwrap();
     let said = home.say(&["--config", "config.toml", "chain", FIRST, "--name", "the leak"]);
     assert_eq!((said.code, &*said.out), (1, ""));
     assert!(said.err.contains("config.toml is wrong"), "{}", said.err);
-    assert!(!home.0.path().join("data/watchbill.db").exists());
+    assert!(!home.path().join("data/watchbill.db").exists());
 }
 
 /// No other Watchbill keeps such a store, so that nobody would ever hear of a word that waits.
 #[test]
 fn a_store_of_a_newer_version_refuses_words_as_it_refuses_questions() {
-    let home = Home::new();
+    let home = two_sessions();
     home.out(&["index"]);
-    newer(&home.0.path().join("data/watchbill.db"));
+    newer(&home.path().join("data/watchbill.db"));
     let why = home.say(&["stats"]).err;
     let why = why.strip_prefix("watchbill: ").unwrap();
     assert!(why.contains("was written by a newer version (schema 99"), "{why}");
@@ -300,9 +276,9 @@ fn newer(database: &Path) {
 #[cfg(unix)]
 #[test]
 fn a_command_is_refused_while_a_program_holds_the_store_that_does_not_listen() {
-    let home = Home::new();
+    let home = two_sessions();
     home.out(&["index"]);
-    let lock = std::fs::File::options().write(true).open(home.0.path().join("data/writer.lock")).unwrap();
+    let lock = std::fs::File::options().write(true).open(home.path().join("data/writer.lock")).unwrap();
     lock.lock().unwrap();
     let said = home.say(&["chain", FIRST, "--name", "the leak"]);
     assert_eq!((said.code, &*said.out), (1, ""));
@@ -310,5 +286,5 @@ fn a_command_is_refused_while_a_program_holds_the_store_that_does_not_listen() {
     assert!(said.err.contains("holds the store and does not listen"), "{}", said.err);
     drop(lock);
     home.out(&["chain", SECOND, "--name", "the other leak"]);
-    assert_eq!(home.chain(FIRST).get("name"), None);
+    assert_eq!(chain_of(&home, FIRST).get("name"), None);
 }

@@ -1,0 +1,65 @@
+//! The home of a test: the agent's folder, a data folder, and the program that runs in it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::program::{Said, run, watchbill};
+
+/// A home of its own, gone with its owner.
+pub struct Home {
+    folder: tempfile::TempDir,
+    data: PathBuf,
+    config: Option<PathBuf>,
+}
+
+impl Home {
+    /// With nothing in it.
+    pub fn empty() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        Self { data: folder.path().join("data"), folder, config: None }
+    }
+
+    /// With a data folder elsewhere, and a configuration file of this text.
+    pub fn with(data: PathBuf, config: &str) -> Self {
+        let home = Self::empty();
+        let path = home.path().join("config.toml");
+        std::fs::write(&path, config).unwrap();
+        Self { data, config: Some(path), ..home }
+    }
+
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub fn claude(&self) -> PathBuf {
+        self.path().join(".claude")
+    }
+
+    pub fn data(&self) -> PathBuf {
+        self.data.clone()
+    }
+
+    pub fn command(&self, words: &[&str]) -> Command {
+        let mut command = watchbill(self.path());
+        command.arg("--data-dir").arg(&self.data);
+        command.args(self.config.iter().flat_map(|config| [Path::new("--config"), config])).args(words);
+        command
+    }
+
+    pub fn say(&self, words: &[&str]) -> Said {
+        run(&mut self.command(words))
+    }
+
+    /// What it prints when all is well.
+    pub fn out(&self, words: &[&str]) -> String {
+        let said = self.say(words);
+        assert_eq!((said.code, &*said.err), (0, ""), "{words:?}");
+        said.out
+    }
+
+    pub fn json(&self, words: &[&str]) -> Value {
+        serde_json::from_str(&self.out(words)).unwrap()
+    }
+}
