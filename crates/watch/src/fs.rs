@@ -1,4 +1,4 @@
-//! The few things that we ask of a file system, as a trait, and the real one.
+//! The few things that we ask of a file system, as a trait; the real one is in `std_fs`.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -8,6 +8,8 @@ use std::time::SystemTime;
 
 use watchbill_core::problem::{Problem, ProblemKind};
 use watchbill_core::time::Timestamp;
+
+pub use crate::std_fs::StdFs;
 
 /// Which file it is, whatever its name: device and inode.
 ///
@@ -226,65 +228,6 @@ fn is_loop(error: &io::Error) -> bool {
 #[cfg(not(unix))]
 fn is_loop(_error: &io::Error) -> bool {
     false
-}
-
-/// The real file system.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct StdFs;
-
-impl StdFs {
-    /// A regular file, opened so that nothing else is waited for or taken.
-    pub(crate) fn open_file(path: &Path) -> io::Result<std::fs::File> {
-        let mut options = std::fs::OpenOptions::new();
-        options.read(true);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::OpenOptionsExt;
-            // A pipe would block until somebody writes, and a terminal would become ours.
-            let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
-            options.custom_flags(flags.bits() as i32);
-        }
-        let file = options.open(path)?;
-        if !file.metadata()?.is_file() {
-            return Err(NotRegular.into());
-        }
-        Ok(file)
-    }
-}
-
-impl Fs for StdFs {
-    fn stat(&self, path: &Path) -> io::Result<FileStat> {
-        std::fs::metadata(path).map(|meta| stat_of(&meta))
-    }
-
-    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt>> {
-        Ok(Box::new(Self::open_file(path)?))
-    }
-
-    fn list(&self, dir: &Path) -> io::Result<Vec<Name>> {
-        let mut names = Vec::new();
-        for entry in std::fs::read_dir(dir)? {
-            let entry = entry?;
-            let kind = match entry.file_type() {
-                Ok(kind) if kind.is_symlink() => {
-                    std::fs::metadata(entry.path()).map_or(FileKind::Other, |meta| kind_of(meta.file_type()))
-                }
-                Ok(kind) => kind_of(kind),
-                Err(_) => FileKind::Other,
-            };
-            names.push(Name { name: entry.file_name(), kind });
-        }
-        names.sort();
-        Ok(names)
-    }
-
-    fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> Want) -> Walk {
-        crate::walk::walk(top, want)
-    }
-
-    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
-        std::fs::canonicalize(path)
-    }
 }
 
 impl ReadAt for std::fs::File {

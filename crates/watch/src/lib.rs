@@ -25,6 +25,7 @@ pub mod process;
 pub mod repo;
 mod route;
 pub mod scan;
+mod std_fs;
 pub mod tail;
 mod walk;
 pub mod watcher;

@@ -1,0 +1,66 @@
+//! The real file system.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::fs::{FileKind, FileStat, Fs, Name, NotRegular, ReadAt, Walk, Want, kind_of, stat_of};
+use crate::walk::walk;
+
+/// The real file system.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct StdFs;
+
+impl StdFs {
+    /// A regular file, opened so that nothing else is waited for or taken.
+    pub(crate) fn open_file(path: &Path) -> io::Result<std::fs::File> {
+        let mut options = std::fs::OpenOptions::new();
+        options.read(true);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::OpenOptionsExt;
+            // A pipe would block until somebody writes, and a terminal would become ours.
+            let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
+            options.custom_flags(flags.bits() as i32);
+        }
+        let file = options.open(path)?;
+        if !file.metadata()?.is_file() {
+            return Err(NotRegular.into());
+        }
+        Ok(file)
+    }
+}
+
+impl Fs for StdFs {
+    fn stat(&self, path: &Path) -> io::Result<FileStat> {
+        std::fs::metadata(path).map(|meta| stat_of(&meta))
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt>> {
+        Ok(Box::new(Self::open_file(path)?))
+    }
+
+    fn list(&self, dir: &Path) -> io::Result<Vec<Name>> {
+        let mut names = Vec::new();
+        for entry in std::fs::read_dir(dir)? {
+            let entry = entry?;
+            let kind = match entry.file_type() {
+                Ok(kind) if kind.is_symlink() => {
+                    std::fs::metadata(entry.path()).map_or(FileKind::Other, |meta| kind_of(meta.file_type()))
+                }
+                Ok(kind) => kind_of(kind),
+                Err(_) => FileKind::Other,
+            };
+            names.push(Name { name: entry.file_name(), kind });
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> Want) -> Walk {
+        walk(top, want)
+    }
+
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
+        std::fs::canonicalize(path)
+    }
+}
