@@ -16,12 +16,13 @@ use watchbill_core::session::resting::RestingFold;
 use watchbill_core::session::state::Timeouts;
 use watchbill_core::session::subagent::SubagentFold;
 use watchbill_core::time::Timestamp;
-use watchbill_core::transcript::line_splitter::{LINE_CAP, LineSplitter, Split};
+use watchbill_core::transcript::line_splitter::{LINE_CAP, Line};
 use watchbill_core::transcript::parse::{LineReport, parse_line_in_full};
 use watchbill_core::transcript::record::Record;
+use watchbill_history::reader::{Lines, Reader};
 use watchbill_watch::fs::Fs;
 use watchbill_watch::layout::Place;
-use watchbill_watch::tail::{Tail, TailError};
+use watchbill_watch::tail::TailError;
 
 use crate::persist::kept::MetaStamp;
 use crate::problems::Problems;
@@ -36,8 +37,7 @@ pub struct TrackedFile {
     pub place: Place,
     /// The session that a subagent's tokens are counted with.
     pub(crate) counted_with: Option<SessionId>,
-    tail: Tail,
-    splitter: LineSplitter,
+    reader: Reader,
     /// The unfinished line is too long already, and that has been said.
     endless: bool,
     fold: Fold,
@@ -100,8 +100,7 @@ impl TrackedFile {
         Self {
             place,
             counted_with: None,
-            tail: Tail::default(),
-            splitter: LineSplitter::default(),
+            reader: Reader::default(),
             endless: false,
             fold,
             limit,
@@ -205,7 +204,7 @@ impl TrackedFile {
 
     /// Bytes of the file that have been read.
     pub fn bytes_read(&self) -> u64 {
-        self.tail.cursor.as_ref().map_or(0, |cursor| cursor.offset)
+        self.reader.cursor().map_or(0, |cursor| cursor.offset)
     }
 
     /// Reads what is new, at most `budget` bytes.
@@ -223,39 +222,44 @@ impl TrackedFile {
     ) -> Result<ReadCount, TailError> {
         let mut count = ReadCount::default();
         let name: Arc<str> = Arc::from(path.to_string_lossy());
-        let (mut tail, mut splitter) = (std::mem::take(&mut self.tail), std::mem::take(&mut self.splitter));
         let exclude = self.exclude.clone();
-        let mut reading = Reading { file: self, name: &name, problems, effects, count: &mut count };
-        let restart = std::cell::Cell::new(false);
-        let outcome = tail.read(fs, path, scratch, budget, &mut || restart.set(true), &mut |_, bytes| {
-            if restart.replace(false) {
-                splitter.reset(0);
-                reading.begin_anew();
-            }
-            splitter.push(bytes, &mut |split| {
-                let Split::Line(line) = split else { return reading.huge_line() };
-                let report = parse_line_in_full(line.bytes, &mut |mut record, full| {
-                    exclude.hide_in(&mut record, full);
-                    reading.record(&record);
-                });
-                reading.line(&report);
-            });
-            reading.carried(splitter.carried());
-        });
-        if restart.get() {
-            // The file was emptied, or broke off at once: nothing was read, but nothing of the old content counts
-            // either.
-            splitter.reset(0);
-            reading.begin_anew();
-        }
-        if outcome.as_ref().is_ok_and(|outcome| !outcome.more) {
-            splitter.trim();
-        }
-        (self.tail, self.splitter) = (tail, splitter);
+        let mut reader = std::mem::take(&mut self.reader);
+        let reading = Reading { file: self, name: &name, problems, effects, count: &mut count };
+        let outcome = reader.read(fs, path, scratch, budget, &mut FromFile { reading, exclude });
+        self.reader = reader;
         let outcome = outcome?;
         count.bytes = outcome.bytes_read;
         count.more = outcome.more;
         Ok(count)
+    }
+}
+
+/// A reading that parses its own lines.
+struct FromFile<'r> {
+    reading: Reading<'r>,
+    exclude: Exclude,
+}
+
+impl Lines for FromFile<'_> {
+    fn restarted(&mut self) {
+        self.reading.begin_anew();
+    }
+
+    fn line(&mut self, line: Line<'_>) {
+        let Self { reading, exclude } = self;
+        let report = parse_line_in_full(line.bytes, &mut |mut record, full| {
+            exclude.hide_in(&mut record, full);
+            reading.record(&record);
+        });
+        reading.line(&report);
+    }
+
+    fn huge_line(&mut self) {
+        self.reading.huge_line();
+    }
+
+    fn carried(&mut self, bytes: u64) {
+        self.reading.carried(bytes);
     }
 }
 

@@ -14,10 +14,12 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("watchbill-store", &["watchbill-core"]),
     ("watchbill-terminal", &["watchbill-core"]),
     ("watchbill-settings", &["watchbill-core", "watchbill-protocol", "watchbill-watch", "watchbill-hooks"]),
+    ("watchbill-history", &["watchbill-core", "watchbill-watch"]),
     (
         "watchbill-engine",
         &[
             "watchbill-core",
+            "watchbill-history",
             "watchbill-protocol",
             "watchbill-watch",
             "watchbill-hooks",

@@ -1,6 +1,5 @@
 //! The history of one file: where we are in it, and its fold.
 
-use std::cell::Cell;
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -8,12 +7,12 @@ use std::sync::Arc;
 use watchbill_core::history::{HistoryFold, HistorySettings};
 use watchbill_core::ids::SessionId;
 use watchbill_core::session::IdSet;
-use watchbill_core::transcript::line_splitter::{LineSplitter, Split};
+use watchbill_core::transcript::line_splitter::Line;
 use watchbill_core::transcript::parse::parse_line_in_full;
+use watchbill_history::reader::{Lines, Reader};
 use watchbill_store::{FileKey, SessionKey, Step, Store, StoreError};
 use watchbill_watch::fs::Fs;
 use watchbill_watch::layout::Place;
-use watchbill_watch::tail::Tail;
 
 use super::kept::{self, IdParts, Known};
 use super::{IndexError, Indexed, Rows};
@@ -24,15 +23,12 @@ pub struct FileHistory {
     /// Whose it is, as its path or its records say.
     owner: Option<SessionId>,
     agent: Option<Arc<str>>,
-    tail: Tail,
-    splitter: LineSplitter,
+    reader: Reader,
     /// What the store calls it; `None` until something of it is stored.
     keys: Option<(FileKey, SessionKey)>,
     fold: Option<HistoryFold>,
     seen: IdSet,
     ids: IdParts,
-    /// Rows of an earlier form are stored.
-    stale: bool,
     /// Lines that could not be read while nothing of it was stored that they could be counted with.
     early_problems: u64,
 }
@@ -50,31 +46,32 @@ impl FileHistory {
         let mut file = Self {
             owner,
             agent,
-            tail: Tail::default(),
-            splitter: LineSplitter::default(),
+            reader: Reader::default(),
             keys: None,
             fold: None,
             seen: new_set(),
             ids: IdParts::default(),
-            stale: false,
             early_problems: 0,
         };
         match kept::read(store, path, file.agent.as_deref())? {
             Known::Whole(kept) if file.owner.as_ref().is_none_or(|owner| owner == kept.fold.session()) => {
-                let again_from = (kept.line_start < kept.cursor.offset).then_some(kept.line_start);
                 file.owner = Some(kept.fold.session().clone());
-                file.tail = Tail { cursor: Some(kept.cursor), again_from };
-                file.splitter = LineSplitter::new(kept.line_start);
+                file.reader = Reader::resume(kept.cursor, kept.line_start);
                 file.keys = Some((kept.file, kept.session));
                 file.fold = Some(kept.fold);
                 file.seen = kept.seen;
                 file.ids = kept.ids;
             }
-            Known::Whole(kept) => (file.keys, file.stale) = (Some((kept.file, kept.session)), true),
-            Known::Rows(rows, session) => (file.keys, file.stale) = (Some((rows, session)), true),
+            Known::Whole(kept) => file.is_stale((kept.file, kept.session)),
+            Known::Rows(rows, session) => file.is_stale((rows, session)),
             Known::New => {}
         }
         Ok(file)
+    }
+
+    /// Rows of an earlier form are stored.
+    fn is_stale(&mut self, keys: (FileKey, SessionKey)) {
+        (self.keys, self.reader) = (Some(keys), Reader::anew());
     }
 
     /// Its fold, when it is the session's own transcript: made, if a hook speaks before the first record.
@@ -89,6 +86,7 @@ impl FileHistory {
             step.remove_file(file)?;
         }
         self.begin_anew();
+        self.reader = Reader::default();
         Ok(())
     }
 
@@ -96,7 +94,6 @@ impl FileHistory {
         self.fold = None;
         self.seen = new_set();
         self.ids = IdParts::default();
-        self.splitter.reset(0);
         self.early_problems = 0;
     }
 
@@ -114,8 +111,7 @@ impl FileHistory {
             return Ok(Indexed { skipped: true, ..Indexed::default() });
         }
         let name = path.to_string_lossy();
-        let mut tail = std::mem::take(&mut self.tail);
-        let restart = Cell::new(std::mem::take(&mut self.stale));
+        let mut reader = std::mem::take(&mut self.reader);
         let mut run = Run {
             file: self,
             step,
@@ -126,38 +122,26 @@ impl FileHistory {
             count: Indexed::default(),
             failed: None,
         };
-        let outcome = tail.read(fs, path, scratch, budget, &mut || restart.set(true), &mut |_, bytes| {
-            if restart.replace(false) {
-                run.restarted();
-            }
-            run.bytes(bytes);
-        });
-        if restart.get() {
-            // The file was emptied: nothing was read, and nothing of what it held counts.
-            run.restarted();
-        }
+        let outcome = reader.read(fs, path, scratch, budget, &mut run);
         run.settle();
         let Run { mut count, failed, .. } = run;
-        self.tail = tail;
+        self.reader = reader;
         if let Some(error) = failed {
             return Err(error.into());
         }
         let outcome = outcome?;
-        if !outcome.more {
-            self.splitter.trim();
-        }
         if let Some(beside) = beside {
-            beside.stands(&self.tail, self.splitter.line_start());
+            beside.stands(&self.reader);
         }
         (count.bytes, count.more) = (outcome.bytes_read, outcome.more);
         let changed = count.bytes > 0 || outcome.restarted.is_some();
-        if let (Some((file, _)), Some(fold), Some(cursor)) = (self.keys, &mut self.fold, &self.tail.cursor)
+        if let (Some((file, _)), Some(fold), Some(cursor)) = (self.keys, &mut self.fold, self.reader.cursor())
             && changed
         {
             if fold.take_left_out() {
                 step.note_left_out(file)?;
             }
-            let line_start = self.splitter.line_start();
+            let line_start = self.reader.line_start();
             kept::write(step, file, cursor, line_start, &mut self.seen, fold, &mut self.ids)?;
             step.count_problems(file, count.problems + std::mem::take(&mut self.early_problems))?;
         } else {
@@ -195,8 +179,7 @@ struct Run<'r, 's> {
     failed: Option<StoreError>,
 }
 
-impl Run<'_, '_> {
-    /// What was read before is void.
+impl Lines for Run<'_, '_> {
     fn restarted(&mut self) {
         self.file.begin_anew();
         if let Some(beside) = &mut self.beside {
@@ -208,32 +191,11 @@ impl Run<'_, '_> {
         }
     }
 
-    fn note(&mut self, done: Result<(), StoreError>) {
-        if let (Err(error), None) = (done, &self.failed) {
-            self.failed = Some(error);
+    fn line(&mut self, line: Line<'_>) {
+        if self.failed.is_some() {
+            return;
         }
-    }
-
-    fn bytes(&mut self, bytes: &[u8]) {
-        let mut splitter = std::mem::take(&mut self.file.splitter);
-        splitter.push(bytes, &mut |split| match split {
-            Split::Line(line) if self.failed.is_none() => self.line(line.offset, line.bytes),
-            Split::Line(_) => {}
-            Split::Huge { .. } => {
-                self.count.problems += 1;
-                if let Some(beside) = &mut self.beside {
-                    beside.huge_line();
-                }
-            }
-        });
-        if let Some(beside) = &mut self.beside {
-            beside.carried(splitter.carried());
-        }
-        self.file.splitter = splitter;
-    }
-
-    fn line(&mut self, offset: u64, line: &[u8]) {
-        let report = parse_line_in_full(line, &mut |mut record, full| {
+        let report = parse_line_in_full(line.bytes, &mut |mut record, full| {
             self.settings.exclude.hide_in(&mut record, full);
             if let Some(beside) = &mut self.beside {
                 beside.record(&record);
@@ -248,7 +210,7 @@ impl Run<'_, '_> {
             let Self { file, step, settings, count, failed, .. } = self;
             let (Some((key, session)), Some(fold)) = (file.keys, &mut file.fold) else { return };
             let mut rows = Rows { step, session, file: Some(key), texts: 0, failed: failed.take() };
-            fold.apply(offset, &record, full, settings, &mut |item| rows.take(item));
+            fold.apply(line.offset, &record, full, settings, &mut |item| rows.take(item));
             count.texts += rows.texts;
             *failed = rows.failed;
         });
@@ -257,6 +219,27 @@ impl Run<'_, '_> {
         }
         self.count.records += u64::from(report.records);
         self.count.problems += report.problems().count() as u64;
+    }
+
+    fn huge_line(&mut self) {
+        self.count.problems += 1;
+        if let Some(beside) = &mut self.beside {
+            beside.huge_line();
+        }
+    }
+
+    fn carried(&mut self, bytes: u64) {
+        if let Some(beside) = &mut self.beside {
+            beside.carried(bytes);
+        }
+    }
+}
+
+impl Run<'_, '_> {
+    fn note(&mut self, done: Result<(), StoreError>) {
+        if let (Err(error), None) = (done, &self.failed) {
+            self.failed = Some(error);
+        }
     }
 
     /// Whether it is known whose file it is, and something of it may be stored.

@@ -4,11 +4,12 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use watchbill_core::ids::SessionId;
-use watchbill_core::transcript::line_splitter::{LineSplitter, Split};
+use watchbill_core::transcript::line_splitter::{Line, LineSplitter, Split};
 use watchbill_core::transcript::timeline::{Entry, TimelineBuilder};
+use watchbill_history::reader::{Lines, Reader};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_watch::fs::Fs;
-use watchbill_watch::tail::{Tail, TailError, read_end};
+use watchbill_watch::tail::{TailError, read_end};
 
 /// One transcript and what has been read of it.
 pub struct Part {
@@ -18,8 +19,7 @@ pub struct Part {
     pub path: PathBuf,
     /// How it is linked to the part before.
     pub reason: Option<&'static str>,
-    tail: Tail,
-    splitter: LineSplitter,
+    reader: Reader,
     builder: TimelineBuilder,
 }
 
@@ -30,8 +30,7 @@ impl Part {
             session: session.clone(),
             path,
             reason: None,
-            tail: Tail::default(),
-            splitter: LineSplitter::default(),
+            reader: Reader::default(),
             builder: TimelineBuilder::new(),
         }
     }
@@ -52,11 +51,9 @@ impl Part {
             0 => 0,
             _ => bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |end| end + 1),
         };
-        let Self { splitter, builder, .. } = self;
-        splitter.reset(begin + torn as u64);
-        splitter.push(&bytes[torn..], &mut |split| {
+        LineSplitter::new(begin + torn as u64).push(&bytes[torn..], &mut |split| {
             if let Split::Line(line) = split {
-                builder.push_line(line.offset, line.bytes);
+                self.builder.push_line(line.offset, line.bytes);
             }
         });
         Ok(begin..begin + bytes.len() as u64)
@@ -67,24 +64,8 @@ impl Part {
     /// # Errors
     /// When the file is there and cannot be read.
     pub fn read(&mut self, fs: &dyn Fs, scratch: &mut Vec<u8>) -> Result<(), ApiError> {
-        let Self { path, tail, splitter, builder, .. } = self;
-        let restarted = std::cell::Cell::new(false);
-        let read = tail.read(fs, path, scratch, u64::MAX, &mut || restarted.set(true), &mut |_, bytes| {
-            if restarted.replace(false) {
-                splitter.reset(0);
-                *builder = TimelineBuilder::new();
-            }
-            splitter.push(bytes, &mut |split| {
-                if let Split::Line(line) = split {
-                    builder.push_line(line.offset, line.bytes);
-                }
-            });
-        });
-        if restarted.get() {
-            // The file was emptied: nothing of what it held counts, although nothing new was read.
-            splitter.reset(0);
-            *builder = TimelineBuilder::new();
-        }
+        let Self { path, reader, builder, .. } = self;
+        let read = reader.read(fs, path, scratch, u64::MAX, &mut Entries(builder));
         match read {
             // What was read before the file went away is still worth showing.
             Ok(_) | Err(TailError::Gone) => Ok(()),
@@ -93,5 +74,18 @@ impl Part {
                 format!("cannot read the transcript {}: {error}", path.display()),
             )),
         }
+    }
+}
+
+/// Lines on their way into a timeline.
+struct Entries<'b>(&'b mut TimelineBuilder);
+
+impl Lines for Entries<'_> {
+    fn restarted(&mut self) {
+        *self.0 = TimelineBuilder::new();
+    }
+
+    fn line(&mut self, line: Line<'_>) {
+        self.0.push_line(line.offset, line.bytes);
     }
 }

@@ -6,12 +6,11 @@ use std::sync::Arc;
 
 use watchbill_core::session::effect::Effect;
 use watchbill_core::session::state::Timeouts;
-use watchbill_core::transcript::line_splitter::LineSplitter;
 use watchbill_core::transcript::parse::LineReport;
 use watchbill_core::transcript::record::Record;
+use watchbill_history::reader::Reader;
 use watchbill_watch::fs::Fs;
 use watchbill_watch::layout::Place;
-use watchbill_watch::tail::Tail;
 
 use super::{Loaded, ReadCount, Reading, TrackedFile};
 use crate::problems::Problems;
@@ -73,12 +72,11 @@ impl Beside {
         self.reading().carried(bytes);
     }
 
-    /// How far the other reading has come. The unfinished line is read again by whoever goes on, as after a restart.
-    pub fn stands(&mut self, tail: &Tail, line_start: u64) {
-        let behind = tail.cursor.is_some_and(|cursor| line_start < cursor.offset);
-        self.file.tail = Tail { cursor: tail.cursor, again_from: behind.then_some(line_start) };
-        self.file.splitter = LineSplitter::new(line_start);
-        self.count.bytes = tail.cursor.map_or(0, |cursor| cursor.offset);
+    /// How far the other reading has come. The next read delivers the unfinished line again, as after a restart.
+    pub fn stands(&mut self, at: &Reader) {
+        let Some(cursor) = at.cursor() else { return };
+        self.file.reader = Reader::resume(*cursor, at.line_start());
+        self.count.bytes = cursor.offset;
     }
 
     /// The file, as if it had been loaded; `None` when nothing of it was read after all.

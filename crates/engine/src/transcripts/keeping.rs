@@ -8,10 +8,9 @@ use watchbill_core::session::snapshot::SnapshotError;
 use watchbill_core::session::state::Timeouts;
 use watchbill_core::session::subagent::SubagentFold;
 use watchbill_core::time::Timestamp;
-use watchbill_core::transcript::line_splitter::LineSplitter;
+use watchbill_history::reader::Reader;
 use watchbill_watch::fs::FileStat;
 use watchbill_watch::layout::Place;
-use watchbill_watch::tail::{ReadPlan, Tail, plan_read};
 
 use super::{Fold, Limit, TrackedFile};
 use crate::persist::kept::{Counted, KeptFile, MetaStamp};
@@ -32,13 +31,10 @@ impl TrackedFile {
             }
             _ => return Err(SnapshotError::Damaged),
         };
-        let cursor = kept.cursor();
-        let again_from = (kept.line_start < cursor.offset).then_some(kept.line_start);
         Ok(Self {
             place,
             counted_with: None,
-            tail: Tail { cursor: Some(cursor), again_from },
-            splitter: LineSplitter::new(kept.line_start),
+            reader: Reader::resume(kept.cursor(), kept.line_start),
             endless: kept.endless,
             fold,
             limit: Limit { until: None, beyond: false },
@@ -56,9 +52,8 @@ impl TrackedFile {
             Fold::Main(fold) => fold.snapshot(),
             Fold::Agent(fold) => fold.snapshot(),
         };
-        let mut kept = KeptFile::new(self.tail.cursor.as_ref()?, problems, path, fold, counted);
-        // After a restart without a read the beginning of the line is where it was.
-        kept.line_start = self.tail.again_from.unwrap_or_else(|| self.splitter.line_start());
+        let mut kept = KeptFile::new(self.reader.cursor()?, problems, path, fold, counted);
+        kept.line_start = self.reader.line_start();
         (kept.endless, kept.meta) = (self.endless, self.meta);
         Some(kept)
     }
@@ -117,24 +112,19 @@ impl TrackedFile {
         }
     }
 
-    /// Whether nothing has happened to the file since it was read, as far as `stat` tells. The number of a device
-    /// is another one after a restart of the system, so that it is taken over rather than compared.
+    /// [`Reader::is_as`].
     pub fn is_as(&mut self, stat: &FileStat) -> bool {
-        let Some(cursor) = &mut self.tail.cursor else { return false };
-        if cursor.id.ino == stat.id.ino {
-            cursor.id = stat.id;
-        }
-        plan_read(Some(cursor), Some(stat)) == ReadPlan::Nothing
+        self.reader.is_as(stat)
     }
 
     /// Whether nothing of it has been read.
     pub fn is_unread(&self) -> bool {
-        self.tail.cursor.is_none()
+        self.reader.cursor().is_none()
     }
 
     /// Whether it was last written before `then`.
     pub fn written_before(&self, then: Timestamp) -> bool {
-        self.tail.cursor.is_some_and(|cursor| cursor.mtime < then)
+        self.reader.cursor().is_some_and(|cursor| cursor.mtime < then)
     }
 
     /// How the companion stood when it was read.

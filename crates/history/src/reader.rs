@@ -1,0 +1,190 @@
+//! One transcript that is followed: every whole line once, and a new beginning when its past was rewritten.
+//!
+//! The live engine, the history and the timelines each hold their own [`Reader`] of a file, with a cursor of its own.
+
+use std::cell::Cell;
+use std::path::Path;
+
+use watchbill_core::transcript::line_splitter::{Line, LineSplitter, Split};
+use watchbill_watch::fs::{FileStat, Fs};
+use watchbill_watch::tail::{Cursor, ReadOutcome, ReadPlan, Tail, TailError, plan_read};
+
+/// The place in one transcript.
+#[derive(Debug, Default)]
+pub struct Reader {
+    tail: Tail,
+    splitter: LineSplitter,
+    /// The receiver holds results of another reading. The next read tells it first that they are void.
+    void: bool,
+}
+
+/// The receiver of one read. Generic and not a trait object: it is called for each line of gigabytes.
+pub trait Lines {
+    /// Everything received before is void. The file is delivered from its beginning.
+    fn restarted(&mut self);
+
+    /// The next whole line.
+    fn line(&mut self, line: Line<'_>);
+
+    /// A line is over that is too long to be held.
+    fn huge_line(&mut self) {}
+
+    /// The end of a piece of the file: this many bytes of an unfinished line are held.
+    fn carried(&mut self, _bytes: u64) {}
+}
+
+impl Reader {
+    /// Goes on at a cursor that was kept. The unfinished line that begins at `line_start` is delivered whole.
+    pub fn resume(cursor: Cursor, line_start: u64) -> Self {
+        let again_from = (line_start < cursor.offset).then_some(line_start);
+        let tail = Tail { cursor: Some(cursor), again_from };
+        Self { tail, splitter: LineSplitter::new(line_start), void: false }
+    }
+
+    /// Begins with the first byte, for a receiver that holds results of another reading.
+    pub fn anew() -> Self {
+        Self { void: true, ..Self::default() }
+    }
+
+    /// Delivers the new lines of the file at `path`, from `budget` bytes at most. `scratch` is shared by all files.
+    ///
+    /// # Errors
+    /// When the file cannot be opened or read. Lines that were delivered before stay delivered.
+    pub fn read(
+        &mut self,
+        fs: &dyn Fs,
+        path: &Path,
+        scratch: &mut Vec<u8>,
+        budget: u64,
+        lines: &mut impl Lines,
+    ) -> Result<ReadOutcome, TailError> {
+        let Self { tail, splitter, void } = self;
+        let restart = Cell::new(std::mem::take(void));
+        let outcome = tail.read(fs, path, scratch, budget, &mut || restart.set(true), &mut |_, bytes| {
+            if restart.replace(false) {
+                splitter.reset(0);
+                lines.restarted();
+            }
+            splitter.push(bytes, &mut |split| match split {
+                Split::Line(line) => lines.line(line),
+                Split::Huge { .. } => lines.huge_line(),
+            });
+            lines.carried(splitter.carried());
+        });
+        if restart.get() {
+            // The file was emptied, or reading failed at once: no new bytes, but the old ones are void all the same.
+            splitter.reset(0);
+            lines.restarted();
+        }
+        if outcome.as_ref().is_ok_and(|outcome| !outcome.more) {
+            splitter.trim();
+        }
+        outcome
+    }
+
+    /// Where reading stopped; `None` before the first read.
+    pub fn cursor(&self) -> Option<&Cursor> {
+        self.tail.cursor.as_ref()
+    }
+
+    /// Where the unfinished line begins.
+    pub fn line_start(&self) -> u64 {
+        self.splitter.line_start()
+    }
+
+    /// Whether the file is unchanged since it was read, as far as `stat` tells. The number of a device changes with a
+    /// restart of the system, so it is taken over and not compared.
+    pub fn is_as(&mut self, stat: &FileStat) -> bool {
+        let Some(cursor) = &mut self.tail.cursor else { return false };
+        if cursor.id.ino == stat.id.ino {
+            cursor.id = stat.id;
+        }
+        plan_read(Some(cursor), Some(stat)) == ReadPlan::Nothing
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use watchbill_watch::MemFs;
+
+    use super::*;
+
+    const PATH: &str = "/home/dev/.claude/projects/p/a.jsonl";
+
+    #[derive(Default)]
+    struct Heard {
+        restarts: u32,
+        lines: Vec<(u64, String)>,
+        carried: u64,
+    }
+
+    impl Lines for Heard {
+        fn restarted(&mut self) {
+            self.restarts += 1;
+            self.lines.clear();
+        }
+
+        fn line(&mut self, line: Line<'_>) {
+            self.lines.push((line.offset, String::from_utf8_lossy(line.bytes).into_owned()));
+        }
+
+        fn carried(&mut self, bytes: u64) {
+            self.carried = bytes;
+        }
+    }
+
+    impl Heard {
+        fn read(&mut self, reader: &mut Reader, fs: &MemFs, budget: u64) -> ReadOutcome {
+            reader.read(fs, Path::new(PATH), &mut Vec::new(), budget, self).expect("the file is there")
+        }
+
+        fn is(&self, restarts: u32, lines: &[(u64, &str)]) {
+            let held: Vec<_> = self.lines.iter().map(|(offset, line)| (*offset, &**line)).collect();
+            assert_eq!((self.restarts, &*held), (restarts, lines));
+        }
+    }
+
+    #[test]
+    fn each_line_is_delivered_once_and_a_rewritten_file_from_its_beginning() {
+        let (fs, mut reader, mut heard) = (MemFs::new(), Reader::default(), Heard::default());
+        fs.write(PATH, b"one\ntwo\nthr");
+        assert!(heard.read(&mut reader, &fs, 6).more);
+        heard.is(0, &[(0, "one")]);
+        assert!(!heard.read(&mut reader, &fs, u64::MAX).more);
+        heard.is(0, &[(0, "one"), (4, "two")]);
+        assert_eq!((heard.carried, reader.line_start()), (3, 8));
+        fs.append(PATH, b"ee\n");
+        heard.read(&mut reader, &fs, u64::MAX);
+        heard.is(0, &[(0, "one"), (4, "two"), (8, "three")]);
+        fs.write(PATH, b"new\n");
+        heard.read(&mut reader, &fs, u64::MAX);
+        heard.is(1, &[(0, "new")]);
+        fs.write(PATH, b"");
+        heard.read(&mut reader, &fs, u64::MAX);
+        heard.is(2, &[]);
+        assert_eq!(reader.line_start(), 0);
+    }
+
+    #[test]
+    fn a_resumed_reader_delivers_the_unfinished_line_whole() {
+        let (fs, mut reader, mut heard) = (MemFs::new(), Reader::default(), Heard::default());
+        fs.write(PATH, b"one\ntw");
+        heard.read(&mut reader, &fs, u64::MAX);
+        let cursor = *reader.cursor().expect("it was read");
+        let mut resumed = Reader::resume(cursor, reader.line_start());
+        assert!(resumed.is_as(&fs.stat(Path::new(PATH)).expect("the file is there")));
+        fs.append(PATH, b"o\n");
+        heard.read(&mut resumed, &fs, u64::MAX);
+        heard.is(0, &[(0, "one"), (4, "two")]);
+    }
+
+    #[test]
+    fn results_of_another_reading_are_void_before_the_first_line() {
+        let (fs, mut reader, mut heard) = (MemFs::new(), Reader::anew(), Heard::default());
+        fs.write(PATH, b"one\n");
+        heard.read(&mut reader, &fs, u64::MAX);
+        heard.is(1, &[(0, "one")]);
+        heard.read(&mut reader, &fs, u64::MAX);
+        heard.is(1, &[(0, "one")]);
+    }
+}
