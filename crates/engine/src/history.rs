@@ -6,16 +6,21 @@
 
 mod apart;
 mod archiving;
+mod behind;
 mod file;
 mod grown;
 pub mod historian;
+mod intake;
 mod kept;
 mod log;
 mod pace;
+mod queues;
 mod reach;
 mod recoverer;
+mod refusal;
 mod retry;
-mod set_clock;
+mod schedule;
+pub mod task;
 mod worker;
 
 use std::collections::{HashMap, HashSet};
@@ -34,9 +39,10 @@ use watchbill_watch::tail::TailError;
 use crate::index::CUT;
 use crate::transcripts::beside::Beside;
 use file::{FileHistory, With};
-pub use historian::{Historian, HistorianParts};
+pub use historian::Historian;
 pub use reach::{Reach, Reached, Read};
 pub use recoverer::Recoverer;
+pub use task::HistorianParts;
 
 /// Files that are kept ready: those that grow at the moment, or are to be read in one step.
 pub(crate) const READY: usize = 64;

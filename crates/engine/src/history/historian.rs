@@ -9,68 +9,13 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 
-use watchbill_core::history::ArchiveSettings;
-use watchbill_core::history::{HistorySettings, RecoverySettings};
 use watchbill_core::hook::HookMessage;
-use watchbill_protocol::error::ApiError;
-use watchbill_watch::fs::Fs;
 
 use super::grown::{Grown, Takes};
-use super::reach::Reach;
+use super::task::{HistorianParts, OnRemoved, Settled, Task};
 use super::worker::Worker;
-use crate::clock::Clock;
-use crate::forget::{Outcome, Removal};
-use crate::persist::Shelf;
+use crate::forget::Removal;
 use watchbill_settings::Settings;
-
-/// What the thread is made of.
-pub struct HistorianParts {
-    /// Where transcripts are read from.
-    pub fs: Arc<dyn Fs>,
-    /// Where rows go.
-    pub shelf: Arc<Shelf>,
-    /// Canonical.
-    pub roots: Vec<PathBuf>,
-    /// What is kept of texts.
-    pub settings: HistorySettings,
-    /// When a turn got stuck.
-    pub recovery: RecoverySettings,
-    /// Whether and how transcripts are archived.
-    pub archive: ArchiveSettings,
-    /// Where the archive lies.
-    pub data_dir: PathBuf,
-    /// The time.
-    pub clock: Arc<dyn Clock>,
-    /// Where it is said how far the history goes.
-    pub reach: Arc<Reach>,
-    /// Is called when [`Shelf::trouble`] has changed.
-    pub on_trouble: Box<dyn Fn() + Send>,
-}
-
-/// Takes what came of a removal.
-pub(crate) type Told = Box<dyn FnOnce(Outcome) + Send>;
-
-/// Is told when everything is stored, or why it cannot be.
-pub(crate) type Settled = Box<dyn FnOnce(Result<(), ApiError>) + Send>;
-
-/// What the thread is told.
-pub(super) enum Task {
-    /// The first look is over: now the history is brought up to date.
-    Begin,
-    /// Something was stored by others.
-    Stored,
-    /// Files have grown, and none were waiting to be taken.
-    Grown,
-    Heard(Vec<HookMessage>),
-    /// Somebody wants something forgotten, or stored again, and waits for what comes of it.
-    Remove(Removal, Told),
-    /// A client waits until nothing is left to do.
-    Settle(Settled),
-    /// Somebody has met damage in the index.
-    Damaged,
-    /// Other settings count from here on.
-    Settings(Box<Settings>),
-}
 
 /// The thread. Dropping it ends it after the slice that it is at.
 pub struct Historian {
@@ -119,7 +64,7 @@ impl Historian {
     }
 
     /// This is to be forgotten, or stored again. Who waits for it is given back where there is no thread to do it.
-    pub(crate) fn remove(&self, removal: Removal, told: Told) -> Result<(), Told> {
+    pub(crate) fn remove(&self, removal: Removal, told: OnRemoved) -> Result<(), OnRemoved> {
         let task = Task::Remove(removal, told);
         let Err(untold) = self.tasks.as_ref().map_or(Ok(()), |tasks| tasks.send(task)) else { return Ok(()) };
         if let Task::Remove(_, told) = untold.0 { Err(told) } else { Ok(()) }

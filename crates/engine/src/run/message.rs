@@ -13,7 +13,7 @@ use watchbill_watch::scan::Scan;
 use crate::engine::Engine;
 use crate::first_scan::FirstScan;
 use crate::forget::Removal;
-use crate::history::historian::{self, Settled};
+use crate::history::task::{OnRemoved, Settled};
 use crate::input::AttentionInput;
 use crate::publish::{AlertSink, Sink, Subscription};
 use crate::socket::access::CommandId;
@@ -79,7 +79,7 @@ pub(crate) enum Message {
     /// The program that held the store has ended, or listens no more.
     HolderGone,
     /// Something is to be removed from the stored history.
-    Remove(Removal, historian::Told),
+    Remove(Removal, OnRemoved),
     /// Something was removed.
     Removed,
     /// A client waits until everything is stored.

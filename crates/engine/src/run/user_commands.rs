@@ -10,7 +10,7 @@ use watchbill_protocol::error::{ApiError, ErrorCode};
 
 use super::Loop;
 use crate::forget::Removal;
-use crate::history::historian::{self, Settled};
+use crate::history::task::{OnRemoved, Settled};
 use crate::input::Input;
 use crate::persist::Persist;
 use crate::run::message::{Done, Message};
@@ -115,9 +115,9 @@ impl Loop {
     }
 
     /// Has the history's thread remove something, which may take minutes.
-    pub(super) fn remove(&self, removal: Removal, told: historian::Told) {
+    pub(super) fn remove(&self, removal: Removal, told: OnRemoved) {
         let inbox = self.own.inbox().clone();
-        let told: historian::Told = Box::new(move |outcome| {
+        let told: OnRemoved = Box::new(move |outcome| {
             told(outcome);
             // Without a loop no other program has to be told.
             let _ = inbox.send(Message::Removed);

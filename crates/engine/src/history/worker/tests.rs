@@ -1,20 +1,23 @@
 //! The worker, slice by slice: what a refusal of the store, damage and a removal leave of what it knows.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
 use watchbill_core::history::ArchiveSettings;
 use watchbill_core::history::{Batch, BatchStatus, Ended, Exclude, HistorySettings, RecoverySettings};
 use watchbill_core::hook::{HookMessage, HookOrigin};
 use watchbill_core::ids::SessionId;
-use watchbill_core::time::{Millis, Timestamp};
+use watchbill_core::time::Millis;
 use watchbill_store::{Mode, Store};
 use watchbill_watch::mem::MemFs;
 
 use super::*;
 use crate::clock::ManualClock;
 use crate::history::grown::{Grown, PAUSE};
-use crate::history::reach::{Reach, Reached};
+use crate::history::queues::SLICE_FILES;
+use crate::history::reach::Reach;
 use crate::history::retry::SOON;
 use crate::persist::Shelf;
 
@@ -149,7 +152,7 @@ fn how_far_the_history_goes_is_said_where_it_is_known() {
         house.grown.add(vec![House::path(session)]);
         worker.take(Task::Grown);
         // As if the pause behind the last one were over.
-        worker.takes.was_taken(None);
+        worker.queues.takes.was_taken(None);
     };
     (0..SLICE_FILES * 3).for_each(|n| house.says(&format!("s{n}"), "1", "words"));
     let mut worker = house.worker(&[]);
@@ -302,14 +305,14 @@ fn the_first_line_is_stored_at_once_and_those_of_the_pause_behind_it_together() 
     worker.turn();
     assert_eq!(house.texts("s"), ["first"]);
     // However slow this test is: it was a moment ago.
-    worker.takes.was_taken(Some(Instant::now() + Duration::from_secs(3_600)));
+    worker.queues.takes.was_taken(Some(Instant::now() + Duration::from_secs(3_600)));
     assert!(grows("second"), "the thread is told");
     worker.take(Task::Grown);
     assert_eq!(worker.patience(), Some(PAUSE));
     worker.turn();
     assert!(!grows("third"), "and not woken again");
     assert_eq!(house.texts("s"), ["first"]);
-    worker.takes.was_taken(None);
+    worker.queues.takes.was_taken(None);
     assert_eq!(worker.patience(), Some(Duration::ZERO));
     worker.turn();
     assert_eq!(house.texts("s"), ["first", "second", "third"]);
@@ -337,9 +340,9 @@ fn what_is_stored_while_recovery_looks_is_looked_at_too() {
         })
     };
     store("killed", &batch("a", long_ago));
-    worker.recover_at = Some(now);
+    worker.schedule.recover = Some(now);
     worker.turn();
-    assert_eq!(worker.recover_at, Some(now), "the look has begun");
+    assert_eq!(worker.schedule.recover, Some(now), "the look has begun");
     house.says("s", "1", "words");
     house.grown.add(vec![House::path("s")]);
     worker.take(Task::Grown);
@@ -347,5 +350,5 @@ fn what_is_stored_while_recovery_looks_is_looked_at_too() {
     assert_eq!(house.texts("s"), ["words"]);
     worker.turn();
     let every = worker.parts.recovery.every;
-    assert_eq!(worker.recover_at, Some(now + every), "a turn that was stored meanwhile may get stuck");
+    assert_eq!(worker.schedule.recover, Some(now + every), "a turn that was stored meanwhile may get stuck");
 }

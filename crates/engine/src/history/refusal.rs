@@ -1,0 +1,27 @@
+//! Why the history's thread could not use the store.
+
+use watchbill_store::{Access, Store, StoreError};
+
+/// Why a slice came to nothing.
+pub(super) enum Refusal {
+    /// Another process writes, or there is no store.
+    NotOurs,
+    Store(StoreError),
+}
+
+impl From<StoreError> for Refusal {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::NotWriter { .. } => Self::NotOurs,
+            other => Self::Store(other),
+        }
+    }
+}
+
+/// The store, if it is ours to write.
+pub(super) fn writer(shelf: &mut Option<Store>) -> Result<&mut Store, Refusal> {
+    match shelf {
+        Some(store) if store.access() == Access::Writer => Ok(store),
+        _ => Err(Refusal::NotOurs),
+    }
+}
