@@ -7,7 +7,6 @@
 
 pub mod archive;
 pub mod ask;
-pub mod clock;
 pub mod cold;
 pub mod demo;
 pub mod doctor;
@@ -48,3 +47,4 @@ pub use watchbill_core::ids::{SessionId, stable_hash};
 pub use watchbill_core::person::Word;
 pub use watchbill_core::steering::steers;
 pub use watchbill_core::time::{Millis, Timestamp};
+pub use watchbill_watch::clock;

@@ -3,12 +3,13 @@
 //! A file event is a hint and carries no truth ([`hints`]); truth is `stat` and the bytes at a cursor
 //! ([`tail`]). [`layout`] says what a path is, [`scan`] finds what is there, [`watcher`] reports what may have
 //! changed, [`process`] says whether an agent still runs, [`repo`] finds the repository of a working folder.
-//! All files are reached through [`fs::Fs`], so that tests and the demo run on [`mem::MemFs`].
+//! [`clock`] says what time it is. All files are reached through [`fs::Fs`], so that tests and the demo run on [`mem::MemFs`].
 //! Nothing here writes, and nothing but this crate knows `notify`.
 
 #![forbid(unsafe_code)]
 
 mod children;
+pub mod clock;
 pub mod fs;
 pub mod hints;
 mod keeper;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use watchbill_core::time::Timestamp;
 
-/// Where the engine takes the time from.
+/// Where a program takes the time from.
 pub trait Clock: Send + Sync {
     /// Wall-clock time.
     fn now(&self) -> Timestamp;
