@@ -302,7 +302,7 @@ pub struct Search {
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub since: Option<watchbill_engine::Timestamp>,
     /// Only texts of this role
-    #[arg(long, value_name = "ROLE", value_parser = clap::builder::PossibleValuesParser::new(watchbill_engine::search::roles()))]
+    #[arg(long, value_name = "ROLE", value_parser = clap::builder::PossibleValuesParser::new(watchbill_history::query::search::roles()))]
     pub role: Option<String>,
     /// Only input and output of this tool
     #[arg(long, value_name = "TOOL")]

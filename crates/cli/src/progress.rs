@@ -5,7 +5,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use watchbill_engine::forget::{Doing, Stage};
 use watchbill_engine::index::Progress;
-use watchbill_engine::stored::who;
+use watchbill_history::query::who;
 
 /// A bar on standard error; hidden where that is no terminal.
 pub struct Bar {

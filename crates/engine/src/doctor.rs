@@ -18,7 +18,7 @@ use crate::engine::Engine;
 use crate::hook_setup::{Judge, every_scope};
 use crate::mute::MuteFile;
 use crate::source::Source;
-use crate::stored;
+use watchbill_history::query;
 
 /// How a root is watched, as far as anybody watches it.
 pub type ModeOf<'a> = &'a dyn Fn(&Path) -> WatchMode;
@@ -32,7 +32,7 @@ pub fn doctor_on_trial(engine: &Engine, client_of: &dyn Fn(&Path) -> Option<Vers
     doctor.problems.extend(watcher.problems().iter().map(Problem::from));
     doctor.problems.sort_by(|a, b| (&a.path, &a.kind).cmp(&(&b.path, &b.kind)));
     doctor.problems.dedup();
-    doctor.store = stored::health(engine.settings(), engine.fs());
+    doctor.store = query::health(engine.settings(), engine.fs());
     let muted = engine.settings().data_dir.as_deref().and_then(|folder| MuteFile::of(folder).read());
     doctor.muted_until = muted.filter(|until| *until > engine.now()).map(|until| until.to_string());
     if let Some(hooks) = &mut doctor.hooks {

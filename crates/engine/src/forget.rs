@@ -4,63 +4,27 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use serde::{Deserialize, Serialize};
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
-use watchbill_hooks::places::Places;
+use watchbill_history::errors::{data_dir, refusal};
+use watchbill_history::query::named::{Among, one};
+pub use watchbill_history::removal::ForgetWhat;
+pub use watchbill_history::removal::forget::Stage;
+use watchbill_history::removal::forget::{carry_out, meant, would};
+use watchbill_history::removal::{Outcome, Removal};
 use watchbill_protocol::error::{ApiError, ErrorCode};
-use watchbill_protocol::socket::Request;
 use watchbill_protocol::store::ForgetReport;
-pub use watchbill_store::removal::Stage;
-use watchbill_store::removal::{Forget, Removed};
+use watchbill_settings::Settings;
 use watchbill_store::{Access, Mode, Store, StoreError, who};
 
-use crate::named::{Among, SHOWN, one};
-use crate::persist::facts_without;
+use crate::kept_state::KeptState;
 use crate::socket::access::{Access as _, AccessError};
 use crate::socket::client::Client;
-use crate::stored::{data_dir, refusal};
-use watchbill_settings::Settings;
 
 /// Pause between two tries to reach the program that holds the store.
 const RETRY: Duration = Duration::from_millis(20);
 /// How long a program is waited for that holds the store and does not listen.
 const PATIENCE: Duration = Duration::from_secs(30);
-
-/// What is to be forgotten.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ForgetWhat {
-    /// One session, or all of a work chain: by the id of either, or the unique beginning of one.
-    Session(String),
-    /// Every session that has been silent since before this moment.
-    Before(Timestamp),
-}
-
-/// What is asked of whoever writes the store.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Removal {
-    /// This session is removed for good.
-    Forget(SessionId),
-    /// These sessions are, which are all of a work chain.
-    ForgetAll(Vec<SessionId>),
-    /// Every session that has been silent since before this moment is.
-    ForgetBefore(Timestamp),
-    /// A session that was removed may be stored again.
-    RememberAgain(SessionId),
-}
-
-impl Removal {
-    /// The same as a request to the program that holds the store.
-    pub(crate) fn request(&self) -> Request {
-        let text = |session: &SessionId| session.to_string();
-        match self {
-            Self::Forget(session) => Request::Forget { sessions: vec![text(session)] },
-            Self::ForgetAll(sessions) => Request::Forget { sessions: sessions.iter().map(text).collect() },
-            Self::ForgetBefore(at) => Request::ForgetBefore { before: at.to_string() },
-            Self::RememberAgain(session) => Request::RememberAgain { session: text(session) },
-        }
-    }
-}
 
 /// Who is at it, and how far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,9 +34,6 @@ pub enum Doing {
     /// Another one, where known this one: how far it is nobody knows.
     Elsewhere(Option<u32>),
 }
-
-/// What came of it: what was removed, if that was asked for.
-pub type Outcome = Result<Option<ForgetReport>, ApiError>;
 
 /// Removes sessions from the store for good, or with `dry_run` only says what would be removed. Where another process
 /// writes the store, that one is asked to, and waited for. `tell` is told how far it is.
@@ -106,26 +67,6 @@ pub fn forget(
     Ok(ForgetReport { work_chain_id, ..report })
 }
 
-/// The one session that is meant, or those of the work chain with its id. What begins the id of a session means that
-/// session, as everywhere.
-fn meant(store: &Store, asked: &str) -> Result<(Removal, Option<String>), ApiError> {
-    let stored = |error: StoreError| refusal(&error);
-    let chains = store.chain_ids(asked, SHOWN + 1).map_err(stored)?;
-    let is_chain = chains.iter().any(|chain| chain == asked);
-    let mut sessions = store.session_ids(asked, SHOWN + 1).map_err(stored)?;
-    if sessions.is_empty() {
-        sessions = store.session_ids_of_strays(asked).map_err(stored)?;
-    }
-    if chains.is_empty() || !(sessions.is_empty() || is_chain) {
-        let session = one(Among::StoredOrChains, asked, &sessions)?;
-        return Ok((Removal::Forget(SessionId::new(session)), None));
-    }
-    let chain = one(Among::StoredChains, asked, &chains)?;
-    let sessions = store.session_ids_of_chain(chain).map_err(stored)?;
-    let sessions = sessions.iter().map(|id| SessionId::new(id)).collect();
-    Ok((Removal::ForgetAll(sessions), Some(chain.clone())))
-}
-
 /// Lets a session that was forgotten be stored again. Gives its id.
 ///
 /// # Errors
@@ -142,73 +83,6 @@ pub fn remember_again(settings: &Settings, asked: &str, now: Timestamp) -> Resul
     Ok(session.to_string())
 }
 
-/// Carries it out, by a store that may be written. `tell` is told how far it is.
-///
-/// # Errors
-/// When the store, or what hooks have told, cannot be written.
-pub fn carry_out(
-    store: &mut Store,
-    data_dir: &Path,
-    removal: &Removal,
-    now: Timestamp,
-    tell: &mut dyn FnMut(Stage),
-) -> Outcome {
-    let what = match removal {
-        Removal::RememberAgain(session) => {
-            return store.remember_again(Some(session)).map(|_| None).map_err(|error| refusal(&error));
-        }
-        Removal::Forget(session) => Forget::Session(session.clone()),
-        Removal::ForgetAll(sessions) => Forget::Sessions(sessions.clone()),
-        Removal::ForgetBefore(at) => Forget::Before(*at),
-    };
-    let bytes = |store: &Store| store.totals().map_or(0, |totals| totals.bytes);
-    let before = bytes(store);
-    let gone = forget_all_of(store, data_dir, &what, now, tell)?;
-    let freed = before.saturating_sub(bytes(store));
-    Ok(Some(report(gone, freed, false)))
-}
-
-/// Also what no file would tell again, and what hooks have told lately. Those first: when this is cut short, the session
-/// is still stored, and can be named again.
-fn forget_all_of(
-    store: &mut Store,
-    data_dir: &Path,
-    what: &Forget,
-    now: Timestamp,
-    tell: &mut dyn FnMut(Stage),
-) -> Result<Removed, ApiError> {
-    store.tidy_archive().map_err(|error| refusal(&error))?;
-    let mut selection = store.to_forget(what).map_err(|error| refusal(&error))?;
-    let ids: Vec<SessionId> = selection.would.sessions.iter().map(|id| SessionId::new(id)).collect();
-    let places = Places::new(data_dir);
-    let out_of_hooks = || watchbill_hooks::forget::forget(&places, &ids);
-    out_of_hooks().map_err(|error| {
-        let folder = places.root().display();
-        let message =
-            format!("the hook events in {folder} cannot be rewritten, so nothing is forgotten: {error}");
-        ApiError::new(ErrorCode::Unreadable, message)
-    })?;
-    let forgotten = facts_without(store, &|id| selection.would.sessions.contains(id)).and_then(|facts| {
-        selection.facts = facts;
-        store.remove(&selection, now, tell)
-    });
-    // Whoever keeps hook events knows from the store that none of these are to be kept, and what came before that goes now.
-    if let Err(error) = out_of_hooks() {
-        tracing::warn!(%error, "the last hook events of what was forgotten may still be in the journal");
-    }
-    forgotten.map_err(|error| refusal(&error))
-}
-
-fn would(store: &Store, removal: &Removal) -> Result<ForgetReport, ApiError> {
-    let what = match removal {
-        Removal::Forget(session) => Forget::Session(session.clone()),
-        Removal::ForgetAll(sessions) => Forget::Sessions(sessions.clone()),
-        Removal::ForgetBefore(at) => Forget::Before(*at),
-        Removal::RememberAgain(_) => return Ok(ForgetReport::default()),
-    };
-    store.to_forget(&what).map(|selection| report(selection.would, 0, true)).map_err(|error| refusal(&error))
-}
-
 /// Carries it out here, or has the program do it that holds the store.
 fn done_by_holder(
     data_dir: &Path,
@@ -219,7 +93,9 @@ fn done_by_holder(
     tell: &mut dyn FnMut(Doing),
 ) -> Outcome {
     let Access::Reader { held_by } = store.access() else {
-        return carry_out(&mut store, data_dir, removal, now, &mut |stage| tell(Doing::Here(stage)));
+        return carry_out(&mut store, data_dir, &KeptState, removal, now, &mut |stage| {
+            tell(Doing::Here(stage))
+        });
     };
     let would = would(&store, removal)?;
     // A reader may keep the bytes from being wiped out.
@@ -257,7 +133,7 @@ fn go_on(
     now: Timestamp,
     tell: &mut dyn FnMut(Doing),
 ) -> Outcome {
-    let done = carry_out(store, data_dir, removal, now, &mut |stage| tell(Doing::Here(stage)))?;
+    let done = carry_out(store, data_dir, &KeptState, removal, now, &mut |stage| tell(Doing::Here(stage)))?;
     let is_left = |report: &ForgetReport| !report.sessions.is_empty() || would.sessions.is_empty();
     if done.as_ref().is_none_or(is_left) {
         return Ok(done);
@@ -281,21 +157,6 @@ fn unanswered(writer: &str, was_sent: bool) -> ApiError {
          `watchbill index`, or quit it, and try again"
     );
     ApiError::new(ErrorCode::NotReady, message)
-}
-
-fn report(gone: Removed, freed_bytes: u64, dry_run: bool) -> ForgetReport {
-    ForgetReport {
-        sessions: gone.sessions.into_iter().collect(),
-        work_chain_id: None,
-        files: gone.files,
-        prompts: gone.prompts,
-        tool_calls: gone.activities,
-        texts: gone.texts,
-        archived: gone.archived.len() as u64,
-        freed_bytes,
-        wiped_later: gone.wiped_later,
-        dry_run,
-    }
 }
 
 #[cfg(test)]

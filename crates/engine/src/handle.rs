@@ -37,11 +37,10 @@ use crate::mute::MuteFile;
 use crate::publish::{AlertSink, Sink, Subscription, snapshot};
 use crate::run::message::{Message, apply};
 use crate::run::{Loop, Parts};
-use crate::search::Searcher;
 use crate::socket::access::{Access, AccessError, CommandId};
 use crate::source::Source;
-use crate::stored;
-use crate::timeline::TimelineReader;
+use watchbill_history::query::timeline::TimelineReader;
+use watchbill_history::query::{self, Searcher};
 use watchbill_settings::{Configuration, Settings};
 
 /// An answer that takes longer than this means that the engine is stuck, and the person should know.
@@ -292,7 +291,7 @@ impl Handle {
             self.ask(|engine, source| doctor::doctor(engine, &|root: &Path| source.mode_of(root)))?;
         // The store is looked at here: the loop has better things to do than to wait for a disk.
         let settings = self.settings();
-        let mut doctor = Doctor { store: stored::health(&settings, &*self.fs), ..doctor };
+        let mut doctor = Doctor { store: query::health(&settings, &*self.fs), ..doctor };
         if let Some(hooks) = &mut doctor.hooks {
             hooks.settings = self.hooks()?;
         }
@@ -310,7 +309,7 @@ impl Handle {
 
     /// What archiving would take and save.
     pub fn archive_offer(&self) -> ArchiveOffer {
-        crate::archive::offer_at(&self.settings(), &*self.fs, SystemClock.now())
+        watchbill_history::archive::offer_at(&self.settings(), &*self.fs, SystemClock.now())
     }
 
     /// What it runs by now.

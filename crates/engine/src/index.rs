@@ -1,68 +1,18 @@
-//! Brings the store up to date with the transcripts, in one go and as fast as it can: `watchbill index`.
+//! `watchbill index`: the history reads everything into the store, and the engine adds the rows of the sessions.
 
 mod ahead;
-mod archived;
 
-use std::collections::HashMap;
 use std::time::Instant;
 
-use watchbill_core::problem::ProblemKind;
-use watchbill_protocol::error::{ApiError, ErrorCode};
-use watchbill_protocol::store::IndexReport;
-use watchbill_store::tables::files::FileCursor;
-use watchbill_store::{Access, FileKey, Mode, Store, StoreError};
-use watchbill_watch::scan::{Found, scan};
+pub use watchbill_history::index::{Indexed, Options, Progress};
+use watchbill_protocol::error::ApiError;
+use watchbill_settings::Settings;
+use watchbill_watch::clock::SystemClock;
 
-use crate::clock::{Clock, SystemClock};
 use crate::cold::look_and_keep;
 use crate::environment::{Outlook, World};
-use crate::history::{HistoryIndex, IndexError, READY};
-use crate::left_out;
-use crate::stored::{ForgottenSessions, refusal};
-use crate::transcripts::Loaded;
-use crate::transcripts::beside::Beside;
+use crate::kept_state::KeptState;
 use ahead::Ahead;
-use watchbill_settings::Settings;
-
-/// A transaction is ended after so many bytes of transcripts, or so many files: what an unclean exit costs at most, and
-/// what others wait for who look into a first index. With four times as many files they are refused, on a busy machine.
-const STEP_BYTES: u64 = 64 << 20;
-const STEP_FILES: usize = 48;
-const _: () = assert!(STEP_FILES <= READY, "the files of one step are taken up before it begins");
-/// From so many bytes on the index is built in large pieces.
-const MANY: u64 = 8 << 20;
-/// Where the store remembers how much of each text is in it.
-pub(crate) const CUT: &str = "index_cut";
-
-/// How the store is brought up to date.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Options {
-    /// Everything is read anew, whatever is stored.
-    pub full: bool,
-    /// Bytes of each tool's input and output that are stored; without it as before.
-    pub cut: Option<usize>,
-}
-
-/// How far a run is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Progress {
-    /// Bytes that were read.
-    pub bytes: u64,
-    /// Bytes that there are to read.
-    pub total_bytes: u64,
-}
-
-/// What came of it.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Indexed {
-    /// It was done here.
-    Here(IndexReport),
-    /// Another process writes the store, and keeps it up to date.
-    ByAnother {
-        /// Which one, where that is known.
-        pid: Option<u32>,
-    },
-}
 
 /// Reads what is new in all transcripts into the store. `progress` is told now and then, and ends the run by `false`:
 /// what was read until then stays.
@@ -76,259 +26,16 @@ pub fn run(
     progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Indexed, ApiError> {
     let begun = Instant::now();
-    if let Some(doubt) = &settings.doubt {
-        return Err(ApiError::new(ErrorCode::Invalid, &**doubt));
-    }
-    let data_dir = settings.data_dir.as_deref().ok_or_else(|| {
-        ApiError::new(ErrorCode::Unsupported, "no data folder is known; name one with --data-dir")
-    })?;
-    let mut store = match Store::open(data_dir, Mode::WriteOrRead) {
-        Ok(store) => store,
-        // Only who has to read meets these: the other one makes it at this moment.
-        Err(StoreError::BeingFilled { .. } | StoreError::Absent { .. }) => {
-            return Ok(Indexed::ByAnother { pid: watchbill_store::last_writer(data_dir) });
-        }
-        Err(error) => return Err(refusal(&error)),
-    };
-    if let Access::Reader { held_by } = store.access() {
-        return Ok(Indexed::ByAnother { pid: held_by });
-    }
-    let (mut report, loaded) =
-        update(&mut store, settings, world, options, progress).map_err(|error| refusal(&error))?;
-    if !report.interrupted {
-        let so_far = Progress { bytes: report.bytes, total_bytes: report.bytes };
-        let mut go_on = || progress(&so_far);
-        archived::archive(&mut store, settings, world, &mut report, &mut go_on)
-            .map_err(|error| refusal(&error))?;
-    }
-    let behind = store.without_rows().map_err(|error| refusal(&error))?.is_some();
-    drop(store);
-    if behind && !report.interrupted {
+    let mut ahead = Ahead::new(&*world.fs, settings);
+    let mut indexed =
+        watchbill_history::index::run(settings, &*world.fs, options, &KeptState, &mut ahead, progress)?;
+    if let Indexed::Here(report) = &mut indexed
+        && ahead.rows_are_behind
+    {
         // Titles, folders and work chains are what the engine makes of it, and keeps.
-        look_and_keep(settings.clone(), world.clone(), Outlook::LIVE, &SystemClock, loaded);
+        let rest = ahead.into_rest();
+        look_and_keep(settings.clone(), world.clone(), Outlook::LIVE, &SystemClock, rest);
+        report.seconds = begun.elapsed().as_secs_f64();
     }
-    report.seconds = begun.elapsed().as_secs_f64();
-    Ok(Indexed::Here(report))
-}
-
-fn update(
-    store: &mut Store,
-    settings: &Settings,
-    world: &World,
-    options: Options,
-    progress: &mut dyn FnMut(&Progress) -> bool,
-) -> Result<(IndexReport, Vec<Loaded>), StoreError> {
-    left_out::carry_out(store, &*world.fs, &settings.history, &settings.roots, SystemClock.now())?;
-    store.finish_wiping()?;
-    let before: Option<usize> = store.meta(CUT)?.and_then(|cut| cut.parse().ok());
-    let cut = options.cut.or(before).unwrap_or(settings.history.cut);
-    // Another cut makes other texts of every file.
-    let full = options.full || before.is_some_and(|before| before != cut);
-    let cut_before = store.totals()?.cut_bytes;
-    let scan = scan(&*world.fs, &settings.roots);
-    // A folder that is not there yet has nothing that could not be read.
-    let problems = scan.problems.iter().filter(|problem| problem.kind != ProblemKind::Missing).count();
-    let mut report = IndexReport { problems: problems as u64, ..IndexReport::default() };
-    let forgotten = ForgottenSessions::of(store)?;
-    let is_left_out = |found: &Found| settings.history.exclude.leaves_out(&found.path.to_string_lossy());
-    let is_wanted =
-        |found: &Found| found.kind.is_transcript() && !forgotten.has(found) && !is_left_out(found);
-    let mut files: Vec<Found> = scan.found.into_iter().filter(is_wanted).collect();
-    report.files = files.len() as u64;
-    let known = known(store)?;
-    files.retain(|found| full || !is_stored(found, &known));
-    begin(store, cut, full, &known, !files.is_empty())?;
-    report.skipped = report.files - files.len() as u64;
-    // The newest texts shall be the last in the store: they are found first.
-    files.reverse();
-    let stored =
-        |found: &Found| known.get(&*found.path.to_string_lossy()).map_or(0, |(_, cursor)| cursor.offset);
-    let left =
-        |found: &Found| if full { found.stat.len } else { found.stat.len.saturating_sub(stored(found)) };
-    let total_bytes = files.iter().map(left).sum();
-    let mut index = HistoryIndex::new(settings.history.clone(), store)?;
-    let ahead = Ahead::of(&settings.history.exclude, &files, known.keys());
-    let mut run =
-        Run { world, settings, known, full, total_bytes, report, progress, spared: Vec::new(), ahead };
-    if total_bytes > MANY {
-        store.begin_many()?;
-    }
-    let written = run.all(store, &mut index, &files);
-    if total_bytes > MANY {
-        store.end_many()?;
-    }
-    written?;
-    let Run { mut report, ahead, .. } = run;
-    report.cut_bytes = store.totals()?.cut_bytes.saturating_sub(cut_before);
-    Ok((report, ahead.into_rest()))
-}
-
-/// What is stored of each file.
-type Known = HashMap<String, (FileKey, FileCursor)>;
-
-fn known(store: &Store) -> Result<Known, StoreError> {
-    let mut known = HashMap::new();
-    store.files(&mut |key, file| {
-        known.insert(file.path, (key, file.cursor));
-    })?;
-    Ok(known)
-}
-
-/// Notes the cut, that rows of sessions will be behind where anything is `new`, and for a full run that every file is
-/// behind: should the run be ended, the next one goes on.
-fn begin(store: &mut Store, cut: usize, full: bool, known: &Known, new: bool) -> Result<(), StoreError> {
-    let mut step = store.step()?;
-    step.set_meta(CUT, &cut.to_string())?;
-    if new {
-        step.rows_are_behind()?;
-    }
-    for (file, _) in known.values().filter(|_| full) {
-        step.set_cursor(*file, &FileCursor::default())?;
-    }
-    step.commit()
-}
-
-/// Nothing about the file has changed since it was stored.
-fn is_stored(found: &Found, known: &Known) -> bool {
-    known.get(&*found.path.to_string_lossy()).is_some_and(|(_, cursor)| {
-        (cursor.size, cursor.mtime) == (found.stat.len, found.stat.mtime)
-            && (cursor.dev, cursor.inode) == (found.stat.id.dev, found.stat.id.ino)
-    })
-}
-
-struct Run<'r> {
-    world: &'r World,
-    settings: &'r Settings,
-    known: Known,
-    /// Rows of known files are removed before they are read anew.
-    full: bool,
-    total_bytes: u64,
-    report: IndexReport,
-    /// What was stored of files that cannot be read anew.
-    spared: Vec<(FileKey, FileCursor)>,
-    /// Files that the store did not know, folded for the engine from the same reading.
-    ahead: Ahead<'r>,
-    progress: &'r mut dyn FnMut(&Progress) -> bool,
-}
-
-impl Run<'_> {
-    fn all(
-        &mut self,
-        store: &mut Store,
-        index: &mut HistoryIndex,
-        files: &[Found],
-    ) -> Result<(), StoreError> {
-        let mut rest = files;
-        while let (false, [_, ..]) = (self.report.interrupted, rest) {
-            let mut bytes = 0;
-            let fits = |found: &&Found| {
-                let room = bytes < STEP_BYTES;
-                bytes += found.stat.len;
-                room
-            };
-            let (batch, others) = rest.split_at(rest.iter().take(STEP_FILES).take_while(fits).count());
-            let batch: Vec<&Found> = batch.iter().filter(|found| self.may_be_read(found)).collect();
-            self.remove(store, &batch)?;
-            for found in &batch {
-                if let Some(place) = found.place() {
-                    index.take_up(store, &found.path, &place)?;
-                }
-            }
-            self.batch(store, index, &batch)?;
-            rest = others;
-            tracing::debug!(files = batch.len(), left = rest.len(), "a step is stored");
-        }
-        Ok(())
-    }
-
-    /// Whether a file is to be read now. What is stored of one that cannot be is more than there would be after it.
-    fn may_be_read(&mut self, found: &Found) -> bool {
-        let Some((file, cursor)) = self.known.get(&*found.path.to_string_lossy()) else { return true };
-        let tried = self.world.fs.open(&found.path).and_then(|file| file.try_all());
-        if let Err(error) = &tried {
-            tracing::warn!(path = %found.path.display(), %error, "what is stored of it stays as it is");
-            self.report.problems += 1;
-            self.spared.push((*file, *cursor));
-        }
-        tried.is_ok()
-    }
-
-    /// Takes away what is stored of files that are read anew.
-    fn remove(&mut self, store: &mut Store, batch: &[&Found]) -> Result<(), StoreError> {
-        let files: Vec<FileKey> = batch
-            .iter()
-            .filter(|_| self.full)
-            .filter_map(|found| Some(self.known.get(&*found.path.to_string_lossy())?.0))
-            .collect();
-        let spared: Vec<_> = self.spared.drain(..).filter(|_| self.full).collect();
-        if files.is_empty() && spared.is_empty() {
-            return Ok(());
-        }
-        let mut step = store.step()?;
-        for (file, cursor) in spared {
-            step.set_cursor(file, &cursor)?;
-        }
-        for file in files {
-            step.reset_file(file)?;
-        }
-        step.commit()
-    }
-
-    /// Reads files to their ends; a very large one takes several steps.
-    fn batch(
-        &mut self,
-        store: &mut Store,
-        index: &mut HistoryIndex,
-        batch: &[&Found],
-    ) -> Result<(), StoreError> {
-        let mut step = store.step()?;
-        let fs = &*self.world.fs;
-        for found in batch {
-            let is_new = !self.known.contains_key(&*found.path.to_string_lossy());
-            let place = found.place().filter(|_| is_new);
-            let mut beside = place.map(|place| Beside::new(fs, &found.path, place, self.settings.timeouts));
-            let mut skipped = false;
-            loop {
-                let more = match index.read_both(fs, &mut step, &found.path, STEP_BYTES, beside.as_mut()) {
-                    Ok(indexed) => {
-                        skipped = indexed.skipped;
-                        self.count(&indexed)
-                    }
-                    Err(IndexError::Store(error)) => return Err(error),
-                    // It went away, or may not be read: the others go on.
-                    Err(IndexError::File(error)) => {
-                        tracing::debug!(path = %found.path.display(), %error, "not stored");
-                        self.report.problems += 1;
-                        beside = None;
-                        false
-                    }
-                };
-                if !more || self.report.interrupted {
-                    break;
-                }
-                step.commit()?;
-                step = store.step()?;
-            }
-            if self.report.interrupted {
-                break;
-            }
-            match beside.and_then(Beside::finish) {
-                Some(loaded) if skipped => self.ahead.leave(loaded),
-                Some(loaded) => self.ahead.take(&mut step, loaded)?,
-                None => {}
-            }
-        }
-        step.commit()
-    }
-
-    /// Adds up, and tells how far it is. Says whether there is more to read in the file.
-    fn count(&mut self, read: &crate::history::Indexed) -> bool {
-        self.report.bytes += read.bytes;
-        self.report.records += read.records;
-        self.report.texts += read.texts;
-        self.report.problems += read.problems;
-        let progress = Progress { bytes: self.report.bytes, total_bytes: self.total_bytes };
-        self.report.interrupted = !(self.progress)(&progress);
-        read.more
-    }
+    Ok(indexed)
 }

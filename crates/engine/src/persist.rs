@@ -9,7 +9,7 @@ mod confirms;
 pub mod evict;
 pub mod kept;
 pub(crate) mod pending;
-mod shelf;
+mod recall;
 mod takes_over;
 mod words;
 mod write;
@@ -23,13 +23,13 @@ use watchbill_core::person::{Word, Words};
 use watchbill_core::problem::{Problem, ProblemKind};
 use watchbill_core::session::snapshot::from_bytes;
 use watchbill_core::time::{Millis, Timestamp};
+use watchbill_history::Shelf;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_store::{Access, Mode, Place, Store, StoreError};
 
 use crate::engine::Engine;
 use crate::socket::access::CommandId;
 use changes::{CarriedOut, Changes, FileChange};
-pub use shelf::Shelf;
 pub use write::facts_without;
 
 /// Longest wait for another program's lock: whoever looks on waits as long.

@@ -32,7 +32,6 @@ use crate::clock::Clock;
 use crate::engine::Engine;
 use crate::environment::{Outlook, World};
 use crate::handle::Handle;
-use crate::history::{Historian, Reach};
 use crate::input::{AttentionInput, Input, Output};
 use crate::mute::MuteFile;
 use crate::persist::{Begun, Persist};
@@ -46,9 +45,11 @@ use crate::run::rescans::Rescans;
 use crate::socket::holder::Holder;
 use crate::socket::server::Server;
 use crate::source::{self, Source};
-use crate::stall::Watched;
 use startup::Startup;
 use waits::{Waits, Woken};
+use watchbill_history::Reach;
+use watchbill_history::stall::Watched;
+use watchbill_history::worker::Historian;
 use watchbill_settings::Settings;
 
 /// So many sessions at rest get their rows between two looks at the hints: some milliseconds, also where they are stored.

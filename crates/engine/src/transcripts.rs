@@ -21,7 +21,7 @@ use watchbill_core::transcript::parse::{LineReport, parse_line_in_full};
 use watchbill_core::transcript::record::Record;
 use watchbill_history::reader::{Lines, Reader};
 use watchbill_watch::fs::Fs;
-use watchbill_watch::layout::Place;
+use watchbill_watch::layout::{META_LIMIT, Place};
 use watchbill_watch::tail::TailError;
 
 use crate::persist::kept::MetaStamp;
@@ -338,9 +338,6 @@ pub struct Terms {
     /// What is not to be stored.
     pub exclude: Exclude,
 }
-
-/// The companion of a subagent's transcript is a few hundred bytes.
-pub(crate) const META_LIMIT: u64 = 64 << 10;
 
 fn says_finished(bytes: &[u8]) -> bool {
     serde_json::from_slice::<serde_json::Value>(bytes)

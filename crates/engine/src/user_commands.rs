@@ -5,8 +5,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use watchbill_core::person::Word;
+use watchbill_history::errors::refusal;
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_settings::Settings;
 use watchbill_store::{Mode, Store, last_writer, who};
 
 use crate::clock::Clock;
@@ -16,8 +18,6 @@ use crate::environment::{Outlook, World};
 use crate::persist::Persist;
 use crate::socket::access::{Access, AccessError, CommandId};
 use crate::socket::client::Client;
-use crate::stored::refusal;
-use watchbill_settings::Settings;
 
 /// Pause between two tries.
 const RETRY: Duration = Duration::from_millis(20);

@@ -92,6 +92,8 @@ pub const SESSIONS: &str = "sessions";
 pub const SUBAGENTS: &str = "subagents";
 /// The folder of workflows in that.
 pub const WORKFLOWS: &str = "workflows";
+/// The companion of a subagent's transcript (`agent-….meta.json`) is a few hundred bytes; no more than this is read of it.
+pub const META_LIMIT: u64 = 64 << 10;
 
 /// What a path relative to the agent's folder, or to a working folder, is. `None` for everything that is not
 /// ours to read, above all the key files beside the registry.

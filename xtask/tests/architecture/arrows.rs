@@ -14,7 +14,17 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("watchbill-store", &["watchbill-core"]),
     ("watchbill-terminal", &["watchbill-core"]),
     ("watchbill-settings", &["watchbill-core", "watchbill-protocol", "watchbill-watch", "watchbill-hooks"]),
-    ("watchbill-history", &["watchbill-core", "watchbill-watch"]),
+    (
+        "watchbill-history",
+        &[
+            "watchbill-core",
+            "watchbill-protocol",
+            "watchbill-watch",
+            "watchbill-hooks",
+            "watchbill-settings",
+            "watchbill-store",
+        ],
+    ),
     (
         "watchbill-engine",
         &[
@@ -28,7 +38,16 @@ const ARROWS: &[(&str, &[&str])] = &[
             "watchbill-terminal",
         ],
     ),
-    ("watchbill", &["watchbill-engine", "watchbill-settings", "watchbill-protocol", "watchbill-hooks"]),
+    (
+        "watchbill",
+        &[
+            "watchbill-engine",
+            "watchbill-history",
+            "watchbill-settings",
+            "watchbill-protocol",
+            "watchbill-hooks",
+        ],
+    ),
     ("watchbill-shell", &["watchbill-engine", "watchbill-settings", "watchbill-protocol"]),
     ("watchbill-desktop", &["watchbill-shell"]),
     ("watchbill-testkit", &[]),

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use watchbill_engine::engine::Outlook;
-use watchbill_engine::export::public;
 use watchbill_engine::publish::Published;
-use watchbill_engine::timeline::{Stretch, TimelineReader};
+use watchbill_history::query::export::public;
+use watchbill_history::query::timeline::{Stretch, TimelineReader};
 use watchbill_protocol::export::ExportChain;
 
 use super::{emit, engine, to_json};

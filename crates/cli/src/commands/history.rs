@@ -9,12 +9,12 @@ use watchbill_engine::archive::with_archive;
 use watchbill_engine::clock::{Clock, SystemClock};
 use watchbill_engine::forget::{self, ForgetWhat};
 use watchbill_engine::handle::real_world;
-use watchbill_engine::history::Reached;
 use watchbill_engine::index::{self, Indexed, Options};
-use watchbill_engine::search::Searcher;
 use watchbill_engine::socket::access::{Access, AccessError};
 use watchbill_engine::socket::client::Client;
-use watchbill_engine::stored::{self, StatsBy};
+use watchbill_history::Reached;
+use watchbill_history::query::search::Searcher;
+use watchbill_history::query::{self, StatsBy};
 use watchbill_protocol::error::ErrorCode;
 use watchbill_protocol::search::{IndexState, SearchAnswer, SearchQuery};
 use watchbill_protocol::socket::IndexProgress;
@@ -112,10 +112,10 @@ pub fn index(global: &Global, json: bool, full: bool, cut: Option<usize>) -> any
             Indexed::ByAnother { pid } if full || cut.is_some() => bail!(
                 "{} keeps the history up to date now, probably the window, and reads nothing anew for others; quit it to use \
                  --full or --cut",
-                stored::who(pid)
+                query::who(pid)
             ),
             Indexed::ByAnother { pid } => {
-                let reads = format!("{} reads the history", stored::who(pid));
+                let reads = format!("{} reads the history", query::who(pid));
                 let kept = interruptible(&reads, |progress| kept_by_holder(&settings, progress))?;
                 if let Some(report) = kept {
                     return emit(&if json { to_json(&report)? } else { render::history::kept(&report) });
@@ -240,7 +240,7 @@ pub fn stats(
         StatsKey::Model => StatsBy::Model,
         StatsKey::Tool => StatsBy::Tool,
     };
-    let stats = match (stored::stats(&settings, by, since), brought_up) {
+    let stats = match (query::stats(&settings, by, since), brought_up) {
         // Nothing is stored, and that is why.
         (Err(_), Err(error)) => return Err(error),
         (stats, brought_up) => {
@@ -301,7 +301,7 @@ fn agreed(would: &watchbill_protocol::store::ForgetReport) -> anyhow::Result<boo
 fn reading_settings(global: &Global) -> anyhow::Result<Settings> {
     let settings = stored_settings(global)?;
     // Where nothing is to be stored, what is said with that is another thing.
-    let troubles = stored::troubles_with_roots(&settings, &*real_world().fs);
+    let troubles = query::health::troubles_with_roots(&settings, &*real_world().fs);
     for trouble in troubles.iter().filter(|_| settings.doubt.is_none()) {
         tracing::warn!("{}: {}", trouble.path, trouble.detail);
     }

@@ -24,7 +24,7 @@ use watchbill_engine::doctor;
 use watchbill_engine::engine::{Engine, Outlook};
 use watchbill_engine::handle::real_world;
 use watchbill_engine::publish::snapshot;
-use watchbill_engine::timeline::{Stretch, TimelineReader};
+use watchbill_history::query::timeline::{Stretch, TimelineReader};
 use watchbill_hooks::install::client::client_version;
 use watchbill_hooks::sender;
 use watchbill_protocol::doctor::WatchMode;
@@ -80,7 +80,7 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
                 None => Ok(()),
             }
         }
-        Command::Doctor { schema: true, .. } => emit(&watchbill_engine::stored::schema()),
+        Command::Doctor { schema: true, .. } => emit(&watchbill_history::query::schema()),
         Command::Export { session, format, output } => export::export(&global, &session, format, output),
         command => {
             if !global.demo

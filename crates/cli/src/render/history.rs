@@ -1,6 +1,6 @@
 //! `index` and `forget`: what was done to the stored history.
 
-use watchbill_engine::stored::who;
+use watchbill_history::query::who;
 use watchbill_protocol::store::{ForgetReport, IndexReport};
 
 use super::{plural, short, size};

@@ -15,7 +15,7 @@ pub mod timeline;
 pub mod why;
 
 use watchbill_engine::Timestamp;
-pub use watchbill_engine::size::in_words as size;
+pub use watchbill_history::size::in_words as size;
 use watchbill_protocol::roster::TrackedSession;
 
 use crate::paint::{Tone, age, one_line};

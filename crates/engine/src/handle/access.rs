@@ -14,13 +14,13 @@ use watchbill_protocol::why::Why;
 use watchbill_store::{Mode, Store};
 
 use super::Handle;
-use crate::forget::Removal;
 use crate::publish::{Subscription, snapshot};
 use crate::run::message::{Done, Message};
 use crate::socket::access::{Access, AccessError, CommandId};
 use crate::socket::client::Client;
 use crate::socket::mailbox::{Closed, mailbox};
-use crate::stored::{Lag, lag};
+use watchbill_history::query::{Lag, lag};
+use watchbill_history::removal::Removal;
 
 /// Pause between two tries to reach the program that holds the store, while another one takes its place.
 const RETRY: Duration = Duration::from_millis(20);

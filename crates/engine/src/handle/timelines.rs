@@ -2,13 +2,11 @@
 
 use std::sync::{MutexGuard, PoisonError};
 
+use watchbill_history::query::timeline::{Stretch, TimelinePlan, TimelineReader, newest};
 use watchbill_protocol::error::ApiError;
 use watchbill_protocol::timeline::{NewestItems, Timeline, TimelinePlace};
 
 use super::Handle;
-use crate::ask::TimelinePlan;
-use crate::timeline::newest::newest;
-use crate::timeline::{Stretch, TimelineReader};
 
 impl Handle {
     /// A stretch of the timeline of a session's chain.

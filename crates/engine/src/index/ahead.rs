@@ -6,18 +6,25 @@ use std::path::Path;
 
 use watchbill_core::history::Exclude;
 use watchbill_core::ids::SessionId;
+use watchbill_core::session::state::Timeouts;
 use watchbill_core::transcript::record::Usage;
+use watchbill_history::index::Companion;
+use watchbill_settings::Settings;
 use watchbill_store::{Step, StoreError};
+use watchbill_watch::fs::Fs;
 use watchbill_watch::layout::Place;
 use watchbill_watch::scan::Found;
 
 use crate::model::session::Shared;
 use crate::persist::kept::Counted;
+use crate::transcripts::beside::FoldedBeside;
 use crate::transcripts::{Fold, Loaded};
 
 /// Stores what can be, and keeps what only the engine can tell about.
 pub(super) struct Ahead<'r> {
+    fs: &'r dyn Fs,
     exclude: &'r Exclude,
+    timeouts: Timeouts,
     /// Where something is excluded: how many transcripts of a session's own are still to be read before it is known
     /// whether its subagents may be stored. Of others only the engine knows.
     unread: HashMap<SessionId, usize>,
@@ -25,30 +32,23 @@ pub(super) struct Ahead<'r> {
     waiting: HashMap<SessionId, Vec<Loaded>>,
     /// What is left out, and what nobody here can tell about.
     rest: Vec<Loaded>,
+    /// The store lacks rows of sessions.
+    pub rows_are_behind: bool,
 }
 
 impl<'r> Ahead<'r> {
-    /// For a run over `files`; those that are `known` are not read from their beginning, and do not come here.
-    pub fn of<'k>(exclude: &'r Exclude, files: &[Found], known: impl Iterator<Item = &'k String>) -> Self {
-        let mut unread = HashMap::new();
-        if !exclude.is_empty() {
-            let known: HashSet<_> = known.filter_map(|path| Path::new(path).file_stem()).collect();
-            for found in files {
-                if let Some(Place::Transcript { session }) = found.place()
-                    && !known.contains(session.as_str().as_ref() as &std::ffi::OsStr)
-                {
-                    *unread.entry(session).or_default() += 1;
-                }
-            }
-        }
-        Self { exclude, unread, waiting: HashMap::new(), rest: Vec::new() }
+    /// For a run by these settings.
+    pub fn new(fs: &'r dyn Fs, settings: &'r Settings) -> Self {
+        let (exclude, timeouts) = (&settings.history.exclude, settings.timeouts);
+        let (unread, waiting, rest) = Default::default();
+        Self { fs, exclude, timeouts, unread, waiting, rest, rows_are_behind: false }
     }
 
     /// Takes a transcript that was read to its end.
     ///
     /// # Errors
     /// When the store cannot be written.
-    pub fn take(&mut self, step: &mut Step<'_>, loaded: Loaded) -> Result<(), StoreError> {
+    fn take(&mut self, step: &mut Step<'_>, loaded: Loaded) -> Result<(), StoreError> {
         let Some(file) = &loaded.file else { return Ok(()) };
         let (session, is_left_out) = match file.fold() {
             Fold::Agent(_) if self.exclude.is_empty() => return self.store(step, loaded),
@@ -81,11 +81,6 @@ impl<'r> Ahead<'r> {
         Ok(())
     }
 
-    /// Only the engine can tell whether anything of it is to be kept.
-    pub fn leave(&mut self, loaded: Loaded) {
-        self.rest.push(loaded);
-    }
-
     /// What was not stored.
     pub fn into_rest(self) -> Vec<Loaded> {
         let Self { waiting, mut rest, .. } = self;
@@ -98,6 +93,43 @@ impl<'r> Ahead<'r> {
             self.rest.push(loaded);
         }
         Ok(())
+    }
+}
+
+impl Companion for Ahead<'_> {
+    type File = FoldedBeside;
+
+    fn expect(&mut self, files: &[Found], known: &mut dyn Iterator<Item = &str>) {
+        if self.exclude.is_empty() {
+            return;
+        }
+        // Those that are known are not read from their beginning, and do not come here.
+        let known: HashSet<_> = known.filter_map(|path| Path::new(path).file_stem()).collect();
+        for found in files {
+            if let Some(Place::Transcript { session }) = found.place()
+                && !known.contains(session.as_str().as_ref() as &std::ffi::OsStr)
+            {
+                *self.unread.entry(session).or_default() += 1;
+            }
+        }
+    }
+
+    fn begin(&mut self, path: &Path, place: Place) -> FoldedBeside {
+        FoldedBeside::new(self.fs, path, place, self.timeouts)
+    }
+
+    fn end(&mut self, step: &mut Step<'_>, file: FoldedBeside, skipped: bool) -> Result<(), StoreError> {
+        match file.finish() {
+            // Only the engine can tell whether anything of it is to be kept.
+            Some(loaded) if skipped => self.rest.push(loaded),
+            Some(loaded) => self.take(step, loaded)?,
+            None => {}
+        }
+        Ok(())
+    }
+
+    fn rows_are_behind(&mut self) {
+        self.rows_are_behind = true;
     }
 }
 

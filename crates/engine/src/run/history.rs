@@ -5,8 +5,9 @@ use std::sync::Arc;
 use watchbill_core::time::Timestamp;
 
 use super::Loop;
-use crate::history::{Historian, HistorianParts};
+use crate::kept_state::KeptState;
 use crate::run::hook_listener;
+use watchbill_history::worker::{Historian, HistorianParts};
 
 impl Loop {
     /// The roster comes first; until it is there the history's thread looks for nothing.
@@ -24,6 +25,7 @@ impl Loop {
                 data_dir: self.engine.settings().data_dir.clone().unwrap_or_default(),
                 clock: Arc::clone(&self.clock),
                 reach: Arc::clone(&self.reach),
+                live: Arc::new(KeptState),
                 on_trouble: Box::new(move || woken.notify_one()),
             }));
         }

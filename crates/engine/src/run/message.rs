@@ -6,21 +6,21 @@ use tokio::sync::mpsc::UnboundedSender;
 use watchbill_core::ids::SessionId;
 use watchbill_core::person::Word;
 use watchbill_core::time::Timestamp;
+use watchbill_history::removal::Removal;
+use watchbill_history::worker::{OnRemoved, Settled};
 use watchbill_protocol::error::ApiError;
 use watchbill_protocol::roster::RosterMessage;
+use watchbill_settings::Settings;
 use watchbill_watch::scan::Scan;
 
 use crate::engine::Engine;
 use crate::first_scan::FirstScan;
-use crate::forget::Removal;
-use crate::history::task::{OnRemoved, Settled};
 use crate::input::AttentionInput;
 use crate::publish::{AlertSink, Sink, Subscription};
 use crate::socket::access::CommandId;
 use crate::source::Source;
 use crate::transcripts::Loaded;
 use crate::witnesses::folders::FolderLook;
-use watchbill_settings::Settings;
 
 /// A question that the loop answers between two steps.
 pub(crate) type Question = Box<dyn FnOnce(&Engine, &dyn Source) + Send>;

@@ -6,11 +6,11 @@
 use std::path::Path;
 
 use watchbill_core::person::Word;
+use watchbill_history::removal::Removal;
+use watchbill_history::worker::{OnRemoved, Settled};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 
 use super::Loop;
-use crate::forget::Removal;
-use crate::history::task::{OnRemoved, Settled};
 use crate::input::Input;
 use crate::persist::Persist;
 use crate::run::message::{Done, Message};

@@ -13,7 +13,7 @@ use watchbill_protocol::socket::IndexProgress;
 use watchbill_protocol::store::{ForgetReport, IndexReport};
 use watchbill_protocol::why::Why;
 
-use crate::forget::Removal;
+use watchbill_history::removal::Removal;
 
 /// Why a request was not fulfilled.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use watchbill_core::person::Word;
+use watchbill_history::removal::Removal;
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::roster::{RosterMessage, RosterSnapshot};
@@ -18,7 +19,6 @@ use watchbill_protocol::why::Why;
 use super::access::{Access, AccessError, CommandId};
 use super::address::Address;
 use super::connection::{Reader, Writer, halves};
-use crate::forget::Removal;
 
 /// The hello is sent at once; a program that does not say it in this time hangs.
 const GREETING: Duration = Duration::from_secs(2);

@@ -13,6 +13,7 @@ use serde::Serialize;
 use watchbill_core::ids::SessionId;
 use watchbill_core::person::Word;
 use watchbill_core::time::Timestamp;
+use watchbill_history::removal::Removal;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::roster::RosterMessage;
 use watchbill_protocol::socket::{Answer, Body, Call, Hello, LONGEST_CALL, Request, VERSION};
@@ -22,7 +23,6 @@ use super::address::{Address, Mark, is_ours};
 use super::client::unknown_request;
 use super::connection::{Writer, halves};
 use super::mailbox::{self, Closed, Closer, mailbox};
-use crate::forget::Removal;
 use crate::handle::Handle;
 use crate::publish::Subscription;
 

@@ -28,7 +28,6 @@ use super::{
     attention, changes, clock, first_scan, processes, questions, reconcile, settings, settle, user_commands,
     user_edits, verdicts, waking, working_folders,
 };
-use crate::ask::TimelinePlan;
 pub use crate::environment::{Outlook, World};
 use crate::input::{Input, Output};
 use crate::model::distant::Distant;
@@ -41,6 +40,7 @@ use crate::publish::Current;
 use crate::transcripts::{Loaded, TrackedFile};
 use crate::witnesses::hooks::Hooks;
 use crate::witnesses::registry::Registry;
+use watchbill_history::query::timeline::TimelinePlan;
 use watchbill_settings::Settings;
 
 /// What is known, and what follows from it.

@@ -15,11 +15,9 @@ use watchbill_watch::layout::Place;
 
 use super::rooms::Rooms;
 use super::verdicts::{row_of, verdict_of};
-use crate::ask::TimelinePlan;
 use crate::model::paths::FilePath;
-use crate::named::{Among, is_named, one};
-use crate::stored::stored_alone;
-use crate::timeline::agents::AgentFile;
+use watchbill_history::query::named::{Among, is_named, one, stored_alone};
+use watchbill_history::query::timeline::{AgentFile, TimelinePlan};
 
 /// `kind` of sessions that the client runs behind a daemon of its own (client 2.1.329).
 const BACKGROUND: &str = "bg";

@@ -8,6 +8,7 @@ use watchbill_core::session::effect::Effect;
 use watchbill_core::session::state::Timeouts;
 use watchbill_core::transcript::parse::LineReport;
 use watchbill_core::transcript::record::Record;
+use watchbill_history::index::Beside;
 use watchbill_history::reader::Reader;
 use watchbill_watch::fs::Fs;
 use watchbill_watch::layout::Place;
@@ -16,7 +17,7 @@ use super::{Loaded, ReadCount, Reading, TrackedFile};
 use crate::problems::Problems;
 
 /// A file on its way. It begins with the transcript's first byte.
-pub struct Beside {
+pub struct FoldedBeside {
     path: PathBuf,
     name: Arc<str>,
     file: TrackedFile,
@@ -25,7 +26,7 @@ pub struct Beside {
     count: ReadCount,
 }
 
-impl Beside {
+impl FoldedBeside {
     /// Nothing of it was handed over yet. What is remembered of each record is noted, to be kept.
     pub fn new(fs: &dyn Fs, path: &Path, place: Place, timeouts: Timeouts) -> Self {
         let mut file = TrackedFile::new(place, timeouts, None);
@@ -46,42 +47,38 @@ impl Beside {
         Reading { file, name, problems, effects, count }
     }
 
-    /// The past was rewritten: what was handed over is void.
-    pub fn begin_anew(&mut self) {
-        self.reading().begin_anew();
-    }
-
-    /// The next record.
-    pub fn record(&mut self, record: &Record<'_>) {
-        self.reading().record(record);
-        self.effects.clear();
-    }
-
-    /// A line is over.
-    pub fn line(&mut self, report: &LineReport) {
-        self.reading().line(report);
-    }
-
-    /// A line was too long to be held.
-    pub fn huge_line(&mut self) {
-        self.reading().huge_line();
-    }
-
-    /// So many bytes of an unfinished line wait for its end.
-    pub fn carried(&mut self, bytes: u64) {
-        self.reading().carried(bytes);
-    }
-
-    /// How far the other reading has come. The next read delivers the unfinished line again, as after a restart.
-    pub fn stands(&mut self, at: &Reader) {
-        let Some(cursor) = at.cursor() else { return };
-        self.file.reader = Reader::resume(*cursor, at.line_start());
-        self.count.bytes = cursor.offset;
-    }
-
     /// The file, as if it had been loaded; `None` when nothing of it was read after all.
     pub fn finish(self) -> Option<Loaded> {
         let Self { path, file, problems, count, .. } = self;
         (!file.is_unread()).then_some(Loaded { path, file: Some(file), problems, count })
+    }
+}
+
+impl Beside for FoldedBeside {
+    fn restarted(&mut self) {
+        self.reading().begin_anew();
+    }
+
+    fn record(&mut self, record: &Record<'_>) {
+        self.reading().record(record);
+        self.effects.clear();
+    }
+
+    fn line(&mut self, report: &LineReport) {
+        self.reading().line(report);
+    }
+
+    fn huge_line(&mut self) {
+        self.reading().huge_line();
+    }
+
+    fn carried(&mut self, bytes: u64) {
+        self.reading().carried(bytes);
+    }
+
+    fn stands(&mut self, at: &Reader) {
+        let Some(cursor) = at.cursor() else { return };
+        self.file.reader = Reader::resume(*cursor, at.line_start());
+        self.count.bytes = cursor.offset;
     }
 }

@@ -7,7 +7,7 @@ use watchbill_core::ids::SessionId;
 use watchbill_core::person::Word;
 use watchbill_engine::handle::{real_world, start};
 use watchbill_engine::index;
-use watchbill_engine::stored;
+use watchbill_history::query;
 use watchbill_hooks::deliver::deliver;
 use watchbill_hooks::envelope::Envelope;
 use watchbill_hooks::places::Places;
@@ -161,7 +161,7 @@ impl House {
 
     /// What the doctor says of the store.
     pub fn doctor(&self) -> String {
-        let health = stored::health(&self.settings, &*real_world().fs).unwrap();
+        let health = query::health(&self.settings, &*real_world().fs).unwrap();
         self.steady(&health.trouble.unwrap_or_else(|| "well".to_owned()))
     }
 

@@ -6,14 +6,15 @@ use std::time::{Duration, Instant, SystemTime};
 use watchbill_core::history::ArchiveSettings;
 use watchbill_core::history::Exclude;
 use watchbill_core::time::Millis;
-use watchbill_engine::archive::{offer, offer_at, with_archive};
+use watchbill_engine::archive::with_archive;
 use watchbill_engine::clock::SystemClock;
 use watchbill_engine::cold::look;
 use watchbill_engine::engine::Outlook;
 use watchbill_engine::forget::{ForgetWhat, forget};
 use watchbill_engine::handle::{Handle, real_world, start};
 use watchbill_engine::index::{Indexed, Options, run};
-use watchbill_engine::timeline::{Stretch, TimelineReader};
+use watchbill_history::archive::{offer, offer_at};
+use watchbill_history::query::timeline::{Stretch, TimelineReader};
 use watchbill_protocol::search::{Hit, SearchQuery};
 use watchbill_protocol::timeline::{Timeline, What};
 use watchbill_settings::Settings;
@@ -169,7 +170,7 @@ fn the_index_archives_what_is_due_and_leaves_what_it_cannot_read_anew() {
     let settings = settings(&root, true);
     assert_eq!(index(&settings, Options::default()).archived, Some(2));
     assert_eq!(index(&settings, Options::default()).archived, None, "nothing is new");
-    let health = || watchbill_engine::stored::health(&settings, &*real_world().fs).unwrap();
+    let health = || watchbill_history::query::health(&settings, &*real_world().fs).unwrap();
     assert_eq!((health().archived, health().archive_unreadable), (2, Vec::new()));
 
     std::fs::remove_file(project.join("s.jsonl")).unwrap();
@@ -321,9 +322,9 @@ fn nothing_is_archived_before_it_is_chosen_and_the_offer_has_numbers() {
     // Half of the agent's time has passed: with the archive on it would be due.
     let on = ArchiveSettings { enabled: true, ..settings.archive };
     let now = watchbill_engine::clock::Clock::now(&SystemClock);
-    let due = watchbill_engine::archive::due(&*real_world().fs, &settings.roots, &[], &|_| false, &on, now);
+    let due = watchbill_history::archive::due(&*real_world().fs, &settings.roots, &[], &|_| false, &on, now);
     assert!(!due.is_done());
-    let early = watchbill_engine::archive::due(
+    let early = watchbill_history::archive::due(
         &*real_world().fs,
         &settings.roots,
         &[],

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use watchbill_core::history::{HistorySettings, Role};
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
-use watchbill_engine::history::{HistoryIndex, IndexError, Indexed};
+use watchbill_history::index::{HistoryIndex, IndexError, IndexedFile};
 use watchbill_store::search::{Hit, Query};
 use watchbill_store::stats::By;
 use watchbill_store::tables::files::FileCursor;
@@ -55,8 +55,8 @@ impl House {
         self.store = Store::open(&folder, Mode::WriteOrRead).unwrap();
     }
 
-    pub fn index(&mut self, relative: &str) -> Indexed {
-        let mut whole = Indexed::default();
+    pub fn index(&mut self, relative: &str) -> IndexedFile {
+        let mut whole = IndexedFile::default();
         loop {
             let part = self.index_some(relative, u64::MAX).unwrap();
             whole.bytes += part.bytes;
@@ -70,7 +70,7 @@ impl House {
         }
     }
 
-    pub fn index_some(&mut self, relative: &str, budget: u64) -> Result<Indexed, IndexError> {
+    pub fn index_some(&mut self, relative: &str, budget: u64) -> Result<IndexedFile, IndexError> {
         let path = Self::path(relative);
         let place = classify(path.strip_prefix(ROOT).unwrap()).unwrap();
         if self.index.is_none() {

@@ -15,7 +15,7 @@ use watchbill_engine::handle::{real_world, start, start_in};
 use watchbill_engine::index::{Indexed, Options, run};
 use watchbill_engine::input::Input;
 use watchbill_engine::persist::Persist;
-use watchbill_engine::stored::health;
+use watchbill_history::query::health;
 use watchbill_hooks::envelope::Envelope;
 use watchbill_hooks::places::Places;
 use watchbill_hooks::spool;

@@ -3,7 +3,7 @@
 use watchbill_core::history::{Activity, Batch, BatchStatus, Ended, RecoverySettings};
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
-use watchbill_engine::history::Recoverer;
+use watchbill_history::worker::Recoverer;
 use watchbill_store::tables::sessions::SessionRow;
 use watchbill_store::{Mode, Store};
 

@@ -8,7 +8,7 @@ use watchbill_core::history::ArchiveSettings;
 use watchbill_engine::engine::World;
 use watchbill_engine::handle::{real_world, start};
 use watchbill_engine::index::{Indexed, Options, run};
-use watchbill_engine::stored::health;
+use watchbill_history::query::health;
 use watchbill_settings::Settings;
 use watchbill_store::{Mode, Origin, Store};
 use watchbill_watch::mem::MemFs;

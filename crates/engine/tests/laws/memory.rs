@@ -9,7 +9,8 @@ use watchbill_core::ids::SessionId;
 use watchbill_core::time::Millis;
 use watchbill_engine::engine::Recall;
 use watchbill_engine::input::{Input, Output};
-use watchbill_engine::persist::{Persist, Shelf};
+use watchbill_engine::persist::Persist;
+use watchbill_history::Shelf;
 use watchbill_store::tables::states::StateRow;
 use watchbill_store::{Mode, Store};
 

@@ -2,7 +2,7 @@
 
 use watchbill_core::time::Millis;
 use watchbill_engine::engine::Engine;
-use watchbill_engine::timeline::{Stretch, TimelineReader};
+use watchbill_history::query::timeline::{Stretch, TimelineReader};
 use watchbill_protocol::timeline::{Subagent, Timeline, TimelineItem, What};
 
 use crate::play::Witnesses;

@@ -1,0 +1,18 @@
+//! What is kept of a file, out of the store that all threads share.
+
+use std::path::Path;
+
+use watchbill_history::Shelf;
+use watchbill_store::tables::states::StateRow;
+
+use super::evict::Recall;
+
+impl Recall for Shelf {
+    fn recall(&self, path: &Path) -> Option<StateRow> {
+        let store = self.at_once("recall of a file");
+        store.as_ref()?.state(path.to_str()?).unwrap_or_else(|error| {
+            tracing::warn!(%error, "what is kept of a file cannot be read; the file is read anew");
+            None
+        })
+    }
+}

@@ -1,0 +1,167 @@
+//! A file system in which archived transcripts stand in the places of those that are gone.
+
+use std::collections::HashSet;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use watchbill_store::archive::{ARCHIVE, Archive, frames::Frames};
+use watchbill_store::tables::archive::ArchiveRow;
+use watchbill_store::{Mode, Store, StoreError};
+use watchbill_watch::fs::{FileId, FileKind, FileStat, Fs, Name, ReadAt, Walk, Want, is_gone};
+
+use super::found::META;
+
+/// The files with archived transcripts in the places of those that are gone, also of those that are archived from now on.
+/// Without a data folder the files as they are.
+pub fn over(fs: Arc<dyn Fs>, data_dir: Option<&Path>) -> Arc<dyn Fs> {
+    match data_dir {
+        Some(data_dir) => Arc::new(ArchivedFs::over(fs, data_dir)),
+        None => fs,
+    }
+}
+
+/// A file system in which a transcript that was archived is there, whether its file is or not.
+pub struct ArchivedFs {
+    real: Arc<dyn Fs>,
+    archive: Archive,
+    data_dir: PathBuf,
+    /// Where the archive lies, once there is one.
+    folder: PathBuf,
+    /// Opened when it is first needed, and again after it failed.
+    store: Mutex<Option<Store>>,
+}
+
+impl ArchivedFs {
+    /// Over another file system.
+    pub fn over(real: Arc<dyn Fs>, data_dir: &Path) -> Self {
+        let archive = Archive::new(data_dir);
+        let folder = data_dir.join(ARCHIVE);
+        Self { real, archive, data_dir: data_dir.to_path_buf(), folder, store: Mutex::new(None) }
+    }
+
+    /// Asks the store. What it does not know or cannot say is not archived. Most people archive nothing: to them every
+    /// missing file costs one look at a folder more.
+    fn ask<T: Default>(&self, ask: impl FnOnce(&Store) -> Result<T, StoreError>) -> T {
+        if !self.folder.is_dir() {
+            return T::default();
+        }
+        let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+        if !store.as_ref().is_some_and(Store::is_in_place) {
+            *store = Store::open(&self.data_dir, Mode::Read).ok();
+        }
+        let Some(open) = &*store else { return T::default() };
+        ask(open).unwrap_or_else(|error| {
+            tracing::debug!(%error, "the archive cannot be asked");
+            *store = None;
+            T::default()
+        })
+    }
+
+    /// What stood beside a subagent's transcript that is archived: it goes along.
+    fn companion(&self, path: &Path) -> Option<Vec<u8>> {
+        let transcript = format!("{}.jsonl", path.to_str()?.strip_suffix(META)?);
+        let row = self.ask(|store| store.archived(&transcript))?;
+        Some(self.archive.open(&row).ok()?.label()?.meta.clone()?.into_bytes())
+    }
+
+    fn archived(&self, path: &Path) -> Option<ArchiveRow> {
+        // Nothing but transcripts is archived; other files are asked for that are seldom there, `.git` above all.
+        let path = path.to_str().filter(|path| path.ends_with(".jsonl"))?;
+        self.ask(|store| store.archived(path))
+    }
+}
+
+/// The one that stands in says what the transcript itself said, so that nothing seems to have changed.
+fn stat_of(row: &ArchiveRow) -> FileStat {
+    let id = FileId { dev: row.dev, ino: row.inode };
+    FileStat { id, len: row.bytes, mtime: row.mtime, kind: FileKind::File }
+}
+
+impl Fs for ArchivedFs {
+    fn stat(&self, path: &Path) -> io::Result<FileStat> {
+        match self.real.stat(path) {
+            Err(error) if is_gone(&error) => self.archived(path).map(|row| stat_of(&row)).ok_or(error),
+            other => other,
+        }
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt>> {
+        match self.real.open(path) {
+            Err(error) if is_gone(&error) => {
+                let row = self.archived(path).ok_or(error)?;
+                let frames = self.archive.open(&row).map_err(io::Error::other)?;
+                Ok(Box::new(ArchivedFile { frames, stat: stat_of(&row) }))
+            }
+            other => other,
+        }
+    }
+
+    fn open_again(&self, path: &Path, named: &FileStat) -> io::Result<Box<dyn ReadAt>> {
+        match self.real.open_again(path, named) {
+            Err(error) if is_gone(&error) => self.open(path),
+            other => other,
+        }
+    }
+
+    fn close_unread(&self) {
+        self.real.close_unread();
+    }
+
+    fn list(&self, dir: &Path) -> io::Result<Vec<Name>> {
+        self.real.list(dir)
+    }
+
+    fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> Want) -> Walk {
+        let mut walk = self.real.walk(top, want);
+        let known: HashSet<&Path> = walk.files.iter().map(|(path, _)| &**path).collect();
+        let mut gone = Vec::new();
+        for row in self.ask(Store::all_archived) {
+            let path = PathBuf::from(&row.path);
+            let new = path.starts_with(top) && !known.contains(&*path);
+            if new && want(&path, FileKind::File) != Want::Nothing {
+                gone.push((path, stat_of(&row)));
+            }
+        }
+        walk.files.extend(gone);
+        walk
+    }
+
+    /// Companions of archived transcripts are read alone: neither is looked for, nor do they change.
+    fn read_small(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+        match self.real.read_small(path, limit) {
+            Err(error) if is_gone(&error) => self.companion(path).ok_or(error),
+            other => other,
+        }
+    }
+
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
+        match self.real.canonical(path) {
+            Err(error) if is_gone(&error) && self.archived(path).is_some() => Ok(path.to_path_buf()),
+            other => other,
+        }
+    }
+}
+
+/// An archived transcript in its file's place.
+struct ArchivedFile {
+    frames: Frames,
+    stat: FileStat,
+}
+
+impl ReadAt for ArchivedFile {
+    fn stat(&self) -> io::Result<FileStat> {
+        Ok(self.stat)
+    }
+
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        self.frames.read_at(buf, offset)
+    }
+
+    fn try_all(&self) -> io::Result<()> {
+        io::copy(&mut self.frames.reader(), &mut io::sink()).map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,58 @@
+//! Transcripts that may be archived: whose they are, and when the agent removes them.
+
+use std::path::{Path, PathBuf};
+
+use watchbill_core::transcript::parse::parse_line;
+use watchbill_watch::fs::Fs;
+use watchbill_watch::layout::Place;
+use watchbill_watch::scan::{Found, scan};
+
+use crate::lines::first_lines;
+
+/// So far into a file its records name their session.
+pub(super) const FIRST_RECORDS: usize = 256 << 10;
+/// How the file beside a subagent's transcript ends that says which call it belongs to.
+pub(super) const META: &str = ".meta.json";
+/// The agent's own settings are a few kilobytes.
+const AGENT_SETTINGS_LIMIT: u64 = 1 << 20;
+/// What the agent removes by itself is so old, unless the person has told it otherwise (`cleanupPeriodDays`).
+pub(super) const CLEANUP_DAYS: i64 = 30;
+pub(super) const DAY: i64 = 86_400_000;
+
+/// How the person has set the agent's own clean-up. Its settings are read for this alone.
+pub(super) fn cleanup_days(fs: &dyn Fs, root: &Path) -> i64 {
+    let read = |name: &str| {
+        let bytes = fs.read_small(&root.join(name), AGENT_SETTINGS_LIMIT).ok()?;
+        serde_json::from_slice::<serde_json::Value>(&bytes).ok()?.get("cleanupPeriodDays")?.as_i64()
+    };
+    read("settings.json").filter(|days| *days > 0).unwrap_or(CLEANUP_DAYS)
+}
+
+/// All transcripts that are there.
+pub(super) fn transcripts(fs: &dyn Fs, roots: &[PathBuf]) -> Vec<Found> {
+    scan(fs, roots).found.into_iter().filter(|found| found.kind.is_transcript()).collect()
+}
+
+/// Whose transcript it is: forgetting the session is forgetting this too.
+pub fn owner(fs: &dyn Fs, found: &Found) -> Option<(String, Option<String>)> {
+    match found.place()? {
+        Place::Transcript { session, .. } => Some((session.to_string(), None)),
+        Place::Subagent { session, agent, .. } => Some((session.to_string(), Some(agent.to_string()))),
+        Place::FlatSubagent { agent, .. } => Some((named_session(fs, &found.path)?, Some(agent.to_string()))),
+        _ => None,
+    }
+}
+
+/// The session that the first records of a file name.
+fn named_session(fs: &dyn Fs, path: &Path) -> Option<String> {
+    let mut named = None;
+    first_lines(&*fs.open(path).ok()?, FIRST_RECORDS, &mut |line| {
+        if named.is_none() {
+            parse_line(line, &mut |record| {
+                named = record.envelope.session_id.as_deref().filter(|id| !id.is_empty()).map(str::to_owned);
+            });
+        }
+    })
+    .ok()?;
+    named
+}

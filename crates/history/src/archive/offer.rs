@@ -1,0 +1,145 @@
+//! What archiving would take, with numbers: of what is excluded or was forgotten nothing is archived, so it does not count.
+
+use std::collections::HashSet;
+
+use watchbill_core::history::Exclude;
+use watchbill_core::time::{Millis, Timestamp};
+use watchbill_protocol::settings::ArchiveOffer;
+use watchbill_settings::Settings;
+use watchbill_store::archive::Archive;
+use watchbill_store::{Mode, Store, StoreError};
+use watchbill_watch::fs::Fs;
+use watchbill_watch::scan::Found;
+
+use super::found::{CLEANUP_DAYS, DAY, FIRST_RECORDS, cleanup_days, owner, transcripts};
+use crate::lines::FromStart;
+use crate::query::owner::FEW;
+use crate::size;
+
+/// Files that are packed for an estimate.
+const SAMPLES: usize = 8;
+
+/// What archiving would take, for the person to decide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Offer {
+    /// Transcripts that would be archived.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// What they would take, estimated from some of them.
+    pub expected: u64,
+    /// After so many days the agent removes a transcript.
+    pub cleanup_days: i64,
+}
+
+impl std::fmt::Display for Offer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "the agent removes transcripts after {} days; to keep {} ({}) would take about {}: \
+             `enabled = true` under [archive] in the configuration file",
+            self.cleanup_days,
+            if self.files == 1 { "this one file".to_owned() } else { format!("these {} files", self.files) },
+            size::in_words(self.bytes),
+            size::in_words(self.expected)
+        )
+    }
+}
+
+/// Looks at what there is and packs a little of it.
+pub fn offer(settings: &Settings, fs: &dyn Fs) -> Offer {
+    offer_of(settings, fs, &wanted(settings, fs))
+}
+
+fn offer_of(settings: &Settings, fs: &dyn Fs, found: &[Found]) -> Offer {
+    let bytes: u64 = found.iter().map(|found| found.stat.len).sum();
+    let step = (found.len() / SAMPLES).max(1);
+    let ratios: Vec<f64> = found
+        .iter()
+        .step_by(step)
+        .take(SAMPLES)
+        .filter_map(|found| {
+            let mut source = FromStart { file: fs.open(&found.path).ok()?, at: 0 };
+            Archive::ratio(&mut source, settings.archive.level).ok()
+        })
+        .collect();
+    // The mean of what is left of each byte, so that one that packs very well does not promise too much.
+    let left = ratios.iter().map(|ratio| 1.0 / ratio).sum::<f64>() / ratios.len().max(1) as f64;
+    let cleanup_days = settings.roots.iter().map(|root| cleanup_days(fs, root)).min().unwrap_or(CLEANUP_DAYS);
+    Offer { files: found.len() as u64, bytes, expected: (bytes as f64 * left) as u64, cleanup_days }
+}
+
+/// The same for the window, with what the agent will remove soon.
+pub fn offer_at(settings: &Settings, fs: &dyn Fs, now: Timestamp) -> ArchiveOffer {
+    let found = wanted(settings, fs);
+    let Offer { files, bytes, expected, cleanup_days } = offer_of(settings, fs, &found);
+    let goes = |found: &Found| found.stat.mtime + Millis(cleanup_days.saturating_mul(DAY));
+    ArchiveOffer {
+        files,
+        bytes,
+        expected,
+        cleanup_days,
+        soon: found.iter().filter(|found| goes(found) <= now + Millis(7 * DAY)).count() as u64,
+        first_at: found.iter().map(goes).min().map(|at| at.max(now).to_string()),
+    }
+}
+
+/// The transcripts that would be archived.
+fn wanted(settings: &Settings, fs: &dyn Fs) -> Vec<Found> {
+    let mut found = transcripts(fs, &settings.roots);
+    let exclude = &settings.history.exclude;
+    let data_dir = settings.data_dir.as_deref();
+    let known = data_dir.and_then(|dir| Known::of(&Store::open(dir, Mode::Read).ok()?, exclude).ok());
+    let known = known.unwrap_or_default();
+    found.retain(|found| !known.leaves_out(found, fs, exclude));
+    let is_new = |found: &&Found| !known.files.contains(&*found.path.to_string_lossy());
+    // As where a store is asked what it lags behind: to look into all files of a first index takes long.
+    if !exclude.is_empty() && found.iter().filter(is_new).count() <= FEW {
+        found.retain(|found| !is_new(&found) || !begins_excluded(fs, found, exclude));
+    }
+    found
+}
+
+/// What the store knows of transcripts of which nothing is archived.
+#[derive(Default)]
+struct Known {
+    /// Every transcript that is stored.
+    files: HashSet<String>,
+    /// Those that tell of what is excluded.
+    partly: HashSet<String>,
+    /// Forgotten, or begun in a folder that is excluded.
+    sessions: HashSet<String>,
+}
+
+impl Known {
+    fn of(store: &Store, exclude: &Exclude) -> Result<Self, StoreError> {
+        let mut known = Self::default();
+        known.sessions.extend(store.forgotten()?.iter().map(ToString::to_string));
+        if exclude.is_empty() {
+            return Ok(known);
+        }
+        known.partly = store.partly_left_out()?;
+        store.files(&mut |_, file| known.files.extend([file.path]))?;
+        store.sessions(&mut |_, row| {
+            if row.cwd.as_deref().is_some_and(|cwd| exclude.leaves_out(cwd)) {
+                known.sessions.insert(row.session_id);
+            }
+        })?;
+        Ok(known)
+    }
+
+    fn leaves_out(&self, found: &Found, fs: &dyn Fs, exclude: &Exclude) -> bool {
+        let path = found.path.to_string_lossy();
+        exclude.leaves_out(&path)
+            || self.partly.contains(&*path)
+            || (!self.sessions.is_empty()
+                && owner(fs, found).is_some_and(|(session, _)| self.sessions.contains(&session)))
+    }
+}
+
+/// Whether the first records of a transcript that is not stored yet name what is excluded, the folder above all.
+fn begins_excluded(fs: &dyn Fs, found: &Found, exclude: &Exclude) -> bool {
+    let mut head = vec![0; FIRST_RECORDS];
+    let count = fs.open(&found.path).and_then(|file| file.read_at(&mut head, 0)).unwrap_or(0);
+    exclude.is_named_in(&String::from_utf8_lossy(&head[..count]))
+}

@@ -1,0 +1,28 @@
+//! Faults of the store as answers.
+
+use std::path::Path;
+
+use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_settings::Settings;
+use watchbill_store::StoreError;
+
+/// Where everything lies that is stored.
+///
+/// # Errors
+/// When no folder is known.
+pub fn data_dir(settings: &Settings) -> Result<&Path, ApiError> {
+    settings.data_dir.as_deref().ok_or_else(|| {
+        ApiError::new(ErrorCode::Unsupported, "no data folder is known; name one with --data-dir")
+    })
+}
+
+/// A fault of the store as an answer.
+pub fn refusal(error: &StoreError) -> ApiError {
+    let code = match error {
+        StoreError::Absent { .. } => ErrorCode::NotReady,
+        StoreError::Newer { .. } | StoreError::NotWriter { .. } => ErrorCode::Unsupported,
+        StoreError::Sql { .. } => ErrorCode::Internal,
+        _ => ErrorCode::Unreadable,
+    };
+    ApiError::new(code, error.to_string())
+}

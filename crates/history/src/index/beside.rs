@@ -1,0 +1,57 @@
+//! A second receiver of the same reading, so that a transcript is read and parsed once for both.
+
+use watchbill_core::transcript::parse::LineReport;
+use watchbill_core::transcript::record::Record;
+
+use crate::reader::Reader;
+
+/// Is handed all that the history reads of one file. Generic and not a trait object: it is called for every record of a
+/// first index.
+pub trait Beside {
+    /// Everything received before is void.
+    fn restarted(&mut self);
+
+    /// The next record, without what is not to be stored.
+    fn record(&mut self, record: &Record<'_>);
+
+    /// A line is over.
+    fn line(&mut self, report: &LineReport);
+
+    /// A line is over that is too long to be held.
+    fn huge_line(&mut self);
+
+    /// This many bytes of an unfinished line are held.
+    fn carried(&mut self, bytes: u64);
+
+    /// The reading has come so far.
+    fn stands(&mut self, at: &Reader);
+}
+
+/// No second receiver.
+pub enum Alone {}
+
+impl Beside for Alone {
+    fn restarted(&mut self) {
+        match *self {}
+    }
+
+    fn record(&mut self, _: &Record<'_>) {
+        match *self {}
+    }
+
+    fn line(&mut self, _: &LineReport) {
+        match *self {}
+    }
+
+    fn huge_line(&mut self) {
+        match *self {}
+    }
+
+    fn carried(&mut self, _: u64) {
+        match *self {}
+    }
+
+    fn stands(&mut self, _: &Reader) {
+        match *self {}
+    }
+}

@@ -1,0 +1,282 @@
+//! The history of one file: where we are in it, and its fold.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use watchbill_core::history::{HistoryFold, HistorySettings};
+use watchbill_core::ids::SessionId;
+use watchbill_core::session::IdSet;
+use watchbill_core::transcript::line_splitter::Line;
+use watchbill_core::transcript::parse::parse_line_in_full;
+use watchbill_store::{FileKey, SessionKey, Step, Store, StoreError};
+use watchbill_watch::fs::Fs;
+use watchbill_watch::layout::Place;
+
+use super::beside::Beside;
+use super::indexed::{IndexError, IndexedFile};
+use super::kept::{self, IdParts, Known};
+use super::rows::Rows;
+use crate::reader::{Lines, Reader};
+
+/// One file.
+pub struct FileHistory {
+    /// Whose it is, as its path or its records say.
+    owner: Option<SessionId>,
+    agent: Option<Arc<str>>,
+    reader: Reader,
+    /// What the store calls it; `None` until something of it is stored.
+    keys: Option<(FileKey, SessionKey)>,
+    fold: Option<HistoryFold>,
+    seen: IdSet,
+    ids: IdParts,
+    /// Lines that could not be read while nothing of it was stored that they could be counted with.
+    early_problems: u64,
+}
+
+impl FileHistory {
+    /// As the store knows it, or from its beginning.
+    pub fn take_up(store: &Store, path: &Path, place: &Place) -> Result<Self, StoreError> {
+        let (owner, agent) = match place {
+            Place::Transcript { session, .. } => (Some(session.clone()), None),
+            Place::Subagent { session, agent, .. } => (Some(session.clone()), Some(Arc::clone(agent))),
+            // Its records name the session.
+            Place::FlatSubagent { agent, .. } => (None, Some(Arc::clone(agent))),
+            _ => (None, None),
+        };
+        let mut file = Self {
+            owner,
+            agent,
+            reader: Reader::default(),
+            keys: None,
+            fold: None,
+            seen: new_set(),
+            ids: IdParts::default(),
+            early_problems: 0,
+        };
+        match kept::read(store, path, file.agent.as_deref())? {
+            Known::Whole(kept) if file.owner.as_ref().is_none_or(|owner| owner == kept.fold.session()) => {
+                file.owner = Some(kept.fold.session().clone());
+                file.reader = Reader::resume(kept.cursor, kept.line_start);
+                file.keys = Some((kept.file, kept.session));
+                file.fold = Some(kept.fold);
+                file.seen = kept.seen;
+                file.ids = kept.ids;
+            }
+            Known::Whole(kept) => file.is_stale((kept.file, kept.session)),
+            Known::Rows(rows, session) => file.is_stale((rows, session)),
+            Known::New => {}
+        }
+        Ok(file)
+    }
+
+    /// Rows of an earlier form are stored.
+    fn is_stale(&mut self, keys: (FileKey, SessionKey)) {
+        (self.keys, self.reader) = (Some(keys), Reader::anew());
+    }
+
+    /// Its fold, when it is the session's own transcript: made, if a hook speaks before the first record.
+    pub fn own_of(&mut self, session: &SessionId) -> Option<&mut HistoryFold> {
+        let own = self.agent.is_none() && self.owner.as_ref() == Some(session);
+        own.then(|| self.fold.get_or_insert_with(|| HistoryFold::new(session.clone(), None)))
+    }
+
+    /// Nothing of it is to be stored.
+    pub fn remove(&mut self, step: &mut Step<'_>) -> Result<(), StoreError> {
+        if let Some((file, _)) = self.keys.take() {
+            step.remove_file(file)?;
+        }
+        self.begin_anew();
+        self.reader = Reader::default();
+        Ok(())
+    }
+
+    fn begin_anew(&mut self) {
+        self.fold = None;
+        self.seen = new_set();
+        self.ids = IdParts::default();
+        self.early_problems = 0;
+    }
+
+    /// Reads what is new into the step.
+    pub fn read<B: Beside>(
+        &mut self,
+        fs: &dyn Fs,
+        step: &mut Step<'_>,
+        path: &Path,
+        budget: u64,
+        with: With<'_, B>,
+    ) -> Result<IndexedFile, IndexError> {
+        let With { settings, forgotten, scratch, mut beside } = with;
+        if self.owner.as_ref().is_some_and(|owner| forgotten.contains(owner)) {
+            return Ok(IndexedFile { skipped: true, ..IndexedFile::default() });
+        }
+        let name = path.to_string_lossy();
+        let mut reader = std::mem::take(&mut self.reader);
+        let mut run = Run {
+            file: self,
+            step,
+            settings,
+            forgotten,
+            name: &name,
+            beside: beside.as_deref_mut(),
+            count: IndexedFile::default(),
+            failed: None,
+        };
+        let outcome = reader.read(fs, path, scratch, budget, &mut run);
+        run.settle();
+        let Run { mut count, failed, .. } = run;
+        self.reader = reader;
+        if let Some(error) = failed {
+            return Err(error.into());
+        }
+        let outcome = outcome?;
+        if let Some(beside) = beside {
+            beside.stands(&self.reader);
+        }
+        (count.bytes, count.more) = (outcome.bytes_read, outcome.more);
+        let changed = count.bytes > 0 || outcome.restarted.is_some();
+        if let (Some((file, _)), Some(fold), Some(cursor)) = (self.keys, &mut self.fold, self.reader.cursor())
+            && changed
+        {
+            if fold.take_left_out() {
+                step.note_left_out(file)?;
+            }
+            let line_start = self.reader.line_start();
+            kept::write(step, file, cursor, line_start, &mut self.seen, fold, &mut self.ids)?;
+            step.count_problems(file, count.problems + std::mem::take(&mut self.early_problems))?;
+        } else {
+            count.skipped = count.skipped || self.keys.is_none();
+            self.early_problems += count.problems;
+        }
+        Ok(count)
+    }
+}
+
+/// What one read is done with.
+pub struct With<'w, B> {
+    pub settings: &'w HistorySettings,
+    pub forgotten: &'w HashSet<SessionId>,
+    pub scratch: &'w mut Vec<u8>,
+    /// Is handed every record too.
+    pub beside: Option<&'w mut B>,
+}
+
+fn new_set() -> IdSet {
+    let mut set = IdSet::default();
+    set.note_new();
+    set
+}
+
+/// One read of a file.
+struct Run<'r, 's, B> {
+    file: &'r mut FileHistory,
+    step: &'r mut Step<'s>,
+    settings: &'r HistorySettings,
+    forgotten: &'r HashSet<SessionId>,
+    name: &'r str,
+    beside: Option<&'r mut B>,
+    count: IndexedFile,
+    failed: Option<StoreError>,
+}
+
+impl<B: Beside> Lines for Run<'_, '_, B> {
+    fn restarted(&mut self) {
+        self.file.begin_anew();
+        if let Some(beside) = &mut self.beside {
+            beside.restarted();
+        }
+        if let Some((file, _)) = self.file.keys {
+            let reset = self.step.reset_file(file);
+            self.note(reset);
+        }
+    }
+
+    fn line(&mut self, line: Line<'_>) {
+        if self.failed.is_some() {
+            return;
+        }
+        let report = parse_line_in_full(line.bytes, &mut |mut record, full| {
+            self.settings.exclude.hide_in(&mut record, full);
+            if let Some(beside) = &mut self.beside {
+                beside.record(&record);
+            }
+            if self.file.owner.is_none() {
+                self.file.owner = record.envelope.session_id.as_deref().map(SessionId::new);
+            }
+            let known = record.envelope.uuid.is_some_and(|id| !self.file.seen.insert(id));
+            if known || !self.begun() {
+                return;
+            }
+            let Self { file, step, settings, count, failed, .. } = self;
+            let (Some((key, session)), Some(fold)) = (file.keys, &mut file.fold) else { return };
+            let mut rows = Rows { step, session, file: Some(key), texts: 0, failed: failed.take() };
+            fold.apply(line.offset, &record, full, settings, &mut |item| rows.take(item));
+            count.texts += rows.texts;
+            *failed = rows.failed;
+        });
+        if let Some(beside) = &mut self.beside {
+            beside.line(&report);
+        }
+        self.count.records += u64::from(report.records);
+        self.count.problems += report.problems().count() as u64;
+    }
+
+    fn huge_line(&mut self) {
+        self.count.problems += 1;
+        if let Some(beside) = &mut self.beside {
+            beside.huge_line();
+        }
+    }
+
+    fn carried(&mut self, bytes: u64) {
+        if let Some(beside) = &mut self.beside {
+            beside.carried(bytes);
+        }
+    }
+}
+
+impl<B: Beside> Run<'_, '_, B> {
+    fn note(&mut self, done: Result<(), StoreError>) {
+        if let (Err(error), None) = (done, &self.failed) {
+            self.failed = Some(error);
+        }
+    }
+
+    /// Whether it is known whose file it is, and something of it may be stored.
+    fn begun(&mut self) -> bool {
+        if self.file.fold.is_some() && self.file.keys.is_some() {
+            return true;
+        }
+        let Some(owner) = self.file.owner.clone() else { return false };
+        if self.failed.is_some() || self.forgotten.contains(&owner) {
+            self.count.skipped = true;
+            return false;
+        }
+        let agent = self.file.agent.clone();
+        let keys = self
+            .step
+            .session_key(&owner)
+            .and_then(|session| Ok((self.step.file_key(self.name, session, agent.as_deref())?, session)));
+        match keys {
+            Ok(keys) => self.file.keys = Some(keys),
+            Err(error) => {
+                self.failed = Some(error);
+                return false;
+            }
+        }
+        self.file.fold.get_or_insert_with(|| HistoryFold::new(owner, agent.as_deref()));
+        true
+    }
+
+    /// Stores what was kept back.
+    fn settle(&mut self) {
+        let (Some((key, session)), Some(fold)) = (self.file.keys, &mut self.file.fold) else { return };
+        if self.failed.is_some() {
+            return;
+        }
+        let mut rows = Rows { step: self.step, session, file: Some(key), texts: 0, failed: None };
+        fold.settle(&mut |item| rows.take(item));
+        self.failed = rows.failed;
+    }
+}

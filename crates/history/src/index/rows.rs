@@ -1,0 +1,80 @@
+//! Items of a transcript or a hook event become rows in a step of the store.
+
+use watchbill_core::history::{Heard, Item, Segment};
+use watchbill_core::transcript::record::CompactTrigger;
+use watchbill_store::tables::hook_events::HookEventRow;
+use watchbill_store::tables::segments::SegmentRow;
+use watchbill_store::{FileKey, SessionKey, Step, StoreError};
+
+/// What is kept of the event itself.
+pub(super) fn hook_event(heard: Heard<'_>) -> HookEventRow {
+    let payload = heard.payload;
+    let call = payload.event.call();
+    HookEventRow {
+        at: heard.origin.at,
+        event: payload.event.name().to_owned(),
+        tool: call.map(|call| call.tool.to_string()),
+        call: call.and_then(|call| call.id.as_deref()).map(str::to_owned),
+        prompt: payload.prompt_id.as_deref().map(str::to_owned),
+        detail: None,
+    }
+}
+
+/// Items on their way into a step.
+pub(super) struct Rows<'r, 's> {
+    pub(super) step: &'r mut Step<'s>,
+    pub(super) session: SessionKey,
+    /// `None`: a hook told it.
+    pub(super) file: Option<FileKey>,
+    pub(super) texts: u64,
+    /// The first refusal; nothing is stored after it.
+    pub(super) failed: Option<StoreError>,
+}
+
+impl Rows<'_, '_> {
+    pub(super) fn take(&mut self, item: Item<'_>) {
+        if self.failed.is_none()
+            && let Err(error) = self.store(item)
+        {
+            self.failed = Some(error);
+        }
+    }
+
+    fn store(&mut self, item: Item<'_>) -> Result<(), StoreError> {
+        let (session, file) = (self.session, self.file);
+        match item {
+            Item::Text(text) => {
+                if let Some(file) = file {
+                    self.texts += u64::from(self.step.add_text(file, session, &text)?);
+                }
+                Ok(())
+            }
+            Item::Folder(cwd) => file.map_or(Ok(()), |file| self.step.note_folder(file, cwd)),
+            Item::Batch(batch) => self.step.merge_batch(session, file, &batch),
+            Item::Activity(activity) => self.step.merge_activity(session, file, &activity),
+            Item::Plan(plan) => self.step.merge_plan(session, file, &plan),
+            Item::Execution(execution) => self.step.merge_execution(session, file, &execution),
+            Item::Request(request) => file.map_or(Ok(()), |file| self.step.merge_request(file, &request)),
+            Item::Segment(segment) => {
+                file.map_or(Ok(()), |file| self.step.put_segment(file, &segment_row(&segment)))
+            }
+        }
+    }
+}
+
+fn segment_row(segment: &Segment) -> SegmentRow {
+    let boundary = segment.boundary.as_ref();
+    SegmentRow {
+        number: segment.number,
+        started_at: segment.started_at,
+        ended_at: segment.ended_at,
+        offset: segment.offset,
+        trigger: boundary.and_then(|boundary| match boundary.trigger {
+            CompactTrigger::Auto => Some("auto".to_owned()),
+            CompactTrigger::Manual => Some("manual".to_owned()),
+            CompactTrigger::Unknown => None,
+        }),
+        pre_tokens: boundary.and_then(|boundary| boundary.pre_tokens),
+        post_tokens: boundary.and_then(|boundary| boundary.post_tokens),
+    }
+}

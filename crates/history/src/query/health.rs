@@ -1,0 +1,118 @@
+//! The health of the store: its content, its lag and its faults.
+
+use std::path::Path;
+use std::time::Duration;
+
+use watchbill_core::problem::Problem;
+use watchbill_protocol::store::{DamagedFile, StoreHealth};
+use watchbill_settings::Settings;
+use watchbill_store::archive::Archive;
+use watchbill_store::{Mode, Store, StoreError};
+use watchbill_watch::fs::Fs;
+
+use super::lag::lag;
+use crate::archive::offer::offer;
+
+/// For so long the doctor looks at the pages of the database.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The folders of which nothing new can be stored, since they are not there or cannot be read, in the words of the roster.
+pub fn troubles_with_roots(settings: &Settings, fs: &dyn Fs) -> Vec<Problem> {
+    watchbill_watch::scan::troubles_with_roots(fs, &settings.roots)
+}
+
+/// The health of the store in the data folder. Never an error: what is wrong is part of it.
+pub fn health(settings: &Settings, fs: &dyn Fs) -> Option<StoreHealth> {
+    let data_dir = settings.data_dir.as_deref()?;
+    let path = data_dir.join(watchbill_store::DATABASE);
+    let mut health = StoreHealth {
+        path: path.to_string_lossy().into_owned(),
+        exists: path.exists(),
+        ..StoreHealth::default()
+    };
+    if let Err(error) = examine(data_dir, settings, fs, &mut health) {
+        // That nothing is stored yet is no trouble, unless nothing could be.
+        let trouble = match error {
+            StoreError::Absent { .. } => watchbill_store::obstacle(data_dir),
+            other => Some(other),
+        };
+        health.trouble = trouble.map(|error| error.to_string());
+    }
+    // Last, since to read a database may be what sets it aside.
+    let damaged = watchbill_store::damaged_files(data_dir).into_iter().map(|file| DamagedFile {
+        path: file.path.to_string_lossy().into_owned(),
+        bytes: file.bytes,
+        taken_over: file.taken_over,
+    });
+    health.damaged = damaged.collect();
+    Some(health)
+}
+
+fn examine(
+    data_dir: &Path,
+    settings: &Settings,
+    fs: &dyn Fs,
+    health: &mut StoreHealth,
+) -> Result<(), StoreError> {
+    let store = Store::open(data_dir, Mode::Read)?;
+    let totals = store.totals()?;
+    let lag = lag(&store, fs, &settings.roots, &settings.history)?;
+    *health = StoreHealth {
+        path: std::mem::take(&mut health.path),
+        exists: true,
+        bytes: totals.bytes,
+        schema_version: Some(totals.schema),
+        writer_pid: watchbill_store::last_writer(data_dir).filter(|pid| runs(*pid)),
+        sessions: totals.sessions,
+        texts: totals.texts,
+        files_behind: lag.files,
+        bytes_behind: lag.bytes,
+        files_left_out: lag.left_out,
+        exclude_changed: lag.exclude_changed,
+        archived: totals.archived,
+        archive_bytes: totals.archive_bytes,
+        archive_unreadable: unreadable(&store, data_dir)?,
+        archive_after: settings.archive.enabled.then_some(settings.archive.after.0),
+        archive_offer: Some(offer(settings, fs))
+            .filter(|offer| !settings.archive.enabled && offer.files > 0)
+            .map(|offer| offer.to_string()),
+        left_out: store.left_out_said()?,
+        trouble: watchbill_store::obstacle(data_dir)
+            .map_or_else(|| store.unread_reminder(), |error| Ok(Some(error)))?
+            .map(|error| error.to_string()),
+        pages_unseen: None,
+        damaged: Vec::new(),
+    };
+    if health.trouble.is_none() {
+        match store.look_at_pages(PATIENCE) {
+            Ok(whole) => health.pages_unseen = (!whole).then_some(true),
+            Err(error) => health.trouble = Some(error.to_string()),
+        }
+    }
+    Ok(())
+}
+
+/// Files of the archive in which their transcripts are no longer whole, as far as their frames tell.
+fn unreadable(store: &Store, data_dir: &Path) -> Result<Vec<String>, StoreError> {
+    let archive = Archive::new(data_dir);
+    let bad = store.all_archived()?.into_iter().filter(|row| archive.open(row).is_err());
+    Ok(bad.map(|row| archive.path_of(&row).to_string_lossy().into_owned()).collect())
+}
+
+#[cfg(unix)]
+fn runs(pid: u32) -> bool {
+    use rustix::process::{Pid, test_kill_process};
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    // A process of somebody else's is one too.
+    pid.is_some_and(|pid| !matches!(test_kill_process(pid), Err(rustix::io::Errno::SRCH)))
+}
+
+#[cfg(not(unix))]
+fn runs(_: u32) -> bool {
+    true
+}
+
+/// The schema as SQL with comments, for people.
+pub fn schema() -> String {
+    watchbill_store::schema::text()
+}

@@ -1,0 +1,86 @@
+//! How far what is stored lies behind the transcripts.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use watchbill_core::history::HistorySettings;
+use watchbill_core::problem::ProblemKind;
+use watchbill_store::{Store, StoreError};
+use watchbill_watch::fs::Fs;
+use watchbill_watch::scan::{Found, scan};
+
+use super::owner::{FEW, ForgottenSessions, Owner, owner};
+use crate::removal::left_out::is_due;
+
+/// What is there and not stored yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Lag {
+    /// All files of which anything is to be stored.
+    pub all: u64,
+    /// Folders and files that cannot be looked into.
+    pub problems: u64,
+    /// Files with something new.
+    pub files: u64,
+    /// Bytes in them that are still to be read.
+    pub bytes: u64,
+    /// Files that the settings leave out, whole or in part: nobody is to read these for what is not stored of them.
+    pub left_out: u64,
+    /// The settings leave out something else than when the store was written.
+    pub exclude_changed: bool,
+}
+
+/// Looks at every transcript: which of them have grown or changed since they were stored, or are to be read anew, since
+/// something of them was left out by other rules than those of now.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn lag(
+    store: &Store,
+    fs: &dyn Fs,
+    roots: &[PathBuf],
+    history: &HistorySettings,
+) -> Result<Lag, StoreError> {
+    let mut known = HashMap::new();
+    store.files(&mut |_, file| {
+        known.insert(file.path, (file.cursor.size, file.cursor.offset));
+    })?;
+    let forgotten = ForgottenSessions::of(store)?;
+    let partly = store.partly_left_out()?;
+    let mut lag = Lag { exclude_changed: is_due(store, history)?, ..Lag::default() };
+    let scan = scan(fs, roots);
+    lag.problems = scan.problems.iter().filter(|problem| problem.kind != ProblemKind::Missing).count() as u64;
+    let mut found = scan.found;
+    found.retain(|found| found.kind.is_transcript() && !forgotten.has(found));
+    // Nothing is stored either of what was written anew and has held no record since.
+    let is_begun =
+        |found: &Found| known.get(&*found.path.to_string_lossy()).is_some_and(|(_, read)| *read > 0);
+    let few = found.iter().filter(|found| !is_begun(found)).count() <= FEW;
+    for found in &found {
+        let path = found.path.to_string_lossy();
+        if history.exclude.leaves_out(&path) {
+            lag.left_out += 1;
+            continue;
+        }
+        lag.all += 1;
+        let partly = partly.contains(&*path);
+        let (size, read) = match lag.exclude_changed && partly {
+            true => (0, 0),
+            false => known.get(&*path).copied().unwrap_or_default(),
+        };
+        let is_storable = || match owner(fs, found) {
+            // It is among the problems.
+            Owner::Nobody => false,
+            Owner::Session(session) => !forgotten.contains(&session),
+            Owner::Unknown => true,
+        };
+        if size != found.stat.len && few && !is_begun(found) && !is_storable() {
+            // Nobody will read it.
+        } else if size != found.stat.len {
+            lag.files += 1;
+            lag.bytes += found.stat.len.saturating_sub(read);
+        } else {
+            lag.left_out += u64::from(partly);
+        }
+    }
+    Ok(lag)
+}

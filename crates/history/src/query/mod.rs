@@ -1,0 +1,16 @@
+//! Questions about what is stored: search, statistics, timelines, exports, health.
+
+pub mod export;
+pub mod health;
+pub mod lag;
+pub mod named;
+pub(crate) mod owner;
+pub mod search;
+pub mod stats;
+pub mod timeline;
+
+pub use health::{health, schema};
+pub use lag::{Lag, lag};
+pub use search::Searcher;
+pub use stats::{StatsBy, stats};
+pub use watchbill_store::who;

@@ -1,0 +1,316 @@
+//! Looks for words in all that is stored: questions as people ask them, answers as the contract has them.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use watchbill_core::history::HistorySettings;
+use watchbill_core::ids::{ChainId, SessionId};
+use watchbill_core::time::Timestamp;
+use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_protocol::search::{Hit, IndexState, SearchAnswer, SearchQuery, SnippetPart};
+use watchbill_settings::Settings;
+use watchbill_store::search::{Hit as StoredHit, Query};
+use watchbill_store::tables::SessionKey;
+use watchbill_store::tables::texts::Role;
+use watchbill_store::{Mode, Store, StoreError};
+use watchbill_watch::fs::Fs;
+
+use super::lag::lag;
+use super::named::{Among, SHOWN, one};
+use crate::errors::refusal;
+use crate::reach::{Reach, Reached};
+
+/// Hits of an answer, where nobody said how many.
+const USUAL: u32 = 20;
+/// Most hits of one answer.
+const MOST: u32 = 1000;
+/// How long it is taken for granted that nothing new has been written, in milliseconds.
+const FRESH: u128 = 10_000;
+
+/// Looks into one store. It keeps its connection, so that each keystroke costs a query alone.
+pub struct Searcher {
+    data_dir: Option<PathBuf>,
+    roots: Vec<PathBuf>,
+    kept: Mutex<Kept>,
+    damaged: AtomicBool,
+    reach: Arc<Reach>,
+}
+
+#[derive(Default)]
+struct Kept {
+    store: Option<Store>,
+    /// When it was last looked whether everything is stored, and what was seen.
+    looked: Option<(Instant, IndexState)>,
+}
+
+impl Searcher {
+    /// For the store and the transcripts that the settings name. Nothing is opened before somebody asks.
+    pub fn new(settings: &Settings) -> Self {
+        Self {
+            data_dir: settings.data_dir.clone(),
+            roots: settings.roots.clone(),
+            kept: Mutex::default(),
+            damaged: AtomicBool::new(false),
+            reach: Arc::default(),
+        }
+    }
+
+    /// Where whoever keeps the history says how far it goes. What is said there need not be looked for.
+    pub fn reach(&self) -> &Arc<Reach> {
+        &self.reach
+    }
+
+    /// Answers a question. Nothing that is typed is an error; that nothing is stored yet is an answer. `history` says what
+    /// is not to be stored now.
+    ///
+    /// # Errors
+    /// When a filter makes no sense, or the store cannot be read.
+    pub fn search(
+        &self,
+        fs: &dyn Fs,
+        history: &HistorySettings,
+        asked: &SearchQuery,
+    ) -> Result<SearchAnswer, ApiError> {
+        let data_dir = self.data_dir()?;
+        let reached = self.reach.get();
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let begun = Instant::now();
+        let found = match kept.store.take().filter(Store::is_in_place) {
+            Some(store) => Ok(store),
+            None => Store::open(data_dir, Mode::Read),
+        }
+        .and_then(|store| Ok((find(&store, asked)?, store)));
+        let (found, store) = match found {
+            Ok(found) => found,
+            Err(StoreError::Absent { .. }) => return Ok(nothing(asked)),
+            // The connection is not kept: the file may have been set aside, and the next question finds the new one.
+            Err(error) => {
+                self.damaged.fetch_or(matches!(error, StoreError::IndexDamaged { .. }), Ordering::Relaxed);
+                return Err(refusal(&error));
+            }
+        };
+        let (hits, more) = found?;
+        let took_ms = (begun.elapsed().as_secs_f64() * 1e6).round() / 1e3;
+        let index = match reached {
+            Reached::Current => IndexState::Current,
+            Reached::Behind => IndexState::Behind,
+            Reached::Unknown => kept.state(&store, fs, &self.roots, history)?,
+        };
+        kept.store = Some(store);
+        Ok(SearchAnswer { query: asked.query.clone(), hits, more, index, took_ms })
+    }
+
+    /// Whether damage was met in the index since this was asked last.
+    pub fn has_met_damage(&self) -> bool {
+        self.damaged.swap(false, Ordering::Relaxed)
+    }
+
+    fn data_dir(&self) -> Result<&Path, ApiError> {
+        self.data_dir.as_deref().ok_or_else(|| {
+            ApiError::new(
+                ErrorCode::Unsupported,
+                "no history is kept here: the demo has none, and no data folder is known",
+            )
+        })
+    }
+}
+
+impl Kept {
+    /// Whether all transcripts are stored, where nobody here knows. Looking at all of them takes longer than a search, so it
+    /// is not done for each keystroke.
+    fn state(
+        &mut self,
+        store: &Store,
+        fs: &dyn Fs,
+        roots: &[PathBuf],
+        history: &HistorySettings,
+    ) -> Result<IndexState, ApiError> {
+        if let Some((at, state)) = self.looked
+            && at.elapsed().as_millis() < FRESH
+        {
+            return Ok(state);
+        }
+        let behind = lag(store, fs, roots, history).map_err(|error| refusal(&error))?;
+        let state = if behind.files == 0 { IndexState::Current } else { IndexState::Behind };
+        self.looked = Some((Instant::now(), state));
+        Ok(state)
+    }
+}
+
+fn nothing(asked: &SearchQuery) -> SearchAnswer {
+    SearchAnswer {
+        query: asked.query.clone(),
+        hits: Vec::new(),
+        more: false,
+        index: IndexState::Absent,
+        took_ms: 0.0,
+    }
+}
+
+/// The hits, and whether there are more; or what is wrong with the question.
+type Found = Result<(Vec<Hit>, bool), ApiError>;
+
+fn find(store: &Store, asked: &SearchQuery) -> Result<Found, StoreError> {
+    let sessions = match sessions(store, asked)? {
+        Ok(sessions) => sessions,
+        Err(wrong) => return Ok(Err(wrong)),
+    };
+    let query = match query(asked, sessions) {
+        Ok(query) => query,
+        Err(wrong) => return Ok(Err(wrong)),
+    };
+    let answer = store.search(&query)?;
+    let mut places: HashMap<String, String> = HashMap::new();
+    let mut hits = Vec::with_capacity(answer.hits.len());
+    for found in answer.hits {
+        if !places.contains_key(&found.session_id) {
+            let place = store.place_of(&found.session_id)?.unwrap_or_default();
+            places.insert(found.session_id.clone(), place);
+        }
+        let project = places.get(&found.session_id).cloned().unwrap_or_default();
+        hits.push(hit(found, project));
+    }
+    Ok(Ok((hits, answer.more)))
+}
+
+/// The sessions to which project and chain narrow the search; `None` for all.
+fn sessions(
+    store: &Store,
+    asked: &SearchQuery,
+) -> Result<Result<Option<Vec<SessionKey>>, ApiError>, StoreError> {
+    let mut sessions = match &asked.project {
+        Some(project) => Some(store.sessions_in_project(project)?),
+        None => None,
+    };
+    if let Some(chain) = &asked.chain {
+        let of_chain = match chain_sessions(store, chain)? {
+            Ok(of_chain) => of_chain,
+            Err(wrong) => return Ok(Err(wrong)),
+        };
+        sessions = Some(match sessions {
+            Some(of_project) => of_chain.into_iter().filter(|key| of_project.contains(key)).collect(),
+            None => of_chain,
+        });
+    }
+    Ok(Ok(sessions))
+}
+
+fn chain_sessions(store: &Store, chain: &str) -> Result<Result<Vec<SessionKey>, ApiError>, StoreError> {
+    let keys = store.sessions_in_chain(chain)?;
+    if !keys.is_empty() {
+        return Ok(Ok(keys));
+    }
+    let begin = store.session_ids(chain, SHOWN + 1)?;
+    let chains = if begin.is_empty() { store.chain_ids(chain, SHOWN + 1)? } else { Vec::new() };
+    let meant = match chains.is_empty() {
+        true => one(Among::StoredOrChains, chain, &begin),
+        false => one(Among::StoredChains, chain, &chains),
+    };
+    Ok(match meant {
+        Ok(meant) => Ok(store.sessions_in_chain(meant)?),
+        Err(wrong) => Err(wrong),
+    })
+}
+
+fn query(asked: &SearchQuery, sessions: Option<Vec<SessionKey>>) -> Result<Query, ApiError> {
+    let invalid = |message: String| ApiError::new(ErrorCode::Invalid, message);
+    let role = match &asked.role {
+        Some(word) => Some(
+            Role::of(word)
+                .ok_or_else(|| invalid(format!("`{word}` is no role; there are: {}", roles().join(", "))))?,
+        ),
+        None => None,
+    };
+    let since = match &asked.since {
+        Some(since) => Some(
+            Timestamp::parse(since)
+                .ok_or_else(|| invalid(format!("`{since}` is no time; expected 2026-11-20T15:30:00Z")))?,
+        ),
+        None => None,
+    };
+    Ok(Query {
+        typing: asked.typing,
+        sessions,
+        role,
+        tool: asked.tool.clone(),
+        since,
+        ..Query::new(&asked.query, asked.limit.unwrap_or(USUAL).min(MOST))
+    })
+}
+
+/// The words that name roles.
+pub fn roles() -> Vec<&'static str> {
+    Role::ALL.into_iter().map(Role::word).collect()
+}
+
+fn hit(found: StoredHit, project: String) -> Hit {
+    let chain =
+        found.chain_id.unwrap_or_else(|| ChainId::derive(&SessionId::new(&found.session_id)).to_string());
+    Hit {
+        work_chain_id: chain,
+        session_id: found.session_id,
+        at: found.at.map(|at| at.to_string()),
+        role: found.role,
+        snippet_parts: parts(&found.snippet, &found.marks),
+        snippet: found.snippet,
+        project,
+        score: found.score,
+        title: found.title,
+        tool: found.tool,
+        agent_id: found.subagent,
+        offset: found.offset,
+    }
+}
+
+/// The snippet, cut where what was found begins and ends. A mark that fits no character is passed over.
+fn parts(snippet: &str, marks: &[std::ops::Range<usize>]) -> Vec<SnippetPart> {
+    let mut parts = Vec::new();
+    let mut at = 0;
+    let mut put = |text: &str, found| {
+        if !text.is_empty() {
+            parts.push(SnippetPart { text: text.to_owned(), found });
+        }
+    };
+    for mark in marks {
+        let (Some(before), Some(text)) = (snippet.get(at..mark.start), snippet.get(mark.clone())) else {
+            continue;
+        };
+        put(before, false);
+        put(text, true);
+        at = mark.end;
+    }
+    put(snippet.get(at..).unwrap_or_default(), false);
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(
+        clippy::single_range_in_vec_init,
+        clippy::reversed_empty_ranges,
+        reason = "marks are lists of ranges, also of one, also of wrong ones"
+    )]
+
+    use super::*;
+
+    fn words(snippet: &str, marks: &[std::ops::Range<usize>]) -> Vec<(String, bool)> {
+        parts(snippet, marks).into_iter().map(|part| (part.text, part.found)).collect()
+    }
+
+    #[test]
+    fn a_snippet_is_cut_at_its_marks_and_nothing_of_it_is_lost() {
+        let part = |text: &str, found| (text.to_owned(), found);
+        assert_eq!(words("a pager b", &[2..7]), [part("a ", false), part("pager", true), part(" b", false)]);
+        assert_eq!(words("検索です", &[0..6]), [part("検索", true), part("です", false)]);
+        assert_eq!(words("whole", &[]), [part("whole", false)]);
+        assert_eq!(words("", &[]), []);
+        // Marks that lie outside, backwards, or inside a character.
+        for marks in [vec![3..90], vec![4..2], vec![1..2], vec![0..3, 0..3]] {
+            let text: String = words("検索です", &marks).into_iter().map(|(text, _)| text).collect();
+            assert_eq!(text, "検索です", "{marks:?}");
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Usage: requests, tokens, tools.
+
+use watchbill_core::time::Timestamp;
+use watchbill_core::transcript::record::Usage;
+use watchbill_protocol::error::ApiError;
+use watchbill_protocol::roster::Tokens;
+use watchbill_protocol::store::{Stats, StatsRow};
+use watchbill_settings::Settings;
+use watchbill_store::stats::By;
+use watchbill_store::{Mode, Store, StoreError};
+
+use crate::errors::{data_dir, refusal};
+
+/// What statistics are by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StatsBy {
+    /// The day, in UTC.
+    Day,
+    /// The project.
+    Project,
+    /// The model.
+    Model,
+    /// The tool.
+    Tool,
+}
+
+/// What was used since a moment, each request once.
+///
+/// # Errors
+/// When nothing is stored, or the store cannot be read.
+pub fn stats(settings: &Settings, by: StatsBy, since: Option<Timestamp>) -> Result<Stats, ApiError> {
+    let store = Store::open(data_dir(settings)?, Mode::Read).map_err(|error| refusal(&error))?;
+    stats_of(&store, by, since).map_err(|error| refusal(&error))
+}
+
+fn stats_of(store: &Store, by: StatsBy, since: Option<Timestamp>) -> Result<Stats, StoreError> {
+    let word = match by {
+        StatsBy::Day => "day",
+        StatsBy::Project => "project",
+        StatsBy::Model => "model",
+        StatsBy::Tool => "tool",
+    };
+    let tokens = |by: By| -> Result<Vec<StatsRow>, StoreError> {
+        let rows = store.tokens(by, since)?;
+        Ok(rows
+            .into_iter()
+            .map(|row| StatsRow {
+                key: row.key.filter(|key| !key.is_empty()),
+                requests: Some(row.requests),
+                tokens: Some(tokens_of(row.tokens)),
+                ..StatsRow::default()
+            })
+            .collect())
+    };
+    let tools: Vec<StatsRow> = store
+        .tools(since)?
+        .into_iter()
+        .map(|row| StatsRow {
+            key: Some(row.tool).filter(|tool| !tool.is_empty()),
+            tool_calls: Some(row.calls),
+            tool_errors: Some(row.errors),
+            tool_ms: Some(row.millis),
+            ..StatsRow::default()
+        })
+        .collect();
+    let days = tokens(By::Day)?;
+    let (sessions, prompts) = store.session_counts(since)?;
+    let total = total(&days, &tools, sessions, prompts);
+    let rows = match by {
+        StatsBy::Day => days,
+        StatsBy::Project => tokens(By::Project)?,
+        StatsBy::Model => tokens(By::Model)?,
+        StatsBy::Tool => tools,
+    };
+    Ok(Stats { by: word.to_owned(), since: since.map(|at| at.to_string()), rows, total })
+}
+
+fn total(days: &[StatsRow], tools: &[StatsRow], sessions: u64, prompts: u64) -> StatsRow {
+    let sum = |rows: &[StatsRow], what: fn(&StatsRow) -> Option<u64>| {
+        rows.iter().filter_map(what).fold(0, u64::saturating_add)
+    };
+    let of = |what: fn(&Tokens) -> u64| {
+        days.iter().filter_map(|row| row.tokens.as_ref()).map(what).fold(0, u64::saturating_add)
+    };
+    StatsRow {
+        key: None,
+        sessions: Some(sessions),
+        prompts: Some(prompts),
+        requests: Some(sum(days, |row| row.requests)),
+        tokens: Some(Tokens {
+            input: of(|tokens| tokens.input),
+            output: of(|tokens| tokens.output),
+            cache_read: of(|tokens| tokens.cache_read),
+            cache_write: of(|tokens| tokens.cache_write),
+        }),
+        tool_calls: Some(sum(tools, |row| row.tool_calls)),
+        tool_errors: Some(sum(tools, |row| row.tool_errors)),
+        tool_ms: Some(sum(tools, |row| row.tool_ms)),
+    }
+}
+
+fn tokens_of(usage: Usage) -> Tokens {
+    Tokens {
+        input: usage.input,
+        output: usage.output,
+        cache_read: usage.cache_read,
+        cache_write: usage.cache_write,
+    }
+}

@@ -1,0 +1,84 @@
+//! Which call started which subagent: its result says so, or the file beside the subagent's transcript.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use watchbill_core::transcript::timeline::{Entry, ToolCall, What};
+use watchbill_watch::fs::Fs;
+use watchbill_watch::layout::META_LIMIT;
+
+use super::plan::AgentFile;
+
+/// What the meta files say: the call, by the subagent's transcript. Kept, for it never changes.
+#[derive(Default)]
+pub struct Calls {
+    known: HashMap<PathBuf, Arc<str>>,
+    /// Calls are missing before those that are there.
+    end_only: bool,
+}
+
+impl Calls {
+    /// For the end of a timeline: the first call there that names a subagent need not be the one that started it.
+    pub fn of_an_end() -> Self {
+        Self { end_only: true, ..Self::default() }
+    }
+
+    /// Tells of each call of `entries` which of `files` it has started.
+    pub fn resolve<'f>(&mut self, fs: &dyn Fs, files: &'f [AgentFile], entries: &[&Entry]) -> Started<'f> {
+        let by_id: HashMap<&str, &AgentFile> =
+            files.iter().filter(|file| file.is_called()).map(|file| (&*file.agent, file)).collect();
+        let mut started = HashMap::new();
+        let mut claimed = HashSet::new();
+        for call in entries.iter().filter_map(|entry| call(entry)) {
+            // A message to a subagent names it too: the first call is the one that started it.
+            let file = call.agent.as_deref().and_then(|agent| by_id.get(agent));
+            if let Some(file) = file
+                && self.may_start(fs, call, file)
+                && claimed.insert(&*file.agent)
+            {
+                started.insert(call.id.clone(), *file);
+            }
+        }
+        for file in by_id.values().filter(|file| !claimed.contains(&*file.agent)) {
+            if let Some(call) = self.call_of(fs, &file.path) {
+                started.insert(call.to_string(), file);
+            }
+        }
+        Started(started)
+    }
+
+    fn may_start(&mut self, fs: &dyn Fs, call: &ToolCall, file: &AgentFile) -> bool {
+        !self.end_only || self.call_of(fs, &file.path).is_none_or(|id| *id == *call.id)
+    }
+
+    /// A subagent that still runs has no result that could name it, but the client says at its start who called it
+    /// (`toolUseId` of the meta file, from client 2.1.221 on).
+    fn call_of(&mut self, fs: &dyn Fs, transcript: &Path) -> Option<Arc<str>> {
+        if let Some(known) = self.known.get(transcript) {
+            return Some(Arc::clone(known));
+        }
+        let bytes = fs.read_small(&transcript.with_extension("meta.json"), META_LIMIT).ok()?;
+        let meta: serde_json::Value = serde_json::from_slice(&bytes).ok()?;
+        let id: Arc<str> = Arc::from(meta.get("toolUseId")?.as_str()?);
+        self.known.insert(transcript.to_path_buf(), Arc::clone(&id));
+        Some(id)
+    }
+}
+
+/// The subagents, by the call that started them.
+pub struct Started<'f>(HashMap<String, &'f AgentFile>);
+
+impl<'f> Started<'f> {
+    /// The subagent that this entry has started.
+    pub fn by(&self, entry: &Entry) -> Option<&'f AgentFile> {
+        self.0.get(&call(entry)?.id).copied()
+    }
+}
+
+fn call(entry: &Entry) -> Option<&ToolCall> {
+    match &entry.what {
+        What::Tool(call) if !call.id.is_empty() => Some(call),
+        _ => None,
+    }
+}

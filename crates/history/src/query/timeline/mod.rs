@@ -1,0 +1,12 @@
+//! The timeline of a work chain, read on demand and kept for the chains that were looked at last.
+
+mod agents;
+mod newest;
+mod part;
+mod places;
+mod plan;
+mod reader;
+
+pub use newest::newest;
+pub use plan::{AgentFile, TimelinePlan};
+pub use reader::{Stretch, TimelineReader};

@@ -1,0 +1,92 @@
+//! One transcript of a timeline: read to its end, and from then on only what was appended.
+
+use std::ops::Range;
+use std::path::PathBuf;
+
+use watchbill_core::ids::SessionId;
+use watchbill_core::transcript::line_splitter::{Line, LineSplitter, Split};
+use watchbill_core::transcript::timeline::{Entry, TimelineBuilder};
+use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_watch::fs::Fs;
+use watchbill_watch::tail::{TailError, read_end};
+
+use crate::reader::{Lines, Reader};
+
+/// One transcript and what has been read of it.
+pub struct Part {
+    /// The session; for a subagent's transcript, its parent.
+    pub session: SessionId,
+    /// Where it lies.
+    pub path: PathBuf,
+    /// How it is linked to the part before.
+    pub reason: Option<&'static str>,
+    reader: Reader,
+    builder: TimelineBuilder,
+}
+
+impl Part {
+    /// A transcript of which nothing has been read.
+    pub fn new(session: &SessionId, path: PathBuf) -> Self {
+        Self {
+            session: session.clone(),
+            path,
+            reason: None,
+            reader: Reader::default(),
+            builder: TimelineBuilder::new(),
+        }
+    }
+
+    /// Everything that was read, in file order.
+    pub fn entries(&self) -> &[Entry] {
+        self.builder.entries()
+    }
+
+    /// Reads the last `room` bytes alone, from the first line that begins there, and says which bytes those were. Nothing can be
+    /// read on from here.
+    ///
+    /// # Errors
+    /// When the file is not there or cannot be read.
+    pub fn read_end(&mut self, fs: &dyn Fs, room: u64) -> Result<Range<u64>, TailError> {
+        let (begin, bytes) = read_end(fs, &self.path, room)?;
+        let torn = match begin {
+            0 => 0,
+            _ => bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |end| end + 1),
+        };
+        LineSplitter::new(begin + torn as u64).push(&bytes[torn..], &mut |split| {
+            if let Split::Line(line) = split {
+                self.builder.push_line(line.offset, line.bytes);
+            }
+        });
+        Ok(begin..begin + bytes.len() as u64)
+    }
+
+    /// Reads what is new.
+    ///
+    /// # Errors
+    /// When the file is there and cannot be read.
+    pub fn read(&mut self, fs: &dyn Fs, scratch: &mut Vec<u8>) -> Result<(), ApiError> {
+        let Self { path, reader, builder, .. } = self;
+        let read = reader.read(fs, path, scratch, u64::MAX, &mut Entries(builder));
+        match read {
+            // What was read before the file went away is still worth showing.
+            Ok(_) | Err(TailError::Gone) => Ok(()),
+            Err(error) => Err(ApiError::new(
+                ErrorCode::Unreadable,
+                format!("cannot read the transcript {}: {error}", path.display()),
+            )),
+        }
+    }
+}
+
+/// Lines on their way into a timeline.
+struct Entries<'b>(&'b mut TimelineBuilder);
+
+impl Lines for Entries<'_> {
+    fn restarted(&mut self) {
+        *self.0 = TimelineBuilder::new();
+    }
+
+    fn line(&mut self, line: Line<'_>) {
+        self.0.push_line(line.offset, line.bytes);
+    }
+}

@@ -1,0 +1,129 @@
+//! Forgetting for good, by a store that may be written.
+
+use std::path::Path;
+
+use watchbill_core::ids::SessionId;
+use watchbill_core::time::Timestamp;
+use watchbill_hooks::places::Places;
+use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_protocol::store::ForgetReport;
+pub use watchbill_store::removal::Stage;
+use watchbill_store::removal::{Forget, Removed};
+use watchbill_store::{Store, StoreError};
+
+use super::request::{Outcome, Removal};
+use crate::errors::refusal;
+use crate::live_state::LiveState;
+use crate::query::named::{Among, SHOWN, one};
+
+/// The one session that is meant, or those of the work chain with its id. What begins the id of a session means that
+/// session, as everywhere.
+///
+/// # Errors
+/// When there is none, or there are several.
+pub fn meant(store: &Store, asked: &str) -> Result<(Removal, Option<String>), ApiError> {
+    let stored = |error: StoreError| refusal(&error);
+    let chains = store.chain_ids(asked, SHOWN + 1).map_err(stored)?;
+    let is_chain = chains.iter().any(|chain| chain == asked);
+    let mut sessions = store.session_ids(asked, SHOWN + 1).map_err(stored)?;
+    if sessions.is_empty() {
+        sessions = store.session_ids_of_strays(asked).map_err(stored)?;
+    }
+    if chains.is_empty() || !(sessions.is_empty() || is_chain) {
+        let session = one(Among::StoredOrChains, asked, &sessions)?;
+        return Ok((Removal::Forget(SessionId::new(session)), None));
+    }
+    let chain = one(Among::StoredChains, asked, &chains)?;
+    let sessions = store.session_ids_of_chain(chain).map_err(stored)?;
+    let sessions = sessions.iter().map(|id| SessionId::new(id)).collect();
+    Ok((Removal::ForgetAll(sessions), Some(chain.clone())))
+}
+
+/// Carries it out, by a store that may be written. `tell` is told how far it is.
+///
+/// # Errors
+/// When the store, or what hooks have told, cannot be written.
+pub fn carry_out(
+    store: &mut Store,
+    data_dir: &Path,
+    live: &dyn LiveState,
+    removal: &Removal,
+    now: Timestamp,
+    tell: &mut dyn FnMut(Stage),
+) -> Outcome {
+    let what = match removal {
+        Removal::RememberAgain(session) => {
+            return store.remember_again(Some(session)).map(|_| None).map_err(|error| refusal(&error));
+        }
+        Removal::Forget(session) => Forget::Session(session.clone()),
+        Removal::ForgetAll(sessions) => Forget::Sessions(sessions.clone()),
+        Removal::ForgetBefore(at) => Forget::Before(*at),
+    };
+    let bytes = |store: &Store| store.totals().map_or(0, |totals| totals.bytes);
+    let before = bytes(store);
+    let gone = forget_all_of(store, data_dir, live, &what, now, tell)?;
+    let freed = before.saturating_sub(bytes(store));
+    Ok(Some(report(gone, freed, false)))
+}
+
+/// Also what no file would tell again, and what hooks have told lately. Those first: when this is cut short, the session
+/// is still stored, and can be named again.
+fn forget_all_of(
+    store: &mut Store,
+    data_dir: &Path,
+    live: &dyn LiveState,
+    what: &Forget,
+    now: Timestamp,
+    tell: &mut dyn FnMut(Stage),
+) -> Result<Removed, ApiError> {
+    store.tidy_archive().map_err(|error| refusal(&error))?;
+    let mut selection = store.to_forget(what).map_err(|error| refusal(&error))?;
+    let ids: Vec<SessionId> = selection.would.sessions.iter().map(|id| SessionId::new(id)).collect();
+    let places = Places::new(data_dir);
+    let out_of_hooks = || watchbill_hooks::forget::forget(&places, &ids);
+    out_of_hooks().map_err(|error| {
+        let folder = places.root().display();
+        let message =
+            format!("the hook events in {folder} cannot be rewritten, so nothing is forgotten: {error}");
+        ApiError::new(ErrorCode::Unreadable, message)
+    })?;
+    let facts = live.facts_without(store, &|id| selection.would.sessions.contains(id));
+    let forgotten = facts.and_then(|facts| {
+        selection.facts = facts;
+        store.remove(&selection, now, tell)
+    });
+    // Whoever keeps hook events knows from the store that none of these are to be kept, and what came before that goes now.
+    if let Err(error) = out_of_hooks() {
+        tracing::warn!(%error, "the last hook events of what was forgotten may still be in the journal");
+    }
+    forgotten.map_err(|error| refusal(&error))
+}
+
+/// What it would remove.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn would(store: &Store, removal: &Removal) -> Result<ForgetReport, ApiError> {
+    let what = match removal {
+        Removal::Forget(session) => Forget::Session(session.clone()),
+        Removal::ForgetAll(sessions) => Forget::Sessions(sessions.clone()),
+        Removal::ForgetBefore(at) => Forget::Before(*at),
+        Removal::RememberAgain(_) => return Ok(ForgetReport::default()),
+    };
+    store.to_forget(&what).map(|selection| report(selection.would, 0, true)).map_err(|error| refusal(&error))
+}
+
+fn report(gone: Removed, freed_bytes: u64, dry_run: bool) -> ForgetReport {
+    ForgetReport {
+        sessions: gone.sessions.into_iter().collect(),
+        work_chain_id: None,
+        files: gone.files,
+        prompts: gone.prompts,
+        tool_calls: gone.activities,
+        texts: gone.texts,
+        archived: gone.archived.len() as u64,
+        freed_bytes,
+        wiped_later: gone.wiped_later,
+        dry_run,
+    }
+}

@@ -1,0 +1,178 @@
+//! What the person excludes after it was stored: it is removed at the next start, when the configuration changes, or
+//! by `index`, once for each change of the rules.
+
+use std::collections::{BTreeSet, HashMap};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use watchbill_core::history::{Exclude, HistorySettings};
+use watchbill_core::ids::SessionId;
+use watchbill_core::time::Timestamp;
+use watchbill_core::transcript::parse::parse_line;
+use watchbill_hooks::places::Places;
+use watchbill_store::archive::Archive;
+use watchbill_store::removal::Heads;
+use watchbill_store::tables::archive::ArchiveRow;
+use watchbill_store::tables::folders::WorkedIn;
+use watchbill_store::{Store, StoreError};
+use watchbill_watch::fs::Fs;
+use watchbill_watch::layout::{Place, below, classify};
+
+use crate::lines::{FromStart, any_line};
+use crate::live_state::{Finding, LiveState};
+
+/// Whether these rules were not carried out yet.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn is_due(store: &Store, settings: &HistorySettings) -> Result<bool, StoreError> {
+    store.is_left_out_by(settings.exclude.patterns()).map(|done| !done)
+}
+
+/// Removes from the store what the rules leave out, if these rules were not carried out yet, also on what was found just now
+/// in the archive.
+///
+/// # Errors
+/// When the store cannot be written. It is tried again the next time.
+pub fn carry_out(
+    store: &mut Store,
+    fs: &dyn Fs,
+    live: &dyn LiveState,
+    settings: &HistorySettings,
+    roots: &[PathBuf],
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let exclude = &settings.exclude;
+    store.tidy_archive()?;
+    if !is_due(store, settings)? {
+        return Ok(());
+    }
+    let (worked, heads) = match exclude.is_empty() {
+        true => Default::default(),
+        false => worked_in(store, fs, live, exclude, roots)?,
+    };
+    let mut selection = store.to_leave_out(exclude, worked, heads)?;
+    leave_out_of_hooks(store, exclude, &selection.would.sessions)?;
+    selection.facts = live.facts_without(store, &|id| selection.would.sessions.contains(id))?;
+    store.remove(&selection, now, &mut |_| ()).map(drop)
+}
+
+/// What hooks have told lately lies in files of its own. Those first: when this is cut short, the rules count as not
+/// carried out.
+fn leave_out_of_hooks(
+    store: &Store,
+    exclude: &Exclude,
+    sessions: &BTreeSet<String>,
+) -> Result<(), StoreError> {
+    let Some(data_dir) = store.path().parent().filter(|_| !exclude.is_empty()) else { return Ok(()) };
+    let places = Places::new(data_dir);
+    let ids: Vec<SessionId> = sessions.iter().map(|id| SessionId::new(id)).collect();
+    let gone = watchbill_hooks::forget::leave_out(&places, exclude, &ids)
+        .map_err(|source| StoreError::Io { path: places.root().to_path_buf(), source })?;
+    if gone > 0 {
+        tracing::info!(gone, "events of hooks were removed, since `exclude` names them now");
+    }
+    Ok(())
+}
+
+/// Who has ever worked in a folder of which nothing is to be stored. The history notes the folders of each transcript; the
+/// engine may have kept more of one than the history has read yet, and the store's rows of sessions know only where
+/// each began.
+fn worked_in(
+    store: &Store,
+    fs: &dyn Fs,
+    live: &dyn LiveState,
+    exclude: &Exclude,
+    roots: &[PathBuf],
+) -> Result<(WorkedIn, Heads), StoreError> {
+    let mut heads = Heads::new();
+    let mut worked = store.worked_in(&|path: &str| exclude.leaves_out(path))?;
+    store.states(&mut |path, head| {
+        let Some(place) = place(roots, Path::new(path)) else { return };
+        match live.look_into(place, head, exclude) {
+            Finding::Nothing => {}
+            Finding::WorkedIn(session) => drop(worked.sessions.insert(session)),
+            Finding::Rest(rest) => heads.push((path.to_owned(), head.to_vec(), rest)),
+        }
+    })?;
+    // Of what was read before folders were noted only the transcript tells them, if it is still there.
+    store.without_folders(&mut |session, subagent, path| {
+        // Of a session the engine has kept where it worked. A subagent whose transcript may not be read now is removed: its words
+        // come back from there, where they may be stored.
+        let may_have = |error: io::Error| subagent && error.kind() == io::ErrorKind::PermissionDenied;
+        if has_worked_in(fs, Path::new(&path), exclude).unwrap_or_else(may_have) {
+            worked.add(session, subagent, path);
+        }
+    })?;
+    look_into_archive(store, exclude, &mut worked)?;
+    Ok((worked, heads))
+}
+
+/// The same of archived transcripts of which not all is stored, since the database was made anew for instance.
+/// What cannot be read of one tells nothing: it stays.
+fn look_into_archive(store: &Store, exclude: &Exclude, worked: &mut WorkedIn) -> Result<(), StoreError> {
+    let Some(archive) = store.path().parent().map(Archive::new) else { return Ok(()) };
+    let mut read = HashMap::new();
+    store.files(&mut |_, file| {
+        read.insert(file.path, (file.cursor.size, file.cursor.mtime));
+    })?;
+    let partly = store.partly_left_out()?;
+    // Of those from which single calls were removed it is not known either.
+    let is_read = |row: &ArchiveRow| read.get(&row.path) == Some(&(row.bytes, row.mtime));
+    for row in store.all_archived()? {
+        if is_read(&row) && !partly.contains(&row.path) {
+            continue;
+        }
+        let Ok(frames) = archive.open_as_found(&row) else { continue };
+        let (mut worked_there, mut told) = (false, false);
+        let looked = any_line(&mut frames.reader(), &mut |line| {
+            worked_there = is_work_in(line, exclude);
+            told |= exclude.is_named_in(&String::from_utf8_lossy(line));
+            worked_there
+        });
+        if let Err(error) = looked {
+            tracing::warn!(path = row.path, %error, "of what is archived not all can be read");
+        }
+        if worked_there {
+            worked.add(row.session_id, row.subagent.is_some(), row.path);
+        } else if told {
+            worked.archived.insert(row.path);
+        }
+    }
+    Ok(())
+}
+
+/// What a transcript is, also one below a root at which nobody looks now: the rules count for everything that is stored.
+fn place(roots: &[PathBuf], path: &Path) -> Option<Place> {
+    let elsewhere = || {
+        let root =
+            path.ancestors().find(|folder| folder.file_name().is_some_and(|name| name == "projects"))?;
+        below(root.parent()?, path)
+    };
+    let relative = roots.iter().find_map(|root| below(root, path)).or_else(elsewhere)?;
+    classify(relative).filter(Place::is_transcript)
+}
+
+/// Whether a transcript tells of work in a folder, or on a file, of which nothing is to be stored: then it is not archived
+/// either, since the archive keeps it whole. One that cannot be read now is not archived now.
+pub fn is_told_of(fs: &dyn Fs, path: &Path, exclude: &Exclude) -> bool {
+    if exclude.is_empty() {
+        return false;
+    }
+    let is_told_of = &mut |line: &[u8]| exclude.is_named_in(&String::from_utf8_lossy(line));
+    fs.open(path).and_then(|file| any_line(&mut FromStart { file, at: 0 }, is_told_of)).unwrap_or(true)
+}
+
+/// Whether a transcript names an excluded folder as one in which was worked.
+fn has_worked_in(fs: &dyn Fs, path: &Path, exclude: &Exclude) -> io::Result<bool> {
+    any_line(&mut FromStart { file: fs.open(path)?, at: 0 }, &mut |line| is_work_in(line, exclude))
+}
+
+/// Whether a line names an excluded folder as one in which was worked.
+fn is_work_in(line: &[u8], exclude: &Exclude) -> bool {
+    let mut worked = false;
+    parse_line(line, &mut |record| {
+        worked |= record.envelope.cwd.as_deref().is_some_and(|cwd| exclude.leaves_out(cwd));
+    });
+    worked
+}

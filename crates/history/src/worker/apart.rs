@@ -1,0 +1,78 @@
+//! Work of seconds: removals with their bytes, and making a damaged index anew. It has a connection of its own, so that the
+//! engine does not wait for the store meanwhile.
+
+use watchbill_core::time::Timestamp;
+use watchbill_protocol::error::{ApiError, ErrorCode};
+
+use super::refusal::{Refusal, writer};
+use super::task::HistorianParts;
+use crate::errors::refusal;
+use crate::removal::forget;
+use crate::removal::left_out;
+use crate::removal::request::{Outcome, Removal};
+
+/// What is known of damage to the index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Damage {
+    /// Somebody who looked for words has met it.
+    Suspected,
+    /// It was met here.
+    Met,
+}
+
+/// Makes a damaged index anew from the stored texts, and says whether it was damaged. `damage` is kept up to date, also when
+/// the store refuses. `is_first`: it was not tried just before.
+pub(super) fn mend(
+    parts: &HistorianParts,
+    damage: &mut Option<Damage>,
+    is_first: bool,
+) -> Result<bool, Refusal> {
+    let Some(mut store) = parts.shelf.apart("history: mend")? else { return Err(Refusal::NotOurs) };
+    if *damage == Some(Damage::Suspected) {
+        if store.index_is_sound()? {
+            *damage = None;
+            return Ok(false);
+        }
+        // Should it not be made anew now, nobody has to look again.
+        *damage = Some(Damage::Met);
+    }
+    if is_first {
+        tracing::warn!("the search index is damaged; it is made anew");
+    }
+    store.rebuild_index()?;
+    drop(store);
+    tracing::info!("the search index was made anew");
+    *damage = None;
+    Ok(true)
+}
+
+/// Removes what the person has excluded since it was stored, and the bytes that an earlier removal has left. Says whether
+/// anything was due.
+pub(super) fn leave_out(parts: &HistorianParts, now: Timestamp) -> Result<bool, Refusal> {
+    let due = {
+        let mut shelf = parts.shelf.in_turn("history: whether to leave out");
+        let store = writer(&mut shelf)?;
+        left_out::is_due(store, &parts.settings)? || store.is_to_be_wiped()?
+    };
+    if due && let Some(mut store) = parts.shelf.apart("history: leave out")? {
+        left_out::carry_out(&mut store, &*parts.fs, &*parts.live, &parts.settings, &parts.roots, now)?;
+        store.finish_wiping()?;
+    }
+    Ok(due)
+}
+
+/// Forgets what is to be forgotten, or lets it be stored again, and gives the outcome.
+///
+/// # Errors
+/// When the store cannot be opened for it, so that it was not begun.
+pub(super) fn remove(parts: &HistorianParts, removal: &Removal, now: Timestamp) -> Result<Outcome, ApiError> {
+    let mut store = match parts.shelf.apart("history: forget") {
+        Ok(Some(store)) => store,
+        Ok(None) => return Err(ApiError::new(ErrorCode::Unreadable, "the store cannot be opened")),
+        Err(error) => return Err(refusal(&error)),
+    };
+    let outcome = forget::carry_out(&mut store, &parts.data_dir, &*parts.live, removal, now, &mut |_| ());
+    // Also when it was cut short: some of it may be gone.
+    store.note_removal();
+    Ok(outcome)
+}

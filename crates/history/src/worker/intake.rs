@@ -1,0 +1,145 @@
+//! Stores new lines of transcripts and hook events.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use watchbill_core::history::{Heard, HistorySettings};
+use watchbill_core::hook::{HookMessage, HookTexts};
+use watchbill_store::{Store, StoreError};
+use watchbill_watch::layout::{Place, below, classify};
+use watchbill_watch::tail::TailError;
+
+use super::pace::Pace;
+use super::refusal::{Refusal, writer};
+use super::task::HistorianParts;
+use crate::index::files::HistoryIndex;
+use crate::index::indexed::{IndexError, IndexedFile};
+use crate::reach::Read;
+
+/// Within a slice it is asked so often, by bytes, whether somebody waits for the store who must not be kept waiting.
+const PIECE: u64 = 64 << 10;
+/// The place in each file, and the size of one slice.
+#[derive(Default)]
+pub(super) struct Intake {
+    index: Option<HistoryIndex>,
+    pace: Pace,
+}
+
+/// The outcome of one slice.
+#[derive(Default)]
+pub(super) struct Slice {
+    /// How many files were read to their ends.
+    pub(super) done: usize,
+    /// Something was stored.
+    pub(super) wrote: bool,
+    /// A file was there and could not be read.
+    pub(super) missed: bool,
+}
+
+impl Intake {
+    /// Forgets the places: the next slice asks the store for them.
+    pub(super) fn forget(&mut self) {
+        self.index = None;
+    }
+
+    /// The step was not committed.
+    pub(super) fn void(&mut self) {
+        self.index.iter_mut().for_each(HistoryIndex::void);
+    }
+
+    /// Reads files in one step.
+    pub(super) fn read(&mut self, parts: &HistorianParts, paths: &[PathBuf]) -> Result<Slice, Refusal> {
+        let Self { index, pace } = self;
+        let places = paths.iter().map(|path| place(&parts.roots, path)).collect::<Vec<_>>();
+        let mut shelf = parts.shelf.in_turn("history: read");
+        let store = writer(&mut shelf)?;
+        let index = ready(index, &parts.settings, store)?;
+        for (path, place) in paths.iter().zip(&places) {
+            if let Some(place) = place {
+                index.take_up(store, path, place)?;
+            }
+        }
+        let began = Instant::now();
+        let (mut room, mut slice) = (pace.bytes(), Slice::default());
+        let mut step = store.step()?;
+        'files: for (path, place) in paths.iter().zip(&places) {
+            loop {
+                let more = match place {
+                    Some(_) => match index.read(&*parts.fs, &mut step, path, room.min(PIECE)) {
+                        Ok(indexed) => {
+                            room = room.saturating_sub(indexed.bytes);
+                            slice.wrote |= indexed.bytes > 0 && !indexed.skipped;
+                            let IndexedFile { bytes, records, texts, .. } = indexed;
+                            parts.reach.add(Read { bytes, records, texts });
+                            indexed.more
+                        }
+                        Err(IndexError::Store(error)) => return Err(error.into()),
+                        // The engine says what is wrong with the file; it is told again when that changes.
+                        Err(IndexError::File(error)) => {
+                            slice.missed |= !matches!(error, TailError::Gone);
+                            tracing::debug!(path = %path.display(), %error, "not stored");
+                            false
+                        }
+                    },
+                    None => false,
+                };
+                slice.done += usize::from(!more);
+                if room == 0 || parts.shelf.is_wanted() {
+                    break 'files;
+                }
+                if !more {
+                    break;
+                }
+            }
+        }
+        step.commit()?;
+        drop(shelf);
+        pace.took(began.elapsed(), room == 0);
+        Ok(slice)
+    }
+
+    /// Stores hook events. Says whether there was one among the messages.
+    pub(super) fn hear(&mut self, parts: &HistorianParts, heard: &[HookMessage]) -> Result<bool, Refusal> {
+        let Self { index, .. } = self;
+        let mut shelf = parts.shelf.in_turn("history: hear");
+        let store = writer(&mut shelf)?;
+        let index = ready(index, &parts.settings, store)?;
+        // What is no event of the agent's has been counted by the engine.
+        let payloads: Vec<_> =
+            heard.iter().filter_map(|message| Some((message, message.parsed().ok()?))).collect();
+        for (_, payload) in &payloads {
+            // The transcript may know the prompt that the event is about, or may have to be told.
+            if let Some(path) = payload.transcript_path.as_deref().map(Path::new)
+                && let Some(place) = place(&parts.roots, path)
+            {
+                index.take_up(store, path, &place)?;
+            }
+        }
+        let mut step = store.step()?;
+        for (message, payload) in &payloads {
+            let text = String::from_utf8_lossy(&message.payload);
+            let Ok(texts) = HookTexts::read(&text) else { continue };
+            index.hear(&mut step, Heard { origin: &message.origin, payload, texts: &texts })?;
+        }
+        step.commit()?;
+        Ok(!payloads.is_empty())
+    }
+}
+
+fn ready<'i>(
+    index: &'i mut Option<HistoryIndex>,
+    settings: &HistorySettings,
+    store: &Store,
+) -> Result<&'i mut HistoryIndex, StoreError> {
+    // What is known of files holds for the store from which it was taken up.
+    index.take_if(|index| !index.is_of(store));
+    match index {
+        Some(index) => Ok(index),
+        none => Ok(none.insert(HistoryIndex::new(settings.clone(), store)?)),
+    }
+}
+
+fn place(roots: &[PathBuf], path: &Path) -> Option<Place> {
+    let relative = roots.iter().find_map(|root| below(root, path))?;
+    classify(relative).filter(Place::is_transcript)
+}

@@ -1,0 +1,353 @@
+//! The work of the history's thread: one slice after another, the most urgent first.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+use watchbill_core::hook::HookMessage;
+use watchbill_core::time::Timestamp;
+use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_store::StoreError;
+
+use super::apart::{self, Damage};
+use super::archiving::{ARCHIVE_EVERY, archive_one, look};
+use super::behind;
+use super::grown::Takes;
+use super::intake::Intake;
+use super::log::Log;
+use super::queues::Queues;
+use super::recoverer::Recoverer;
+use super::refusal::{Refusal, writer};
+use super::retry::Retry;
+use super::schedule::Schedule;
+use super::task::{HistorianParts, OnRemoved, Settled, Task};
+use crate::archive::due::Due;
+use crate::reach::Reached;
+use crate::removal::request::Removal;
+
+/// Pages of the index that are merged in one slice: some milliseconds of work.
+const TIDY_PAGES: u32 = 100;
+
+/// What is to be done, and with what.
+pub(super) struct Worker {
+    parts: HistorianParts,
+    intake: Intake,
+    queues: Queues,
+    heard: Vec<HookMessage>,
+    /// What is to be forgotten, and who waits for that.
+    removals: Vec<(Removal, OnRemoved)>,
+    /// To be told when everything is stored that the thread knows of.
+    settling: Vec<Settled>,
+    /// The store has refused, and is left alone for a while.
+    retry: Retry,
+    /// The index is, or may be, damaged, and was not mended yet.
+    damage: Option<Damage>,
+    /// The slice has stored something.
+    wrote: bool,
+    /// Everything is to be looked at, as soon as the store can be written.
+    everything: bool,
+    /// Nothing was looked for yet, or another process keeps the history.
+    at_rest: bool,
+    /// A file was there and could not be read; nobody tells of it again.
+    missed: bool,
+    schedule: Schedule,
+    recoverer: Recoverer,
+    archiving: Option<Due>,
+    /// Large pieces of the index may wait to be merged.
+    untidy: bool,
+    log: Log,
+}
+
+impl Worker {
+    pub fn new(parts: HistorianParts, takes: Takes) -> Self {
+        Self {
+            parts,
+            intake: Intake::default(),
+            queues: Queues::new(takes),
+            heard: Vec::new(),
+            removals: Vec::new(),
+            settling: Vec::new(),
+            retry: Retry::default(),
+            damage: None,
+            wrote: false,
+            everything: false,
+            at_rest: true,
+            missed: false,
+            schedule: Schedule::default(),
+            recoverer: Recoverer::default(),
+            archiving: None,
+            untidy: false,
+            log: Log::default(),
+        }
+    }
+
+    pub fn run(mut self, told: &Receiver<Task>) {
+        loop {
+            let task = match self.patience() {
+                None => told.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(span) => told.recv_timeout(span),
+            };
+            match task {
+                Ok(task) => self.take(task),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+            while let Ok(task) = told.try_recv() {
+                self.take(task);
+            }
+            self.turn();
+        }
+    }
+
+    /// One slice, and what came of it.
+    fn turn(&mut self) {
+        self.say_reach();
+        self.wrote = false;
+        match self.slice() {
+            Err(refusal) => self.refused(refusal),
+            // What only looks whether there is anything to write says nothing of the store, unless there is nothing.
+            Ok(()) if self.wrote || self.retry.until().is_none() && !self.has_work() => {
+                self.parts.note_trouble(None)
+            }
+            Ok(()) => {}
+        }
+        self.say_reach();
+        self.settle();
+        self.log.copy(&self.parts.shelf);
+    }
+
+    fn take(&mut self, task: Task) {
+        match task {
+            Task::Grown => self.queues.takes.tell(),
+            Task::Heard(messages) => self.heard.extend(messages),
+            Task::Remove(removal, told) => self.removals.push((removal, told)),
+            Task::Settle(told) => {
+                self.settling.push(told);
+                // Until the history has begun it would keep the roster waiting; its beginning looks at everything.
+                self.everything |= !self.at_rest;
+            }
+            Task::Damaged => self.damage = self.damage.or(Some(Damage::Suspected)),
+            Task::Stored => {}
+            Task::Settings(settings) => {
+                let parts = &mut self.parts;
+                (parts.settings, parts.recovery, parts.archive) =
+                    (settings.history, settings.recovery, settings.archive);
+                // What is known of files was read by the other ones; what is due at a time is planned anew.
+                self.intake.forget();
+                self.archiving = None;
+                (self.schedule.recover, self.schedule.archive) = (None, None);
+            }
+            Task::Begin => {
+                (self.everything, self.untidy, self.at_rest) = (true, true, false);
+                self.schedule.archive = self.parts.archive.enabled.then(|| self.parts.clock.now());
+            }
+        }
+    }
+
+    fn has_work(&self) -> bool {
+        self.queues.patience().is_some() || self.has_work_now()
+    }
+
+    fn has_work_now(&self) -> bool {
+        self.everything
+            || self.untidy
+            || self.damage.is_some()
+            || self.archiving.is_some()
+            || !(self.heard.is_empty() && self.queues.are_empty())
+    }
+
+    /// How long nothing is to be done; `None`: until something is told.
+    fn patience(&self) -> Option<Duration> {
+        let clock = &self.parts.clock;
+        match (self.has_work(), self.retry.until()) {
+            (true, Some(until)) => Some(clock.until(until)),
+            (true, None) if self.has_work_now() => Some(Duration::ZERO),
+            _ => {
+                let due = self.schedule.next().map(|at| clock.until(at));
+                due.into_iter().chain(self.queues.patience()).min()
+            }
+        }
+    }
+
+    /// One piece of work, the most urgent first.
+    fn slice(&mut self) -> Result<(), Refusal> {
+        let now = self.parts.clock.now();
+        self.schedule.follow_clock(now);
+        // Somebody waits, and is to hear of a refusal at once.
+        self.remove(now);
+        if self.retry.waits(now) {
+            return Ok(());
+        }
+        if self.damage.is_some() {
+            return self.mend();
+        }
+        if !self.heard.is_empty() {
+            return self.hear(now);
+        }
+        if self.everything {
+            (self.everything, self.missed) = (false, false);
+            return self.find_what_is_behind(now);
+        }
+        let batch = self.queues.next();
+        if !batch.paths.is_empty() {
+            let read = self.intake.read(&self.parts, &batch.paths)?;
+            self.wrote |= read.wrote;
+            self.missed |= read.missed;
+            self.queues.done(batch, read.done);
+            self.may_get_stuck(now);
+            return Ok(());
+        }
+        if self.untidy {
+            self.untidy = writer(&mut self.parts.shelf.in_turn("history: tidy"))?.tidy_index(TIDY_PAGES)?;
+            return Ok(());
+        }
+        if self.schedule.recover.is_some_and(|at| at <= now) {
+            self.schedule.recover = None;
+            return self.recover(now);
+        }
+        self.archive(now)
+    }
+
+    /// Says how far the history goes. Where a file could not be read, whoever asks has to look.
+    fn say_reach(&self) {
+        let unsure = self.at_rest || self.missed || self.damage.is_some() || self.retry.until().is_some();
+        self.parts.reach.set(if unsure {
+            Reached::Unknown
+        } else if self.everything || !self.queues.are_empty() {
+            Reached::Behind
+        } else {
+            Reached::Current
+        });
+    }
+
+    /// Forgets what is to be forgotten, and tells the outcome.
+    fn remove(&mut self, now: Timestamp) {
+        for (removal, told) in std::mem::take(&mut self.removals) {
+            let begun = apart::remove(&self.parts, &removal, now);
+            if begun.is_ok() {
+                // What is known of files, and what was found to be archived, may be of what is gone.
+                self.intake.forget();
+                if self.archiving.take().is_some() {
+                    self.schedule.archive = Some(now);
+                }
+                // A transcript that is stored again is behind.
+                self.everything |= matches!(removal, Removal::RememberAgain(_));
+            }
+            told(begun.and_then(|outcome| outcome));
+        }
+    }
+
+    fn mend(&mut self) -> Result<(), Refusal> {
+        if apart::mend(&self.parts, &mut self.damage, self.retry.is_first())? {
+            (self.everything, self.untidy, self.wrote) = (true, true, true);
+        }
+        self.retry.done();
+        Ok(())
+    }
+
+    fn find_what_is_behind(&mut self, now: Timestamp) -> Result<(), Refusal> {
+        // Before anything is read: what the person has excluded since is not there any more.
+        if apart::leave_out(&self.parts, now)? {
+            // What was heard before has taken files up that may be gone by now, and their keys with them.
+            self.intake.forget();
+        }
+        let (paths, many) = behind::find(&self.parts)?;
+        self.untidy |= many;
+        self.queues.set_behind(paths);
+        self.may_get_stuck(now);
+        Ok(())
+    }
+
+    /// One transcript into the archive, or out of it; nothing else waits.
+    fn archive(&mut self, now: Timestamp) -> Result<(), Refusal> {
+        if self.schedule.archive.is_some_and(|at| at <= now) {
+            self.schedule.archive = Some(now + ARCHIVE_EVERY);
+            let (due, exclude) = look(&self.parts, now)?;
+            self.everything |= exclude;
+            self.archiving = Some(due);
+        }
+        match self.archiving.as_mut().filter(|due| !due.is_done()) {
+            Some(due) => archive_one(&self.parts, due, now),
+            None => self.archiving = None,
+        }
+        Ok(())
+    }
+
+    fn hear(&mut self, now: Timestamp) -> Result<(), Refusal> {
+        self.wrote = self.intake.hear(&self.parts, &self.heard)?;
+        self.heard.clear();
+        self.may_get_stuck(now);
+        Ok(())
+    }
+
+    /// Something new was stored: a turn in it may never end.
+    fn may_get_stuck(&mut self, now: Timestamp) {
+        let at = now + self.parts.recovery.every;
+        self.schedule.recover.get_or_insert(at);
+        self.recoverer.look_again_at(at);
+    }
+
+    fn recover(&mut self, now: Timestamp) -> Result<(), Refusal> {
+        // It is a minute since something was read, and perhaps the last time for long that anybody is awake.
+        self.parts.fs.close_unread();
+        let mut shelf = self.parts.shelf.in_turn("history: recover");
+        let store = writer(&mut shelf)?;
+        self.schedule.recover = self.recoverer.put_right(store, self.parts.recovery, now)?;
+        Ok(())
+    }
+
+    /// Tells clients that wait for it that nothing is left to do, or why nothing can be done.
+    pub(super) fn settle(&mut self) {
+        if self.settling.is_empty() {
+            return;
+        }
+        let settled = match self.parts.shelf.trouble() {
+            Some(trouble) if self.retry.until().is_some() => {
+                Err(ApiError::new(ErrorCode::Unreadable, trouble.to_string()))
+            }
+            _ if self.at_rest || self.has_work() => return,
+            _ => Ok(()),
+        };
+        self.settling.drain(..).for_each(|told| told(settled.clone()));
+    }
+
+    /// The slice was refused: what is to be tried again, and what is given up.
+    pub(super) fn refused(&mut self, refusal: Refusal) {
+        self.intake.void();
+        match refusal {
+            Refusal::NotOurs => {
+                // Whoever writes looks at everything; should it become ours, so do we.
+                (self.everything, self.untidy) = (false, false);
+                self.intake.forget();
+                self.at_rest = true;
+                let lost = ApiError::new(ErrorCode::NotReady, "another process holds the store now");
+                self.settling.drain(..).for_each(|told| told(Err(lost.clone())));
+                self.log = Log::default();
+                self.heard.clear();
+                self.queues.clear();
+                self.damage = None;
+                self.parts.note_trouble(None);
+            }
+            Refusal::Store(error) => {
+                // What is locked, or may not be written, is refused before the work.
+                let at_once = matches!(error, StoreError::Locked { .. } | StoreError::ReadOnly { .. });
+                let dear = self.damage.is_some() && !at_once;
+                self.retry.refused(self.parts.clock.now(), dear);
+                if let StoreError::IndexDamaged { .. } = error {
+                    self.damage = Some(Damage::Met);
+                }
+                self.parts.note_trouble(Some(&error.to_string()));
+                self.everything = true;
+            }
+        }
+    }
+}
+
+impl Drop for Worker {
+    /// Nobody keeps the history from here on, also where it ends in a panic.
+    fn drop(&mut self) {
+        self.parts.reach.set(Reached::Unknown);
+    }
+}
+
+#[cfg(test)]
+mod tests;

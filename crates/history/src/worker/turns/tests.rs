@@ -1,0 +1,374 @@
+//! The worker, slice by slice: what a refusal of the store, damage and a removal leave of what it knows.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use watchbill_core::history::ArchiveSettings;
+use watchbill_core::history::{Batch, BatchStatus, Ended, Exclude, HistorySettings, RecoverySettings};
+use watchbill_core::hook::{HookMessage, HookOrigin};
+use watchbill_core::ids::SessionId;
+use watchbill_core::time::Millis;
+use watchbill_store::{Mode, Store};
+use watchbill_watch::clock::ManualClock;
+use watchbill_watch::layout::Place;
+use watchbill_watch::mem::MemFs;
+
+use super::*;
+use crate::live_state::{Finding, LiveState};
+use crate::reach::Reach;
+use crate::shelf::Shelf;
+use crate::worker::grown::{Grown, PAUSE};
+use crate::worker::queues::SLICE_FILES;
+use crate::worker::retry::SOON;
+
+/// Keeps nothing beside the history.
+struct NoEngine;
+
+impl LiveState for NoEngine {
+    fn facts_without(
+        &self,
+        _: &Store,
+        _: &dyn Fn(&str) -> bool,
+    ) -> Result<Option<(&'static str, Vec<u8>)>, StoreError> {
+        Ok(None)
+    }
+
+    fn look_into(&self, _: Place, _: &[u8], _: &Exclude) -> Finding {
+        Finding::Nothing
+    }
+}
+
+const ROOT: &str = "/home/dev/.claude";
+
+struct House {
+    fs: MemFs,
+    shelf: Arc<Shelf>,
+    clock: ManualClock,
+    grown: Arc<Grown>,
+    reach: Arc<Reach>,
+    folder: tempfile::TempDir,
+}
+
+impl House {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
+        store.wait_at_most(Duration::ZERO).unwrap();
+        let shelf = Arc::new(Shelf::default());
+        *shelf.at_once("test") = Some(store);
+        let clock = ManualClock::new(Timestamp::from_millis(1_795_262_400_000));
+        Self { fs: MemFs::new(), shelf, clock, grown: Arc::default(), reach: Arc::default(), folder }
+    }
+
+    fn path(session: &str) -> PathBuf {
+        Path::new(ROOT).join(format!("projects/p/{session}.jsonl"))
+    }
+
+    fn says(&self, session: &str, id: &str, text: &str) {
+        let line = format!(
+            r#"{{"type":"user","uuid":"{session}{id}","sessionId":"{session}","cwd":"/home/dev/work","timestamp":"2026-11-20T15:00:00.000Z","message":{{"content":"{text}"}}}}"#
+        );
+        self.fs.append(Self::path(session), (line + "\n").as_bytes());
+    }
+
+    fn worker(&self, exclude: &[&str]) -> Worker {
+        let exclude = Exclude::new(exclude.iter().map(|pattern| (*pattern).to_owned()));
+        let parts = HistorianParts {
+            fs: Arc::new(self.fs.clone()),
+            shelf: Arc::clone(&self.shelf),
+            roots: vec![PathBuf::from(ROOT)],
+            settings: HistorySettings { exclude, ..HistorySettings::default() },
+            recovery: RecoverySettings::default(),
+            archive: ArchiveSettings::default(),
+            data_dir: self.folder.path().to_owned(),
+            clock: Arc::new(self.clock.clone()),
+            reach: Arc::clone(&self.reach),
+            live: Arc::new(NoEngine),
+            on_trouble: Box::new(|| {}),
+        };
+        Worker::new(parts, Takes::new(Arc::clone(&self.grown)))
+    }
+
+    /// Turns until nothing is to be done.
+    fn exhaust(&self, worker: &mut Worker) {
+        for _ in 0..1_000 {
+            worker.turn();
+            self.later();
+            if !worker.has_work() {
+                return;
+            }
+        }
+        panic!("it never ends");
+    }
+
+    fn later(&self) {
+        let now: Timestamp = watchbill_watch::clock::Clock::now(&self.clock);
+        self.clock.set(now + SOON + Millis(1));
+    }
+
+    /// What is done while another connection is in the middle of a step.
+    fn while_locked(&self, done: impl FnOnce()) {
+        let mut other = self.shelf.at_once("test").as_ref().unwrap().second_writer().unwrap();
+        let step = other.step().unwrap();
+        done();
+        drop(step);
+    }
+
+    fn with_store<T>(&self, done: impl FnOnce(&mut Store) -> T) -> T {
+        done(self.shelf.at_once("test").as_mut().unwrap())
+    }
+
+    fn texts(&self, session: &str) -> Vec<String> {
+        self.with_store(|store| {
+            let key = store.session_key(&SessionId::new(session)).unwrap().unwrap();
+            let files = store.files_of(key).unwrap();
+            let texts = files.into_iter().flat_map(|(file, _)| store.texts(file, 0, 1_000).unwrap());
+            texts.map(|text| text.text).collect()
+        })
+    }
+}
+
+fn heard(session: &str) -> HookMessage {
+    let path = House::path(session);
+    let payload = format!(
+        r#"{{"session_id":"{session}","hook_event_name":"Stop","transcript_path":"{}","cwd":"/home/dev/work"}}"#,
+        path.display()
+    );
+    let origin = HookOrigin {
+        id: "1".into(),
+        at: Timestamp::from_millis(1_795_260_600_000),
+        order: 1,
+        agent: None,
+        ancestors: Arc::from([]),
+        terminal: None,
+    };
+    HookMessage::new(origin, payload.into_bytes())
+}
+
+#[test]
+fn a_refusal_is_said_until_something_is_stored_again_however_much_is_left_to_do() {
+    let house = House::new();
+    (0..SLICE_FILES * 3).for_each(|n| house.says(&format!("s{n}"), "1", "words"));
+    let mut worker = house.worker(&[]);
+    worker.take(Task::Begin);
+    worker.turn();
+    house.while_locked(|| worker.turn());
+    assert!(house.shelf.trouble().is_some());
+    house.later();
+    worker.turn();
+    assert!(house.shelf.trouble().is_some(), "to look for what is behind writes nothing");
+    worker.turn();
+    assert_eq!(house.shelf.trouble(), None);
+    assert!(worker.has_work());
+}
+
+#[test]
+fn how_far_the_history_goes_is_said_where_it_is_known() {
+    let house = House::new();
+    let is = |reached: Reached| assert_eq!(house.reach.get(), reached);
+    let grows = |worker: &mut Worker, session: &str| {
+        house.grown.add(vec![House::path(session)]);
+        worker.take(Task::Grown);
+        // As if the pause behind the last one were over.
+        worker.queues.takes.was_taken(None);
+    };
+    (0..SLICE_FILES * 3).for_each(|n| house.says(&format!("s{n}"), "1", "words"));
+    let mut worker = house.worker(&[]);
+    worker.turn();
+    is(Reached::Unknown);
+    worker.take(Task::Begin);
+    for _ in 0..3 {
+        worker.turn();
+        is(Reached::Behind);
+    }
+    house.exhaust(&mut worker);
+    is(Reached::Current);
+    house.says("s0", "2", "more");
+    grows(&mut worker, "s0");
+    house.while_locked(|| worker.turn());
+    is(Reached::Unknown);
+    house.later();
+    house.exhaust(&mut worker);
+    is(Reached::Current);
+
+    *house.shelf.at_once("test") = Some(Store::open(house.folder.path(), Mode::Read).unwrap());
+    worker.take(Task::Begin);
+    house.exhaust(&mut worker);
+    is(Reached::Unknown);
+    *house.shelf.at_once("test") = Some(Store::open(house.folder.path(), Mode::WriteOrRead).unwrap());
+    worker.take(Task::Begin);
+    house.exhaust(&mut worker);
+    is(Reached::Current);
+    house.reach.set_owed(true);
+    is(Reached::Unknown);
+    house.reach.set_owed(false);
+    is(Reached::Current);
+    // What is gone is none of the history; what may not be read is.
+    grows(&mut worker, "gone");
+    house.exhaust(&mut worker);
+    is(Reached::Current);
+    house.says("denied", "1", "words");
+    house.fs.deny(House::path("denied"), true);
+    grows(&mut worker, "denied");
+    house.exhaust(&mut worker);
+    is(Reached::Unknown);
+    house.fs.deny(House::path("denied"), false);
+    worker.take(Task::Begin);
+    house.exhaust(&mut worker);
+    is(Reached::Current);
+    worker.take(Task::Damaged);
+    worker.say_reach();
+    is(Reached::Unknown);
+    house.exhaust(&mut worker);
+    is(Reached::Current);
+    drop(worker);
+    is(Reached::Unknown);
+}
+
+#[test]
+fn damage_that_could_not_be_mended_is_mended_later() {
+    let house = House::new();
+    house.says("s", "1", "words");
+    let mut worker = house.worker(&[]);
+    worker.take(Task::Begin);
+    house.exhaust(&mut worker);
+    worker.take(Task::Damaged);
+    house.while_locked(|| worker.turn());
+    assert!(worker.damage.is_some());
+    house.later();
+    worker.turn();
+    assert_eq!(worker.damage, None, "the index is sound");
+}
+
+#[test]
+fn an_index_that_cannot_be_made_anew_is_tried_ever_later_and_said_once() {
+    let house = House::new();
+    let mut worker = house.worker(&[]);
+    let said = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&said);
+    worker.parts.on_trouble = Box::new(move || {
+        counted.fetch_add(1, Ordering::Relaxed);
+    });
+    worker.take(Task::Damaged);
+    let full = || StoreError::Full { path: house.folder.path().join("watchbill.db") };
+    let waits: Vec<u64> = (0..10)
+        .map(|_| {
+            worker.refused(Refusal::Store(full()));
+            let wait = worker.patience().unwrap();
+            house.clock.set(worker.retry.until().unwrap());
+            wait.as_secs()
+        })
+        .collect();
+    assert_eq!(waits, [2, 4, 8, 16, 32, 64, 128, 256, 300, 300]);
+    assert_eq!(said.load(Ordering::Relaxed), 1);
+    house.exhaust(&mut worker);
+    assert_eq!((worker.damage, house.shelf.trouble()), (None, None), "as soon as there is room");
+    assert_eq!(said.load(Ordering::Relaxed), 2);
+}
+
+#[test]
+fn what_was_heard_before_a_removal_does_not_stand_in_the_way_of_reading_anew() {
+    let house = House::new();
+    house.says("s", "1", "first");
+    let mut worker = house.worker(&[]);
+    worker.take(Task::Begin);
+    house.exhaust(&mut worker);
+    // The roster has it in a folder that is excluded now; its records are of another one.
+    house.with_store(|store| {
+        let mut step = store.step().unwrap();
+        let key = step.session_key(&SessionId::new("s")).unwrap();
+        step.note_hook_folder(key, "/home/dev/secret").unwrap();
+        step.commit().unwrap();
+    });
+    let mut worker = house.worker(&["/home/dev/secret/**", "/home/dev/secret"]);
+    worker.take(Task::Heard(vec![heard("s")]));
+    worker.turn();
+    worker.take(Task::Begin);
+    house.exhaust(&mut worker);
+    assert_eq!(house.texts("s"), ["first"]);
+    house.says("s", "2", "second");
+    house.grown.add(vec![House::path("s")]);
+    worker.take(Task::Grown);
+    house.exhaust(&mut worker);
+    assert_eq!(house.texts("s"), ["first", "second"]);
+    assert_eq!(house.shelf.trouble(), None);
+}
+
+#[test]
+fn other_settings_are_followed_by_the_same_thread() {
+    let house = House::new();
+    house.says("s", "1", "first");
+    let mut worker = house.worker(&[]);
+    worker.take(Task::Begin);
+    house.exhaust(&mut worker);
+    let mut settings = watchbill_settings::Settings::for_roots(vec![PathBuf::from(ROOT)]);
+    settings.history.exclude = Exclude::new([format!("{ROOT}/projects/p/s.jsonl")]);
+    worker.take(Task::Settings(Box::new(settings)));
+    worker.take(Task::Begin);
+    house.exhaust(&mut worker);
+    let known = house.with_store(|store| store.session_key(&SessionId::new("s")).unwrap());
+    assert_eq!(known, None);
+}
+
+#[test]
+fn the_first_line_is_stored_at_once_and_those_of_the_pause_behind_it_together() {
+    let house = House::new();
+    let mut worker = house.worker(&[]);
+    let grows = |id: &str| {
+        house.says("s", id, id);
+        house.grown.add(vec![House::path("s")])
+    };
+    assert!(grows("first"));
+    worker.take(Task::Grown);
+    worker.turn();
+    assert_eq!(house.texts("s"), ["first"]);
+    // However slow this test is: it was a moment ago.
+    worker.queues.takes.was_taken(Some(Instant::now() + Duration::from_secs(3_600)));
+    assert!(grows("second"), "the thread is told");
+    worker.take(Task::Grown);
+    assert_eq!(worker.patience(), Some(PAUSE));
+    worker.turn();
+    assert!(!grows("third"), "and not woken again");
+    assert_eq!(house.texts("s"), ["first"]);
+    worker.queues.takes.was_taken(None);
+    assert_eq!(worker.patience(), Some(Duration::ZERO));
+    worker.turn();
+    assert_eq!(house.texts("s"), ["first", "second", "third"]);
+    assert!(!worker.has_work());
+}
+
+#[test]
+fn what_is_stored_while_recovery_looks_is_looked_at_too() {
+    let house = House::new();
+    let mut worker = house.worker(&[]);
+    let batch = |id: &str, at: Timestamp| Batch {
+        started_at: Some(at),
+        last_activity_at: Some(at),
+        ended: Some(Ended { status: BatchStatus::Active, at, error: None }),
+        ..Batch::new(id.into())
+    };
+    let (long_ago, now) = (Timestamp::from_millis(1_000), watchbill_watch::clock::Clock::now(&house.clock));
+    let store = |session: &str, batch: &Batch| {
+        house.with_store(|store| {
+            let mut step = store.step().unwrap();
+            let key = step.session_key(&SessionId::new(session)).unwrap();
+            step.merge_batch(key, None, batch).unwrap();
+            step.commit().unwrap();
+            key
+        })
+    };
+    store("killed", &batch("a", long_ago));
+    worker.schedule.recover = Some(now);
+    worker.turn();
+    assert_eq!(worker.schedule.recover, Some(now), "the look has begun");
+    house.says("s", "1", "words");
+    house.grown.add(vec![House::path("s")]);
+    worker.take(Task::Grown);
+    worker.turn();
+    assert_eq!(house.texts("s"), ["words"]);
+    worker.turn();
+    let every = worker.parts.recovery.every;
+    assert_eq!(worker.schedule.recover, Some(now + every), "a turn that was stored meanwhile may get stuck");
+}
