@@ -29,7 +29,7 @@ use watchbill_store::{Access, Mode, Place, Store, StoreError};
 
 use crate::engine::Engine;
 use crate::socket::access::CommandId;
-use changes::{CarriedOut, Changes, FileChange};
+use changes::{COMMANDS, CarriedOut, Changes, FACTS, FileChange};
 pub use write::facts_without;
 
 /// Longest wait for another program's lock: whoever looks on waits as long.
@@ -41,10 +41,6 @@ const APART: Millis = Millis(100);
 /// Where another process writes, it is asked so often whether it still does, also when there is nothing to write: what
 /// agents do next is to be kept by somebody.
 const TAKE_OVER: Millis = Millis::from_secs(5);
-/// Name of the fact that holds what no file will tell again.
-const FACTS: &str = "facts";
-/// Name of the fact that says which commands were carried out lately: one that is sent again is carried out once.
-const COMMANDS: &str = "commands";
 /// So long the id of a command is remembered. A client gives up long before.
 const REMEMBERED: Millis = Millis::from_secs(600);
 

@@ -11,6 +11,11 @@ use watchbill_core::person::Change;
 use watchbill_core::roster::row::Row;
 use watchbill_core::time::Timestamp;
 
+/// Name of the fact that holds what no file will tell again.
+pub(super) const FACTS: &str = "facts";
+/// Name of the fact that says which commands were carried out lately: one that is sent again is carried out once.
+pub(super) const COMMANDS: &str = "commands";
+
 /// Everything that one step is to store.
 #[derive(Debug, Default)]
 pub struct Changes {

@@ -14,9 +14,8 @@ use watchbill_store::tables::sessions::SessionRow;
 use watchbill_store::tables::transitions::TransitionRow;
 use watchbill_store::{Step, Store, StoreError};
 
-use super::changes::{Changes, Facts, FileChange};
+use super::changes::{COMMANDS, Changes, FACTS, Facts, FileChange};
 use super::words::{self, MANUAL};
-use super::{COMMANDS, FACTS};
 
 /// Sessions that the person had removed: nothing of them is stored, though their transcripts are still there.
 #[derive(Debug, Default)]

@@ -1,0 +1,51 @@
+//! Starts an engine on a thread of its own.
+
+use std::sync::Arc;
+
+use tokio::sync::Notify;
+use tokio::sync::mpsc::unbounded_channel;
+use watchbill_settings::Settings;
+use watchbill_watch::KeptOpen;
+use watchbill_watch::process::SystemProcesses;
+
+use super::running::Handle;
+use crate::archive::with_archive;
+use crate::clock::{Clock, SystemClock};
+use crate::environment::World;
+use crate::run::{Loop, Parts};
+use crate::source::Source;
+
+/// The real file system and the real processes.
+pub fn real_world() -> World {
+    World { fs: Arc::new(KeptOpen::default()), processes: Arc::new(SystemProcesses::new()) }
+}
+
+/// Starts the engine on the real world.
+///
+/// # Errors
+/// When the system gives no thread.
+pub fn start(settings: Settings) -> std::io::Result<Handle> {
+    let world = with_archive(real_world(), &settings);
+    start_in(settings, world, Arc::new(SystemClock), None, Arc::new(Notify::new()))
+}
+
+/// Starts the engine on a world of choice; `source` replaces the system's.
+///
+/// # Errors
+/// When the system gives no thread.
+pub fn start_in(
+    settings: Settings,
+    world: World,
+    clock: Arc<dyn Clock>,
+    source: Option<Box<dyn Source>>,
+    woken: Arc<Notify>,
+) -> std::io::Result<Handle> {
+    let (sender, inbox) = unbounded_channel();
+    let handle = Handle::new(sender, Arc::clone(&world.fs), settings.clone());
+    let (own, reach) = (handle.clone(), Arc::clone(handle.reach()));
+    let parts = Parts { settings, world, clock, inbox, own, source, woken, reach };
+    let thread = std::thread::Builder::new()
+        .name("watchbill-engine".into())
+        .spawn(move || Loop::begin(parts).run())?;
+    Ok(handle.owning(thread))
+}
