@@ -18,6 +18,7 @@ use watchbill_protocol::search::{SearchAnswer, SearchQuery};
 use watchbill_protocol::timeline::{NewestItems, Timeline, TimelinePlace};
 use watchbill_protocol::why::Why;
 
+use crate::alerts;
 use crate::desk::Desk;
 use crate::engine;
 
@@ -105,7 +106,7 @@ pub async fn search(desk: State<'_, Desk>, query: SearchQuery) -> Result<SearchA
 #[tauri::command]
 pub async fn doctor(desk: State<'_, Desk>) -> Result<Doctor, ApiError> {
     let doctor = desk.ask(|engine| engine.doctor()).await?;
-    Ok(Doctor { desktop: Some(desk.health().await), ..doctor })
+    Ok(Doctor { desktop: Some(alerts::health(desk.has_tray()).await), ..doctor })
 }
 
 /// No alerts until this time; without one, alerts again.

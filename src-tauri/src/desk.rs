@@ -4,23 +4,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, mpsc};
 use std::time::{Duration, Instant};
 
-use tauri::AppHandle;
 use tauri::async_runtime;
 use tauri::ipc::Channel;
 use watchbill_engine::handle::Handle;
 use watchbill_engine::publish::{AlertSink, Sink, Subscription};
 use watchbill_engine::{Millis, Timestamp};
-use watchbill_protocol::doctor::DesktopHealth;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::roster::RosterMessage;
 use watchbill_settings::{Settings, TrayColours};
 
-use crate::alerts::{self, Alerts};
+use crate::alerts::Alerts;
 use crate::bridge::Bridge;
 use crate::engine;
 use crate::looking::Looking;
-use crate::tray::{self, Tray};
-use crate::window;
+use crate::tray::Tray;
 
 /// A burst of records redraws the window no more than twenty times a second.
 const WINDOW_PAUSE: Millis = Millis(50);
@@ -50,7 +47,7 @@ pub struct Desk {
 }
 
 /// Raises the window, with a session selected.
-type Opener = Arc<dyn Fn(Option<String>) + Send + Sync>;
+pub type Opener = Arc<dyn Fn(Option<String>) + Send + Sync>;
 
 impl Desk {
     /// Puts a running engine on the desk.
@@ -206,9 +203,9 @@ impl Desk {
         current(&self.engine).alerts_sound()
     }
 
-    /// How the program reaches the person beside its window.
-    pub async fn health(&self) -> DesktopHealth {
-        alerts::health(self.tray.is_shown()).await
+    /// Whether a panel shows the tray's icon, as far as we know.
+    pub fn has_tray(&self) -> bool {
+        self.tray.is_shown()
     }
 
     /// Selects a session in the window, once it is clear which one is meant.
@@ -251,13 +248,8 @@ impl Desk {
         self.exchange(engine);
     }
 
-    /// Raises the window from now on when another program asks for it.
-    pub fn open_on_request(&self, app: &AppHandle) {
-        let app = app.clone();
-        let opener: Opener = Arc::new(move |session| match session {
-            Some(session) => window::open_on(&app, session),
-            None => window::open(&app),
-        });
+    /// Calls `opener` from now on when another program asks for the window.
+    pub fn on_open(&self, opener: Opener) {
         // The program has one window, and this is called once.
         let _ = self.opener.set(Arc::clone(&opener));
         current(&self.engine).on_open(move |session| opener(session));
@@ -283,16 +275,15 @@ impl Desk {
         async_runtime::spawn_blocking(move || before.stop());
     }
 
-    /// Shows the tray from now on.
-    pub fn keep_tray(&self, app: &AppHandle) {
+    /// The tray, and what subscribes it to the engine in force.
+    pub fn tray(&self) -> (Arc<Tray>, impl Fn(Sink) + Send + use<>) {
         let engine = Arc::clone(&self.engine);
         let wants = Subscription { pause: TRAY_PAUSE, ..Subscription::default() };
-        let subscribe = move |sink: Sink| current(&engine).subscribe(wants, sink);
-        async_runtime::spawn(tray::keep(app.clone(), Arc::clone(&self.tray), subscribe));
+        (Arc::clone(&self.tray), move |sink: Sink| current(&engine).subscribe(wants, sink))
     }
 
-    /// Shows alerts from now on.
-    pub fn keep_alerts(&self, app: &AppHandle) {
+    /// The alerts, and what has them listen to the engine in force.
+    pub fn alerts(&self) -> (Arc<Alerts>, impl Fn(AlertSink) -> Option<Handle> + Send + use<>) {
         let engine = Arc::clone(&self.engine);
         let listen = move |sink: AlertSink| {
             let engine = current(&engine);
@@ -302,7 +293,7 @@ impl Desk {
                 engine
             })
         };
-        async_runtime::spawn(alerts::keep(app.clone(), Arc::clone(&self.alerts), listen));
+        (Arc::clone(&self.alerts), listen)
     }
 
     /// The program ends: what it showed beside its window goes, and what the engine owes to the store is stored. Waits for

@@ -14,6 +14,7 @@ use zbus::blocking::{Connection, connection};
 use zbus::fdo;
 
 use crate::options::Options;
+use crate::start_request::second_start;
 
 const INTERFACE: &str = "org.SingleInstance.DBus";
 /// A program that ends gives its name up before anything else, so that a few looks are enough.
@@ -41,7 +42,7 @@ impl First {
     pub fn open(&self, app: &AppHandle) {
         let mut state = self.door.lock();
         if let State::NotYet(starts) = std::mem::replace(&mut *state, State::Open(app.clone())) {
-            starts.into_iter().for_each(|options| crate::second_start(app, options));
+            starts.into_iter().for_each(|options| second_start(app, options));
         }
     }
 
@@ -85,7 +86,7 @@ impl Door {
         let options = Options::of_second_start(&argv);
         match &mut *self.lock() {
             State::NotYet(starts) => starts.push(options),
-            State::Open(app) => crate::second_start(app, options),
+            State::Open(app) => second_start(app, options),
             State::Closed => return Err(fdo::Error::Failed("the program ends".to_owned())),
         }
         Ok(())

@@ -23,6 +23,8 @@ mod options;
 mod roster_copy;
 mod settings;
 mod shortcut;
+mod start_request;
+mod surfaces;
 mod text;
 mod tray;
 #[cfg(target_os = "linux")]
@@ -37,11 +39,9 @@ use std::sync::Arc;
 
 use clap::{CommandFactory, Parser};
 use tauri::{AppHandle, Manager, RunEvent, WindowEvent};
-use watchbill_protocol::shell::ShellMessage;
 use watchbill_settings::Configuration;
 
 use autostart::Switch;
-use link::{Link, WrongLink};
 use notes::Notes;
 use options::Options;
 use shortcut::GlobalKey;
@@ -101,7 +101,7 @@ fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
     #[cfg(not(target_os = "linux"))]
     let builder = builder
         .plugin(tauri_plugin_single_instance::init(|app, argv, _| {
-            second_start(app, Options::of_second_start(&argv));
+            start_request::second_start(app, Options::of_second_start(&argv));
         }))
         .plugin(tauri_plugin_notification::init());
     let app = builder
@@ -195,41 +195,6 @@ fn print_man() -> ExitCode {
     }
 }
 
-fn second_start(app: &AppHandle, options: Options) {
-    let app_ = app.clone();
-    // It may come before there is a desk. The main thread comes to it when the loop runs, and everything is there.
-    let sent = app.run_on_main_thread(move || match options.wish() {
-        Ok(None) if options.hidden => {}
-        wish => fulfil(&app_, wish),
-    });
-    if let Err(error) = sent {
-        tracing::debug!(%error, "the event loop has ended");
-    }
-}
-
-/// Shows what was asked for; a link that leads nowhere is told in the window, since whoever clicked it looks there.
-fn fulfil(app: &AppHandle, wish: Result<Option<Link>, WrongLink>) {
-    match wish {
-        Ok(None | Some(Link::Window)) => {}
-        Ok(Some(Link::Session(session))) => return window::open_on(app, session),
-        Ok(Some(Link::Settings)) => return window::open_settings(app),
-        Err(wrong) => app.state::<Notes>().tell(ShellMessage::Says { text: wrong.to_string() }),
-    }
-    window::open(app);
-}
-
-/// Takes the key that is to open the window; where it cannot be had, the window says why.
-fn take_key(app: &AppHandle) {
-    let app = app.clone();
-    // Not here: the plugin waits for this thread.
-    tauri::async_runtime::spawn_blocking(move || {
-        let (key, configuration) = (app.state::<GlobalKey>(), app.state::<Arc<Configuration>>());
-        if let Some(text) = key.take(&app, || configuration.settings().window.clone()).message {
-            app.state::<Notes>().tell(ShellMessage::Says { text });
-        }
-    });
-}
-
 /// Corrects an entry that names a program which is not there any more.
 fn correct_autostart(app: &AppHandle) {
     match app.state::<Switch>().correct() {
@@ -248,21 +213,21 @@ fn on_event(app: &AppHandle, event: &RunEvent, options: &Options) {
     }
     match event {
         RunEvent::Ready => {
-            desk.keep_tray(app);
-            desk.keep_alerts(app);
-            desk.open_on_request(app);
+            surfaces::keep_tray(app, &desk);
+            surfaces::keep_alerts(app, &desk);
+            surfaces::open_on_request(app, &desk);
             correct_autostart(app);
             #[cfg(target_os = "linux")]
-            app.state::<DesktopColours>().follow(app);
+            app.state::<DesktopColours>().follow(app, window::recolour);
             let settings = app.state::<Arc<Configuration>>().settings();
             window::apply(app, &settings.window);
             desk.colour_tray(settings.window.tray);
             if app.state::<GlobalKey>().wanted(&settings.window).is_some() {
-                take_key(app);
+                shortcut::take_key(app);
             }
             let wish = options.wish();
             if !options.hidden || wish != Ok(None) {
-                fulfil(app, wish);
+                start_request::fulfil(app, wish);
             }
             #[cfg(target_os = "linux")]
             app.state::<instance::First>().open(app);
@@ -270,7 +235,7 @@ fn on_event(app: &AppHandle, event: &RunEvent, options: &Options) {
         #[cfg(target_os = "macos")]
         RunEvent::Opened { urls } => {
             for url in urls {
-                fulfil(app, link::parse(url.as_str()).map(Some));
+                start_request::fulfil(app, link::parse(url.as_str()).map(Some));
             }
         }
         RunEvent::WindowEvent { label, event, .. } if label == window::LABEL => {

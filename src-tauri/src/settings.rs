@@ -11,7 +11,7 @@ use watchbill_settings::configuration::Changed;
 use watchbill_settings::follow::{self, Following};
 
 use crate::desk::Desk;
-use crate::shortcut::GlobalKey;
+use crate::shortcut::{GlobalKey, take_key};
 use crate::window;
 
 /// The lines to the windows. Tauri's managed state.
@@ -59,7 +59,7 @@ fn take(app: &AppHandle, changed: &Changed) {
         app.state::<Desk>().colour_tray(changed.settings.window.tray);
     }
     if app.state::<GlobalKey>().changes(&changed.before.window, &changed.settings.window) {
-        crate::take_key(app);
+        take_key(app);
     }
     app.state::<SettingsLine>().tell(&changed.view);
 }

@@ -1,12 +1,13 @@
 //! The key that opens the window from anywhere, where the platform gives one: X11, macOS, Windows.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use tauri::AppHandle;
+use tauri::{AppHandle, Manager, async_runtime};
 use tauri_plugin_global_shortcut::{Builder, Error, GlobalShortcutExt, Shortcut, ShortcutState as Key};
-use watchbill_protocol::shell::ShortcutState;
-use watchbill_settings::WindowSettings;
+use watchbill_protocol::shell::{ShellMessage, ShortcutState};
+use watchbill_settings::{Configuration, WindowSettings};
 
+use crate::notes::Notes;
 use crate::window;
 
 const WAYLAND: &str = "Wayland lets no program take a key for itself. Bind the command `watchbill open` to a key in the \
@@ -134,6 +135,18 @@ fn is_wayland() -> bool {
 #[cfg(not(target_os = "linux"))]
 fn is_wayland() -> bool {
     false
+}
+
+/// Takes the key that is to open the window; where it cannot be had, the window says why.
+pub fn take_key(app: &AppHandle) {
+    let app = app.clone();
+    // Not here: the plugin waits for this thread.
+    async_runtime::spawn_blocking(move || {
+        let (key, configuration) = (app.state::<GlobalKey>(), app.state::<Arc<Configuration>>());
+        if let Some(text) = key.take(&app, || configuration.settings().window.clone()).message {
+            app.state::<Notes>().tell(ShellMessage::Says { text });
+        }
+    });
 }
 
 #[cfg(test)]

@@ -16,9 +16,9 @@ use zbus::names::BusName;
 use zbus::zvariant::{DynamicType, Value};
 use zbus::{Connection, MatchRule, Message, MessageStream};
 
+use super::actions::{Button, Heard, OPEN};
 use super::board::Card;
 use super::notice::Notice;
-use super::{Button, Heard, OPEN};
 use crate::bus::{OWNER_CHANGED, owner_changes};
 use cards::{Call, Cards, Letter};
 pub use health::health;

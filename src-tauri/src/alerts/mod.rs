@@ -3,12 +3,14 @@
 //! Nothing is decided here but which episodes share a notification ([`board`]) and its words ([`notice`]). The platform
 //! shows them: `linux` on the session bus, `other` through Tauri's plugin.
 
+mod actions;
 mod board;
 #[cfg(target_os = "linux")]
 mod linux;
 mod notice;
 #[cfg(not(target_os = "linux"))]
 mod other;
+mod signals;
 mod terminals;
 
 #[cfg(target_os = "linux")]
@@ -17,12 +19,11 @@ use linux as platform;
 use other as platform;
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use tauri::{AppHandle, Manager, async_runtime};
-use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use watchbill_engine::handle::Handle;
 use watchbill_engine::publish::AlertSink;
@@ -34,78 +35,16 @@ use watchbill_protocol::shell::ShellMessage;
 use crate::desk::Desk;
 use crate::notes::Notes;
 use crate::window;
+use actions::{BUTTONS, FOCUS, Heard, OPEN, SNOOZE};
 use board::{Act, Board, Card};
 use notice::Notice;
 use platform::Screen;
 pub use platform::health;
+pub use signals::Alerts;
 use terminals::Terminals;
 
-/// What a desktop calls a click on the notification itself.
-const OPEN: &str = "default";
-const FOCUS: &str = "focus-terminal";
-const SNOOZE: &str = "snooze";
 /// How long a session that was snoozed here needs nobody.
 const SNOOZE_SPAN: Millis = Millis::from_secs(15 * 60);
-/// How long the end of the program waits for what stands to be taken away.
-const LAST_PATIENCE: Duration = Duration::from_secs(1);
-
-/// A button of a notification of one session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Button {
-    action: &'static str,
-    label: &'static str,
-}
-
-/// Offered for a single session, where the desktop has buttons.
-const BUTTONS: &[Button] =
-    &[Button { action: FOCUS, label: "Focus terminal" }, Button { action: SNOOZE, label: "Snooze 15 min" }];
-
-/// What the person, or the desktop, did with what stands on the screen.
-enum Heard {
-    /// The notification, or a button of it, was clicked.
-    Chosen(Card, String),
-    /// It was taken away.
-    Gone(Card),
-    /// Somebody shows notifications from now on, who has none of those that stood before.
-    Came,
-}
-
-/// What the desk tells the task that shows alerts.
-#[derive(Default)]
-pub struct Alerts {
-    /// Another engine is to be listened to.
-    astray: AtomicBool,
-    changed: Notify,
-    quitting: Notify,
-    /// The task is there, so that something may stand on the screen.
-    at_work: Mutex<bool>,
-    left_work: Condvar,
-}
-
-impl Alerts {
-    /// Alerts that listen to nobody yet.
-    pub fn new() -> Self {
-        Self { astray: AtomicBool::new(true), ..Self::default() }
-    }
-
-    /// The engine has been exchanged: what stands is of the one before.
-    pub fn engine_changed(&self) {
-        self.astray.store(true, Ordering::Relaxed);
-        self.changed.notify_one();
-    }
-
-    /// The program ends: takes away what stands, whose buttons would lead nowhere. Waits for that, but not for long.
-    pub fn quit(&self) {
-        self.quitting.notify_one();
-        let at_work = self.at_work();
-        // Either way the program ends now.
-        let _ = self.left_work.wait_timeout_while(at_work, LAST_PATIENCE, |at_work| *at_work);
-    }
-
-    fn at_work(&self) -> MutexGuard<'_, bool> {
-        self.at_work.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 /// Shows alerts until the program quits. `listen` goes to whichever engine there is by then, and says to which if that one
 /// is to be started again when it ends.

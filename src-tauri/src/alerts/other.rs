@@ -9,9 +9,9 @@ use tauri::AppHandle;
 use tauri_plugin_notification::NotificationExt;
 use watchbill_protocol::doctor::DesktopHealth;
 
+use super::actions::{Button, Heard};
 use super::board::Card;
 use super::notice::Notice;
-use super::{Button, Heard};
 
 /// The screen, as far as the plugin leads to it.
 pub struct Screen {

@@ -38,12 +38,12 @@ impl DesktopColours {
         *self.0.borrow()
     }
 
-    /// From now on the windows follow what the desktop says.
-    pub fn follow(&self, app: &AppHandle) {
+    /// Calls `recolour` from now on after each change of what the desktop prefers.
+    pub fn follow(&self, app: &AppHandle, recolour: fn(&AppHandle)) {
         let (app, mut told) = (app.clone(), self.0.clone());
         async_runtime::spawn(async move {
             while told.changed().await.is_ok() {
-                super::recolour(&app);
+                recolour(&app);
             }
         });
     }

@@ -12,7 +12,6 @@ use webkit2gtk::{WebProcessTerminationReason, WebViewExt};
 
 use crate::desk::Desk;
 use crate::notes::Notes;
-use crate::window::LABEL;
 
 /// A page that ends so soon after the last one is not loaded at once, and without the session that it showed: if that is
 /// what ends it, the rest of the window shall live.
@@ -20,11 +19,11 @@ const SOON: Duration = Duration::from_secs(30);
 /// How long it waits then.
 const PAUSE: Duration = Duration::from_secs(3);
 
-/// Follows the window's page from now on.
+/// Follows the window's page from now on; `shows_roster` is true for the window whose session is to be shown again.
 ///
 /// # Errors
 /// When the window has gone.
-pub fn bring_back(window: &WebviewWindow) -> tauri::Result<()> {
+pub fn bring_back(window: &WebviewWindow, shows_roster: bool) -> tauri::Result<()> {
     let (app, label) = (window.app_handle().clone(), window.label().to_owned());
     window.with_webview(move |view| {
         let last = Cell::new(None);
@@ -35,7 +34,7 @@ pub fn bring_back(window: &WebviewWindow) -> tauri::Result<()> {
             let now = Instant::now();
             let soon = is_soon(last.replace(Some(now)), now);
             tracing::error!(?reason, window = %label, "the window's page has ended; it is loaded again");
-            if label == LABEL {
+            if shows_roster {
                 app.state::<Desk>().page_lost(!soon);
                 // What is told from now on waits for the page that comes.
                 app.state::<Notes>().disconnect();

@@ -190,7 +190,7 @@ fn build(app: &AppHandle, label: &str) -> tauri::Result<WebviewWindow> {
         .on_new_window(|_, _| NewWindowResponse::Deny)
         .build()?;
     #[cfg(target_os = "linux")]
-    lost_page::bring_back(&window)?;
+    lost_page::bring_back(&window, label == LABEL)?;
     Ok(window)
 }
 

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::num::NonZeroU32;
 use std::time::Instant;
 
-use crate::alerts::Button;
+use crate::alerts::actions::Button;
 use crate::alerts::board::Card;
 use crate::alerts::notice::Notice;
 

@@ -1,0 +1,33 @@
+//! Shows what a start of the program, or a link, asks for.
+
+use tauri::{AppHandle, Manager};
+use watchbill_protocol::shell::ShellMessage;
+
+use crate::link::{Link, WrongLink};
+use crate::notes::Notes;
+use crate::options::Options;
+use crate::window;
+
+/// Shows what a second start of the program asks for.
+pub fn second_start(app: &AppHandle, options: Options) {
+    let app_ = app.clone();
+    // It may come before there is a desk. The main thread comes to it when the loop runs, and everything is there.
+    let sent = app.run_on_main_thread(move || match options.wish() {
+        Ok(None) if options.hidden => {}
+        wish => fulfil(&app_, wish),
+    });
+    if let Err(error) = sent {
+        tracing::debug!(%error, "the event loop has ended");
+    }
+}
+
+/// Shows what was asked for; a link that leads nowhere is told in the window, since whoever clicked it looks there.
+pub fn fulfil(app: &AppHandle, wish: Result<Option<Link>, WrongLink>) {
+    match wish {
+        Ok(None | Some(Link::Window)) => {}
+        Ok(Some(Link::Session(session))) => return window::open_on(app, session),
+        Ok(Some(Link::Settings)) => return window::open_settings(app),
+        Err(wrong) => app.state::<Notes>().tell(ShellMessage::Says { text: wrong.to_string() }),
+    }
+    window::open(app);
+}

@@ -1,0 +1,209 @@
+//! What the tray knows of the roster.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+use jiff::tz::TimeZone;
+use tokio::sync::Notify;
+use watchbill_engine::publish::Sink;
+use watchbill_settings::TrayColours;
+
+use super::face::Face;
+use crate::roster_copy::RosterCopy;
+
+/// The tray, as the rest of the program has it.
+#[derive(Default)]
+pub struct Tray {
+    roster: Mutex<Roster>,
+    pub(super) changed: Notify,
+    pub(super) unreachable: AtomicBool,
+    pub(super) shown: AtomicBool,
+}
+
+#[derive(Default)]
+struct Roster {
+    era: u64,
+    copy: RosterCopy,
+    colours: TrayColours,
+    /// When the newest message came, so that ages go on while the engine has nothing to say.
+    heard: Option<Instant>,
+    /// Another subscription is needed: none yet, another engine, or a delta that did not fit.
+    astray: bool,
+    /// The engine has ended, and with it everything that it said.
+    ended: bool,
+}
+
+impl Tray {
+    /// A tray that follows nobody yet.
+    pub fn new() -> Self {
+        Self { roster: Mutex::new(Roster { astray: true, ..Roster::default() }), ..Self::default() }
+    }
+
+    /// The engine has been exchanged; another subscription begins at once.
+    pub fn engine_changed(&self) {
+        {
+            let mut roster = self.lock();
+            (roster.astray, roster.ended) = (true, false);
+        }
+        self.changed.notify_one();
+    }
+
+    /// The engine has ended: what it said is not so any more, and nobody says what is.
+    pub fn engine_ended(&self) {
+        self.lock().ended = true;
+        self.changed.notify_one();
+    }
+
+    /// The icon has these colours from now on.
+    pub fn colour(&self, colours: TrayColours) {
+        self.lock().colours = colours;
+        self.changed.notify_one();
+    }
+
+    /// Whether a panel shows the icon, as far as we know.
+    pub fn is_shown(&self) -> bool {
+        self.shown.load(Ordering::Relaxed)
+    }
+
+    /// No tray will ever be shown, and no second start could reach us either: without its window
+    /// the program would run on where nobody could find it.
+    pub fn is_unreachable(&self) -> bool {
+        self.unreachable.load(Ordering::Relaxed)
+    }
+
+    /// What the engine shall send to, when a new subscription is needed.
+    pub(super) fn new_sink(self: &Arc<Self>) -> Option<Sink> {
+        let era = {
+            let mut roster = self.lock();
+            if !std::mem::take(&mut roster.astray) {
+                return None;
+            }
+            roster.era += 1;
+            roster.era
+        };
+        Some(self.sink(era))
+    }
+
+    fn sink(self: &Arc<Self>, era: u64) -> Sink {
+        let tray = Arc::clone(self);
+        Box::new(move |message| {
+            let mut roster = tray.lock();
+            if roster.era != era {
+                return false;
+            }
+            let fits = roster.copy.apply(message).is_ok();
+            roster.heard = Some(Instant::now());
+            roster.astray |= !fits;
+            tray.changed.notify_one();
+            fits
+        })
+    }
+
+    /// The face now, and how long it stays so if nothing is heard.
+    pub(super) fn face(&self) -> (Face, Option<Duration>) {
+        let roster = self.lock();
+        if roster.ended {
+            return (Face { colours: roster.colours, ..Face::blind() }, None);
+        }
+        let (Some(said), Some(heard)) = (roster.copy.generated_at, roster.heard) else {
+            let face = Face::of(&[], None, &TimeZone::UTC, jiff::Timestamp::UNIX_EPOCH);
+            return (Face { colours: roster.colours, ..face }, None);
+        };
+        // The demo has a clock of its own, so ages are reckoned from the engine's word, not from ours.
+        let now = said.saturating_add(jiff::SignedDuration::try_from(heard.elapsed()).unwrap_or_default());
+        let now = now.unwrap_or(said);
+        let rows = &roster.copy.rows;
+        let stays = Face::changes_at(rows, now).map(|at| {
+            Duration::try_from(at.duration_since(now)).unwrap_or_default() + Duration::from_millis(10)
+        });
+        let face = Face::of(rows, roster.copy.muted_until, &TimeZone::system(), now);
+        (Face { colours: roster.colours, ..face }, stays)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Roster> {
+        // Nothing in here panics half-way through a change, so a poisoned roster is still whole.
+        self.roster.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use watchbill_protocol::roster::{Group, RosterDelta, RosterMessage, RosterSnapshot};
+
+    fn snapshot(group: Group) -> RosterMessage {
+        RosterMessage::Snapshot(RosterSnapshot {
+            revision: 1,
+            generated_at: "2026-11-20T12:05:30.000Z".into(),
+            sessions: vec![super::super::face::tests::row("a", group)],
+            problems: Vec::new(),
+            reading: false,
+            muted_until: None,
+            rest: None,
+        })
+    }
+
+    fn followed() -> (Arc<Tray>, Sink) {
+        let tray = Arc::new(Tray::new());
+        let sink = tray.new_sink().expect("a new tray follows nobody");
+        (tray, sink)
+    }
+
+    #[test]
+    fn ages_follow_the_engines_clock_and_only_while_something_is_listed() {
+        let (tray, mut sink) = followed();
+        assert_eq!(tray.face().1, None, "before the first word there is nothing to wait for");
+        assert!(sink(snapshot(Group::Working)));
+        let (shown, stays) = tray.face();
+        assert_eq!(shown.entries[0].label, "● a · 5 min");
+        let stays = stays.expect("an age is shown");
+        assert!(stays > Duration::from_secs(25) && stays < Duration::from_secs(31), "{stays:?}");
+        assert!(sink(snapshot(Group::Idle)));
+        assert_eq!(tray.face().1, None);
+    }
+
+    #[test]
+    fn a_delta_that_does_not_fit_ends_the_subscription_and_asks_for_another() {
+        let (tray, mut sink) = followed();
+        assert!(sink(snapshot(Group::Working)));
+        let delta = RosterDelta {
+            base: 9,
+            revision: 10,
+            generated_at: "2026-11-20T12:05:31.000Z".into(),
+            upserts: Vec::new(),
+            removals: Vec::new(),
+            problems: None,
+            reading: false,
+            muted_until: None,
+        };
+        assert!(tray.new_sink().is_none());
+        assert!(!sink(RosterMessage::Delta(delta)));
+        assert!(tray.new_sink().is_some());
+    }
+
+    #[test]
+    fn while_nothing_is_watched_it_says_so_and_lists_nobody() {
+        let (tray, mut sink) = followed();
+        assert!(sink(snapshot(Group::NeedsYou)));
+        tray.engine_ended();
+        let (shown, stays) = tray.face();
+        assert_eq!((shown.badge, shown.entries.len(), stays), (0, 0, None));
+        assert_eq!(shown.counts, "Watching has stopped; it begins again soon");
+        tray.engine_changed();
+        let mut newer = tray.new_sink().expect("another engine");
+        assert!(newer(snapshot(Group::NeedsYou)));
+        assert_eq!(tray.face().0.counts, "1 needs you");
+    }
+
+    #[test]
+    fn an_earlier_engine_is_not_listened_to() {
+        let (tray, mut sink) = followed();
+        tray.engine_changed();
+        let mut newer = tray.new_sink().expect("another engine");
+        assert!(!sink(snapshot(Group::Working)));
+        assert!(tray.face().0.entries.is_empty());
+        assert!(newer(snapshot(Group::Working)));
+        assert_eq!(tray.face().0.entries.len(), 1);
+    }
+}
