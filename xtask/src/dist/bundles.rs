@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use serde_json::json;
 
+use super::package::{Build, FOLDER};
 use super::staging::SHARE;
-use super::{Build, FOLDER, deb, rpm};
+use super::{deb, rpm};
 use crate::call::Call;
 use crate::node;
 use crate::tree::Tree;

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use super::FOLDER;
+use super::package::FOLDER;
 use crate::call::Call;
 use crate::tree::Tree;
 

@@ -6,12 +6,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use super::{FOLDER, version};
+use super::package::{FOLDER, MAINTAINER, version};
 use crate::call::Call;
 use crate::tree::Tree;
-
-/// The reserved domain says that there is no such address.
-pub const MAINTAINER: &str = "Watchbill contributors <watchbill@example.invalid>";
 
 const PROGRAMS: [&str; 2] = ["usr/bin/watchbill", "usr/bin/watchbill-desktop"];
 

@@ -5,6 +5,7 @@ mod clean_root;
 mod deb;
 mod notices;
 mod origin;
+mod package;
 mod rpm;
 mod staging;
 
@@ -21,17 +22,7 @@ use crate::packages;
 use crate::steps::Need;
 use crate::test;
 use crate::tree::Tree;
-
-/// Everything `dist` makes lies here, below the build folder.
-const FOLDER: &str = "dist";
-
-/// What goes into the packages.
-struct Build {
-    /// Which of cargo's folders the programs lie in.
-    profile: &'static str,
-    /// The time that everything bears, in seconds since 1970.
-    epoch: u64,
-}
+use package::{Build, FOLDER};
 
 /// Builds the packages and says what they are; with `check`, packs them twice and tries them.
 pub fn dist(tree: &Tree, options: &DistOptions) -> Result<()> {
@@ -109,16 +100,6 @@ fn epoch(tree: &Tree) -> Result<u64> {
     text.trim().parse().with_context(|| format!("`{}` is no time in seconds since 1970", text.trim()))
 }
 
-/// The version that stands in `tauri.conf.json`.
-fn version(tree: &Tree) -> Result<String> {
-    let path = tree.path("tauri.conf.json");
-    let text =
-        std::fs::read_to_string(&path).with_context(|| format!("could not read {}", path.display()))?;
-    let config: serde_json::Value =
-        serde_json::from_str(&text).with_context(|| format!("{} is no JSON", path.display()))?;
-    config["version"].as_str().map(str::to_owned).context("tauri.conf.json names no version")
-}
-
 /// The package of this kind.
 fn of_kind<'a>(packages: &'a [PathBuf], kind: &str) -> Option<&'a Path> {
     packages.iter().find(|path| path.extension().is_some_and(|e| e == kind)).map(PathBuf::as_path)
@@ -184,6 +165,6 @@ mod tests {
 
     #[test]
     fn the_packages_have_the_version_of_the_crates() {
-        assert_eq!(version(&Tree::find().unwrap()).unwrap(), env!("CARGO_PKG_VERSION"));
+        assert_eq!(package::version(&Tree::find().unwrap()).unwrap(), env!("CARGO_PKG_VERSION"));
     }
 }

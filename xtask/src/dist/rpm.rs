@@ -7,7 +7,8 @@ use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use super::{FOLDER, deb, version};
+use super::deb;
+use super::package::{FOLDER, version};
 use crate::call::Call;
 use crate::tree::Tree;
 

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use super::{Build, FOLDER, notices, version};
+use super::notices;
+use super::package::{Build, FOLDER, MAINTAINER, version};
 use crate::call::Call;
 use crate::tree::Tree;
 
@@ -99,7 +100,7 @@ fn debian_changelog(version: &str, markdown: &str, date: &str) -> String {
         }
         entry.push_str(&format!("{line}\n"));
     }
-    entry.push_str(&format!("\n -- {}  {date}\n", super::deb::MAINTAINER));
+    entry.push_str(&format!("\n -- {}  {date}\n", MAINTAINER));
     entry
 }
 
@@ -131,7 +132,7 @@ mod tests {
             entry,
             format!(
                 "watchbill (0.1.0) unstable; urgency=medium\n\n  * One that is so long that it does not fit into the width of a terminal, and\n    so it is told in two lines.\n  * Two.\n\n -- {}  Sat, 21 Nov 2026 12:00:00 +0000\n",
-                super::super::deb::MAINTAINER
+                super::super::package::MAINTAINER
             )
         );
     }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::SettingsError;
+use super::error::SettingsError;
 use super::events::Event;
 use crate::places::platform_data_dir;
 use crate::sender::Errand;

@@ -4,7 +4,8 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::{SettingsError, owner};
+use super::error::SettingsError;
+use super::owner;
 use crate::places::{may_be_long, open_private, read_ordinary};
 
 /// Settings longer than this are something else.

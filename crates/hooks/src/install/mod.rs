@@ -6,6 +6,7 @@
 pub mod change;
 pub mod client;
 pub mod command;
+mod error;
 pub mod events;
 pub mod file;
 mod folders;
@@ -14,42 +15,15 @@ pub mod scope;
 pub mod status;
 mod text;
 
-use std::path::PathBuf;
 
 use jsonc_parser::ast::{Array, Object, ObjectProp, Value};
 use jsonc_parser::common::Ranged;
 
 pub use command::{Called, HookCommand, quoted};
+pub use error::SettingsError;
 pub use events::{EVENTS, Event, Version, events_of};
 pub use scope::Scope;
 use text::{Container, newline, parse, unexpected};
-
-/// Why settings were left as they are.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SettingsError {
-    /// The text is no JSON, or not of the shape that settings have.
-    #[error("line {line}, column {column}: {what}; correct it, then run this again")]
-    Malformed {
-        /// Counted from 1.
-        line: usize,
-        /// Counted from 1.
-        column: usize,
-        /// What is wrong there.
-        what: String,
-    },
-    /// What would be written into them is no text.
-    #[error(
-        "the path {} is not valid UTF-8, so it cannot be written into settings; use a folder whose name is",
-        path.display()
-    )]
-    NotText {
-        /// The program's path, or the data folder's.
-        path: PathBuf,
-    },
-    /// There is nothing in it, which is no JSON either.
-    #[error("it is empty; delete it, or write {{}} into it, then run this again")]
-    Empty,
-}
 
 /// What our handlers in settings look like.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use jsonc_parser::ast::{Array, Object, Value};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions};
 
-use super::SettingsError;
+use super::error::SettingsError;
 
 /// What sets an item apart in a list or an object that was empty before.
 const WAS_EMPTY: &str = " ";
