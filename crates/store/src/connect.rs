@@ -6,8 +6,8 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
+use crate::access::Origin;
 use crate::damage::look_through;
-use crate::open::Origin;
 use crate::{StoreError, folder, schema, text};
 
 /// How long to wait for another connection's lock: the engine stands still meanwhile.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::StoreError;
 
 /// What stands in a data folder, beside all whose names begin with the program's.
-const OURS: [&str; 5] = [crate::open::LOCK, crate::archive::ARCHIVE, "hooks", "run", "muted-until"];
+const OURS: [&str; 5] = [crate::names::LOCK, crate::names::ARCHIVE, "hooks", "run", "muted-until"];
 
 /// Makes the data folder as [`make`] does. One that is there and holds other things too, as a shared folder or a home does,
 /// keeps its permissions: what is put into it is for the person alone in any case.
@@ -145,7 +145,7 @@ const ROOM: u64 = 64 << 10;
 /// What would keep a program from writing the database in `data_dir` now, as far as that can be told without writing;
 /// `None` where nothing would. For whoever only looks, and is asked why nothing new is stored.
 pub(crate) fn obstacle(data_dir: &Path) -> Option<StoreError> {
-    let database = data_dir.join(crate::open::DATABASE);
+    let database = data_dir.join(crate::names::DATABASE);
     if let Some(error) = in_the_way(data_dir) {
         return Some(error);
     }

@@ -11,7 +11,7 @@ use crate::{StoreError, folder};
 /// What would keep a program from writing the database in `data_dir` now, as far as that can be told without writing;
 /// `None` where nothing would. For whoever only looks, and is asked why nothing new is stored.
 pub fn obstacle(data_dir: &Path) -> Option<StoreError> {
-    let path = || data_dir.join(crate::open::DATABASE);
+    let path = || data_dir.join(crate::names::DATABASE);
     let held = || Some(StoreError::Locked { path: path(), held_by: Some(holder(data_dir)?) });
     let removed = || Some(StoreError::RemovedUnder { path: path(), writer: removed_under(data_dir)? });
     folder::obstacle(data_dir).or_else(removed).or_else(held)
@@ -48,7 +48,7 @@ mod linux {
     /// The process that holds the right to write, is none of ours, and does not let go of it.
     pub fn holder(data_dir: &Path) -> Option<u32> {
         // Nobody has the database open where it is missing.
-        let index = data_dir.join(format!("{}-shm", crate::open::DATABASE)).canonicalize().ok()?;
+        let index = data_dir.join(format!("{}-shm", crate::names::DATABASE)).canonicalize().ok()?;
         let inode = fs::metadata(&index).ok()?.ino();
         let look = || {
             let locks = fs::read_to_string("/proc/locks").ok()?;
@@ -71,7 +71,7 @@ mod linux {
     /// The process that writes, where it has nothing open but a database that was removed.
     pub fn removed_under(data_dir: &Path) -> Option<u32> {
         let pid = crate::last_writer(data_dir)?;
-        let database = data_dir.canonicalize().ok()?.join(crate::open::DATABASE);
+        let database = data_dir.canonicalize().ok()?.join(crate::names::DATABASE);
         let mut removed = database.clone().into_os_string();
         removed.push(" (deleted)");
         (has_open(pid, Path::new(&removed)) && !has_open(pid, &database)).then_some(pid)

@@ -5,6 +5,7 @@ use std::cell::Cell;
 use rusqlite::OptionalExtension;
 
 use crate::damage::empty_index;
+use crate::index_care::Care;
 use crate::{Step, Store, StoreError};
 
 /// Bytes of the index's table in memory while many texts are stored: as much as a processor has at hand. With four
@@ -39,29 +40,6 @@ const USUAL_AT_LEAST: i64 = 4;
 /// Then each of so many steps merges so many pages itself, some milliseconds' work, if nobody else does.
 const TIDY_EACH: u64 = 8;
 const TIDY_PAGES: i64 = 200;
-
-/// How far the index is behind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Lag {
-    /// Number of the first text that is not in it.
-    pub first: i64,
-    /// Bytes of texts that are not in it.
-    pub bytes: usize,
-}
-
-/// What the index needs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Care {
-    /// Nothing: it merges its pieces as they come.
-    #[default]
-    None,
-    /// Very many texts are stored, and pieces are merged only where there are very many of them.
-    Many,
-    /// Much is stored beside others: each step merges a little, and none of them much.
-    Beside,
-    /// Large pieces wait to be merged. So many steps were made meanwhile.
-    Untidy(u64),
-}
 
 impl Store {
     /// Prepares for storing very many texts, as the first index does: they are indexed many at a time, over as many

@@ -6,7 +6,7 @@
 //! that a lost power supply may leave anything until then is what a note about damage is for, which counts after the next
 //! boot. Nor is looked up, until then, whether what each row names is there.
 
-use crate::damage::Suspicion;
+use crate::suspicion::Suspicion;
 use crate::{Store, StoreError, schema};
 
 impl Store {

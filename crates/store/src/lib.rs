@@ -6,17 +6,22 @@
 
 #![forbid(unsafe_code)]
 
+mod access;
 pub mod archive;
 mod at_hand;
 mod connect;
 mod damage;
 pub mod error;
+mod fault;
 mod folder;
 mod held;
 mod index;
+mod index_care;
 mod journal;
 mod lock;
 mod log;
+mod log_pages;
+mod names;
 mod open;
 pub mod overview;
 mod place;
@@ -27,17 +32,21 @@ pub mod schema;
 pub mod search;
 pub mod stats;
 mod step;
+mod store;
+mod suspicion;
 pub mod tables;
 pub mod text;
 
-pub use error::StoreError;
+pub use access::{Access, Mode, Origin};
+pub use error::{StoreError, who};
 pub use folder::in_the_way;
 pub use held::obstacle;
-pub use lock::{last_writer, who};
+pub use lock::last_writer;
 pub use log::LogCopier;
-pub use open::{Access, DATABASE, Mode, Origin, Store};
+pub use names::DATABASE;
 pub use place::Place;
 pub use reminder::forgotten_in;
 pub use salvage::{DamagedFile, damaged_files};
 pub use step::Step;
+pub use store::Store;
 pub use tables::{FileKey, SessionKey};

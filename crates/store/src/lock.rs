@@ -56,10 +56,5 @@ fn holder(file: &mut File) -> Option<u32> {
 /// The process that wrote the store in `data_dir` last; whether it still runs is another question. Trying the lock
 /// would tell, and could keep a writer that starts at that moment from writing.
 pub fn last_writer(data_dir: &Path) -> Option<u32> {
-    holder(&mut folder::open_to_read(&data_dir.join(crate::open::LOCK)).ok()?)
-}
-
-/// Whoever writes the store, for people: `process 1234` where that is known.
-pub fn who(pid: Option<u32>) -> String {
-    pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"))
+    holder(&mut folder::open_to_read(&data_dir.join(crate::names::LOCK)).ok()?)
 }

@@ -7,35 +7,19 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::Ordering;
 
 use rusqlite::{Connection, OpenFlags};
 
-use crate::{Access, Store, StoreError};
+use crate::access::Access;
+use crate::log_pages::LogPages;
+use crate::{Store, StoreError};
 
 /// So many pages, of eight kilobytes, may wait until somebody is asked to copy them.
 const ENOUGH: u32 = 1 << 10;
 /// The writer begins the log anew only when all of it was copied at some moment. What it has added meanwhile is a few pages,
 /// which are copied in less time than it needs for more: so often is that tried.
 const TRIES: u32 = 6;
-/// With so many, the commit copies them itself.
-const TOO_MANY: i32 = 1 << 13;
-
-/// How many pages the log had after the last commit, as all connections of this process know it.
-pub(crate) type LogPages = Arc<AtomicU32>;
-
-/// Notes the length of the log with each commit, in place of SQLite's own habit.
-pub(crate) fn note_length(sql: &mut Connection, pages: &LogPages) -> rusqlite::Result<()> {
-    let pages = Arc::clone(pages);
-    sql.wal_hook(Some(move |log: &mut rusqlite::hooks::Wal, length: i32| {
-        pages.store(length.unsigned_abs(), Ordering::Relaxed);
-        if length >= TOO_MANY {
-            // What cannot be copied now, since another one is at it, is copied the next time.
-            let _ = log.checkpoint();
-        }
-        Ok(())
-    }))
-}
 
 /// Copies the log into the database, beside the writer and without keeping it waiting. For one thread.
 #[derive(Debug)]

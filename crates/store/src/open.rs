@@ -1,97 +1,19 @@
 //! Opens the store: who writes, which schema, and what to do with a file that is damaged.
 
-use std::cell::{Cell, RefCell};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::path::Path;
 
-use rusqlite::Connection;
-
-use crate::at_hand::AtHand;
+use crate::access::{Access, Mode, Origin};
 use crate::connect;
-use crate::damage::{self, Suspicion};
-use crate::index::{Care, Lag};
+use crate::error::StoreError;
+use crate::index_care::{Care, Lag};
 use crate::lock::{self, Asked, WriterLock};
-use crate::log::{LogPages, note_length};
+use crate::log_pages::note_length;
+use crate::names::{DATABASE, LOCK, beside};
 use crate::place::Place;
-use crate::tables::meta::{INDEX_VERSION, UNINDEXED};
-use crate::{StoreError, folder, salvage, schema, text};
-
-/// Name of the database in the data folder.
-pub const DATABASE: &str = "watchbill.db";
-/// Name of the lock file in the data folder.
-pub const LOCK: &str = "writer.lock";
-
-/// What the caller wants to do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
-    /// Write, if no other process does; read otherwise.
-    WriteOrRead,
-    /// Read alone: nothing is made and nothing changed, but that what a killed first index has left is put right.
-    Read,
-}
-
-/// What the caller may do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
-    /// This process writes.
-    Writer,
-    /// This process reads, since it asked for no more or since another one writes.
-    Reader {
-        /// The process that writes, where the lock file names one.
-        held_by: Option<u32>,
-    },
-}
-
-/// What was found.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Origin {
-    /// Nothing: the store is empty, and everything is to be read.
-    Fresh,
-    /// A database of this schema.
-    Kept,
-    /// A database of an older schema, which was brought up to date.
-    Migrated {
-        /// The version it had.
-        from: u32,
-    },
-    /// A damaged file, which was set aside: everything that transcripts hold is to be read again.
-    SetAside {
-        /// Where the damaged file lies now.
-        to: PathBuf,
-        /// What was wrong with it.
-        detail: String,
-        /// How many rows were taken over that no transcript holds: names, links, archive, what was forgotten.
-        saved: u64,
-    },
-}
-
-/// An open store.
-#[derive(Debug)]
-pub struct Store {
-    pub(crate) sql: Connection,
-    path: PathBuf,
-    access: Access,
-    origin: Origin,
-    pub(crate) care: Cell<Care>,
-    pub(crate) lag: Cell<Option<Lag>>,
-    /// As much as is in memory of what the index lags behind.
-    pub(crate) at_hand: RefCell<AtHand>,
-    pub(crate) log: LogPages,
-    /// What is written goes into the database itself.
-    pub(crate) unlogged: Cell<bool>,
-    pub(crate) place: Place,
-    /// Of all stores that this process has opened.
-    number: u64,
-    /// Held as long as the store is open. Dropped after the connection, since fields drop in order.
-    _lock: Option<WriterLock>,
-}
-
-/// Another number for each store that is opened.
-fn next_number() -> u64 {
-    static NUMBER: AtomicU64 = AtomicU64::new(0);
-    NUMBER.fetch_add(1, Ordering::Relaxed)
-}
+use crate::store::Store;
+use crate::suspicion::Suspicion;
+use crate::tables::meta_names::{INDEX_VERSION, UNINDEXED};
+use crate::{folder, salvage, schema, text};
 
 impl Store {
     /// Opens the store in `data_dir`.
@@ -152,21 +74,8 @@ impl Store {
             }
         }
         let place = Place::of(&path, Some(lock.file()));
-        let mut store = Self {
-            sql,
-            path,
-            access: Access::Writer,
-            origin,
-            care: Cell::default(),
-            lag: Cell::default(),
-            at_hand: RefCell::default(),
-            log: LogPages::default(),
-            unlogged: Cell::default(),
-            place,
-            number: next_number(),
-            _lock: Some(lock),
-        };
-        note_length(&mut store.sql, &store.log).map_err(|e| StoreError::of(&store.path, &e))?;
+        let mut store = Self::over(sql, path, Access::Writer, origin, place, Some(lock));
+        note_length(&mut store.sql, &store.log).map_err(|e| StoreError::of(store.path(), &e))?;
         store.see_to_reminder()?;
         store.see_to_archive()?;
         store.mend_index(suspect.is_raised())?;
@@ -214,7 +123,7 @@ impl Store {
             // In a folder that may not be written, or without room, the log's companion cannot be made. Without a log to
             // read, the file alone is everything.
             Err(StoreError::ReadOnly { .. } | StoreError::Full { .. } | StoreError::Io { .. })
-                if folder::size(&damage::beside(&path, "-wal")) == 0 && !is_half_written(&path) =>
+                if folder::size(&beside(&path, "-wal")) == 0 && !is_half_written(&path) =>
             {
                 connect::reader(&path, true)?
             }
@@ -225,20 +134,7 @@ impl Store {
         if found == 0 && schema::is_empty(&sql).map_err(|e| StoreError::of(&path, &e))? {
             return Err(StoreError::Absent { path });
         }
-        Ok(Self {
-            sql,
-            path,
-            access: Access::Reader { held_by },
-            origin: Origin::Kept,
-            care: Cell::default(),
-            lag: Cell::default(),
-            at_hand: RefCell::default(),
-            log: LogPages::default(),
-            unlogged: Cell::default(),
-            place,
-            number: next_number(),
-            _lock: None,
-        })
+        Ok(Self::over(sql, path, Access::Reader { held_by }, Origin::Kept, place, None))
     }
 
     /// Another connection to the same store, for another thread: it reads alone.
@@ -246,8 +142,8 @@ impl Store {
     /// # Errors
     /// As for [`open`](Self::open).
     pub fn reader(&self) -> Result<Self, StoreError> {
-        let folder = self.path.parent().unwrap_or(Path::new("."));
-        Self::open_reader(folder, Some(std::process::id()).filter(|_| self.access == Access::Writer))
+        let folder = self.path().parent().unwrap_or(Path::new("."));
+        Self::open_reader(folder, Some(std::process::id()).filter(|_| self.access() == Access::Writer))
     }
 
     /// Another connection that writes, for work that takes its time: another thread of this process may go on reading by
@@ -260,122 +156,13 @@ impl Store {
         self.in_place()?;
         // Beside a writer that goes past the log there is no other.
         self.return_to_log()?;
-        let mut sql = connect::to_write(&self.path).map_err(|e| self.fault(&e))?;
+        let mut sql = connect::to_write(self.path()).map_err(|e| self.fault(&e))?;
         note_length(&mut sql, &self.log).map_err(|e| self.fault(&e))?;
-        Ok(Self {
-            sql,
-            path: self.path.clone(),
-            access: Access::Writer,
-            origin: self.origin.clone(),
-            care: Cell::new(self.care.get()),
-            lag: Cell::new(self.lag.get()),
-            at_hand: RefCell::default(),
-            log: self.log.clone(),
-            unlogged: Cell::default(),
-            place: self.place.clone(),
-            number: self.number,
-            _lock: None,
-        })
-    }
-
-    /// The second writer has ended: what it left of the index to be cared for is ours.
-    pub fn was_written_beside(&self, second: &Self) {
-        self.care.set(second.care.get());
-        self.lag.set(second.lag.get());
-        // Behind the texts at hand there may be others by now.
-        self.at_hand.take();
-    }
-
-    /// Whether what is written here is written into the files that others find. Costs a look at three names.
-    pub fn is_in_place(&self) -> bool {
-        self.place.is_held(&self.path)
-    }
-
-    /// The files that are open, for who asks without having the store in hand.
-    pub fn place(&self) -> Place {
-        self.place.clone()
-    }
-
-    pub(crate) fn in_place(&self) -> Result<(), StoreError> {
-        if self.is_in_place() { Ok(()) } else { Err(StoreError::Removed { path: self.path.clone() }) }
-    }
-
-    /// Before the store is opened anew, since files of it were removed: where the database itself is still there, it gets all
-    /// that only the removed log holds. Says whether it is.
-    ///
-    /// # Errors
-    /// When the database cannot be written.
-    pub fn rescue_log(&self) -> Result<bool, StoreError> {
-        let is_there = self.place.has_database(&self.path);
-        if is_there && self.access == Access::Writer {
-            self.asked(|sql| sql.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())))?;
-        }
-        Ok(is_there)
-    }
-
-    /// A number that no other store has that this process opens: what is known of its rows holds for it alone.
-    pub fn number(&self) -> u64 {
-        self.number
-    }
-
-    /// Waits at most so long for another program's lock: a loop that serves people must not wait for seconds.
-    ///
-    /// # Errors
-    /// When SQLite refuses.
-    pub fn wait_at_most(&self, patience: Duration) -> Result<(), StoreError> {
-        self.sql.busy_timeout(patience).map_err(|e| self.fault(&e))
-    }
-
-    /// What this process may do.
-    pub fn access(&self) -> Access {
-        self.access
-    }
-
-    /// What was found at the start.
-    pub fn origin(&self) -> &Origin {
-        &self.origin
-    }
-
-    /// The database.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// The folder of archived transcripts.
-    pub fn archive_folder(&self) -> PathBuf {
-        self.path.with_file_name("archive")
-    }
-
-    pub(crate) fn writer(&self) -> Result<(), StoreError> {
-        match self.access {
-            Access::Writer => Ok(()),
-            Access::Reader { held_by } => Err(StoreError::NotWriter { path: self.path.clone(), held_by }),
-        }
-    }
-
-    /// Reads something.
-    pub(crate) fn asked<T>(
-        &self,
-        ask: impl FnOnce(&Connection) -> rusqlite::Result<T>,
-    ) -> Result<T, StoreError> {
-        ask(&self.sql).map_err(|e| self.fault(&e))
-    }
-
-    /// What SQLite said, as one of our kinds. Of damage the next start is told.
-    pub(crate) fn fault(&self, error: &rusqlite::Error) -> StoreError {
-        let fault = match self.access {
-            Access::Writer => StoreError::of(&self.path, error),
-            Access::Reader { .. } => StoreError::of(&self.path, error).met_by_reader(),
-        };
-        // A statement that is refused may be a damaged schema.
-        if let StoreError::Damaged { .. } | StoreError::IndexDamaged { .. } | StoreError::Sql { .. } = fault {
-            Suspicion::of(&self.path).raise();
-        }
-        fault
+        Ok(self.over_another(sql))
     }
 }
 
 /// Whether a step is on its way into the database itself, or was left so by a kill.
 fn is_half_written(path: &Path) -> bool {
-    folder::size(&damage::beside(path, "-journal")) > 0
+    folder::size(&beside(path, "-journal")) > 0
 }

@@ -50,14 +50,14 @@ impl Place {
     pub fn is_held(&self, database: &Path) -> bool {
         let has = |known: Option<FileId>, path: &Path| known.is_none() || named(path) == known;
         self.has_database(database)
-            && has(self.log.get(), &crate::damage::beside(database, "-wal"))
-            && has(self.lock, &database.with_file_name(crate::open::LOCK))
+            && has(self.log.get(), &crate::names::beside(database, "-wal"))
+            && has(self.lock, &database.with_file_name(crate::names::LOCK))
     }
 
     /// A step is being written into the log.
     pub(crate) fn note_log(&self, database: &Path) {
         if self.log.get().is_none() {
-            self.log.set(named(&crate::damage::beside(database, "-wal")));
+            self.log.set(named(&crate::names::beside(database, "-wal")));
         }
     }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use watchbill_core::time::Timestamp;
 
-use crate::damage::beside;
+use crate::names::beside;
 use crate::{Store, StoreError, folder};
 
 /// The ids of sessions, each with the time at which it was forgotten, in milliseconds.

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, params_from_iter};
 
-use crate::damage::beside;
-use crate::tables::meta::{LEFT_OUT, SALVAGED};
+use crate::names::beside;
+use crate::tables::meta_names::{LEFT_OUT, SALVAGED};
 use crate::{DATABASE, Store, StoreError, folder, reminder, removal};
 
 /// Tables of names, with their columns.

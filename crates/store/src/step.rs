@@ -8,8 +8,8 @@ use watchbill_core::history::rows::Text;
 use watchbill_core::time::Timestamp;
 
 use crate::at_hand::AtHand;
-use crate::index::{Care, Lag};
-use crate::tables::meta::UNINDEXED;
+use crate::index_care::{Care, Lag};
+use crate::tables::meta_names::UNINDEXED;
 use crate::tables::{FileKey, SessionKey, at, count};
 use crate::{Store, StoreError};
 

@@ -15,7 +15,6 @@ pub mod scope;
 pub mod status;
 mod text;
 
-
 use jsonc_parser::ast::{Array, Object, ObjectProp, Value};
 use jsonc_parser::common::Ranged;
 

@@ -18,12 +18,10 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 use watchbill_core::time::Timestamp;
 
+pub use crate::names::ARCHIVE;
 use crate::tables::archive::ArchiveRow;
 use crate::{StoreError, folder};
 use frames::{FRAME, Frames, Label, Packer, Whole};
-
-/// Name of the folder in the data folder.
-pub const ARCHIVE: &str = "archive";
 
 /// The folder of archived transcripts.
 #[derive(Debug, Clone)]

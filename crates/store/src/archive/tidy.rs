@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use super::Archive;
 use super::strays::{Found, Sound, Stray};
 use crate::tables::archive::ArchiveRow;
-use crate::tables::meta::ARCHIVE_TAKEN_UP;
+use crate::tables::meta_names::ARCHIVE_TAKEN_UP;
 use crate::{Store, StoreError, folder};
 
 /// What came of putting the archive's folder and its table in agreement.

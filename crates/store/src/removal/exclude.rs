@@ -6,10 +6,10 @@ use sha2::{Digest, Sha256};
 use watchbill_core::history::Exclude;
 use watchbill_core::time::Timestamp;
 
-use super::{Heads, Reason, Removed, Selection};
+use super::selection::{Heads, Reason, Removed, Selection};
 use crate::tables::archive::ArchiveRow;
 use crate::tables::folders::WorkedIn;
-use crate::tables::meta::{LEFT_OUT, LEFT_OUT_SAID};
+use crate::tables::meta_names::{LEFT_OUT, LEFT_OUT_SAID};
 use crate::tables::{FileKey, SessionKey};
 use crate::{Step, Store, StoreError};
 

@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension};
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Timestamp;
 
-use super::{Reason, Removed, Selection};
+use super::selection::{Reason, Removed, Selection, Strays};
 use crate::archive::Archive;
 use crate::tables::archive::ArchiveRow;
 use crate::tables::{SessionKey, uncount};
@@ -21,15 +21,6 @@ pub enum Forget {
     Sessions(Vec<SessionId>),
     /// Every session whose newest activity is before this time.
     Before(Timestamp),
-}
-
-/// Files of the archive that no row names, but for those of sessions that were forgotten.
-#[derive(Debug, Default)]
-pub(super) struct Strays {
-    /// The first copy of each transcript of which no row tells.
-    pub untold: Vec<ArchiveRow>,
-    /// Other copies, which count as nothing.
-    pub beside: Vec<ArchiveRow>,
 }
 
 impl Store {

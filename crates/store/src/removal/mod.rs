@@ -7,21 +7,20 @@
 mod exclude;
 mod forget;
 mod mentions;
+mod selection;
 mod wipe;
-
-use std::collections::BTreeSet;
 
 use rusqlite::params_from_iter;
 use watchbill_core::time::Timestamp;
 
 use crate::tables::FileKey;
-use crate::tables::archive::ArchiveRow;
-use crate::tables::meta::CLEANING_DUE;
+use crate::tables::meta_names::CLEANING_DUE;
 use crate::{Step, Store, StoreError};
 pub(crate) use exclude::DUE;
 pub use forget::Forget;
-use forget::Strays;
 use mentions::Mentions;
+use selection::Reason;
+pub use selection::{Heads, Removed, Selection};
 
 /// Statements that remove a session, in this order. Tables that point at `sessions`, `files` or `states` go along by their
 /// keys; the names of chains and the texts, which the index is told of, go before.
@@ -46,37 +45,6 @@ const PLAN: [&str; 3] = [
 /// for each session made the whole removal of 10,000 take a quarter longer.
 const AT_ONCE: usize = 128;
 
-/// The engine's heads of transcripts that tell of too much: the path, the bytes that are stored, and those instead.
-pub type Heads = Vec<(String, Vec<u8>, Vec<u8>)>;
-
-/// What goes.
-#[derive(Debug)]
-pub struct Selection {
-    /// What removing it will be reported as; texts of single calls and transcripts are counted when they go.
-    pub would: Removed,
-    /// The engine's facts that replace those that name what goes: the fact's name, and its bytes.
-    pub facts: Option<(&'static str, Vec<u8>)>,
-    reason: Reason,
-    /// Files of the archive that are removed with those that count.
-    beside: Vec<String>,
-    /// Single transcripts of sessions that stay.
-    files: Vec<(FileKey, String)>,
-    /// Paths of single archived transcripts of sessions that stay.
-    archived: BTreeSet<String>,
-    /// Single rows of sessions that stay.
-    mentions: Mentions,
-    heads: Heads,
-}
-
-/// Why it goes, which decides what is noted with the removal.
-#[derive(Debug)]
-enum Reason {
-    /// The person forgets sessions: their ids are kept, so that they are not stored again.
-    Forgotten,
-    /// The person excludes it: the mark of these rules is kept, nothing where there are none.
-    Excluded(Option<String>),
-}
-
 /// How far a removal is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
@@ -89,36 +57,6 @@ pub enum Stage {
     },
     /// Their bytes are taken out of the files. How long that takes grows with what stays.
     Wiping,
-}
-
-/// What was removed, or would be.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Removed {
-    /// The sessions.
-    pub sessions: BTreeSet<String>,
-    /// Files that had been read.
-    pub files: u64,
-    /// Prompts.
-    pub prompts: u64,
-    /// Tool calls.
-    pub activities: u64,
-    /// Texts, with their entries in the index.
-    pub texts: u64,
-    /// Archived transcripts: names of the compressed files, relative to `archive/`.
-    pub archived: BTreeSet<String>,
-    /// The bytes are still in the database, since another process reads it. [`Store::finish_wiping`] wipes them.
-    pub wiped_later: bool,
-}
-
-impl Selection {
-    /// Sessions as a whole, and single archived transcripts of others.
-    fn of(reason: Reason, would: Removed, archived: BTreeSet<String>, strays: &Strays) -> Self {
-        let goes =
-            |row: &&ArchiveRow| would.sessions.contains(&row.session_id) || archived.contains(&row.path);
-        let beside = strays.beside.iter().filter(goes).map(|row| row.file.clone()).collect();
-        let (facts, files, mentions, heads) = (None, Vec::new(), Mentions::default(), Heads::new());
-        Self { would, facts, reason, beside, files, archived, mentions, heads }
-    }
 }
 
 impl Store {
@@ -268,6 +206,8 @@ impl Step<'_> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a store that cannot be opened is a failure")]
+
+    use std::collections::BTreeSet;
 
     use super::*;
     use crate::{connect, schema};

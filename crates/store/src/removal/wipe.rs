@@ -1,6 +1,6 @@
 //! Wiping: the bytes of removed rows are taken out of the database, its index and its log.
 
-use crate::tables::meta::CLEANING_DUE;
+use crate::tables::meta_names::CLEANING_DUE;
 use crate::{Store, StoreError};
 
 impl Store {

@@ -15,6 +15,7 @@ pub mod hook_events;
 pub mod left_out;
 pub mod links;
 pub mod meta;
+pub mod meta_names;
 pub mod plans;
 pub mod recoveries;
 pub mod requests;

@@ -2,7 +2,7 @@
 
 use rusqlite::{OptionalExtension, params};
 
-use super::meta::ROWS_BEHIND;
+use super::meta_names::ROWS_BEHIND;
 use crate::{Step, Store, StoreError};
 
 pub(crate) const V1: &str = "
