@@ -368,7 +368,7 @@ impl Loop {
         self.save(now);
         self.listeners.tell();
         // A marker may tell that a session goes on elsewhere; without it the first snapshot shows one row too many.
-        let patient = self.startup.waits_for_folders(now, self.folder_looks.outstanding());
+        let patient = self.startup.waits_for_folders(now, || self.folder_looks.outstanding());
         let ready = self.startup.has_recent() && patient.is_none();
         let mut next = patient;
         let engine = &self.engine;

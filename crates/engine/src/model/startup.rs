@@ -68,10 +68,10 @@ impl Startup {
 
     /// The first scan has ended. Gives the files that it never handed over.
     pub fn end_scan(&mut self) -> BTreeSet<PathBuf> {
-        match std::mem::replace(self, Self::Ending) {
-            Self::Reading { put_off, .. } => put_off,
-            Self::Ending | Self::Over => BTreeSet::new(),
-        }
+        let Self::Reading { put_off, .. } = self else { return BTreeSet::new() };
+        let put_off = std::mem::take(put_off);
+        *self = Self::Ending;
+        put_off
     }
 
     /// A step is done.

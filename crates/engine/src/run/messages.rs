@@ -55,8 +55,9 @@ impl Loop {
             self.step(Input::Folders(looks));
         }
         if let Some(scan) = ended {
+            let now = self.clock.now();
             self.step(Input::Found(scan.found));
-            self.startup.scan_ended(self.clock.now());
+            self.startup.scan_ended(now);
             self.look_at_all_once_more();
         }
     }

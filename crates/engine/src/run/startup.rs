@@ -101,11 +101,12 @@ impl Startup {
         }
     }
 
-    /// Until when the first snapshot waits for looks at working folders, of which so many are under way.
-    pub fn waits_for_folders(&self, now: Timestamp, under_way: usize) -> Option<Timestamp> {
+    /// Until when the first snapshot waits for looks at working folders. `under_way` counts them; it is asked for in the first
+    /// second only.
+    pub fn waits_for_folders(&self, now: Timestamp, under_way: impl FnOnce() -> usize) -> Option<Timestamp> {
         match self.stage {
             Stage::ReadAll { folders_until } | Stage::Over { folders_until, .. } => {
-                Some(folders_until).filter(|until| now < *until && under_way > 0)
+                Some(folders_until).filter(|until| now < *until && under_way() > 0)
             }
             Stage::Listing { .. } | Stage::Reading { .. } => None,
         }
@@ -155,10 +156,10 @@ mod tests {
         assert!(startup.has_recent());
         startup.scan_began(2);
         assert!(startup.has_recent());
-        assert!(startup.waits_for_folders(NOW, 1).is_none());
+        assert!(startup.waits_for_folders(NOW, || 1).is_none());
         startup.scan_ended(NOW);
-        assert_eq!(startup.waits_for_folders(NOW, 1), Some(NOW + FOLDERS_PATIENCE));
-        assert!(startup.waits_for_folders(NOW, 0).is_none());
-        assert!(startup.waits_for_folders(NOW + FOLDERS_PATIENCE, 1).is_none());
+        assert_eq!(startup.waits_for_folders(NOW, || 1), Some(NOW + FOLDERS_PATIENCE));
+        assert!(startup.waits_for_folders(NOW, || 0).is_none());
+        assert!(startup.waits_for_folders(NOW + FOLDERS_PATIENCE, || 1).is_none());
     }
 }
