@@ -1,7 +1,6 @@
 //! What is excluded after it was stored is removed: rows, index, archive, bytes; what is excluded no more is read again; and
 //! what is left is what a fresh index would hold.
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, RwLock};
@@ -22,11 +21,11 @@ use watchbill_hooks::spool;
 use watchbill_settings::Settings;
 use watchbill_store::search::Query;
 use watchbill_store::{Access, Mode, Store};
-use watchbill_watch::fs::{FileKind, FileStat, Fs, Name, ReadAt, Walk, Want};
 use watchbill_watch::hints::Hint;
 use watchbill_watch::scan::scan;
 
 use crate::archived::{age, archived};
+use crate::counting_fs::CountingFs;
 use crate::thread::released;
 
 pub fn line(session: &str, id: &str, cwd: &str, content: &str) -> String {
@@ -398,35 +397,6 @@ fn subagents_are_stored_with_their_sessions_and_wait_for_nobody_else() {
     assert_eq!(held_of_all(&data), held_of_all(fresh.data_dir.as_deref().unwrap()));
 }
 
-/// The disk, on which the history's thread gets on only while nobody holds the lock.
-struct SlowFs(Arc<dyn Fs>, Arc<RwLock<()>>, Arc<AtomicBool>);
-
-impl Fs for SlowFs {
-    fn stat(&self, path: &Path) -> io::Result<FileStat> {
-        self.0.stat(path)
-    }
-
-    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt>> {
-        self.0.open(path)
-    }
-
-    fn list(&self, dir: &Path) -> io::Result<Vec<Name>> {
-        self.0.list(dir)
-    }
-
-    fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> Want) -> Walk {
-        let is_history =
-            std::thread::current().name().is_some_and(|name| name.starts_with("watchbill-history"));
-        self.2.fetch_or(is_history, Ordering::SeqCst);
-        let _gets_on = is_history.then(|| self.1.read());
-        self.0.walk(top, want)
-    }
-
-    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
-        self.0.canonical(path)
-    }
-}
-
 #[test]
 fn other_rules_are_taken_while_the_history_is_at_work_for_the_last_ones() {
     let folder = tempfile::tempdir().unwrap();
@@ -434,7 +404,15 @@ fn other_rules_are_taken_while_the_history_is_at_work_for_the_last_ones() {
     let data = settings.data_dir.clone().unwrap();
     let World { fs, processes } = real_world();
     let (slow, looks) = (Arc::new(RwLock::new(())), Arc::new(AtomicBool::new(false)));
-    let world = World { fs: Arc::new(SlowFs(fs, Arc::clone(&slow), Arc::clone(&looks))), processes };
+    let (lock, has_looked) = (Arc::clone(&slow), Arc::clone(&looks));
+    // The history's thread gets on only while nobody holds the lock.
+    let fs = CountingFs::new(fs).on_walk(move |_| {
+        if std::thread::current().name().is_some_and(|name| name.starts_with("watchbill-history")) {
+            has_looked.store(true, Ordering::SeqCst);
+            drop(lock.read());
+        }
+    });
+    let world = World { fs: Arc::new(fs), processes };
     let at_work = slow.write().unwrap();
     let engine = start_in(settings.clone(), world, Arc::new(SystemClock), None, Arc::default()).unwrap();
     until("the history to be at work", || looks.load(Ordering::SeqCst));

@@ -3,6 +3,9 @@
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a broken expectation should fail loudly")]
 
 mod archived;
+#[path = "../../../watch/tests/it/counting_fs.rs"]
+#[allow(dead_code, reason = "shared with all tests that need a file system watched")]
+mod counting_fs;
 mod down;
 mod forget;
 mod found;

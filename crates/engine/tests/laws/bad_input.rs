@@ -1,14 +1,11 @@
 //! Whatever lies there instead of a good file: it is named, with what to do, and everything else goes on.
 
-use std::sync::Arc;
-
-use watchbill_engine::engine::{Engine, Outlook, World};
+use watchbill_engine::engine::{Engine, Outlook};
 use watchbill_engine::input::Input;
 use watchbill_engine::publish::snapshot;
 use watchbill_watch::fs::FileKind;
 use watchbill_watch::hints::Hint;
 
-use crate::counting_fs::CountingFs;
 use crate::house::{House, ROOT, registry_file, settings, transcript};
 use crate::records::{Author, registry, session};
 
@@ -215,9 +212,7 @@ fn a_missing_root_is_said_and_found_when_it_comes() {
 #[test]
 fn key_files_are_never_opened() {
     let mut house = House::unread();
-    let fs = CountingFs::new(house.stage.fs.clone());
-    let notes = Arc::clone(&fs.notes);
-    let world = World { fs: Arc::new(fs), processes: Arc::new(house.stage.processes.clone()) };
+    let (world, notes) = house.counted();
     let sessions = format!("{ROOT}/sessions");
     house.stage.fs.write(format!("{sessions}/7.key"), b"secret");
     house.stage.fs.write(format!("{ROOT}/.credentials.json"), b"secret");

@@ -2,18 +2,16 @@
 //! shows.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use proptest::prelude::*;
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::Millis;
 use watchbill_engine::clock::ManualClock;
 use watchbill_engine::cold::{look as look_at_all, look_at_recent};
-use watchbill_engine::engine::{Engine, Outlook, World};
+use watchbill_engine::engine::{Engine, Outlook};
 use watchbill_engine::publish::snapshot;
 use watchbill_protocol::roster::{Problem, TrackedSession};
 
-use crate::counting_fs::CountingFs;
 use crate::house::{House, agent, registry_file, settings, transcript};
 use crate::interleavings::{History, Op, op};
 use crate::records::{Author, marker, registry, session};
@@ -63,9 +61,7 @@ proptest! {
 
 /// What a look for the default roster opens, in order, and the engine that it gives.
 fn look(house: &House) -> (Vec<PathBuf>, Engine) {
-    let fs = CountingFs::new(house.stage.fs.clone());
-    let notes = Arc::clone(&fs.notes);
-    let world = World { fs: Arc::new(fs), processes: Arc::new(house.stage.processes.clone()) };
+    let (world, notes) = house.counted();
     let engine = look_at_recent(settings(), world, Outlook::LIVE, &ManualClock::new(house.now));
     let mut opened = notes.opened();
     opened.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use watchbill_core::evidence::registry::Liveness;
 use watchbill_core::ids::{Instance, SessionId};
 use watchbill_core::roster::{Group, group_of};
 use watchbill_core::time::{Millis, Timestamp};
 use watchbill_engine::clock::ManualClock;
-use watchbill_engine::engine::{Engine, Outlook};
+use watchbill_engine::engine::{Engine, Outlook, World};
 use watchbill_engine::input::{Input, Output};
 use watchbill_engine::persist::Persist;
 use watchbill_engine::publish::snapshot;
@@ -20,6 +21,7 @@ use watchbill_store::Mode;
 use watchbill_watch::hints::Hint;
 use watchbill_watch::scan::{Scan, scan};
 
+use crate::counting_fs::{CountingFs, Notes};
 use crate::records::Author;
 
 pub const ROOT: &str = "/home/dev/.claude";
@@ -273,6 +275,14 @@ impl House {
     pub fn problem(&self, path: impl AsRef<Path>, kind: &str) -> Option<Problem> {
         let path = path.as_ref().to_string_lossy();
         self.problems().into_iter().find(|problem| problem.path == path && problem.kind == kind)
+    }
+
+    /// The stage as a world whose file system counts.
+    pub fn counted(&self) -> (World, Arc<Notes>) {
+        let World { fs, processes } = self.stage.world();
+        let fs = CountingFs::new(fs);
+        let notes = Arc::clone(&fs.notes);
+        (World { fs: Arc::new(fs), processes }, notes)
     }
 
     /// What a program that starts now sees.

@@ -6,6 +6,8 @@
 mod bad_input;
 mod chains;
 mod clock;
+#[path = "../../../watch/tests/it/counting_fs.rs"]
+#[allow(dead_code, reason = "shared with all tests that need a file system watched")]
 mod counting_fs;
 mod distant;
 mod first_rows;

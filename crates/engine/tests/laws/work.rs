@@ -4,20 +4,18 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use watchbill_core::time::Millis;
-use watchbill_engine::engine::{Engine, Outlook, Work, World};
+use watchbill_engine::engine::{Engine, Outlook, Work};
 use watchbill_engine::input::{Input, Output};
 use watchbill_watch::hints::Hint;
 
-use crate::counting_fs::{CountingFs, Notes};
+use crate::counting_fs::Notes;
 use crate::house::{House, registry_file, settings, transcript};
 use crate::records::{Author, registry, session};
 
 /// A house whose engine's file system counts.
 fn counted() -> (House, Arc<Notes>) {
     let mut house = House::unread();
-    let fs = CountingFs::new(house.stage.fs.clone());
-    let notes = Arc::clone(&fs.notes);
-    let world = World { fs: Arc::new(fs), processes: Arc::new(house.stage.processes.clone()) };
+    let (world, notes) = house.counted();
     house.engine = Engine::new(settings(), world, Outlook::LIVE, house.now);
     house.step(Input::ScanEnded(Vec::new()));
     (house, notes)

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
@@ -17,9 +17,11 @@ use watchbill_engine::handle::{Handle, real_world, start_in};
 use watchbill_engine::source::Source;
 use watchbill_protocol::doctor::WatchMode;
 use watchbill_settings::Settings;
-use watchbill_watch::fs::{FileKind, FileStat, Fs, Name, ReadAt, Walk, Want};
+use watchbill_watch::fs::{FileStat, ReadAt};
 use watchbill_watch::hints::{Hint, HintSet};
+use watchbill_watch::process::Processes;
 
+use crate::counting_fs::CountingFs;
 use crate::ear::{Ear, Folder, now, row};
 #[cfg(target_os = "linux")]
 use crate::processes::StandIn;
@@ -58,42 +60,29 @@ fn a_turn_to_the_window_looks_at_everything_but_not_when_that_has_just_been_done
     assert_eq!(state(&ear.handle, &author), "working");
 }
 
-/// The disk, on which a look at everything that has been to the transcripts goes on when it may.
-struct SlowFs {
-    inner: Arc<dyn Fs>,
-    been_there: Sender<()>,
-    may_go_on: Mutex<Receiver<()>>,
+/// Has a thread tell that it has come here, and go on when it may: at a word, or when nobody can give one any more.
+fn gate() -> (impl Fn() + Send + Sync, Receiver<()>, Sender<()>) {
+    let (been_here, passed) = channel();
+    let (go_on, may_go_on) = channel();
+    let may_go_on = Mutex::new(may_go_on);
+    let stop_here = move || {
+        let _ = been_here.send(());
+        let _ = may_go_on.lock().unwrap().recv();
+    };
+    (stop_here, passed, go_on)
 }
 
-impl Fs for SlowFs {
-    fn stat(&self, path: &Path) -> io::Result<FileStat> {
-        self.inner.stat(path)
-    }
-
-    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt>> {
-        self.inner.open(path)
-    }
-
-    fn list(&self, dir: &Path) -> io::Result<Vec<Name>> {
-        self.inner.list(dir)
-    }
-
-    fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> Want) -> Walk {
-        let mut transcripts = false;
-        let walk = self.inner.walk(top, &mut |path, kind| {
-            transcripts |= path.extension().is_some_and(|suffix| suffix == "jsonl");
-            want(path, kind)
-        });
+/// The disk, on which a look at everything that has been to the transcripts goes on when it may.
+fn slow_look(stop_here: impl Fn() + Send + Sync + 'static) -> (CountingFs, Arc<dyn Processes>) {
+    let World { fs, processes } = real_world();
+    let fs = CountingFs::new(fs).on_walk(move |walk| {
+        let is_transcript = |path: &Path| path.extension().is_some_and(|suffix| suffix == "jsonl");
+        let transcripts = walk.files.iter().any(|(path, _)| is_transcript(path));
         if transcripts && std::thread::current().name() == Some("watchbill-rescan") {
-            let _ = self.been_there.send(());
-            let _ = self.may_go_on.lock().unwrap().recv();
+            stop_here();
         }
-        walk
-    }
-
-    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
-        self.inner.canonical(path)
-    }
+    });
+    (fs, processes)
 }
 
 #[test]
@@ -103,12 +92,10 @@ fn what_a_look_finds_that_took_long_is_as_old_as_its_beginning() {
     let begin = now();
     folder.append(&first, &first.prompt(1, begin));
     let clock = ManualClock::new(begin);
-    let (been_there, passed) = channel();
-    let (go_on, may_go_on) = channel();
-    let World { fs: inner, processes } = real_world();
-    let fs = Arc::new(SlowFs { inner, been_there, may_go_on: Mutex::new(may_go_on) });
+    let (stop_here, passed, go_on) = gate();
+    let (fs, processes) = slow_look(stop_here);
     let silent = Box::new(Arc::new(HintSet::new(|| {})));
-    let (world, told) = (World { fs, processes }, Arc::new(Notify::new()));
+    let (world, told) = (World { fs: Arc::new(fs), processes }, Arc::new(Notify::new()));
     let handle = start_in(folder.settings(), world, Arc::new(clock.clone()), Some(silent), told).unwrap();
     passed.recv().unwrap();
     folder.append(&second, &second.prompt(2, begin));
@@ -167,11 +154,10 @@ fn what_was_written_before_the_watches_stood_is_told_as_soon_as_they_do() {
     folder.append(&author, &author.prompt(1, now()));
     folder.append(&other, &other.prompt(2, now()));
     // The look that ends the first scan takes longer than the test.
-    let (been_there, _passed) = channel();
-    let (go_on, may_go_on) = channel::<()>();
-    let World { fs: inner, processes } = real_world();
-    let fs = Arc::new(SlowFs { inner, been_there, may_go_on: Mutex::new(may_go_on) });
-    let (world, told, late) = (World { fs, processes }, Arc::new(Notify::new()), Late::default());
+    let (stop_here, _passed, go_on) = gate();
+    let (fs, processes) = slow_look(stop_here);
+    let (world, told, late) =
+        (World { fs: Arc::new(fs), processes }, Arc::new(Notify::new()), Late::default());
     let (clock, source) = (Arc::new(ManualClock::new(now())), Box::new(late.clone()));
     let handle = start_in(folder.settings(), world, clock, Some(source), Arc::clone(&told)).unwrap();
     let mut ear = Ear::from_the_first(handle);
@@ -207,13 +193,6 @@ fn a_session_from_before_the_watches_stood_is_found_though_the_scan_has_ended_by
     ear.until_state(&other, "working");
 }
 
-/// A disk on which the first scan, once it has read a file, goes on when it may.
-struct HeldFs {
-    inner: Arc<dyn Fs>,
-    been_there: Mutex<Sender<()>>,
-    may_go_on: Mutex<Receiver<()>>,
-}
-
 /// A file as it was.
 struct AsItWas(FileStat, Vec<u8>);
 
@@ -230,35 +209,6 @@ impl ReadAt for AsItWas {
     }
 }
 
-impl Fs for HeldFs {
-    fn stat(&self, path: &Path) -> io::Result<FileStat> {
-        self.inner.stat(path)
-    }
-
-    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt>> {
-        let file = self.inner.open(path)?;
-        if std::thread::current().name() != Some("watchbill-scan") {
-            return Ok(file);
-        }
-        let (stat, bytes) = (file.stat()?, std::fs::read(path)?);
-        let _ = self.been_there.lock().unwrap().send(());
-        let _ = self.may_go_on.lock().unwrap().recv();
-        Ok(Box::new(AsItWas(stat, bytes)))
-    }
-
-    fn list(&self, dir: &Path) -> io::Result<Vec<Name>> {
-        self.inner.list(dir)
-    }
-
-    fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> Want) -> Walk {
-        self.inner.walk(top, want)
-    }
-
-    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
-        self.inner.canonical(path)
-    }
-}
-
 #[test]
 fn who_is_new_beside_sessions_that_were_known_need_not_wait_for_the_end_of_the_scan() {
     let folder = Folder::new();
@@ -269,15 +219,20 @@ fn who_is_new_beside_sessions_that_were_known_need_not_wait_for_the_end_of_the_s
     Ear::on(settings()).handle.stop();
     folder.append(&new, &new.prompt(2, now()));
 
-    let (been_there, has_read) = channel();
-    let (go_on, may_go_on) = channel();
-    let (at_the_end, _passed) = channel();
-    let (_never, may_end) = channel::<()>();
-    let World { fs: inner, processes } = real_world();
-    let slow = Arc::new(SlowFs { inner, been_there: at_the_end, may_go_on: Mutex::new(may_end) });
-    let held = HeldFs { inner: slow, been_there: Mutex::new(been_there), may_go_on: Mutex::new(may_go_on) };
+    let (stop_once_read, has_read, go_on) = gate();
+    let (never_end, _passed, _never) = gate();
+    let (fs, processes) = slow_look(never_end);
+    // The first scan, once it has read a file, goes on when it may, and with the file as it was.
+    let fs = fs.on_open(move |path, file| {
+        if std::thread::current().name() != Some("watchbill-scan") {
+            return file;
+        }
+        let as_it_was = AsItWas(file.stat().unwrap(), std::fs::read(path).unwrap());
+        stop_once_read();
+        Box::new(as_it_was)
+    });
     let (world, told, late) =
-        (World { fs: Arc::new(held), processes }, Arc::new(Notify::new()), Late::default());
+        (World { fs: Arc::new(fs), processes }, Arc::new(Notify::new()), Late::default());
     let (clock, source) = (Arc::new(ManualClock::new(now())), Box::new(late.clone()));
     let handle = start_in(settings(), world, clock, Some(source), Arc::clone(&told)).unwrap();
     let mut ear = Ear::from_the_first(handle);

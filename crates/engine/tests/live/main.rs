@@ -4,6 +4,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod alerts;
+#[path = "../../../watch/tests/it/counting_fs.rs"]
+#[allow(dead_code, reason = "shared with all tests that need a file system watched")]
+mod counting_fs;
 mod ear;
 mod files;
 mod hooks;

@@ -3,6 +3,8 @@
 // Everything here is a test, also the functions that several tests share.
 #![allow(clippy::expect_used)]
 
+#[allow(dead_code, reason = "shared with the engine's tests, which need more of it")]
+mod counting_fs;
 #[cfg(target_os = "linux")]
 mod kept_open;
 mod process;

@@ -3,15 +3,15 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use tempfile::TempDir;
 use watchbill_core::time::Timestamp;
-use watchbill_watch::fs::{Name, Walk, Want};
 use watchbill_watch::tail::{ReadPlan, RestartReason, plan_read};
 use watchbill_watch::{
-    Cursor, FileId, FileKind, FileStat, Fs, KeptOpen, MemFs, ReadAt, ReadOutcome, StdFs, Tail, TailError,
+    Cursor, FileId, FileKind, FileStat, Fs, KeptOpen, MemFs, ReadOutcome, StdFs, Tail, TailError,
 };
+
+use crate::counting_fs::CountingFs;
 
 /// One read, returning what was delivered with the outcome.
 fn read(tail: &mut Tail, fs: &dyn Fs, path: &Path, budget: u64) -> Result<(ReadOutcome, Vec<u8>), TailError> {
@@ -205,55 +205,19 @@ fn permission_that_comes_back_goes_on_where_it_stopped() {
     assert_eq!(all(&mut tail, &fs, path), (None, "two\n".into()));
 }
 
-/// Counts the bytes that are read from the files below it.
-struct Counting {
-    fs: MemFs,
-    bytes: Arc<AtomicU64>,
-}
-
-struct CountingFile(Box<dyn ReadAt>, Arc<AtomicU64>);
-
-impl ReadAt for CountingFile {
-    fn stat(&self) -> io::Result<FileStat> {
-        self.0.stat()
-    }
-    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
-        let got = self.0.read_at(buf, offset)?;
-        self.1.fetch_add(got as u64, Ordering::SeqCst);
-        Ok(got)
-    }
-}
-
-impl Fs for Counting {
-    fn stat(&self, path: &Path) -> io::Result<FileStat> {
-        self.fs.stat(path)
-    }
-    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt>> {
-        Ok(Box::new(CountingFile(self.fs.open(path)?, Arc::clone(&self.bytes))))
-    }
-    fn list(&self, dir: &Path) -> io::Result<Vec<Name>> {
-        self.fs.list(dir)
-    }
-    fn walk(&self, top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> Want) -> Walk {
-        self.fs.walk(top, want)
-    }
-    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
-        self.fs.canonical(path)
-    }
-}
-
 #[test]
 fn an_append_costs_the_same_whatever_the_length_of_the_file() {
-    let fs = Counting { fs: MemFs::new(), bytes: Arc::default() };
+    let inner = MemFs::new();
+    let fs = CountingFs::new(Arc::new(inner.clone()));
     let path = Path::new("/s.jsonl");
     for megabytes in [1, 8] {
-        fs.fs.write(path, &vec![b'x'; megabytes << 20]);
+        inner.write(path, &vec![b'x'; megabytes << 20]);
         let mut tail = Tail::default();
         all(&mut tail, &fs, path);
-        fs.bytes.store(0, Ordering::SeqCst);
-        fs.fs.append(path, b"new\n");
+        let before = fs.notes.bytes();
+        inner.append(path, b"new\n");
         assert_eq!(all(&mut tail, &fs, path), (None, "new\n".into()));
-        assert_eq!(fs.bytes.load(Ordering::SeqCst), 3 * 1024 + 4, "front, window, window with the new bytes");
+        assert_eq!(fs.notes.bytes() - before, 3 * 1024 + 4, "front, window, window with the new bytes");
     }
 }
 
