@@ -30,7 +30,7 @@ fn check(house: &mut House, expected: &[(String, &str)]) {
     assert_eq!(named, expected);
     assert!(found.iter().all(|problem| problem.detail.len() > 15 && problem.count > 0), "{found:?}");
     assert_eq!(snapshot(&house.cold().current(true)).problems, found);
-    assert_eq!(house.row(&author(0)).unwrap().state, "working");
+    assert_eq!(house.row(author(0)).state, "working");
 }
 
 fn path(n: usize) -> String {
@@ -51,7 +51,7 @@ fn lines_that_are_no_records_are_counted_and_passed_over() {
         house.append(&author(1), &good);
         check(&mut house, &[(path(1), kind)]);
         assert_eq!(house.problems()[0].count, count, "{bad:?}");
-        assert_eq!(house.row(&author(1)).unwrap().goal.as_deref(), Some("prompt 900"));
+        assert_eq!(house.row(author(1)).goal.as_deref(), Some("prompt 900"));
     }
 }
 
@@ -64,7 +64,7 @@ fn bytes_that_are_no_text_are_replaced_and_the_record_counts() {
     bytes[at] = 0xff;
     house.stage.fs.append(transcript("p", &session(1)), &bytes);
     check(&mut house, &[(path(1), "invalid_utf8")]);
-    assert_eq!(house.row(&author(1)).unwrap().goal.as_deref(), Some("\u{fffd}rompt 900"));
+    assert_eq!(house.row(author(1)).goal.as_deref(), Some("\u{fffd}rompt 900"));
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn endings_blank_lines_and_two_records_on_a_line_are_no_trouble() {
     house.append(&author(2), &one_line);
     house.catch_up();
     for n in [1, 2] {
-        assert_eq!(house.row(&author(n)).unwrap().state, "waiting_for_input", "session {n}");
+        assert_eq!(house.row(author(n)).state, "waiting_for_input", "session {n}");
         assert_eq!(house.tokens(&author(n)), 10);
     }
     let expected: Vec<_> =
@@ -102,10 +102,10 @@ fn a_torn_last_line_is_no_trouble_until_its_rest_comes() {
     house.append(&author(1), first);
     house.catch_up();
     check(&mut house, &[]);
-    assert_eq!(house.row(&author(1)), None);
+    assert_eq!(house.find(author(1)), None);
     house.append(&author(1), rest);
     house.catch_up();
-    assert_eq!(house.row(&author(1)).unwrap().goal.as_deref(), Some("prompt 900"));
+    assert_eq!(house.row(author(1)).goal.as_deref(), Some("prompt 900"));
     check(&mut house, &[]);
 }
 
@@ -122,7 +122,7 @@ fn a_file_in_which_nothing_happened_is_no_session() {
         registry(7, "1", &author(1), "idle", house.now - watchbill_core::time::Millis(5000), house.now);
     house.stage.fs.write(registry_file(7), text.as_bytes());
     house.catch_up();
-    assert_eq!(house.row(&author(1)).unwrap().state, "waiting_for_input");
+    assert_eq!(house.row(author(1)).state, "waiting_for_input");
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn a_line_of_ten_megabytes_is_a_line() {
     house.append(&author(1), &line);
     house.catch_up();
     check(&mut house, &[]);
-    assert!(house.row(&author(1)).unwrap().goal.unwrap().starts_with("yyy"));
+    assert!(house.row(author(1)).goal.unwrap().starts_with("yyy"));
 }
 
 /// Permission is taken away in memory: tests may run as root, whom nothing is forbidden on a disk.
@@ -155,8 +155,8 @@ fn what_may_not_be_read_is_named_until_it_may() {
     house.stage.fs.deny(&folder, false);
     house.catch_up();
     assert_eq!(house.problems(), []);
-    assert_eq!(house.row(&author(1)).unwrap().goal.as_deref(), Some("prompt 900"));
-    assert_eq!(house.row(&author(2)).unwrap().goal.as_deref(), Some("prompt 901"));
+    assert_eq!(house.row(author(1)).goal.as_deref(), Some("prompt 900"));
+    assert_eq!(house.row(author(2)).goal.as_deref(), Some("prompt 901"));
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn a_missing_root_is_said_and_found_when_it_comes() {
     let line = author(1).prompt(900, house.now);
     house.append(&author(1), &line);
     house.catch_up();
-    assert_eq!(house.row(&author(1)).unwrap().state, "working");
+    assert_eq!(house.row(author(1)).state, "working");
     assert_eq!(house.problems(), []);
 }
 

@@ -1,10 +1,14 @@
-//! An engine on a stage, with a clock that is turned by hand.
+//! An engine on a stage, with a clock that is turned by hand: files are written, processes run, hooks fire, time passes,
+//! and rows are looked at.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde_json::{Value, json};
+use watchbill_core::attention::{AttentionSettings, Outcome};
 use watchbill_core::evidence::registry::Liveness;
+use watchbill_core::hook::{HookMessage, HookOrigin};
 use watchbill_core::ids::{Instance, SessionId};
 use watchbill_core::roster::{Group, group_of};
 use watchbill_core::time::{Millis, Timestamp};
@@ -25,14 +29,24 @@ use crate::counting_fs::{CountingFs, Notes};
 use crate::records::Author;
 
 pub const ROOT: &str = "/home/dev/.claude";
+/// Where the sessions work that [`House::write`] writes of, and the name of that project.
+pub const CWD: &str = "/home/dev/work";
+pub const PROJECT: &str = "-home-dev-work";
 
 /// The stage, the engine and the time.
 pub struct House {
     pub stage: Stage,
     pub engine: Engine,
+    settings: Settings,
+    outlook: Outlook,
+    pub begin: Timestamp,
     pub now: Timestamp,
     /// Everything that the engine asked for.
     pub out: Vec<Output>,
+    /// `state/kind` of every change that was seen as it happened, in a house that was made to look.
+    pub told: Vec<String>,
+    /// `state/kind` of each row, as it was last looked at.
+    states: Option<BTreeMap<String, String>>,
     /// Where everything is kept after each step.
     pub memory: Option<Memory>,
     /// Scans of everything and looks at working folders are taken beside the loop, as a running program has them taken.
@@ -42,6 +56,8 @@ pub struct House {
     /// Scans take as long as they like, and there is hardly ever time for who rests.
     pub slow_scans: bool,
     next: u64,
+    /// When the processes with a registry file started.
+    started: BTreeMap<u32, Timestamp>,
 }
 
 /// A store in a folder of its own.
@@ -69,22 +85,68 @@ impl House {
 
     /// An engine on a stage on which something lies already.
     pub fn on(stage: Stage) -> Self {
-        let now = Timestamp::from_millis(1_795_000_000_000);
-        stage.fs.set_now(now);
-        let engine = Engine::new(settings(), stage.world(), Outlook::LIVE, now);
+        Self::with(stage, settings(), Outlook::LIVE)
+    }
+
+    fn with(stage: Stage, settings: Settings, outlook: Outlook) -> Self {
+        let begin = Timestamp::parse("2026-11-20T12:00:00.000Z").unwrap();
+        stage.fs.set_now(begin);
+        let engine = Engine::new(settings.clone(), stage.world(), outlook, begin);
         let mut house = Self {
             stage,
             engine,
-            now,
+            settings,
+            outlook,
+            begin,
+            now: begin,
             out: Vec::new(),
+            told: Vec::new(),
+            states: None,
             memory: None,
             elsewhere: false,
             scan: None,
             slow_scans: false,
             next: 1,
+            started: BTreeMap::new(),
         };
         house.engine.read_registries(&mut house.out);
         house
+    }
+
+    /// A house where every witness counts and every change is seen.
+    pub fn live() -> Self {
+        Self::looking(&[ROOT], Outlook::LIVE)
+    }
+
+    /// The same where files alone count.
+    pub fn files_alone() -> Self {
+        Self::looking(&[ROOT], Outlook { live: false, until: None })
+    }
+
+    /// The same with these roots.
+    pub fn looking(roots: &[&str], outlook: Outlook) -> Self {
+        let stage = Stage::new(Path::new(roots[0]), || {});
+        for root in roots {
+            stage.fs.mkdir(Path::new(root).join("projects"));
+            stage.fs.mkdir(Path::new(root).join("sessions"));
+        }
+        let mut house =
+            Self::with(stage, Settings::for_roots(roots.iter().map(PathBuf::from).collect()), outlook);
+        house.look();
+        house
+    }
+
+    /// The first look at everything that was written so far, as a start of the program has it. From now on every change is seen.
+    pub fn look(&mut self) {
+        self.engine = self.cold();
+        self.states = Some(states(&self.engine));
+        self.stage.hints.take();
+    }
+
+    /// The person chooses what is told, and the settings are read anew.
+    pub fn choose(&mut self, alerts: AttentionSettings) {
+        self.settings.alerts.attention = alerts;
+        self.step(Input::Settings(Box::new(self.settings.clone())));
     }
 
     /// A number that no record has yet.
@@ -99,6 +161,12 @@ impl House {
         let looks: Vec<Output> = looks.cloned().collect();
         self.out.extend(out);
         self.says_one_thing();
+        if let Some(before) = self.states.take() {
+            let now = states(&self.engine);
+            let told = now.iter().filter(|(session, state)| before.get(*session) != Some(state));
+            self.told.extend(told.map(|(_, state)| state.clone()));
+            self.states = Some(now);
+        }
         if let Some(memory) = self.memory.as_mut().filter(|memory| !memory.stopped) {
             memory.persist.save(&mut self.engine, self.now);
             assert_eq!(memory.persist.trouble(), None);
@@ -143,7 +211,7 @@ impl House {
     fn begin_scan(&mut self) {
         match &mut self.scan {
             Some((_, again)) => *again = true,
-            None => self.scan = Some((scan(&self.stage.fs, &settings().roots), false)),
+            None => self.scan = Some((scan(&self.stage.fs, &self.settings.roots), false)),
         }
         if !self.slow_scans {
             self.end_scan();
@@ -173,7 +241,7 @@ impl House {
     pub fn end(&mut self) -> Option<tempfile::TempDir> {
         let Memory { folder, persist, .. } = self.memory.take()?;
         // Whoever holds the store keeps others from writing, and the engine holds it too.
-        self.engine = Engine::new(settings(), self.stage.world(), Outlook::LIVE, self.now);
+        self.engine = Engine::new(self.settings.clone(), self.stage.world(), self.outlook, self.now);
         self.scan = None;
         if self.elsewhere {
             self.engine.look_elsewhere();
@@ -200,10 +268,11 @@ impl House {
     }
 
     /// Hands over what the file system has hinted at, and everything that a step leaves for the next one.
-    pub fn catch_up(&mut self) {
+    pub fn catch_up(&mut self) -> &mut Self {
         let hints = self.stage.hints.take();
         self.hint(hints);
         self.wake();
+        self
     }
 
     /// One look at everything.
@@ -226,7 +295,16 @@ impl House {
 
     /// Lets time go by; deadlines fire when they are due.
     pub fn wait(&mut self, span: Millis) {
-        let until = self.now + span;
+        self.wait_until(self.now + span);
+    }
+
+    /// The same until so many seconds after the beginning.
+    pub fn at(&mut self, secs: f64) -> &mut Self {
+        self.wait_until(self.begin + Millis((secs * 1000.0) as i64));
+        self
+    }
+
+    fn wait_until(&mut self, until: Timestamp) {
         while let Some(due) = self.engine.next_deadline().filter(|due| *due <= until) {
             self.now = self.now.max(due);
             self.stage.fs.set_now(self.now);
@@ -241,15 +319,113 @@ impl House {
         self.stage.fs.append(transcript("p", &author.session), text.as_bytes());
     }
 
-    /// A process that runs.
-    pub fn run(&self, pid: u32, start: &str) {
-        self.stage.processes.set(instance(pid, start), Liveness::Alive);
+    /// Bytes as they are, and the engine hears of them.
+    pub fn append_bytes(&mut self, path: &Path, bytes: &[u8]) -> &mut Self {
+        self.stage.fs.append(path, bytes);
+        self.catch_up()
     }
 
-    /// A process ends; the engine is told.
-    pub fn kill(&mut self, pid: u32, start: &str) {
+    /// A record's line with everything that the client writes around it, and the time it is now.
+    pub fn line(&mut self, session: &str, mut record: Value) -> String {
+        let number = self.number();
+        let fields = record.as_object_mut().unwrap();
+        let mut fill = |key: &str, value: Value| {
+            fields.entry(key).or_insert(value);
+        };
+        fill("uuid", json!(format!("00000000-0000-4000-8000-{number:012}")));
+        fill("timestamp", json!(self.now.to_string()));
+        fill("sessionId", json!(session));
+        fill("cwd", json!(CWD));
+        fill("version", json!("2.1.329"));
+        fill("entrypoint", json!("cli"));
+        format!("{record}\n")
+    }
+
+    /// Appends one record to a session's transcript.
+    pub fn write(&mut self, session: &str, record: Value) -> &mut Self {
+        self.write_all(session, [record])
+    }
+
+    /// Appends several records in one write.
+    pub fn write_all(&mut self, session: &str, records: impl IntoIterator<Item = Value>) -> &mut Self {
+        let lines: String = records.into_iter().map(|record| self.line(session, record)).collect();
+        self.append_bytes(&transcript(PROJECT, session), lines.as_bytes())
+    }
+
+    /// Process `pid` says `status` (`waiting:<for what>` for a wait) of `session`; it runs from its first word on.
+    pub fn registry(&mut self, pid: u32, session: &str, status: &str) -> &mut Self {
+        self.run(pid, &start_of(pid));
+        let (status, what) = status.split_once(':').unwrap_or((status, ""));
+        let started = *self.started.entry(pid).or_insert(self.now - Millis(10));
+        let mut entry = json!({
+            "pid": pid, "procStart": start_of(pid), "sessionId": session, "cwd": CWD,
+            "startedAt": started.as_millis(), "version": "2.1.329",
+            "kind": "interactive", "entrypoint": "cli",
+            "status": status, "updatedAt": self.now.as_millis(), "statusUpdatedAt": self.now.as_millis(),
+        });
+        if !what.is_empty() {
+            entry["waitingFor"] = json!(what);
+        }
+        self.registry_text(pid, &entry.to_string())
+    }
+
+    /// A registry file with exactly this in it.
+    pub fn registry_text(&mut self, pid: u32, text: &str) -> &mut Self {
+        self.stage.fs.write(registry_file(pid), text.as_bytes());
+        self.catch_up()
+    }
+
+    /// Process `pid` ends in order.
+    pub fn leave(&mut self, pid: u32) -> &mut Self {
+        self.stage.fs.remove(registry_file(pid));
+        self.catch_up().kill(pid, &start_of(pid))
+    }
+
+    /// A hook of the agent with process `pid` fires now. `payload` needs no more than the event's own fields.
+    pub fn hook(&mut self, pid: u32, session: &str, payload: Value) -> &mut Self {
+        let message = self.hook_message(pid, session, payload);
+        self.step(Input::Hooks(vec![message]));
+        self
+    }
+
+    /// The same, not handed over yet.
+    pub fn hook_message(&mut self, pid: u32, session: &str, mut payload: Value) -> HookMessage {
+        let number = self.number();
+        let fields = payload.as_object_mut().unwrap();
+        let mut fill = |key: &str, value: Value| {
+            fields.entry(key).or_insert(value);
+        };
+        fill("session_id", json!(session));
+        fill("transcript_path", json!(transcript(PROJECT, session)));
+        fill("cwd", json!(CWD));
+        let origin = HookOrigin {
+            id: format!("hook-{number}").into(),
+            at: self.now,
+            order: number,
+            agent: Some(instance(pid, &start_of(pid))),
+            ancestors: [pid, 1].into(),
+            terminal: None,
+        };
+        HookMessage::new(origin, payload.to_string().into_bytes())
+    }
+
+    /// A file in the `.claude` of the working folder, as it is.
+    pub fn in_folder(&mut self, name: &str, text: &str) -> &mut Self {
+        self.stage.fs.write(Path::new(CWD).join(".claude").join(name), text.as_bytes());
+        self.catch_up()
+    }
+
+    /// A process that runs.
+    pub fn run(&mut self, pid: u32, start: &str) -> &mut Self {
+        self.stage.processes.set(instance(pid, start), Liveness::Alive);
+        self
+    }
+
+    /// A process ends, and its file stays; the engine is told.
+    pub fn kill(&mut self, pid: u32, start: &str) -> &mut Self {
         self.stage.processes.set(instance(pid, start), Liveness::Dead);
         self.step(Input::ProcessEnded(Some(pid)));
+        self
     }
 
     /// The view with everything.
@@ -257,14 +433,39 @@ impl House {
         snapshot(&self.engine.current(true))
     }
 
+    /// The row of a session, shown or not, where there is one.
+    pub fn find(&self, session: impl AsRef<str>) -> Option<TrackedSession> {
+        row_of(&self.engine, session.as_ref())
+    }
+
     /// The row of a session, shown or not.
-    pub fn row(&self, author: &Author) -> Option<TrackedSession> {
-        self.engine.row(&SessionId::new(&author.session)).map(|row| TrackedSession::from(&row))
+    pub fn row(&self, session: impl AsRef<str>) -> TrackedSession {
+        let session = session.as_ref();
+        self.find(session).unwrap_or_else(|| panic!("no row for {session}"))
+    }
+
+    /// `state/kind` of a row; empty where there is none.
+    pub fn state(&self, session: &str) -> String {
+        state_of(&self.engine, session)
     }
 
     /// Tokens in of a session.
     pub fn tokens(&self, author: &Author) -> u64 {
-        self.row(author).and_then(|row| row.tokens).map_or(0, |tokens| tokens.input)
+        self.find(author).and_then(|row| row.tokens).map_or(0, |tokens| tokens.input)
+    }
+
+    /// What the policy on who needs the person has told since the engine's outputs were last cleared.
+    pub fn outcomes(&mut self) -> Vec<Outcome> {
+        let outcome = |output| match output {
+            Output::Attention(outcome) => Some(outcome),
+            _ => None,
+        };
+        self.out.drain(..).filter_map(outcome).collect()
+    }
+
+    /// Kind and count of every problem.
+    pub fn problem_counts(&self) -> Vec<(String, u64)> {
+        self.problems().into_iter().map(|problem| (problem.kind, problem.count)).collect()
     }
 
     pub fn problems(&self) -> Vec<Problem> {
@@ -288,35 +489,69 @@ impl House {
     /// What a program that starts now sees.
     pub fn cold(&self) -> Engine {
         let clock = ManualClock::new(self.now);
-        watchbill_engine::cold::look(settings(), self.stage.world(), Outlook::LIVE, &clock)
+        watchbill_engine::cold::look(self.settings.clone(), self.stage.world(), self.outlook, &clock)
     }
 
     /// What a program that starts now sees that reads the store beside us.
     pub fn warm(&self) -> Engine {
         let clock = ManualClock::new(self.now);
-        watchbill_engine::cold::look(self.settings(), self.stage.world(), Outlook::LIVE, &clock)
+        watchbill_engine::cold::look(self.stored(), self.stage.world(), self.outlook, &clock)
     }
 
     /// The same of a program that only wants what the default roster shows.
     pub fn recent(&self) -> Engine {
         let clock = ManualClock::new(self.now);
-        watchbill_engine::cold::look_at_recent(self.settings(), self.stage.world(), Outlook::LIVE, &clock)
+        watchbill_engine::cold::look_at_recent(self.stored(), self.stage.world(), self.outlook, &clock)
     }
 
     /// The same where nothing is stored.
     pub fn recent_cold(&self) -> Engine {
         let clock = ManualClock::new(self.now);
-        watchbill_engine::cold::look_at_recent(settings(), self.stage.world(), Outlook::LIVE, &clock)
+        watchbill_engine::cold::look_at_recent(
+            self.settings.clone(),
+            self.stage.world(),
+            self.outlook,
+            &clock,
+        )
     }
 
-    fn settings(&self) -> Settings {
+    fn stored(&self) -> Settings {
         let data_dir = self.memory.as_ref().map(|memory| memory.folder.path().to_path_buf());
-        Settings { data_dir, ..settings() }
+        Settings { data_dir, ..self.settings.clone() }
     }
 }
 
 pub fn settings() -> Settings {
     Settings::for_roots(vec![PathBuf::from(ROOT)])
+}
+
+/// The row of a session, shown or not, as the engine knows it and as the view with everything shows it.
+pub fn row_of(engine: &Engine, session: &str) -> Option<TrackedSession> {
+    let row = engine.row(&SessionId::new(session)).map(|row| TrackedSession::from(&row));
+    let view = engine.current(true);
+    let shown = view.rows.iter().map(|row| row.session()).find(|row| row.session_id == session);
+    assert_eq!(row, shown, "the row that is known and the row that is shown");
+    row
+}
+
+pub fn state_of(engine: &Engine, session: &str) -> String {
+    row_of(engine, session).map_or(String::new(), |row| state(&row))
+}
+
+/// `state/kind` of every row that there is, by session.
+fn states(engine: &Engine) -> BTreeMap<String, String> {
+    let rows = engine.current(true).rows.iter().map(|row| row.session());
+    rows.map(|row| (row.session_id.clone(), state(&row))).collect()
+}
+
+fn state(row: &TrackedSession) -> String {
+    let kind = row.state_kind.as_ref().map(|kind| format!("/{kind}")).unwrap_or_default();
+    format!("{}{kind}", row.state)
+}
+
+/// When the process of a registry file of the tests started.
+pub fn start_of(pid: u32) -> String {
+    format!("{pid}00")
 }
 
 pub fn instance(pid: u32, start: &str) -> Instance {

@@ -582,7 +582,7 @@ fn check_tokens(history: &History) -> Result<(), TestCaseError> {
             + requests(&agent(PROJECTS[0], &session(n), "a1")).len()
             + worker.difference(&own).count()
             + if flat_is_ours { requests(&flat).len() } else { 0 };
-        let Some(row) = history.house.row(&author(n)) else { continue };
+        let Some(row) = history.house.find(author(n)) else { continue };
         prop_assert_eq!(row.tokens.map(|tokens| tokens.input), Some(10 * expected as u64), "session {}", n);
     }
     Ok(())

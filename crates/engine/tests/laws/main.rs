@@ -10,6 +10,7 @@ mod clock;
 #[allow(dead_code, reason = "shared with all tests that need a file system watched")]
 mod counting_fs;
 mod distant;
+mod edge_cases;
 mod first_rows;
 mod house;
 mod interleavings;

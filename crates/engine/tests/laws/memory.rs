@@ -204,7 +204,7 @@ fn what_no_file_tells_any_more_is_still_known() {
         house.engine.chains().iter().map(|chain| format!("{chain:?}")).collect()
     };
     let linked = chains(&house);
-    assert_eq!(house.row(&before).unwrap().work_chain_id, house.row(&after).unwrap().work_chain_id);
+    assert_eq!(house.row(&before).work_chain_id, house.row(&after).work_chain_id);
     house.kill(7, "1");
     house.stage.fs.remove(registry_file(7));
     house.look_again();
@@ -227,14 +227,14 @@ fn a_marker_that_is_gone_stays_announced() {
     house.append(&new, &(new.prompt(3, house.now) + &new.answer(4, house.now)));
     house.catch_up();
     house.look_again();
-    let superseded = house.row(&old).unwrap().superseded;
+    let superseded = house.row(&old).superseded;
     assert!(superseded.is_some(), "the marker counts");
     house.stage.fs.remove(&path);
     house.look_again();
     house.reboot();
     house.step(Input::ScanEnded(Vec::new()));
     house.look_again();
-    assert_eq!(house.row(&old).unwrap().superseded, superseded);
+    assert_eq!(house.row(&old).superseded, superseded);
 }
 
 #[test]
@@ -247,7 +247,7 @@ fn a_second_program_reads_and_takes_over_when_the_first_has_ended() {
     assert!(!persist.writes());
     assert_eq!(persist.load(&mut second.engine), 2);
     second.step(Input::ScanEnded(Vec::new()));
-    assert_eq!(second.row(&author), house.row(&author));
+    assert_eq!(second.find(&author), house.find(&author));
     persist.save(&mut second.engine, second.now);
     assert!(!persist.writes(), "the first one is there");
     // It ends, and more is written; the second one is kept from asking all the time.
@@ -257,7 +257,7 @@ fn a_second_program_reads_and_takes_over_when_the_first_has_ended() {
     second.wait(Millis::from_secs(30));
     persist.save(&mut second.engine, second.now);
     assert!(persist.writes());
-    let expected = second.row(&author);
+    let expected = second.find(&author);
     let mut third = House::on(house.stage.clone());
     // Who comes third knows all of it.
     third.now = second.now;
@@ -266,7 +266,7 @@ fn a_second_program_reads_and_takes_over_when_the_first_has_ended() {
     third.step(Input::ScanEnded(Vec::new()));
     third.look_again();
     assert_eq!(third.engine.work().bytes, 0);
-    assert_eq!(third.row(&author), expected);
+    assert_eq!(third.find(&author), expected);
 }
 
 #[test]
@@ -333,7 +333,7 @@ fn without_a_store_the_engine_goes_on_and_says_so() {
     house.catch_up();
     persist.save(&mut house.engine, house.now);
     house.step(Input::Deadline);
-    assert_eq!(house.row(&author).unwrap().state, "working");
+    assert_eq!(house.row(&author).state, "working");
     let problems = house.problems();
     assert_eq!(problems.len(), 1, "{problems:?}");
     assert_eq!(problems[0].kind, "store");

@@ -63,7 +63,7 @@ fn a_subagent_counts_with_its_parent_whoever_comes_first() {
             house.stage.fs.append(&paths[n], lines[n].as_bytes());
             house.catch_up();
         }
-        let row = house.row(&parent).unwrap();
+        let row = house.row(&parent);
         assert_eq!(row.tokens.unwrap().input, 20);
         assert_eq!(row.subagents.unwrap().total, 1);
         house.stage.fs.remove(&paths[0]);
@@ -94,11 +94,11 @@ fn a_subagent_that_has_finished_has_finished_whoever_reads_it_when() {
         house.stage.fs.append(&path, line.as_bytes());
         house.catch_up();
         if !meta_first {
-            assert_eq!(house.row(&parent).unwrap().subagents.unwrap().running, 1);
+            assert_eq!(house.row(&parent).subagents.unwrap().running, 1);
             write_meta(&house);
             house.catch_up();
         }
-        assert_eq!(house.row(&parent).unwrap().subagents.unwrap().running, 0, "meta first: {meta_first}");
+        assert_eq!(house.row(&parent).subagents.unwrap().running, 0, "meta first: {meta_first}");
         let cold = house.cold();
         let row = cold.row(&watchbill_core::ids::SessionId::new(&parent.session)).unwrap();
         assert_eq!(row.subagents.running, 0, "for who starts now");
@@ -142,7 +142,7 @@ fn a_session_that_moves_to_another_project_stays_one_row() {
     let line = moving.prompt(house.number(), house.now);
     house.stage.fs.append(transcript("q", &moving.session), line.as_bytes());
     house.catch_up();
-    assert_eq!(house.row(&moving).unwrap().state, "working");
+    assert_eq!(house.row(&moving).state, "working");
 }
 
 #[test]
@@ -153,13 +153,13 @@ fn a_replaced_transcript_leaves_nothing_of_the_old_one() {
         old.prompt(house.number(), house.now) + "nonsense\n" + &old.boundary(house.number(), house.now);
     house.append(&old, &text);
     house.catch_up();
-    assert_eq!(house.row(&old).unwrap().segment_count, 2);
+    assert_eq!(house.row(&old).segment_count, 2);
     let elsewhere = Author::new(&old.session, "/elsewhere");
     house.stage.fs.mkdir("/elsewhere/.git");
     let text = elsewhere.answer(house.number(), house.now);
     house.stage.fs.replace(transcript("p", &old.session), text.as_bytes());
     house.catch_up();
-    let row = house.row(&old).unwrap();
+    let row = house.row(&old);
     assert_eq!((row.segment_count, row.cwd.as_deref()), (1, Some("/elsewhere")));
     assert_eq!(row.repo_root.as_deref(), Some("/elsewhere"));
     assert_eq!(house.problems(), []);
@@ -186,9 +186,9 @@ fn a_file_that_changes_while_it_is_loaded_is_caught_up_with() {
     house.step(Input::Loaded(loaded));
     house.step(Input::ScanEnded(Vec::new()));
     house.look_again();
-    assert_eq!(house.row(&kept).unwrap().state, "working");
+    assert_eq!(house.row(&kept).state, "working");
     assert_eq!(house.tokens(&kept), 10);
-    assert_eq!(house.row(&gone), None);
+    assert_eq!(house.find(&gone), None);
 }
 
 /// Hands sessions over as a first scan does.
@@ -272,7 +272,7 @@ fn a_marker_that_is_renamed_into_its_place_is_read() {
     let line = after.prompt(house.number(), house.now);
     house.append(&after, &line);
     house.catch_up();
-    let (old, new) = (house.row(&before).unwrap(), house.row(&after).unwrap());
+    let (old, new) = (house.row(&before), house.row(&after));
     assert_eq!(old.superseded_by.as_deref(), Some(after.session.as_str()));
     assert_eq!(old.work_chain_id, new.work_chain_id);
     // Chains are the same for whoever starts a week later, when nobody was active in that folder for long.
@@ -296,7 +296,7 @@ fn a_person_who_works_in_the_home_folder_loses_nothing() {
     house.stage.hints.take();
     let tree = watchbill_watch::hints::Hint::Tree(format!("{ROOT}/projects").into());
     house.hint([tree].into());
-    assert_eq!(house.row(&other).unwrap().state, "working");
+    assert_eq!(house.row(&other).state, "working");
     let text = marker(&session(3), "/home/dev", house.now);
     house.stage.fs.write(format!("{ROOT}/compacted.{}.marker", session(3)), &text.as_bytes()[..9]);
     house.catch_up();

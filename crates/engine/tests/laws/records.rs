@@ -100,6 +100,13 @@ impl Author {
     }
 }
 
+impl AsRef<str> for Author {
+    /// The session.
+    fn as_ref(&self) -> &str {
+        &self.session
+    }
+}
+
 /// A registry file.
 pub fn registry(
     pid: u32,

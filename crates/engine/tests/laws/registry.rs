@@ -21,7 +21,7 @@ fn busy() -> House {
     house.append(&author(1), &line);
     write(&house, "1", 1, "busy");
     house.catch_up();
-    assert_eq!(house.row(&author(1)).unwrap().state_reason.source, "registry");
+    assert_eq!(house.row(author(1)).state_reason.source, "registry");
     house
 }
 
@@ -35,11 +35,11 @@ fn a_file_that_stays_torn_loses_its_say() {
     let mut house = busy();
     house.stage.fs.write(registry_file(7), b"{\"pid\":7,");
     house.catch_up();
-    assert_eq!(house.row(&author(1)).unwrap().state_reason.source, "registry", "it is being written");
+    assert_eq!(house.row(author(1)).state_reason.source, "registry", "it is being written");
     assert_eq!(house.problems(), []);
     house.wait(Millis::from_secs(5));
     assert!(house.problem(registry_file(7), "malformed_registry").is_some());
-    let reason = house.row(&author(1)).unwrap().state_reason;
+    let reason = house.row(author(1)).state_reason;
     assert!(!reason.detail.contains("says"), "{reason:?}");
     assert!(house.out.contains(&Output::ForgetProcess(7)));
     // A program that starts now says the same, and does not wait for what will never come.
@@ -47,7 +47,7 @@ fn a_file_that_stays_torn_loses_its_say() {
     assert_eq!(watchbill_engine::publish::snapshot(&cold.current(true)).problems, house.problems());
     write(&house, "1", 1, "busy");
     house.catch_up();
-    assert_eq!(house.row(&author(1)).unwrap().state_reason.source, "registry");
+    assert_eq!(house.row(author(1)).state_reason.source, "registry");
     assert_eq!(house.problems(), []);
 }
 
@@ -60,7 +60,7 @@ fn a_file_that_is_whole_again_in_time_was_never_wrong() {
     // The hint is lost; the retry finds it.
     house.stage.hints.take();
     house.wait(Millis(200));
-    assert_eq!(house.row(&author(1)).unwrap().state, "waiting_for_input");
+    assert_eq!(house.row(author(1)).state, "waiting_for_input");
     assert_eq!(house.problems(), []);
 }
 
@@ -68,7 +68,7 @@ fn a_file_that_is_whole_again_in_time_was_never_wrong() {
 fn a_reused_process_id_is_another_process() {
     let mut house = busy();
     house.kill(7, "1");
-    assert_eq!(house.row(&author(1)).unwrap().state_kind.as_deref(), Some("crashed"));
+    assert_eq!(house.row(author(1)).state_kind.as_deref(), Some("crashed"));
     house.run(7, "2");
     house.out.clear();
     let line = author(2).prompt(house.number(), house.now);
@@ -81,8 +81,8 @@ fn a_reused_process_id_is_another_process() {
         .filter(|output| matches!(output, Output::WatchProcess(_) | Output::ForgetProcess(_)))
         .collect();
     assert_eq!(watched, [&Output::ForgetProcess(7), &Output::WatchProcess(7)], "the old one first");
-    assert_eq!(house.row(&author(1)).unwrap().state, "ended");
-    assert_eq!(house.row(&author(2)).unwrap().state, "working");
+    assert_eq!(house.row(author(1)).state, "ended");
+    assert_eq!(house.row(author(2)).state, "working");
     assert_eq!(house.engine.chains().iter().count(), 2, "and no link is made of it");
 }
 
@@ -127,14 +127,14 @@ fn a_session_whose_folder_of_registry_files_is_missing_is_judged_by_its_transcri
     house.append(&author(1), &line);
     house.look_again();
     house.wait(Millis::from_secs(30));
-    let row = house.row(&author(1)).unwrap();
+    let row = house.row(author(1));
     assert_eq!((row.state.as_str(), row.state_reason.source.as_str()), ("working", "transcript"));
     assert_eq!(house.problems(), []);
     // The folder comes: now its silence says something.
     house.stage.fs.mkdir(format!("{}/sessions", crate::house::ROOT));
     house.catch_up();
     house.wait(Millis::from_secs(1));
-    assert_eq!(house.row(&author(1)).unwrap().state, "ended");
+    assert_eq!(house.row(author(1)).state, "ended");
     assert!(
         house.engine.main_file(&watchbill_core::ids::SessionId::new(&session(1))).unwrap().0
             == transcript("p", &session(1))
@@ -151,19 +151,19 @@ fn a_file_under_another_processes_name_is_no_evidence() {
     let text = registry(7, "1", &author(1), "waiting", house.now, house.now);
     house.stage.fs.write(registry_file(8), text.as_bytes());
     house.catch_up();
-    assert_eq!(house.row(&author(1)).unwrap().state_reason.source, "transcript");
+    assert_eq!(house.row(author(1)).state_reason.source, "transcript");
     let problem = house.problem(registry_file(8), "malformed_registry").expect("told");
     assert!(problem.detail.contains("process 7"), "{}", problem.detail);
     house.stage.fs.remove(registry_file(8));
     write(&house, "1", 1, "busy");
     house.catch_up();
-    assert_eq!(house.row(&author(1)).unwrap().state_reason.source, "registry");
+    assert_eq!(house.row(author(1)).state_reason.source, "registry");
     assert_eq!(house.problems(), []);
 }
 
 #[test]
 fn what_a_program_gone_mad_writes_is_not_kept_for_ever() {
-    let house = House::new();
+    let mut house = House::new();
     let (mut registry, mut problems) = (Registry::default(), Problems::default());
     house.run(7, "1");
     for n in 0..20_000 {

@@ -50,7 +50,7 @@ impl House {
 
 /// Everything that a person sees of their words.
 fn words_of(house: &House, authors: &[&Author]) -> Vec<Option<TrackedSession>> {
-    authors.iter().map(|author| house.row(author)).collect()
+    authors.iter().map(|author| house.find(author)).collect()
 }
 
 #[test]
@@ -77,11 +77,11 @@ fn names_joins_and_what_is_set_aside_are_there_after_any_end() {
     assert_eq!(undoable(&house).as_deref(), Some("join"));
     house.say(Word::Split { session: id(&b) });
     house.reboot();
-    assert_eq!(house.row(&a).unwrap().superseded_by, None);
+    assert_eq!(house.row(&a).superseded_by, None);
     assert_eq!(undoable(&house).as_deref(), Some("split"), "no link is left that could tell");
     house.say(Word::Undo { session: id(&b) });
     house.reboot();
-    assert_eq!(house.row(&a).unwrap().superseded_by.as_deref(), Some(&*b.session));
+    assert_eq!(house.row(&a).superseded_by.as_deref(), Some(&*b.session));
 }
 
 #[test]
@@ -95,17 +95,17 @@ fn a_snooze_ends_by_itself_and_is_forgotten_when_something_new_happens() {
     );
     house.catch_up();
     house.wait(Millis::from_secs(2));
-    assert_eq!(house.row(&a).unwrap().group, Group::NeedsYou);
+    assert_eq!(house.row(&a).group, Group::NeedsYou);
     assert_eq!(house.engine.needs().total(), 1);
     let until = house.now + Millis::from_secs(900);
     house.say(Word::Snooze { session: id(&a), until: Some(until) });
-    assert_eq!(house.row(&a).unwrap().group, Group::Idle);
+    assert_eq!(house.row(&a).group, Group::Idle);
     assert_eq!(house.engine.needs().total(), 0);
     house.wait(Millis::from_secs(899));
-    assert_eq!((house.row(&a).unwrap().group, house.engine.needs().total()), (Group::Idle, 0));
+    assert_eq!((house.row(&a).group, house.engine.needs().total()), (Group::Idle, 0));
     house.wait(Millis::from_secs(1));
-    assert_eq!(house.row(&a).unwrap().snoozed_until, None, "no event was needed for that");
-    let stands = |house: &House| (house.row(&a).unwrap().group, house.engine.needs().total());
+    assert_eq!(house.row(&a).snoozed_until, None, "no event was needed for that");
+    let stands = |house: &House| (house.row(&a).group, house.engine.needs().total());
     assert_eq!(stands(&house), (Group::Working, 0), "it counts anew, after the dwell");
     house.wait(Millis::from_secs(1));
     assert_eq!(stands(&house), (Group::NeedsYou, 1));
@@ -127,8 +127,8 @@ fn a_snooze_goes_along_where_the_work_goes_on_in_another_session() {
     house.append(&c, &(c.prompt(300, at) + &c.answer(301, at)));
     house.stage.fs.write(registry_file(7), registry(7, "1", &c, "idle", at, at).as_bytes());
     house.catch_up();
-    assert_eq!(house.row(&a).unwrap().superseded_by.as_deref(), Some(&*c.session));
-    let snoozed = |house: &House| [&a, &c].map(|author| house.row(author).unwrap().snoozed_until);
+    assert_eq!(house.row(&a).superseded_by.as_deref(), Some(&*c.session));
+    let snoozed = |house: &House| [&a, &c].map(|author| house.row(author).snoozed_until);
     assert_eq!(snoozed(&house), [None, Some(until.to_string())]);
     house.reboot();
     assert_eq!(snoozed(&house), [None, Some(until.to_string())]);
@@ -189,11 +189,11 @@ fn a_snooze_goes_nowhere_before_everything_was_read() {
     house.boot_with(folder);
     // What is new is read before what has grown.
     is_read(&mut house, &c);
-    assert_eq!(house.row(&a).unwrap().superseded_by.as_deref(), Some(&*c.session), "as far as is known");
+    assert_eq!(house.row(&a).superseded_by.as_deref(), Some(&*c.session), "as far as is known");
     let found = scan(house.engine.fs(), &settings().roots).found;
     house.step(Input::Found(found));
     house.step(Input::ScanEnded(Vec::new()));
-    assert_eq!(house.row(&a).unwrap().superseded_by, None);
+    assert_eq!(house.row(&a).superseded_by, None);
     assert_eq!(snoozes(&house.engine, [&a, &c]), [Some(until), None]);
     house.reboot();
     assert_eq!(snoozes(&house.engine, [&a, &c]), [Some(until), None]);
@@ -211,7 +211,7 @@ fn snoozed_and_guessed() -> (House, Author, Author, Timestamp) {
     house.append(&c, &(c.prompt(300, house.now) + &c.answer(301, house.now)));
     house.catch_up();
     house.look_again();
-    assert_eq!(house.row(&b).unwrap().superseded_by.as_deref(), Some(&*c.session));
+    assert_eq!(house.row(&b).superseded_by.as_deref(), Some(&*c.session));
     (house, b, c, until)
 }
 
@@ -220,7 +220,7 @@ fn was_wrong(house: &mut House, author: &Author) {
     house.wait(Millis::from_secs(60));
     house.append(author, &author.prompt(302, house.now));
     house.catch_up();
-    assert_eq!(house.row(author).unwrap().superseded_by, None);
+    assert_eq!(house.row(author).superseded_by, None);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Cases in which a session's state is easily got wrong, each through real files: transcripts, registry files, status
+//! Cases in which a session's state is easily got wrong, each through files: transcripts, registry files, status
 //! files, processes on a stage and hook events, read by the engine.
 //!
 //! The numbers are those of the project's list of edge cases. What a transcript alone decides is tested
@@ -10,14 +10,12 @@
 //! |---|---|---|
 //! | 11 | which dialog is open before any file exists (trust, login) | only the screen shows it; the registry says that one is |
 
-#![allow(clippy::unwrap_used, reason = "a broken stage should fail loudly")]
-
 mod attention;
 mod background;
-mod desk;
 mod files;
 mod hooks;
 mod identity;
+mod records;
 mod status_files;
 mod strangers;
 mod turns;

@@ -2,25 +2,26 @@
 
 use serde_json::json;
 
-use crate::desk::{A, B, Desk, answer, bash, prompt, turn_over};
+use super::records::{A, B, answer, bash, prompt, turn_over};
+use crate::house::{House, PROJECT, transcript};
 
 /// Watchbill starts no sessions of its own. Those that other tools start to have something summarized end by themselves, want
 /// nothing of the person, and take nothing from the session beside which they run.
 #[test]
 fn edge_49_a_helper_session_wants_nothing_and_takes_nothing() {
-    let mut desk = Desk::live();
+    let mut house = House::live();
     let helper = |mut record: serde_json::Value| {
         record["entrypoint"] = json!("sdk-cli");
         record
     };
-    desk.registry(7, A, "busy").say_all(A, [prompt("go"), bash("t1", "make all")]).at(2.0);
-    let before = desk.row(A);
-    desk.outcomes.clear();
+    house.registry(7, A, "busy").write_all(A, [prompt("go"), bash("t1", "make all")]).at(2.0);
+    let before = house.row(A);
+    house.out.clear();
     // In the same folder, while the other one works.
-    desk.registry(9, B, "busy").say(B, helper(prompt("Summarize the following session: …")));
-    desk.at(3.0).say(B, helper(answer("A summary."))).say(B, helper(turn_over())).leave(9);
-    desk.at(30.0);
-    let (own, helper) = (desk.row(A), desk.row(B));
+    house.registry(9, B, "busy").write(B, helper(prompt("Summarize the following session: …")));
+    house.at(3.0).write(B, helper(answer("A summary."))).write(B, helper(turn_over())).leave(9);
+    house.at(30.0);
+    let (own, helper) = (house.row(A), house.row(B));
     assert_eq!((own.state.as_str(), own.work_chain_id), ("working", before.work_chain_id.clone()));
     assert_eq!((own.goal, own.title, own.superseded), (before.goal, before.title, None));
     assert_eq!((helper.state.as_str(), helper.needs), ("ended", None));
@@ -28,14 +29,14 @@ fn edge_49_a_helper_session_wants_nothing_and_takes_nothing() {
     let raised = |outcome: &&watchbill_core::attention::Outcome| {
         matches!(outcome, watchbill_core::attention::Outcome::Raised { .. })
     };
-    assert_eq!(desk.outcomes.iter().find(raised), None, "nobody is told of it");
+    assert_eq!(house.outcomes().iter().find(raised), None, "nobody is told of it");
 }
 
 /// A transcript of Codex that somebody has put among those of Claude Code: its lifecycle is not read, so nothing is
 /// claimed of it, its records are counted as what they are, and the sessions beside it are read.
 #[test]
 fn edge_58_a_transcript_of_codex_is_no_session_and_its_records_are_counted() {
-    let mut desk = Desk::files_alone();
+    let mut house = House::files_alone();
     let at = "2026-11-20T15:00:00.000Z";
     let records = [
         json!({"timestamp": at, "type": "session_meta", "payload": {"id": B, "cwd": "/home/dev/work", "originator": "codex_cli_rs"}}),
@@ -45,13 +46,13 @@ fn edge_58_a_transcript_of_codex_is_no_session_and_its_records_are_counted() {
         json!({"timestamp": at, "type": "event_msg", "payload": {"type": "turn_aborted", "reason": "interrupted"}}),
     ];
     let lines: String = records.iter().map(|record| format!("{record}\n")).collect();
-    desk.append(&Desk::transcript(B), lines.as_bytes()).say(A, prompt("go"));
-    assert_eq!((desk.state(A).as_str(), desk.state(B).as_str()), ("working", ""));
-    assert_eq!(desk.engine.current(true).rows.len(), 1, "nothing is claimed of it");
-    assert_eq!(desk.problems(), [("unknown_record".to_owned(), 5)]);
+    house.append_bytes(&transcript(PROJECT, B), lines.as_bytes()).write(A, prompt("go"));
+    assert_eq!((house.state(A).as_str(), house.state(B).as_str()), ("working", ""));
+    assert_eq!(house.engine.current(true).rows.len(), 1, "nothing is claimed of it");
+    assert_eq!(house.problem_counts(), [("unknown_record".to_owned(), 5)]);
     // Nor does such a record move a session of this agent.
-    desk.append(&Desk::transcript(A), format!("{}\n", records[4]).as_bytes());
-    assert_eq!(desk.state(A), "working");
-    desk.say_all(A, [answer("done"), turn_over()]);
-    assert_eq!(desk.state(A), "waiting_for_input/turn_ended");
+    house.append_bytes(&transcript(PROJECT, A), format!("{}\n", records[4]).as_bytes());
+    assert_eq!(house.state(A), "working");
+    house.write_all(A, [answer("done"), turn_over()]);
+    assert_eq!(house.state(A), "waiting_for_input/turn_ended");
 }

@@ -1,0 +1,166 @@
+//! Who needs the person, as rows, counts and the policy's own words have it: always the same.
+
+use serde_json::json;
+use watchbill_core::attention::{AttentionSettings, Need, Outcome, Silence};
+use watchbill_core::ids::SessionId;
+use watchbill_core::time::Millis;
+use watchbill_engine::input::{AttentionInput, Input};
+use watchbill_protocol::roster::Group;
+
+use super::records::{A, B, answer, bash, prompt, result, turn_over};
+use crate::house::House;
+
+/// Everything that the policy told while time passed until `secs`.
+fn told(house: &mut House, secs: f64) -> Vec<Outcome> {
+    house.out.clear();
+    house.at(secs);
+    house.outcomes()
+}
+
+/// The counts as the rows have them, which is what tray, window and status bars count.
+fn counted(house: &House) -> (u32, usize) {
+    let rows = house.engine.current(false).rows.iter().filter(|row| row.session().needs.is_some()).count();
+    (house.engine.needs().total(), rows)
+}
+
+#[test]
+fn edge_02_an_automatic_answer_never_counts() {
+    let mut house = House::live();
+    house.registry(7, A, "busy").write_all(A, [prompt("go"), bash("t1", "ls")]);
+    for answered in [0.09, 0.9] {
+        let from = house.now.since(house.begin).0 as f64 / 1000.0 + 10.0;
+        house.at(from).registry(7, A, "waiting:permission prompt");
+        assert_eq!(
+            (house.row(A).needs, house.row(A).group),
+            (None, Group::Working),
+            "its row stays where it is"
+        );
+        house.at(from + answered).registry(7, A, "busy");
+        assert_eq!(told(&mut house, from + 9.0), [], "answered after {answered} s");
+        assert_eq!(counted(&house), (0, 0));
+    }
+}
+
+#[test]
+fn a_need_counts_after_a_second_is_told_after_two_and_only_once() {
+    let mut house = House::live();
+    house.registry(7, A, "busy").write_all(A, [prompt("go"), bash("t1", "rm -r build")]);
+    house.at(10.0).registry(7, A, "waiting:permission prompt");
+    // Row, chip and tray say so at the same moment: until then a reviewer that is no person may answer.
+    assert_eq!((counted(&house), house.row(A).group), ((0, 0), Group::Working));
+    told(&mut house, 10.99);
+    assert_eq!((counted(&house), house.row(A).group), ((0, 0), Group::Working));
+    let outcomes = told(&mut house, 11.5);
+    assert!(
+        matches!(&*outcomes, [Outcome::Counted(counts)] if counts.of(Need::Approval) == 1),
+        "{outcomes:?}"
+    );
+    assert_eq!((counted(&house), house.row(A).needs.as_deref()), ((1, 1), Some("approval")));
+    assert_eq!(house.row(A).group, Group::NeedsYou);
+    let outcomes = told(&mut house, 60.0);
+    let [Outcome::Raised { episode, silence: None }] = &*outcomes else { panic!("{outcomes:?}") };
+    assert_eq!((episode.session.as_str(), &*episode.text()), (A, "work wants to run `rm -r build`"));
+    house.out.clear();
+    house.registry(7, A, "busy").write(A, result("t1"));
+    let outcomes = house.outcomes();
+    assert!(matches!(&*outcomes, [Outcome::Cleared { .. }, Outcome::Counted(_)]), "{outcomes:?}");
+    assert_eq!((counted(&house), house.row(A).needs), ((0, 0), None));
+}
+
+#[test]
+fn edge_30_what_was_already_so_is_summed_up_and_not_told() {
+    let mut house = House::unread();
+    house.registry(7, A, "waiting:permission prompt").write_all(A, [prompt("go"), bash("t1", "ls")]);
+    house.registry(8, B, "waiting:input needed").write(B, prompt("go"));
+    house.stage.hints.take();
+    house.at(60.0);
+    let mut out = Vec::new();
+    house.engine.read_registries(&mut out);
+    house.step(Input::ScanEnded(Vec::new()));
+    house.step(Input::Hints([watchbill_watch::hints::Hint::Everything].into()));
+    let outcomes = house.outcomes();
+    assert!(!outcomes.iter().any(|outcome| matches!(outcome, Outcome::Raised { .. })), "{outcomes:?}");
+    assert_eq!(counted(&house), (2, 2), "but it counts");
+    assert!(!told(&mut house, 600.0).iter().any(|outcome| matches!(outcome, Outcome::Raised { .. })));
+}
+
+#[test]
+fn edge_29_a_whole_turn_in_one_read_is_told_once() {
+    let mut house = House::files_alone();
+    house.write_all(A, [prompt("one"), answer("done"), turn_over()]);
+    house.at(20.0);
+    house.out.clear();
+    house.write_all(A, [prompt("two"), answer("done again"), turn_over()]);
+    let outcomes = told(&mut house, 60.0);
+    let raised = outcomes.iter().filter(
+        |outcome| matches!(outcome, Outcome::Raised { episode, .. } if episode.need == Need::Finished),
+    );
+    assert_eq!(raised.count(), 1, "{outcomes:?}");
+    assert_eq!(counted(&house), (0, 0), "nobody is waited for");
+}
+
+#[test]
+fn a_session_that_is_not_shown_needs_nobody() {
+    let mut house = House::live();
+    house.registry(7, A, "waiting:permission prompt").write_all(A, [prompt("go"), bash("t1", "ls")]);
+    house.at(5.0);
+    assert_eq!(counted(&house), (1, 1));
+    // It goes on in another session: one need, not two.
+    house.registry(7, B, "waiting:permission prompt");
+    house.write_all(B, [prompt("on"), bash("t2", "ls")]).at(20.0);
+    assert_eq!(counted(&house), (1, 1));
+    assert!(json!(house.row(A))["needs"].is_null());
+    let (rows, total) = (house.cold(), house.engine.needs());
+    assert_eq!(rows.needs(), total, "who looks once counts the same");
+}
+
+#[test]
+fn muted_for_a_while_nothing_is_told_and_everybody_knows_until_when() {
+    let mut house = House::live();
+    house.registry(7, A, "busy").write_all(A, [prompt("go"), bash("t1", "npm publish")]);
+    house.at(10.0);
+    let until = house.now + Millis::from_secs(3_600);
+    house.step(Input::Attention(AttentionInput::Mute(Some(until))));
+    let revision = house.engine.current(false).revision;
+    assert_eq!(house.engine.current(false).muted_until, Some(until));
+    house.registry(7, A, "waiting:permission prompt");
+    let silences: Vec<_> = told(&mut house, 60.0).into_iter().filter_map(silence_of).collect();
+    assert_eq!((silences, counted(&house)), (vec![Some(Silence::MutedForNow)], (1, 1)));
+
+    let outcomes = told(&mut house, 3_700.0);
+    let [Outcome::AlreadySo(waiting)] = &*outcomes else { panic!("who still waits, once: {outcomes:?}") };
+    assert_eq!(waiting.iter().map(|one| one.session.as_str()).collect::<Vec<_>>(), [A]);
+    assert_eq!(house.engine.current(false).muted_until, None, "it ends by itself");
+    assert!(house.engine.current(false).revision > revision, "and everybody is told");
+    house.step(Input::Attention(AttentionInput::Mute(Some(house.now))));
+    assert_eq!(house.engine.current(false).muted_until, None, "a time that has passed mutes nothing");
+    assert_eq!(told(&mut house, 3_800.0), []);
+}
+
+#[test]
+fn other_choices_hold_from_then_on_and_tell_nothing_again() {
+    let mut house = House::live();
+    house.registry(7, A, "busy").write_all(A, [prompt("go"), bash("t1", "ls")]);
+    house.at(10.0).registry(7, A, "waiting:permission prompt");
+    assert_eq!(told(&mut house, 20.0).into_iter().filter_map(silence_of).collect::<Vec<_>>(), [None]);
+    let errors = AttentionSettings { kinds: [Need::Error].into(), ..AttentionSettings::default() };
+    house.choose(errors);
+    house.step(Input::Attention(AttentionInput::InFront([SessionId::new(B)].into())));
+    assert_eq!(told(&mut house, 30.0), []);
+    house.registry(8, B, "waiting:permission prompt").write_all(B, [prompt("go"), bash("t2", "ls")]);
+    let silences: Vec<_> = told(&mut house, 60.0).into_iter().filter_map(silence_of).collect();
+    assert_eq!(silences, [Some(Silence::Kind)]);
+    house.choose(AttentionSettings::default());
+    house.registry(8, B, "busy").write(B, result("t2"));
+    house.registry(8, B, "waiting:permission prompt").write(B, bash("t3", "make"));
+    let silences: Vec<_> = told(&mut house, 90.0).into_iter().filter_map(silence_of).collect();
+    assert_eq!(silences, [Some(Silence::InFront)]);
+}
+
+/// Of an episode that was raised, why it was silent.
+fn silence_of(outcome: Outcome) -> Option<Option<Silence>> {
+    match outcome {
+        Outcome::Raised { silence, .. } => Some(silence),
+        _ => None,
+    }
+}

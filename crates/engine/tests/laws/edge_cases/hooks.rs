@@ -1,0 +1,269 @@
+//! What hooks alone can tell, and what they must not be believed.
+
+use serde_json::json;
+use watchbill_core::time::Millis;
+use watchbill_engine::input::{Input, Output};
+
+use watchbill_core::hook::TerminalContext;
+
+use super::records::{A, B, answer, event, prompt, tool_event, turn_over};
+use crate::house::{CWD, House, PROJECT, start_of, transcript};
+
+#[test]
+fn edge_51_a_session_without_a_file_has_a_row_from_its_first_hook_on() {
+    let mut house = House::live();
+    house.run(7, "700").at(1.0);
+    house.hook(7, A, json!({"hook_event_name": "SessionStart", "source": "startup", "model": "claude-x"}));
+    let row = house.row(A);
+    assert_eq!(
+        (row.pid, row.cwd.as_deref(), row.model.as_deref()),
+        (Some(7), Some("/home/dev/work"), Some("claude-x"))
+    );
+    assert!(row.transcript_path.is_none(), "it does not exist yet");
+    // Its process is watched as one of the registry is.
+    assert_ne!(house.state(A), "ended/crashed");
+    house.at(2.0).kill(7, "700");
+    assert_eq!(house.state(A), "", "nothing was ever written, nobody runs it: there is nothing to show");
+}
+
+#[test]
+fn edge_52_a_hook_leads_to_its_transcript_without_a_hint() {
+    let mut house = House::live();
+    house.run(7, "700");
+    let line = house.line(A, prompt("go"));
+    house.stage.fs.append(transcript(PROJECT, A), line.as_bytes());
+    // The file system's own hint is lost.
+    house.stage.hints.take();
+    house.hook(7, A, json!({"hook_event_name": "UserPromptSubmit", "prompt": "go"}));
+    assert_eq!(house.row(A).goal.as_deref(), Some("go"));
+    // A path outside of the agent's folders is nothing that anybody asked to have read.
+    house.stage.fs.write("/elsewhere/x.jsonl", line.as_bytes());
+    house.hook(8, B, json!({"hook_event_name": "UserPromptSubmit", "transcript_path": "/elsewhere/x.jsonl"}));
+    assert_eq!(house.row(A).goal.as_deref(), Some("go"));
+    assert!(house.engine.main_file(&watchbill_core::ids::SessionId::new(B)).is_none());
+}
+
+#[test]
+fn edge_57_an_event_that_is_heard_twice_counts_once() {
+    let mut house = House::live();
+    house.registry(7, A, "busy").write(A, prompt("go"));
+    let message = house.hook_message(7, A, event("SubagentStart"));
+    house.step(Input::Hooks(vec![message.clone(), message.clone()]));
+    let told = |house: &House| {
+        let told = house.engine.hooks().of(&watchbill_core::ids::SessionId::new(A)).unwrap();
+        told.witness(&[]).map(|witness| witness.agents_running)
+    };
+    let once = told(&house);
+    house.step(Input::Hooks(vec![message]));
+    assert_eq!(told(&house), once);
+}
+
+#[test]
+fn what_is_no_payload_is_counted_and_nothing_else() {
+    let mut house = House::live();
+    let mut message = house.hook_message(7, A, event("Stop"));
+    for text in ["", "{", "[]", "{\"session_id\":\"x\"}", "nonsense"] {
+        message.payload = text.as_bytes().into();
+        house.step(Input::Hooks(vec![message.clone()]));
+    }
+    assert_eq!(house.problem_counts(), [("malformed_hook".to_owned(), 5)]);
+    assert_eq!(house.state(A), "");
+}
+
+#[test]
+fn an_agent_in_another_world_of_process_ids_is_not_called_dead() {
+    // A container that shares our folder: its hooks reach us, its process ids mean nothing here.
+    let mut house = House::live();
+    let message = house.hook_message(7, A, json!({"hook_event_name": "UserPromptSubmit", "prompt": "go"}));
+    house
+        .stage
+        .processes
+        .set(message.origin.agent.clone().unwrap(), watchbill_core::evidence::registry::Liveness::Dead);
+    house.step(Input::Hooks(vec![message]));
+    house.at(1.0);
+    assert_ne!(house.state(A), "ended/crashed");
+    house.step(Input::ProcessEnded(None));
+    assert_ne!(house.state(A), "ended/crashed");
+}
+
+#[test]
+fn events_that_were_kept_for_us_tell_of_the_past() {
+    let mut house = House::live();
+    house.write_all(A, [prompt("go"), answer("done"), turn_over()]).at(3600.0);
+    let mut message = house.hook_message(7, A, event("Stop"));
+    message.origin.at = house.begin + Millis(1);
+    message.replayed = true;
+    let agent = message.origin.agent.clone().unwrap();
+    house.stage.processes.set(agent, watchbill_core::evidence::registry::Liveness::Dead);
+    house.step(Input::Hooks(vec![message]));
+    assert!(house.told.iter().all(|told| !told.starts_with("working")), "{:?}", house.told);
+    assert_eq!(house.row(A).state, "ended", "the process that sent it is gone");
+}
+
+#[test]
+fn a_process_that_hooks_come_from_is_watched_for_its_end() {
+    let mut house = House::live();
+    house.run(7, "700").write(A, prompt("go"));
+    let message = house.hook_message(7, A, tool_event("PreToolUse", "Bash", json!({"command": "ls"}), "t1"));
+    let out = house.engine.step(house.now, Input::Hooks(vec![message]));
+    assert!(out.contains(&Output::WatchProcess(7)), "{out:?}");
+    house.kill(7, "700");
+    assert_eq!(house.state(A), "ended/crashed");
+}
+
+fn ask(id: &str, command: &str) -> serde_json::Value {
+    json!({"hook_event_name": "PermissionRequest", "tool_name": "Bash", "tool_input": {"command": command}, "agent_id": id})
+}
+
+#[test]
+fn edge_02_a_request_that_a_reviewer_answers_does_not_flash() {
+    for millis in [0.09, 0.9] {
+        // Hooks alone: there is no registry that would know of the answer.
+        let mut house = House::live();
+        house.run(7, "700").hook(7, A, json!({"hook_event_name": "UserPromptSubmit", "prompt": "go"}));
+        house.write(A, prompt("go")).at(1.0);
+        let input = json!({"command": "ls"});
+        house.hook(7, A, tool_event("PreToolUse", "Bash", input.clone(), "t1"));
+        house.hook(
+            7,
+            A,
+            json!({"hook_event_name": "PermissionRequest", "tool_name": "Bash", "tool_input": input}),
+        );
+        assert_eq!(house.state(A), "working");
+        house.at(1.0 + millis).hook(7, A, tool_event("PostToolUse", "Bash", input.clone(), "t1")).at(30.0);
+        assert!(!house.told.iter().any(|told| told.starts_with("waiting_for_approval")), "{:?}", house.told);
+    }
+}
+
+#[test]
+fn edge_07_each_subagent_that_asks_is_answered_by_itself() {
+    let mut house = House::live();
+    house.run(7, "700").hook(7, A, json!({"hook_event_name": "UserPromptSubmit", "prompt": "go"}));
+    house.write(A, prompt("go")).at(1.0);
+    house.hook(7, A, ask("one", "make a")).hook(7, A, ask("two", "make b")).at(10.0);
+    assert_eq!(house.state(A), "waiting_for_approval/permission");
+    let done = |agent: &str, command: &str| {
+        json!({"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {"command": command},
+            "tool_use_id": format!("t-{agent}"), "agent_id": agent})
+    };
+    house.hook(7, A, done("one", "make a")).at(20.0);
+    assert_eq!(house.state(A), "waiting_for_approval/permission", "the other one still asks");
+    assert!(house.row(A).state_reason.detail.contains("make b"), "{:?}", house.row(A).state_reason);
+    house.hook(7, A, done("two", "make b")).at(21.0);
+    assert_eq!(house.state(A), "working");
+}
+
+#[test]
+fn edge_08_the_end_of_a_subagent_is_not_the_end_of_the_turn_and_makes_no_session() {
+    let mut house = House::live();
+    house.run(7, "700").hook(7, A, json!({"hook_event_name": "UserPromptSubmit", "prompt": "go"}));
+    house.write(A, prompt("go")).at(2.0);
+    house.hook(7, A, json!({"hook_event_name": "SubagentStop", "agent_id": "x", "agent_type": "general"}));
+    assert_eq!(house.state(A), "working");
+    assert_eq!(house.engine.current(true).rows.len(), 1);
+}
+
+#[test]
+fn edge_38_a_compaction_is_shown_while_it_runs() {
+    let mut house = House::live();
+    house.registry(7, A, "idle").write_all(A, [prompt("go"), answer("done"), turn_over()]);
+    house.at(5.0).registry(7, A, "busy");
+    house.hook(7, A, json!({"hook_event_name": "PreCompact", "trigger": "manual"}));
+    house.at(31.0);
+    assert_eq!(house.state(A), "working/compacting", "half a minute without a record is not stale");
+    house.hook(7, A, json!({"hook_event_name": "PostCompact", "trigger": "manual"}));
+    house.registry(7, A, "idle").at(34.0);
+    assert_eq!(house.state(A), "waiting_for_input/turn_ended");
+}
+
+#[test]
+fn edge_47_a_client_inside_a_tool_call_is_no_witness_of_its_parents_turn() {
+    let mut house = House::live();
+    house.registry(7, A, "busy").write(A, prompt("go")).at(1.0);
+    // A nested client inherits the id; its hooks come from its own process.
+    let mut message = house.hook_message(70, A, json!({"hook_event_name": "Stop"}));
+    message.origin.ancestors = [70, 71, 7, 1].into();
+    house.run(70, "7000").step(Input::Hooks(vec![message]));
+    assert_eq!(house.state(A), "working");
+    assert_eq!(house.row(A).pid, Some(7));
+    house.kill(70, "7000");
+    assert_eq!(house.state(A), "working", "nor is its end the session's");
+}
+
+#[test]
+fn edge_37_a_clear_is_told_by_its_hooks_where_no_registry_is() {
+    let mut house = House::live();
+    house.run(7, "700").hook(7, A, json!({"hook_event_name": "SessionStart", "source": "startup"}));
+    house.write_all(A, [prompt("one"), answer("done"), turn_over()]).at(5.0);
+    // The order of arrival is not the order of sending.
+    let end = house.hook_message(7, A, json!({"hook_event_name": "SessionEnd", "reason": "clear"}));
+    house.at(5.15);
+    let start = house.hook_message(7, B, json!({"hook_event_name": "SessionStart", "source": "clear"}));
+    house.step(Input::Hooks(vec![start, end]));
+    house.write(B, prompt("two")).at(8.0);
+    let (old, new) = (house.row(A), house.row(B));
+    assert_eq!(old.superseded_by.as_deref(), Some(B));
+    assert_eq!(old.work_chain_id, new.work_chain_id);
+    assert_eq!((old.pid, new.pid), (None, Some(7)));
+    assert_eq!(old.state, "ended");
+}
+
+#[test]
+fn a_marker_supersedes_only_a_session_of_its_own_terminal() {
+    let mut house = House::live();
+    let terminal = |n: u32| TerminalContext {
+        kind: "kitty".into(),
+        ids: [("KITTY_WINDOW_ID".into(), n.to_string().into())].into(),
+    };
+    let start = |house: &mut House, pid: u32, session: &str, window: u32| {
+        let mut message =
+            house.hook_message(pid, session, json!({"hook_event_name": "SessionStart", "source": "startup"}));
+        message.origin.terminal = Some(terminal(window));
+        house.run(pid, &start_of(pid)).step(Input::Hooks(vec![message]));
+    };
+    start(&mut house, 7, A, 1);
+    house.write_all(A, [prompt("one"), answer("done"), turn_over()]).at(10.0);
+    start(&mut house, 8, B, 2);
+    assert_eq!(house.row(A).terminal.map(|terminal| terminal.kind).as_deref(), Some("kitty"));
+    let marker = json!({"newSessionId": B, "cwd": CWD, "compactedAt": house.now.to_string()});
+    house.at(11.0).in_folder(&format!("compacted.{B}.marker"), &marker.to_string());
+    house.write(B, prompt("two")).at(12.0);
+    assert_eq!(house.row(A).superseded_by, None, "the window beside it is somebody else's");
+}
+
+#[test]
+fn edge_35_a_session_that_is_taken_up_again_is_not_ended_by_what_its_old_process_said() {
+    let mut house = House::live();
+    house.run(7, "700").hook(7, A, json!({"hook_event_name": "SessionStart", "source": "startup"}));
+    house.write_all(A, [prompt("one"), answer("done"), turn_over()]).at(5.0);
+    house.hook(7, A, json!({"hook_event_name": "SessionEnd", "reason": "other"})).kill(7, "700");
+    assert_eq!(house.state(A), "ended");
+    house.at(60.0).run(8, "800").hook(8, A, json!({"hook_event_name": "SessionStart", "source": "resume"}));
+    assert_eq!((house.row(A).state.as_str(), house.row(A).pid), ("waiting_for_input", Some(8)));
+}
+
+#[test]
+fn who_went_on_supersedes_the_session_whose_process_ends() {
+    // Hooks alone tell of the process.
+    let mut house = House::live();
+    house.run(7, "700").write(A, prompt("go"));
+    house.hook(7, A, json!({"hook_event_name": "UserPromptSubmit", "prompt": "go"}));
+    let mut cleared = json!({"type": "user", "message": {"role": "user", "content": "<command-name>/clear</command-name>"}});
+    cleared["session_id"] = A.into();
+    house.at(60.0).write(B, cleared);
+    assert_eq!(house.row(A).superseded_by, None, "a process is on it");
+    house.at(70.0).kill(7, "700");
+    assert_eq!(house.row(A).superseded_by.as_deref(), Some(B));
+}
+
+#[test]
+fn a_compaction_that_is_heard_of_late_ties_the_sessions_all_the_same() {
+    let mut house = House::live();
+    house.run(7, "700").write(A, prompt("go"));
+    house.hook(7, A, json!({"hook_event_name": "UserPromptSubmit", "prompt": "go"}));
+    let late = house.at(10.0).hook_message(7, A, json!({"hook_event_name": "PreCompact", "trigger": "auto"}));
+    house.at(11.0).hook(7, B, json!({"hook_event_name": "SessionStart", "source": "compact"}));
+    house.write(B, prompt("on"));
+    house.step(Input::Hooks(vec![late]));
+    assert_eq!(house.row(B).work_chain_id, house.row(A).work_chain_id);
+}

@@ -1,0 +1,109 @@
+//! Beginnings and ends of turns.
+
+use serde_json::json;
+
+use super::records::{A, B, answer, bash, prompt, result, timeless, turn_over};
+use crate::house::{House, PROJECT, state_of, transcript};
+
+#[test]
+fn edge_19_escape_before_the_first_token_is_in_the_registry_alone() {
+    let mut house = House::live();
+    house.registry(7, A, "busy").write(A, prompt("go"));
+    house.at(3.0).registry(7, A, "idle");
+    assert_eq!(house.state(A), "waiting_for_input/turn_ended");
+    house.at(300.0);
+    assert_eq!(house.state(A), "waiting_for_input/turn_ended");
+    // Without the registry it is not believed for ever.
+    let mut house = House::files_alone();
+    house.write(A, prompt("go")).at(61.0);
+    assert_eq!(house.state(A), "waiting_for_input/turn_ended");
+    assert_eq!(house.row(A).state_reason.confidence, "inferred");
+}
+
+#[test]
+fn edge_21_local_commands_start_no_turn_and_are_no_activity() {
+    let mut house = House::files_alone();
+    house.write_all(A, [prompt("go"), answer("done"), turn_over()]);
+    let before = house.row(A);
+    house.at(20.0);
+    for text in [
+        "<command-name>/model</command-name>\n<command-message>model</command-message>",
+        "<local-command-stdout>Set model</local-command-stdout>",
+        "<bash-input>ls</bash-input>",
+        "<bash-stdout>a b</bash-stdout>",
+    ] {
+        house.write(A, json!({"type": "user", "message": {"role": "user", "content": text}}));
+    }
+    let after = house.row(A);
+    assert_eq!(house.state(A), "waiting_for_input/turn_ended");
+    assert_eq!((before.last_activity_at, before.goal), (after.last_activity_at, after.goal));
+}
+
+#[test]
+fn edge_24_what_the_client_adds_after_the_end_is_no_activity() {
+    let mut house = House::files_alone();
+    house.write_all(A, [prompt("go"), answer("done"), turn_over()]);
+    let before = house.row(A);
+    house.at(180.0).write_all(
+        A,
+        [
+            json!({"type": "system", "subtype": "away_summary", "content": "you were away"}),
+            timeless(json!({"type": "ai-title", "aiTitle": "A title"})),
+            timeless(json!({"type": "last-prompt", "lastPrompt": "go"})),
+            timeless(json!({"type": "file-history-snapshot", "snapshot": {}})),
+        ],
+    );
+    let after = house.row(A);
+    assert_eq!(after.title.as_deref(), Some("A title"));
+    assert_eq!((&after.state, &after.state_since), (&before.state, &before.state_since));
+    assert_eq!(after.last_activity_at, before.last_activity_at);
+    house.at(601.0);
+    assert_eq!(house.state(A), "idle", "ten minutes after the turn, not after the title");
+}
+
+#[test]
+fn edge_28_a_turn_of_two_thousand_records_is_one_turn() {
+    let mut house = House::files_alone();
+    let mut records = vec![prompt("go")];
+    for n in 0..1000 {
+        let id = format!("t{n}");
+        records.extend([bash(&id, "ls"), result(&id)]);
+    }
+    house.write_all(A, records);
+    assert_eq!(house.state(A), "working");
+    assert_eq!(house.row(A).goal.as_deref(), Some("go"));
+    assert_eq!(state_of(&house.cold(), A), "working");
+    house.write_all(A, [answer("done"), turn_over()]);
+    assert_eq!(house.state(A), "waiting_for_input/turn_ended");
+}
+
+#[test]
+fn edge_29_a_whole_turn_between_two_reads_ends_when_it_ended() {
+    let mut house = House::files_alone();
+    house.write_all(A, [prompt("one"), answer("done"), turn_over()]).at(30.0);
+    let first = house.row(A);
+    let lines = [house.line(A, prompt("two")), house.line(A, answer("done again"))].concat();
+    house.at(45.0).append_bytes(&transcript(PROJECT, A), lines.as_bytes());
+    let row = house.row(A);
+    assert_eq!(house.state(A), "waiting_for_input/turn_ended");
+    assert_eq!(row.summary.as_deref(), Some("done again"));
+    assert!(row.state_since > first.state_since, "a second end, not the first one");
+    assert_eq!(row.state_since, "2026-11-20T12:00:30.000Z", "when it was written, not when it was read");
+}
+
+#[test]
+fn edge_30_the_first_look_tells_of_no_change() {
+    let mut house = House::unread();
+    for n in 0..50 {
+        let session = format!("{n:08}-0000-4000-8000-000000000000");
+        house.write_all(&session, [prompt("go"), answer("done"), turn_over()]);
+    }
+    house.registry(7, B, "waiting:permission prompt").write_all(B, [prompt("go"), bash("t1", "ls")]);
+    house.at(60.0).told.clear();
+    house.look();
+    assert_eq!(house.state(B), "waiting_for_approval/permission", "what waits is there to be seen");
+    assert_eq!(house.told, Vec::<String>::new());
+    // What a witness says from then on is a change.
+    house.at(65.0).registry(7, B, "busy");
+    assert_eq!(house.told, ["working"]);
+}
