@@ -23,7 +23,7 @@ mod left_out;
 mod pages;
 mod past;
 #[cfg(target_os = "linux")]
-#[path = "../../../engine/tests/faults/process.rs"]
+#[path = "../../../engine/tests/live/faults/process.rs"]
 #[allow(dead_code, reason = "shared with the tests of the engine, which need more of it")]
 mod process;
 mod program;

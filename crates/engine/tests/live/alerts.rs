@@ -8,7 +8,7 @@ use watchbill_engine::{Millis, Timestamp};
 use watchbill_protocol::alert::Alert;
 use watchbill_protocol::roster::RosterMessage;
 
-use crate::ear::{Folder, PATIENCE, now};
+use crate::subscriber::{Folder, PATIENCE, now};
 
 fn listen(engine: &Handle) -> Receiver<Alert> {
     let (sender, alerts) = channel();

@@ -11,8 +11,8 @@ use watchbill_engine::handle::real_world;
 use watchbill_engine::publish::snapshot;
 use watchbill_protocol::roster::RosterSnapshot;
 
-use crate::ear::{Ear, Folder, now, row};
 use crate::records::session;
+use crate::subscriber::{Folder, Subscriber, now, row};
 
 fn cold(folder: &Folder) -> RosterSnapshot {
     snapshot(&look(folder.settings(), real_world(), Outlook::LIVE, &SystemClock).current(true))
@@ -46,19 +46,19 @@ fn pipes_folders_and_loops_are_named_and_passed_over() {
     .map(|(path, kind)| (path.to_owned(), kind.to_owned()))
     .to_vec();
     assert_eq!(named(&cold(&folder), &folder), expected);
-    let mut ear = Ear::on(folder.settings());
-    ear.until("the same to be said", |copy| named(copy, &folder) == expected);
+    let mut subscriber = Subscriber::on(folder.settings());
+    subscriber.until("the same to be said", |copy| named(copy, &folder) == expected);
     let other = folder.author(2);
     folder.append(&other, &other.prompt(1, now()));
-    ear.until_state(&other, "working");
-    assert_eq!(row(&ear.copy, &author).unwrap().state, "working");
+    subscriber.until_state(&other, "working");
+    assert_eq!(row(&subscriber.copy, &author).unwrap().state, "working");
     for name in ["folder", "pipe", "itself"] {
         let path = make(name);
         if path.is_dir() { std::fs::remove_dir(path).unwrap() } else { std::fs::remove_file(path).unwrap() }
     }
     std::fs::remove_file(projects.join("loop")).unwrap();
     std::fs::remove_file(folder.root.join("sessions/77.json")).unwrap();
-    ear.until("everything to be well again", |copy| copy.problems.is_empty());
+    subscriber.until("everything to be well again", |copy| copy.problems.is_empty());
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn a_linked_project_is_one_project() {
     std::fs::create_dir(&elsewhere).unwrap();
     let author = folder.author(1);
     let file = elsewhere.join(format!("{}.jsonl", session(1)));
-    crate::ear::append(&file, &author.answer(1, now()));
+    crate::subscriber::append(&file, &author.answer(1, now()));
     for name in ["first", "second"] {
         symlink(&elsewhere, folder.root.join("projects").join(name)).unwrap();
     }
@@ -76,22 +76,22 @@ fn a_linked_project_is_one_project() {
     assert_eq!((seen.sessions.len(), &seen.problems), (1, &Vec::new()));
     assert_eq!(seen.sessions[0].project_id.as_deref(), Some("first"));
     assert_eq!(seen.sessions[0].tokens.unwrap().input, 10);
-    let ear = Ear::on(folder.settings());
-    assert_eq!(ear.copy.sessions, seen.sessions);
-    ear.handle.look_again();
-    assert_eq!(ear.handle.roster(true).unwrap().sessions, seen.sessions);
+    let subscriber = Subscriber::on(folder.settings());
+    assert_eq!(subscriber.copy.sessions, seen.sessions);
+    subscriber.handle.look_again();
+    assert_eq!(subscriber.handle.roster(true).unwrap().sessions, seen.sessions);
     // By whichever name the system reports a change, it is one.
-    let mut ear = ear;
-    crate::ear::append(&file, &author.answer(2, now()));
+    let mut subscriber = subscriber;
+    crate::subscriber::append(&file, &author.answer(2, now()));
     let tokens =
         |copy: &RosterSnapshot, n| row(copy, &author).is_some_and(|row| row.tokens.unwrap().input == n);
-    ear.until("the second answer", |copy| tokens(copy, 20));
-    assert_eq!(row(&ear.copy, &author).unwrap().project_id.as_deref(), Some("first"));
+    subscriber.until("the second answer", |copy| tokens(copy, 20));
+    assert_eq!(row(&subscriber.copy, &author).unwrap().project_id.as_deref(), Some("first"));
     std::fs::remove_file(folder.root.join("projects/first")).unwrap();
-    ear.until("the other name", |copy| {
+    subscriber.until("the other name", |copy| {
         row(copy, &author).is_some_and(|row| row.project_id.as_deref() == Some("second"))
     });
-    assert!(tokens(&ear.copy, 20));
+    assert!(tokens(&subscriber.copy, 20));
 }
 
 #[test]
@@ -99,13 +99,13 @@ fn a_project_that_has_become_a_file_is_gone() {
     let folder = Folder::new();
     let author = folder.author(1);
     folder.append(&author, &author.prompt(1, now()));
-    let mut ear = Ear::on(folder.settings());
-    ear.until_state(&author, "working");
+    let mut subscriber = Subscriber::on(folder.settings());
+    subscriber.until_state(&author, "working");
     let project = folder.root.join("projects/p");
     std::fs::rename(&project, folder.root.join("away")).unwrap();
     std::fs::write(&project, "a note").unwrap();
-    ear.until("the session to go", |copy| row(copy, &author).is_none());
-    assert_eq!(named(&ear.copy, &folder), []);
+    subscriber.until("the session to go", |copy| row(copy, &author).is_none());
+    assert_eq!(named(&subscriber.copy, &folder), []);
 }
 
 #[test]
@@ -115,10 +115,10 @@ fn names_that_are_no_text_are_names() {
     let project = folder.root.join("projects").join(std::ffi::OsStr::from_bytes(b"caf\xe9"));
     std::fs::create_dir(&project).unwrap();
     let author = folder.author(1);
-    let mut ear = Ear::on(folder.settings());
-    crate::ear::append(&project.join(format!("{}.jsonl", session(1))), &author.prompt(1, now()));
-    ear.until_state(&author, "working");
-    assert_eq!(row(&ear.copy, &author).unwrap().project_id.as_deref(), Some("caf\u{fffd}"));
+    let mut subscriber = Subscriber::on(folder.settings());
+    crate::subscriber::append(&project.join(format!("{}.jsonl", session(1))), &author.prompt(1, now()));
+    subscriber.until_state(&author, "working");
+    assert_eq!(row(&subscriber.copy, &author).unwrap().project_id.as_deref(), Some("caf\u{fffd}"));
 }
 
 #[test]
@@ -126,12 +126,12 @@ fn a_transcript_that_is_replaced_by_a_rename_is_another_one() {
     let folder = Folder::new();
     let author = folder.author(1);
     folder.append(&author, &(author.answer(1, now()) + &author.answer(2, now())));
-    let mut ear = Ear::on(folder.settings());
-    assert_eq!(row(&ear.copy, &author).unwrap().tokens.unwrap().input, 20);
+    let mut subscriber = Subscriber::on(folder.settings());
+    assert_eq!(row(&subscriber.copy, &author).unwrap().tokens.unwrap().input, 20);
     let aside = folder.root.join("projects/p/aside.tmp");
     std::fs::write(&aside, author.answer(3, now())).unwrap();
     std::fs::rename(&aside, folder.transcript("p", &author.session)).unwrap();
-    ear.until("the new one alone", |copy| {
+    subscriber.until("the new one alone", |copy| {
         row(copy, &author).is_some_and(|row| row.tokens.is_some_and(|tokens| tokens.input == 10))
     });
 }

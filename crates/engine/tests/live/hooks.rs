@@ -19,8 +19,8 @@ use watchbill_settings::Settings;
 use watchbill_store::{Access, Mode, Store};
 use watchbill_watch::process::proc_start;
 
-use crate::ear::{Ear, Folder, now, row};
 use crate::records::Author;
+use crate::subscriber::{Folder, Subscriber, now, row};
 
 /// A process that stands in for the agent.
 struct Agent(Child);
@@ -86,22 +86,22 @@ fn an_event_is_heard_and_its_process_watched() {
     let settings = settings(&folder);
     let data_dir = settings.data_dir.clone().unwrap();
     let mut agent = Agent::start();
-    let mut ear = Ear::on(settings.clone());
+    let mut subscriber = Subscriber::on(settings.clone());
     let (_, frame) =
         event(&folder, &author, &agent, 1, r#""hook_event_name":"SessionStart","source":"startup""#);
     send(&data_dir, &frame);
-    ear.until("the new session", |copy| row(copy, &author).is_some_and(|row| row.pid.is_some()));
+    subscriber.until("the new session", |copy| row(copy, &author).is_some_and(|row| row.pid.is_some()));
     let pid = agent.instance().pid;
-    assert_eq!(row(&ear.copy, &author).unwrap().pid, Some(pid));
+    assert_eq!(row(&subscriber.copy, &author).unwrap().pid, Some(pid));
     // Whoever looks once says the same, from what was kept.
     let cold = look(settings, real_world(), Outlook::LIVE, &SystemClock);
     let session = watchbill_core::ids::SessionId::new(&author.session);
     let once = cold.row(&session).map(|row| (row.pid, row.state.word().to_owned()));
-    assert_eq!(once, Some((Some(pid), row(&ear.copy, &author).unwrap().state.clone())));
+    assert_eq!(once, Some((Some(pid), row(&subscriber.copy, &author).unwrap().state.clone())));
     folder.append(&author, &author.prompt(1, now()));
-    ear.until("the prompt", |copy| row(copy, &author).is_some_and(|row| row.goal.is_some()));
+    subscriber.until("the prompt", |copy| row(copy, &author).is_some_and(|row| row.goal.is_some()));
     agent.kill();
-    ear.until("its end", |copy| {
+    subscriber.until("its end", |copy| {
         row(copy, &author).is_some_and(|row| row.state_kind.as_deref() == Some("crashed"))
     });
 }
@@ -123,8 +123,8 @@ fn what_waits_in_the_spool_is_heard_at_the_start() {
         Some(agent.instance().pid),
         "it is left where it is"
     );
-    let mut ear = Ear::on(settings);
-    ear.until("the session", |copy| {
+    let mut subscriber = Subscriber::on(settings);
+    subscriber.until("the session", |copy| {
         row(copy, &author).is_some_and(|row| row.pid == Some(agent.instance().pid))
     });
 }
@@ -137,9 +137,9 @@ fn a_data_folder_that_cannot_be_used_is_told_and_stops_nobody() {
     // A file in the way.
     std::fs::write(settings.data_dir.as_deref().unwrap(), "").unwrap();
     folder.append(&author, &author.prompt(1, now()));
-    let mut ear = Ear::on(settings);
-    ear.until("the problem", |copy| copy.problems.iter().any(|problem| problem.kind == "lost_hooks"));
-    ear.until("the session", |copy| row(copy, &author).is_some());
+    let mut subscriber = Subscriber::on(settings);
+    subscriber.until("the problem", |copy| copy.problems.iter().any(|problem| problem.kind == "lost_hooks"));
+    subscriber.until("the session", |copy| row(copy, &author).is_some());
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn what_is_heard_while_another_program_keeps_the_store_is_stored_once() {
     folder.append(&author, &author.prompt(1, now()));
     // As the index does, for seconds.
     let other = Store::open(&data_dir, Mode::WriteOrRead).unwrap();
-    let mut ear = Ear::on(settings.clone());
+    let mut subscriber = Subscriber::on(settings.clone());
     let told = [
         r#""hook_event_name":"SessionStart","source":"startup""#,
         r#""hook_event_name":"UserPromptSubmit","prompt":"go","prompt_id":"p1""#,
@@ -163,7 +163,7 @@ fn what_is_heard_while_another_program_keeps_the_store_is_stored_once() {
         let (_, frame) = event(&folder, &author, &agent, number, fields);
         send(&data_dir, &frame);
     }
-    ear.until("the session", |copy| {
+    subscriber.until("the session", |copy| {
         row(copy, &author).is_some_and(|row| row.pid == Some(agent.instance().pid))
     });
     drop(other);
@@ -175,7 +175,7 @@ fn what_is_heard_while_another_program_keeps_the_store_is_stored_once() {
         Some((events, store.activities(key).ok()?.len(), store.plans(key).ok()?))
     };
     let until = |wanted: usize| {
-        let end = std::time::Instant::now() + crate::ear::PATIENCE;
+        let end = std::time::Instant::now() + crate::subscriber::PATIENCE;
         while stored().is_none_or(|(events, ..)| events.len() < wanted) {
             assert!(std::time::Instant::now() < end, "{:?}", stored());
             std::thread::sleep(Duration::from_millis(20));
@@ -184,19 +184,19 @@ fn what_is_heard_while_another_program_keeps_the_store_is_stored_once() {
     };
     let first = until(4);
     assert_eq!((first.0.len(), first.1), (4, 2), "{first:?}");
-    drop(ear);
+    drop(subscriber);
     for number in 5..7 {
-        let end = std::time::Instant::now() + crate::ear::PATIENCE;
+        let end = std::time::Instant::now() + crate::subscriber::PATIENCE;
         while Store::open(&data_dir, Mode::WriteOrRead).unwrap().access() != Access::Writer {
             assert!(std::time::Instant::now() < end, "the store is never let go of");
             std::thread::sleep(Duration::from_millis(5));
         }
-        let ear = Ear::on(settings.clone());
+        let subscriber = Subscriber::on(settings.clone());
         let (_, frame) =
             event(&folder, &author, &agent, number, r#""hook_event_name":"Stop","stop_hook_active":false"#);
         send(&data_dir, &frame);
         let now = until(number as usize);
         assert_eq!((now.0.len(), now.1, &now.2), (number as usize, 2, &first.2), "{now:?}");
-        drop(ear);
+        drop(subscriber);
     }
 }

@@ -22,10 +22,10 @@ use watchbill_watch::hints::{Hint, HintSet};
 use watchbill_watch::process::Processes;
 
 use crate::counting_fs::CountingFs;
-use crate::ear::{Ear, Folder, now, row};
 #[cfg(target_os = "linux")]
 use crate::processes::StandIn;
 use crate::records::Author;
+use crate::subscriber::{Folder, Subscriber, now, row};
 
 fn state(handle: &Handle, author: &Author) -> String {
     row(&handle.roster(true).unwrap(), author).unwrap().state.clone()
@@ -42,22 +42,22 @@ fn a_turn_to_the_window_looks_at_everything_but_not_when_that_has_just_been_done
     let told = Arc::new(Notify::new());
     let handle =
         start_in(folder.settings(), real_world(), Arc::new(clock.clone()), Some(silent), told).unwrap();
-    let ear = Ear::of(handle);
+    let subscriber = Subscriber::of(handle);
     folder.append(&author, &author.answer(2, begin));
 
     // The window gets the focus as it opens, and the first scan has only just looked at everything.
-    ear.handle.look_again();
-    assert_eq!(state(&ear.handle, &author), "working");
+    subscriber.handle.look_again();
+    assert_eq!(state(&subscriber.handle, &author), "working");
 
     clock.set(begin + Millis::from_secs(1));
-    ear.handle.look_again();
-    assert_eq!(state(&ear.handle, &author), "waiting_for_input");
+    subscriber.handle.look_again();
+    assert_eq!(state(&subscriber.handle, &author), "waiting_for_input");
 
     // A clock that went back by an hour must not keep everything fresh for that hour.
     clock.set(begin - Millis::from_secs(3600));
     folder.append(&author, &author.prompt(3, begin));
-    ear.handle.look_again();
-    assert_eq!(state(&ear.handle, &author), "working");
+    subscriber.handle.look_again();
+    assert_eq!(state(&subscriber.handle, &author), "working");
 }
 
 /// Has a thread tell that it has come here, and go on when it may: at a word, or when nobody can give one any more.
@@ -101,10 +101,10 @@ fn what_a_look_finds_that_took_long_is_as_old_as_its_beginning() {
     folder.append(&second, &second.prompt(2, begin));
     clock.set(begin + Millis::from_secs(1));
     drop(go_on);
-    let ear = Ear::of(handle);
-    assert!(row(&ear.copy, &second).is_none(), "it had been there before");
-    ear.handle.look_again();
-    assert_eq!(state(&ear.handle, &second), "working");
+    let subscriber = Subscriber::of(handle);
+    assert!(row(&subscriber.copy, &second).is_none(), "it had been there before");
+    subscriber.handle.look_again();
+    assert_eq!(state(&subscriber.handle, &second), "working");
 }
 
 /// Watches that tell of nothing but lost events, and stand when they are said to.
@@ -160,16 +160,16 @@ fn what_was_written_before_the_watches_stood_is_told_as_soon_as_they_do() {
         (World { fs: Arc::new(fs), processes }, Arc::new(Notify::new()), Late::default());
     let (clock, source) = (Arc::new(ManualClock::new(now())), Box::new(late.clone()));
     let handle = start_in(folder.settings(), world, clock, Some(source), Arc::clone(&told)).unwrap();
-    let mut ear = Ear::from_the_first(handle);
-    ear.until_state(&author, "working");
-    ear.until_state(&other, "working");
+    let mut subscriber = Subscriber::from_the_first(handle);
+    subscriber.until_state(&author, "working");
+    subscriber.until_state(&other, "working");
 
     folder.append(&author, &author.answer(3, now()));
     let process = StandIn::start(&folder, &other, "waiting");
     late.stand(&told);
-    ear.until_state(&author, "waiting_for_input");
-    ear.until_state(&other, "waiting_for_input");
-    assert!(ear.copy.reading, "the first scan has not ended");
+    subscriber.until_state(&author, "waiting_for_input");
+    subscriber.until_state(&other, "waiting_for_input");
+    assert!(subscriber.copy.reading, "the first scan has not ended");
     drop((go_on, process));
 }
 
@@ -181,16 +181,16 @@ fn a_session_from_before_the_watches_stood_is_found_though_the_scan_has_ended_by
     let (told, late) = (Arc::new(Notify::new()), Late::default());
     let (clock, source) = (Arc::new(ManualClock::new(now())), Box::new(late.clone()));
     let handle = start_in(folder.settings(), real_world(), clock, Some(source), Arc::clone(&told)).unwrap();
-    let mut ear = Ear::from_the_first(handle);
-    while ear.copy.reading {
+    let mut subscriber = Subscriber::from_the_first(handle);
+    while subscriber.copy.reading {
         // Until the scan has read everything, a look does not end it.
         late.lost.store(true, Ordering::Release);
         told.notify_one();
-        ear.hear(Duration::from_millis(20));
+        subscriber.hear(Duration::from_millis(20));
     }
     folder.append(&other, &other.prompt(2, now()));
     late.stand(&told);
-    ear.until_state(&other, "working");
+    subscriber.until_state(&other, "working");
 }
 
 /// A file as it was.
@@ -216,7 +216,7 @@ fn who_is_new_beside_sessions_that_were_known_need_not_wait_for_the_end_of_the_s
         || Settings { data_dir: Some(folder.root.parent().unwrap().join("data")), ..folder.settings() };
     let (known, new) = (folder.author(1), folder.author(2));
     folder.append(&known, &known.prompt(1, now()));
-    Ear::on(settings()).handle.stop();
+    Subscriber::on(settings()).handle.stop();
     folder.append(&new, &new.prompt(2, now()));
 
     let (stop_once_read, has_read, go_on) = gate();
@@ -235,15 +235,15 @@ fn who_is_new_beside_sessions_that_were_known_need_not_wait_for_the_end_of_the_s
         (World { fs: Arc::new(fs), processes }, Arc::new(Notify::new()), Late::default());
     let (clock, source) = (Arc::new(ManualClock::new(now())), Box::new(late.clone()));
     let handle = start_in(settings(), world, clock, Some(source), Arc::clone(&told)).unwrap();
-    let mut ear = Ear::from_the_first(handle);
+    let mut subscriber = Subscriber::from_the_first(handle);
     has_read.recv().unwrap();
     folder.append(&new, &new.answer(3, now()));
     // Whoever is shown is looked at again as soon as the watches stand, and one more line of theirs tells that this was done.
     // Nobody would tell of it if it came behind that look.
     folder.append(&known, &known.answer(4, now()));
     late.stand(&told);
-    ear.until_state(&known, "waiting_for_input");
+    subscriber.until_state(&known, "waiting_for_input");
     go_on.send(()).unwrap();
-    ear.until_state(&new, "waiting_for_input");
-    assert!(ear.copy.reading, "the first scan has not ended");
+    subscriber.until_state(&new, "waiting_for_input");
+    assert!(subscriber.copy.reading, "the first scan has not ended");
 }

@@ -1,15 +1,21 @@
 //! The running engine on real files, with real notifications and real processes.
 
 // A test that cannot go on says so by panicking.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, clippy::print_stderr)]
 
 mod alerts;
 #[path = "../../../watch/tests/it/counting_fs.rs"]
 #[allow(dead_code, reason = "shared with all tests that need a file system watched")]
 mod counting_fs;
-mod ear;
+#[cfg(target_os = "linux")]
+mod faults;
 mod files;
 mod hooks;
+#[cfg(target_os = "linux")]
+mod house;
+#[cfg(target_os = "linux")]
+#[path = "../../../testkit/src/left_out.rs"]
+mod left_out;
 mod looking;
 mod processes;
 #[path = "../laws/records.rs"]
@@ -19,12 +25,13 @@ mod running;
 mod settings;
 #[cfg(unix)]
 mod socket;
+mod subscriber;
 mod user_commands;
 
 /// Waits until it is so, and fails when that takes longer than anything may.
 #[track_caller]
 fn until(what: &str, mut is: impl FnMut() -> bool) {
-    let end = std::time::Instant::now() + ear::PATIENCE;
+    let end = std::time::Instant::now() + subscriber::PATIENCE;
     while !is() {
         assert!(std::time::Instant::now() < end, "waited in vain for {what}");
         std::thread::sleep(std::time::Duration::from_millis(10));

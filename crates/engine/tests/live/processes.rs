@@ -15,8 +15,8 @@ use watchbill_engine::handle::start_in;
 use watchbill_watch::fs::StdFs;
 use watchbill_watch::process::{ExitFd, Processes, SystemProcesses, pid_domain, proc_start};
 
-use crate::ear::{Ear, Folder, now, row};
 use crate::records::{Author, registry};
+use crate::subscriber::{Folder, Subscriber, now, row};
 
 /// A process that does nothing, and its registry file.
 pub struct StandIn {
@@ -57,37 +57,37 @@ fn a_killed_process_ends_its_session() {
     let author = folder.author(1);
     folder.append(&author, &author.prompt(1, now()));
     let mut process = StandIn::start(&folder, &author, "busy");
-    let mut ear = Ear::on(folder.settings());
+    let mut subscriber = Subscriber::on(folder.settings());
     let pid = process.child.id();
-    ear.until("the process", |copy| row(copy, &author).is_some_and(|row| row.pid == Some(pid)));
-    assert_eq!(row(&ear.copy, &author).unwrap().state, "working");
+    subscriber.until("the process", |copy| row(copy, &author).is_some_and(|row| row.pid == Some(pid)));
+    assert_eq!(row(&subscriber.copy, &author).unwrap().state, "working");
     process.kill();
-    ear.until_state(&author, "ended");
-    assert_eq!(row(&ear.copy, &author).unwrap().state_kind.as_deref(), Some("crashed"));
+    subscriber.until_state(&author, "ended");
+    assert_eq!(row(&subscriber.copy, &author).unwrap().state_kind.as_deref(), Some("crashed"));
 }
 
 #[test]
 fn a_process_that_comes_and_goes_politely() {
     let folder = Folder::new();
     let author = folder.author(1);
-    let mut ear = Ear::on(folder.settings());
+    let mut subscriber = Subscriber::on(folder.settings());
     folder.append(&author, &author.prompt(1, now()));
     let process = StandIn::start(&folder, &author, "idle");
-    ear.until_state(&author, "waiting_for_input");
+    subscriber.until_state(&author, "waiting_for_input");
     std::fs::remove_file(&process.file).unwrap();
-    ear.until_state(&author, "ended");
-    assert_eq!(row(&ear.copy, &author).unwrap().state_kind, None);
+    subscriber.until_state(&author, "ended");
+    assert_eq!(row(&subscriber.copy, &author).unwrap().state_kind, None);
 }
 
 #[test]
 fn a_process_without_a_transcript_is_a_row_after_a_moment() {
     let folder = Folder::new();
     let author = folder.author(1);
-    let mut ear = Ear::on(folder.settings());
+    let mut subscriber = Subscriber::on(folder.settings());
     let mut process = StandIn::start(&folder, &author, "idle");
-    ear.until_state(&author, "waiting_for_input");
+    subscriber.until_state(&author, "waiting_for_input");
     process.kill();
-    ear.until("it to be gone", |copy| copy.sessions.is_empty());
+    subscriber.until("it to be gone", |copy| copy.sessions.is_empty());
 }
 
 /// Processes that end, and whose ids go to one that never does, just before anybody can wait for them.
@@ -113,12 +113,12 @@ fn a_process_that_ends_before_it_can_be_waited_for_is_noticed() {
     let world = World { fs: Arc::new(StdFs), processes: Arc::new(Fleeting::default()) };
     let clock = Arc::new(SystemClock);
     let handle = start_in(folder.settings(), world, clock, None, Arc::new(Notify::new())).unwrap();
-    let mut ear = Ear::of(handle);
+    let mut subscriber = Subscriber::of(handle);
     // In one move, so that nothing leads to a second look at the file.
     let aside = folder.root.join("aside.json");
     std::fs::write(&aside, registry(7, "1", &author, "busy", now(), now())).unwrap();
     std::fs::rename(aside, folder.root.join("sessions/7.json")).unwrap();
-    ear.until("the crash", |copy| {
+    subscriber.until("the crash", |copy| {
         row(copy, &author).is_some_and(|row| row.state_kind.as_deref() == Some("crashed"))
     });
 }

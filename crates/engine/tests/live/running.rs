@@ -8,36 +8,36 @@ use watchbill_engine::handle::start;
 use watchbill_engine::publish::Subscription;
 use watchbill_settings::{Settings, WatchSetting};
 
-use crate::ear::{Ear, Folder, PATIENCE, append, now, row};
+use crate::subscriber::{Folder, PATIENCE, Subscriber, append, now, row};
 
 #[test]
 fn an_append_is_told() {
     let folder = Folder::new();
     let author = folder.author(1);
     folder.append(&author, &author.prompt(1, now()));
-    let mut ear = Ear::on(folder.settings());
-    assert_eq!(row(&ear.copy, &author).unwrap().state, "working");
+    let mut subscriber = Subscriber::on(folder.settings());
+    assert_eq!(row(&subscriber.copy, &author).unwrap().state, "working");
     folder.append(&author, &author.answer(2, now()));
-    ear.until("the answer", |copy| row(copy, &author).is_some_and(|row| row.summary.is_some()));
+    subscriber.until("the answer", |copy| row(copy, &author).is_some_and(|row| row.summary.is_some()));
 }
 
 #[test]
 fn a_new_project_with_a_file_at_once_is_seen() {
     let folder = Folder::new();
-    let mut ear = Ear::on(folder.settings());
+    let mut subscriber = Subscriber::on(folder.settings());
     for n in 0..10 {
         let author = folder.author(n);
         let path = folder.transcript(&format!("new-{n}"), &author.session);
         std::fs::create_dir(path.parent().unwrap()).unwrap();
         append(&path, &author.prompt(1, now()));
-        ear.until_state(&author, "working");
+        subscriber.until_state(&author, "working");
     }
 }
 
 #[test]
 fn nothing_is_lost_of_fifty_sessions_at_once() {
     let folder = Folder::new();
-    let mut ear = Ear::on(folder.settings());
+    let mut subscriber = Subscriber::on(folder.settings());
     std::thread::scope(|scope| {
         for thread in 0..5 {
             let folder = &folder;
@@ -51,25 +51,25 @@ fn nothing_is_lost_of_fifty_sessions_at_once() {
             });
         }
     });
-    ear.until("four requests of each", |copy| {
+    subscriber.until("four requests of each", |copy| {
         copy.sessions.len() == 50 && copy.sessions.iter().all(|row| row.tokens.is_some_and(|t| t.input == 40))
     });
-    assert_eq!(ear.copy.problems, []);
+    assert_eq!(subscriber.copy.problems, []);
 }
 
 #[test]
 fn a_root_that_appears_later_is_found() {
     let folder = Folder::missing();
-    let mut ear = Ear::on(folder.settings());
+    let mut subscriber = Subscriber::on(folder.settings());
     assert_eq!(
-        ear.copy.problems.iter().map(|problem| problem.kind.as_str()).collect::<Vec<_>>(),
+        subscriber.copy.problems.iter().map(|problem| problem.kind.as_str()).collect::<Vec<_>>(),
         ["missing"]
     );
     let author = folder.author(1);
     std::fs::create_dir_all(folder.root.join("projects/p")).unwrap();
     folder.append(&author, &author.prompt(1, now()));
-    ear.until_state(&author, "working");
-    ear.until("the trouble to be over", |copy| copy.problems.is_empty());
+    subscriber.until_state(&author, "working");
+    subscriber.until("the trouble to be over", |copy| copy.problems.is_empty());
 }
 
 /// The folder above the root is a link that leads nowhere yet, so that the root's one true spelling is unknown.
@@ -81,12 +81,12 @@ fn a_root_behind_a_link_that_appears_later_is_found() {
     let disk = home.with_file_name("disk");
     std::fs::create_dir(&disk).unwrap();
     let settings = Settings::for_roots(vec![folder.root.clone()]);
-    let mut ear = Ear::on(settings);
+    let mut subscriber = Subscriber::on(settings);
     std::os::unix::fs::symlink(&disk, home).unwrap();
     let author = folder.author(1);
     std::fs::create_dir_all(folder.root.join("projects/p")).unwrap();
     folder.append(&author, &author.prompt(1, now()));
-    ear.until_state(&author, "working");
+    subscriber.until_state(&author, "working");
 }
 
 #[test]
@@ -94,32 +94,32 @@ fn looking_now_and_then_sees_the_same() {
     let folder = Folder::new();
     let mut settings = folder.settings();
     settings.watch = WatchSetting::Poll(Duration::from_millis(50));
-    let mut ear = Ear::on(settings);
+    let mut subscriber = Subscriber::on(settings);
     let author = folder.author(1);
     folder.append(&author, &author.prompt(1, now()));
-    ear.until_state(&author, "working");
+    subscriber.until_state(&author, "working");
     std::fs::remove_file(folder.transcript("p", &author.session)).unwrap();
-    ear.until("the session to be gone", |copy| copy.sessions.is_empty());
+    subscriber.until("the session to be gone", |copy| copy.sessions.is_empty());
 }
 
 #[test]
 fn a_subscriber_that_goes_away_is_let_go() {
     let folder = Folder::new();
-    let mut ear = Ear::on(folder.settings());
+    let mut subscriber = Subscriber::on(folder.settings());
     let told = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&told);
     let sink = Box::new(move |_| count.fetch_add(1, Ordering::SeqCst) == 0);
-    ear.handle.subscribe(Subscription { all: true, ..Subscription::default() }, sink);
+    subscriber.handle.subscribe(Subscription { all: true, ..Subscription::default() }, sink);
     for n in 1..4 {
         let author = folder.author(n);
         folder.append(&author, &author.prompt(1, now()));
-        ear.until_state(&author, "working");
+        subscriber.until_state(&author, "working");
     }
     // It heard the snapshot and one delta, said `false`, and is gone with all that it held.
     let end = Instant::now() + PATIENCE;
     while Arc::strong_count(&told) > 1 {
         assert!(Instant::now() < end, "it is still held");
-        ear.handle.roster(true).unwrap();
+        subscriber.handle.roster(true).unwrap();
     }
     assert_eq!(told.load(Ordering::SeqCst), 2);
 }
@@ -127,13 +127,13 @@ fn a_subscriber_that_goes_away_is_let_go() {
 #[test]
 fn two_engines_on_one_root_say_the_same() {
     let folder = Folder::new();
-    let mut ears = [Ear::on(folder.settings()), Ear::on(folder.settings())];
+    let mut subscribers = [Subscriber::on(folder.settings()), Subscriber::on(folder.settings())];
     let author = folder.author(1);
     folder.append(&author, &author.prompt(1, now()));
-    for ear in &mut ears {
-        ear.until_state(&author, "working");
+    for subscriber in &mut subscribers {
+        subscriber.until_state(&author, "working");
     }
-    let [one, other] = &mut ears;
+    let [one, other] = &mut subscribers;
     assert_eq!(one.copy.sessions, other.copy.sessions);
     one.handle.stop();
     folder.append(&author, &author.answer(2, now()));

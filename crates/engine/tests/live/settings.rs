@@ -12,17 +12,17 @@ use watchbill_settings::configuration::Changed;
 use watchbill_settings::follow::{Following, follow};
 use watchbill_settings::{Configuration, Given, Settings};
 
-use crate::ear::{Ear, Folder, PATIENCE, now, row};
+use crate::subscriber::{Folder, PATIENCE, Subscriber, now, row};
 
 /// A configuration in a home of its own, followed.
-struct House {
+struct FollowedConfiguration {
     home: tempfile::TempDir,
     configuration: Arc<Configuration>,
     changes: Receiver<Changed>,
     _following: Following,
 }
 
-impl House {
+impl FollowedConfiguration {
     /// `prepare` puts something into the folder of the file before it is read.
     fn new(prepare: impl FnOnce(&Path)) -> Self {
         Self::with(prepare, |_| Vec::new())
@@ -33,9 +33,9 @@ impl House {
         let path = home.path().join("config/config.toml");
         prepare(&path);
         let vars = vars(home.path());
-        let house = home.path().to_path_buf();
+        let folder = home.path().to_path_buf();
         let env = move |name: &str| match name {
-            "HOME" => Some(house.clone().into_os_string()),
+            "HOME" => Some(folder.clone().into_os_string()),
             _ => vars.iter().find(|(var, _)| *var == name).map(|(_, value)| value.into()),
         };
         let named = path.exists().then(|| path.clone());
@@ -91,63 +91,63 @@ fn idle(secs: u32) -> String {
 
 #[test]
 fn every_way_to_save_a_file_is_noticed() {
-    let house = House::new(|path| write(path, &idle(1)));
-    house.until_idle(1);
-    let path = house.path();
+    let followed = FollowedConfiguration::new(|path| write(path, &idle(1)));
+    followed.until_idle(1);
+    let path = followed.path();
     std::fs::write(&path, idle(2)).unwrap();
-    house.until_idle(2);
+    followed.until_idle(2);
     // As most editors do: another file takes its place.
     let beside = path.with_extension("swp");
     std::fs::write(&beside, idle(3)).unwrap();
     std::fs::rename(&beside, &path).unwrap();
-    house.until_idle(3);
+    followed.until_idle(3);
     // As others do: the old one is put aside, and a new one is written.
     std::fs::rename(&path, path.with_extension("bak")).unwrap();
     std::fs::write(&path, idle(4)).unwrap();
-    house.until_idle(4);
+    followed.until_idle(4);
     std::fs::remove_file(&path).unwrap();
-    house.until("the defaults", |settings, view| {
+    followed.until("the defaults", |settings, view| {
         settings.timeouts.idle == Millis::from_secs(600) && !view.exists
     });
     std::fs::remove_dir_all(path.parent().unwrap()).unwrap();
     write(&path, &idle(5));
-    house.until_idle(5);
+    followed.until_idle(5);
 }
 
 #[cfg(unix)]
 #[test]
 fn a_link_is_followed_to_where_the_file_lies_and_is_kept() {
-    let house = House::new(|path| {
+    let followed = FollowedConfiguration::new(|path| {
         let dotfiles = path.parent().unwrap().with_file_name("dotfiles");
         write(&dotfiles.join("watchbill.toml"), &idle(1));
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::os::unix::fs::symlink(dotfiles.join("watchbill.toml"), path).unwrap();
     });
-    let real = house.home.path().join("dotfiles/watchbill.toml");
+    let real = followed.home.path().join("dotfiles/watchbill.toml");
     std::fs::write(&real, idle(2)).unwrap();
-    house.until_idle(2);
-    house.change(SettingKey::TimeoutsIdle, SettingValue::Text("3s".into())).unwrap();
+    followed.until_idle(2);
+    followed.change(SettingKey::TimeoutsIdle, SettingValue::Text("3s".into())).unwrap();
     assert_eq!(std::fs::read_to_string(&real).unwrap(), idle(3));
-    assert!(house.path().is_symlink());
+    assert!(followed.path().is_symlink());
     // Turned elsewhere.
-    let other = house.home.path().join("elsewhere/w.toml");
+    let other = followed.home.path().join("elsewhere/w.toml");
     write(&other, &idle(4));
-    std::fs::remove_file(house.path()).unwrap();
-    std::os::unix::fs::symlink(&other, house.path()).unwrap();
-    house.until_idle(4);
+    std::fs::remove_file(followed.path()).unwrap();
+    std::os::unix::fs::symlink(&other, followed.path()).unwrap();
+    followed.until_idle(4);
     std::fs::write(&other, idle(5)).unwrap();
-    house.until_idle(5);
+    followed.until_idle(5);
 }
 
 #[test]
 fn what_is_wrong_leaves_what_was_right_and_says_where() {
-    let house = House::new(|path| write(path, "[timeouts]\nidle = 7\nstale = 8\n"));
-    let path = house.path();
+    let followed = FollowedConfiguration::new(|path| write(path, "[timeouts]\nidle = 7\nstale = 8\n"));
+    let path = followed.path();
     std::fs::write(&path, "[timeouts]\nidle = 'soon'\nstale = 9\n").unwrap();
-    house.until("the other key", |settings, _| settings.timeouts.stale == Millis::from_secs(9));
-    let settings = house.configuration.settings();
+    followed.until("the other key", |settings, _| settings.timeouts.stale == Millis::from_secs(9));
+    let settings = followed.configuration.settings();
     assert_eq!(settings.timeouts.idle, Millis::from_secs(7), "what was last right");
-    let view = house.configuration.view();
+    let view = followed.configuration.view();
     let problem = &view.problems[0];
     assert_eq!(
         (problem.key, problem.line, problem.column),
@@ -157,52 +157,53 @@ fn what_is_wrong_leaves_what_was_right_and_says_where() {
     assert_eq!(settings.doubt, None, "nothing that protects is in doubt");
 
     std::fs::write(&path, b"[timeouts]\nstale = 10 # \xff\n").unwrap();
-    house.until("the byte", |_, view| view.problems.first().is_some_and(|p| p.message.contains("UTF-8")));
-    let view = house.configuration.view();
+    followed.until("the byte", |_, view| view.problems.first().is_some_and(|p| p.message.contains("UTF-8")));
+    let view = followed.configuration.view();
     assert_eq!((view.problems[0].line, view.problems[0].column), (Some(2), Some(14)));
-    assert_eq!(house.configuration.settings().timeouts.stale, Millis::from_secs(9), "all of it as it was");
+    assert_eq!(followed.configuration.settings().timeouts.stale, Millis::from_secs(9), "all of it as it was");
 
     std::fs::write(&path, "[timeouts\n").unwrap();
-    house.until("the bracket", |_, view| view.problems.first().is_some_and(|p| p.line == Some(1)));
-    let refused = house.change(SettingKey::TimeoutsIdle, SettingValue::Text("1m".into())).unwrap_err();
+    followed.until("the bracket", |_, view| view.problems.first().is_some_and(|p| p.line == Some(1)));
+    let refused = followed.change(SettingKey::TimeoutsIdle, SettingValue::Text("1m".into())).unwrap_err();
     assert_eq!(refused.code, ErrorCode::Invalid);
     assert!(refused.message.contains("line 1"), "{}", refused.message);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "[timeouts\n", "left as it is");
 
     std::fs::write(&path, idle(11)).unwrap();
-    house.until_idle(11);
-    assert_eq!(house.configuration.view().problems, []);
+    followed.until_idle(11);
+    assert_eq!(followed.configuration.view().problems, []);
 }
 
 #[cfg(unix)]
 #[test]
 fn what_is_no_file_or_may_not_be_read_is_told() {
-    let house = House::new(|path| write(path, &idle(1)));
-    let path = house.path();
+    let followed = FollowedConfiguration::new(|path| write(path, &idle(1)));
+    let path = followed.path();
     std::fs::remove_file(&path).unwrap();
     std::fs::create_dir(&path).unwrap();
-    house.until("the folder", |_, view| {
+    followed.until("the folder", |_, view| {
         view.problems.first().is_some_and(|p| p.message.contains("no ordinary file"))
     });
-    assert_eq!(house.configuration.settings().timeouts.idle, Millis::from_secs(1));
+    assert_eq!(followed.configuration.settings().timeouts.idle, Millis::from_secs(1));
     std::fs::remove_dir(&path).unwrap();
     std::fs::write(&path, vec![b'#'; 2 << 20]).unwrap();
-    house
+    followed
         .until("the length", |_, view| view.problems.first().is_some_and(|p| p.message.contains("too long")));
     std::fs::remove_file(&path).unwrap();
     std::os::unix::fs::symlink(&path, &path).unwrap();
-    house.until("the loop", |_, view| {
+    followed.until("the loop", |_, view| {
         view.problems.first().is_some_and(|p| p.message.contains("cannot be read"))
     });
     std::fs::remove_file(&path).unwrap();
     write(&path, &idle(2));
-    house.until_idle(2);
+    followed.until_idle(2);
 }
 
 #[test]
 fn while_it_is_not_known_what_is_to_be_kept_nothing_is_given_up() {
-    let house = House::new(|path| write(path, "[archive]\nenabled = true\nbudget = '20.5GiB'\n"));
-    let settings = house.configuration.settings();
+    let followed =
+        FollowedConfiguration::new(|path| write(path, "[archive]\nenabled = true\nbudget = '20.5GiB'\n"));
+    let settings = followed.configuration.settings();
     assert!(settings.archive.enabled && !settings.archive.gives_up);
     assert_eq!(settings.doubt, None, "what may be stored is known");
     assert!(
@@ -210,40 +211,42 @@ fn while_it_is_not_known_what_is_to_be_kept_nothing_is_given_up() {
         "{:?}",
         settings.problems
     );
-    std::fs::write(house.path(), "[archive]\nenabled = true\nbudget = '20GiB'\n").unwrap();
-    house.until("the budget", |settings, _| settings.archive.gives_up);
-    std::fs::write(house.path(), "[archive]\nenabled = true\nbudget = '1G'\n").unwrap();
-    house.until("the mistake", |_, view| !view.problems.is_empty());
-    let settings = house.configuration.settings();
+    std::fs::write(followed.path(), "[archive]\nenabled = true\nbudget = '20GiB'\n").unwrap();
+    followed.until("the budget", |settings, _| settings.archive.gives_up);
+    std::fs::write(followed.path(), "[archive]\nenabled = true\nbudget = '1G'\n").unwrap();
+    followed.until("the mistake", |_, view| !view.problems.is_empty());
+    let settings = followed.configuration.settings();
     assert_eq!((settings.archive.budget, settings.archive.gives_up), (20 << 30, true), "what was last right");
     assert!(settings.problems[0].detail.ends_with("what was last right counts until then"));
 }
 
 #[test]
 fn where_it_never_was_known_what_may_be_stored_nothing_is() {
-    let house = House::new(|path| write(path, "[store]\nexclude = '~/secret'\n"));
-    let doubt = house.configuration.settings().doubt.clone().unwrap();
+    let followed = FollowedConfiguration::new(|path| write(path, "[store]\nexclude = '~/secret'\n"));
+    let doubt = followed.configuration.settings().doubt.clone().unwrap();
     assert!(doubt.contains("line 2, column 11: store.exclude"), "{doubt}");
     let folder = Folder::new();
-    let data_dir = house.home.path().join("data");
+    let data_dir = followed.home.path().join("data");
     let engine = |settings: &Settings| Settings {
         roots: vec![folder.root.clone()],
         data_dir: Some(data_dir.clone()),
         ..settings.clone()
     };
-    let mut ear = Ear::on(engine(&house.configuration.settings()));
-    ear.handle.follow(&house.configuration);
+    let mut subscriber = Subscriber::on(engine(&followed.configuration.settings()));
+    subscriber.handle.follow(&followed.configuration);
     let author = folder.author(1);
     folder.append(&author, &author.prompt(1, now()));
-    ear.until_state(&author, "working");
-    ear.until("the problem", |copy| copy.problems.iter().any(|problem| problem.kind == "configuration"));
+    subscriber.until_state(&author, "working");
+    subscriber
+        .until("the problem", |copy| copy.problems.iter().any(|problem| problem.kind == "configuration"));
     assert!(!data_dir.join("watchbill.db").exists());
 
-    std::fs::write(house.path(), "[store]\nexclude = ['~/secret']\n").unwrap();
-    house.until("certainty", |settings, _| settings.doubt.is_none());
-    ear.until("the problem to be over", |copy| copy.problems.is_empty());
+    std::fs::write(followed.path(), "[store]\nexclude = ['~/secret']\n").unwrap();
+    followed.until("certainty", |settings, _| settings.doubt.is_none());
+    subscriber.until("the problem to be over", |copy| copy.problems.is_empty());
     let end = std::time::Instant::now() + PATIENCE;
-    let stored = || ear.handle.doctor().unwrap().store.is_some_and(|store| store.exists && store.texts > 0);
+    let stored =
+        || subscriber.handle.doctor().unwrap().store.is_some_and(|store| store.exists && store.texts > 0);
     while !stored() {
         assert!(std::time::Instant::now() < end, "it is stored by now");
         std::thread::yield_now();
@@ -252,50 +255,52 @@ fn where_it_never_was_known_what_may_be_stored_nothing_is() {
 
 #[test]
 fn a_running_engine_takes_other_timeouts() {
-    let house = House::new(|path| write(path, "[timeouts]\nstale = \"1h\"\nidle = \"1h\"\n"));
+    let followed =
+        FollowedConfiguration::new(|path| write(path, "[timeouts]\nstale = \"1h\"\nidle = \"1h\"\n"));
     let folder = Folder::new();
-    let settings = (*house.configuration.settings()).clone();
-    let mut ear =
-        Ear::of(start(Settings { roots: vec![folder.root.clone()], data_dir: None, ..settings }).unwrap());
-    ear.handle.follow(&house.configuration);
+    let settings = (*followed.configuration.settings()).clone();
+    let mut subscriber = Subscriber::of(
+        start(Settings { roots: vec![folder.root.clone()], data_dir: None, ..settings }).unwrap(),
+    );
+    subscriber.handle.follow(&followed.configuration);
     let author = folder.author(1);
     folder.append(&author, &author.prompt(1, now()));
-    ear.until_state(&author, "working");
-    std::fs::write(house.path(), "[timeouts]\nstale = \"1s\"\n").unwrap();
-    ear.until("the turn to be taken for over", |copy| {
+    subscriber.until_state(&author, "working");
+    std::fs::write(followed.path(), "[timeouts]\nstale = \"1s\"\n").unwrap();
+    subscriber.until("the turn to be taken for over", |copy| {
         row(copy, &author).is_some_and(|row| row.state != "working")
     });
-    assert_eq!(ear.handle.settings().timeouts.stale, Millis::from_secs(1));
-    assert_eq!(ear.handle.settings().roots, std::slice::from_ref(&folder.root), "the engine's own");
+    assert_eq!(subscriber.handle.settings().timeouts.stale, Millis::from_secs(1));
+    assert_eq!(subscriber.handle.settings().roots, std::slice::from_ref(&folder.root), "the engine's own");
 }
 
 #[test]
 fn what_the_window_saves_is_in_the_file_with_its_comments() {
     let text =
         "# mine\n[timeouts]\nidle = 600 # minutes\n\n[store]\nexclude = [\n  '~/a', # one\n  '~/b',\n]\n";
-    let house = House::new(|path| write(path, text));
-    let read = || std::fs::read_to_string(house.path()).unwrap();
-    let view = house.change(SettingKey::TimeoutsIdle, SettingValue::Text("5m".into())).unwrap();
+    let followed = FollowedConfiguration::new(|path| write(path, text));
+    let read = || std::fs::read_to_string(followed.path()).unwrap();
+    let view = followed.change(SettingKey::TimeoutsIdle, SettingValue::Text("5m".into())).unwrap();
     assert_eq!(read(), text.replace("600", "300"));
     let setting = view.settings.iter().find(|setting| setting.key == SettingKey::TimeoutsIdle).unwrap();
     assert_eq!((&setting.value, setting.source), (&SettingValue::Text("5m".into()), SettingSource::File));
     assert_eq!(
-        house.changes.try_recv().unwrap().settings.timeouts.idle,
+        followed.changes.try_recv().unwrap().settings.timeouts.idle,
         Millis::from_secs(300),
         "told at once"
     );
 
     // A default takes the line out, and what was there comes back with every byte.
-    house.change(SettingKey::TimeoutsIdle, SettingValue::Text("10m".into())).unwrap();
+    followed.change(SettingKey::TimeoutsIdle, SettingValue::Text("10m".into())).unwrap();
     assert_eq!(read(), text.replace("idle = 600 # minutes\n", ""));
-    house.change(SettingKey::TimeoutsIdle, SettingValue::Text("5m".into())).unwrap();
+    followed.change(SettingKey::TimeoutsIdle, SettingValue::Text("5m".into())).unwrap();
     assert_eq!(read(), text.replace("600", "300"));
     let list = |items: &[&str]| SettingValue::List(items.iter().map(|item| (*item).to_owned()).collect());
-    house.change(SettingKey::StoreExclude, list(&[])).unwrap();
-    house.change(SettingKey::StoreExclude, list(&["~/a", "~/b"])).unwrap();
+    followed.change(SettingKey::StoreExclude, list(&[])).unwrap();
+    followed.change(SettingKey::StoreExclude, list(&["~/a", "~/b"])).unwrap();
     assert_eq!(read(), text.replace("600", "300"));
 
-    let wrong = house.change(SettingKey::TimeoutsIdle, SettingValue::Text("soon".into())).unwrap_err();
+    let wrong = followed.change(SettingKey::TimeoutsIdle, SettingValue::Text("soon".into())).unwrap_err();
     assert_eq!(wrong.code, ErrorCode::Invalid);
     assert!(wrong.message.contains("expected a time above zero"), "{}", wrong.message);
     assert_eq!(read(), text.replace("600", "300"));
@@ -303,36 +308,40 @@ fn what_the_window_saves_is_in_the_file_with_its_comments() {
 
 #[test]
 fn all_changes_or_none() {
-    let house = House::new(|path| write(path, "roots = ['~/x']\n[alerts]\nsound = true\n"));
-    let before = std::fs::read_to_string(house.path()).unwrap();
+    let followed =
+        FollowedConfiguration::new(|path| write(path, "roots = ['~/x']\n[alerts]\nsound = true\n"));
+    let before = std::fs::read_to_string(followed.path()).unwrap();
     let changes = [
         SettingChange { key: SettingKey::AlertsSound, value: None },
         SettingChange { key: SettingKey::ArchiveLevel, value: Some(SettingValue::Number(40)) },
     ];
-    assert!(house.configuration.change(&changes).is_err());
-    assert_eq!(std::fs::read_to_string(house.path()).unwrap(), before);
+    assert!(followed.configuration.change(&changes).is_err());
+    assert_eq!(std::fs::read_to_string(followed.path()).unwrap(), before);
 }
 
 #[test]
 fn a_change_by_somebody_else_is_not_written_over() {
-    let house = House::new(|path| write(path, &idle(1)));
+    let followed = FollowedConfiguration::new(|path| write(path, &idle(1)));
     let theirs = "# theirs\n[timeouts]\nidle = 2\n";
     // The change and theirs race for who is first; whoever is, nothing of theirs is lost.
-    std::fs::write(house.path(), theirs).unwrap();
-    let answer = house.change(SettingKey::AlertsSound, SettingValue::Flag(true));
-    let text = std::fs::read_to_string(house.path()).unwrap();
+    std::fs::write(followed.path(), theirs).unwrap();
+    let answer = followed.change(SettingKey::AlertsSound, SettingValue::Flag(true));
+    let text = std::fs::read_to_string(followed.path()).unwrap();
     match answer {
         Err(refused) => assert_eq!((refused.code, text.as_str()), (ErrorCode::Conflict, theirs)),
         Ok(_) => assert!(text.starts_with(theirs)),
     }
-    house.until_idle(2);
-    house.change(SettingKey::AlertsSound, SettingValue::Flag(true)).unwrap();
-    assert_eq!(std::fs::read_to_string(house.path()).unwrap(), format!("{theirs}\n[alerts]\nsound = true\n"));
+    followed.until_idle(2);
+    followed.change(SettingKey::AlertsSound, SettingValue::Flag(true)).unwrap();
+    assert_eq!(
+        std::fs::read_to_string(followed.path()).unwrap(),
+        format!("{theirs}\n[alerts]\nsound = true\n")
+    );
 }
 
 #[test]
 fn windows_that_change_it_at_once_lose_nothing() {
-    let house = House::new(|path| write(path, &idle(1)));
+    let followed = FollowedConfiguration::new(|path| write(path, &idle(1)));
     let keys = [
         SettingKey::AlertsApproval,
         SettingKey::AlertsQuestion,
@@ -343,12 +352,12 @@ fn windows_that_change_it_at_once_lose_nothing() {
     ];
     std::thread::scope(|scope| {
         for key in keys {
-            let configuration = &house.configuration;
+            let configuration = &followed.configuration;
             let off = [SettingChange { key, value: Some(SettingValue::Flag(false)) }];
             scope.spawn(move || configuration.change(&off).unwrap());
         }
     });
-    let text = std::fs::read_to_string(house.path()).unwrap();
+    let text = std::fs::read_to_string(followed.path()).unwrap();
     assert_eq!(text.matches("= false").count(), keys.len(), "{text}");
 }
 
@@ -356,25 +365,25 @@ fn windows_that_change_it_at_once_lose_nothing() {
 #[test]
 fn a_file_keeps_its_mode() {
     use std::os::unix::fs::PermissionsExt;
-    let house = House::new(|path| {
+    let followed = FollowedConfiguration::new(|path| {
         write(path, "");
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o640)).unwrap();
     });
-    house.change(SettingKey::WindowTheme, SettingValue::Text("dark".into())).unwrap();
-    assert_eq!(std::fs::metadata(house.path()).unwrap().permissions().mode() & 0o777, 0o640);
-    assert_eq!(std::fs::read_to_string(house.path()).unwrap(), "[window]\ntheme = \"dark\"\n");
+    followed.change(SettingKey::WindowTheme, SettingValue::Text("dark".into())).unwrap();
+    assert_eq!(std::fs::metadata(followed.path()).unwrap().permissions().mode() & 0o777, 0o640);
+    assert_eq!(std::fs::read_to_string(followed.path()).unwrap(), "[window]\ntheme = \"dark\"\n");
 }
 
 #[test]
 fn what_an_option_or_a_variable_decides_is_said_and_not_changed() {
-    let house = House::with(
+    let followed = FollowedConfiguration::with(
         |path| write(path, "roots = ['~/file']\n"),
         |home| vec![("WATCHBILL_CLAUDE_DIR", home.join("variable").to_str().unwrap().to_owned())],
     );
-    let view = house.configuration.view();
+    let view = followed.configuration.view();
     let roots = view.settings.iter().find(|setting| setting.key == SettingKey::Roots).unwrap();
     assert_eq!(roots.source, SettingSource::Environment);
     assert_eq!(roots.fixed_by.as_deref(), Some("WATCHBILL_CLAUDE_DIR"));
-    let refused = house.change(SettingKey::Roots, SettingValue::List(vec!["/x".into()])).unwrap_err();
+    let refused = followed.change(SettingKey::Roots, SettingValue::List(vec!["/x".into()])).unwrap_err();
     assert!(refused.message.starts_with("WATCHBILL_CLAUDE_DIR decides this"), "{}", refused.message);
 }

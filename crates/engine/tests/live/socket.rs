@@ -14,7 +14,7 @@ use watchbill_engine::socket::client::Client;
 use watchbill_protocol::roster::RosterMessage;
 use watchbill_settings::Settings;
 
-use crate::ear::{Ear, Folder, PATIENCE, now};
+use crate::subscriber::{Folder, PATIENCE, Subscriber, now};
 use crate::user_commands::house;
 
 /// Changes while a subscriber does not read.
@@ -146,17 +146,18 @@ fn a_subscriber_gets_the_snapshot_and_then_each_change() {
 
 #[test]
 fn a_subscriber_that_does_not_read_holds_nobody_up_and_gets_the_roster_as_it_is_when_it_reads_again() {
-    let (_folder, author, data, mut ear) = house();
+    let (_folder, author, data, mut subscriber) = house();
     let mut asleep = Raw::connect(&data);
     asleep.send(r#"{"id":"s","request":"subscribe","all":true}"#);
     // Far more than a socket and a mailbox hold.
     for n in 0..CHANGES {
         let name = format!("name {n} of the chain");
-        ear.handle
+        subscriber
+            .handle
             .say(Word::Name { session: SessionId::new(&author.session), name: Some(name.clone()) })
             .unwrap();
         // Each change is a message of its own.
-        ear.until(&name, |copy| copy.sessions[0].work_chain_name.as_ref() == Some(&name));
+        subscriber.until(&name, |copy| copy.sessions[0].work_chain_name.as_ref() == Some(&name));
     }
     let last = format!("name {} of", CHANGES - 1);
     let (mut snapshots, mut messages) = (0, 0);
@@ -173,11 +174,11 @@ fn a_subscriber_that_does_not_read_holds_nobody_up_and_gets_the_roster_as_it_is_
 
 #[test]
 fn the_end_of_the_engine_ends_its_connections_and_takes_the_socket_away() {
-    let (_folder, _author, data, ear) = house();
+    let (_folder, _author, data, subscriber) = house();
     let mut raw = Raw::connect(&data);
     raw.send(r#"{"id":"s","request":"subscribe"}"#);
     assert_eq!(raw.line()["id"], "s");
-    ear.handle.stop();
+    subscriber.handle.stop();
     let mut rest = String::new();
     while raw.lines.read_line(&mut rest).is_ok_and(|n| n > 0) {}
     assert!(!data.join("run/engine.sock").exists());
@@ -192,7 +193,7 @@ fn a_socket_that_was_left_behind_is_replaced() {
     std::fs::create_dir_all(data.join("run")).unwrap();
     drop(std::os::unix::net::UnixListener::bind(data.join("run/engine.sock")).unwrap());
     assert!(Client::connect(&data).is_none());
-    let _ear = Ear::on(Settings { data_dir: Some(data.clone()), ..folder.settings() });
+    let _ear = Subscriber::on(Settings { data_dir: Some(data.clone()), ..folder.settings() });
     assert!(Client::connect(&data).is_some());
 }
 
@@ -202,7 +203,7 @@ fn a_socket_that_was_left_behind_is_replaced() {
 fn a_data_folder_deep_in_a_tree_has_a_socket_too() {
     let folder = Folder::new();
     let data = folder.root.parent().unwrap().join("deep/".repeat(40)).join("data");
-    let _ear = Ear::on(Settings { data_dir: Some(data.clone()), ..folder.settings() });
+    let _ear = Subscriber::on(Settings { data_dir: Some(data.clone()), ..folder.settings() });
     let mut client = Client::connect(&data).unwrap();
     crate::until("the first scan to end", || client.roster(false).is_ok());
 }

@@ -10,17 +10,17 @@ use watchbill_protocol::error::ErrorCode;
 use watchbill_settings::Settings;
 use watchbill_store::{Access as StoreAccess, Mode, Store};
 
-use crate::ear::{Ear, Folder, now, row};
 use crate::records::Author;
+use crate::subscriber::{Folder, Subscriber, now, row};
 
 /// A session, the data folder, and an engine that writes there.
-pub fn house() -> (Folder, Author, PathBuf, Ear) {
+pub fn house() -> (Folder, Author, PathBuf, Subscriber) {
     let folder = Folder::new();
     let author = folder.author(1);
     folder.append(&author, &author.prompt(1, now()));
     let data = folder.root.parent().unwrap().join("data");
-    let ear = Ear::on(Settings { data_dir: Some(data.clone()), ..folder.settings() });
-    (folder, author, data, ear)
+    let subscriber = Subscriber::on(Settings { data_dir: Some(data.clone()), ..folder.settings() });
+    (folder, author, data, subscriber)
 }
 
 fn session(author: &Author) -> SessionId {
@@ -44,14 +44,14 @@ fn named(copy: &watchbill_protocol::roster::RosterSnapshot, author: &Author) -> 
 #[cfg(unix)]
 #[test]
 fn done_means_stored() {
-    let (_folder, author, data, mut ear) = house();
+    let (_folder, author, data, mut subscriber) = house();
     let beside = data.with_file_name("beside");
     std::fs::create_dir(&beside).unwrap();
     std::os::unix::fs::symlink(data.join("watchbill.db"), beside.join("watchbill.db")).unwrap();
     let mut other = Store::open(&beside, Mode::WriteOrRead).unwrap();
     let lock = other.step().unwrap();
 
-    let error = ear.handle.say(name(&author, "by the window")).unwrap_err();
+    let error = subscriber.handle.say(name(&author, "by the window")).unwrap_err();
     assert_eq!(error.code, ErrorCode::Unreadable);
     assert!(error.message.starts_with("that counts now, but is not stored yet"), "{}", error.message);
     let mut client = Client::connect(&data).unwrap();
@@ -61,7 +61,8 @@ fn done_means_stored() {
         panic!("nothing is done that is not stored")
     };
     assert_eq!(error.code, ErrorCode::Unreadable);
-    ear.until("it to be in force", |copy| named(copy, &author).as_deref() == Some("by another program"));
+    subscriber
+        .until("it to be in force", |copy| named(copy, &author).as_deref() == Some("by another program"));
     assert_eq!(names(&data), Vec::<String>::new());
 
     drop(lock);
@@ -78,14 +79,14 @@ fn done_means_stored() {
 #[cfg(unix)]
 #[test]
 fn a_command_that_is_stored_late_is_told_to_the_other_programs_then() {
-    let (folder, author, data, ear) = house();
-    let mut reader = Ear::on(Settings { data_dir: Some(data.clone()), ..folder.settings() });
+    let (folder, author, data, subscriber) = house();
+    let mut reader = Subscriber::on(Settings { data_dir: Some(data.clone()), ..folder.settings() });
     let beside = data.with_file_name("beside");
     std::fs::create_dir(&beside).unwrap();
     std::os::unix::fs::symlink(data.join("watchbill.db"), beside.join("watchbill.db")).unwrap();
     let mut other = Store::open(&beside, Mode::WriteOrRead).unwrap();
     let lock = other.step().unwrap();
-    ear.handle.say(name(&author, "the leak")).unwrap_err();
+    subscriber.handle.say(name(&author, "the leak")).unwrap_err();
     drop(lock);
     drop(other);
     reader.until("the name", |copy| named(copy, &author).as_deref() == Some("the leak"));
@@ -94,7 +95,7 @@ fn a_command_that_is_stored_late_is_told_to_the_other_programs_then() {
 #[test]
 fn an_engine_that_does_not_hold_the_store_has_the_holder_do_it_and_takes_its_place() {
     let (folder, author, data, mut holder) = house();
-    let mut reader = Ear::on(Settings { data_dir: Some(data.clone()), ..folder.settings() });
+    let mut reader = Subscriber::on(Settings { data_dir: Some(data.clone()), ..folder.settings() });
     reader.handle.say(name(&author, "first")).unwrap();
     assert_eq!(names(&data), ["first"], "stored by the holder when this returns");
     holder.until("the first name", |copy| named(copy, &author).as_deref() == Some("first"));
@@ -134,7 +135,7 @@ fn a_command_that_is_sent_twice_is_carried_out_once_also_by_the_next_holder() {
     };
     assert_eq!(error.code, ErrorCode::Invalid);
     holder.handle.stop();
-    let next = Ear::on(Settings { data_dir: Some(data.clone()), ..folder.settings() });
+    let next = Subscriber::on(Settings { data_dir: Some(data.clone()), ..folder.settings() });
     crate::until("the next holder to listen", || Client::connect(&data).is_some());
     assert_eq!(Client::connect(&data).unwrap().command(&id, &undo).unwrap(), later.session);
     assert_eq!(links(&data), 1);
@@ -160,7 +161,7 @@ fn an_engine_that_takes_the_store_over_by_a_command_carries_it_out_once_too() {
             Store::open(&data, Mode::WriteOrRead).ok().filter(|store| store.access() == StoreAccess::Writer);
         lock.is_some()
     });
-    let mut reader = Ear::on(Settings { data_dir: Some(data.clone()), ..folder.settings() });
+    let mut reader = Subscriber::on(Settings { data_dir: Some(data.clone()), ..folder.settings() });
     reader.until("the second session", |copy| row(copy, &later).is_some());
     drop(lock);
     assert_eq!(Access::command(&mut reader.handle.clone(), &id, &undo).unwrap(), later.session);
@@ -179,7 +180,7 @@ fn what_earlier_programs_left_for_each_other_goes_and_nothing_else() {
         for name in ["heard", "1-1-0.wish", "1-1-1.answer"].into_iter().chain(own) {
             std::fs::write(wishes.join(name), "x").unwrap();
         }
-        let _ear = Ear::on(Settings { data_dir: Some(data.clone()), ..folder.settings() });
+        let _ear = Subscriber::on(Settings { data_dir: Some(data.clone()), ..folder.settings() });
         crate::until("it to listen", || Client::connect(&data).is_some());
         assert_eq!(wishes.exists(), stays);
         let left = std::fs::read_dir(&wishes).into_iter().flatten().map(|entry| entry.unwrap().file_name());
@@ -191,29 +192,29 @@ fn what_earlier_programs_left_for_each_other_goes_and_nothing_else() {
 #[test]
 fn the_name_of_a_forgotten_session_is_shown_no_more() {
     for forgotten in [0, 1] {
-        let (folder, first, data, mut ear) = house();
+        let (folder, first, data, mut subscriber) = house();
         let second = folder.author(2);
         folder.append(&second, &second.prompt(2, now() + watchbill_core::time::Millis(5)));
-        ear.until("both", |copy| row(copy, &first).is_some() && row(copy, &second).is_some());
+        subscriber.until("both", |copy| row(copy, &first).is_some() && row(copy, &second).is_some());
         let authors = [&first, &second];
         let gone = authors[forgotten];
-        ear.handle.say(name(gone, "a secret name")).unwrap();
+        subscriber.handle.say(name(gone, "a secret name")).unwrap();
         let [session, with] = authors.map(|author| SessionId::new(&author.session));
-        ear.handle.say(Word::Join { session, with }).unwrap();
+        subscriber.handle.say(Word::Join { session, with }).unwrap();
         let named = |copy: &watchbill_protocol::roster::RosterSnapshot, author: &Author| {
             row(copy, author).and_then(|row| row.work_chain_name.clone())
         };
-        ear.until("both to have the name", |copy| {
+        subscriber.until("both to have the name", |copy| {
             authors.iter().all(|author| named(copy, author).as_deref() == Some("a secret name"))
         });
         let settings = Settings { data_dir: Some(data.clone()), ..folder.settings() };
         let what = watchbill_engine::forget::ForgetWhat::Session(gone.session.clone());
         watchbill_engine::forget::forget(&settings, &what, false, now(), &mut |_| ()).unwrap();
-        ear.until("nobody to have the name", |copy| {
+        subscriber.until("nobody to have the name", |copy| {
             authors.iter().all(|author| row(copy, author).is_some() && named(copy, author).is_none())
         });
         assert_eq!(names(&data), Vec::<String>::new(), "{forgotten}");
-        let other = Ear::on(settings);
+        let other = Subscriber::on(settings);
         assert!(authors.iter().all(|author| named(&other.copy, author).is_none()), "{forgotten}");
     }
 }

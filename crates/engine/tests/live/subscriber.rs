@@ -71,22 +71,22 @@ pub fn now() -> Timestamp {
 }
 
 /// An engine and a copy of its roster, kept by deltas.
-pub struct Ear {
+pub struct Subscriber {
     pub handle: Handle,
     messages: Receiver<RosterMessage>,
     pub copy: RosterSnapshot,
 }
 
-impl Ear {
+impl Subscriber {
     pub fn on(settings: Settings) -> Self {
         Self::of(start(settings).unwrap())
     }
 
     /// Another listener of a running engine, whose first scan has ended.
     pub fn of(handle: Handle) -> Self {
-        let mut ear = Self::from_the_first(handle);
-        ear.until("the first scan to end", |copy| !copy.reading);
-        ear
+        let mut subscriber = Self::from_the_first(handle);
+        subscriber.until("the first scan to end", |copy| !copy.reading);
+        subscriber
     }
 
     /// The same as soon as there is anything to be told.
@@ -142,7 +142,7 @@ impl Ear {
     }
 }
 
-impl Drop for Ear {
+impl Drop for Subscriber {
     fn drop(&mut self) {
         self.handle.stop();
     }

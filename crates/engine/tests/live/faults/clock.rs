@@ -11,13 +11,14 @@ use watchbill_engine::handle::{Handle, real_world, start_in};
 use watchbill_protocol::search::SearchQuery;
 use watchbill_settings::Settings;
 
-use crate::ear::{Ear, Folder, PATIENCE, now};
+use crate::subscriber::{Folder, Subscriber, now};
+use crate::until;
 
 const MINUTE: Millis = Millis::from_secs(60);
 
-fn begin(settings: &Settings, clock: &ManualClock) -> Ear {
+fn begin(settings: &Settings, clock: &ManualClock) -> Subscriber {
     let clock = Arc::new(clock.clone());
-    Ear::of(start_in(settings.clone(), real_world(), clock, None, Arc::new(Notify::new())).unwrap())
+    Subscriber::of(start_in(settings.clone(), real_world(), clock, None, Arc::new(Notify::new())).unwrap())
 }
 
 /// The sessions in which a word is found that was said since then, best first.
@@ -25,14 +26,6 @@ fn found(handle: &Handle, since: Timestamp) -> Vec<String> {
     let (query, since) = ("prompt".to_owned(), Some(since.to_string()));
     let answer = handle.search(&SearchQuery { query, since, ..SearchQuery::default() });
     answer.map(|answer| answer.hits.into_iter().map(|hit| hit.session_id).collect()).unwrap_or_default()
-}
-
-fn until(what: &str, so: impl Fn() -> bool) {
-    let end = std::time::Instant::now() + PATIENCE;
-    while !so() {
-        assert!(std::time::Instant::now() < end, "waited for {what}");
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
 }
 
 #[test]
@@ -44,36 +37,41 @@ fn a_clock_that_goes_back_by_an_hour_keeps_nothing_waiting() {
     let settings = Settings { data_dir: Some(data), ..folder.settings() };
     let ahead = now();
     let clock = ManualClock::new(ahead);
-    let mut ear = begin(&settings, &clock);
+    let mut subscriber = begin(&settings, &clock);
     let [first, second] = [1, 2].map(|n| folder.author(n));
     folder.append(&first, &(first.prompt(1, ahead) + &first.answer(2, ahead)));
-    ear.until_state(&first, "waiting_for_input");
-    until("the first to be stored", || found(&ear.handle, ahead - MINUTE).len() == 1);
+    subscriber.until_state(&first, "waiting_for_input");
+    until("the first to be stored", || found(&subscriber.handle, ahead - MINUTE).len() == 1);
 
     let right = ahead - Millis(60 * MINUTE.0);
     clock.set(right);
-    ear.handle.look_again();
-    ear.until("it to be said", |copy| copy.problems.iter().any(|problem| problem.kind == "clock_went_back"));
+    subscriber.handle.look_again();
+    subscriber
+        .until("it to be said", |copy| copy.problems.iter().any(|problem| problem.kind == "clock_went_back"));
     folder.append(&second, &second.prompt(3, right));
-    ear.until_state(&second, "working");
-    assert_eq!(ear.handle.roster(true).unwrap().generated_at, right.to_string());
+    subscriber.until_state(&second, "working");
+    assert_eq!(subscriber.handle.roster(true).unwrap().generated_at, right.to_string());
     // Ages are never less than nothing, and who works stands before who has done.
-    let order: Vec<&str> = ear.copy.sessions.iter().map(|row| row.session_id.as_str()).collect();
+    let order: Vec<&str> = subscriber.copy.sessions.iter().map(|row| row.session_id.as_str()).collect();
     assert_eq!(order, [second.session.as_str(), first.session.as_str()]);
-    until("the second to be stored", || found(&ear.handle, right - MINUTE).len() == 2);
-    assert_eq!(found(&ear.handle, right + MINUTE), [first.session.as_str()], "said is what the records say");
+    until("the second to be stored", || found(&subscriber.handle, right - MINUTE).len() == 2);
+    assert_eq!(
+        found(&subscriber.handle, right + MINUTE),
+        [first.session.as_str()],
+        "said is what the records say"
+    );
     // A deadline of now is not one of the hour before.
     folder.append(&second, &second.call(4, right));
     clock.set(right + Millis::from_secs(6));
-    ear.handle.look_again();
-    ear.until_state(&second, "waiting_for_approval");
-    ear.handle.stop();
+    subscriber.handle.look_again();
+    subscriber.until_state(&second, "waiting_for_approval");
+    subscriber.handle.stop();
 
-    let mut ear = begin(&settings, &clock);
-    ear.until_state(&second, "waiting_for_approval");
-    ear.until_state(&first, "waiting_for_input");
-    ear.handle.stop();
-    drop(ear);
+    let mut subscriber = begin(&settings, &clock);
+    subscriber.until_state(&second, "waiting_for_approval");
+    subscriber.until_state(&first, "waiting_for_input");
+    subscriber.handle.stop();
+    drop(subscriber);
     let what = ForgetWhat::Before(right + MINUTE);
     let would = forget(&settings, &what, true, right, &mut |_| ()).unwrap();
     assert_eq!(would.sessions, [second.session.as_str()], "by the records, whatever the clock says now");

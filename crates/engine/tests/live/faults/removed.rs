@@ -11,9 +11,9 @@ use watchbill_engine::socket::access::{Access as _, CommandId};
 use watchbill_engine::socket::client::Client;
 use watchbill_store::{Access, Mode, Store};
 
-use crate::ear::now;
-use crate::house::House;
+use crate::house::RunningHouse;
 use crate::records::session;
+use crate::subscriber::now;
 
 fn name(n: usize, name: &str) -> Word {
     Word::Name { session: SessionId::new(&session(n)), name: Some(name.to_owned()) }
@@ -40,7 +40,7 @@ fn names(data: &Path) -> Vec<String> {
 fn is_kept_without(begin: &str) {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
-    let mut house = House::at(&data);
+    let mut house = RunningHouse::at(&data);
     house.works(1);
     house.works(2);
     house.until_stored(1, 2);
@@ -88,7 +88,7 @@ fn what_is_said_after_the_lock_was_removed_is_stored() {
 fn what_was_forgotten_stays_so_when_the_database_and_the_list_of_it_are_removed() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
-    let mut house = House::at(&data);
+    let mut house = RunningHouse::at(&data);
     house.works(1);
     house.works(2);
     house.until_stored(1, 2);
@@ -114,7 +114,7 @@ fn what_was_forgotten_stays_so_when_the_database_and_the_list_of_it_are_removed(
 fn a_whole_data_folder_is_made_anew() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
-    let mut house = House::at(&data);
+    let mut house = RunningHouse::at(&data);
     house.works(1);
     house.until_stored(1, 2);
     std::fs::remove_dir_all(&data).unwrap();
@@ -133,7 +133,7 @@ fn a_whole_data_folder_is_made_anew() {
 fn that_the_database_was_removed_is_said_while_nothing_happens() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
-    let mut house = House::at(&data);
+    let mut house = RunningHouse::at(&data);
     house.works(1);
     house.until_stored(1, 2);
     // As soon as the history has put away what it read, nothing more is written.
@@ -152,7 +152,7 @@ fn nothing_is_stored_while_the_list_of_what_was_forgotten_cannot_be_read() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let list = data.join("watchbill.db.forgotten");
-    let mut house = House::after(&data, |_| {
+    let mut house = RunningHouse::after(&data, |_| {
         // Nothing can be read there, also by who may read everything.
         std::fs::create_dir_all(&list).unwrap();
     });

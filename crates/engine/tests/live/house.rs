@@ -1,7 +1,6 @@
 //! Sessions that work, an engine that follows them, and what a person sees of both.
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use watchbill_core::ids::SessionId;
 use watchbill_core::person::Word;
@@ -16,19 +15,20 @@ use watchbill_protocol::search::{IndexState, SearchQuery};
 use watchbill_settings::Settings;
 use watchbill_store::{Access, Mode, Store};
 
-use crate::ear::{Ear, Folder, PATIENCE, now, row};
 use crate::records::session;
+use crate::subscriber::{Folder, PATIENCE, Subscriber, now, row};
+use crate::until;
 
-pub struct House {
+pub struct RunningHouse {
     folder: Folder,
     pub settings: Settings,
-    /// None while nobody looks.
-    ear: Option<Ear>,
+    /// None while no engine runs.
+    subscriber: Option<Subscriber>,
     /// Number of the next record.
     next: u64,
 }
 
-impl House {
+impl RunningHouse {
     /// An engine whose data folder is `data`.
     pub fn at(data: &Path) -> Self {
         Self::after(data, |_| {})
@@ -39,28 +39,28 @@ impl House {
         let folder = Folder::new();
         let settings = Settings { data_dir: Some(data.to_path_buf()), ..folder.settings() };
         done(&settings);
-        let ear = Some(Ear::on(settings.clone()));
-        Self { folder, settings, ear, next: 1 }
+        let subscriber = Some(Subscriber::on(settings.clone()));
+        Self { folder, settings, subscriber, next: 1 }
     }
 
     pub fn data(&self) -> PathBuf {
         self.settings.data_dir.clone().unwrap()
     }
 
-    fn ear(&self) -> &Ear {
-        self.ear.as_ref().unwrap()
+    fn subscriber(&self) -> &Subscriber {
+        self.subscriber.as_ref().unwrap()
     }
 
     /// Ends the engine.
     pub fn stop(&mut self) {
-        self.ear().handle.stop();
-        self.ear = None;
+        self.subscriber().handle.stop();
+        self.subscriber = None;
         self.released();
     }
 
     /// Starts it again.
     pub fn start(&mut self) {
-        self.ear = Some(Ear::of(start(self.settings.clone()).unwrap()));
+        self.subscriber = Some(Subscriber::of(start(self.settings.clone()).unwrap()));
     }
 
     /// A transcript is edited in place, a minute after its last record.
@@ -96,10 +96,10 @@ impl House {
         let (question, answer) = (self.next, self.next + 1);
         self.next += 2;
         self.folder.append(&author, &author.prompt(question, now()));
-        self.ear.as_mut().unwrap().until_state(&author, "working");
+        self.subscriber.as_mut().unwrap().until_state(&author, "working");
         self.folder.append(&author, &author.answer(answer, now()));
-        self.ear.as_mut().unwrap().until_state(&author, "waiting_for_input");
-        assert_eq!(row(&self.ear().copy, &author).unwrap().session_id, session(n));
+        self.subscriber.as_mut().unwrap().until_state(&author, "waiting_for_input");
+        assert_eq!(row(&self.subscriber().copy, &author).unwrap().session_id, session(n));
     }
 
     /// A session is asked something in these words.
@@ -123,12 +123,12 @@ impl House {
 
     /// The person says something.
     pub fn say(&self, word: Word) -> Result<(), ApiError> {
-        self.ear().handle.say(word)
+        self.subscriber().handle.say(word)
     }
 
     /// Waits for something to be said of the data folder.
     pub fn until_said(&mut self, words: &str) {
-        self.ear
+        self.subscriber
             .as_mut()
             .unwrap()
             .until(words, |copy| copy.problems.iter().any(|problem| problem.detail.contains(words)));
@@ -136,7 +136,7 @@ impl House {
 
     /// What is said of the store, in the words of the roster.
     pub fn troubles(&self) -> Vec<String> {
-        let problems = &self.ear().copy.problems;
+        let problems = &self.subscriber().copy.problems;
         let of_store =
             problems.iter().filter(|problem| problem.path.starts_with(&*self.data().to_string_lossy()));
         of_store.map(|problem| self.steady(&format!("{}: {}", problem.kind, problem.detail))).collect()
@@ -145,7 +145,7 @@ impl House {
     /// Waits for it to be said.
     pub fn until_trouble(&mut self) -> String {
         let data = self.data().to_string_lossy().into_owned();
-        self.ear.as_mut().unwrap().until("the trouble", |copy| {
+        self.subscriber.as_mut().unwrap().until("the trouble", |copy| {
             copy.problems.iter().any(|problem| problem.kind == "store" && problem.path.starts_with(&data))
         });
         self.troubles().join("\n")
@@ -154,7 +154,7 @@ impl House {
     /// Waits until nothing is said any more.
     pub fn until_well(&mut self) {
         let data = self.data().to_string_lossy().into_owned();
-        self.ear.as_mut().unwrap().until("the end of the trouble", |copy| {
+        self.subscriber.as_mut().unwrap().until("the end of the trouble", |copy| {
             !copy.problems.iter().any(|problem| problem.path.starts_with(&data))
         });
     }
@@ -168,14 +168,14 @@ impl House {
     /// How often the words are found by those who look on.
     pub fn found(&self, words: &str) -> Result<usize, String> {
         let asked = SearchQuery { query: words.to_owned(), limit: Some(1_000), ..SearchQuery::default() };
-        let found = self.ear().handle.search(&asked);
+        let found = self.subscriber().handle.search(&asked);
         found.map(|answer| answer.hits.len()).map_err(|error| self.steady(&error.message))
     }
 
     /// Whether a search says that everything is stored.
     pub fn is_current(&self) -> bool {
         let asked = SearchQuery { query: "prompt".to_owned(), ..SearchQuery::default() };
-        self.ear().handle.search(&asked).is_ok_and(|answer| answer.index == IndexState::Current)
+        self.subscriber().handle.search(&asked).is_ok_and(|answer| answer.index == IndexState::Current)
     }
 
     /// The texts of a session in the store; none where it cannot be read.
@@ -199,11 +199,7 @@ impl House {
     }
 
     pub fn until(&self, what: &str, mut so: impl FnMut(&Self) -> bool) {
-        let end = Instant::now() + PATIENCE;
-        while !so(self) {
-            assert!(Instant::now() < end, "waited for {what}");
-            std::thread::sleep(std::time::Duration::from_millis(20));
-        }
+        until(what, || so(self));
     }
 
     /// Ends the engine, and compares what is stored with what a fresh index of the same transcripts stores.

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::house::House;
-use crate::process;
+use super::process;
+use crate::house::RunningHouse;
 
 /// Takes what room there is.
 fn fill(ballast: &Path) {
@@ -18,9 +18,9 @@ fn fill(ballast: &Path) {
 
 #[test]
 fn a_full_disk_is_said_and_everything_is_stored_when_there_is_room_again() {
-    let test = "disk::a_full_disk_is_said_and_everything_is_stored_when_there_is_room_again";
+    let test = "faults::disk::a_full_disk_is_said_and_everything_is_stored_when_there_is_room_again";
     let Some(folder) = process::on_a_small_disk(test) else { return };
-    let mut house = House::at(&folder.join("data"));
+    let mut house = RunningHouse::at(&folder.join("data"));
     house.works(1);
     house.until_stored(1, 2);
     let ballast = folder.join("ballast");
@@ -54,9 +54,9 @@ fn a_full_disk_is_said_and_everything_is_stored_when_there_is_room_again() {
 
 #[test]
 fn files_that_may_not_grow_are_said_and_everything_is_stored_when_they_may() {
-    let test = "disk::files_that_may_not_grow_are_said_and_everything_is_stored_when_they_may";
+    let test = "faults::disk::files_that_may_not_grow_are_said_and_everything_is_stored_when_they_may";
     let Some(folder) = process::without_the_signal_of_limits(test) else { return };
-    let mut house = House::at(&folder.join("data"));
+    let mut house = RunningHouse::at(&folder.join("data"));
     house.works(1);
     house.until_stored(1, 2);
     let before = getrlimit(Resource::Fsize);
@@ -76,14 +76,14 @@ fn files_that_may_not_grow_are_said_and_everything_is_stored_when_they_may() {
 
 #[test]
 fn a_folder_that_may_not_be_written_is_said_and_is_written_when_it_may_be() {
-    let test = "disk::a_folder_that_may_not_be_written_is_said_and_is_written_when_it_may_be";
+    let test = "faults::disk::a_folder_that_may_not_be_written_is_said_and_is_written_when_it_may_be";
     let Some(folder) = process::with_mounts(test) else { return };
-    let mut house = House::at(&folder.join("data"));
+    let mut house = RunningHouse::at(&folder.join("data"));
     house.works(1);
     house.until_stored(1, 2);
     house.stop();
 
-    let mut house = House::after(&folder.join("data"), |_| process::mount("remount,bind,ro", &folder));
+    let mut house = RunningHouse::after(&folder.join("data"), |_| process::mount("remount,bind,ro", &folder));
     insta::assert_snapshot!("read_only", house.until_trouble());
     insta::assert_snapshot!("read_only_doctor", house.doctor());
     house.works(2);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::house::House;
+use crate::house::RunningHouse;
 
 /// Damages the index where a word stands in it: in the index words are small letters, in the stored texts they are as
 /// they were written. What is before the word says how long it is, and how much of the word before it it shares.
@@ -22,7 +22,7 @@ fn damage(database: &Path, word: &str) {
 fn a_damaged_index_is_said_and_made_anew_while_the_engine_runs() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
-    let mut house = House::at(&data);
+    let mut house = RunningHouse::at(&data);
     house.works(1);
     house.says(1, "ZEBRAFISH swim");
     house.until_stored(1, 3);
@@ -46,7 +46,7 @@ fn a_damaged_index_is_said_and_made_anew_while_the_engine_runs() {
 fn a_destroyed_page_that_nobody_has_met_is_said_by_the_doctor_and_mended_by_the_next_start() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
-    let mut house = House::at(&data);
+    let mut house = RunningHouse::at(&data);
     house.works(1);
     house.says(1, "ZEBRAFISH swim");
     house.until_stored(1, 3);
@@ -74,7 +74,7 @@ fn a_destroyed_page_that_nobody_has_met_is_said_by_the_doctor_and_mended_by_the_
 fn what_was_edited_in_a_transcript_without_a_change_of_its_length_is_found_no_more() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
-    let mut house = House::at(&data);
+    let mut house = RunningHouse::at(&data);
     house.says(1, "something long ago");
     house.says(1, &"many words ".repeat(200));
     house.says(1, "a hippogriff is a secret");

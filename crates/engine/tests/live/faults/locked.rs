@@ -5,8 +5,8 @@ use std::io::{BufRead, BufReader, Read};
 use watchbill_core::ids::SessionId;
 use watchbill_store::{Access, Mode, Store};
 
-use crate::house::House;
-use crate::process;
+use super::process;
+use crate::house::RunningHouse;
 
 /// Not a test: what the other program does. It has a folder of its own whose database is a link to ours, as a program
 /// that knows nothing of our lock file.
@@ -26,12 +26,12 @@ fn child_holds_the_database() {
 fn a_database_that_is_held_is_said_and_everything_is_stored_when_it_is_let_go_of() {
     let folder = tempfile::tempdir().unwrap();
     let other = folder.path().join("other");
-    let mut house = House::at(&folder.path().join("data"));
+    let mut house = RunningHouse::at(&folder.path().join("data"));
     house.works(1);
     house.until_stored(1, 2);
     std::fs::create_dir(&other).unwrap();
     std::os::unix::fs::symlink(house.data().join("watchbill.db"), other.join("watchbill.db")).unwrap();
-    let mut holder = process::beside("locked::child_holds_the_database", &other);
+    let mut holder = process::beside("faults::locked::child_holds_the_database", &other);
     let mut said = BufReader::new(holder.stdout.take().unwrap()).lines();
     assert!(said.any(|line| line.unwrap() == "held"));
 
@@ -58,7 +58,7 @@ fn a_database_that_is_held_is_said_and_everything_is_stored_when_it_is_let_go_of
     house.until_stored(1, 4);
     house.until_stored(2, 2);
     house.until_stored(3, 2);
-    house.until("that all is stored is said", House::is_current);
+    house.until("that all is stored is said", RunningHouse::is_current);
     assert!(watchbill_store::obstacle(&house.data()).is_none(), "who only looks is told no more");
     house.restart_after(|_| {});
     house.ends_with_everything_stored();
