@@ -133,10 +133,10 @@ fn a_subagent_stays_below_the_call_that_only_its_companion_names() {
 
 #[test]
 fn a_database_that_was_taken_away_is_made_anew_with_what_only_the_archive_holds() {
-    let house = Running::chosen(true);
-    let (root, timeline) = (house.root.clone(), house.timeline());
-    house.engine.stop();
-    std::fs::remove_dir_all(house.project()).unwrap();
+    let running = Running::chosen(true);
+    let (root, timeline) = (running.root.clone(), running.timeline());
+    running.engine.stop();
+    std::fs::remove_dir_all(running.project()).unwrap();
     for name in ["watchbill.db", "watchbill.db-wal", "watchbill.db-shm"] {
         drop(std::fs::remove_file(root.join("data").join(name)));
     }
@@ -276,30 +276,33 @@ impl Running {
 #[test]
 fn an_archived_session_stays_while_its_folder_goes_and_comes_back_and_a_hit_opens_at_its_place() {
     for before in [true, false] {
-        let house = Running::chosen(before);
-        let timeline = house.timeline();
+        let running = Running::chosen(before);
+        let timeline = running.timeline();
         assert_eq!(timeline.items.len(), 2);
-        let text = std::fs::read(house.project().join("s.jsonl")).unwrap();
+        let text = std::fs::read(running.project().join("s.jsonl")).unwrap();
         for round in 0..2 {
-            std::fs::remove_dir_all(house.project()).unwrap();
-            house.notices(&format!("gone-{round}"));
-            assert!(house.sessions().contains(&"s".to_owned()), "{:?}", house.sessions());
-            assert_eq!(house.timeline(), timeline);
-            assert_eq!(house.found("and more"), ["and more"]);
-            assert_eq!(house.found("long"), ["long ago"]);
+            std::fs::remove_dir_all(running.project()).unwrap();
+            running.notices(&format!("gone-{round}"));
+            assert!(running.sessions().contains(&"s".to_owned()), "{:?}", running.sessions());
+            assert_eq!(running.timeline(), timeline);
+            assert_eq!(running.found("and more"), ["and more"]);
+            assert_eq!(running.found("long"), ["long ago"]);
 
-            std::fs::create_dir(house.project()).unwrap();
-            std::fs::write(house.project().join("s.jsonl"), &text).unwrap();
-            house.notices(&format!("back-{round}"));
-            assert_eq!(house.timeline(), timeline);
-            assert_eq!(house.found("and more"), ["and more"], "it is stored once");
+            std::fs::create_dir(running.project()).unwrap();
+            std::fs::write(running.project().join("s.jsonl"), &text).unwrap();
+            running.notices(&format!("back-{round}"));
+            assert_eq!(running.timeline(), timeline);
+            assert_eq!(running.found("and more"), ["and more"], "it is stored once");
         }
         // It is written on.
-        std::fs::write(house.project().join("s.jsonl"), [text, line("s", "3", "now").into_bytes()].concat())
-            .unwrap();
-        house.notices("on");
-        assert_eq!(house.timeline().items.len(), 3);
-        house.engine.stop();
+        std::fs::write(
+            running.project().join("s.jsonl"),
+            [text, line("s", "3", "now").into_bytes()].concat(),
+        )
+        .unwrap();
+        running.notices("on");
+        assert_eq!(running.timeline().items.len(), 3);
+        running.engine.stop();
     }
 }
 

@@ -32,13 +32,13 @@ struct Stored {
     turns: Vec<Option<BatchStatus>>,
 }
 
-struct House {
+struct OneSession {
     _folder: tempfile::TempDir,
     root: PathBuf,
     transcript: PathBuf,
 }
 
-impl House {
+impl OneSession {
     fn new(text: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
@@ -92,27 +92,32 @@ fn stored(data: &Path) -> Option<Stored> {
 
 #[test]
 fn a_turn_that_fell_silent_meanwhile_is_over() {
-    let house = House::new(PROMPT);
+    let session = OneSession::new(PROMPT);
     let working = (at(0), "working");
-    house.run(at(2), "working", &[working], BatchStatus::Active);
-    house.run(at(3_600), "idle", &[working, (at(601), "idle")], BatchStatus::Completed);
-    house.run(at(3_601), "idle", &[working, (at(601), "idle")], BatchStatus::Completed);
+    session.run(at(2), "working", &[working], BatchStatus::Active);
+    session.run(at(3_600), "idle", &[working, (at(601), "idle")], BatchStatus::Completed);
+    session.run(at(3_601), "idle", &[working, (at(601), "idle")], BatchStatus::Completed);
 }
 
 #[test]
 fn a_turn_that_ended_meanwhile_has_its_transition() {
-    let house = House::new(PROMPT);
+    let session = OneSession::new(PROMPT);
     let working = (at(0), "working");
-    house.run(at(2), "working", &[working], BatchStatus::Active);
-    std::fs::write(&house.transcript, PROMPT.to_owned() + END).unwrap();
-    house.run(at(20), "waiting_for_input", &[working, (at(9), "waiting_for_input")], BatchStatus::Completed);
+    session.run(at(2), "working", &[working], BatchStatus::Active);
+    std::fs::write(&session.transcript, PROMPT.to_owned() + END).unwrap();
+    session.run(
+        at(20),
+        "waiting_for_input",
+        &[working, (at(9), "waiting_for_input")],
+        BatchStatus::Completed,
+    );
 }
 
 #[test]
 fn a_session_whose_transcript_went_meanwhile_goes_on_no_more() {
-    let house = House::new(PROMPT);
+    let session = OneSession::new(PROMPT);
     let working = (at(0), "working");
-    house.run(at(2), "working", &[working], BatchStatus::Active);
-    std::fs::remove_file(&house.transcript).unwrap();
-    house.run(at(3_600), "ended", &[working], BatchStatus::Completed);
+    session.run(at(2), "working", &[working], BatchStatus::Active);
+    std::fs::remove_file(&session.transcript).unwrap();
+    session.run(at(3_600), "ended", &[working], BatchStatus::Completed);
 }

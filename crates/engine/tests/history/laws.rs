@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use proptest::prelude::*;
 
-use crate::house::{House, recordings};
+use crate::index_rig::{IndexRig, recordings};
 
 static ALL: LazyLock<Vec<(String, String)>> = LazyLock::new(recordings);
 
@@ -43,97 +43,97 @@ proptest! {
     ) {
         let (name, mut text) = which.get(&ALL[..]).clone();
         let name = name.as_str();
-        let path = House::path(name);
-        let mut house = House::new();
+        let path = IndexRig::path(name);
+        let mut rig = IndexRig::new();
         let mut at = 0;
         for op in ops {
             match op {
                 Op::Append(more) => {
                     let end = (at + more).min(text.len());
-                    house.fs.append(&path, &text.as_bytes()[at..end]);
+                    rig.fs.append(&path, &text.as_bytes()[at..end]);
                     at = end;
                 }
                 Op::Truncate(by) if at > 0 => {
                     at -= by.min(at);
-                    house.fs.truncate(&path, at);
+                    rig.fs.truncate(&path, at);
                 }
                 Op::Replace(other) if at > 0 => {
                     text.clone_from(&other.get(&ALL[..]).1);
                     at = at.min(text.len());
-                    house.fs.remove(&path);
-                    house.fs.append(&path, &text.as_bytes()[..at]);
+                    rig.fs.remove(&path);
+                    rig.fs.append(&path, &text.as_bytes()[..at]);
                 }
-                Op::Restart => house.restart(),
-                Op::Index if at > 0 => { house.index(name); }
-                Op::Lost if at > 0 => house.index_in_vain(name),
+                Op::Restart => rig.restart(),
+                Op::Index if at > 0 => { rig.index(name); }
+                Op::Lost if at > 0 => rig.index_in_vain(name),
                 _ => {}
             }
         }
-        house.fs.append(&path, &text.as_bytes()[at..]);
-        house.index(name);
-        let mut fresh = house.emptied();
+        rig.fs.append(&path, &text.as_bytes()[at..]);
+        rig.index(name);
+        let mut fresh = rig.emptied();
         fresh.index(name);
-        prop_assert_eq!(house.rows(), fresh.rows());
+        prop_assert_eq!(rig.rows(), fresh.rows());
         prop_assert!(fresh.rows().len() > 5);
-        prop_assert!(house.index_is_sound() && fresh.index_is_sound());
+        prop_assert!(rig.index_is_sound() && fresh.index_is_sound());
     }
 }
 
 #[test]
 fn small_budgets_give_the_same_rows() {
     for (name, text) in ALL.iter().take(6) {
-        let mut house = House::new();
-        house.append(name, text);
+        let mut rig = IndexRig::new();
+        rig.append(name, text);
         let mut steps = 0;
-        while house.index_some(name, 5_000).unwrap().more {
+        while rig.index_some(name, 5_000).unwrap().more {
             steps += 1;
         }
         assert!(steps > 0 || text.len() < 5_000);
-        let mut fresh = house.emptied();
+        let mut fresh = rig.emptied();
         fresh.index(name);
-        assert_eq!(house.rows(), fresh.rows(), "{name}");
+        assert_eq!(rig.rows(), fresh.rows(), "{name}");
     }
 }
 
 #[test]
 fn history_that_is_appended_again_is_stored_once_also_after_a_restart() {
     let (name, text) = &ALL[0];
-    let mut house = House::new();
-    house.append(name, text);
-    house.index(name);
+    let mut rig = IndexRig::new();
+    rig.append(name, text);
+    rig.index(name);
     // How far it is read is all that differs.
-    let told = |house: &House| {
-        let mut rows = house.rows();
+    let told = |rig: &IndexRig| {
+        let mut rows = rig.rows();
         rows.retain(|row| !row.contains("FileCursor"));
         rows
     };
-    let once = told(&house);
-    house.restart();
-    house.append(name, text);
-    let indexed = house.index(name);
+    let once = told(&rig);
+    rig.restart();
+    rig.append(name, text);
+    let indexed = rig.index(name);
     assert_eq!(indexed.texts, 0);
-    assert_eq!(told(&house), once);
+    assert_eq!(told(&rig), once);
 }
 
 #[test]
 fn an_append_is_read_alone() {
     let (name, text) = ALL.iter().max_by_key(|(_, text)| text.len()).unwrap();
-    let mut house = House::new();
-    house.append(name, text);
-    house.index(name);
-    assert_eq!(house.index(name).bytes, 0, "nothing has changed");
-    house.restart();
-    assert_eq!(house.index(name).bytes, 0, "nor over a restart");
+    let mut rig = IndexRig::new();
+    rig.append(name, text);
+    rig.index(name);
+    assert_eq!(rig.index(name).bytes, 0, "nothing has changed");
+    rig.restart();
+    assert_eq!(rig.index(name).bytes, 0, "nor over a restart");
     let line =
         r#"{"type":"user","uuid":"new","timestamp":"2026-11-21T15:00:00.000Z","message":{"content":"more"}}"#;
-    house.append(name, &format!("{line}\n"));
-    let indexed = house.index(name);
+    rig.append(name, &format!("{line}\n"));
+    let indexed = rig.index(name);
     assert_eq!((indexed.bytes, indexed.records, indexed.texts), (line.len() as u64 + 1, 1, 1));
 }
 
 #[test]
 fn many_small_appends_with_restarts_keep_every_id() {
-    let mut house = House::new();
+    let mut rig = IndexRig::new();
     let line = |n: u32| {
         format!(
             r#"{{"type":"user","uuid":"u{n}","timestamp":"2026-11-21T15:00:00.000Z","message":{{"content":"words {n}"}}}}"#
@@ -144,16 +144,16 @@ fn many_small_appends_with_restarts_keep_every_id() {
     for length in [1, 114, 115, 7, 500, 183] {
         if length < 200 {
             for n in known..known + length {
-                house.append("s.jsonl", &line(n));
-                assert_eq!(house.index("s.jsonl").texts, 1);
+                rig.append("s.jsonl", &line(n));
+                assert_eq!(rig.index("s.jsonl").texts, 1);
             }
         } else {
-            house.append("s.jsonl", &(known..known + length).map(line).collect::<String>());
-            assert_eq!(house.index("s.jsonl").texts, u64::from(length));
+            rig.append("s.jsonl", &(known..known + length).map(line).collect::<String>());
+            assert_eq!(rig.index("s.jsonl").texts, u64::from(length));
         }
         known += length;
-        house.restart();
+        rig.restart();
     }
-    house.append("s.jsonl", &(0..known).map(line).collect::<String>());
-    assert_eq!(house.index("s.jsonl").texts, 0, "each of them is known");
+    rig.append("s.jsonl", &(0..known).map(line).collect::<String>());
+    assert_eq!(rig.index("s.jsonl").texts, 0, "each of them is known");
 }

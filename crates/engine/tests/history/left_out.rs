@@ -37,7 +37,7 @@ pub fn line(session: &str, id: &str, cwd: &str, content: &str) -> String {
 
 /// One session in a folder that will be excluded, one that has only been there, one that has read a file of it, one
 /// that has nothing to do with it.
-pub fn house(folder: &Path) -> (Settings, PathBuf) {
+pub fn four_sessions(folder: &Path) -> (Settings, PathBuf) {
     let root = folder.canonicalize().unwrap();
     let project = root.join("claude/projects/p");
     std::fs::create_dir_all(&project).unwrap();
@@ -114,7 +114,7 @@ pub fn held(data: &Path) -> Vec<String> {
 #[test]
 fn what_is_excluded_later_is_removed_by_index_as_if_it_had_never_been_stored() {
     let folder = tempfile::tempdir().unwrap();
-    let (settings, _) = house(folder.path());
+    let (settings, _) = four_sessions(folder.path());
     let data = settings.data_dir.clone().unwrap();
     indexed(&settings);
     assert!(in_bytes(&data, "HIDDEN").is_some(), "the looking finds what is there");
@@ -138,7 +138,7 @@ fn what_is_excluded_later_is_removed_by_index_as_if_it_had_never_been_stored() {
 #[test]
 fn what_is_excluded_later_leaves_the_archive_at_the_next_start_also_when_its_transcript_is_gone() {
     let folder = tempfile::tempdir().unwrap();
-    let (mut settings, project) = house(folder.path());
+    let (mut settings, project) = four_sessions(folder.path());
     settings.archive = ArchiveSettings { enabled: true, ..ArchiveSettings::default() };
     let data = settings.data_dir.clone().unwrap();
     let engine = start(settings.clone()).unwrap();
@@ -171,7 +171,7 @@ fn what_is_excluded_later_leaves_the_archive_at_the_next_start_also_when_its_tra
 fn what_is_excluded_later_is_removed_at_the_next_start_also_of_what_has_grown_or_gone_meanwhile() {
     for grows in [true, false] {
         let folder = tempfile::tempdir().unwrap();
-        let (settings, project) = house(folder.path());
+        let (settings, project) = four_sessions(folder.path());
         let data = settings.data_dir.clone().unwrap();
         indexed(&settings);
         let path = project.join("was.jsonl");
@@ -212,7 +212,7 @@ pub fn until(what: &str, so: impl Fn() -> bool) {
 #[test]
 fn what_is_excluded_while_the_engine_runs_is_removed_from_everywhere_and_no_more_of_it_is_kept() {
     let folder = tempfile::tempdir().unwrap();
-    let (settings, project) = house(folder.path());
+    let (settings, project) = four_sessions(folder.path());
     let data = settings.data_dir.clone().unwrap();
     let engine = start(settings.clone()).unwrap();
     let journal =
@@ -280,7 +280,7 @@ fn said(settings: &Settings) -> (u64, u64, bool) {
 #[test]
 fn what_is_excluded_no_more_is_behind_until_index_reads_it() {
     let folder = tempfile::tempdir().unwrap();
-    let (settings, project) = house(folder.path());
+    let (settings, project) = four_sessions(folder.path());
     let data = settings.data_dir.clone().unwrap();
     let wanted = held_by_a_fresh_index(&settings);
     indexed(&excluding(&settings));
@@ -314,7 +314,7 @@ fn what_is_excluded_no_more_is_behind_until_index_reads_it() {
 #[test]
 fn what_is_excluded_no_more_is_read_by_a_running_engine_and_at_the_next_start() {
     let folder = tempfile::tempdir().unwrap();
-    let (settings, _) = house(folder.path());
+    let (settings, _) = four_sessions(folder.path());
     let data = settings.data_dir.clone().unwrap();
     let wanted = held_by_a_fresh_index(&settings);
     let all_of_it = || held_of_all(&data) == wanted;
@@ -332,7 +332,7 @@ fn what_is_excluded_no_more_is_read_by_a_running_engine_and_at_the_next_start() 
 #[test]
 fn a_transcript_that_lies_where_nothing_is_stored_is_not_waited_for() {
     let folder = tempfile::tempdir().unwrap();
-    let (mut settings, project) = house(folder.path());
+    let (mut settings, project) = four_sessions(folder.path());
     settings.history.exclude = Exclude::new([project.join("out.jsonl").to_string_lossy().into_owned()]);
     for _ in 0..2 {
         let done = run(&settings, &real_world(), Options::default(), &mut |_| true).unwrap();
@@ -360,7 +360,7 @@ pub fn states(data: &Path) -> Vec<String> {
 #[test]
 fn subagents_are_stored_with_their_sessions_and_wait_for_nobody_else() {
     let folder = tempfile::tempdir().unwrap();
-    let (settings, project) = house(folder.path());
+    let (settings, project) = four_sessions(folder.path());
     let agents = [
         ("in", "/home/dev/secret/app", "HIDDEN"),
         ("out", "/home/dev/work", "open"),
@@ -400,7 +400,7 @@ fn subagents_are_stored_with_their_sessions_and_wait_for_nobody_else() {
 #[test]
 fn other_rules_are_taken_while_the_history_is_at_work_for_the_last_ones() {
     let folder = tempfile::tempdir().unwrap();
-    let (settings, _) = house(folder.path());
+    let (settings, _) = four_sessions(folder.path());
     let data = settings.data_dir.clone().unwrap();
     let World { fs, processes } = real_world();
     let (slow, looks) = (Arc::new(RwLock::new(())), Arc::new(AtomicBool::new(false)));
@@ -428,7 +428,7 @@ fn other_rules_are_taken_while_the_history_is_at_work_for_the_last_ones() {
 #[test]
 fn what_waits_for_the_store_while_the_rules_change_goes_by_those_of_now() {
     let folder = tempfile::tempdir().unwrap();
-    let (settings, _) = house(folder.path());
+    let (settings, _) = four_sessions(folder.path());
     let excluding = excluding(&settings);
     let cases = [
         (&settings, &excluding, &["out", "read"][..]),
@@ -466,7 +466,7 @@ fn owned(words: &[&str]) -> Vec<String> {
 #[test]
 fn what_is_excluded_later_is_removed_also_of_transcripts_that_are_not_looked_at_now() {
     let folder = tempfile::tempdir().unwrap();
-    let (settings, _) = house(folder.path());
+    let (settings, _) = four_sessions(folder.path());
     let data = settings.data_dir.clone().unwrap();
     indexed(&settings);
     let mut elsewhere = excluding(&settings);

@@ -9,7 +9,7 @@ mod counting_fs;
 mod down;
 mod forget;
 mod found;
-mod house;
+mod index_rig;
 mod laws;
 mod left_out;
 mod nowhere;

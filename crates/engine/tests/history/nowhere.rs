@@ -93,7 +93,7 @@ impl Why {
     }
 }
 
-struct House {
+struct PlantedFolder {
     _folder: tempfile::TempDir,
     root: PathBuf,
     settings: Settings,
@@ -103,7 +103,7 @@ struct House {
     count: usize,
 }
 
-impl House {
+impl PlantedFolder {
     fn new(why: Why, planted: u64) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
@@ -236,29 +236,29 @@ fn holds(data: &Path, words: &str) -> bool {
 }
 
 fn is_nowhere(why: Why, planted: u64) {
-    let mut house = House::new(why, planted);
-    let data = house.data();
+    let mut rig = PlantedFolder::new(why, planted);
+    let data = rig.data();
     if why == Why::Excluded {
-        house.settings.history.exclude = house.exclude();
+        rig.settings.history.exclude = rig.exclude();
     }
-    house.write();
-    let engine = start(house.settings.clone()).unwrap();
+    rig.write();
+    let engine = start(rig.settings.clone()).unwrap();
     until("a store", || Store::open(&data, Mode::Read).is_ok());
-    house.hooks();
+    rig.hooks();
     let journal = || in_bytes(&data.join("hooks"), "open hook").is_some_and(|path| path.ends_with("journal"));
     until("the last event to be kept", journal);
     until("all to be heard", || engine.doctor().unwrap().hooks.is_some_and(|hooks| hooks.sessions == 2));
     until("the session to be shown", || {
         engine.roster(true).unwrap().sessions.iter().any(|row| row.session_id == ID)
     });
-    house.write_open("open at last");
+    rig.write_open("open at last");
     until("what is open to be stored", || holds(&data, "open at last"));
     if why == Why::ExcludedLater {
         assert!(anywhere(&data, SECRET).is_some(), "the looking finds what is there");
-        house.settings.history.exclude = house.exclude();
-        engine.apply(&house.settings);
+        rig.settings.history.exclude = rig.exclude();
+        engine.apply(&rig.settings);
         until("all of it to be gone", || anywhere(&data, SECRET).is_none());
-        house.write_open("open again");
+        rig.write_open("open again");
         until("what comes then to be stored", || holds(&data, "open again"));
     }
     engine.stop();
@@ -267,7 +267,7 @@ fn is_nowhere(why: Why, planted: u64) {
     if why == Why::Forgotten {
         assert!(anywhere(&data, SECRET).is_some(), "the looking finds what is there");
         let what = ForgetWhat::Session(ID.to_owned());
-        forget(&house.settings, &what, false, SystemClock.now(), &mut |_| ()).unwrap();
+        forget(&rig.settings, &what, false, SystemClock.now(), &mut |_| ()).unwrap();
     }
     if matches!(why, Why::Private | Why::PrivateAcross) {
         // For two days events are kept as they came, as the documentation says.

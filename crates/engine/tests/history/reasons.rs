@@ -21,7 +21,7 @@ const CALLS: [(&str, &str, &str); 3] = [
     ("asks", "mcp__a__look", r#"{"for":"HIDDEN words","below":"/home/dev/secret"}"#),
 ];
 
-fn house(folder: &Path) -> Settings {
+fn four_sessions(folder: &Path) -> Settings {
     let root = folder.canonicalize().unwrap();
     let project = root.join("claude/projects/p");
     std::fs::create_dir_all(&project).unwrap();
@@ -60,7 +60,7 @@ fn reasons(data: &Path) -> Vec<String> {
 #[test]
 fn no_reason_names_an_excluded_path_nor_does_what_is_kept() {
     let folder = tempfile::tempdir().unwrap();
-    let settings = excluding(&house(folder.path()));
+    let settings = excluding(&four_sessions(folder.path()));
     let data = settings.data_dir.clone().unwrap();
     let engine = start(settings.clone()).unwrap();
     until("the states to be stored", || !reasons(&data).is_empty());
@@ -81,7 +81,7 @@ fn no_reason_names_an_excluded_path_nor_does_what_is_kept() {
 #[test]
 fn reasons_that_name_a_path_are_removed_when_it_is_excluded_while_the_engine_runs() {
     let folder = tempfile::tempdir().unwrap();
-    let settings = house(folder.path());
+    let settings = four_sessions(folder.path());
     let data = settings.data_dir.clone().unwrap();
     let engine = start(settings.clone()).unwrap();
     until("the states to be stored", || reasons(&data).iter().any(|reason| reason.contains("HIDDEN")));
@@ -97,7 +97,7 @@ fn reasons_that_name_a_path_are_removed_when_it_is_excluded_while_the_engine_run
 #[test]
 fn reasons_that_name_a_path_are_removed_when_it_is_excluded_before_a_start() {
     let folder = tempfile::tempdir().unwrap();
-    let settings = house(folder.path());
+    let settings = four_sessions(folder.path());
     let data = settings.data_dir.clone().unwrap();
     let engine = start(settings.clone()).unwrap();
     until("the states to be stored", || reasons(&data).iter().any(|reason| reason.contains("HIDDEN")));

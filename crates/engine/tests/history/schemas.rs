@@ -25,7 +25,7 @@ fn path() -> PathBuf {
 }
 
 /// The agent's folder as it was then, and a data folder.
-pub(crate) fn house(data: &Path) -> (Settings, World, MemFs) {
+pub(crate) fn one_transcript(data: &Path) -> (Settings, World, MemFs) {
     let fs = MemFs::new();
     fs.append(path(), TRANSCRIPT.as_bytes());
     let mut settings = Settings::for_roots(vec!["/home/dev/.claude".into()]);
@@ -76,7 +76,7 @@ fn a_database_of_schema_1_becomes_what_a_fresh_index_makes_and_keeps_what_was_sa
     std::fs::create_dir_all(&old).unwrap();
     let packed = &include_bytes!("schema-1/watchbill.db.zst")[..];
     std::fs::write(old.join("watchbill.db"), zstd::decode_all(packed).unwrap()).unwrap();
-    let (settings, world, _) = house(&new);
+    let (settings, world, _) = one_transcript(&new);
     let fresh = run(&settings, &world, Options::default(), &mut |_| true).unwrap();
     assert!(matches!(fresh, Indexed::Here(_)), "{fresh:?}");
 
@@ -95,7 +95,7 @@ fn a_database_of_schema_1_becomes_what_a_fresh_index_makes_and_keeps_what_was_sa
     drop(store);
 
     // It is written on like any other.
-    let (settings, world, fs) = house(&old);
+    let (settings, world, fs) = one_transcript(&old);
     let more = TRANSCRIPT.lines().last().unwrap().replace("u5", "u6").replace("docs", "changelog");
     fs.append(path(), format!("{more}\n").as_bytes());
     run(&settings, &world, Options::default(), &mut |_| true).unwrap();

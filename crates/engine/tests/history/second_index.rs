@@ -16,7 +16,7 @@ use watchbill_store::{Mode, Store};
 use watchbill_watch::layout::classify;
 use watchbill_watch::mem::MemFs;
 
-use crate::schemas::{SESSION, TRANSCRIPT, house, rows};
+use crate::schemas::{SESSION, TRANSCRIPT, one_transcript, rows};
 
 /// Another session like the first one, in a root. Gives its id.
 fn add(fs: &MemFs, root: &str, digit: &str) -> String {
@@ -76,7 +76,7 @@ fn row(data: &Path, id: &str) -> SessionRow {
 fn a_second_index_equals_a_first_one() {
     let folder = tempfile::tempdir().unwrap();
     let (twice, once) = (folder.path().join("twice"), folder.path().join("once"));
-    let (mut settings, world, fs) = house(&twice);
+    let (mut settings, world, fs) = one_transcript(&twice);
     // What is known must have a row at once, whenever this runs: a session at rest gets its row later.
     settings.recent = Millis::from_secs(100 * 365 * 24 * 3600);
     index(&settings, &world);
@@ -107,7 +107,7 @@ fn an_index_that_was_ended_before_it_made_rows_leaves_them_to_the_next() {
     let folder = tempfile::tempdir().unwrap();
     let (twice, once) = (folder.path().join("twice"), folder.path().join("once"));
     // All of it is long ago: such sessions rest from a start on, unless they have no rows yet.
-    let (settings, world, fs) = house(&twice);
+    let (settings, world, fs) = one_transcript(&twice);
     ended(&settings, &world, &fs);
     index(&settings, &world);
     assert_eq!(Store::open(&twice, Mode::Read).unwrap().without_rows().unwrap(), None);
@@ -134,7 +134,7 @@ fn make_rows(settings: &Settings, world: &World, most: usize) {
 fn rows_that_are_behind_are_made_a_few_at_a_time_and_are_those_of_one_index() {
     let folder = tempfile::tempdir().unwrap();
     let (ended, once) = (folder.path().join("ended"), folder.path().join("once"));
-    let (settings, world, fs) = house(&ended);
+    let (settings, world, fs) = one_transcript(&ended);
     for n in 1..8 {
         add(&fs, "/home/dev/.claude", &n.to_string());
     }
@@ -162,7 +162,7 @@ fn rows_that_are_behind_are_made_a_few_at_a_time_and_are_those_of_one_index() {
 fn who_looks_elsewhere_leaves_the_rows_of_an_ended_index_to_be_made() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
-    let (settings, world, fs) = house(&data);
+    let (settings, world, fs) = one_transcript(&data);
     let behind = ended(&settings, &world, &fs);
     let row = |id: &str| row(&data, id);
     assert!(behind.iter().all(|id| row(id).title.is_none()));
@@ -190,7 +190,7 @@ fn hand_over(engine: &mut Engine, world: &World, paths: &[PathBuf]) {
 fn who_read_beside_an_index_that_was_ended_makes_its_rows_when_taking_over() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
-    let (settings, world, fs) = house(&data);
+    let (settings, world, fs) = one_transcript(&data);
     let ids = [SESSION.to_owned(), add(&fs, "/home/dev/.claude", "c"), add(&fs, "/home/dev/.claude", "d")];
     let writer = Store::open(&data, Mode::WriteOrRead).unwrap();
     let mut persist = Persist::open(&data, Mode::WriteOrRead);
@@ -220,7 +220,7 @@ fn who_read_beside_an_index_that_was_ended_makes_its_rows_when_taking_over() {
 #[test]
 fn a_kill_before_the_chains_of_a_first_scan_are_tied_leaves_no_row_without_its_chain() {
     let folder = tempfile::tempdir().unwrap();
-    let (settings, world, fs) = house(&folder.path().join("data"));
+    let (settings, world, fs) = one_transcript(&folder.path().join("data"));
     let projects = Path::new("/home/dev/.claude/projects/-home-dev-work");
     let path = |id: &str| projects.join(format!("{id}.jsonl"));
     let mut paths = vec![path(SESSION)];
@@ -283,7 +283,7 @@ fn add_many(fs: &MemFs) {
 fn of_more_sessions_than_get_their_rows_at_once_all_get_them_and_none_is_news() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
-    let (settings, world, fs) = house(&data);
+    let (settings, world, fs) = one_transcript(&data);
     add_many(&fs);
     index(&settings, &world);
     let store = Store::open(&data, Mode::Read).unwrap();
@@ -301,7 +301,7 @@ fn of_more_sessions_than_get_their_rows_at_once_all_get_them_and_none_is_news() 
 fn what_is_found_damaged_when_the_last_rows_are_made_is_read_anew() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
-    let (mut settings, world, fs) = house(&data);
+    let (mut settings, world, fs) = one_transcript(&data);
     // All of them get their rows again, and the last ones not at once.
     settings.recent = Millis::from_secs(100 * 365 * 24 * 3600);
     add_many(&fs);
@@ -342,7 +342,7 @@ fn what_is_found_damaged_when_the_last_rows_are_made_is_read_anew() {
 fn a_session_at_rest_whose_work_goes_on_in_a_new_one_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
-    let (settings, world, fs) = house(&data);
+    let (settings, world, fs) = one_transcript(&data);
     index(&settings, &world);
     // Long ago its process has gone on in another session, of which nothing was known.
     let other = id("c");

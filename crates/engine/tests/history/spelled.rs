@@ -168,7 +168,7 @@ fn record(session: &str, n: usize, cwd: &str, kind: &str, content: &str) -> Stri
 }
 
 /// A session that calls everything on every spelling, and sessions that work in the folder by other names.
-fn house(home: &Home) -> Settings {
+fn four_sessions(home: &Home) -> Settings {
     let project = home.root.join("claude/projects/p");
     std::fs::create_dir_all(&project).unwrap();
     let cwd = home.path("dev/app");
@@ -229,7 +229,7 @@ fn found(data: &Path, word: &str) -> Vec<String> {
 #[test]
 fn no_spelling_is_stored_and_what_is_public_is() {
     let home = Home::new();
-    let mut settings = house(&home);
+    let mut settings = four_sessions(&home);
     settings.history.exclude = home.exclude("ROOTdev/secret/**");
     indexed(&settings);
     let data = settings.data_dir.clone().unwrap();
@@ -244,7 +244,7 @@ fn no_spelling_is_stored_and_what_is_public_is() {
 #[test]
 fn no_spelling_stays_when_the_rule_comes_later_nor_is_archived() {
     let home = Home::new();
-    let mut settings = house(&home);
+    let mut settings = four_sessions(&home);
     indexed(&settings);
     let data = settings.data_dir.clone().unwrap();
     assert!(in_bytes(&data, "HIDDEN").is_some());

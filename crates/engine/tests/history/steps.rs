@@ -5,7 +5,7 @@ use std::path::Path;
 use watchbill_engine::index::{Options, run};
 use watchbill_store::{Mode, Store};
 
-use crate::schemas::{SESSION, TRANSCRIPT, house};
+use crate::schemas::{SESSION, TRANSCRIPT, one_transcript};
 
 const FILES: usize = 150;
 
@@ -13,7 +13,7 @@ const FILES: usize = 150;
 fn whoever_looks_into_a_first_index_sees_a_part_of_it() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
-    let (settings, world, fs) = house(&data);
+    let (settings, world, fs) = one_transcript(&data);
     for n in 1..FILES {
         let id = SESSION.replace("0a000000", &format!("0c{n:06}"));
         let path = Path::new("/home/dev/.claude/projects/-home-dev-work").join(format!("{id}.jsonl"));

@@ -13,7 +13,7 @@ use watchbill_settings::Settings;
 use watchbill_store::{Mode, Store};
 
 use crate::archived::age;
-use crate::left_out::{excluding, held, house, line, until};
+use crate::left_out::{excluding, four_sessions, held, line, until};
 use crate::thread::released;
 
 fn index(settings: &Settings) -> IndexReport {
@@ -26,7 +26,7 @@ fn index(settings: &Settings) -> IndexReport {
 /// Four sessions that are archived, two of which have worked where nothing is to be stored, and one has read a file there.
 /// Their transcripts are kept, or gone.
 fn archived_house(folder: &Path, kept: bool) -> (Settings, PathBuf) {
-    let (mut settings, project) = house(folder);
+    let (mut settings, project) = four_sessions(folder);
     settings.archive = ArchiveSettings { enabled: true, ..ArchiveSettings::default() };
     let data = settings.data_dir.clone().unwrap();
     assert_eq!(index(&settings).archived, Some(4));

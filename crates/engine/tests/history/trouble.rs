@@ -2,10 +2,10 @@
 
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use watchbill_engine::handle::{Handle, start};
 
+use crate::left_out::until;
 use crate::thread::{line, released, settings, texts};
 
 /// Sets the version of the schema in the head of the file: four bytes at 60, the highest first (sqlite.org/fileformat2).
@@ -19,14 +19,6 @@ fn set_schema(database: &Path, version: u32) {
 fn schema(database: &Path) -> u32 {
     let bytes = std::fs::read(database).unwrap();
     u32::from_be_bytes([bytes[60], bytes[61], bytes[62], bytes[63]])
-}
-
-fn until(what: &str, so: impl Fn() -> bool) {
-    let end = Instant::now() + Duration::from_secs(60);
-    while !so() {
-        assert!(Instant::now() < end, "waited for {what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }
 
 fn troubles(engine: &Handle) -> Vec<String> {

@@ -14,7 +14,7 @@ use watchbill_store::{Mode, Origin, Store};
 use watchbill_watch::mem::MemFs;
 
 use crate::archived::{age, archived};
-use crate::left_out::{excluding, held, held_of_all, house, in_bytes, indexed, line, states, until};
+use crate::left_out::{excluding, four_sessions, held, held_of_all, in_bytes, indexed, line, states, until};
 use crate::thread::released;
 
 const SECRET: &str = "/home/dev/secret/app";
@@ -38,7 +38,7 @@ fn fresh(settings: &Settings) -> Vec<String> {
 fn what_a_subagent_has_stored_in_a_folder_that_is_excluded_later_is_removed_and_its_session_stays() {
     for is_gone in [false, true] {
         let folder = tempfile::tempdir().unwrap();
-        let (settings, project) = house(folder.path());
+        let (settings, project) = four_sessions(folder.path());
         let data = settings.data_dir.clone().unwrap();
         let agents = project.join("out/subagents");
         std::fs::create_dir_all(&agents).unwrap();
@@ -71,7 +71,7 @@ fn what_a_subagent_has_stored_in_a_folder_that_is_excluded_later_is_removed_and_
 #[test]
 fn what_a_subagent_has_told_there_leaves_the_archive_too() {
     let folder = tempfile::tempdir().unwrap();
-    let (mut settings, project) = house(folder.path());
+    let (mut settings, project) = four_sessions(folder.path());
     settings.archive = ArchiveSettings { enabled: true, ..ArchiveSettings::default() };
     let data = settings.data_dir.clone().unwrap();
     let agents = project.join("out/subagents");
@@ -99,7 +99,7 @@ fn what_a_subagent_has_told_there_leaves_the_archive_too() {
 #[test]
 fn a_session_whose_transcript_is_gone_is_known_by_all_of_its_folders() {
     let folder = tempfile::tempdir().unwrap();
-    let (settings, project) = house(folder.path());
+    let (settings, project) = four_sessions(folder.path());
     let data = settings.data_dir.clone().unwrap();
     indexed(&settings);
     std::fs::remove_file(project.join("was.jsonl")).unwrap();
@@ -116,7 +116,7 @@ fn a_session_whose_transcript_is_gone_is_known_by_all_of_its_folders() {
 #[test]
 fn the_last_of_many_folders_counts_as_the_first() {
     let folder = tempfile::tempdir().unwrap();
-    let (settings, project) = house(folder.path());
+    let (settings, project) = four_sessions(folder.path());
     let data = settings.data_dir.clone().unwrap();
     let mut text = String::new();
     for n in 0..40 {

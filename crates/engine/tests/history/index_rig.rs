@@ -17,7 +17,7 @@ use watchbill_watch::mem::MemFs;
 /// Where the made-up agent keeps its files.
 pub const ROOT: &str = "/home/dev/.claude";
 
-pub struct House {
+pub struct IndexRig {
     pub fs: MemFs,
     pub store: Store,
     pub settings: HistorySettings,
@@ -25,7 +25,7 @@ pub struct House {
     folder: tempfile::TempDir,
 }
 
-impl House {
+impl IndexRig {
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
