@@ -1,51 +1,98 @@
 //! A walk over real folders: links followed, loops cut.
 
-use std::path::Path;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
 
-use walkdir::{DirEntry, Error, WalkDir};
+use walkdir::WalkDir;
 use watchbill_core::problem::{Problem, ProblemKind};
 
-use crate::fs::{FileKind, FileStat, Walk, Want, kind_of, problem, problem_of, stat_of};
+use crate::fs::{FileKind, Walk, Want, kind_of, problem, problem_of, stat_of};
 
 /// Everything at or below `top` that is wanted; see [`crate::fs::Fs::walk`].
 pub fn walk(top: &Path, want: &mut dyn FnMut(&Path, FileKind) -> Want) -> Walk {
     let mut walk = Walk::default();
-    let mut entries = WalkDir::new(top).follow_links(true).into_iter();
+    walk_below(top, &mut Vec::new(), want, &mut walk);
+    walk
+}
+
+/// A link to a folder that is being walked: the folder where that walk began, and the one that holds the link. Both without links.
+struct Followed {
+    top: PathBuf,
+    folder: PathBuf,
+}
+
+/// walkdir follows a link by opening its folder, before anybody can say that it is not wanted, and an error there names no
+/// path. So links are followed here, after the question.
+fn walk_below(
+    top: &Path,
+    followed: &mut Vec<Followed>,
+    want: &mut dyn FnMut(&Path, FileKind) -> Want,
+    walk: &mut Walk,
+) {
+    let mut entries = WalkDir::new(top).into_iter();
     while let Some(entry) = entries.next() {
-        let looked = entry.and_then(|entry| {
-            let kind = kind_of(entry.file_type());
-            // A `top` that is a file is a walk of one.
-            let only = entry.depth() == 0 && kind != FileKind::Dir;
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => {
+                let path = error.path().unwrap_or(top).to_owned();
+                walk.problems.extend(error.into_io_error().and_then(|error| problem_of(&path, &error)));
+                continue;
+            }
+        };
+        let is_top = entry.depth() == 0;
+        // walkdir itself walks a `top` that is a link, and says of it that it is one.
+        let is_link = entry.path_is_symlink() && !is_top;
+        let target = if entry.path_is_symlink() { fs::metadata(entry.path()).map(Some) } else { Ok(None) };
+        let looked = target.and_then(|target| {
+            let kind = kind_of(target.as_ref().map_or(entry.file_type(), fs::Metadata::file_type));
+            // A `top` that is a file is a walk of one, and the folder of a link was asked about where the link lies.
+            let only = is_top && (kind != FileKind::Dir || !followed.is_empty());
             let wanted = only || want(entry.path(), kind) == Want::It;
-            match kind {
-                FileKind::Dir if !wanted => entries.skip_current_dir(),
-                FileKind::File | FileKind::Other if wanted => {
-                    let stat = stat(&entry)?;
-                    walk.files.push((entry.into_path(), stat));
+            match (kind, wanted) {
+                (FileKind::Dir, true) if is_link => follow(top, entry.path(), followed, want, walk)?,
+                (FileKind::Dir, false) if !is_link => entries.skip_current_dir(),
+                (FileKind::File | FileKind::Other, true) => {
+                    let meta = target.map_or_else(|| entry.metadata().map_err(io::Error::from), Ok)?;
+                    walk.files.push((entry.path().to_owned(), stat_of(&meta)));
                 }
                 _ => {}
             }
             Ok(())
         });
         if let Err(error) = looked {
-            walk.problems.extend(problem_with(top, error));
+            walk.problems.extend(problem_of(entry.path(), &error));
         }
     }
-    walk
 }
 
-fn stat(entry: &DirEntry) -> Result<FileStat, Error> {
-    entry.metadata().map(|meta| stat_of(&meta))
-}
-
-fn problem_with(top: &Path, error: Error) -> Option<Problem> {
-    let path = error.path().unwrap_or(top).to_owned();
-    if let Some(above) = error.loop_ancestor() {
-        let detail = format!(
-            "This symbolic link leads back to {}, so it was not followed. Remove the link.",
-            above.display()
-        );
-        return Some(problem(&path, ProblemKind::SymlinkLoop, detail));
+/// Walks the folder that a link leads to, unless that walk is under way already.
+fn follow(
+    top: &Path,
+    link: &Path,
+    followed: &mut Vec<Followed>,
+    want: &mut dyn FnMut(&Path, FileKind) -> Want,
+    walk: &mut Walk,
+) -> io::Result<()> {
+    let target = link.canonicalize()?;
+    let folder = link.parent().unwrap_or(link).canonicalize()?;
+    followed.push(Followed { top: top.canonicalize()?, folder });
+    let is_under_way = |one: &Followed| one.folder.starts_with(&target) && target.starts_with(&one.top);
+    if followed.iter().any(is_under_way) {
+        walk.problems.push(loop_problem(link, &target));
+    } else {
+        walk_below(link, followed, want, walk);
     }
-    problem_of(&path, &error.into_io_error()?)
+    followed.pop();
+    Ok(())
+}
+
+fn loop_problem(link: &Path, target: &Path) -> Problem {
+    let leads_to = |above: &&Path| above.canonicalize().is_ok_and(|above| above == target);
+    let above = link.ancestors().skip(1).find(leads_to).unwrap_or(target);
+    let detail = format!(
+        "This symbolic link leads back to {}, so it was not followed. Remove the link.",
+        above.display()
+    );
+    problem(link, ProblemKind::SymlinkLoop, detail)
 }

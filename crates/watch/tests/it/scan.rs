@@ -194,6 +194,28 @@ fn of_a_sessions_folder_that_of_its_subagents_alone_is_looked_at() {
     assert!(scan.problems[0].path.ends_with("round/subagents"), "{:?}", scan.problems);
 }
 
+/// A folder that may not be opened is of no concern where nothing in it is wanted. Needs a user who is not root.
+#[cfg(unix)]
+#[test]
+fn a_link_that_nobody_wants_is_not_followed() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let dir = TempDir::new().expect("a temporary folder");
+    let root = dir.path().canonicalize().expect("there");
+    write(&root.join("projects/p/session/subagents/agent-1.jsonl"));
+    let locked = root.join("locked");
+    std::fs::create_dir(&locked).expect("made");
+    symlink(&locked, root.join("projects/p/session/output")).expect("linked");
+    symlink(&locked, root.join("projects/wanted")).expect("linked");
+    std::fs::set_permissions(&locked, std::fs::Permissions::from_mode(0o0)).expect("locked");
+    let scan = scan(&StdFs, std::slice::from_ref(&root));
+    let is_root = std::fs::read_dir(&locked).is_ok();
+    std::fs::set_permissions(&locked, std::fs::Permissions::from_mode(0o700)).expect("unlocked");
+    assert_eq!(names(&scan), ["projects/p/session/subagents/agent-1.jsonl"]);
+    let expected =
+        if is_root { vec![] } else { vec![root.join("projects/wanted").to_string_lossy().into_owned()] };
+    assert_eq!(scan.problems.iter().map(|problem| problem.path.to_string()).collect::<Vec<_>>(), expected);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_hint_at_a_folder_says_no_more_than_a_look_at_everything() {
