@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 pub const DATABASE: &str = "watchbill.db";
 /// Name of the lock file in the data folder.
 pub const LOCK: &str = "writer.lock";
-/// Name of the folder in the data folder.
+/// Name of the folder of archived transcripts in the data folder.
 pub const ARCHIVE: &str = "archive";
 
 /// The path with something at its end.

@@ -13,6 +13,7 @@ use crate::error::StoreError;
 use crate::index_care::{Care, Lag};
 use crate::lock::WriterLock;
 use crate::log_pages::LogPages;
+use crate::names::ARCHIVE;
 use crate::place::Place;
 use crate::suspicion::Suspicion;
 
@@ -94,6 +95,7 @@ impl Store {
         // Behind the texts at hand there may be others by now.
         self.at_hand.take();
     }
+
     /// Whether what is written here is written into the files that others find. Costs a look at three names.
     pub fn is_in_place(&self) -> bool {
         self.place.is_held(&self.path)
@@ -151,7 +153,7 @@ impl Store {
 
     /// The folder of archived transcripts.
     pub fn archive_folder(&self) -> PathBuf {
-        self.path.with_file_name("archive")
+        self.path.with_file_name(ARCHIVE)
     }
 
     pub(crate) fn writer(&self) -> Result<(), StoreError> {

@@ -61,7 +61,8 @@ pub struct Removed {
     pub texts: u64,
     /// Archived transcripts: names of the compressed files, relative to `archive/`.
     pub archived: BTreeSet<String>,
-    /// The bytes are still in the database, since another process reads it. [`Store::finish_wiping`] wipes them.
+    /// The bytes are still in the database, since another process reads it.
+    /// [`Store::finish_wiping`](crate::Store::finish_wiping) wipes them.
     pub wiped_later: bool,
 }
 
