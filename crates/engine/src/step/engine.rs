@@ -1,7 +1,7 @@
 //! The one loop's body: `Engine::step(now, Input) -> Vec<Output>`, synchronous, without a runtime.
 //!
-//! A step takes the input in, works off what became due by it, and says what it needs. What is known lives in the rooms; see
-//! [`super::rooms`].
+//! A step takes the input in, works off what became due by it, and says what it needs. What is known lives in the rooms of
+//! `rooms.rs`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
