@@ -70,7 +70,7 @@ fn stored(home: &Path, data: &str) -> Vec<Value> {
 fn an_interrupted_index_loses_nothing_and_goes_on() {
     let home = home();
     let mut child = index(home.path(), "data")
-        .env("WATCHBILL_LOG", "watchbill_engine::index=debug")
+        .env("WATCHBILL_LOG", "watchbill_history::index=debug")
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()

@@ -14,7 +14,7 @@ use crate::program::run;
 /// What the process was told when its work had begun. Whether the C library does as it was told is its own affair: glibc
 /// 2.36 was seen to forget in half of the starts of an unoptimized build, and in none of an optimized one.
 fn told(command: &mut Command) -> String {
-    command.env("WATCHBILL_LOG", "watchbill_engine::index=debug");
+    command.env("WATCHBILL_LOG", "watchbill_history::index=debug");
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
