@@ -97,7 +97,7 @@ fn hooks_health(engine: &Engine) -> Option<HooksHealth> {
         dropped_at: found.dropped_at,
         journal_bytes: found.journal_bytes,
         sessions: count(engine.hooks().sessions().count()),
-        // Looked at by whoever asks: a project may lie on a mount that has died.
+        // The caller reads them on its own thread: a project may lie on a mount that has died.
         settings: Vec::new(),
     })
 }

@@ -7,9 +7,9 @@ pub(crate) const SYNTHETIC: &str = "<synthetic>";
 
 /// Whether this block of an answer ends the turn.
 ///
-/// Since 2.1.87 every block carries the reason with which the whole message stopped, so thinking with `end_turn`
-/// only foretells the end, and a call goes on whatever is written. Before, a reason was mostly absent: a text
-/// without one is followed by a tool call of the same message in four of five cases and is no end.
+/// Since 2.1.87 every block carries the reason with which the whole message stopped, so `end_turn` on a
+/// thinking block only predicts the end. A tool call never ends a turn, whatever its reason. Older versions mostly wrote no
+/// reason. In four of five cases a tool call of the same message follows a text without a reason, so such a text is no end.
 pub(crate) fn ends_turn(answer: &Assistant<'_>) -> bool {
     let final_stop = matches!(
         answer.stop,

@@ -54,7 +54,7 @@ pub struct Handle {
     thread: Arc<Mutex<Option<JoinHandle<()>>>>,
     /// Raises the window of this program, with a session selected.
     opens: Opener,
-    /// The engine's own handle, which its socket uses, has none: it keeps nobody running.
+    /// Stops the engine when the last clone is dropped. The engine's own handle, which its socket uses, has none.
     _stopper: Option<Arc<Stopper>>,
 }
 
@@ -72,7 +72,7 @@ impl Drop for Stopper {
 }
 
 impl Handle {
-    /// The engine's own handle, which keeps nobody running.
+    /// The engine's own handle. It does not keep the engine running.
     pub(super) fn new(inbox: UnboundedSender<Message>, fs: Arc<dyn Fs>, settings: Settings) -> Self {
         let settings = Arc::new(settings);
         Self {

@@ -35,7 +35,7 @@ pub(super) struct Call {
 pub(super) struct Calls(Vec<Call>);
 
 impl Calls {
-    /// Gives out the calls that nobody knows of yet.
+    /// Gives the sink each call that it has not got yet.
     pub fn settle(&mut self, sink: Sink<'_>) {
         for call in &mut self.0 {
             if let Some(news) = call.news.take() {

@@ -1,8 +1,8 @@
 //! Length, version and checksum before a piece of bytes.
 
 /// Version of the form, and of what the folds make of records. Raise it when a field of a fold is added, removed or
-/// moved, or when the same records give another state: the test `the_form_is_the_one_of_this_version` notices the
-/// first, nobody but you the second.
+/// moved, or when the same records give another state: the test `the_form_is_the_one_of_this_version` fails in
+/// the first case. No test notices the second.
 pub const VERSION: u32 = 6;
 
 /// Why bytes are no snapshot.
