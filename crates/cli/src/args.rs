@@ -110,6 +110,20 @@ pub enum Command {
     /// What you say here outweighs everything that is found out, and is kept until you take it back. A window that runs
     /// knows at once.
     Chain(Chain),
+    /// Answer what a session asks: allow, deny, or choose
+    ///
+    /// The request has to come from a session whose settings have the hook of `watchbill hooks install --answer`. A Watchbill
+    /// has to run. Use a terminal of your own: an agent may not answer.
+    Answer(Answer),
+    /// List the answers that you gave, and what came of each
+    Answers {
+        /// Only answers since then: a date, a time (RFC 3339), or a span such as 7d
+        #[arg(long, value_name = "TIME", value_parser = parse_time)]
+        since: Option<watchbill_engine::Timestamp>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Let a session need nobody for a while
     Snooze(Snooze),
     /// Take a session out of the roster until something new happens in it
@@ -211,6 +225,9 @@ pub enum Command {
         /// Leave a marker file in the project's .claude folder when a session was compacted
         #[arg(long)]
         markers: bool,
+        /// Wait for your answer to a request, and print it
+        #[arg(long)]
+        answer: bool,
     },
     /// Install the hooks into the agent's settings, take them out, or see how they are
     Hooks {
@@ -264,6 +281,39 @@ pub struct Chain {
     /// Take back what was last joined, accepted or split in the chain
     #[arg(long)]
     pub undo: bool,
+}
+
+/// Which request is answered, and how.
+#[derive(Debug, Clone, Args)]
+#[command(group = clap::ArgGroup::new("decision").required(true).multiple(true)
+    .args(["allow", "always", "deny", "stop", "choose", "text"]))]
+pub struct Answer {
+    /// Id of a session or work chain, or a unique beginning of one
+    pub session: String,
+    /// Answer this request only, and none that came after it
+    #[arg(long, value_name = "ID")]
+    pub request: Option<String>,
+    /// Allow it this once; a plan: go on, and ask before each edit
+    #[arg(long, conflicts_with_all = ["always", "deny", "stop", "choose", "text"])]
+    pub allow: bool,
+    /// Allow it, and add the rule that the session suggests; a plan: go on, and accept edits
+    #[arg(long, conflicts_with_all = ["deny", "stop", "choose", "text"])]
+    pub always: bool,
+    /// Deny it; the model reads the reason
+    #[arg(long, value_name = "REASON", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["stop", "choose", "text"])]
+    pub deny: Option<String>,
+    /// Deny it, and end the turn
+    #[arg(long, conflicts_with_all = ["choose", "text"])]
+    pub stop: bool,
+    /// Choose options of a question by their numbers: 2, or 1,3; once for each question
+    #[arg(long, value_name = "N[,N]")]
+    pub choose: Vec<String>,
+    /// Answer a question in your own words
+    #[arg(long, value_name = "TEXT")]
+    pub text: Vec<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Which session is snoozed, and until when.

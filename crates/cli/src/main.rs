@@ -17,7 +17,12 @@ use clap::Parser;
 
 fn main() -> std::process::ExitCode {
     if let Some(words) = words_of_a_hook() {
+        let words: Vec<_> = words.collect();
         // Whatever became of it: an agent takes any other code for an objection to what it is about to do.
+        if words.iter().any(|word| word == commands::ask::ANSWER) {
+            commands::ask::run(words);
+            return std::process::ExitCode::SUCCESS;
+        }
         watchbill_hooks::sender::run(&watchbill_hooks::sender::Errand::parse(words));
         return std::process::ExitCode::SUCCESS;
     }

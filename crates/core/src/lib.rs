@@ -20,6 +20,7 @@ pub mod ids;
 mod nesting;
 pub mod person;
 pub mod problem;
+pub mod requests;
 pub mod roster;
 pub mod session;
 mod shared_text;

@@ -8,6 +8,7 @@ use watchbill_core::attention::Outcome;
 use watchbill_core::hook::HookMessage;
 use watchbill_core::ids::SessionId;
 use watchbill_core::problem::Problem;
+use watchbill_core::requests::request::{Request, RequestId};
 use watchbill_core::time::Timestamp;
 use watchbill_watch::hints::Hint;
 use watchbill_watch::scan::{Found, Scan};
@@ -38,6 +39,14 @@ pub enum Input {
     Folders(Vec<FolderLook>),
     /// Hook events of the agent, as they arrived.
     Hooks(Vec<HookMessage>),
+    /// A hook process asks, and waits for the answer.
+    Ask(Box<Request>, HookMessage),
+    /// A hook process has printed its answer.
+    Printed(RequestId),
+    /// A hook process that asked has ended, or its connection.
+    HookGone(RequestId),
+    /// Every hook process that waits is to end with nothing.
+    ReleaseAll,
     /// The watcher's own troubles, all of them.
     Watching(Vec<Problem>),
     /// The person wants it otherwise from now on.
@@ -71,6 +80,8 @@ impl Input {
             Self::Deadline => "deadline",
             Self::Folders(_) => "working folders",
             Self::Hooks(_) => "hooks",
+            Self::Ask(..) => "request",
+            Self::Printed(_) | Self::HookGone(_) | Self::ReleaseAll => "end of a request",
             Self::Watching(_) => "watching",
             Self::Attention(_) => "attention",
             Self::Settings(_) => "settings",
@@ -95,6 +106,8 @@ pub enum Output {
     Rescan,
     /// Look at this working folder, wherever that does not stop the loop.
     LookAtFolder(PathBuf),
+    /// Let the hook process of this request end with nothing.
+    Release(RequestId),
     /// These files hold more than one step reads: send the hint again.
     Again(Vec<PathBuf>),
 }

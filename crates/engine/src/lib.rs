@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod answers;
 pub mod archive;
 pub mod cold;
 pub mod demo;

@@ -12,6 +12,7 @@ pub(crate) mod hook_listener;
 mod listeners;
 pub(crate) mod message;
 mod messages;
+pub(crate) mod requests;
 mod rescans;
 mod startup;
 mod user_commands;
@@ -41,6 +42,7 @@ use crate::run::folder_looks::FolderLooks;
 use crate::run::hook_listener::{Ear, deaf};
 use crate::run::listeners::Listeners;
 use crate::run::message::Message;
+use crate::run::requests::Askers;
 use crate::run::rescans::Rescans;
 use crate::socket::holder::Holder;
 use crate::socket::server::Server;
@@ -107,6 +109,8 @@ pub(crate) struct Loop {
     holder: Arc<Holder>,
     /// Other programs are to be told that something was said here, when it is stored.
     untold: bool,
+    /// Hook processes that wait for an answer.
+    askers: Askers,
     stopped: bool,
 }
 
@@ -187,6 +191,7 @@ impl Loop {
             socket: None,
             holder: Arc::default(),
             untold: false,
+            askers: Askers::default(),
             stopped: false,
         }
     }
@@ -243,6 +248,8 @@ impl Loop {
 
     /// What the last messages have changed and what is still owed to the store is stored, if that is possible by now.
     fn end(mut self) {
+        // Their dialogs stay; nobody here can answer them any more.
+        self.step(Input::ReleaseAll);
         // It may write apart, and ends when that is done.
         self.historian = None;
         let (certain, now) = (self.engine.settings().doubt.is_none(), self.clock.now());
@@ -355,6 +362,7 @@ impl Loop {
                 Output::ForgetProcess(pid) => self.exits.forget(pid),
                 Output::WatchFolder(folder) => self.source.watch_folder(&folder),
                 Output::UnwatchFolder(folder) => self.source.unwatch_folder(&folder),
+                Output::Release(id) => self.askers.tell(&id, None),
                 Output::Rescan => self.rescan(),
                 Output::LookAtFolder(folder) => self.folder_looks.ask(folder),
                 Output::Again(paths) => self.again.extend(paths.into_iter().map(Hint::File)),

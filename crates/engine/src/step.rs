@@ -13,6 +13,7 @@ mod ingest;
 mod processes;
 mod questions;
 mod reconcile;
+pub mod requests;
 mod restore;
 mod rooms;
 mod rows;

@@ -109,6 +109,12 @@ impl Witnesses {
         self.hooks.recheck(pid, env.processes())
     }
 
+    /// The processes that run, of registry files and hooks.
+    pub fn running_processes(&self) -> Vec<u32> {
+        let registered = self.registry.all().filter(|witness| witness.liveness == Liveness::Alive);
+        registered.map(|witness| witness.entry.instance.pid).chain(self.hooks.running()).collect()
+    }
+
     /// Whether a registry file or a hook speaks for a process of this id, and it runs.
     pub fn is_heard(&self, pid: u32) -> bool {
         self.registry.runs(pid) || self.hooks.runs(pid)

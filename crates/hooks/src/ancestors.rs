@@ -59,6 +59,26 @@ pub fn look(signs: &Signs) -> Ancestry {
     found
 }
 
+/// The process that started another one. `None`: it is gone.
+#[cfg(target_os = "linux")]
+pub fn parent_of(pid: u32) -> Option<u32> {
+    let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+    Some(Process::parse(&stat)?.parent)
+}
+
+/// The controlling terminal of a process.
+#[cfg(target_os = "linux")]
+pub fn terminal_of(pid: u32) -> Option<String> {
+    let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+    tty_name(Process::parse(&stat)?.tty)
+}
+
+/// Untried elsewhere: no terminal is known.
+#[cfg(not(target_os = "linux"))]
+pub fn terminal_of(_pid: u32) -> Option<String> {
+    None
+}
+
 /// Elsewhere only the parent is known.
 #[cfg(all(unix, not(target_os = "linux")))]
 pub fn look(_signs: &Signs) -> Ancestry {

@@ -15,6 +15,7 @@ use watchbill_core::time::Timestamp;
 use watchbill_core::transcript::record::{CompactBoundary, CompactTrigger, Usage};
 
 use crate::chain::{Boundary, Link, Segment};
+use crate::request::Request;
 use crate::roster::{
     Context, Group, GroupCounts, PendingTool, Problem, PullRequest, RosterDelta, RosterSnapshot, StateReason,
     Subagents, Terminal, Tokens, ToolTarget, TrackedSession, Upsert,
@@ -51,6 +52,7 @@ impl From<&Row> for TrackedSession {
             state_reason: StateReason::from(&row.state_reason),
             error: row.error().map(str::to_owned),
             needs: row.needs.map(|need| need.word().into()),
+            request: row.request.as_ref().map(Request::from),
             snoozed_until: row.snoozed_until.map(|at| at.to_string()),
             put_away: row.put_away.then_some(true),
             has_pending_tool_use: !row.pending_tools.is_empty(),

@@ -33,6 +33,8 @@ pub enum ErrorCode {
     Conflict,
     /// This system cannot do it.
     Unsupported,
+    /// The caller may not do it: an agent does not answer requests.
+    Refused,
     /// A fault of this program.
     Internal,
 }
@@ -48,6 +50,7 @@ impl ErrorCode {
             Self::Unreadable => "unreadable",
             Self::Conflict => "conflict",
             Self::Unsupported => "unsupported",
+            Self::Refused => "refused",
             Self::Internal => "internal",
         }
     }

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
+use crate::request::Request;
+
 /// One roster row: the TrackedSession schema.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
@@ -33,6 +35,9 @@ pub struct TrackedSession {
     /// second: a reviewer that is no person answers sooner. Tray, chips and status bars count the rows that have it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub needs: Option<String>,
+    /// What it asks now, where the program that holds the store got the request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request: Option<Request>,
     /// The person has snoozed it: until then it rests and needs nobody.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub snoozed_until: Option<String>,

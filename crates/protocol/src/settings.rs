@@ -93,6 +93,8 @@ keys! {
     WindowShortcut = "window.shortcut",
     /// The window offers to install hooks where none are.
     HooksOffer = "hooks.offer",
+    /// Scripts may answer requests: `watchbill answer` works without a terminal. An agent may not in any case.
+    AnswersScripts = "answers.scripts",
 }
 
 /// A setting's value. Spans of time are text such as `10m`, sizes such as `5GB`, hours such as `22:00-07:00`.

@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::command::UserCommand;
 use crate::error::ApiError;
+use crate::request::AnswerCall;
 use crate::search::SearchQuery;
 
 /// The version of this protocol. It rises when a reader of an older version would misunderstand what is said; new
@@ -105,12 +106,56 @@ pub enum Request {
     /// Answers when everything that the transcripts hold now is stored. Events: [`IndexProgress`]. Reply:
     /// [`crate::store::IndexReport`].
     Index,
+    /// A hook process asks and waits. Reply: the text that it is to print, or `null` for nothing.
+    Ask(AskCall),
+    /// The hook process has printed the reply to its `ask`. Reply: `null`.
+    Printed {
+        /// The id of the request.
+        #[serde(rename = "requestId")]
+        request_id: String,
+    },
+    /// Answers a request. Reply: [`crate::request::AnswerGiven`]. Refused for a caller that an agent started.
+    Answer(AnswerCall),
+    /// The answers that were given. Reply: a list of [`crate::request::AnswerRecord`].
+    Answers {
+        /// RFC 3339; only answers from then on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        since: Option<String>,
+    },
     /// Raises the window. Reply: `null`.
     Open {
         /// The session that it selects.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         session: Option<String>,
     },
+}
+
+/// What a waiting hook process sends.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AskCall {
+    /// A random id that the hook process gives to the request.
+    pub ask: String,
+    /// The hook payload as the client wrote it.
+    pub payload: String,
+    /// The client's process, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<ClientProcess>,
+    /// The processes above the hook process, nearest first.
+    #[serde(default)]
+    pub ancestors: Vec<u32>,
+    /// The clock since boot when the hook process started, in nanoseconds.
+    #[serde(default)]
+    pub order: u64,
+}
+
+/// A process of the client.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClientProcess {
+    /// Process id.
+    pub pid: u32,
+    /// Start time as the registry's `procStart` has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<String>,
 }
 
 /// How far the program is that stores what the transcripts hold.

@@ -115,6 +115,7 @@ impl Surroundings {
             alerts: alerts::settle(values, full),
             window: window(values),
             offer_hooks: values.flag(SettingKey::HooksOffer),
+            scripts_answer: values.flag(SettingKey::AnswersScripts),
             ..Settings::for_roots(roots)
         })
     }

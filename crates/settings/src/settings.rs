@@ -35,6 +35,8 @@ pub struct Settings {
     pub window: WindowSettings,
     /// The window offers to install hooks where none are.
     pub offer_hooks: bool,
+    /// Scripts may answer requests: `watchbill answer` works without a terminal.
+    pub scripts_answer: bool,
     /// The configuration file, whether it is there or not.
     pub config_file: Option<PathBuf>,
     /// What the configuration file says that is not followed.
@@ -117,6 +119,7 @@ impl Settings {
             alerts: AlertSettings::default(),
             window: WindowSettings::default(),
             offer_hooks: true,
+            scripts_answer: false,
             config_file: None,
             problems: Vec::new(),
             doubt: None,

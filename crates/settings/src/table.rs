@@ -43,7 +43,8 @@ pub(crate) fn kind(key: SettingKey) -> Kind {
         | K::AlertsFinished
         | K::AlertsSound
         | K::WindowAlwaysOnTop
-        | K::HooksOffer => Kind::Flag,
+        | K::HooksOffer
+        | K::AnswersScripts => Kind::Flag,
     }
 }
 
@@ -83,7 +84,7 @@ pub(crate) fn default(key: SettingKey) -> Value {
         | K::AlertsError
         | K::AlertsFinished
         | K::HooksOffer => Value::Flag(true),
-        K::ArchiveEnabled | K::AlertsSound | K::WindowAlwaysOnTop => Value::Flag(false),
+        K::ArchiveEnabled | K::AlertsSound | K::WindowAlwaysOnTop | K::AnswersScripts => Value::Flag(false),
     }
 }
 

@@ -13,12 +13,13 @@ use crate::tables::meta_names::{LEFT_OUT, SALVAGED};
 use crate::{DATABASE, Store, StoreError, folder, reminder, removal};
 
 /// Tables of names, with their columns.
-const NAMED: [(&str, &str); 7] = [
+const NAMED: [(&str, &str); 8] = [
     ("forgotten", "session_id, at"),
     ("archive", "path, session_id, subagent, file, bytes, stored, hash, mtime, archived_at, dev, inode"),
     ("chains", "chain_id, name"),
     ("links", "earlier, later, reason, confidence, at"),
     ("set_aside", "session_id, snoozed_until, away_active_at, away_since"),
+    ("answers", "request_id, session_id, tool, shown, decision, surface, at, outcome, outcome_at"),
     ("engine_facts", "name, bytes"),
     ("recoveries", "at, what, session_id, detail"),
 ];

@@ -4,8 +4,8 @@ use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
 use crate::tables::{
-    activities, archive, batches, chains, files, folders, forgotten, hook_events, left_out, links, meta,
-    plans, recoveries, requests, segments, sessions, set_aside, snapshots, states, texts, transitions,
+    activities, answers, archive, batches, chains, files, folders, forgotten, hook_events, left_out, links,
+    meta, plans, recoveries, requests, segments, sessions, set_aside, snapshots, states, texts, transitions,
 };
 
 /// What each version adds, in order. A released version is never edited: what is to be different is a new one.
@@ -35,6 +35,7 @@ const VERSIONS: &[&[&str]] = &[
     &[folders::V4],
     &[batches::V5, activities::V5],
     &[requests::V6],
+    &[answers::V7],
 ];
 
 /// Views for people with `sqlite3` in hand. No part of a version: they are made anew whenever the version changes.

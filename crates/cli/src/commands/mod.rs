@@ -1,5 +1,7 @@
 //! What each command does.
 
+pub mod answer;
+pub mod ask;
 mod context;
 pub mod export;
 pub mod focus;
@@ -56,7 +58,7 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Man { folder: None } => pages::man(),
         Command::Man { folder: Some(folder) } => pages::write_man(&folder),
         // Dealt with before the options are read; only options in front of the word lead here.
-        Command::Hook { markers } => {
+        Command::Hook { markers, .. } => {
             let words = markers.then(|| "--markers".into());
             let data_dir = global.data_dir.map(|dir| [OsString::from("--data-dir"), dir.into()]);
             sender::run(&sender::Errand::parse(data_dir.into_iter().flatten().chain(words)));
@@ -72,6 +74,8 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Index { json, full, cut } => history::index(&global, json, full, cut),
         Command::Stats { json, by, since } => history::stats(&global, json, by, since, paint),
         Command::Forget(wanted) => history::forget(&global, &wanted),
+        Command::Answer(wanted) => answer::answer(&global, &wanted),
+        Command::Answers { since, json } => answer::answers(&global, since, json, paint),
         Command::Snooze(wanted) => user_commands::snooze(&global, &wanted),
         Command::PutAway { session, back } => user_commands::put_away(&global, &session, back),
         Command::Chain(wanted) if user_commands::command_of(&wanted).is_some() => {
@@ -157,6 +161,8 @@ fn answer(engine: &Engine, command: &Command, global: &Global, paint: Paint) -> 
         Command::Watch { .. }
         | Command::Serve { .. }
         | Command::Focus { .. }
+        | Command::Answer(_)
+        | Command::Answers { .. }
         | Command::Snooze(_)
         | Command::PutAway { .. }
         | Command::Open { .. }

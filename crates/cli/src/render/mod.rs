@@ -1,5 +1,6 @@
 //! Answers as text for a person.
 
+pub mod answers;
 pub mod chain;
 pub mod doctor;
 pub mod export;

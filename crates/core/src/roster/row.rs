@@ -6,6 +6,7 @@ use crate::attention::Need;
 use crate::evidence::cause;
 use crate::hook::TerminalContext;
 use crate::ids::{ChainId, SessionId};
+use crate::requests::open::Asked;
 use crate::session::state::{State, StateKind};
 use crate::time::Timestamp;
 use crate::transcript::record::Usage;
@@ -27,6 +28,8 @@ pub struct Row {
     pub state_reason: Reason,
     /// What the person is wanted for, once that has lasted for the dwell: whoever counts counts this.
     pub needs: Option<Need>,
+    /// What it asks now, where a hook process waits for the answer.
+    pub request: Option<Asked>,
     /// The person wants to be left alone with it until then.
     pub snoozed_until: Option<Timestamp>,
     /// That time has come: from it on the session needs the person anew.

@@ -42,6 +42,7 @@ pub fn bare(id: &str) -> Row {
         pid: None,
         terminal: None,
         needs: None,
+        request: None,
         snoozed_until: None,
         roused_at: None,
         put_away: false,

@@ -9,13 +9,18 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
+use watchbill_core::hook::HookMessage;
 use watchbill_core::ids::SessionId;
 use watchbill_core::person::Word;
+use watchbill_core::requests::caller::{Caller, check};
+use watchbill_core::requests::request::{Request, RequestId};
 use watchbill_core::time::Timestamp;
+use watchbill_hooks::ancestors::terminal_of;
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::doctor::{Doctor, HookSettings};
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::focus::FocusAnswer;
+use watchbill_protocol::request::{AnswerCall, AnswerGiven};
 use watchbill_protocol::roster::{RosterMessage, RosterSnapshot};
 use watchbill_protocol::search::{SearchAnswer, SearchQuery};
 use watchbill_protocol::settings::ArchiveOffer;
@@ -32,8 +37,10 @@ use crate::input::AttentionInput;
 use crate::mute::MuteFile;
 use crate::publish::{AlertSink, Sink, Subscription, snapshot};
 use crate::run::message::{Message, apply};
+use crate::run::requests::AskSink;
 use crate::socket::access::{Access, AccessError, CommandId};
 use crate::source::Source;
+use crate::step::requests::Answer;
 use watchbill_history::Reach;
 use watchbill_history::query::timeline::TimelineReader;
 use watchbill_history::query::{self, Searcher};
@@ -161,7 +168,7 @@ impl Handle {
     /// When the session is not known.
     pub fn select(&self, asked: &str) -> Result<(), ApiError> {
         let asked = asked.to_owned();
-        let id = self.ask(move |engine, _| engine.find(&asked))??;
+        let id = self.ask_loop(move |engine, _| engine.find(&asked))??;
         let _ = self.inbox.send(Message::Tell(RosterMessage::Select { session_id: id.to_string() }));
         Ok(())
     }
@@ -171,7 +178,7 @@ impl Handle {
     /// # Errors
     /// When the engine has stopped.
     pub fn roster(&self, all: bool) -> Result<RosterSnapshot, ApiError> {
-        self.ask(move |engine, _| snapshot(&engine.current(all)))
+        self.ask_loop(move |engine, _| snapshot(&engine.current(all)))
     }
 
     /// The state of a session and every witness of it.
@@ -180,7 +187,7 @@ impl Handle {
     /// When the session is not known or the engine has stopped.
     pub fn why(&self, session: &str) -> Result<Why, ApiError> {
         let session = session.to_owned();
-        self.ask(move |engine, _| engine.why(&session))?
+        self.ask_loop(move |engine, _| engine.why(&session))?
     }
 
     /// The work chain of a session.
@@ -189,7 +196,7 @@ impl Handle {
     /// When the session is not known or the engine has stopped.
     pub fn chain(&self, session: &str) -> Result<WorkChain, ApiError> {
         let session = session.to_owned();
-        self.ask(move |engine, _| engine.chain(&session))?
+        self.ask_loop(move |engine, _| engine.chain(&session))?
     }
 
     /// Carries out a command of the person, about a session named as for every question. When this returns it is in force
@@ -200,6 +207,53 @@ impl Handle {
     /// stored, too: then it is in force, and stored as soon as that is possible.
     pub fn say(&self, word: Word) -> Result<(), ApiError> {
         self.clone().command(&CommandId::new(), &word).map(drop).map_err(AccessError::into_api)
+    }
+
+    /// A hook process asks. `sink` gets the text that it is to print, or nothing.
+    pub(crate) fn ask(&self, request: Request, message: HookMessage, sink: AskSink) {
+        // Without a loop the sink is dropped: the connection ends, and the hook process with it.
+        let _ = self.inbox.send(Message::HookAsks(Box::new(request), message, sink));
+    }
+
+    /// A hook process has printed its answer.
+    pub(crate) fn printed(&self, request: RequestId) {
+        let _ = self.inbox.send(Message::Printed(request));
+    }
+
+    /// A hook process that asked has ended.
+    pub(crate) fn hook_gone(&self, request: RequestId) {
+        let _ = self.inbox.send(Message::HookGone(request));
+    }
+
+    /// Answers a request that a surface of this program or the socket has shown. When this returns, the answer is stored and
+    /// on its way to the hook process.
+    ///
+    /// # Errors
+    /// When the request is not open any more, the answer does not fit or cannot be stored.
+    pub fn answer(&self, call: &AnswerCall, surface: &'static str) -> Result<AnswerGiven, ApiError> {
+        let answer = Answer {
+            session: SessionId::new(&call.session),
+            request: RequestId::new(&call.request_id),
+            seen: watchbill_protocol::request::seen(&call.seen)?,
+            decision: call.decision.clone().into(),
+            surface,
+        };
+        self.wait_for(|told| Message::Answer(answer, told))?
+    }
+
+    /// Whether a program at the socket may answer requests.
+    ///
+    /// # Errors
+    /// When it may not: an agent started it, or no person uses its terminal.
+    pub(crate) fn check_caller(&self, caller: &Caller) -> Result<(), ApiError> {
+        let scripts = self.settings().scripts_answer;
+        let agents = self.ask_loop(|engine, _| engine.running_processes())?;
+        let is_agents =
+            |terminal: &str| agents.iter().any(|pid| terminal_of(*pid).as_deref() == Some(terminal));
+        check(caller, &|pid| agents.contains(&pid), &is_agents, scripts).map_err(|refused| {
+            tracing::warn!(%refused, "an answer was refused");
+            ApiError::new(ErrorCode::Refused, refused.to_string())
+        })
     }
 
     /// Where the engine's messages go.
@@ -252,7 +306,7 @@ impl Handle {
 
     fn seat(&self, session: &str) -> Result<Seat, ApiError> {
         let session = session.to_owned();
-        self.ask(move |engine, _| engine.seat(&session))?
+        self.ask_loop(move |engine, _| engine.seat(&session))?
     }
 
     /// What is found and how it is watched.
@@ -261,7 +315,7 @@ impl Handle {
     /// When the engine has stopped.
     pub fn doctor(&self) -> Result<Doctor, ApiError> {
         let doctor =
-            self.ask(|engine, source| doctor::doctor(engine, &|root: &Path| source.mode_of(root)))?;
+            self.ask_loop(|engine, source| doctor::doctor(engine, &|root: &Path| source.mode_of(root)))?;
         // The store is looked at here: the loop has better things to do than to wait for a disk.
         let settings = self.settings();
         let mut doctor = Doctor { store: query::health(&settings, &*self.fs), ..doctor };
@@ -276,7 +330,7 @@ impl Handle {
     /// # Errors
     /// When the engine has stopped.
     pub fn hooks(&self) -> Result<Vec<HookSettings>, ApiError> {
-        let projects = self.ask(|engine, _| doctor::working_folders(engine))?;
+        let projects = self.ask_loop(|engine, _| doctor::working_folders(engine))?;
         Ok(scopes_in_time(Judge::unasked(&self.settings()), projects))
     }
 
@@ -341,7 +395,7 @@ impl Handle {
         }
     }
 
-    fn ask<T: Send + 'static>(
+    fn ask_loop<T: Send + 'static>(
         &self,
         question: impl FnOnce(&Engine, &dyn Source) -> T + Send + 'static,
     ) -> Result<T, ApiError> {

@@ -101,6 +101,7 @@ pub fn row(makings: &Makings<'_>) -> Option<(Row, Option<Timestamp>)> {
         state_since: verdict.since,
         state_reason: verdict.reason,
         needs: None,
+        request: None,
         snoozed_until: None,
         roused_at: None,
         put_away: false,

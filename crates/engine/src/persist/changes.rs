@@ -10,6 +10,7 @@ use watchbill_core::ids::SessionId;
 use watchbill_core::person::Change;
 use watchbill_core::roster::row::Row;
 use watchbill_core::time::Timestamp;
+use watchbill_store::tables::answers::AnswerRow;
 
 /// Name of the fact that holds what no file will tell again.
 pub(super) const FACTS: &str = "facts";
@@ -35,6 +36,8 @@ pub struct Changes {
     pub old_links: Vec<Link>,
     /// What the person has said, in order.
     pub words: Vec<Change>,
+    /// Answers of the user to requests, and what came of them, in order.
+    pub answers: Vec<AnswerChange>,
     /// The commands that these words carry out, with those that were carried out lately.
     pub carried_out: Option<CarriedOut>,
     /// Sessions that were forgotten, where the list of them was removed with the store.
@@ -47,6 +50,15 @@ pub struct Changes {
     pub all_rows: bool,
     /// Sessions among these that work in folders of which nothing is to be stored.
     pub left_out: BTreeSet<SessionId>,
+}
+
+/// What happened to an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AnswerChange {
+    /// It was given.
+    Given(AnswerRow),
+    /// What came of the answer to a request, in a word, and when that was known.
+    Outcome(String, &'static str, Timestamp),
 }
 
 /// Ids of commands, when they were carried out, and what stands for the command itself.
@@ -110,6 +122,7 @@ impl Changes {
             && self.new_links.is_empty()
             && self.old_links.is_empty()
             && self.words.is_empty()
+            && self.answers.is_empty()
             && self.carried_out.is_none()
             && self.forgotten.is_empty()
             && self.facts.is_none()
@@ -155,6 +168,7 @@ impl Changes {
         self.old_links.extend(later.old_links);
         self.new_links.extend(later.new_links);
         self.words.extend(later.words);
+        self.answers.extend(later.answers);
         self.carried_out = later.carried_out.or(self.carried_out.take());
         self.forgotten.extend(later.forgotten);
         self.facts = later.facts.or(self.facts.take());

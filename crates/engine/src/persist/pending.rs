@@ -10,7 +10,7 @@ use watchbill_core::ids::SessionId;
 use watchbill_core::person::Change;
 use watchbill_core::roster::row::Row;
 
-use crate::persist::changes::Changes;
+use crate::persist::changes::{AnswerChange, Changes};
 
 /// What the store has of the rows that are made next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -50,6 +50,7 @@ pub(crate) struct Pending {
     new_links: Vec<Link>,
     old_links: Vec<Link>,
     words: Vec<Change>,
+    answers: Vec<AnswerChange>,
     markers: bool,
     last_move: Option<RegistryMove>,
     /// What was kept of these is of no use: they are to be read from their beginning.
@@ -166,6 +167,13 @@ impl Pending {
         }
     }
 
+    /// The user has answered a request, or it is known what came of an answer.
+    pub fn answer(&mut self, change: AnswerChange) {
+        if self.on {
+            self.answers.push(change);
+        }
+    }
+
     /// A marker is new.
     pub fn markers(&mut self) {
         self.markers = self.on;
@@ -225,6 +233,7 @@ impl Pending {
             new_links: std::mem::take(&mut self.new_links),
             old_links: std::mem::take(&mut self.old_links),
             words: std::mem::take(&mut self.words),
+            answers: std::mem::take(&mut self.answers),
             rows_behind,
             all_rows,
             ..Changes::default()

@@ -14,7 +14,7 @@ use watchbill_store::tables::sessions::SessionRow;
 use watchbill_store::tables::transitions::TransitionRow;
 use watchbill_store::{Step, Store, StoreError};
 
-use super::changes::{COMMANDS, Changes, FACTS, Facts, FileChange};
+use super::changes::{AnswerChange, COMMANDS, Changes, FACTS, Facts, FileChange};
 use super::words::{self, MANUAL};
 
 /// Sessions that the person had removed: nothing of them is stored, though their transcripts are still there.
@@ -117,6 +117,13 @@ pub fn write(
     // They came by this step or one that could not be stored.
     write_links(&mut step, &[], &changes.new_links, &untold)?;
     words::write(&mut step, &changes.words)?;
+    for change in &changes.answers {
+        match change {
+            AnswerChange::Given(row) if untold(&row.session_id) => {}
+            AnswerChange::Given(row) => step.put_answer(row)?,
+            AnswerChange::Outcome(request, outcome, at) => step.note_outcome(request, outcome, *at)?,
+        }
+    }
     for session in &changes.forgotten {
         step.note_forgotten(session.as_str(), now)?;
     }

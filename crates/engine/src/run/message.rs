@@ -3,12 +3,15 @@
 use std::sync::{Arc, PoisonError, RwLock};
 
 use tokio::sync::mpsc::UnboundedSender;
+use watchbill_core::hook::HookMessage;
 use watchbill_core::ids::SessionId;
 use watchbill_core::person::Word;
+use watchbill_core::requests::request::{Request, RequestId};
 use watchbill_core::time::Timestamp;
 use watchbill_history::removal::Removal;
 use watchbill_history::worker::{OnRemoved, Settled};
 use watchbill_protocol::error::ApiError;
+use watchbill_protocol::request::AnswerGiven;
 use watchbill_protocol::roster::RosterMessage;
 use watchbill_settings::Settings;
 use watchbill_watch::scan::Scan;
@@ -17,8 +20,10 @@ use crate::engine::Engine;
 use crate::first_scan::FirstScan;
 use crate::input::AttentionInput;
 use crate::publish::{AlertSink, Sink, Subscription};
+use crate::run::requests::AskSink;
 use crate::socket::access::CommandId;
 use crate::source::Source;
+use crate::step::requests::Answer;
 use crate::transcripts::Loaded;
 use crate::witnesses::folders::FolderLook;
 
@@ -38,6 +43,9 @@ pub(crate) enum Done {
 
 /// Takes what came of a command.
 pub(crate) type Told = Box<dyn FnOnce(Result<Done, ApiError>) + Send>;
+
+/// Takes what came of an answer.
+pub(crate) type OnAnswered = Box<dyn FnOnce(Result<AnswerGiven, ApiError>) + Send>;
 
 /// When a look at everything began.
 #[derive(Debug, Clone, Copy)]
@@ -74,6 +82,14 @@ pub(crate) enum Message {
     },
     /// A command of the person, with its id.
     Command(CommandId, Word, Told),
+    /// A hook process asks and waits.
+    HookAsks(Box<Request>, HookMessage, AskSink),
+    /// A hook process has printed its answer.
+    Printed(RequestId),
+    /// A hook process that asked has ended.
+    HookGone(RequestId),
+    /// The user answers a request.
+    Answer(Answer, OnAnswered),
     /// The program that holds the store has stored a command.
     CommandsStored,
     /// The program that held the store has ended, or listens no more.

@@ -142,6 +142,19 @@ impl Loop {
                 self.wake_all();
                 told(self.command(&id, &command));
             }
+            Message::HookAsks(request, message, sink) => {
+                if self.persist.as_ref().is_none_or(|persist| !persist.writes()) {
+                    return sink(None);
+                }
+                self.askers.add(request.id.clone(), sink);
+                self.step(Input::Ask(request, message));
+            }
+            Message::Printed(id) => self.step(Input::Printed(id)),
+            Message::HookGone(id) => {
+                self.askers.remove(&id);
+                self.step(Input::HookGone(id));
+            }
+            Message::Answer(answer, told) => told(self.answer(&answer)),
             Message::CommandsStored => self.read_commands(),
             Message::HolderGone => self.take_place_of_holder(),
             Message::Remove(removal, told) => self.remove(removal, told),

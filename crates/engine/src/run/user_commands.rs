@@ -41,6 +41,7 @@ impl Loop {
 
     /// Listens no longer, and follows the program that holds the store, if it is not followed yet.
     pub(super) fn reach_holder(&mut self) {
+        self.step(Input::ReleaseAll);
         self.socket = None;
         if !self.holder.is_looked_for() {
             self.open_socket();
@@ -148,12 +149,12 @@ impl Loop {
     }
 
     /// Whether everything that was said is in the store.
-    fn is_stored(&self) -> bool {
+    pub(super) fn is_stored(&self) -> bool {
         self.persist.as_ref().is_some_and(|persist| persist.writes() && !persist.owes())
             && self.engine.settings().doubt.is_none()
     }
 
-    fn unstored(&self) -> ApiError {
+    pub(super) fn unstored(&self) -> ApiError {
         let persist = self.persist.as_ref();
         let why = match persist.and_then(Persist::trouble) {
             Some(trouble) => trouble.detail,

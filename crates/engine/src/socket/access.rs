@@ -5,8 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use watchbill_core::ids::stable_hash;
 use watchbill_core::person::Word;
+use watchbill_core::time::Timestamp;
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_protocol::request::{AnswerCall, AnswerGiven, AnswerRecord};
 use watchbill_protocol::roster::{RosterMessage, RosterSnapshot};
 use watchbill_protocol::search::{SearchAnswer, SearchQuery};
 use watchbill_protocol::socket::IndexProgress;
@@ -79,6 +81,18 @@ pub trait Access {
     /// # Errors
     /// When no session is meant, the command makes no sense as things are, or it cannot be stored.
     fn command(&mut self, id: &CommandId, command: &Word) -> Result<String, AccessError>;
+
+    /// Answers a request that was shown.
+    ///
+    /// # Errors
+    /// When it is not open any more, the answer does not fit or cannot be stored, or this program may not answer.
+    fn answer(&mut self, call: &AnswerCall) -> Result<AnswerGiven, AccessError>;
+
+    /// The answers that were given since a time, oldest first.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn answers(&mut self, since: Option<Timestamp>) -> Result<Vec<AnswerRecord>, AccessError>;
 
     /// Removes from the stored history for good. Gives what was removed, if that was asked for.
     ///

@@ -7,12 +7,14 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use watchbill_core::person::Word;
+use watchbill_core::time::Timestamp;
 use watchbill_history::removal::Removal;
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_protocol::request::{AnswerCall, AnswerGiven, AnswerRecord};
 use watchbill_protocol::roster::{RosterMessage, RosterSnapshot};
 use watchbill_protocol::search::{SearchAnswer, SearchQuery};
-use watchbill_protocol::socket::{Call, Hello, IndexProgress, Received, Request, VERSION};
+use watchbill_protocol::socket::{AskCall, Call, Hello, IndexProgress, Received, Request, VERSION};
 use watchbill_protocol::store::{ForgetReport, IndexReport};
 use watchbill_protocol::why::Why;
 
@@ -76,6 +78,22 @@ impl Client {
         let ended: Result<(), _> =
             self.call_with(&CommandId::new(), Request::FollowCommands, None, &mut |_| stored());
         tracing::debug!(?ended, "commands are followed no longer");
+    }
+
+    /// Asks the user, for a hook process, and waits without end. Gives the text to print, if any.
+    ///
+    /// # Errors
+    /// When the connection breaks: nothing is to be printed then.
+    pub fn ask(&mut self, call: AskCall) -> Result<Option<String>, AccessError> {
+        self.call_with(&CommandId::new(), Request::Ask(call), None, &mut |_| true)
+    }
+
+    /// Tells that the hook process has printed the reply to its [`Client::ask`].
+    ///
+    /// # Errors
+    /// When the connection breaks.
+    pub fn printed(&mut self, request: &str) -> Result<(), AccessError> {
+        self.call(Request::Printed { request_id: request.to_owned() }, SOON)
     }
 
     fn call<T: DeserializeOwned>(&mut self, request: Request, at_most: Duration) -> Result<T, AccessError> {
@@ -151,6 +169,14 @@ impl Access for Client {
 
     fn command(&mut self, id: &CommandId, command: &Word) -> Result<String, AccessError> {
         self.call_with(id, Request::Command { command: command.into() }, Some(STORED), &mut |_| true)
+    }
+
+    fn answer(&mut self, call: &AnswerCall) -> Result<AnswerGiven, AccessError> {
+        self.call(Request::Answer(call.clone()), STORED)
+    }
+
+    fn answers(&mut self, since: Option<Timestamp>) -> Result<Vec<AnswerRecord>, AccessError> {
+        self.call(Request::Answers { since: since.map(|at| at.to_string()) }, SOON)
     }
 
     fn forget(&mut self, removal: &Removal) -> Result<Option<ForgetReport>, AccessError> {

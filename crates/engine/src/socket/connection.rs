@@ -58,6 +58,11 @@ impl Reader {
         }
     }
 
+    /// The connection.
+    pub(super) fn stream(&self) -> &Stream {
+        &self.stream.get_ref().0
+    }
+
     /// From now on a line is waited for so long and no longer.
     ///
     /// # Errors

@@ -5,6 +5,7 @@
 
 pub mod access;
 mod address;
+mod caller;
 pub mod client;
 mod connection;
 pub(crate) mod holder;

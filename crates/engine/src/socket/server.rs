@@ -10,19 +10,23 @@ use std::sync::{Arc, Mutex, PoisonError};
 use interprocess::local_socket::prelude::*;
 use interprocess::local_socket::{Listener, Stream};
 use serde::Serialize;
-use watchbill_core::ids::SessionId;
+use watchbill_core::hook::{HookMessage, HookOrigin};
+use watchbill_core::ids::{Instance, SessionId};
 use watchbill_core::person::Word;
+use watchbill_core::requests::request::{Request as Asked, RequestId};
 use watchbill_core::time::Timestamp;
 use watchbill_history::removal::Removal;
 use watchbill_protocol::error::{ApiError, ErrorCode};
 use watchbill_protocol::roster::RosterMessage;
-use watchbill_protocol::socket::{Answer, Body, Call, Hello, LONGEST_CALL, Request, VERSION};
+use watchbill_protocol::socket::{Answer, AskCall, Body, Call, Hello, LONGEST_CALL, Request, VERSION};
 
 use super::access::{Access, AccessError, CommandId};
 use super::address::{Address, Mark, is_ours};
+use super::caller;
 use super::client::unknown_request;
 use super::connection::{Writer, halves};
 use super::mailbox::{self, Closed, Closer, mailbox};
+use crate::clock::{Clock, SystemClock};
 use crate::handle::Handle;
 use crate::publish::Subscription;
 
@@ -31,6 +35,9 @@ const MOST_CONNECTIONS: usize = 256;
 
 /// More subscriptions than one program needs: each has a thread, and messages that wait.
 const MOST_SUBSCRIPTIONS: usize = 8;
+
+/// The surface of answers that come through the socket.
+const COMMAND: &str = "command";
 
 /// Listens for as long as it lives. Dropping it ends every connection.
 pub struct Server {
@@ -242,6 +249,24 @@ impl<'s> Connection<'s> {
                 let report = engine.index(&mut progress);
                 self.reply(&id, report)
             }
+            Request::Ask(call) => self.ask(&id, call),
+            Request::Printed { request_id } => {
+                self.shared.handle.printed(RequestId::new(&request_id));
+                self.reply(&id, Ok(()))
+            }
+            Request::Answer(call) => {
+                let allowed = self.shared.handle.check_caller(&caller::look(self.reader.stream()));
+                let given = allowed.and_then(|()| self.shared.handle.answer(&call, COMMAND));
+                self.reply(&id, given.map_err(AccessError::from))
+            }
+            Request::Answers { since } => {
+                let wrong = |since: &String| {
+                    ApiError::new(ErrorCode::Invalid, format!("`{since}` is not an RFC 3339 time"))
+                };
+                let since =
+                    since.map(|since| Timestamp::parse(&since).ok_or_else(|| wrong(&since))).transpose();
+                self.reply(&id, since.map_err(AccessError::from).and_then(|since| engine.answers(since)))
+            }
             Request::Open { session } => self.reply(&id, engine.open_window(session).map_err(Into::into)),
         }
     }
@@ -257,6 +282,23 @@ impl<'s> Connection<'s> {
 
     fn error(&self, id: &str, error: &ApiError) -> io::Result<()> {
         self.writer.send(&Answer::<()> { id, body: Body::Error(error) })
+    }
+
+    /// Passes on what a hook process asks. The reply comes when the user has answered, or the request has ended.
+    fn ask(&mut self, id: &str, call: AskCall) -> io::Result<()> {
+        let Some((request, message)) = asked(call) else { return self.reply(id, Ok(None::<String>)) };
+        let (name, handle) = (request.id.clone(), self.shared.handle.clone());
+        self.closers.push(Box::new(move || handle.hook_gone(name)));
+        let (writer, id) = (self.writer.clone(), id.to_owned());
+        let sink = Box::new(move |output: Option<String>| {
+            // A hook process that does not read must not stop the loop.
+            let tell = move || writer.send(&Answer { id: &id, body: Body::Reply(&output) });
+            if let Err(error) = std::thread::Builder::new().name("watchbill-answer".into()).spawn(tell) {
+                tracing::warn!(%error, "the system cannot start a thread; an answer is lost");
+            }
+        });
+        self.shared.handle.ask(request, message, sink);
+        Ok(())
     }
 
     /// Sends the roster and its changes, on a thread of its own.
@@ -327,6 +369,24 @@ fn roster(handle: &Handle, all: bool) -> (mailbox::Receiver<RosterMessage>, Clos
     let wants = Subscription { all, wait_for_recent: true, ..Subscription::default() };
     handle.subscribe(wants, Box::new(move |message| sender.send(message)));
     (receiver, closer)
+}
+
+/// The request of a hook process, and the same as a hook message. `None`: the payload asks nothing.
+fn asked(call: AskCall) -> Option<(Asked, HookMessage)> {
+    let at = SystemClock.now();
+    let payload = call.payload.into_bytes();
+    let request = Asked::from_payload(RequestId::new(&call.ask), &payload, at)?;
+    let client =
+        call.client.map(|client| Instance { pid: client.pid, proc_start: client.start.map(Into::into) });
+    let origin = HookOrigin {
+        id: call.ask.into(),
+        at,
+        order: call.order,
+        agent: client,
+        ancestors: call.ancestors.into(),
+        terminal: None,
+    };
+    Some((request, HookMessage::new(origin, payload)))
 }
 
 fn too_many() -> ApiError {

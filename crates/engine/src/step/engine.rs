@@ -13,6 +13,8 @@ use watchbill_core::evidence::witness::Verdict;
 use watchbill_core::ids::SessionId;
 use watchbill_core::person::{Word, Words};
 use watchbill_core::problem::Problem;
+use watchbill_core::requests::open::Refusal;
+use watchbill_core::requests::request::RequestId;
 use watchbill_core::roster::row::Row;
 use watchbill_core::time::Timestamp;
 use watchbill_protocol::chain::WorkChain;
@@ -25,8 +27,8 @@ use super::confirm::ShownStates;
 use super::restore::Restoring;
 use super::rooms::Rooms;
 use super::{
-    attention, changes, clock, first_scan, processes, questions, reconcile, settings, settle, user_commands,
-    user_edits, verdicts, waking, working_folders,
+    attention, changes, clock, first_scan, processes, questions, reconcile, requests, settings, settle,
+    user_commands, user_edits, verdicts, waking, working_folders,
 };
 pub use crate::environment::{Outlook, World};
 use crate::input::{Input, Output};
@@ -73,6 +75,10 @@ impl Engine {
             Input::Deadline => {}
             Input::Folders(looks) => working_folders::take_looks(rooms, looks),
             Input::Attention(attention) => attention::take_attention(rooms, attention),
+            Input::Ask(request, message) => requests::ask(rooms, *request, &message, &mut out),
+            Input::Printed(id) => requests::printed(rooms, &id, &mut out),
+            Input::HookGone(id) => requests::hook_gone(rooms, &id, &mut out),
+            Input::ReleaseAll => requests::release_all(rooms, &mut out),
             Input::Watching(problems) => rooms.problems.set_watching(problems),
         }
         settle::work_off_deadlines(rooms, &mut out);
@@ -165,6 +171,11 @@ impl Engine {
     /// Whether a registry file or a hook speaks for a process of this id, and it runs.
     pub fn is_heard(&self, pid: u32) -> bool {
         self.rooms.witnesses.is_heard(pid)
+    }
+
+    /// The processes of sessions that run, as the registry and the hooks name them.
+    pub(crate) fn running_processes(&self) -> Vec<u32> {
+        self.rooms.witnesses.running_processes()
     }
 
     /// All sessions and their transcripts.
@@ -282,6 +293,24 @@ impl Engine {
     /// When nothing matches, or more than one session does.
     pub fn meant(&self, command: &Word) -> Result<Word, ApiError> {
         user_commands::meant(&self.rooms, command)
+    }
+
+    /// Checks an answer to a request and notes it to be stored. It goes out with [`Engine::answer_goes_out`].
+    ///
+    /// # Errors
+    /// When it does not fit, or the request is not open any more; then nothing has changed.
+    pub fn answer(&mut self, answer: &requests::Answer) -> Result<requests::Fitting, Refusal> {
+        requests::answer(&mut self.rooms, answer)
+    }
+
+    /// The noted answer is stored. Says whether it may go to the hook process: the request may have ended meanwhile.
+    pub(crate) fn answer_goes_out(&mut self, session: &SessionId, id: &RequestId) -> bool {
+        requests::sent(&mut self.rooms, session, id)
+    }
+
+    /// The noted answer cannot be stored and does not go out.
+    pub(crate) fn answer_stays(&mut self, id: &RequestId) {
+        requests::unsent(&mut self.rooms, id);
     }
 
     /// Takes on everything that was said as the store has it, in place of what was known.

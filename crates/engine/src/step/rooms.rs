@@ -1,6 +1,7 @@
 //! The rooms of one engine, for the functions of a step.
 
 use watchbill_core::person::Words;
+use watchbill_core::requests::open::OpenRequests;
 use watchbill_core::time::Timestamp;
 
 use crate::environment::{Environment, Outlook, World};
@@ -29,6 +30,8 @@ pub(super) struct Rooms {
     pub evicted: EvictedFolds,
     /// What the person has said.
     pub user_edits: Words,
+    /// What sessions ask now.
+    pub requests: OpenRequests,
     pub pending: Pending,
     pub problems: ProblemReport,
     pub alerting: Alerting,
@@ -50,6 +53,7 @@ impl Rooms {
             distant: Distant::default(),
             evicted: EvictedFolds::default(),
             user_edits: Words::default(),
+            requests: OpenRequests::default(),
             pending: Pending::default(),
             problems: ProblemReport::default(),
             schedule: Schedule::default(),

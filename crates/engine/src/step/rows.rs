@@ -5,6 +5,7 @@ use watchbill_core::time::Timestamp;
 
 use super::ingest::restore_fold;
 use super::processes::look_at_children;
+use super::requests;
 use super::rooms::Rooms;
 use super::token_sharing::share_out;
 use super::user_edits::outlive;
@@ -47,6 +48,7 @@ fn rebuild_row(
     rooms.work.rows += 1;
     let Some((mut row, next)) = new_row(rooms, id) else {
         rooms.alerting.disregard(id, now);
+        requests::session_gone(rooms, id, out);
         made.hide(id);
         if rooms.rows.forget_state(id) {
             rooms.pending.gone(id);
@@ -56,6 +58,7 @@ fn rebuild_row(
         return named.map(ripe_at).filter(|at| *at > now).min();
     };
     outlive(rooms, &row);
+    let request_next = requests::compare(rooms, &mut row, out);
     let Rooms { sessions, rows, pending, alerting, startup, .. } = rooms;
     // Of a session at rest nobody knew how it was.
     let is_news = startup.is_over() && !rested && !pending.is_alone();
@@ -76,7 +79,7 @@ fn rebuild_row(
     if !rows.sort(&row, now, made, pending.is_alone()) {
         sessions.rest(id);
     }
-    let next = [next, fold_next, agents_next, child_next, hides, counts];
+    let next = [next, fold_next, agents_next, child_next, request_next, hides, counts];
     next.into_iter().flatten().filter(|at| *at > now).min()
 }
 

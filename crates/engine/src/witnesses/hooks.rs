@@ -153,6 +153,12 @@ impl Hooks {
         agents.into_iter().any(|agent| agent.instance.pid == pid && agent.liveness == Liveness::Alive)
     }
 
+    /// The processes that were heard and run.
+    pub fn running(&self) -> impl Iterator<Item = u32> {
+        let agents = self.sessions.values().filter_map(|told| told.agent.as_ref());
+        agents.filter(|agent| agent.liveness == Liveness::Alive).map(|agent| agent.instance.pid)
+    }
+
     fn make_room(&mut self) {
         if self.sessions.len() < MOST_SESSIONS {
             return;

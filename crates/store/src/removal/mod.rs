@@ -24,12 +24,13 @@ pub use selection::{Heads, Removed, Selection};
 
 /// Statements that remove a session, in this order. Tables that point at `sessions`, `files` or `states` go along by their
 /// keys; the names of chains and the texts, which the index is told of, go before.
-const SESSION: [&str; 6] = [
+const SESSION: [&str; 7] = [
     "DELETE FROM sessions WHERE session_id = ?1",
     // What the engine keeps of a transcript holds its title and the first line of its last answer.
     "DELETE FROM states WHERE session = ?1",
     "DELETE FROM links WHERE earlier = ?1 OR later = ?1",
     "DELETE FROM set_aside WHERE session_id = ?1",
+    "DELETE FROM answers WHERE session_id = ?1",
     "DELETE FROM recoveries WHERE session_id = ?1",
     "DELETE FROM archive WHERE session_id = ?1",
 ];

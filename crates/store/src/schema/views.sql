@@ -23,6 +23,11 @@ SELECT strftime('%Y-%m-%d %H:%M:%S', a.at / 1000, 'unixepoch') AS at, s.session_
        a.target, a.path, a.outcome, a.error, round(coalesce(a.millis, a.ended_at - a.at) / 1000.0, 1) AS seconds
 FROM activities a JOIN sessions s ON s.id = a.session ORDER BY a.at DESC;
 
+-- The answers to requests, newest first.
+CREATE VIEW v_answers AS
+SELECT strftime('%Y-%m-%d %H:%M:%S', at / 1000, 'unixepoch') AS at, session_id, tool, shown, decision, surface, outcome
+FROM answers ORDER BY answers.at DESC;
+
 -- The plans, every version, the newest first.
 CREATE VIEW v_plans AS
 SELECT strftime('%Y-%m-%d %H:%M:%S', p.at / 1000, 'unixepoch') AS at, s.session_id, s.project, p.plan,

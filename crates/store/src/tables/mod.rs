@@ -5,6 +5,7 @@
 //! session removes its files, and removing a file all that was read from it.
 
 pub mod activities;
+pub mod answers;
 pub mod archive;
 pub mod batches;
 pub mod chains;

@@ -4,8 +4,10 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use watchbill_core::person::Word;
+use watchbill_core::time::Timestamp;
 use watchbill_protocol::chain::WorkChain;
 use watchbill_protocol::error::{ApiError, ErrorCode};
+use watchbill_protocol::request::{AnswerCall, AnswerGiven, AnswerRecord};
 use watchbill_protocol::roster::{RosterMessage, RosterSnapshot};
 use watchbill_protocol::search::{SearchAnswer, SearchQuery};
 use watchbill_protocol::socket::IndexProgress;
@@ -14,6 +16,7 @@ use watchbill_protocol::why::Why;
 use watchbill_store::{Mode, Store};
 
 use super::Handle;
+use crate::answers;
 use crate::publish::{Subscription, snapshot};
 use crate::run::message::{Done, Message};
 use crate::socket::access::{Access, AccessError, CommandId};
@@ -130,6 +133,14 @@ impl Access for Handle {
             }
             std::thread::sleep(RETRY);
         }
+    }
+
+    fn answer(&mut self, call: &AnswerCall) -> Result<AnswerGiven, AccessError> {
+        Self::answer(self, call, "window").map_err(|error| self.broken(error))
+    }
+
+    fn answers(&mut self, since: Option<Timestamp>) -> Result<Vec<AnswerRecord>, AccessError> {
+        Ok(answers::list(&self.settings(), since)?)
     }
 
     fn forget(&mut self, removal: &Removal) -> Result<Option<ForgetReport>, AccessError> {

@@ -65,7 +65,7 @@ impl Handle {
 
     fn timeline_plan(&self, session: &str) -> Result<TimelinePlan, ApiError> {
         let session = session.to_owned();
-        self.ask(move |engine, _| engine.timeline_plan(&session))?
+        self.ask_loop(move |engine, _| engine.timeline_plan(&session))?
     }
 
     fn reader(&self) -> MutexGuard<'_, TimelineReader> {

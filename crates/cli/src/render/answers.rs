@@ -1,0 +1,48 @@
+//! `answers`: when, which session, what was decided, and what came of it; below that the text that was shown.
+
+use watchbill_protocol::request::AnswerRecord;
+
+use super::{local_date_time, short};
+use crate::paint::{Paint, Tone, cut, fit, one_line};
+
+/// Lines of the shown text; `--json` has all of it.
+const LINES: usize = 3;
+
+/// The answers, oldest first, `width` columns wide.
+pub fn render(answers: &[AnswerRecord], width: usize, paint: Paint) -> String {
+    if answers.is_empty() {
+        return "No request was answered.\n".to_owned();
+    }
+    answers.iter().map(|answer| one(answer, width, paint)).collect()
+}
+
+fn one(answer: &AnswerRecord, width: usize, paint: Paint) -> String {
+    let session = paint.tone(Tone::Bold, &fit(&short(&answer.session_id), 8));
+    let at = paint.tone(Tone::Dim, &fit(&local_date_time(&answer.at), 16));
+    let words = format!(
+        "{}, {} ({})",
+        one_line(&answer.decision),
+        outcome(&answer.outcome),
+        one_line(&answer.surface)
+    );
+    let mut text = format!("{session}  {at}  {}\n", cut(&words, width.saturating_sub(28)));
+    let tool = format!("{}: ", one_line(&answer.tool));
+    for line in answer.shown.lines().take(LINES) {
+        text.push_str(&format!(
+            "    {}\n",
+            cut(&format!("{tool}{}", one_line(line)), width.saturating_sub(4))
+        ));
+    }
+    text
+}
+
+fn outcome(word: &str) -> &'static str {
+    match word {
+        "sent" => "sent",
+        "taken" => "taken by the hook",
+        "effect" => "the session went on",
+        "no_effect" => "without effect: the session asked on",
+        "lost" => "not delivered",
+        _ => "unknown",
+    }
+}

@@ -1,0 +1,11 @@
+//! What clients ask the user: requests for permission, questions and plans, and the answers to them.
+//!
+//! [`request`] reads a request from a hook payload, [`decision`] turns the user's decision into the client's words, and
+//! [`open`] is the state machine that decides each request at most once. [`caller`] says who may
+//! answer. [`visible`] draws invisible characters.
+
+pub mod caller;
+pub mod decision;
+pub mod open;
+pub mod request;
+pub mod visible;

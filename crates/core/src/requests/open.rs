@@ -1,0 +1,321 @@
+//! The open requests: each is decided at most once, and only while its hook process waits.
+//!
+//! ```text
+//! open ──answer──> sending ──printed──> taken ──no longer asked──> closed (answered)
+//!  │                 │  └────── 5 s without effect ──────> failed ──no longer asked──> closed (answered)
+//!  │                 └──hook gone──> closed (withdrawn; the answer is lost)
+//!  ├──no longer asked──> closed (elsewhere)
+//!  └──hook gone──> closed (withdrawn)
+//! ```
+//!
+//! Every fact comes from outside: the connection of the hook process, the verdict of the session, the user's answer, the
+//! time. Nothing here answers by itself.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::ids::SessionId;
+use crate::time::{Millis, Timestamp};
+
+use super::decision::{Decision, Mismatch};
+use super::request::{Digest, Request, RequestId};
+
+/// What the witnesses say before that time is of the request before this one: the client writes its registry file up to
+/// 0.7 s after it starts the hook, and ignores keys in the first half second of a dialog (recorded from client 2.1.329).
+const SETTLES: Millis = Millis(500);
+
+/// A session that never waited by this time asks nothing: its dialog was closed at once, or never shown. Without a registry file
+/// the word of a hook alone counts after one second.
+const SHOWN_BY: Millis = Millis(4_000);
+
+/// How long an answer may go without effect before the card says so.
+const EFFECT: Millis = Millis(5_000);
+
+/// The requests of one session that wait at most. More is a client gone wrong.
+const MOST: usize = 64;
+
+/// Where a request stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Progress {
+    /// It can be answered.
+    Open,
+    /// An answer is on its way to the hook process.
+    Sending(Timestamp),
+    /// The hook process has printed the answer and ended.
+    Taken(Timestamp),
+    /// The session asks on, although it was answered.
+    Failed(Timestamp),
+}
+
+/// How a request ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Closing {
+    /// The answer took effect.
+    Answered,
+    /// The session went on without an answer from here: the user decided in the terminal, or the turn or client ended.
+    Elsewhere,
+    /// The hook process ended without an answer. The terminal may ask on.
+    Withdrawn,
+}
+
+/// Why an answer was refused. The request is as it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// Decided, withdrawn, or never there.
+    #[error("nothing of that kind is asked any more; the session shows what it asks now")]
+    NotOpen,
+    /// Another answer was first.
+    #[error("it was answered already")]
+    Answered,
+    /// The card that was answered showed something else.
+    #[error("the request is not the one that was shown; look at it again")]
+    Changed,
+    /// The decision does not fit.
+    #[error(transparent)]
+    Mismatch(#[from] Mismatch),
+}
+
+/// What the caller has to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Effect {
+    /// Lets the hook process end with nothing: the dialog in the terminal stays.
+    Release(RequestId),
+    /// The request left the list.
+    Closed(SessionId, RequestId, Closing),
+    /// What came of an answer, to be stored with it.
+    Outcome(RequestId, Outcome),
+}
+
+/// What came of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Outcome {
+    /// The hook process has printed it.
+    Taken,
+    /// The session went on.
+    Effect,
+    /// The session asked on for five seconds.
+    NoEffect,
+    /// The hook process ended before it printed the answer.
+    Lost,
+}
+
+/// A request and where it stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenRequest {
+    /// The request.
+    pub request: Arc<Request>,
+    /// Where it stands.
+    pub progress: Progress,
+    /// The session was seen to wait since it asked.
+    has_waited: bool,
+}
+
+/// The oldest request of a session, as its row has it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Asked {
+    /// The request.
+    pub request: Arc<Request>,
+    /// Where it stands.
+    pub progress: Progress,
+    /// How many more of the session wait.
+    pub more: u32,
+}
+
+/// All open requests, oldest first in each session.
+#[derive(Debug, Default)]
+pub struct OpenRequests {
+    sessions: BTreeMap<SessionId, Vec<OpenRequest>>,
+}
+
+impl OpenRequests {
+    /// A hook process asks.
+    ///
+    /// The client asks for one turn after another: an older open request of the same turn is decided by then.
+    pub fn ask(&mut self, request: Request) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        let of_turn = |one: &OpenRequest| one.request.subagent_id == request.subagent_id;
+        self.close(&request.session, &mut effects, of_turn);
+        let requests = self.sessions.entry(request.session.clone()).or_default();
+        if requests.len() >= MOST {
+            effects.push(Effect::Release(request.id));
+        } else {
+            requests.push(OpenRequest {
+                request: Arc::new(request),
+                progress: Progress::Open,
+                has_waited: false,
+            });
+        }
+        effects
+    }
+
+    /// Checks an answer, without taking it. Gives the request and the words for the hook process.
+    ///
+    /// # Errors
+    /// When it cannot be answered so; nothing has changed.
+    pub fn check(
+        &self,
+        session: &SessionId,
+        id: &RequestId,
+        seen: Digest,
+        decision: &Decision,
+    ) -> Result<(Arc<Request>, String), Refusal> {
+        let requests = self.sessions.get(session).map(Vec::as_slice).unwrap_or_default();
+        let one = requests.iter().find(|one| one.request.id == *id).ok_or(Refusal::NotOpen)?;
+        if one.progress != Progress::Open {
+            return Err(Refusal::Answered);
+        }
+        if one.request.digest != seen {
+            return Err(Refusal::Changed);
+        }
+        Ok((Arc::clone(&one.request), decision.hook_output(&one.request)?))
+    }
+
+    /// The answer that was checked is stored and goes to the hook process. `false`: it is not open any more.
+    pub fn send(&mut self, id: &RequestId, now: Timestamp) -> bool {
+        match self.find(id) {
+            Some(one) if one.progress == Progress::Open => {
+                one.progress = Progress::Sending(now);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The hook process has printed its answer.
+    pub fn printed(&mut self, id: &RequestId, now: Timestamp) -> Vec<Effect> {
+        match self.find(id) {
+            Some(one) if matches!(one.progress, Progress::Sending(_)) => {
+                one.progress = Progress::Taken(now);
+                vec![Effect::Outcome(id.clone(), Outcome::Taken)]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The hook process has ended, or its connection.
+    pub fn hook_gone(&mut self, id: &RequestId) -> Vec<Effect> {
+        let Some(one) = self.find(id) else { return Vec::new() };
+        let mut effects = match one.progress {
+            Progress::Open => Vec::new(),
+            Progress::Sending(_) => vec![Effect::Outcome(id.clone(), Outcome::Lost)],
+            Progress::Taken(_) | Progress::Failed(_) => return Vec::new(),
+        };
+        let session = one.request.session.clone();
+        self.remove(&session, id);
+        effects.push(Effect::Closed(session, id.clone(), Closing::Withdrawn));
+        effects
+    }
+
+    /// What the witnesses say of a session now: whether it waits for the user. Called for each change of its verdict and at
+    /// [`OpenRequests::deadline`].
+    pub fn verdict(&mut self, session: &SessionId, waits: bool, now: Timestamp) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        let is_settled = |one: &OpenRequest| now >= one.request.opened_at + SETTLES;
+        if waits {
+            for one in self.sessions.get_mut(session).into_iter().flatten() {
+                one.has_waited |= is_settled(one);
+                if let Progress::Sending(at) | Progress::Taken(at) = one.progress
+                    && now >= at + EFFECT
+                {
+                    one.progress = Progress::Failed(now);
+                    effects.push(Effect::Outcome(one.request.id.clone(), Outcome::NoEffect));
+                }
+            }
+            return effects;
+        }
+        self.close(session, &mut effects, |one| {
+            is_settled(one)
+                && (one.has_waited
+                    || one.progress != Progress::Open
+                    || now >= one.request.opened_at + SHOWN_BY)
+        });
+        effects
+    }
+
+    /// Lets every hook process end with nothing: the program ends, or no longer holds the store.
+    pub fn release_all(&mut self) -> Vec<Effect> {
+        let sessions: Vec<_> = self.sessions.keys().cloned().collect();
+        let mut effects = Vec::new();
+        for session in sessions {
+            self.close(&session, &mut effects, |_| true);
+        }
+        effects
+    }
+
+    /// The open requests of a session, oldest first. The first is the one to show.
+    pub fn of(&self, session: &SessionId) -> &[OpenRequest] {
+        self.sessions.get(session).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The request of a session to show.
+    pub fn asked(&self, session: &SessionId) -> Option<Asked> {
+        let (first, rest) = self.of(session).split_first()?;
+        let OpenRequest { request, progress, .. } = first.clone();
+        Some(Asked { request, progress, more: u32::try_from(rest.len()).unwrap_or(u32::MAX) })
+    }
+
+    /// When [`OpenRequests::verdict`] can change something of a session without a new fact.
+    pub fn deadline(&self, session: &SessionId, after: Timestamp) -> Option<Timestamp> {
+        let due = |one: &OpenRequest| {
+            let effect = match one.progress {
+                Progress::Sending(at) | Progress::Taken(at) => Some(at + EFFECT),
+                Progress::Open | Progress::Failed(_) => None,
+            };
+            let opened_at = one.request.opened_at;
+            [Some(opened_at + SETTLES), Some(opened_at + SHOWN_BY), effect]
+        };
+        self.of(session).iter().flat_map(due).flatten().filter(|at| *at > after).min()
+    }
+
+    /// Whether nothing is asked at all.
+    pub fn is_empty(&self) -> bool {
+        self.sessions.is_empty()
+    }
+
+    fn find(&mut self, id: &RequestId) -> Option<&mut OpenRequest> {
+        self.sessions.values_mut().flatten().find(|one| one.request.id == *id)
+    }
+
+    fn remove(&mut self, session: &SessionId, id: &RequestId) {
+        if let Some(requests) = self.sessions.get_mut(session) {
+            requests.retain(|one| one.request.id != *id);
+            if requests.is_empty() {
+                self.sessions.remove(session);
+            }
+        }
+    }
+
+    /// Closes the requests of a session that are chosen.
+    fn close(
+        &mut self,
+        session: &SessionId,
+        effects: &mut Vec<Effect>,
+        is_over: impl Fn(&OpenRequest) -> bool,
+    ) {
+        let Some(requests) = self.sessions.get_mut(session) else { return };
+        requests.retain(|one| {
+            if !is_over(one) {
+                return true;
+            }
+            let id = one.request.id.clone();
+            let closing = match one.progress {
+                Progress::Open => {
+                    effects.push(Effect::Release(id.clone()));
+                    Closing::Elsewhere
+                }
+                Progress::Sending(_) | Progress::Taken(_) | Progress::Failed(_) => {
+                    effects.push(Effect::Outcome(id.clone(), Outcome::Effect));
+                    Closing::Answered
+                }
+            };
+            effects.push(Effect::Closed(session.clone(), id, closing));
+            false
+        });
+        if requests.is_empty() {
+            self.sessions.remove(session);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

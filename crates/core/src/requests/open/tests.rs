@@ -1,0 +1,195 @@
+#![allow(clippy::unwrap_used, reason = "a request of the test that cannot be read is a failure")]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+
+fn request(id: usize, session: &str, subagent: Option<&str>, at: i64) -> Request {
+    let mut payload = json!({ "session_id": session, "hook_event_name": "PermissionRequest", "tool_name": "Bash",
+        "tool_input": { "command": format!("echo {id}") } });
+    if let Some(subagent) = subagent {
+        payload["agent_id"] = json!(subagent);
+    }
+    let bytes = payload.to_string();
+    Request::from_payload(RequestId::new(&id.to_string()), bytes.as_bytes(), Timestamp::from_millis(at))
+        .unwrap()
+}
+
+fn at(millis: i64) -> Timestamp {
+    Timestamp::from_millis(millis)
+}
+
+fn one_open() -> (OpenRequests, Request) {
+    let mut all = OpenRequests::default();
+    let request = request(1, "s", None, 0);
+    assert_eq!(all.ask(request.clone()), []);
+    (all, request)
+}
+
+fn answer(all: &mut OpenRequests, request: &Request, now: i64) -> Result<bool, Refusal> {
+    all.check(&request.session, &request.id, request.digest, &Decision::Allow)?;
+    Ok(all.send(&request.id, at(now)))
+}
+
+#[test]
+fn an_answer_that_takes_effect_closes_the_request() {
+    let (mut all, request) = one_open();
+    assert_eq!(answer(&mut all, &request, 1_000), Ok(true));
+    assert_eq!(answer(&mut all, &request, 1_001), Err(Refusal::Answered));
+    assert_eq!(all.printed(&request.id, at(1_010)), [Effect::Outcome(request.id.clone(), Outcome::Taken)]);
+    assert_eq!(all.hook_gone(&request.id), [], "its end after the answer says nothing new");
+    assert_eq!(all.verdict(&request.session, true, at(1_200)), []);
+    let effects = all.verdict(&request.session, false, at(1_300));
+    let closed = Effect::Closed(request.session.clone(), request.id.clone(), Closing::Answered);
+    assert_eq!(effects, [Effect::Outcome(request.id.clone(), Outcome::Effect), closed]);
+    assert_eq!(answer(&mut all, &request, 1_400), Err(Refusal::NotOpen));
+}
+
+#[test]
+fn a_decision_in_the_terminal_releases_the_hook() {
+    let (mut all, request) = one_open();
+    assert_eq!(all.verdict(&request.session, true, at(100)), [], "of the request before");
+    assert_eq!(all.verdict(&request.session, false, at(200)), []);
+    assert_eq!(all.verdict(&request.session, false, at(600)), [], "the registry file is late");
+    assert_eq!(all.verdict(&request.session, true, at(700)), []);
+    let closed = Effect::Closed(request.session.clone(), request.id.clone(), Closing::Elsewhere);
+    assert_eq!(all.verdict(&request.session, false, at(800)), [Effect::Release(request.id), closed]);
+    assert_eq!(all.deadline(&SessionId::new("s"), at(800)), None);
+}
+
+#[test]
+fn a_session_that_never_waits_asks_nothing_after_four_seconds() {
+    let (mut all, request) = one_open();
+    assert_eq!(all.deadline(&request.session, at(0)), Some(at(500)));
+    assert_eq!(all.verdict(&request.session, false, at(3_999)), []);
+    assert_eq!(all.deadline(&request.session, at(3_999)), Some(at(4_000)));
+    assert_eq!(all.verdict(&request.session, false, at(4_000)).len(), 2);
+}
+
+#[test]
+fn a_hook_that_ends_withdraws_its_request() {
+    let (mut all, request) = one_open();
+    let closed = Effect::Closed(request.session.clone(), request.id.clone(), Closing::Withdrawn);
+    assert_eq!(all.hook_gone(&request.id), [closed]);
+    assert_eq!(answer(&mut all, &request, 900), Err(Refusal::NotOpen));
+}
+
+#[test]
+fn an_answer_to_a_hook_that_died_is_lost() {
+    let (mut all, request) = one_open();
+    assert_eq!(answer(&mut all, &request, 900), Ok(true));
+    let effects = all.hook_gone(&request.id);
+    assert_eq!(effects[0], Effect::Outcome(request.id, Outcome::Lost));
+}
+
+#[test]
+fn an_answer_without_effect_fails_after_five_seconds_and_is_not_sent_again() {
+    let (mut all, request) = one_open();
+    assert_eq!(answer(&mut all, &request, 1_000), Ok(true));
+    assert_eq!(all.deadline(&request.session, at(4_000)), Some(at(6_000)));
+    assert_eq!(all.verdict(&request.session, true, at(5_999)), []);
+    let failed = all.verdict(&request.session, true, at(6_000));
+    assert_eq!(failed, [Effect::Outcome(request.id.clone(), Outcome::NoEffect)]);
+    assert_eq!(answer(&mut all, &request, 6_001), Err(Refusal::Answered));
+}
+
+#[test]
+fn a_card_that_showed_something_else_is_refused() {
+    let (all, request) = one_open();
+    let checked = all.check(&request.session, &request.id, Digest(request.digest.0 + 1), &Decision::Allow);
+    assert_eq!(checked.unwrap_err(), Refusal::Changed);
+}
+
+#[test]
+fn the_next_request_of_a_turn_closes_the_one_before_and_a_subagents_does_not() {
+    let (mut all, first) = one_open();
+    assert_eq!(all.ask(request(2, "s", Some("a"), 10)), []);
+    let effects = all.ask(request(3, "s", None, 20));
+    assert_eq!(effects[0], Effect::Release(first.id));
+    let open: Vec<_> = all.of(&first.session).iter().map(|one| one.request.id.to_string()).collect();
+    assert_eq!(open, ["2", "3"], "oldest first");
+}
+
+#[derive(Debug, Clone)]
+enum Act {
+    Ask(usize, Option<u8>),
+    Answer(usize),
+    Printed(usize),
+    Gone(usize),
+    Verdict(usize, bool),
+    ReleaseAll,
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    prop_oneof![
+        4 => (0..3usize, prop::option::of(0..2u8)).prop_map(|(session, subagent)| Act::Ask(session, subagent)),
+        4 => (0..40usize).prop_map(Act::Answer),
+        3 => (0..40usize).prop_map(Act::Printed),
+        2 => (0..40usize).prop_map(Act::Gone),
+        4 => (0..3usize, any::<bool>()).prop_map(|(session, waits)| Act::Verdict(session, waits)),
+        1 => Just(Act::ReleaseAll),
+    ]
+}
+
+proptest! {
+    /// In every order of events each request is answered at most once, closed at most once, and never answered after that;
+    /// a hook process that got no answer is released or ends by itself.
+    #[test]
+    fn each_request_is_decided_at_most_once(acts in prop::collection::vec((act(), 0..2_000i64), 1..120)) {
+        let mut all = OpenRequests::default();
+        let mut asked: Vec<Request> = Vec::new();
+        let (mut sent, mut closed, mut released, mut gone) =
+            (BTreeSet::new(), BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
+        let mut now = 0;
+        for (act, passed) in acts {
+            now += passed;
+            let of = |which: usize| asked.get(which % asked.len().max(1)).cloned();
+            let effects = match act {
+                Act::Ask(session, subagent) => {
+                    let subagent = subagent.map(|n| n.to_string());
+                    let one = request(asked.len(), &session.to_string(), subagent.as_deref(), now);
+                    asked.push(one.clone());
+                    all.ask(one)
+                }
+                Act::Answer(which) => {
+                    if let Some(one) = of(which) && answer(&mut all, &one, now) == Ok(true) {
+                        prop_assert!(sent.insert(one.id.clone()), "{} was answered twice", one.id);
+                        prop_assert!(!closed.contains_key(&one.id), "{} was answered after its end", one.id);
+                        prop_assert!(!released.contains(&one.id) && !gone.contains(&one.id));
+                    }
+                    Vec::new()
+                }
+                Act::Printed(which) => of(which).map(|one| all.printed(&one.id, at(now))).unwrap_or_default(),
+                Act::Gone(which) => of(which).map(|one| {
+                    gone.insert(one.id.clone());
+                    all.hook_gone(&one.id)
+                }).unwrap_or_default(),
+                Act::Verdict(session, waits) => all.verdict(&SessionId::new(&session.to_string()), waits, at(now)),
+                Act::ReleaseAll => all.release_all(),
+            };
+            for effect in effects {
+                match effect {
+                    Effect::Release(id) => {
+                        prop_assert!(!sent.contains(&id), "{} has an answer on its way", id);
+                        prop_assert!(released.insert(id));
+                    }
+                    Effect::Closed(_, id, closing) => {
+                        prop_assert_eq!(closing == Closing::Answered, sent.contains(&id) && closing != Closing::Withdrawn);
+                        prop_assert!(closed.insert(id, closing).is_none());
+                    }
+                    Effect::Outcome(id, _) => prop_assert!(sent.contains(&id), "{} was never answered", id),
+                }
+            }
+        }
+        for one in &asked {
+            let is_open = all.of(&one.session).iter().any(|open| open.request.id == one.id);
+            prop_assert_eq!(is_open, !closed.contains_key(&one.id), "{} is open or closed", &one.id);
+            let is_answered = sent.contains(&one.id);
+            let ended_alone = gone.contains(&one.id);
+            prop_assert!(is_open || is_answered || ended_alone || released.contains(&one.id), "{} waits for ever", &one.id);
+        }
+    }
+}

@@ -1,0 +1,89 @@
+#![allow(clippy::unwrap_used, reason = "a payload of the test that cannot be read is a failure")]
+
+use serde_json::json;
+
+use super::*;
+
+fn read(payload: &Value) -> Option<Request> {
+    Request::from_payload(RequestId::new("r1"), payload.to_string().as_bytes(), Timestamp::from_millis(5))
+}
+
+fn payload(tool: &str, input: Value) -> Value {
+    json!({ "session_id": "s", "cwd": "/home/dev/work", "hook_event_name": "PermissionRequest",
+        "permission_mode": "default", "tool_name": tool, "tool_input": input })
+}
+
+#[test]
+fn a_command_is_shown_whole_and_drawn() {
+    let request =
+        read(&payload("Bash", json!({ "command": "ls\n\u{202e}tac", "description": "Lists" }))).unwrap();
+    assert_eq!(request.kind, RequestKind::Permission);
+    assert_eq!(request.shown_input(), "ls\n⟨U+202E⟩tac");
+    assert_eq!(&*request.summary, "Bash: ls⏎⟨U+202E⟩tac");
+}
+
+#[test]
+fn an_input_with_more_than_a_command_is_shown_as_json() {
+    let input = json!({ "command": "ls", "dangerouslyDisableSandbox": true });
+    let request = read(&payload("Bash", input)).unwrap();
+    assert!(request.shown_input().contains("dangerouslyDisableSandbox"), "nothing is left out");
+}
+
+#[test]
+fn questions_need_every_part() {
+    let whole = json!({ "questions": [{ "question": "Which colour?", "header": "Colour", "multiSelect": true,
+        "options": [{ "label": "Red", "description": "The red one" }, { "label": "Blue" }] }] });
+    let request = read(&payload("AskUserQuestion", whole)).unwrap();
+    let RequestKind::Questions(questions) = &request.kind else { panic!("{:?}", request.kind) };
+    assert_eq!((questions[0].options.len(), questions[0].several), (2, true));
+    assert_eq!(&*request.summary, "asks: Which colour?");
+    let same = json!({ "question": "A?", "options": [] });
+    for odd in [
+        json!({}),
+        json!({ "questions": [] }),
+        json!({ "questions": [{ "question": "A?" }] }),
+        json!({ "questions": [{ "question": "A?", "options": [{ "name": "x" }] }] }),
+        json!({ "questions": [same, same] }),
+    ] {
+        assert_eq!(read(&payload("AskUserQuestion", odd)).unwrap().kind, RequestKind::Unknown);
+    }
+}
+
+#[test]
+fn a_rule_says_what_it_allows_and_where_it_is_kept() {
+    let mut asked = payload("Bash", json!({ "command": "npm test" }));
+    asked["permission_suggestions"] = json!([
+        { "type": "addRules", "behavior": "allow", "destination": "localSettings",
+          "rules": [{ "toolName": "Bash", "ruleContent": "npm run *" }, { "toolName": "Read" }] },
+        { "type": "addDirectories", "directories": ["/srv"], "destination": "session" },
+    ]);
+    let request = read(&asked).unwrap();
+    let shown: Vec<_> = request.always.iter().map(|one| format!("{} in {}", one.rule, one.place)).collect();
+    assert_eq!(
+        shown,
+        [
+            "Bash(npm run *) in /home/dev/work/.claude/settings.local.json",
+            "Read in /home/dev/work/.claude/settings.local.json",
+            "work in /srv in this session",
+        ]
+    );
+    asked["permission_suggestions"][0]["destination"] = json!("somewhere");
+    assert!(read(&asked).unwrap().always.is_empty(), "one rule that cannot be told hides all");
+}
+
+#[test]
+fn other_events_and_broken_bytes_are_no_requests() {
+    let mut other = payload("Bash", json!({}));
+    other["hook_event_name"] = json!("PreToolUse");
+    assert!(read(&other).is_none());
+    for bytes in [&b""[..], b"{", b"[]", b"null", b"\xff{}"] {
+        assert!(Request::from_payload(RequestId::new("r"), bytes, Timestamp::from_millis(0)).is_none());
+    }
+}
+
+#[test]
+fn the_digest_follows_every_byte() {
+    let one = read(&payload("Bash", json!({ "command": "ls" }))).unwrap();
+    let other = read(&payload("Bash", json!({ "command": "ls\u{200b}" }))).unwrap();
+    assert_ne!(one.digest, other.digest);
+}

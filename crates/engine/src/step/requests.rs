@@ -1,0 +1,169 @@
+//! What sessions ask: requests from waiting hook processes, the answers to them, and their ends.
+
+use std::sync::Arc;
+
+use watchbill_core::history::private::strip_private;
+use watchbill_core::hook::HookMessage;
+use watchbill_core::ids::SessionId;
+use watchbill_core::requests::decision::Decision;
+use watchbill_core::requests::open::{Effect, Outcome, Refusal};
+use watchbill_core::requests::request::{Digest, Request, RequestId};
+use watchbill_core::roster::row::Row;
+use watchbill_core::session::state::{State, StateKind};
+use watchbill_core::time::Timestamp;
+use watchbill_store::tables::answers::AnswerRow;
+
+use super::reconcile::take_hooks;
+use super::rooms::Rooms;
+use crate::input::Output;
+use crate::persist::changes::AnswerChange;
+
+/// An answer of the user to a request that was shown.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// The session.
+    pub session: SessionId,
+    /// The request.
+    pub request: RequestId,
+    /// The hash of what was shown.
+    pub seen: Digest,
+    /// What the user decides.
+    pub decision: Decision,
+    /// Where: `window`, `notification`, `tray` or `command`.
+    pub surface: &'static str,
+}
+
+/// An answer that fits its request and is noted to be stored.
+#[derive(Debug, Clone)]
+pub struct Fitting {
+    /// What the hook process is to print.
+    pub output: String,
+    /// The decision in words.
+    pub decision: String,
+}
+
+/// A hook process asks. The payload counts as hook evidence as well, so the session waits at once.
+pub(super) fn ask(rooms: &mut Rooms, request: Request, message: &HookMessage, out: &mut Vec<Output>) {
+    let session = request.session.clone();
+    take_hooks(rooms, std::slice::from_ref(message), out);
+    let effects = rooms.requests.ask(request);
+    carry_out(rooms, effects, out);
+    rooms.rows.mark(session);
+}
+
+/// A hook process has printed its answer.
+pub(super) fn printed(rooms: &mut Rooms, id: &RequestId, out: &mut Vec<Output>) {
+    let effects = rooms.requests.printed(id, rooms.env.now());
+    carry_out(rooms, effects, out);
+}
+
+/// A hook process or its connection has ended.
+pub(super) fn hook_gone(rooms: &mut Rooms, id: &RequestId, out: &mut Vec<Output>) {
+    let effects = rooms.requests.hook_gone(id);
+    carry_out(rooms, effects, out);
+}
+
+/// Every hook process is to end with nothing.
+pub(super) fn release_all(rooms: &mut Rooms, out: &mut Vec<Output>) {
+    let effects = rooms.requests.release_all();
+    carry_out(rooms, effects, out);
+}
+
+/// Compares a row that was just made with the requests of its session, and puts the one to show into it. Says when to look
+/// again though nothing happens.
+pub(super) fn compare(rooms: &mut Rooms, row: &mut Row, out: &mut Vec<Output>) -> Option<Timestamp> {
+    if rooms.requests.is_empty() {
+        return None;
+    }
+    let (id, now) = (row.session_id.clone(), rooms.env.now());
+    for effect in rooms.requests.verdict(&id, waits(row), now) {
+        // The row is being made just now.
+        if !matches!(effect, Effect::Closed(..)) {
+            carry_out(rooms, vec![effect], out);
+        }
+    }
+    row.request = rooms.requests.asked(&id);
+    rooms.requests.deadline(&id, now)
+}
+
+/// Nothing is known of a session any more.
+pub(super) fn session_gone(rooms: &mut Rooms, id: &SessionId, out: &mut Vec<Output>) {
+    if !rooms.requests.is_empty() {
+        let effects = rooms.requests.verdict(id, false, rooms.env.now());
+        carry_out(rooms, effects, out);
+    }
+}
+
+/// Whether the session waits for the user in a dialog.
+fn waits(row: &Row) -> bool {
+    row.state == State::WaitingForApproval || row.state_kind == Some(StateKind::Dialog)
+}
+
+/// Checks an answer and notes it to be stored. It goes out with [`sent`].
+pub(super) fn answer(rooms: &mut Rooms, answer: &Answer) -> Result<Fitting, Refusal> {
+    let Answer { session, request, seen, decision, surface } = answer;
+    let (request, output) = rooms.requests.check(session, request, *seen, decision)?;
+    let decision = decision.in_words(&request);
+    rooms.pending.answer(AnswerChange::Given(AnswerRow {
+        request_id: request.id.to_string(),
+        session_id: session.to_string(),
+        tool: request.tool.to_string(),
+        shown: storable(rooms, &request),
+        decision: decision.clone(),
+        surface: (*surface).to_owned(),
+        at: rooms.env.now(),
+        outcome: "sent".to_owned(),
+        outcome_at: None,
+    }));
+    Ok(Fitting { output, decision })
+}
+
+/// The shown text as far as it may be stored: no private text, and nothing that names an excluded folder.
+fn storable(rooms: &Rooms, request: &Request) -> String {
+    let shown = request.shown_input();
+    let exclude = &rooms.env.settings().history.exclude;
+    let cwd: Option<&Arc<str>> = request.cwd.as_ref();
+    if exclude.is_named_in_text(&shown, cwd.map(|cwd| &**cwd)) {
+        return String::new();
+    }
+    strip_private(&shown).into_owned()
+}
+
+/// The answer is stored and goes to the hook process now. `false`: the request has ended meanwhile.
+pub(super) fn sent(rooms: &mut Rooms, session: &SessionId, id: &RequestId) -> bool {
+    let is_open = rooms.requests.send(id, rooms.env.now());
+    if !is_open {
+        unsent(rooms, id);
+    }
+    rooms.rows.mark(session.clone());
+    is_open
+}
+
+/// An answer that was noted did not go out.
+pub(super) fn unsent(rooms: &mut Rooms, id: &RequestId) {
+    let at = rooms.env.now();
+    rooms.pending.answer(AnswerChange::Outcome(id.to_string(), word(Outcome::Lost), at));
+}
+
+fn carry_out(rooms: &mut Rooms, effects: Vec<Effect>, out: &mut Vec<Output>) {
+    for effect in effects {
+        match effect {
+            Effect::Release(id) => out.push(Output::Release(id)),
+            Effect::Closed(session, _, _) => rooms.rows.mark(session),
+            Effect::Outcome(id, outcome) => {
+                let at = rooms.env.now();
+                rooms.pending.answer(AnswerChange::Outcome(id.to_string(), word(outcome), at));
+            }
+        }
+    }
+}
+
+/// The word of an outcome in the store.
+fn word(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Taken => "taken",
+        Outcome::Effect => "effect",
+        Outcome::NoEffect => "no_effect",
+        Outcome::Lost => "lost",
+    }
+}

@@ -1,0 +1,290 @@
+//! What a session asks, the answers to it, and the list of answers given.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+use watchbill_core::requests::decision::{Chosen, Decision};
+use watchbill_core::requests::open::{Asked, Progress};
+use watchbill_core::requests::request::{Digest, Question, RequestKind};
+
+use crate::error::{ApiError, ErrorCode};
+
+/// What a session asks now: the field `request` of its row.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
+pub struct Request {
+    /// Names the request. An answer repeats it.
+    pub id: String,
+    /// The hash of everything that is shown, 16 hexadecimal digits. An answer repeats it as `seen`.
+    pub digest: String,
+    /// `permission`, `question`, `plan`, or `unknown` for a shape that this version does not know.
+    pub kind: String,
+    /// The tool's name.
+    pub tool: String,
+    /// The type of the subagent that asks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subagent: Option<String>,
+    /// The tool's input as the client wrote it. Untrusted: draw invisible characters before you show it.
+    #[ts(type = "unknown")]
+    pub input: serde_json::Value,
+    /// The input as text to show, whole, with invisible characters drawn.
+    pub shown: String,
+    /// The request in one line.
+    pub summary: String,
+    /// The questions of a `question`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[ts(as = "Option<Vec<RequestQuestion>>", optional)]
+    pub questions: Vec<RequestQuestion>,
+    /// The options of the first question.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[ts(as = "Option<Vec<RequestOption>>", optional)]
+    pub options: Vec<RequestOption>,
+    /// The first question takes several options.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub several: Option<bool>,
+    /// What "allow always" adds, and where.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[ts(as = "Option<Vec<RequestRule>>", optional)]
+    pub always: Vec<RequestRule>,
+    /// The permission mode of the session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode: Option<String>,
+    /// When the session asked.
+    pub opened_at: String,
+    /// `hook`: it can be answered from here. `no`: in its terminal only.
+    pub answerable: String,
+    /// Why it cannot be answered from here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// `open`; after an answer `sending`, `taken` (the hook process has it) or `failed` (no effect for five seconds).
+    pub progress: String,
+    /// How many more requests of the session wait behind this one.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    #[ts(as = "Option<u32>", optional)]
+    pub more: u32,
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
+/// One question.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(optional_fields)]
+pub struct RequestQuestion {
+    /// The whole question.
+    pub question: String,
+    /// A short heading.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub header: Option<String>,
+    /// Its options.
+    pub options: Vec<RequestOption>,
+    /// Several options may be chosen.
+    pub several: bool,
+}
+
+/// One option of a question.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(optional_fields)]
+pub struct RequestOption {
+    /// Its name.
+    pub label: String,
+    /// What it means.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+}
+
+/// A rule that "allow always" adds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct RequestRule {
+    /// The rule in the client's notation.
+    pub rule: String,
+    /// Where it is kept.
+    #[serde(rename = "where")]
+    pub place: String,
+}
+
+/// What the user decides, as requests carry it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(tag = "do", rename_all = "snake_case")]
+pub enum RequestDecision {
+    /// Allows it once. A plan: go on, ask before each edit.
+    Allow,
+    /// Allows it and adds the rules in `always`. A plan: go on, accept edits.
+    AllowAlways,
+    /// Denies it. The model reads the reason.
+    Deny {
+        /// Why; may be empty.
+        #[serde(default)]
+        reason: String,
+    },
+    /// Denies it and ends the turn.
+    DenyAndStop,
+    /// Answers the questions, one answer each.
+    Choose {
+        /// In the order of the questions.
+        answers: Vec<RequestAnswer>,
+    },
+}
+
+/// The answer to one question.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum RequestAnswer {
+    /// Options by their place, from 0.
+    Options(Vec<usize>),
+    /// The user's own words.
+    Text(String),
+}
+
+/// An answer to a request that was shown.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct AnswerCall {
+    /// The session.
+    pub session: String,
+    /// The request that was shown.
+    pub request_id: String,
+    /// Its digest.
+    pub seen: String,
+    /// What the user decides.
+    pub decision: RequestDecision,
+}
+
+/// `answer --json`: the answer is stored and on its way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct AnswerGiven {
+    /// The request.
+    pub request_id: String,
+    /// The decision in words.
+    pub decision: String,
+    /// Always true: an answer that could not be sent is an error.
+    pub delivered: bool,
+    /// When.
+    pub at: String,
+}
+
+/// One row of `answers --json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
+pub struct AnswerRecord {
+    /// The request.
+    pub request_id: String,
+    /// The session.
+    pub session_id: String,
+    /// The tool's name.
+    pub tool: String,
+    /// The text that was shown.
+    pub shown: String,
+    /// The decision in words.
+    pub decision: String,
+    /// `window`, `notification`, `tray` or `command`.
+    pub surface: String,
+    /// When it was given.
+    pub at: String,
+    /// `sent`, `taken`, `effect`, `no_effect` or `lost`.
+    pub outcome: String,
+    /// When that was known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome_at: Option<String>,
+}
+
+impl From<&Asked> for Request {
+    fn from(asked: &Asked) -> Self {
+        let request = &*asked.request;
+        let texts = |text: &std::sync::Arc<str>| text.to_string();
+        let questions: Vec<_> = match &request.kind {
+            RequestKind::Questions(questions) => questions.iter().map(RequestQuestion::from).collect(),
+            _ => Vec::new(),
+        };
+        let (kind, why) = match &request.kind {
+            RequestKind::Permission => ("permission", None),
+            RequestKind::Questions(_) => ("question", None),
+            RequestKind::Plan(_) => ("plan", None),
+            RequestKind::Unknown => {
+                ("unknown", Some("this version of Watchbill does not know this kind of request"))
+            }
+        };
+        Self {
+            id: request.id.to_string(),
+            digest: hex(request.digest),
+            kind: kind.into(),
+            tool: texts(&request.tool),
+            subagent: request.subagent.as_ref().map(texts),
+            input: (*request.input).clone(),
+            shown: request.shown_input(),
+            summary: texts(&request.summary),
+            options: questions.first().map(|question| question.options.clone()).unwrap_or_default(),
+            several: questions.first().filter(|question| question.several).map(|_| true),
+            questions,
+            always: request
+                .always
+                .iter()
+                .map(|rule| RequestRule { rule: texts(&rule.rule), place: texts(&rule.place) })
+                .collect(),
+            mode: request.mode.as_ref().map(texts),
+            opened_at: request.opened_at.to_string(),
+            answerable: if why.is_some() { "no" } else { "hook" }.into(),
+            why: why.map(str::to_owned),
+            progress: match asked.progress {
+                Progress::Open => "open",
+                Progress::Sending(_) => "sending",
+                Progress::Taken(_) => "taken",
+                Progress::Failed(_) => "failed",
+            }
+            .into(),
+            more: asked.more,
+        }
+    }
+}
+
+impl From<&Question> for RequestQuestion {
+    fn from(question: &Question) -> Self {
+        let option = |one: &watchbill_core::requests::request::Choice| RequestOption {
+            label: one.label.to_string(),
+            description: one.description.as_ref().map(ToString::to_string),
+        };
+        Self {
+            question: question.text.to_string(),
+            header: question.header.as_ref().map(ToString::to_string),
+            options: question.options.iter().map(option).collect(),
+            several: question.several,
+        }
+    }
+}
+
+impl From<RequestDecision> for Decision {
+    fn from(decision: RequestDecision) -> Self {
+        match decision {
+            RequestDecision::Allow => Self::Allow,
+            RequestDecision::AllowAlways => Self::AllowAlways,
+            RequestDecision::Deny { reason } => Self::Deny(reason),
+            RequestDecision::DenyAndStop => Self::DenyAndStop,
+            RequestDecision::Choose { answers } => Self::Choose(
+                answers
+                    .into_iter()
+                    .map(|answer| match answer {
+                        RequestAnswer::Options(places) => Chosen::Options(places),
+                        RequestAnswer::Text(text) => Chosen::Text(text),
+                    })
+                    .collect(),
+            ),
+        }
+    }
+}
+
+/// The digest as it leaves the process.
+pub fn hex(digest: Digest) -> String {
+    format!("{:016x}", digest.0)
+}
+
+/// The digest of an answer.
+///
+/// # Errors
+/// When the text is none.
+pub fn seen(text: &str) -> Result<Digest, ApiError> {
+    let wrong = || ApiError::new(ErrorCode::Invalid, "`seen` is not the digest of a request");
+    u64::from_str_radix(text, 16).map(Digest).map_err(|_| wrong())
+}

@@ -1,0 +1,113 @@
+//! The answers that the user gave to requests, with the text that was shown and what came of each.
+
+use watchbill_core::time::Timestamp;
+
+use super::{At, time};
+use crate::{Step, Store, StoreError};
+
+pub(crate) const V7: &str = "
+-- Answers that the user gave to requests of sessions. The session need not be stored.
+CREATE TABLE answers (
+    request_id TEXT PRIMARY KEY,
+    session_id TEXT NOT NULL,
+    tool       TEXT NOT NULL,
+    shown      TEXT NOT NULL,    -- the text that the user saw
+    decision   TEXT NOT NULL,    -- in words
+    surface    TEXT NOT NULL,    -- window, notification, tray, command
+    at         INTEGER NOT NULL,
+    outcome    TEXT NOT NULL,    -- sent, taken, effect, no_effect, lost
+    outcome_at INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE INDEX answers_by_time ON answers (at);
+CREATE INDEX answers_by_session ON answers (session_id);
+";
+
+/// One answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AnswerRow {
+    /// The request.
+    pub request_id: String,
+    /// The session that asked.
+    pub session_id: String,
+    /// The tool that it asked for.
+    pub tool: String,
+    /// The text that the user saw.
+    pub shown: String,
+    /// The decision in words.
+    pub decision: String,
+    /// Where the user answered.
+    pub surface: String,
+    /// When.
+    pub at: Timestamp,
+    /// What came of it, in a word.
+    pub outcome: String,
+    /// When that was known.
+    pub outcome_at: Option<Timestamp>,
+}
+
+impl Step<'_> {
+    /// Adds an answer.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn put_answer(&mut self, row: &AnswerRow) -> Result<(), StoreError> {
+        self.run(
+            "INSERT OR REPLACE INTO answers
+                (request_id, session_id, tool, shown, decision, surface, at, outcome, outcome_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            (
+                &row.request_id,
+                &row.session_id,
+                &row.tool,
+                &row.shown,
+                &row.decision,
+                &row.surface,
+                At(row.at),
+                &row.outcome,
+                row.outcome_at.map(At),
+            ),
+        )?;
+        Ok(())
+    }
+
+    /// Notes what came of an answer. One that is not stored stays so.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn note_outcome(&mut self, request: &str, outcome: &str, at: Timestamp) -> Result<(), StoreError> {
+        self.run(
+            "UPDATE answers SET outcome = ?2, outcome_at = ?3 WHERE request_id = ?1",
+            (request, outcome, At(at)),
+        )?;
+        Ok(())
+    }
+}
+
+impl Store {
+    /// The answers that were given at a time or later, oldest first.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn answers(&self, since: Timestamp) -> Result<Vec<AnswerRow>, StoreError> {
+        self.asked(|sql| {
+            sql.prepare_cached(
+                "SELECT request_id, session_id, tool, shown, decision, surface, at, outcome, outcome_at
+                 FROM answers WHERE at >= ?1 ORDER BY at, request_id",
+            )?
+            .query_map([At(since)], |row| {
+                Ok(AnswerRow {
+                    request_id: row.get(0)?,
+                    session_id: row.get(1)?,
+                    tool: row.get(2)?,
+                    shown: row.get(3)?,
+                    decision: row.get(4)?,
+                    surface: row.get(5)?,
+                    at: row.get::<_, At>(6)?.0,
+                    outcome: row.get(7)?,
+                    outcome_at: time(row, 8)?,
+                })
+            })?
+            .collect()
+        })
+    }
+}
