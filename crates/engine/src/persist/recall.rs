@@ -1,4 +1,4 @@
-//! What is kept of a file, out of the store that all threads share.
+//! Reads the state of an evicted file from the store that all threads share.
 
 use std::path::Path;
 
