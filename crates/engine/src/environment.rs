@@ -1,4 +1,4 @@
-//! What the engine works with: settings, roots, file system, processes, and the current time.
+//! The surroundings of the engine: settings, roots, file system, processes, and the current time.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -281,7 +281,7 @@ impl Handle {
         Ok(scopes_in_time(Judge::unasked(&self.settings()), projects))
     }
 
-    /// What archiving would take and save.
+    /// An offer to archive: how much it would take and save.
     pub fn archive_offer(&self) -> ArchiveOffer {
         watchbill_history::archive::offer_at(&self.settings(), &*self.fs, SystemClock.now())
     }

@@ -2,9 +2,9 @@
 //! transcripts and keeps none of them.
 //!
 //! The folds of a hundred thousand transcripts take half a gigabyte, and no row shows them. So the engine keeps only
-//! the facts that may tie a session to others (see [`Ties`]). It reads a session's transcripts again and takes them in
-//! if the session turns out to be tied to a session that may have a row, or if a process, a hook or a status file names
-//! it. So a marker in a folder costs a second read of all work in that folder.
+//! the facts that may tie a session to others (see [`Ties`]). It reads a session's transcripts again and takes them in,
+//! if the session turns out to be tied to a session that may have a row. The same if a process, a hook or a status file
+//! names it. So a marker in a folder costs a second read of all work in that folder.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -3,7 +3,6 @@
 //!
 //! The engine knows everything else of them as of any other session: their lineage (for the chains), files and folders.
 //! A change to a session ends its rest. Callers notice only that rows come later.
-//! folders. What happens to one of them ends its rest. Callers see no difference but in time.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

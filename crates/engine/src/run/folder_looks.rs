@@ -12,7 +12,7 @@ use watchbill_watch::fs::Fs;
 
 use crate::witnesses::folders::{FolderLook, look};
 
-/// With this many dead mounts, no folder is looked at any more.
+/// Limit of threads. As many dead mounts would block all of them.
 const MOST_THREADS: usize = 4;
 /// A thread with nothing to do ends after this long.
 const LINGER: Duration = Duration::from_secs(10);
