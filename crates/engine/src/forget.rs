@@ -62,7 +62,12 @@ pub fn forget(
         would(&store, &removal)?
     } else {
         let done = done_by_holder(data_dir, store, &removal, now, PATIENCE, tell)?;
-        done.ok_or_else(|| ApiError::new(ErrorCode::Internal, "it is not known what was removed"))?
+        done.ok_or_else(|| {
+            ApiError::new(
+                ErrorCode::Internal,
+                "the program that holds the store did not report what it removed",
+            )
+        })?
     };
     Ok(ForgetReport { work_chain_id, ..report })
 }
@@ -147,14 +152,14 @@ fn go_on(
 fn unanswered(writer: &str, was_sent: bool) -> ApiError {
     if was_sent {
         let message = format!(
-            "{writer} keeps the history, has begun and has stopped answering; `watchbill forget --dry-run` says what is still \
-             stored"
+            "{writer} holds the store, began to remove and stopped answering; `watchbill forget --dry-run` shows what \
+             is still stored"
         );
         return ApiError::new(ErrorCode::NotReady, message);
     }
     let message = format!(
-        "nothing was changed: {writer} keeps the history up to date now, and does not answer; wait until it is done if it is \
-         `watchbill index`, or quit it, and try again"
+        "nothing was changed: {writer} holds the store and does not answer; if it is `watchbill index`, wait for its end, \
+         otherwise quit it; then try again"
     );
     ApiError::new(ErrorCode::NotReady, message)
 }

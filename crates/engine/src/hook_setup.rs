@@ -43,9 +43,10 @@ impl HookSetup {
         if let Some(doubt) = &settings.doubt {
             return Err(ApiError::new(ErrorCode::Invalid, &**doubt));
         }
-        let known = settings.roots.iter().find(|known| known.as_os_str() == root).ok_or_else(|| {
-            ApiError::new(ErrorCode::NotFound, format!("the folder {root} is none of those that are watched"))
-        })?;
+        let known =
+            settings.roots.iter().find(|known| known.as_os_str() == root).ok_or_else(|| {
+                ApiError::new(ErrorCode::NotFound, format!("the folder {root} is not watched"))
+            })?;
         let data_dir = settings.data_dir.clone().ok_or_else(|| {
             ApiError::new(
                 ErrorCode::Unsupported,

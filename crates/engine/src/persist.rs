@@ -214,7 +214,7 @@ impl Persist {
             engine.restoring().forget_targets();
         }
         if refused > 0 {
-            tracing::info!(refused, "files are read anew: what was kept of them is of another version");
+            tracing::info!(refused, "files are read again: their stored state is of another version");
         }
         if self.writes {
             engine.keep();

@@ -177,8 +177,8 @@ fn words(kind: ProblemKind) -> &'static str {
         ProblemKind::ClockWentBack => "the system's clock went back; ages may be off until it catches up",
         ProblemKind::TwoProcesses => "two processes write to this session; resume it in one of them only",
         ProblemKind::Io => "could not be read",
-        ProblemKind::Store => "cannot be written; what is known is kept in memory until it can",
-        ProblemKind::Configuration => "is not followed as a whole; correct it",
+        ProblemKind::Store => "cannot be written; new data stays in memory until it can",
+        ProblemKind::Configuration => "is not applied in full; correct it",
         ProblemKind::AbsurdTokens => {
             "a count of tokens is greater than that of any request; it counts as 4,294,967,295"
         }

@@ -163,8 +163,8 @@ fn given_up(folder: &Path, was_sent: bool) -> ApiError {
         )
     } else {
         format!(
-            "nothing was changed: {writer} holds the store and does not listen; wait until it is done if it is \
-             `watchbill index`, or quit it, and try again"
+            "nothing was changed: {writer} holds the store and does not listen; if it is `watchbill index`, wait \
+             for its end, otherwise quit it; then try again"
         )
     };
     ApiError::new(ErrorCode::NotReady, message)
@@ -174,6 +174,6 @@ fn given_up(folder: &Path, was_sent: bool) -> ApiError {
 /// this one ends.
 fn not_kept(why: &str) -> String {
     let now = why.strip_suffix(": what was not stored is stored later");
-    let why = now.map_or_else(|| why.to_owned(), |now| format!("{now}, and say it again"));
-    format!("what you said is not kept: {why}")
+    let why = now.map_or_else(|| why.to_owned(), |now| format!("{now}, and repeat the command"));
+    format!("your command is not stored: {why}")
 }

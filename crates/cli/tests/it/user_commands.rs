@@ -259,7 +259,7 @@ fn a_store_of_a_newer_version_refuses_words_as_it_refuses_questions() {
     {
         let said = home.say(words);
         assert_eq!((said.code, &*said.out), (1, ""), "{words:?}");
-        assert_eq!(said.err, format!("watchbill: what you said is not kept: {why}"), "{words:?}");
+        assert_eq!(said.err, format!("watchbill: your command is not stored: {why}"), "{words:?}");
     }
 }
 

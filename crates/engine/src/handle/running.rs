@@ -127,7 +127,7 @@ impl Handle {
         let file = MuteFile::of(folder);
         file.write(until).map_err(|error| {
             let message = format!(
-                "that holds until Watchbill ends and no longer, because {} cannot be written: {error}",
+                "this holds only until Watchbill ends, because {} cannot be written: {error}",
                 file.path().display()
             );
             ApiError::new(ErrorCode::Unreadable, message)

@@ -16,7 +16,7 @@ impl Persist {
     /// Opens a new store and queues everything for it. Says whether this process writes it; another process may be
     /// first.
     pub(super) fn begin_anew(&mut self, engine: &mut Engine) -> bool {
-        tracing::warn!(folder = %self.folder.display(), "the store was removed while it was open; it is made anew");
+        tracing::warn!(folder = %self.folder.display(), "the store was removed while it was open; a new one is made");
         // The old store is still open, so restore evicted data from it.
         engine.keep_everything();
         let old = self.shelf.at_once("removed").take();
@@ -24,7 +24,7 @@ impl Persist {
         let known = old.as_ref().and_then(|old| Forgotten::of(old).ok()).unwrap_or_default();
         let forgotten = self.forgotten.sessions().chain(known.sessions()).cloned().collect();
         if let Some(Err(error)) = old.as_ref().map(Store::rescue_log) {
-            tracing::warn!(%error, "the newest of what was stored is read again");
+            tracing::warn!(%error, "the newest stored data is lost and will be read again");
         }
         // Releases the lock too.
         drop(old);

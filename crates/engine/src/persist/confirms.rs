@@ -21,7 +21,7 @@ impl Persist {
         let confirmed = held.as_ref().is_some_and(|store| match confirm(store, engine) {
             Ok(()) => true,
             Err(error) => {
-                tracing::warn!(%error, "what the store says of states cannot be compared");
+                tracing::warn!(%error, "the stored states cannot be compared");
                 !error.passes()
             }
         });

@@ -121,7 +121,7 @@ impl EvictedFolds {
             Some(newer)
         });
         let mut new = newer.unwrap_or_else(|| {
-            tracing::debug!(path = %path.display(), "what was kept of a file is of no use; it is read anew");
+            tracing::debug!(path = %path.display(), "the stored state of a file is unusable; the file is read again");
             env.new_file(file.place.clone())
         });
         new.counted_with.clone_from(&file.counted_with);

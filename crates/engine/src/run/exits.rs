@@ -153,7 +153,7 @@ mod unix {
             {
                 // For example, there are more descriptors than the limit allows. A retry at once would loop for ever,
                 // so ask for a look at every process each two seconds until `poll` works again.
-                tracing::debug!(%error, "ended processes are looked for by the clock");
+                tracing::debug!(%error, "processes are checked every two seconds for their end");
                 std::thread::sleep(LOOK);
                 return watched.into_iter().map(|(pid, _)| Noticed::Ended(pid)).collect();
             }

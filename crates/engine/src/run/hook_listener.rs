@@ -93,17 +93,13 @@ impl Ear {
     pub fn problems(&self) -> Vec<Problem> {
         let tally = self.receiver.counts();
         let told = [
-            (
-                tally.damaged,
-                ProblemKind::MalformedHook,
-                "hook events that were no whole events; they were passed over",
-            ),
+            (tally.damaged, ProblemKind::MalformedHook, "incomplete hook events; they were passed over"),
             // A present problem. It disappears when it is over.
             (
                 u64::from(tally.in_trouble),
                 ProblemKind::Io,
-                "hook events cannot be kept here; check that the folder is writable and the disk not full: what is \
-                 heard meanwhile counts, and what waits elsewhere is kept later",
+                "hook events cannot be stored here; check that the folder is writable and the disk not full: new \
+                 events still count, and waiting ones are stored later",
             ),
         ];
         let path = &self.folder;

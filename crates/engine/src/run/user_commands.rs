@@ -29,7 +29,7 @@ impl Loop {
                 self.socket = match Server::start(&data_dir, self.own.clone()) {
                     Ok(server) => Some(server),
                     Err(error) => {
-                        tracing::warn!(%error, "other programs cannot reach this one, and look for themselves");
+                        tracing::warn!(%error, "other programs cannot reach this one, and read the files themselves");
                         None
                     }
                 };
@@ -70,7 +70,7 @@ impl Loop {
                 return match persist.trouble().filter(|_| !self.holder.is_followed()) {
                     // No program holds the store: it cannot be written.
                     Some(trouble) => {
-                        let message = format!("that is not kept: {}", trouble.detail);
+                        let message = format!("the command is not stored: {}", trouble.detail);
                         Err(ApiError::new(ErrorCode::Unreadable, message))
                     }
                     None => Ok(Done::Elsewhere(command)),
@@ -159,12 +159,13 @@ impl Loop {
         let why = match persist.and_then(Persist::trouble) {
             Some(trouble) => trouble.detail,
             None if persist.is_some_and(Persist::waits_for_another_thread) => {
-                "what is to be left out is being removed from it; that takes some seconds".into()
+                "excluded data is being removed from it; that takes some seconds".into()
             }
-            None => "it is not known why".into(),
+            None => "the reason is unknown".into(),
         };
-        let message =
-            format!("that counts now, but is not stored yet, and would be lost with this program: {why}");
+        let message = format!(
+            "the command is in force, but not stored yet; it is lost if this program ends first: {why}"
+        );
         ApiError::new(ErrorCode::Unreadable, message)
     }
 }

@@ -40,7 +40,10 @@ impl Client {
         match Self::greeted(&Address::of(data_dir)) {
             Ok(client) if client.hello.protocol == VERSION => Some(client),
             Ok(client) => {
-                tracing::debug!(protocol = client.hello.protocol, "another protocol is spoken there");
+                tracing::debug!(
+                    protocol = client.hello.protocol,
+                    "the program that holds the store speaks another protocol"
+                );
                 None
             }
             Err(error) => {
@@ -105,7 +108,7 @@ impl Client {
             match received {
                 Received { error: Some(error), .. } => return Err(AccessError::Refused(error)),
                 Received { event: Some(told), .. } if !event(told) => {
-                    return Err(AccessError::Broken("it is not waited for any longer".to_owned()));
+                    return Err(AccessError::Broken("the caller ended the wait".to_owned()));
                 }
                 Received { event: Some(_), .. } => {}
                 Received { reply, .. } => {

@@ -42,7 +42,7 @@ pub(super) fn find(rooms: &Rooms, asked: &str) -> Result<SessionId, ApiError> {
     {
         let message = format!(
             "the transcript of {session} is gone, probably by the agent's own clean-up; `watchbill search` still \
-             finds what is stored of it"
+             finds its stored text"
         );
         return Err(ApiError::new(ErrorCode::NotFound, message));
     }

@@ -316,8 +316,8 @@ fn pid_of(path: &Path) -> Option<u32> {
 
 fn misnamed(path: Arc<str>, pid: u32) -> Problem {
     let detail = format!(
-        "names process {pid}, which is not the one in the file's name; it was left aside. If no agent runs under \
-         that name, remove the file"
+        "names process {pid}, which is not the one in the file's name; it was ignored. If no agent has the id in \
+         the name, remove the file"
     );
     Problem { path, kind: ProblemKind::MalformedRegistry, count: 1, detail: Arc::from(detail) }
 }

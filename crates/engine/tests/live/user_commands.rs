@@ -53,7 +53,7 @@ fn done_means_stored() {
 
     let error = subscriber.handle.say(name(&author, "by the window")).unwrap_err();
     assert_eq!(error.code, ErrorCode::Unreadable);
-    assert!(error.message.starts_with("that counts now, but is not stored yet"), "{}", error.message);
+    assert!(error.message.starts_with("the command is in force, but not stored yet"), "{}", error.message);
     let mut client = Client::connect(&data).unwrap();
     let id = CommandId::new();
     let by_another = name(&author, "by another program");

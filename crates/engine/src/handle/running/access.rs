@@ -123,8 +123,8 @@ impl Access for Handle {
                 let message = if was_sent {
                     "the Watchbill that holds the store has stopped answering; the roster shows whether it was done"
                 } else {
-                    "nothing was changed: another Watchbill holds the store and does not listen, `watchbill index` perhaps; \
-                     try again when it is done"
+                    "nothing was changed: another Watchbill holds the store and does not listen; \
+                     if it is `watchbill index`, try again after its end"
                 };
                 return Err(ApiError::new(ErrorCode::NotReady, message).into());
             }

@@ -31,7 +31,7 @@ fn a_full_disk_is_said_and_everything_is_stored_when_there_is_room_again() {
     }
     insta::assert_snapshot!("full_disk", house.until_trouble());
     assert!(!house.hears(&"a long prompt ".repeat(10_000)), "there is no room for it");
-    house.until_said("hook events cannot be kept here");
+    house.until_said("hook events cannot be stored here");
     // Whoever looks on sees what happens now, and finds what was stored before.
     house.works(1);
     house.works(3);
