@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn the_demo_is_small_and_says_nothing_of_how_it_was_recorded() {
+    fn the_demo_is_small_and_has_no_leftovers_of_its_recording() {
         let bytes: usize = PARTS.iter().map(|part| part.text.len()).sum();
         assert!(bytes < 300 * 1024, "{bytes} bytes");
         for part in &PARTS {

@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn who_goes_on_for_another_one_says_what_there_was_before() {
+    fn a_program_that_finishes_a_removal_reports_what_there_was_before() {
         let folder = tempfile::tempdir().unwrap();
         let mut store = store(folder.path());
         let removal = Removal::Forget(SessionId::new("s"));

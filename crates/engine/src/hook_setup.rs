@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_was_made_for_hooks_goes_with_them_and_no_program_is_needed_for_that() {
+    fn uninstalling_removes_the_folder_made_for_hooks_and_needs_no_program() {
         for (before, stays) in [(false, false), (true, true)] {
             let home = tempfile::tempdir().unwrap();
             let (root, bin) = (home.path().join("deep/claude"), home.path().join("bin"));
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_installed_where_events_would_have_nowhere_to_go() {
+    fn an_install_is_refused_without_a_folder_for_events() {
         let home = tempfile::tempdir().unwrap();
         let mut settings = Settings::for_roots(vec![home.path().join("claude")]);
         settings.data_dir = Some(home.path().join("data"));

@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_and_anything_else_mutes_nothing() {
+    fn a_written_time_is_read_back_and_other_content_mutes_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let file = MuteFile::of(&folder.path().join("not there yet"));
         assert_eq!(file.read(), None);

@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recording_knows_when_it_began_and_who_ended() {
+    fn a_recording_gives_its_start_and_the_ended_processes() {
         let text = concat!(
             r#"{"t":10,"op":"write","path":"sessions/7.json","text":"{\"pid\":7,\"procStart\":\"99\",\"updatedAt\":1795188650764}"}"#,
             "\n",

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_takes_long_to_try_is_tried_seldom() {
+    fn a_slow_attempt_is_followed_by_a_long_pause() {
         for (took, pause) in [(0, 5), (100, 5), (1_000, 50), (60_000, 300), (u64::MAX, 300)] {
             assert_eq!(pause_after(Duration::from_millis(took)), Millis::from_secs(pause), "{took} ms");
         }

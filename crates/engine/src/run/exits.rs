@@ -232,7 +232,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_end_of_a_process_is_told_without_asking() {
+    fn the_end_of_a_process_is_reported_without_polling() {
         let (sender, receiver) = mpsc::channel();
         let exits = Exits::start(move |noticed| sender.send(noticed).is_ok());
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_told_while_nothing_happens() {
+    fn no_event_is_reported_while_processes_run() {
         let (sender, receiver) = mpsc::channel();
         let exits = Exits::start(move |noticed| sender.send(noticed).is_ok());
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();

@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mount_that_does_not_answer_keeps_nobody_else_waiting() {
+    fn a_dead_mount_does_not_delay_looks_at_other_folders() {
         let rest = MemFs::new();
         for n in 0..20 {
             rest.write(format!("/alive/{n}/.claude/compacted.s.marker"), b"{}");

@@ -80,7 +80,7 @@ mod tests {
     const SOON: Option<Duration> = Some(Duration::ZERO);
 
     #[test]
-    fn what_was_sent_goes_before_the_bell_and_that_before_the_time() {
+    fn a_message_goes_before_the_bell_and_the_bell_before_the_time() {
         let (sender, mut inbox) = mpsc::unbounded_channel();
         let (bell, waits) = (Notify::new(), Waits::here());
         bell.notify_one();
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_waits_without_end_is_woken_from_other_threads() {
+    fn an_endless_wait_is_woken_from_other_threads() {
         let (sender, mut inbox) = mpsc::unbounded_channel();
         let (bell, waits) = (Arc::new(Notify::new()), Waits::here());
         for _ in 0..200 {

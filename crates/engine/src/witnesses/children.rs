@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn where_the_system_does_not_tell_nothing_is_said() {
+    fn a_system_that_lists_no_children_gives_no_witness() {
         let (mut children, processes) = (Children::default(), FakeProcesses::new());
         let a = SessionId::new("a");
         children.look(&a, question(), APPROVAL, at(5), &processes);

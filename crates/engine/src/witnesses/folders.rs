@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_relative_folder_is_relative_to_nothing_that_we_know() {
+    fn a_relative_folder_is_ignored() {
         let mut folders = Folders::default();
         for cwd in ["", ".", "repo", "../repo"] {
             assert_eq!(folders.add(cwd, true, at(0)), Added::default(), "{cwd}");
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn the_folder_that_was_not_used_for_longest_gives_its_watch_away() {
+    fn the_least_recently_used_folder_loses_its_watch() {
         let mut folders = Folders::default();
         for n in 0..WATCH_LIMIT {
             let added = folders.add(&format!("/repo/{n}"), true, at(n as i64));
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn where_all_folders_are_in_use_nobody_gives_way() {
+    fn folders_in_use_keep_their_watches() {
         let mut folders = Folders::default();
         for n in 0..WATCH_LIMIT {
             folders.add(&format!("/repo/{n}"), true, at(0));
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repository_that_is_made_later_is_found_by_whoever_works_on() {
+    fn a_repository_made_later_is_found_while_work_goes_on() {
         let fs = MemFs::new();
         fs.mkdir("/repo/.claude");
         let mut folders = Folders::default();
