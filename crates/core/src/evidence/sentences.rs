@@ -14,7 +14,7 @@ use crate::session::state::{Confidence, State, StateKind};
 use crate::status_file::StatusWitness;
 use crate::time::Timestamp;
 
-/// What the system says of one process.
+/// One process, by the operating system.
 pub(super) fn process_witness(instance: &InstanceWitness, at: Timestamp) -> Witness {
     let pid = instance.entry.instance.pid;
     let (state, confidence, detail) = match instance.liveness {
@@ -59,7 +59,7 @@ pub(super) fn registry_witness(
     })
 }
 
-/// What the going of a process says.
+/// What the departure of a process says.
 pub(super) fn gone_witness(gone: &GoneInstance) -> Witness {
     let pid = gone.instance.pid;
     let (source, kind, detail) = match gone.how {
