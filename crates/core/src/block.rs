@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn every_byte_is_told_from_every_other() {
+    fn bytes_match_only_themselves_and_their_range() {
         for byte in 0..=255 {
             for other in 0..=255 {
                 let block = Block::<1>::rest(&[other], 0, byte);

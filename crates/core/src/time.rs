@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn times_beyond_all_reason_are_no_trouble() {
+    fn times_outside_rfc_3339_are_clamped() {
         // A registry file may hold any number.
         let (first, last) = (Timestamp::from_millis(i64::MIN), Timestamp::from_millis(i64::MAX));
         assert_eq!(last.since(first), Millis(i64::MAX));

@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn each_terminal_is_known_by_what_it_sets() {
+    fn each_terminal_is_recognized_by_its_variables() {
         let kinds: &[(&str, &[(&str, &str)])] = &[
             ("kitty", &[("KITTY_WINDOW_ID", "3"), ("KITTY_PID", "77"), ("WINDOWID", "9")]),
             ("wezterm", &[("TERM_PROGRAM", "WezTerm"), ("WEZTERM_PANE", "0")]),
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_but_the_list_is_asked_for_and_control_characters_are_not_taken() {
+    fn only_listed_variables_without_control_characters_are_read() {
         let asked = std::cell::RefCell::new(Vec::new());
         capture(
             &|name| {

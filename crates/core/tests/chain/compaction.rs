@@ -71,7 +71,7 @@ fn without_terminals_a_sibling_with_a_process_is_not_superseded() {
 }
 
 #[test]
-fn with_a_terminal_only_its_sessions_count() {
+fn with_a_known_terminal_only_its_sessions_are_candidates() {
     let world = World::of([session("b", &[(111, 200)]), session("x", &[(5, 108)])])
         .marker("b", 110)
         .terminal("b", "tab 1")
@@ -123,7 +123,7 @@ fn a_proven_link_beats_the_rule_of_thumb() {
 }
 
 #[test]
-fn who_is_superseded_by_proof_is_no_candidate() {
+fn a_session_superseded_by_proof_is_no_candidate() {
     let chains = World::of([
         session("a", &[(0, 90)]).own(),
         session("a2", &[(95, 96)]).process(&["a"]).cleared(),
@@ -350,14 +350,14 @@ fn two_resumes_of_one_session_by_an_old_client_are_two_heads_of_one_chain() {
 }
 
 #[test]
-fn a_copy_whose_original_is_gone_stands_alone_and_says_so() {
+fn a_copy_without_its_original_begins_a_chain_and_keeps_the_link() {
     let chains = World::of([session("new", &[(101, 200)]).copies("old", 0).foreign(&["old"])]).chains();
     assert_eq!(chains.chain("new").id, chain_id("new"));
     assert_eq!(chains.link("old", "new"), Some((LinkReason::SharedRecords, Proven)));
 }
 
 #[test]
-fn copied_compactions_without_boundary_records_are_told_by_their_time() {
+fn copied_compactions_without_boundary_records_are_recognized_by_time() {
     // Client 1.0.x wrote only a summary, which has no id of a boundary.
     let mut old = session("old", &[(0, 100)]).compacted(&[50]);
     let mut new = session("new", &[(101, 300)]).copies("old", 0).foreign(&["old"]).compacted(&[50, 200]);

@@ -212,7 +212,7 @@ fn one_session_under_two_roots_is_one_session() {
 }
 
 #[test]
-fn only_who_has_something_in_common_is_looked_at_again() {
+fn ties_group_only_sessions_with_something_in_common() {
     let world = World::of([
         session("a", &[(0, 10)]),
         session("b", &[(20, 30)]).process(&["a"]),

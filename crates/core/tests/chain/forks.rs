@@ -25,7 +25,7 @@ fn forked_from_makes_a_branch() {
 }
 
 #[test]
-fn fork_session_of_today_has_the_history_and_no_forked_from() {
+fn a_current_fork_session_has_copied_history_and_no_forked_from() {
     // Client 2.1.329: the copied records keep their uuids and their `session_id`, times are the original's.
     let fork = session("f", &[(0, 100), (300, 310)]).copies("o", 0).own_start_unknown().process(&["o"]).own();
     let chains = World::of([session("o", &[(0, 100)]).own(), fork]).chains();
@@ -119,7 +119,7 @@ fn a_branch_inside_the_process_is_named_by_the_registry() {
 }
 
 #[test]
-fn a_fork_of_nobody_known_stands_alone() {
+fn a_fork_of_an_unknown_session_begins_its_own_chain() {
     let chains =
         World::of([session("o", &[(0, 100)]), session("f", &[(111, 200)]).fork()]).marker("f", 110).chains();
     assert_eq!(chains.sessions("f"), ["f"], "its origin is lost, and a marker must not guess another");
@@ -163,7 +163,7 @@ fn a_fork_of_a_lost_session_is_not_given_to_another_of_its_process() {
 }
 
 #[test]
-fn shared_records_say_more_than_the_process_they_were_written_in() {
+fn shared_records_outweigh_the_process_id_in_them() {
     // o went on in r's process; its fork copied o's records, which name r.
     let chains = World::of([
         session("r", &[(0, 50)]).own(),

@@ -189,7 +189,7 @@ fn edge_13_a_refusal_by_the_auto_mode_lets_the_turn_go_on() {
 }
 
 #[test]
-fn print_mode_denies_by_itself_and_says_so_with_the_batch() {
+fn print_mode_reports_its_denial_with_the_batch() {
     let batch = r#""PostToolBatch","tool_calls":[{"tool_name":"Bash","tool_use_id":"t"}]"#;
     let said =
         witness(&[(0, PROMPT), (10, &pre("t", "Bash", "")), (20, &ask("t", "Bash", "")), (150, batch)]);
@@ -223,7 +223,7 @@ fn edge_15_a_hook_that_keeps_the_turn_from_ending_is_heard() {
 }
 
 #[test]
-fn a_lost_request_is_made_good_by_its_notification() {
+fn a_notification_replaces_a_lost_request() {
     let notification = r#""Notification","notification_type":"permission_prompt""#;
     let said = witness(&[(0, PROMPT), (10, &pre("t", "Bash", "")), (6_200, notification)]);
     assert_eq!((said.asks[0].kind, said.asks[0].confirmed), (StateKind::Permission, Some(at(6_200))));
@@ -244,7 +244,7 @@ fn edge_11_a_servers_question_is_open_until_it_is_answered() {
 }
 
 #[test]
-fn ends_are_told_apart() {
+fn kinds_of_turn_ends_are_distinguished() {
     let failed =
         r#""StopFailure","error":"rate_limit","last_assistant_message":"You've hit your limit · resets 5pm""#;
     let said = witness(&[(0, PROMPT), (100, failed)]);
@@ -259,7 +259,7 @@ fn ends_are_told_apart() {
 }
 
 #[test]
-fn a_million_calls_without_an_end_fill_no_memory() {
+fn the_number_of_open_calls_is_bounded() {
     let mut fold = HookFold::new();
     for n in 0..2_000 {
         let (origin, payload) = event(n, &pre(&n.to_string(), "Bash", ""));
@@ -339,7 +339,7 @@ proptest! {
 
     /// What was heard is never later than the newest event, and a request is never older than its call.
     #[test]
-    fn a_witness_speaks_of_what_was_heard(events in any_events()) {
+    fn a_witness_has_no_time_after_its_events(events in any_events()) {
         let newest = events.last().map(|(origin, _)| origin.at).unwrap_or_default();
         if let Some(said) = fold(&events).witness(&[]) {
             prop_assert!(said.heard_at <= newest && said.since <= said.heard_at && said.edge_at <= said.heard_at);
@@ -351,7 +351,7 @@ proptest! {
 
 /// A call's own hook may be started last, on a busy machine.
 #[test]
-fn a_call_that_is_told_after_its_result_begins_no_turn() {
+fn a_call_event_after_its_result_begins_no_turn() {
     let (call, result) = (pre("t", "Bash", ""), post("t", "Bash", ""));
     let said = witness(&[(0, PROMPT), (500, &result), (600, STOP), (650, &call)]);
     assert!(matches!(said.turn, HookTurn::Ended { .. }), "{said:?}");

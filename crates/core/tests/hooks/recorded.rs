@@ -67,7 +67,7 @@ fn asked(lines: &[Line]) -> BTreeMap<String, Vec<(i64, i64)>> {
 
 /// No witness set ever says that the person is asked when they are not, nor misses it for long when they are.
 #[test]
-fn nobody_is_said_to_wait_who_does_not() {
+fn approvals_match_the_recorded_requests() {
     let mut requests = 0;
     for name in names() {
         let lines = recording(&name);
@@ -106,7 +106,7 @@ fn nobody_is_said_to_wait_who_does_not() {
 
 /// With a fifth of the hooks lost the registry still tells whether the person is asked.
 #[test]
-fn lost_hooks_do_not_make_the_registry_deaf() {
+fn lost_hooks_do_not_change_the_approvals_of_the_registry() {
     let alarms = |shown: &[Shown]| -> Vec<(String, i64)> {
         let asks = shown.iter().filter(|s| s.state.starts_with("waiting_for_approval"));
         asks.map(|s| (s.session.clone(), s.t)).collect()

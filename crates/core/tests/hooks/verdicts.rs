@@ -190,7 +190,7 @@ fn edge_05_a_refusal_and_edge_18_an_escape_are_told_at_once() {
 }
 
 #[test]
-fn edge_19_an_escape_before_the_first_token_is_the_registrys_to_tell() {
+fn edge_19_only_the_registry_shows_an_escape_before_the_first_token() {
     let scene =
         Scene::hooks(&[(0, PROMPT)]).told(State::WaitingForInput, Some(StateKind::TurnEnded), -60_000);
     assert_eq!(scene.at(500), WORKING);
@@ -310,7 +310,7 @@ fn edge_38_a_silent_compaction_is_neither_stuck_nor_over() {
 }
 
 #[test]
-fn edge_42_the_dead_ask_nothing() {
+fn edge_42_a_dead_process_asks_nothing() {
     let mut scene = Scene::hooks(&[(0, PROMPT), (10, &pre("t", "Bash", "")), (60, &ask("t", "Bash", ""))])
         .registry(RegistryStatus::Waiting("permission prompt".into()), 90);
     scene.registry[0].liveness = Liveness::Dead;
@@ -329,7 +329,7 @@ fn edge_50_a_registry_that_stands_still_does_not_hide_what_hooks_say() {
 }
 
 #[test]
-fn edge_45_a_status_file_counts_for_five_minutes_where_nobody_better_speaks() {
+fn edge_45_a_status_file_counts_for_five_minutes_without_a_better_witness() {
     let words = [
         ("working", WORKING),
         ("waiting_for_approval", APPROVAL),
@@ -403,7 +403,7 @@ fn why_names_every_witness_with_what_it_alone_would_have_said() {
 }
 
 #[test]
-fn words_that_have_decayed_leave_a_verdict_that_stands_still() {
+fn a_verdict_does_not_change_after_all_witnesses_have_decayed() {
     let silent = |process: Option<InstanceWitness>| {
         let mut scene = Scene::hooks(&[(0, PROMPT)]);
         scene.registry.extend(process);

@@ -261,7 +261,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_dead_neither_work_nor_wait(mut scene in any_scene()) {
+    fn dead_processes_neither_work_nor_wait(mut scene in any_scene()) {
         for instance in &mut scene.instances {
             instance.liveness = Liveness::Dead;
         }
@@ -342,7 +342,7 @@ proptest! {
 
     /// Of the past files speak alone: neither processes nor hooks change anything.
     #[test]
-    fn the_past_is_the_files_alone(mut scene in any_scene()) {
+    fn the_past_depends_on_files_alone(mut scene in any_scene()) {
         let verdict = scene.resolve_at(at(scene.now), &scene.instances, false);
         (scene.hooks, scene.child, scene.gone) = (None, None, None);
         prop_assert_eq!(essence(&scene.resolve_at(at(scene.now), &[], false)), essence(&verdict));
@@ -374,7 +374,7 @@ proptest! {
 
     /// A status file never contradicts a live witness: it only tells how a turn ended.
     #[test]
-    fn a_status_file_only_refines_what_is_alive(mut scene in any_scene()) {
+    fn a_status_file_only_refines_live_verdicts(mut scene in any_scene()) {
         let with = scene.resolve();
         scene.status_file = None;
         let without = scene.resolve();

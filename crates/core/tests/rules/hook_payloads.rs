@@ -85,7 +85,7 @@ fn every_recorded_payload_is_read_as_the_event_it_is() {
 }
 
 #[test]
-fn the_payloads_say_what_happened() {
+fn recorded_payloads_have_the_expected_fields() {
     let payload = parsed("SessionStart-startup");
     let HookEvent::SessionStart { source, model, .. } = payload.event else { panic!("{payload:?}") };
     assert_eq!((source, model.as_deref()), (StartSource::Startup, Some("claude-opus-5-5")));
@@ -155,7 +155,7 @@ fn a_request_has_the_fingerprint_of_its_call() {
 }
 
 #[test]
-fn what_is_no_payload_is_refused_with_a_reason() {
+fn invalid_payloads_are_refused_with_a_reason() {
     for (bytes, error) in [
         (&b""[..], HookError::Malformed),
         (b"null", HookError::Malformed),
@@ -178,7 +178,7 @@ fn what_is_no_payload_is_refused_with_a_reason() {
 }
 
 #[test]
-fn unexpected_types_and_events_of_tomorrow_are_read_as_far_as_they_go() {
+fn unexpected_types_and_unknown_events_are_read_as_far_as_possible() {
     let odd = br#"{"session_id":"a","hook_event_name":"Stop","cwd":7,"prompt_id":null,"background_tasks":"x",
         "last_assistant_message":["y"]}"#;
     let payload = parse_payload(odd).expect("a payload");
