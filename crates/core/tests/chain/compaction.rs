@@ -1,4 +1,4 @@
-//! Compactions: inside a file, into a new id with a marker, and of old clients by copied history.
+//! Compactions: inside a file, into a new id with a marker, and copied history by old clients.
 
 use watchbill_core::chain::LinkConfidence::{Proven, Suggested};
 use watchbill_core::chain::LinkReason;
@@ -42,7 +42,7 @@ fn two_tabs_in_one_repository_are_two_chains() {
 
 #[test]
 fn without_terminals_a_busy_sibling_is_not_superseded() {
-    // The other tab goes on working after the compaction, so it cannot be what was compacted.
+    // The other tab goes on working after the compaction, so it is not the session that was compacted.
     let chains =
         World::of([session("a", &[(0, 100)]), session("b", &[(111, 200)]), session("x", &[(5, 150)])])
             .marker("b", 110)
@@ -78,14 +78,14 @@ fn with_a_known_terminal_only_its_sessions_are_candidates() {
         .terminal("x", "tab 2");
     assert_eq!(world.chains().sessions("b"), ["b"], "no candidate, no guess");
 
-    // After a restart nobody knows the terminal of a session whose process has gone on.
+    // After a restart the terminal of a session whose process has ended is unknown.
     let chains = world.and(session("a", &[(0, 90)])).chains();
     assert_eq!(chains.link("a", "b"), Some((LinkReason::CwdRecency, Suggested)));
 }
 
 #[test]
 fn a_terminal_beats_the_folder() {
-    // The agent changed its folder: the marker lies elsewhere, the terminal is the same.
+    // The client changed its folder: the marker lies elsewhere, the terminal is the same.
     let chains = World::of([
         session("a", &[(0, 90)]),
         session("b", &[(111, 200)]),
@@ -181,7 +181,7 @@ fn a_predecessor_that_goes_on_is_a_head_again() {
         .terminal("a", "tab 1")
         .terminal("b", "tab 1");
     assert_eq!(world.chains().over_by("a"), Some("b"));
-    // Two seconds are the last records on their way to the file.
+    // Records up to two seconds later are the last ones on their way to the file.
     let world = World { lineages: vec![session("a", &[(0, 112)]).0, session("b", &[(111, 200)]).0], ..world };
     assert_eq!(world.chains().over_by("a"), Some("b"));
     let world = World {
@@ -262,7 +262,7 @@ fn after_its_first_marker_a_new_session_compacts_inside_its_file() {
 
 #[test]
 fn a_compaction_by_an_old_client_continues_the_chain() {
-    // Regime C: a new file that begins with the old one's records under the old id.
+    // Regime C: a new file that begins with the records of the old file under the old id.
     let chains = World::of([
         session("old", &[(0, 100)]),
         session("new", &[(101, 200)]).copies("old", 0).foreign(&["old"]),
@@ -316,7 +316,7 @@ fn an_original_that_goes_on_makes_the_copy_a_fork() {
 
 #[test]
 fn the_order_of_ids_decides_only_where_nothing_else_does() {
-    // Neither names the other: who began first is the original, whatever the ids.
+    // Neither names the other: the one that began first is the original, whatever the ids.
     let chains = World::of([session("z", &[(0, 100)]), session("a", &[(101, 200)]).copies("z", 0)]).chains();
     assert_eq!(chains.sessions("a"), ["z", "a"]);
     assert_eq!(chains.over_by("z"), Some("a"));

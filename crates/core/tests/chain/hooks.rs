@@ -1,4 +1,4 @@
-//! What hooks tell of chains: which session a process went on with, and in which terminal it runs.
+//! What hooks add to chains: the next session of a process, and the terminal in which it runs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -65,7 +65,7 @@ fn clear_soon_after_a_resume_comes_from_the_resumed_session() {
 
 #[test]
 fn the_registry_names_the_direct_predecessor() {
-    // By activity alone b would be the predecessor of c; the process was seen to come from a.
+    // By activity alone b would be the predecessor of c; the registry showed that the process came from a.
     let chains = World::of([
         session("a", &[(0, 100)]).own(),
         session("b", &[(110, 200)]).process(&["a"]).cleared(),
@@ -198,7 +198,7 @@ fn the_newest_title_names_the_chain() {
 
 #[test]
 fn clear_prefers_a_session_that_stopped_to_one_that_goes_on() {
-    // a is being worked in again by another process while b is cleared.
+    // Another process works in a again while b is cleared.
     let told = |b: (i64, i64), c: i64| {
         World::of([
             session("a", &[(0, 500)]).own(),

@@ -1,4 +1,4 @@
-//! What holds for any facts, however wrong.
+//! Properties that hold for any facts, however wrong.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use watchbill_core::ids::{Instance, SessionId};
 
 use crate::facts::*;
 
-/// So few names that sessions meet, and some that have no file.
+/// A small number of names, so that facts collide; some names have no file.
 const NAMES: usize = 9;
 
 fn name(n: usize) -> String {
@@ -125,7 +125,8 @@ fn shuffled_worlds() -> impl Strategy<Value = (World, World)> {
     })
 }
 
-/// As transcripts come to be known: of each session first a part of what its transcript says, then all of it, some at a time.
+/// Transcripts in the order in which they become known: for each session first a part of its facts, then all of them,
+/// some at a time.
 fn as_they_come() -> impl Strategy<Value = (World, Vec<(Lineage, bool)>)> {
     any_world().prop_flat_map(|mut world| {
         let mut met = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! What the person says of chains, from word to chains and back.
+//! The user's commands on chains: join, split, accept, undo, name.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use watchbill_core::time::Timestamp;
 use crate::facts::*;
 use crate::properties::any_world;
 
-/// A world in which the person speaks.
+/// A world on which the user gives commands.
 struct Desk {
     world: World,
     words: Words,
@@ -233,7 +233,8 @@ proptest! {
         let (a, b) = (format!("s{a}"), format!("s{b}"));
         if desk.join(&a, &b).is_ok() {
             let after = desk.chains();
-            // Several words of one time and a fork that came from both may be at odds; then the engine refuses.
+            // Commands of the same time, and a fork that came from both, may contradict the join; then the engine
+            // refuses it.
             if after.chain(&a).id == after.chain(&b).id {
                 desk.say(Word::Undo { session: id(&a) }).unwrap();
                 prop_assert_eq!(desk.chains(), before);
@@ -250,7 +251,7 @@ proptest! {
             let Some(ManualLink::Join { to, .. }) = desk.words.links().first().cloned() else {
                 return Err(TestCaseError::fail("a join is a join"));
             };
-            // A chain whose first session is gone begins elsewhere: only an undoing knows that again.
+            // A chain whose first session is gone has another beginning, which only an undo restores.
             let begins = before.of(&to).is_some_and(|chain| chain.id == ChainId::derive(&to));
             if begins && desk.say(Word::Split { session: to }).is_ok() {
                 prop_assert_eq!(desk.chains(), before);
@@ -267,7 +268,7 @@ proptest! {
         let sessions: usize = desk.chains().iter().map(|chain| chain.sessions.len()).sum();
         for (what, a, b) in said {
             let (session, with) = (id(&format!("s{a}")), id(&format!("s{b}")));
-            // Refused or not, nothing is lost and nobody comes from themselves.
+            // Refused or not: no session is lost, and no session comes from itself.
             let _ = desk.say(match what {
                 0 => Word::Join { session, with },
                 1 => Word::Split { session },

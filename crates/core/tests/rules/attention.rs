@@ -1,4 +1,4 @@
-//! The one policy of who needs the person, and what is told of it.
+//! The one policy of which sessions need the user, and what it reports.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ fn watching() -> Attention {
     attention
 }
 
-/// What was raised, as (need, text, silence).
+/// The raised episodes, as (need, text, silence).
 fn raised(outcomes: &[Outcome]) -> Vec<(Need, String, Option<Silence>)> {
     let of = |outcome| match outcome {
         &Outcome::Raised { ref episode, silence } => Some((episode.need, episode.text(), silence)),
@@ -98,26 +98,26 @@ fn a_need_seen_a_little_late_is_reported_despite_a_second_begin() {
 
 #[test]
 fn events_at_the_moment_when_watching_begins_are_reported() {
-    // In the same millisecond, and a moment before it by a witness that was heard late.
+    // In the same millisecond, and a moment before it by a late witness.
     for since in [0, -1_500] {
         let mut attention = watching();
         attention.see(at(5), seen(Some(Need::Finished), since));
         assert_eq!(raised(&attention.advance(at(9_000))).len(), 1, "{since}");
     }
-    // Seen at work before: that it needs the person is news, however late its file was read.
+    // The session was seen at work before. So its need is news, however late its file was read.
     let mut attention = Attention::new(AttentionSettings::default());
     attention.see(at(-20_000), seen(None, -20_000));
     attention.begin(at(0));
     attention.see(at(5), seen(Some(Need::Approval), -9_000));
     assert_eq!(raised(&attention.advance(at(9_000))).len(), 1);
-    // A session that went and came back is as one that is found late.
+    // A session that vanished and came back is like one that is found late.
     attention.see(at(10_000), seen(None, 10_000));
     attention.lose(at(11_000), &SessionId::new("a"));
     attention.see(at(12_000), seen(Some(Need::Approval), -9_000));
     assert_eq!(raised(&attention.advance(at(20_000))), []);
 }
 
-/// Whom summaries name.
+/// The sessions that summaries name.
 fn summed_up(outcomes: &[Outcome]) -> Vec<Vec<&str>> {
     let mut all = Vec::new();
     for outcome in outcomes {
@@ -128,7 +128,7 @@ fn summed_up(outcomes: &[Outcome]) -> Vec<Vec<&str>> {
     all
 }
 
-/// Three needs that a mute or quiet hours keep silent; one of them is over before these are.
+/// Needs that a mute or quiet hours keep silent; one of them is over before the silence ends.
 fn kept_silent(attention: &mut Attention) {
     let of = |id, need, since| Sighting { session: SessionId::new(id), ..seen(Some(need), since) };
     attention.see(at(2_000), of("b", Need::Plan, 2_000));
@@ -199,7 +199,8 @@ fn quiet_hours_end_by_the_local_clock() {
         (&["22:00-07:00"][..], berlin, "2026-01-11T20:59:59Z", Some("2026-01-11T20:59:59Z")),
         (&["22:00-07:00"], berlin, "2026-01-11T21:00:30Z", Some("2026-01-12T06:00:00Z")),
         (&["22:00-24:00", "00:00-07:00"], berlin, "2026-01-11T21:00:30Z", Some("2026-01-12T06:00:00Z")),
-        // The night in which the clock is set forward, the one in which it is set back, and an end in the hour that is not.
+        // The night when the clock is set forward, the night when it is set back, and an end in the hour that is
+        // skipped.
         (&["22:00-07:00"], berlin, "2026-03-28T22:00:00Z", Some("2026-03-29T05:00:00Z")),
         (&["22:00-07:00"], berlin, "2026-10-24T22:00:00Z", Some("2026-10-25T06:00:00Z")),
         (&["22:00-02:30"], berlin, "2026-03-28T22:00:00Z", Some("2026-03-29T01:00:00Z")),
@@ -272,7 +273,7 @@ fn edge_30_old_needs_are_summed_up_once_and_never_raised() {
         ("a", "api-server wants to run `npm publish`")
     );
     assert_eq!(raised(&out), vec![]);
-    // A session that is found late, but has waited since before.
+    // A session that is found late, but has waited since before the start.
     let late = Sighting { session: SessionId::new("c"), ..seen(Some(Need::Plan), -5_000) };
     attention.see(at(20_000), late);
     let out = attention.advance(at(30_000));
@@ -473,7 +474,7 @@ fn step() -> impl Strategy<Value = (i64, Option<Need>, i64, bool, u8)> {
 }
 
 proptest! {
-    /// Nothing is told, and no count moves, between a call and the deadline that it named.
+    /// Nothing is reported, and no count changes, between a call and the deadline that it gave.
     #[test]
     fn nothing_is_reported_before_the_deadline(steps in prop::collection::vec(step(), 1..30)) {
         let mut attention = watching();
@@ -496,7 +497,7 @@ proptest! {
         }
     }
 
-    /// Every raise has at most one end, and nothing ends that was not raised; counts are what is so.
+    /// Every raised episode ends at most once, and only raised episodes end. The counts match the present state.
     #[test]
     fn what_is_raised_is_cleared_once(steps in prop::collection::vec(step(), 1..40)) {
         let mut attention = watching();

@@ -347,7 +347,7 @@ fn edge_32_the_gap_before_the_subagents_report_is_no_end() {
     // It stays idle: the subagents were stopped, whatever notice the transcript still waits for.
     let v = verdict(10_000, Some(background), &idle);
     assert_eq!((v.state, v.kind), (State::WaitingForInput, Some(StateKind::TurnEnded)));
-    // An ordinary turn's end is told at once.
+    // An ordinary turn's end counts at once.
     let v = verdict(9_500, Some(working(8_000)), &idle);
     assert_eq!(v.state, State::WaitingForInput);
 }
@@ -360,7 +360,7 @@ fn a_transcript_without_a_turn_shows_no_end() {
     assert_eq!(&*v.reason.detail, "registry says `idle`; its transcript shows no turn yet");
     let shell = verdict(9_000, Some(empty), &[process(7, Some(RegistryStatus::Shell), 0)]);
     assert_eq!(shell.kind, Some(StateKind::Background));
-    // Idle by silence is another matter: there was a turn, and it has ended.
+    // Idle by silence is different: there was a turn, and it has ended.
     let old = TranscriptWitness { by_timeout: true, ..empty };
     let v = verdict(9_000, Some(old), &[process(7, Some(RegistryStatus::Idle), 0)]);
     assert_eq!(v.kind, Some(StateKind::TurnEnded));
@@ -544,7 +544,8 @@ fn a_clock_ahead_of_ours_moves_nothing_into_the_future() {
     assert_eq!((v.state, v.since), (State::Working, at(1_000)));
 }
 
-/// The clock was set back after the registry had spoken: to ask ever again would be twice a second, for an hour.
+/// The clock was set back after the registry's statement: with a repeated deadline the session would be evaluated
+/// twice a second, for an hour.
 #[test]
 fn a_status_from_before_the_clock_went_back_is_evaluated_once() {
     let [idle, shell] = [RegistryStatus::Idle, RegistryStatus::Shell].map(Some);

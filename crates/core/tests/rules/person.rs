@@ -1,4 +1,4 @@
-//! Sessions that the person has set aside: when they need nobody, and that none of them is ever lost.
+//! Sessions that the user snoozed or put away: they stop needing the user, and none of them is ever lost.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ fn asks(since: i64) -> Row {
     row(State::WaitingForApproval, Some(StateKind::Permission), since, since)
 }
 
-/// What follows from one word, said at `now` while the row stood so.
+/// The changes of one command, given at `now` for this row.
 fn said(word: &Word, now: i64, row: Option<&Row>) -> Result<Vec<Change>, Refusal> {
     let known =
         Known { now: at(now), words: &Words::default(), chains: &Chains::default(), began: &|_| None, row };

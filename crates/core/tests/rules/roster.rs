@@ -81,7 +81,7 @@ fn rows_are_sorted_by_group_then_by_shown_age_then_by_id() {
         needs: Some(Need::Approval),
         ..row(id, State::WaitingForApproval, Some(StateKind::Permission), since)
     };
-    // What happens within a state moves no row.
+    // Activity within a state moves no row.
     let busy = |row: Row| Row { last_activity_at: Timestamp::from_millis(5_000), ..row };
     roster.update(vec![
         row("idle", State::Idle, None, 900),
@@ -244,7 +244,7 @@ fn deadlines_come_out_in_the_order_of_their_times() {
 // ---------------------------------------------------------------------------------------------
 // Laws
 
-/// What a window does with a delta, by the protocol's words.
+/// Applies a delta as a window does, by the definition of the protocol.
 fn apply(list: &mut Vec<Arc<Row>>, delta: &Delta) {
     list.retain(|row| {
         !delta.removals.contains(&row.session_id)
