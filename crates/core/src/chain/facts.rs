@@ -28,8 +28,8 @@ pub struct Facts<'a> {
     pub terminals: &'a BTreeMap<SessionId, Arc<str>>,
     /// For each running process the session that it is on now.
     pub live: &'a BTreeSet<SessionId>,
-    /// Start time of the process on a live session. It is given only for a process whose registry file is known to
-    /// keep the old session after `/clear`, so that this session is not taken for a resumed one.
+    /// Start time of the process on a live session, so that the session is not taken for a resumed one. It is given
+    /// only for a process whose registry file is known to keep the old session after `/clear`.
     pub live_since: &'a BTreeMap<SessionId, Timestamp>,
     /// The user's joins and splits.
     pub manual: &'a [ManualLink],

@@ -1,9 +1,9 @@
 //! Work chains: which session continues which, and how that is known.
 //!
 //! [`resolve()`] is a pure function from facts to [`Chains`]. It uses the strongest evidence first: the user's joins
-//! and splits, forks, copied history, changes of session in one process's hooks or registry file, the records' own
-//! process id, and last the markers with their rule of thumb. Without evidence it links nothing: hiding a session
-//! behind a wrong successor is worse than showing two rows.
+//! and splits, then forks, then copied history. Changes of session in the hooks or the registry file of one process
+//! come next, then the records' own process id, and last the markers with their rule of thumb. Without evidence it
+//! links nothing: hiding a session behind a wrong successor is worse than showing two rows.
 
 pub mod chains;
 pub mod facts;

@@ -108,7 +108,7 @@ pub fn parse_registry(bytes: &[u8]) -> Result<RegistryEntry, RegistryError> {
     if nesting(bytes) == Nesting::TooDeep {
         return Err(RegistryError::NotAnEntry);
     }
-    // The parser refuses text after the object, and should: a file rewritten in place with a shorter text keeps the
+    // The parser refuses text after the object, and should. A file rewritten in place with a shorter text keeps the
     // old tail for a moment, and the object before it may itself be a mixture of both.
     let value: sonic_rs::Value = sonic_rs::from_slice(bytes).map_err(|_| RegistryError::Torn)?;
     let object = value.as_object().ok_or(RegistryError::NotAnEntry)?;
@@ -177,7 +177,7 @@ pub fn expects_registry(version: Option<&str>, entrypoint: Option<&str>) -> bool
     (part(), part(), part()) >= since
 }
 
-/// Whether a `waitingFor` says that the agent itself asks. Any other word means that some dialog is open.
+/// Whether a `waitingFor` says that the turn asks the user. Any other word means that some dialog is open.
 pub(super) fn names_a_request(what: &str) -> bool {
     matches!(what, "permission prompt" | "sandbox request" | "worker request" | "input needed")
 }

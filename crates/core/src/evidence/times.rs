@@ -19,7 +19,7 @@ pub(super) const COMPACTION_LASTS: Millis = Millis::from_secs(600);
 pub(super) const STALE_IDLE: Millis = Millis(1_500);
 /// How much later than a process's end a record must be to prove that the session went on elsewhere.
 pub(super) const AFTER_THE_END: Millis = Millis(2_000);
-/// How long after its newest record a session may be without a registry file before that counts: the file may be half
+/// How long after its newest record a session may be without a registry file before that counts. The file may be half
 /// written, or for a moment carry the throw-away id of `--continue`.
 pub(super) const CLAIM_GRACE: Millis = Millis(2_000);
 /// How long a registry may say `idle` between the end of the last subagent and the turn that reports it.
