@@ -74,7 +74,7 @@ fn wants(need: Need, row: &Row) -> String {
     let cause = row.error().map(|cause| format!(": {cause}")).unwrap_or_default();
     match need {
         Need::Approval => match (call.map(|call| &*call.tool), target) {
-            (None, _) => "wants a permission".to_owned(),
+            (None, _) => "wants permission".to_owned(),
             (Some(tool), "") => format!("wants to use {tool}"),
             (Some("Bash" | "PowerShell"), command) => format!("wants to run `{command}`"),
             (Some("Edit" | "MultiEdit" | "NotebookEdit"), file) => format!("wants to edit {file}"),
@@ -83,7 +83,7 @@ fn wants(need: Need, row: &Row) -> String {
         },
         Need::Question if target.is_empty() => "asks a question".to_owned(),
         Need::Question => format!("asks: {target}"),
-        Need::Plan => "has a plan for you to judge".to_owned(),
+        Need::Plan => "has a plan for you to review".to_owned(),
         Need::Dialog => "shows a dialog".to_owned(),
         Need::Error if row.state_kind == Some(StateKind::Limit) => format!("has reached a limit{cause}"),
         Need::Error => format!("stopped at an error{cause}"),

@@ -119,7 +119,7 @@ fn read<'a>(
     shown: impl Fn(&HookAsk) -> bool,
 ) -> Option<Heard<'a>> {
     if matches!(hooks.turn, HookTurn::Closed(_)) {
-        let detail = "a hook says that the session was left".to_owned();
+        let detail = "a hook says that the session ended".to_owned();
         return Some(Heard { detail, ..plain(State::Ended, None, hooks.since) });
     }
     let open: Vec<&HookAsk> = hooks.asks.iter().filter(|ask| shown(ask)).collect();

@@ -29,7 +29,7 @@ pub(super) fn crashed(case: &Case<'_>) -> Option<Ruling> {
         return None;
     }
     let pid = dead.entry.instance.pid;
-    let mut detail = format!("process {pid} is gone without a goodbye");
+    let mut detail = format!("process {pid} ended unexpectedly");
     if let Some(status) = &dead.entry.status {
         let _ = write!(detail, "; its registry file still says `{}`", words::spelled(status));
     }
@@ -72,9 +72,9 @@ pub(super) fn closed(case: &Case<'_>) -> Option<Ruling> {
     let how = match reason {
         EndReason::Clear => "its process went on with a new session after /clear",
         EndReason::Resume => "its process went on with another session after /resume",
-        EndReason::Exit => "the person left it",
+        EndReason::Exit => "the person left the session",
         EndReason::Logout => "the person logged out",
-        EndReason::Other => "its process ended in order",
+        EndReason::Other => "its process ended normally",
     };
     Some(Ruling {
         state: State::Ended,
@@ -240,7 +240,7 @@ pub(super) fn resumed(case: &Case<'_>) -> Option<Ruling> {
         since: began,
         source: Source::Process,
         confidence: Confidence::Inferred,
-        detail: format!("process {} took the session up after its last turn broke off", claim.pid()),
+        detail: format!("process {} resumed the session after its last turn broke off", claim.pid()),
         pid: Some(claim.pid()),
     })
 }
@@ -256,7 +256,7 @@ pub(super) fn child(case: &Case<'_>) -> Option<Ruling> {
         since: guess.prompt_at.unwrap_or(newest).min(e.now),
         source: Source::Process,
         confidence: Confidence::Inferred,
-        detail: format!("process {} began after the call: it runs", child.pid),
+        detail: format!("process {} began after the call, so the call runs", child.pid),
         pid: Some(child.pid),
     })
 }

@@ -371,7 +371,7 @@ fn a_dead_process_ends_the_session_whatever_the_others_say() {
     let v = verdict(9_000, Some(working(100)), &[dead(7, Some(RegistryStatus::Busy), 40)]);
     assert_eq!(short(&v), (State::Ended, Some(StateKind::Crashed), Source::Process, Confidence::Observed));
     assert_eq!((v.since, v.pid, v.live), (at(100), None, false));
-    assert_eq!(&*v.reason.detail, "process 7 is gone without a goodbye; its registry file still says `busy`");
+    assert_eq!(&*v.reason.detail, "process 7 ended unexpectedly; its registry file still says `busy`");
 }
 
 #[test]
@@ -386,7 +386,7 @@ fn a_removed_file_is_an_orderly_end() {
     let left = gone(7, 500, Departure::FileRemoved);
     let v = resolve(&Evidence { gone: Some(&left), ..evidence(9_000, Some(working(0)), &[]) });
     assert_eq!(short(&v), (State::Ended, None, Source::Registry, Confidence::Observed));
-    assert_eq!((v.since, &*v.reason.detail), (at(500), "process 7 ended in order"));
+    assert_eq!((v.since, &*v.reason.detail), (at(500), "process 7 ended normally"));
 
     let later = Some(working(60_000));
     let v = resolve(&Evidence { gone: Some(&left), expects_registry: false, ..evidence(61_000, later, &[]) });
