@@ -1,4 +1,4 @@
-//! Options and commands, as `--help`, completions and the man page show them.
+//! Options and commands. Their doc comments are the texts of `--help`, completions and the man page.
 
 mod hooks;
 
@@ -240,7 +240,7 @@ pub enum Command {
     },
 }
 
-/// Which chain, and what the person says of it.
+/// The options of `chain`: a session, and a user command for its chain.
 #[derive(Debug, Clone, Args)]
 #[command(group = clap::ArgGroup::new("word").args(["name", "join", "split", "accept", "undo"]))]
 pub struct Chain {
@@ -266,7 +266,7 @@ pub struct Chain {
     pub undo: bool,
 }
 
-/// Which session is snoozed, and until when.
+/// The options of `snooze`: a session and a time.
 #[derive(Debug, Clone, Args)]
 #[command(group = clap::ArgGroup::new("time").required(true).args(["span", "until", "off"]))]
 pub struct Snooze {
@@ -283,7 +283,7 @@ pub struct Snooze {
     pub off: bool,
 }
 
-/// What to find, and where.
+/// The options of `search`.
 #[derive(Debug, Clone, Args)]
 pub struct Search {
     /// The words
@@ -315,7 +315,7 @@ pub struct Search {
     pub as_stored: bool,
 }
 
-/// What to forget.
+/// The options of `forget`.
 #[derive(Debug, Clone, Args)]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["session", "before"]))]
 pub struct Forget {
@@ -338,7 +338,7 @@ pub struct Forget {
     pub json: bool,
 }
 
-/// What rows of statistics are by.
+/// Keys of the rows of statistics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum StatsKey {
     /// Days, in UTC
@@ -373,8 +373,7 @@ pub enum StatusFormat {
     Tmux,
 }
 
-/// Says what is wrong with the words of a command, as for all wrong words, and ends the program: for what shows only when
-/// all of them are looked at together.
+/// Prints a usage error as clap does, and ends the program. For errors that clap's checks of single options cannot find.
 pub fn wrong_usage(command: &str, what: &str) -> ! {
     let mut all = Cli::command();
     all.build();

@@ -1,11 +1,11 @@
-//! Moments as people give them: a time, a date, or how long ago.
+//! Points in time as users write them: a time, a date, or a span.
 
 use watchbill_engine::Timestamp;
 
-/// The moment that is meant; a date begins in the person's time zone, a span is counted back from now.
+/// The time that the text means. A date begins in the user's time zone; a span is counted back from now.
 ///
 /// # Errors
-/// When it is none of these: the words that say what is.
+/// When the text is none of these. The message lists the valid forms.
 pub fn parse(text: &str) -> anyhow::Result<Timestamp> {
     let at = parse_at(text, &jiff::Zoned::now()).ok_or_else(|| {
         anyhow::anyhow!(
@@ -15,11 +15,11 @@ pub fn parse(text: &str) -> anyhow::Result<Timestamp> {
     in_range(text, at)
 }
 
-/// The moment to come that is meant: a span is counted on from now, a clock time is the next one of its kind in the
-/// person's time zone.
+/// The future time that the text means. A span is counted from now; a clock time is the next such time in the user's
+/// time zone.
 ///
 /// # Errors
-/// When it is none of these: the words that say what is.
+/// When the text is none of these. The message lists the valid forms.
 pub fn parse_coming(text: &str) -> anyhow::Result<Timestamp> {
     let at = coming(text, &jiff::Zoned::now()).ok_or_else(|| {
         anyhow::anyhow!(
@@ -115,7 +115,7 @@ mod tests {
                 assert!(refused.unwrap_err().to_string().contains("out of the years"), "{text}");
             }
         }
-        // As no time at all.
+        // These are no times at all.
         for text in ["9223372036854775807m", "-000001-01-01", "10000-01-01", "+010000-01-01T00:00:00Z"] {
             assert!(parse(text).is_err() && parse_coming(text).is_err(), "{text}");
         }

@@ -1,10 +1,10 @@
-//! Options of `hooks`: which settings, and what to do with them.
+//! Options of `hooks`. The doc comments are help texts.
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-/// What to do with the hooks.
+/// The commands of `hooks`.
 #[derive(Debug, Subcommand)]
 pub enum HooksCommand {
     /// Write our handlers into the agent's settings; the rest of the file stays as it is
@@ -33,7 +33,7 @@ pub enum HooksCommand {
     },
 }
 
-/// Which settings of the agent are meant.
+/// The options that choose settings of the client.
 #[derive(Debug, Args)]
 pub struct SettingsPlace {
     /// All your sessions, a project's shared settings, or your own settings in a project
@@ -47,7 +47,7 @@ pub struct SettingsPlace {
     pub dry_run: bool,
 }
 
-/// Whom settings are for.
+/// The sessions that settings apply to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SettingsScope {
     /// All your sessions

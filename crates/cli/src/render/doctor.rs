@@ -1,4 +1,4 @@
-//! `doctor`: what is found, watched, limited and wrong.
+//! `doctor`: what Watchbill has found and watches, limits, and problems.
 
 use std::path::Path;
 
@@ -136,7 +136,7 @@ fn store(out: &mut String, health: &StoreHealth, paint: Paint) {
     }
 }
 
-/// What is archived, and when more will be.
+/// The archive's content, and when more transcripts will be archived.
 fn archive(out: &mut String, health: &StoreHealth) {
     let on = health.archive_after.map(|after| {
         let hours = usize::try_from(after / 3_600_000).unwrap_or(0);
@@ -156,7 +156,7 @@ fn archive(out: &mut String, health: &StoreHealth) {
     }
 }
 
-/// What lies in the data folder of databases that were damaged.
+/// Damaged databases in the data folder.
 fn damaged(out: &mut String, health: &StoreHealth) {
     let words = [
         (false, "what can be read of it is taken over by the next start, or by `watchbill index`"),

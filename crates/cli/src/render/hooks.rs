@@ -1,4 +1,4 @@
-//! `hooks`: what was changed, what would be, and how things are.
+//! `hooks`: changes, dry runs, and the status.
 
 use std::path::Path;
 
@@ -11,13 +11,13 @@ use watchbill_hooks::install::{EVENTS, Event, Scope, Version};
 use super::{local_date_time, plural, size};
 use crate::paint::{Paint, Tone, lines, one_line};
 
-/// Everything about the hooks, as `hooks status --json` prints it.
+/// The whole status, as `hooks status --json` prints it.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Report {
-    /// The client that would be started, where it says its version.
+    /// The version of the client that a shell would start, if known.
     pub client: Option<String>,
-    /// Each settings file that the agent reads.
+    /// Each settings file that the client reads.
     pub scopes: Vec<ScopeReport>,
     /// Ears, spool and journal.
     pub health: Health,
@@ -26,14 +26,14 @@ pub struct Report {
 /// One settings file.
 #[derive(Debug, Serialize)]
 pub struct ScopeReport {
-    /// Whom it is for.
+    /// The sessions that the file applies to.
     pub scope: Scope,
-    /// How it is.
+    /// The state of our hooks in the file.
     #[serde(flatten)]
     pub status: Status,
 }
 
-/// What would change in a settings file.
+/// The changes that a command would make to a settings file.
 pub fn change(file: &SettingsFile, after: Option<&str>, paint: Paint) -> String {
     let before = file.text.as_deref();
     let path = one_line(&file.path.display().to_string());
@@ -55,15 +55,15 @@ pub fn change(file: &SettingsFile, after: Option<&str>, paint: Paint) -> String 
     lines(&text.replace('\t', "    ")).map(|line| tone(&line) + "\n").collect()
 }
 
-/// The command that puts a settings file right, where there is one.
+/// The command that repairs a settings file, if there is one.
 pub type Advice<'a> = &'a dyn Fn(Scope, &Path) -> Option<String>;
 
-/// A command as it is to be typed: spaces within a name stay as they are.
+/// A command for the user to type. Spaces within a name stay.
 pub fn typed(command: &str) -> String {
     lines(command).collect()
 }
 
-/// What was installed, and what was not.
+/// The events that were installed, and those that were not.
 pub fn installed(path: &Path, changed: bool, events: &[&Event], client: Option<Version>) -> String {
     let path = one_line(&path.display().to_string());
     let done = if changed { "installed into" } else { "already installed in" };
@@ -83,7 +83,8 @@ pub fn installed(path: &Path, changed: bool, events: &[&Event], client: Option<V
     out
 }
 
-/// How to undo it; `place` are the options of `hooks` that name these settings, where they are text.
+/// How to undo the installation. `place` has the options of `hooks` that name these settings, unless a path is not
+/// valid UTF-8.
 pub fn undo(place: &Option<String>) -> String {
     match place {
         Some(place) => typed(format!("undo: watchbill hooks uninstall {place}").trim_end()) + "\n",
@@ -91,13 +92,13 @@ pub fn undo(place: &Option<String>) -> String {
     }
 }
 
-/// What was taken out.
+/// The result of uninstalling.
 pub fn uninstalled(path: &Path, changed: bool) -> String {
     let path = one_line(&path.display().to_string());
     if changed { format!("hooks taken out of {path}\n") } else { format!("no hooks of ours in {path}\n") }
 }
 
-/// How the hooks are.
+/// The status of the hooks.
 pub fn render(report: &Report, advice: Advice<'_>, paint: Paint) -> String {
     let mut out = match &report.client {
         Some(version) => format!("client {version}\n"),
@@ -133,7 +134,7 @@ pub fn render(report: &Report, advice: Advice<'_>, paint: Paint) -> String {
     out
 }
 
-/// When the last event was dropped, where that is known: whether it still happens is what a person wants to know.
+/// When the last event was dropped, if known: the user wants to know whether it still happens.
 pub fn last(dropped_at: Option<&str>) -> String {
     dropped_at.map_or_else(String::new, |at| format!(", the last one {}", local_date_time(at)))
 }

@@ -29,7 +29,7 @@ pub fn render(why: &Why, now: &str, width: usize, paint: Paint) -> String {
             None => "says nothing",
         };
         let pid = witness.pid.map(|pid| format!(" (pid {pid})")).unwrap_or_default();
-        // A time is not broken in two.
+        // A time must not be broken.
         let moment = |at| format!(", {}", local_moment(at).replace(' ', "\u{a0}"));
         let at = witness.at.as_deref().map(moment).unwrap_or_default();
         let said = format!("{}{pid}: {says}, {}{at}", source(&witness.source), witness.confidence);
@@ -44,7 +44,7 @@ pub fn render(why: &Why, now: &str, width: usize, paint: Paint) -> String {
     out
 }
 
-/// A text in lines of at most `width` columns, `first` in front of the first of them and `others` in front of the rest.
+/// Prints text in lines of at most `width` columns, with `first` before the first line and `others` before the rest.
 fn put(out: &mut String, [first, others]: [&str; 2], text: &str, width: usize) {
     for (n, line) in wrap(text, width).iter().enumerate() {
         let line = line.replace('\u{a0}', " ");

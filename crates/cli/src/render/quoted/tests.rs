@@ -1,17 +1,17 @@
-//! Quotations of what was said: nothing a browser would run, nothing left open, nothing lost.
+//! Quotations of transcripts: nothing a browser would run, nothing left open, nothing lost.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// As the programs read that know more than the standard.
+/// Parser options of various programs, some with extensions of the standard.
 fn readings() -> [Options; 4] {
     let usual = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let old = Options::ENABLE_OLD_FOOTNOTES | Options::ENABLE_SMART_PUNCTUATION;
     [usual, Options::empty(), Options::all() - Options::ENABLE_OLD_FOOTNOTES, usual | old]
 }
 
-/// Checks that each program finds nothing in it but one quotation, without HTML, images, or links that run something.
+/// Checks that each program reads one quotation, without HTML, images, or links that run code.
 fn harmless(made: &str) -> Result<(), TestCaseError> {
     prop_assert!(made.lines().all(|line| line.starts_with('>')), "{made}");
     for options in readings() {
@@ -40,7 +40,7 @@ fn harmless(made: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// The words that a reader sees, HTML among them; without the addresses that are shown where a link leads nowhere.
+/// The words that a reader sees, HTML included. Without the addresses that are shown for links that lead nowhere.
 fn words(text: &str) -> String {
     let [usual, ..] = readings();
     let mut out = String::new();
