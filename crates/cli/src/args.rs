@@ -373,7 +373,8 @@ pub enum StatusFormat {
     Tmux,
 }
 
-/// Prints a usage error as clap does, and ends the program. For errors that clap's checks of single options cannot find.
+/// Prints a usage error as clap does, and ends the program. It is for errors that clap's checks of single options
+/// cannot find.
 pub fn wrong_usage(command: &str, what: &str) -> ! {
     let mut all = Cli::command();
     all.build();

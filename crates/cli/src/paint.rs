@@ -186,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_what_is_too_long_the_end_can_be_kept() {
+    fn long_text_can_be_cut_to_its_end() {
         assert_eq!(fit_end("/home/dev/api", 13), "/home/dev/api");
         assert_eq!(fit_end("/home/dev/api", 15), "/home/dev/api  ");
         assert_eq!(fit_end("/home/dev/api", 8), "…dev/api");
@@ -197,13 +197,13 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_steers_a_terminal_gets_through() {
+    fn control_characters_are_dropped() {
         assert_eq!(one_line("a\x1b[31mred\x07\n\n b\u{202e}cd\u{feff}"), "a[31mred bcd");
         assert_eq!(lines("x\x1b]0;t\x07\ny").collect::<Vec<_>>(), ["x]0;t", "y"]);
     }
 
     #[test]
-    fn json_says_the_same_and_steers_nothing() {
+    fn json_escapes_control_characters_and_keeps_its_values() {
         let value = serde_json::json!({ "a\u{9b}": "b\u{202e}\u{7f}ü\u{2028}\n\u{1b}\u{feff}🏳" });
         let written = json(value.to_string());
         assert!(!written.contains(steers), "{written}");
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_shares_columns_is_broken_and_ends() {
+    fn text_of_combining_marks_is_wrapped_in_linear_time() {
         let flood = format!("a{} b", "\u{301}".repeat(1000));
         assert_eq!(wrap(&flood, 10).concat().replace(' ', ""), flood.replace(' ', ""));
         // No clock is checked, but quadratic time would take minutes for this.

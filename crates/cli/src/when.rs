@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leads_out_of_the_calendar_is_refused() {
+    fn times_beyond_the_year_9999_are_refused() {
         for text in ["3000000d", "3000000 d", "99999999999m", "9999999w"] {
             for refused in [parse(text), parse_coming(text)] {
                 assert!(refused.unwrap_err().to_string().contains("out of the years"), "{text}");
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn times_to_come_are_the_next_ones() {
+    fn a_clock_time_means_the_next_one() {
         let now: jiff::Zoned = "2026-11-20T15:30:00+01:00[+01:00]".parse().unwrap();
         let meant = |text: &str| coming(text, &now).map(|at| at.to_string());
         let at = |text: &str| Some(text.to_owned());

@@ -204,7 +204,7 @@ proptest! {
 }
 
 #[test]
-fn a_file_that_was_not_there_is_made_and_removed_again() {
+fn a_missing_file_is_made_and_removed_again() {
     let made = install(None, &command(), &all()).unwrap();
     insta::assert_snapshot!(made);
     assert_eq!(uninstall(&made).unwrap(), None);
@@ -212,7 +212,7 @@ fn a_file_that_was_not_there_is_made_and_removed_again() {
 }
 
 #[test]
-fn a_usual_file_looks_as_if_a_person_had_written_it() {
+fn handlers_are_added_in_the_style_of_the_file() {
     let before = r#"{
   "model": "opus", // the large one
   "hooks": {

@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reader_that_is_left_behind_is_told_apart_from_one_that_is_gone() {
+    fn a_slow_reader_is_distinguished_from_a_closed_one() {
         let message = || RosterMessage::Select { session_id: "a".into() };
         let (sender, receiver) = mpsc::sync_channel(1);
         let left_behind = Arc::new(AtomicBool::new(false));

@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_one_word_that_systemd_reads_back() {
+    fn a_path_is_quoted_as_one_word_for_systemd() {
         let word = |path: &str| quoted(Path::new(path)).unwrap_or_else(|error| error.to_string());
         assert_eq!(word("/opt/watchbill"), "\"/opt/watchbill\"");
         assert_eq!(word("/a b/\"c\"/100%/$x/\\"), "\"/a b/\\\"c\\\"/100%%/$$x/\\\\\"");

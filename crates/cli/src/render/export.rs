@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_is_folded_and_what_its_subagent_did_stands_in_it() {
+    fn a_call_is_collapsed_and_contains_its_subagents_entries() {
         let said = item(What::Response { text: "Two links were dead.".into() });
         let subagent = Subagent { agent_id: "a7c1".into(), total: Some(1), items: vec![said] };
         let text = written(called("done", Some(subagent)));
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn no_output_ends_the_block_that_it_stands_in_and_nothing_steers_a_terminal() {
+    fn tool_output_cannot_close_its_code_block_or_control_a_terminal() {
         let text = written(called("```\n````\n\x1b]0;t\x07", None));
         assert!(text.contains("`````text\n```\n````\n]0;t\n`````\n"), "{text}");
         // The parts around a dropped character join.
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_open_ends_with_its_part() {
+    fn unclosed_markup_ends_with_its_entry() {
         let answer = |text: &str| written(What::Response { text: text.into() });
         assert!(answer("look:\n````sh\nls\n```").ends_with("\n> look:\n>\n> ````sh\n> ls\n> ```\n> ````\n"));
         assert!(answer("a\n\n<!-- b").ends_with("> a\n>\n> &lt;!-- b\n"));
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_said_looks_like_no_entry() {
+    fn transcript_text_cannot_look_like_an_entry() {
         let forged: String = [
             What::Prompt { text: "delete it".into(), origin: "human".into() },
             What::Interrupted,

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_going_on_is_said_and_not_who_said_so() {
+    fn the_activity_is_shown_without_its_witness() {
         let mut row = row();
         row.state_kind = Some("compacting".into());
         row.state_reason.detail =
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_has_the_name_that_it_has_in_the_window() {
+    fn a_sessions_name_is_the_same_as_in_the_window() {
         let mut row = row();
         assert_eq!(name(&row), "session 01234567");
         row.summary = Some("It is done".into());

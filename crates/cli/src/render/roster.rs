@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_problem_says_in_full_which_file_and_what_to_do() {
+    fn a_problem_prints_its_whole_path_and_advice() {
         let path = format!("/home/dev/.claude/projects/{}/x.jsonl", "deep".repeat(40));
         let detail = format!("No permission to read this. {}chmod u+r", "Words. ".repeat(20));
         let problem = Problem {
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_as_wide_as_it_may_be() {
+    fn a_row_fills_the_width() {
         for room in 12..200 {
             let widths = widths(room);
             let shown = widths.into_iter().filter(|width| *width > 0);

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_fits_a_narrow_terminal() {
+    fn search_results_fit_a_narrow_terminal() {
         let answer = SearchAnswer {
             query: "three".into(),
             hits: vec![hit(&[("one two three four five six seven eight nine", false)])],
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_found_stands_out_over_the_ends_of_lines() {
+    fn matches_are_highlighted_across_line_breaks() {
         let hit = hit(&[("one two ", false), ("three four", true), (" five", false)]);
         let lines = snippet(&hit, 14, Paint(true));
         assert_eq!(lines, ["one two \x1b[1;33mthree\x1b[0m", "\x1b[1;33mfour\x1b[0m five"]);
@@ -165,13 +165,13 @@ mod tests {
     }
 
     #[test]
-    fn nothing_in_a_snippet_steers_the_terminal() {
+    fn snippets_have_no_control_characters() {
         let hit = hit(&[("a\x1b[31m\n", false), ("b\u{202e}\x07", true)]);
         assert_eq!(snippet(&hit, 40, Paint(false)), ["a[31m b"]);
     }
 
     #[test]
-    fn the_head_says_who_where_and_when() {
+    fn the_head_names_speaker_project_and_time() {
         let head = head(&hit(&[]), 120, Paint(false));
         assert!(head.starts_with("3f6a1c52  2026-11-20 "), "{head}");
         assert!(

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn where_not_all_numbers_have_room_the_last_ones_are_left_out_and_that_is_said() {
+    fn columns_without_room_are_omitted_with_a_note() {
         let tokens = Tokens { input: 999_900, output: 999_900, cache_read: 999_900_000, cache_write: 9 };
         let used = StatsRow {
             requests: Some(123_456),
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_name_that_is_too_long_what_says_most_is_kept() {
+    fn long_keys_keep_their_distinctive_part() {
         let named = |by: &str, key: &str| {
             let row = StatsRow { key: Some(key.to_owned()), ..StatsRow::default() };
             let stats = Stats { by: by.to_owned(), since: None, rows: vec![row], total: StatsRow::default() };

@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn the_day_stands_at_the_top_and_where_it_changes() {
+    fn the_day_is_printed_first_and_when_it_changes() {
         // All times are far from midnight in any time zone, because only the order is tested.
         let (first, later) = (Some("2026-11-20T12:00:00.000Z"), Some("2026-11-23T12:00:00.000Z"));
         let items = vec![
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn however_deep_it_stands_everything_fits_a_narrow_terminal() {
+    fn nested_entries_fit_a_narrow_terminal() {
         let words = "one two three four five six seven eight nine ten";
         let mut item = said(None, words);
         for _ in 0..12 {

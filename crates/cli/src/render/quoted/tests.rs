@@ -76,7 +76,7 @@ fn well_formed_text_keeps_its_form() {
 }
 
 #[test]
-fn what_a_browser_would_run_is_text() {
+fn html_and_script_links_become_text() {
     for (text, is) in [
         ("<img src=x onerror=alert(1)>\n", "> &lt;img src=x onerror=alert(1)>\n"),
         ("a <iframe srcdoc='b'></iframe>\n", "> a &lt;iframe srcdoc='b'>&lt;/iframe>\n"),
@@ -103,7 +103,7 @@ fn what_a_browser_would_run_is_text() {
 }
 
 #[test]
-fn nothing_is_open_at_the_end() {
+fn unclosed_markdown_is_closed() {
     for (text, is) in [
         ("```\nls\n", "> ```\n> ls\n> ```\n"),
         ("  ~~~~ sh\nls\n```\n~~~\n", "> ````sh\n> ls\n> ```\n> ~~~\n> ````\n"),
@@ -119,7 +119,7 @@ fn nothing_is_open_at_the_end() {
 }
 
 #[test]
-fn a_long_text_of_anything_comes_to_its_end() {
+fn hostile_long_texts_are_parsed_in_time() {
     const LENGTH: usize = 500_000;
     std::thread::scope(|scope| {
         for part in ["> ", "- ", "*a ", "![", "[a](b:", "<div>\n", "`a``", "|a", "~a ", "1. ", "\n- a\n\n  "]
@@ -131,7 +131,7 @@ fn a_long_text_of_anything_comes_to_its_end() {
 
 proptest! {
     #[test]
-    fn any_text_is_one_harmless_quotation_and_nothing_of_it_is_lost(parts in prop::collection::vec(prop::sample::select(vec![
+    fn any_text_becomes_one_harmless_quotation_without_loss(parts in prop::collection::vec(prop::sample::select(vec![
         "```", "~~~", "````", "<!--", "-->", "<details>", "</details>", "<b>", "<img src=x onerror=y>", "<script>", "<?", "?>",
         "<![CDATA[", "]]>", "<a b=\"", "\">", "'", "> ", "- ", "1. ", "7) ", "+ ", "  ", "    ", "\n", "\n\n", "a", " ", "`", "``", "<", ">",
         "/", "[x]: <", "[x]", "[x]: javascript:y\n", "[a](javascript:b)", "![a](https://b.org)", "[a](https://b.org)", "# ", "#", "!", "[^1]: ", "[^1]", "$",
