@@ -87,7 +87,7 @@ impl RemovalBar {
                 self.bar.set_position(done as u64);
                 ("{msg}  {wide_bar} {pos}/{len} sessions  {elapsed}", "forgetting".to_owned())
             }
-            Doing::Here(Stage::Wiping) => (MOVING, "taking their bytes out of the file".to_owned()),
+            Doing::Here(Stage::Wiping) => (MOVING, "removing their bytes from the file".to_owned()),
             Doing::Elsewhere(pid) => (MOVING, format!("{} forgets it", who(pid))),
         };
         if let Ok(style) = ProgressStyle::with_template(form) {

@@ -37,7 +37,7 @@ const RETRY: std::time::Duration = std::time::Duration::from_millis(100);
 pub fn search(global: &Global, wanted: &Search, paint: Paint) -> anyhow::Result<()> {
     let query = wanted.query.join(" ");
     if query.trim().is_empty() {
-        crate::args::wrong_usage("search", "no word was given to look for; name at least one");
+        crate::args::wrong_usage("search", "no word to search for was given; name at least one");
     }
     let settings = reading_settings(global)?;
     let query = SearchQuery {
@@ -94,7 +94,7 @@ fn bring_up_to_date(settings: &Settings) -> anyhow::Result<bool> {
 /// Warns that new records are missing from the answer. `asked` says what was done with the stored ones.
 fn only_stored(error: &anyhow::Error, asked: &str) {
     tracing::warn!(
-        "what is new could not be read into the history, so only what is stored is {asked}: {error}"
+        "new records could not be read into the history, so only stored ones are {asked}: {error}"
     );
 }
 
@@ -110,8 +110,7 @@ pub fn index(global: &Global, json: bool, full: bool, cut: Option<usize>) -> any
         match run_index(&settings, Options { full, cut })? {
             Indexed::Here(report) => break report,
             Indexed::ByAnother { pid } if full || cut.is_some() => bail!(
-                "{} keeps the history up to date now, probably the window, and reads nothing anew for others; quit it to use \
-                 --full or --cut",
+                "{} keeps the history up to date now, probably the window; quit it to use --full or --cut",
                 query::who(pid)
             ),
             Indexed::ByAnother { pid } => {
@@ -288,7 +287,7 @@ pub fn forget(global: &Global, wanted: &Forget) -> anyhow::Result<()> {
 /// Asks the user. Without a terminal to ask on, nothing is removed.
 fn agreed(would: &watchbill_protocol::store::ForgetReport) -> anyhow::Result<bool> {
     if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
-        bail!("this removes what is stored for good: say --yes, or see with --dry-run what it would be");
+        bail!("this removes stored sessions for good: confirm with --yes, or see them with --dry-run");
     }
     let mut err = std::io::stderr().lock();
     write!(err, "{}Forget for good? [y/N] ", render::history::forgotten(would))?;

@@ -48,7 +48,7 @@ pub fn watch(global: &Global, json: bool, all: bool, paint: Paint) -> anyhow::Re
             return Ok(());
         }
         if !left_behind.load(Ordering::Acquire) {
-            anyhow::bail!("watching has stopped by a fault; run `watchbill watch` again")
+            anyhow::bail!("watching has stopped after an internal error; run `watchbill watch` again")
         }
     }
 }
@@ -67,7 +67,7 @@ fn print(printer: &mut Printer, messages: mpsc::Receiver<RosterMessage>) -> anyh
 }
 
 /// The text for an empty roster. The number of older sessions is not known until everything is read.
-const QUIET: &str = "Nothing is going on now; what begins is shown here as it happens.\n";
+const QUIET: &str = "Nothing is going on now; new activity appears here as it happens.\n";
 
 /// Ends the program when the reader of standard output closes it, also while there is nothing to write. Otherwise a
 /// `watch` without a reader would run until the next change.
@@ -91,7 +91,7 @@ fn end_with_the_reader() {
     // Without the thread, the next write notices it.
     let spawned = std::thread::Builder::new().name("watchbill-reader".into()).spawn(wait);
     if let Err(error) = spawned {
-        tracing::debug!(%error, "nobody looks out for the end of the reader");
+        tracing::debug!(%error, "a reader that closes is noticed at the next write only");
     }
 }
 

@@ -32,7 +32,7 @@ pub fn serve(global: &Global) -> anyhow::Result<()> {
         tracing::info!(roots = settings.roots.len(), "keeping watch");
         tokio::select! {
             () = ends.next() => {}
-            _ = ended => anyhow::bail!("keeping watch has stopped by a fault; run `watchbill serve` again"),
+            _ = ended => anyhow::bail!("watching has stopped after an internal error; run `watchbill serve` again"),
         }
         handle.stop();
         Ok(())

@@ -76,7 +76,7 @@ pub fn put_away(global: &Global, asked: &str, back: bool) -> anyhow::Result<()> 
 /// Carries a user command out, in the program that holds the store or here.
 fn carried_out(global: &Global, word: &Word) -> anyhow::Result<Carried> {
     if global.demo {
-        bail!("the demo keeps nothing that is said: leave --demo out");
+        bail!("the demo stores no changes: leave --demo out");
     }
     let settings = settings(global)?;
     let world = with_archive(real_world(), &settings);

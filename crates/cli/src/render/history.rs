@@ -86,8 +86,8 @@ pub fn forgotten(report: &ForgetReport) -> String {
     out.push('\n');
     if report.wiped_later {
         out.push_str(
-            "Another program reads the store now: their bytes are taken out of its file by the next start of the window, or \
-             by the next `watchbill index`.\n",
+            "Another program reads the store now. The next start of the window, or the next `watchbill index`, removes their \
+             bytes from its file.\n",
         );
     }
     out

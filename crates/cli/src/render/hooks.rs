@@ -73,8 +73,8 @@ pub fn installed(path: &Path, changed: bool, events: &[&Event], client: Option<V
         let why = match client {
             Some(version) => format!("not known to the client, which is {version}"),
             None => {
-                "left out, since no client could be asked for its version, and one that does not know them \
-                     would skip the whole file; name it with --client-version"
+                "left out, because the client's version is not known, and a client that does not know them \
+                     would skip the whole file; name the version with --client-version"
                     .to_owned()
             }
         };
@@ -102,7 +102,7 @@ pub fn uninstalled(path: &Path, changed: bool) -> String {
 pub fn render(report: &Report, advice: Advice<'_>, paint: Paint) -> String {
     let mut out = match &report.client {
         Some(version) => format!("client {version}\n"),
-        None => "no client found that could be asked for its version\n".to_owned(),
+        None => "no client found that reports its version\n".to_owned(),
     };
     for scope in &report.scopes {
         out.push_str(&one_scope(scope.scope, &scope.status, advice, paint));
@@ -122,11 +122,11 @@ pub fn render(report: &Report, advice: Advice<'_>, paint: Paint) -> String {
         ));
     }
     if health.damaged > 0 {
-        warn(format!("{} could not be read and were put aside in the spool", plural(health.damaged, "file")));
+        warn(format!("{} could not be read and were set aside in the spool", plural(health.damaged, "file")));
     }
     if health.overfull || health.dropped > 0 {
         warn(format!(
-            "{} dropped{}, because nobody came for the others; start Watchbill, or uninstall the hooks",
+            "{} dropped{}, because no Watchbill has read the others; start it, or uninstall the hooks",
             plural(usize::try_from(health.dropped).unwrap_or(usize::MAX), "event"),
             last(health.dropped_at.as_deref())
         ));
@@ -176,7 +176,7 @@ fn one_scope(scope: Scope, status: &Status, advice: Advice<'_>, paint: Paint) ->
         add(paint.tone(Tone::Error, &format!("events go to another data folder: {folder}")));
     }
     if status.irregular {
-        let what = "some events are told twice, or make the agent wait where it need not";
+        let what = "some events arrive twice, or make the agent wait without need";
         add(paint.tone(Tone::Error, what));
     }
     for line in &status.outdated {
@@ -186,10 +186,13 @@ fn one_scope(scope: Scope, status: &Status, advice: Advice<'_>, paint: Paint) ->
         add(paint.tone(Tone::Error, &format!("not there: {}", one_line(&program.display().to_string()))));
     }
     if status.disabled {
-        add(paint.tone(Tone::Error, "disableAllHooks is set: the agent runs none"));
+        add(paint.tone(Tone::Error, "disableAllHooks is set: the agent runs no hooks"));
     }
     if status.managed_only {
-        add(paint.tone(Tone::Error, "allowManagedHooksOnly is set: the agent runs only its administrator's"));
+        add(paint.tone(
+            Tone::Error,
+            "allowManagedHooksOnly is set: the agent runs only its administrator's hooks",
+        ));
     }
     if let Some(problem) = &status.problem {
         add(one_line(problem));

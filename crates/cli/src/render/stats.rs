@@ -16,7 +16,7 @@ pub fn render(stats: &Stats, width: usize, paint: Paint) -> String {
     } else {
         &["requests", "input", "output", "cache read", "cache write"]
     };
-    let total = StatsRow { key: Some("together".to_owned()), ..stats.total.clone() };
+    let total = StatsRow { key: Some("total".to_owned()), ..stats.total.clone() };
     let rows: Vec<Vec<String>> = stats.rows.iter().chain([&total]).map(|row| numbers(row, tools)).collect();
     // No wider than the content: folders are long, and terminals narrow.
     let widest = |n: usize| rows.iter().map(|row| row[n].len()).chain([columns[n].len()]).max().unwrap_or(0);

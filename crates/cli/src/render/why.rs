@@ -37,7 +37,7 @@ pub fn render(why: &Why, now: &str, width: usize, paint: Paint) -> String {
         put(&mut out, ["    "; 2], &one_line(&witness.detail), width.saturating_sub(4));
     }
     if let Some(next) = &why.next_check_at {
-        let next = format!("Looked at again at {} if nothing happens before.", local_moment(next));
+        let next = format!("Next check at {}, if nothing happens before.", local_moment(next));
         out.push('\n');
         put(&mut out, ["", ""], &next, width);
     }

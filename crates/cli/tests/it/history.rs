@@ -498,13 +498,13 @@ fn no_byte_of_private_or_excluded_text_is_stored() {
     let doctor = |options: &[&str]| home.out(&[options, &["doctor"]].concat());
     let told = doctor(&["--config", settings.to_str().unwrap()]);
     assert!(
-        told.contains("  everything that is there is stored, but for what `exclude` leaves out of 1 file\n"),
+        told.contains("  everything that is there is stored, except what `exclude` leaves out of 1 file\n"),
         "{told}"
     );
     let told = doctor(&[]);
     assert!(
         told.contains("  1 file not yet read to the end")
-            && told.contains("  what is stored is to be looked at anew by what `exclude` says"),
+            && told.contains("  `exclude` has changed since the history was stored"),
         "{told}"
     );
     let stored = stored_bytes(&home);

@@ -175,7 +175,7 @@ fn watch_prints_a_line_when_a_session_needs_the_user() {
     });
     let first = lines.recv_timeout(PATIENCE).expect("it says that there is nothing yet");
     assert_eq!(
-        first, "Nothing is going on now; what begins is shown here as it happens.",
+        first, "Nothing is going on now; new activity appears here as it happens.",
         "not: no sessions"
     );
     let text = "API Error: Repeated 529 Overloaded errors.";

@@ -126,7 +126,7 @@ fn without_mark(text: &str) -> (&str, &str) {
 fn ours_in(text: &str) -> Result<Vec<Ours>, SettingsError> {
     let root = parse(text)?;
     let mut found = Vec::new();
-    let Some((_, hooks)) = hooks_of(text, object(text, &root, "settings are an object")?)? else {
+    let Some((_, hooks)) = hooks_of(text, object(text, &root, "settings must be an object")?)? else {
         return Ok(found);
     };
     for (e, property) in hooks.properties.iter().enumerate() {
@@ -174,7 +174,7 @@ fn text_of<'v>(value: &'v Value<'_>) -> Option<&'v str> {
 /// Removes one handler, and the containers that were made for it.
 fn take_out(text: &str, handler: &Ours) -> Result<Option<String>, SettingsError> {
     let root = parse(text)?;
-    let root = object(text, &root, "settings are an object")?;
+    let root = object(text, &root, "settings must be an object")?;
     let Some((h, hooks)) = hooks_of(text, root)? else { return Ok(Some(text.to_owned())) };
     let (e, g, in_group) = handler.at;
     let Value::Array(groups) = &hooks.properties[e].value else { return Ok(Some(text.to_owned())) };
@@ -213,7 +213,7 @@ fn add(before: Option<&str>, command: &HookCommand, event: &Event) -> Result<Str
         return Ok(format!("{{{nl}{unit}{}{nl}}}{nl}", hooks()));
     }
     let root = parse(text)?;
-    let root = object(text, &root, "settings are an object")?;
+    let root = object(text, &root, "settings must be an object")?;
     let new = match hooks_of(text, root)? {
         None => Container::from(root).append(text, &hooks()),
         Some((_, found)) => match last(found, event.name) {
@@ -232,7 +232,10 @@ fn hooks_of<'v, 't>(
     let Some(at) = root.properties.iter().rposition(|property| property.name.as_str() == "hooks") else {
         return Ok(None);
     };
-    Ok(Some((at, object(text, &root.properties[at].value, "hooks are an object, by event")?)))
+    Ok(Some((
+        at,
+        object(text, &root.properties[at].value, "`hooks` must be an object with a key for each event")?,
+    )))
 }
 
 fn handlers_of<'v, 't>(group: &'v Value<'t>) -> Option<(usize, &'v Array<'t>)> {
@@ -258,7 +261,7 @@ fn object<'v, 't>(text: &str, value: &'v Value<'t>, what: &str) -> Result<&'v Ob
 fn array<'v, 't>(text: &str, property: &'v ObjectProp<'t>) -> Result<&'v Array<'t>, SettingsError> {
     match &property.value {
         Value::Array(array) => Ok(array),
-        other => Err(unexpected(text, other, "an event has a list of groups")),
+        other => Err(unexpected(text, other, "an event must have a list of groups")),
     }
 }
 
