@@ -15,7 +15,8 @@ use crate::link::{self, Link, WrongLink};
 pub struct Options {
     /// Folder that holds `projects/` and `sessions/`; may be given more than once.
     ///
-    /// Without it: the folders in WATCHBILL_CLAUDE_DIR, then CLAUDE_CONFIG_DIR, then ~/.claude.
+    /// Without it, the first of these that is set: WATCHBILL_CLAUDE_DIR (a list, separated like PATH), `roots` in the
+    /// configuration file, CLAUDE_CONFIG_DIR. Else ~/.claude.
     #[arg(long = "claude-dir", value_name = "DIR", value_parser = absolute)]
     pub claude_dirs: Vec<PathBuf>,
 
