@@ -1,6 +1,6 @@
-//! How bytes are said, the same wherever a person reads of them.
+//! Byte counts as text, the same wherever the user reads one.
 
-/// Bytes in words, rounded to what is nearest: `950 bytes`, `13 kB`, `482 MB`, `9.6 GB`.
+/// A byte count as rounded text: `950 bytes`, `13 kB`, `482 MB`, `9.6 GB`.
 pub fn in_words(bytes: u64) -> String {
     let rounded = |unit: u64| bytes / unit + u64::from(bytes % unit >= unit.div_ceil(2));
     match bytes {

@@ -1,4 +1,4 @@
-//! Timelines of made-up chains.
+//! Timelines of invented chains.
 
 use std::path::PathBuf;
 
@@ -50,7 +50,7 @@ fn result(uuid: &str, id: &str, agent: &str) -> String {
     )
 }
 
-/// Writes the lines and gives where each begins.
+/// Writes the lines and returns the offset of each.
 fn write(fs: &MemFs, path: &str, lines: &[String]) -> Vec<u64> {
     let mut offsets = Vec::new();
     let mut text = String::new();
