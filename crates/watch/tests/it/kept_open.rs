@@ -1,4 +1,4 @@
-//! Files that grow stay open: what is open at the end, by the system's own list, and what a watcher is told.
+//! Growing files stay open. The tests check the open files by the system's own list, and the hints of a watcher.
 
 use std::io::Write;
 use std::path::Path;
@@ -18,7 +18,7 @@ fn grow(tail: &mut Tail, fs: &KeptOpen, path: &Path) {
     assert_eq!(bytes, b"a line\n");
 }
 
-/// Files in the folder that this process has open, by where their names lead.
+/// Files in the folder that this process has open, by the targets of their links.
 fn open_in(folder: &Path) -> Vec<String> {
     let open = std::fs::read_dir("/proc/self/fd").expect("a list");
     let names = open.filter_map(|fd| std::fs::read_link(fd.ok()?.path()).ok());

@@ -1,4 +1,4 @@
-//! Finding files: what is found, in which order, and what is said about the rest.
+//! Finding files: which files are found, their order, and the problems with the others.
 
 use std::path::{Path, PathBuf};
 
@@ -194,7 +194,7 @@ fn of_a_sessions_folder_that_of_its_subagents_alone_is_looked_at() {
     assert!(scan.problems[0].path.ends_with("round/subagents"), "{:?}", scan.problems);
 }
 
-/// A folder that may not be opened is of no concern where nothing in it is wanted. Needs a user who is not root.
+/// A folder that may not be opened is no problem if nothing in it is wanted. Needs a user who is not root.
 #[cfg(unix)]
 #[test]
 fn a_link_that_nobody_wants_is_not_followed() {
