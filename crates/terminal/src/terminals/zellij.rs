@@ -1,5 +1,5 @@
-//! Zellij: `action focus-pane-id` (zellij.dev/documentation/cli-actions, 0.44 and later) in the session that the pane names.
-//! It does not tell where its clients run, so they are looked for among the processes.
+//! Zellij: `action focus-pane-id` (zellij.dev/documentation/cli-actions, 0.44 and later) in the session that the
+//! pane's variables name. It does not tell where its clients run, so this file looks for them among the processes.
 
 use super::{Entered, Program, Role, Stuck};
 use crate::call::{Call, Ran};
@@ -42,7 +42,7 @@ fn enter(place: &Place, world: &dyn World) -> Entered {
     }
 }
 
-/// It does not tell which pane shows.
+/// Zellij does not tell which pane is visible.
 fn shown(_: &Place, _: &dyn World) -> Option<Vec<Place>> {
     None
 }
@@ -55,8 +55,7 @@ fn focus(place: &Place) -> Option<Call> {
     ))
 }
 
-/// Clients that were told the session's name; else, where it was not on their command line, the only one that was
-/// told none.
+/// Clients with the session's name on their command line, or else those without any session's name.
 fn clients(place: &Place, world: &dyn World) -> Vec<u32> {
     let name = place.word("ZELLIJ_SESSION_NAME").unwrap_or_default();
     let all = world.named("zellij");
