@@ -19,7 +19,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_are_rounded_to_what_is_nearest_and_to_the_largest_unit() {
+    fn byte_counts_are_rounded_and_shown_in_the_largest_unit() {
         for (bytes, words) in [
             (0, "0 bytes"),
             (999, "999 bytes"),

@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn signs_that_are_written_as_escapes_are_read_as_what_they_are() {
+    fn escaped_ascii_characters_are_decoded_and_other_escapes_stay() {
         for (json, plain) in [
             (r#"{"a":"b\n\"c\u00e9"}"#, r#"{"a":"b\n\"c\u00e9"}"#),
             (r#"{"a":"\u003cprivate\u003E<\/private>"}"#, r#"{"a":"<private></private>"}"#),

@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn what_costs_seconds_is_tried_ever_later_and_everything_else_soon() {
+    fn costly_work_is_retried_after_growing_pauses_and_other_work_soon() {
         let mut retry = Retry::default();
         let mut now = Timestamp::from_millis(1_795_262_400_000);
         assert_eq!(spans(&mut retry, &mut now, &[false; 4]), [2, 2, 2, 2]);
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_goes_back_keeps_nobody_waiting() {
+    fn a_clock_that_goes_back_ends_the_pause() {
         let mut retry = Retry::default();
         let now = Timestamp::from_millis(1_795_262_400_000);
         retry.refused(now, true);

@@ -148,7 +148,7 @@ fn heard(session: &str) -> HookMessage {
 }
 
 #[test]
-fn a_refusal_is_said_until_something_is_stored_again_however_much_is_left_to_do() {
+fn a_refusal_is_reported_until_a_slice_stores_something_again() {
     let house = House::new();
     (0..SLICE_FILES * 3).for_each(|n| house.says(&format!("s{n}"), "1", "words"));
     let mut worker = house.worker(&[]);
@@ -165,7 +165,7 @@ fn a_refusal_is_said_until_something_is_stored_again_however_much_is_left_to_do(
 }
 
 #[test]
-fn how_far_the_history_goes_is_said_where_it_is_known() {
+fn the_reach_is_published_as_current_behind_or_unknown() {
     let house = House::new();
     let is = |reached: Reached| assert_eq!(house.reach.get(), reached);
     let grows = |worker: &mut Worker, session: &str| {
@@ -228,7 +228,7 @@ fn how_far_the_history_goes_is_said_where_it_is_known() {
 }
 
 #[test]
-fn damage_that_could_not_be_mended_is_mended_later() {
+fn damage_is_mended_after_the_store_can_be_written_again() {
     let house = House::new();
     house.says("s", "1", "words");
     let mut worker = house.worker(&[]);
@@ -243,7 +243,7 @@ fn damage_that_could_not_be_mended_is_mended_later() {
 }
 
 #[test]
-fn an_index_that_cannot_be_made_anew_is_tried_ever_later_and_said_once() {
+fn a_failing_rebuild_is_retried_after_growing_pauses_and_reported_once() {
     let house = House::new();
     let mut worker = house.worker(&[]);
     let said = Arc::new(AtomicUsize::new(0));
@@ -269,7 +269,7 @@ fn an_index_that_cannot_be_made_anew_is_tried_ever_later_and_said_once() {
 }
 
 #[test]
-fn what_was_heard_before_a_removal_does_not_stand_in_the_way_of_reading_anew() {
+fn hook_events_before_a_removal_do_not_block_a_new_reading() {
     let house = House::new();
     house.says("s", "1", "first");
     let mut worker = house.worker(&[]);
@@ -297,7 +297,7 @@ fn what_was_heard_before_a_removal_does_not_stand_in_the_way_of_reading_anew() {
 }
 
 #[test]
-fn other_settings_are_followed_by_the_same_thread() {
+fn new_settings_apply_on_the_same_thread() {
     let house = House::new();
     house.says("s", "1", "first");
     let mut worker = house.worker(&[]);
@@ -313,7 +313,7 @@ fn other_settings_are_followed_by_the_same_thread() {
 }
 
 #[test]
-fn the_first_line_is_stored_at_once_and_those_of_the_pause_behind_it_together() {
+fn the_first_line_is_stored_at_once_and_lines_of_the_pause_together() {
     let house = House::new();
     let mut worker = house.worker(&[]);
     let grows = |id: &str| {
@@ -340,7 +340,7 @@ fn the_first_line_is_stored_at_once_and_those_of_the_pause_behind_it_together() 
 }
 
 #[test]
-fn what_is_stored_while_recovery_looks_is_looked_at_too() {
+fn turns_stored_during_a_recovery_get_a_check_too() {
     let house = House::new();
     let mut worker = house.worker(&[]);
     let batch = |id: &str, at: Timestamp| Batch {

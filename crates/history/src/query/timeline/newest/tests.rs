@@ -97,7 +97,7 @@ fn more_is_read_where_the_end_is_one_long_record() {
 }
 
 #[test]
-fn of_a_short_or_missing_transcript_or_one_endless_line_there_is_nothing_ahead() {
+fn a_short_or_missing_transcript_or_one_endless_line_gives_no_newest_items() {
     let fs = MemFs::new();
     let plan = only(&fs, &turns("a", 100));
     assert_eq!(newest(&fs, &plan, 200), None);
