@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn every_oddity_of_every_system_becomes_the_right_hints() {
+    fn events_of_each_system_become_the_right_hints() {
         let on = |kind: EventKind| Event::new(kind).add_path("/p/a".into());
         let name = |mode: RenameMode| EventKind::Modify(ModifyKind::Name(mode));
         let denied = || std::io::Error::from(std::io::ErrorKind::PermissionDenied);
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wider_hint_swallows_the_narrower_ones_in_either_order() {
+    fn a_wider_hint_replaces_the_narrower_ones_in_either_order() {
         let of = |hints: &[Hint]| {
             let set = HintSet::new(|| ());
             hints.iter().cloned().for_each(|hint| set.insert(hint));

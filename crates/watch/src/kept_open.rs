@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_was_replaced_elsewhere_under_the_same_number_is_opened_anew() {
+    fn a_file_replaced_elsewhere_with_the_same_inode_is_opened_again() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let (path, before) = (dir.path().join("s.jsonl"), dir.path().join("before"));
         std::fs::write(&path, b"what is there now").expect("written");

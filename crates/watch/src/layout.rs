@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn each_place_is_known_by_its_path() {
+    fn paths_of_each_place_are_classified() {
         let table: &[(&str, Option<Place>)] = &[
             ("projects/-home-dev/645a2f0b.jsonl", transcript("645a2f0b")),
             ("projects/p/a b.c.jsonl", transcript("a b.c")),
@@ -331,7 +331,7 @@ mod tests {
         #![proptest_config(proptest::test_runner::Config { failure_persistence: None, ..Default::default() })]
 
         #[test]
-        fn a_path_is_what_it_is_taken_apart_in_haste_or_with_care(
+        fn the_fast_and_the_careful_split_of_a_path_agree(
             names in proptest::collection::vec(
                 proptest::sample::select(vec!["", ".", "..", "home", "dev", "projects", "p", "s.jsonl"]),
                 0..7,
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_is_left_alone() {
+    fn other_paths_are_not_classified() {
         for path in [
             "",
             "projects",

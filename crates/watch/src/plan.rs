@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_working_folder_without_the_agents_folder_is_watched_for_it() {
+    fn a_missing_claude_folder_of_a_working_folder_is_awaited() {
         let fs = MemFs::new();
         fs.mkdir("/home/dev");
         let (watches, awaited) = shape(&fs, &[], &["/home/dev/repo/.claude"]);

@@ -285,7 +285,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_same_machine_and_namespace_are_our_world() {
+    fn only_the_same_machine_and_namespace_are_the_same_domain() {
         let own = PidDomain {
             machine: vec!["3d1219c7".into(), "workstation".into()],
             namespace: Some("pid:[4026531836]".into()),

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_concerns_us_goes_on() {
+    fn each_event_becomes_only_its_own_steps() {
         let append = EventKind::Modify(ModifyKind::Data(DataChange::Any));
         let file = EventKind::Create(CreateKind::File);
         let folder = EventKind::Create(CreateKind::Folder);
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn lost_events_and_limits_are_told_from_each_other() {
+    fn lost_events_and_limits_become_different_steps() {
         let routes = Routes::default();
         let overflow = Event::new(EventKind::Other).set_flag(notify::event::Flag::Rescan);
         let steps = routes.steps(&Ok(overflow));

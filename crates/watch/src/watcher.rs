@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn after_lost_events_everything_is_watched_anew_and_looked_at() {
+    fn lost_events_renew_all_watches_and_hint_at_everything() {
         let watched = Watched::start();
         watched.tell(Step::Overflow);
         assert_eq!(watched.next(), BTreeSet::from([Hint::Everything]));
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn at_the_limit_of_watches_the_root_is_polled_and_says_why() {
+    fn at_the_watch_limit_a_root_is_polled_and_its_health_has_the_reason() {
         let watched = Watched::start();
         let file = watched.root.join("projects/p/s.jsonl");
         watched.tell(Step::Limit(Some(file.clone())));
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_vanishes_as_a_whole_is_told() {
+    fn a_vanished_folder_gives_a_hint() {
         let watched = Watched::start();
         let sessions = watched.root.join("sessions");
         std::fs::rename(&sessions, watched.root.join("old")).expect("renamed");

@@ -34,7 +34,7 @@ impl Drop for Sleeper {
 }
 
 #[test]
-fn a_process_is_alive_until_it_ends_even_if_nobody_buries_it() {
+fn a_process_is_dead_once_it_ends_even_if_it_is_not_reaped() {
     let mut sleeper = Sleeper::start();
     let instance = sleeper.instance();
     assert!(instance.proc_start.is_some());
@@ -53,7 +53,7 @@ fn a_process_is_alive_until_it_ends_even_if_nobody_buries_it() {
 }
 
 #[test]
-fn an_id_in_other_hands_is_a_dead_process() {
+fn a_reused_process_id_is_a_dead_process() {
     let sleeper = Sleeper::start();
     let mut instance = sleeper.instance();
     instance.proc_start = Some("1".into());
@@ -63,7 +63,7 @@ fn an_id_in_other_hands_is_a_dead_process() {
 }
 
 #[test]
-fn ids_of_another_world_are_not_judged() {
+fn ids_of_another_domain_are_unknown() {
     let sleeper = Sleeper::start();
     let instance = sleeper.instance();
     let own = pid_domain().expect("linux");
@@ -85,7 +85,7 @@ fn impossible_ids_are_dead() {
 }
 
 #[test]
-fn fakes_answer_as_told() {
+fn fake_processes_give_the_answers_that_were_set() {
     let fakes = FakeProcesses::new();
     let instance = Instance { pid: 7, proc_start: Some("1".into()) };
     assert_eq!(fakes.probe(&instance, None), Liveness::Unknown);

@@ -119,7 +119,7 @@ fn appends_truncation_and_replacement(fs: &dyn Fs) {
 }
 
 #[test]
-fn a_dropped_line_is_noticed_though_records_end_alike() {
+fn a_dropped_line_is_noticed_although_records_end_alike() {
     let record = |n: u32| {
         format!("{{\"n\":{n},\"cwd\":\"/home/dev/work\",\"version\":\"2.1.329\",\"gitBranch\":\"main\"}}\n")
     };
@@ -137,7 +137,7 @@ fn a_dropped_line_is_noticed_though_records_end_alike() {
 }
 
 #[test]
-fn a_changed_front_is_noticed_though_all_else_is_the_same() {
+fn a_changed_front_is_noticed_although_the_rest_is_the_same() {
     let fs = MemFs::new();
     let path = Path::new("/s.jsonl");
     let long = "x".repeat(5000);
@@ -166,7 +166,7 @@ fn a_sparse_file_of_three_gigabytes_costs_one_budget() {
 
 #[cfg(unix)]
 #[test]
-fn what_is_no_file_is_refused_without_waiting() {
+fn a_path_that_is_no_regular_file_is_refused_without_waiting() {
     let dir = TempDir::new().expect("a temporary folder");
     let pipe = dir.path().join("pipe.jsonl");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("it runs").success(), "a pipe");
@@ -192,7 +192,7 @@ fn small_files_are_read_whole_or_not_at_all() {
 }
 
 #[test]
-fn permission_that_comes_back_goes_on_where_it_stopped() {
+fn reading_goes_on_where_it_stopped_when_permission_returns() {
     let fs = MemFs::new();
     let path = Path::new("/s.jsonl");
     fs.write(path, b"one\n");
@@ -234,7 +234,7 @@ fn edit(path: &Path, at: usize, later: std::time::Duration) -> String {
 }
 
 #[test]
-fn an_edit_in_place_is_noticed_though_the_length_stays() {
+fn an_edit_in_place_is_noticed_although_the_length_stays() {
     let line = "{\"n\":1,\"text\":\"some words of a record\"}\n";
     let minute = std::time::Duration::from_secs(60);
     for fs in [&StdFs as &dyn Fs, &KeptOpen::default()] {
@@ -254,7 +254,7 @@ fn an_edit_in_place_is_noticed_though_the_length_stays() {
 
 /// As documented: of a large file only its two ends are compared.
 #[test]
-fn of_a_large_file_an_edit_is_noticed_at_its_ends() {
+fn an_edit_of_a_large_file_is_noticed_at_its_ends() {
     let line = format!("{{\"text\":\"{}\"}}\n", "words ".repeat(1_000));
     let lines = (17 << 20) / line.len();
     let (_dir, path) = temp_file(&line.repeat(lines));

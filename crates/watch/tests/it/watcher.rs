@@ -152,7 +152,7 @@ fn appends_truncation_replacement_and_removal_are_hinted() {
 }
 
 #[test]
-fn what_is_not_ours_gives_no_hint() {
+fn other_files_give_no_hint() {
     let (_dir, root) = temp();
     std::fs::create_dir_all(root.join("projects/p/s/tool-results")).expect("made");
     std::fs::create_dir_all(root.join("sessions")).expect("made");
@@ -230,7 +230,7 @@ fn a_root_that_comes_later_is_found() {
 
 #[cfg(unix)]
 #[test]
-fn links_to_roots_and_projects_are_followed_and_may_be_turned() {
+fn links_to_roots_and_projects_are_followed_when_their_target_changes() {
     use std::os::unix::fs::symlink;
     let (_dir, above) = temp();
     let (one, two, link) = (above.join("one"), above.join("two"), above.join("link"));
@@ -259,7 +259,7 @@ fn links_to_roots_and_projects_are_followed_and_may_be_turned() {
 }
 
 #[test]
-fn a_working_folder_is_watched_for_markers_from_before_it_has_the_agents_folder() {
+fn a_working_folder_is_watched_for_markers_before_it_has_a_claude_folder() {
     let (_dir, above) = temp();
     let claude = above.join("repo/.claude");
     let mut follower = Follower::start(&[], WatchMode::Native);
@@ -291,7 +291,7 @@ fn a_working_folder_is_watched_for_markers_from_before_it_has_the_agents_folder(
 
 #[cfg(unix)]
 #[test]
-fn a_working_folder_keeps_the_spelling_that_it_was_asked_for_by() {
+fn hints_keep_the_spelling_of_the_working_folder() {
     let (_dir, above) = temp();
     std::fs::create_dir_all(above.join("repo/.claude")).expect("made");
     std::os::unix::fs::symlink(above.join("repo"), above.join("link")).expect("linked");
@@ -303,7 +303,7 @@ fn a_working_folder_keeps_the_spelling_that_it_was_asked_for_by() {
 }
 
 #[test]
-fn polling_finds_what_events_would_have_told() {
+fn polling_finds_the_changes_that_events_would_report() {
     let (_dir, above) = temp();
     let root = above.join("claude");
     let mut follower = Follower::start(std::slice::from_ref(&root), BY_HAND);
@@ -329,7 +329,7 @@ fn polling_finds_what_events_would_have_told() {
 }
 
 #[test]
-fn nothing_changed_is_nothing_hinted() {
+fn no_change_gives_no_hint() {
     let (_dir, root) = temp();
     put(&root.join("projects/p/s.jsonl"), "{}\n");
     put(&root.join("sessions/7.json"), "{}");
