@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn no_mark_of_direction_reaches_a_paste() {
+    fn no_direction_mark_reaches_a_paste() {
         assert_eq!(quoted("a\u{202e}b\u{2066}"), r"$'a\342\200\256b\342\201\246'");
         assert_eq!(quoted("Übung"), "'Übung'");
     }

@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_program_says_is_told_apart() {
+    fn output_errors_and_a_missing_program_are_distinguished() {
         assert_eq!(sh("echo yes; echo no >&2"), Ran::Done("yes\n".into()));
         assert_eq!(sh("echo yes; echo no >&2; exit 3"), Ran::Failed("no\n".into()));
         assert_eq!(run(&Call::new("no-such-program-here", [])), Ran::Absent);
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_leaves_running_keeps_nobody_waiting() {
+    fn a_child_left_running_does_not_delay_the_result() {
         assert_eq!(sh("sleep 60 >/dev/null 2>&1 & echo here"), Ran::Done("here\n".into()));
     }
 

@@ -294,7 +294,7 @@ fn another_window_of_the_same_process_in_front_is_not_the_sessions() {
 }
 
 #[test]
-fn where_no_terminal_can_be_it_is_said_and_nobody_is_asked() {
+fn a_session_without_a_terminal_gets_a_reason_and_no_calls() {
     let world = made(Platform::Linux, &["zsh", "xterm"]);
     for presence in [Presence::Ended, Presence::Background, Presence::Elsewhere, Presence::MadeUp] {
         let (answer, lines) = asked(&world, &Seat { presence, ..seat("tmux", &[("TMUX_PANE", "%1")]) });
@@ -317,7 +317,7 @@ const GOOD: &[&str] =
     &["%2", "7", "unix:/run/k", "/home/dev/s,1,0", "/Sessions/3", ":1.7", "work", "w0t0p0:8C-1"];
 
 #[test]
-fn where_nobody_tells_which_window_is_in_front_no_terminal_is() {
+fn an_unknown_front_window_gives_no_answer() {
     let shown = r#"[{"tabs":[{"is_active":true,"windows":[{"id":2,"is_active":true}]}]}]"#;
     let kitty: &Ids = &[("KITTY_WINDOW_ID", "2"), ("KITTY_LISTEN_ON", "unix:/run/kitty")];
     for (process, ids, answer, wanted) in [

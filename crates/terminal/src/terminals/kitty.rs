@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_shown_tab_is_found_in_its_own_words() {
+    fn the_shown_tab_is_found_in_the_output_of_ls() {
         let ls = r#"[{"id":1,"is_focused":true,"tabs":[
             {"id":1,"is_focused":false,"windows":[{"id":1,"is_focused":true}]},
             {"id":2,"is_focused":true,"windows":[{"id":2,"is_focused":true},{"id":3,"is_focused":false}]}]}]"#;

@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_read_and_others_left_alone() {
+    fn valid_lines_are_parsed_and_others_skipped() {
         let out = "%1 $0 @0 1 1 main\n%2 $0 @1 1 0 main\n%2 $3 @1 1 1 a name: with words\n%12 $0 @1 0 1 x\n%2 bad\n";
         let found = panes(out, "%2");
         let (shown, names): (Vec<_>, Vec<_>) =

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn an_inherited_window_id_is_believed_only_where_its_process_is_above() {
+    fn an_inherited_window_id_counts_only_if_its_process_is_an_ancestor() {
         let all = windows(&[(0xa, Some(7), "outer"), (0xb, Some(5), "one"), (0xc, Some(5), "two")]);
         let with = |id| Hint { id: Some(id), ..Hint::default() };
         // 5 is a terminal started from 7's window, and has inherited that window's id.
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn among_windows_of_an_editor_the_title_tells() {
+    fn the_title_chooses_among_an_editors_windows() {
         let all = windows(&[(1, Some(5), "main.rs - api-server"), (2, Some(5), "notes"), (3, None, "panel")]);
         let hint = |titles: &[&str]| Hint {
             titles: titles.iter().map(|title| (*title).to_owned()).collect(),
