@@ -52,7 +52,7 @@ impl ArchivedFs {
         }
         let Some(open) = &*store else { return T::default() };
         ask(open).unwrap_or_else(|error| {
-            tracing::debug!(%error, "the archive cannot be asked");
+            tracing::debug!(%error, "the store cannot answer a query about the archive");
             *store = None;
             T::default()
         })

@@ -241,7 +241,7 @@ impl<C: Companion> Run<'_, C> {
         let Some((file, cursor)) = self.known.get(&*found.path.to_string_lossy()) else { return true };
         let tried = self.fs.open(&found.path).and_then(|file| file.try_all());
         if let Err(error) = &tried {
-            tracing::warn!(path = %found.path.display(), %error, "what is stored of it stays as it is");
+            tracing::warn!(path = %found.path.display(), %error, "the transcript cannot be read; its stored rows stay");
             self.report.problems += 1;
             self.spared.push((*file, *cursor));
         }

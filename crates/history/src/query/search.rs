@@ -219,16 +219,15 @@ fn chain_sessions(store: &Store, chain: &str) -> Result<Result<Vec<SessionKey>, 
 fn query(asked: &SearchQuery, sessions: Option<Vec<SessionKey>>) -> Result<Query, ApiError> {
     let invalid = |message: String| ApiError::new(ErrorCode::Invalid, message);
     let role = match &asked.role {
-        Some(word) => Some(
-            Role::of(word)
-                .ok_or_else(|| invalid(format!("`{word}` is no role; there are: {}", roles().join(", "))))?,
-        ),
+        Some(word) => Some(Role::of(word).ok_or_else(|| {
+            invalid(format!("`{word}` is not a role; the roles are: {}", roles().join(", ")))
+        })?),
         None => None,
     };
     let since = match &asked.since {
         Some(since) => Some(
             Timestamp::parse(since)
-                .ok_or_else(|| invalid(format!("`{since}` is no time; expected 2026-11-20T15:30:00Z")))?,
+                .ok_or_else(|| invalid(format!("`{since}` is not a time; expected 2026-11-20T15:30:00Z")))?,
         ),
         None => None,
     };

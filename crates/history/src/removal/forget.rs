@@ -95,7 +95,7 @@ fn forget_all_of(
     // From now on the store names these sessions as forgotten, so that new hook events are not kept. This removes
     // those that arrived before.
     if let Err(error) = out_of_hooks() {
-        tracing::warn!(%error, "the last hook events of what was forgotten may still be in the journal");
+        tracing::warn!(%error, "the last hook events of forgotten sessions may still be in the journal");
     }
     forgotten.map_err(|error| refusal(&error))
 }

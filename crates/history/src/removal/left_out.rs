@@ -70,7 +70,7 @@ fn leave_out_of_hooks(
     let gone = watchbill_hooks::forget::leave_out(&places, exclude, &ids)
         .map_err(|source| StoreError::Io { path: places.root().to_path_buf(), source })?;
     if gone > 0 {
-        tracing::info!(gone, "events of hooks were removed, since `exclude` names them now");
+        tracing::info!(gone, "hook events were removed, because `exclude` names them now");
     }
     Ok(())
 }
@@ -131,7 +131,7 @@ fn look_into_archive(store: &Store, exclude: &Exclude, worked: &mut WorkedIn) ->
             worked_there
         });
         if let Err(error) = looked {
-            tracing::warn!(path = row.path, %error, "of what is archived not all can be read");
+            tracing::warn!(path = row.path, %error, "an archived transcript cannot be read to its end");
         }
         if worked_there {
             worked.add(row.session_id, row.subagent.is_some(), row.path);

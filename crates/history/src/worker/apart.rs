@@ -37,11 +37,11 @@ pub(super) fn mend(
         *damage = Some(Damage::Met);
     }
     if is_first {
-        tracing::warn!("the search index is damaged; it is made anew");
+        tracing::warn!("the search index is damaged; rebuilding it");
     }
     store.rebuild_index()?;
     drop(store);
-    tracing::info!("the search index was made anew");
+    tracing::info!("the search index was rebuilt");
     *damage = None;
     Ok(true)
 }

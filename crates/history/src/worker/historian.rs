@@ -34,7 +34,7 @@ impl Historian {
         let worker = move || Worker::new(parts, takes).run(&told);
         let thread = std::thread::Builder::new().name("watchbill-history".to_owned()).spawn(worker);
         if let Err(error) = &thread {
-            tracing::warn!(%error, "no thread for the history; `watchbill index` stores it");
+            tracing::warn!(%error, "the history's thread cannot start; `watchbill index` stores transcripts");
         }
         Self { tasks: Some(tasks), grown, thread: thread.ok() }
     }

@@ -63,7 +63,10 @@ impl Recoverer {
         }
         if left.is_empty() {
             if done > 0 {
-                tracing::info!(count = done, "what nobody ended was put right; the store has a log of it");
+                tracing::info!(
+                    count = done,
+                    "turns, calls and sessions that never ended were recovered; the store has a log of it"
+                );
             }
             return Ok(next);
         }
