@@ -198,7 +198,7 @@ pub fn problem_of(path: &Path, error: &io::Error) -> Option<Problem> {
         io::ErrorKind::PermissionDenied => (
             ProblemKind::PermissionDenied,
             "No permission to read this. Give your user the right to read it (for a folder: chmod u+rx, for a \
-             file: chmod u+r); it is picked up by itself then."
+             file: chmod u+r). Watchbill then picks it up by itself."
                 .to_owned(),
         ),
         _ if NotRegular::is_cause_of(error) => {

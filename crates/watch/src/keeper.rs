@@ -223,7 +223,7 @@ impl Keeper {
                 if let Some(native) = &mut self.native
                     && native.unwatch(path).is_ok()
                 {
-                    tracing::debug!(path = %path.display(), "gave back what was watched of it");
+                    tracing::debug!(path = %path.display(), "removed the watches that it had already");
                 }
                 self.refuse(path, &error);
                 false

@@ -43,7 +43,7 @@ impl Watcher {
         let keeper =
             std::thread::Builder::new().name("watch-keeper".into()).spawn(move || keeper.run(&inbox));
         if let Err(error) = &keeper {
-            tracing::error!(%error, "nothing is watched: the system gives no thread");
+            tracing::error!(%error, "nothing is watched: the system cannot start a thread");
         }
         Self { hints, health, orders, lost, stands, keeper: keeper.ok() }
     }
