@@ -40,7 +40,7 @@ fn go(mut place: Place, world: &dyn World) -> Result<Outcome, Stuck> {
     for _ in 0..DEEPEST {
         if is_remote(&place) {
             let why =
-                "The session runs in a connection from another machine; its terminal is there.".to_owned();
+                "The session runs over a connection from another machine; its terminal is there.".to_owned();
             return Err(Stuck { why: trail.end(why), attach: None });
         }
         let program = program_of(&place).or(place.tty().map(|_| UNKNOWN));
@@ -62,7 +62,7 @@ fn go(mut place: Place, world: &dyn World) -> Result<Outcome, Stuck> {
             }
         }
     }
-    Err(Stuck { why: "Too many terminals run within each other.".into(), attach: None })
+    Err(Stuck { why: "Too many terminals are nested.".into(), attach: None })
 }
 
 fn show(
@@ -98,7 +98,7 @@ fn show(
     trail.missed = trail.missed.or(selected.err());
     let raised = raised.map_err(|why| Stuck { why: trail.end(why), attach: None })?;
     if raised == Raised::Guessed {
-        let why = "The program has several windows, and which one shows the session cannot be told.";
+        let why = "The program has several windows, and it is not known which one shows the session.";
         trail.missed.get_or_insert_with(|| why.into());
     }
     let by = trail.by.join(" in ");

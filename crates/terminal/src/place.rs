@@ -59,8 +59,8 @@ impl Place {
         }
         if place.above.is_empty() && place.terminal.ids.is_empty() {
             return Err(
-                "Nothing is known of the session's terminal: its process cannot be looked at, and no hook \
-                        told of one."
+                "The session's terminal is not known: its process cannot be read, and no hook named a \
+                        terminal."
                     .into(),
             );
         }

@@ -8,8 +8,8 @@ use crate::place::Place;
 use crate::world::World;
 
 /// The setting is off by default in Debian. The server reads it when it starts.
-const SETTING: &str = "GNOME Terminal lets a tab be chosen when `gsettings set org.gnome.Terminal.Legacy.Settings \
-                       shell-integration-enabled true` was said before it was started.";
+const SETTING: &str = "To let other programs choose GNOME Terminal's tabs, run `gsettings set \
+                       org.gnome.Terminal.Legacy.Settings shell-integration-enabled true` and start it again.";
 
 /// GNOME Terminal.
 pub const PROGRAM: Program = Program {

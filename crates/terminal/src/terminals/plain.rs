@@ -65,7 +65,7 @@ fn tabbed(place: &Place) -> Plan {
 }
 
 fn unknown(place: &Place) -> Plan {
-    Plan { lacking: Some("Whether this terminal has tabs is not known.".into()), ..whole(place) }
+    Plan { lacking: Some("It is not known whether this terminal has tabs.".into()), ..whole(place) }
 }
 
 fn always(_: &Place, _: &dyn World) -> Option<bool> {

@@ -61,7 +61,7 @@ fn enter(place: &Place, world: &dyn World) -> Entered {
         // So that a client that attaches later shows the pane.
         let target = format!("{}:{}.{id}", first.session, first.window);
         let _ = ask(place, world, &["select-window", "-t", &target, ";", "select-pane", "-t", &target]);
-        let why = format!("The tmux session `{}` is shown in no terminal.", first.name);
+        let why = format!("No terminal shows the tmux session `{}`.", first.name);
         return Entered { missed: None, outer: Err(Stuck { why, attach: Some(attach(place, &first.name)) }) };
     };
     // One request moves the client to the session, the session to the window, and the window to the pane.
@@ -82,7 +82,7 @@ fn shown(place: &Place, world: &dyn World) -> Option<Vec<Place>> {
 
 fn outside(place: &Place, client: &Client, world: &dyn World) -> Result<Place, Stuck> {
     place.of_client(client.pid, Some(&client.tty), world).ok_or_else(|| Stuck {
-        why: "The program that shows the tmux session cannot be looked at.".into(),
+        why: "The process that shows the tmux session cannot be read.".into(),
         attach: None,
     })
 }

@@ -30,10 +30,10 @@ fn enter(place: &Place, world: &dyn World) -> Entered {
     let attach = place.word("ZELLIJ_SESSION_NAME").map(|name| format!("zellij attach {}", quoted(name)));
     let clients = clients(place, world);
     match clients.as_slice() {
-        [] => stuck("The Zellij session is shown in no terminal.".into(), attach),
+        [] => stuck("No terminal shows the Zellij session.".into(), attach),
         [pid] => match place.of_client(*pid, None, world) {
             Some(outer) => Entered { missed, outer: Ok(outer) },
-            None => stuck("The program that shows the Zellij session cannot be looked at.".into(), None),
+            None => stuck("The process that shows the Zellij session cannot be read.".into(), None),
         },
         _ => stuck(
             "Several terminals show Zellij, and it does not tell which shows this session.".into(),

@@ -46,9 +46,7 @@ pub fn raise(place: &Place, hint: &Hint, world: &dyn World) -> Result<Raised, St
 
 fn on_x11(place: &Place, hint: &Hint, world: &dyn World) -> Result<Raised, String> {
     let Some(display) = display(place, world) else {
-        return Err(
-            "There is no screen that could be asked (neither DISPLAY nor WAYLAND_DISPLAY is known).".into()
-        );
+        return Err("No screen is known: neither DISPLAY nor WAYLAND_DISPLAY is set.".into());
     };
     let Some(windows) = world.windows(&display) else {
         return Err(format!("The display {display} does not answer, or has no window manager."));

@@ -49,7 +49,7 @@ fn within_limit<T: Send + 'static>(
     std::thread::spawn(move || {
         let done = X::open(&name).and_then(|x| work(&x));
         if let Err(error) = &done {
-            tracing::debug!(%error, "the display was asked in vain");
+            tracing::debug!(%error, "a request to the display failed");
         }
         // The caller may have given up.
         let _ = sender.send(done.ok());
