@@ -1,19 +1,19 @@
 //! Links into the program: `watchbill://session/<id>`, `watchbill://settings`, `watchbill://`.
 //!
-//! Anybody can make a person click one, so a link can show something and nothing else, and only what is
-//! written here is a link.
+//! Any page or program can offer such a link, so a link only shows something. The parser accepts the forms above and
+//! nothing else.
 
 use std::fmt;
 
-/// What every link begins with.
+/// The beginning of every link.
 const SCHEME: &str = "watchbill:";
 
-/// Longer than any link of ours; what is longer is not looked at.
+/// Longer than any link of ours. Longer texts are not parsed.
 const LONGEST: usize = 512;
-/// Ids of sessions have 36 characters today.
+/// Session ids have 36 characters today.
 const LONGEST_ID: usize = 128;
 
-/// What a link asks for.
+/// The target of a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Link {
     /// The window.
@@ -24,14 +24,14 @@ pub enum Link {
     Session(String),
 }
 
-/// Why something is no link. Says it to the person, and repeats nothing of the text: it is a stranger's.
+/// Why a text is no link. The message for the user does not repeat the text, because it comes from a stranger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WrongLink {
     /// Too long.
     Long,
-    /// It leads to a place that there is not.
+    /// It names no known place.
     Place,
-    /// What stands for a session cannot be an id.
+    /// The text in place of the session id cannot be an id.
     Id,
 }
 
@@ -47,15 +47,15 @@ impl fmt::Display for WrongLink {
     }
 }
 
-/// Whether a word of the command line wants to be a link, right or wrong.
+/// Whether a command-line argument is meant as a link, right or wrong.
 pub fn wants_to_be_one(text: &str) -> bool {
     text.get(..SCHEME.len()).is_some_and(|start| start.eq_ignore_ascii_case(SCHEME))
 }
 
-/// Understands a link.
+/// Parses a link.
 ///
 /// # Errors
-/// When it is none.
+/// When the text is no valid link.
 pub fn parse(text: &str) -> Result<Link, WrongLink> {
     if text.len() > LONGEST {
         return Err(WrongLink::Long);
@@ -64,7 +64,7 @@ pub fn parse(text: &str) -> Result<Link, WrongLink> {
         return Err(WrongLink::Place);
     }
     let rest = text[SCHEME.len()..].strip_prefix("//").ok_or(WrongLink::Place)?;
-    // Some programs write a slash behind whatever looks like the name of a host.
+    // Some programs add a slash after a text that looks like a host name.
     let rest = rest.strip_suffix('/').unwrap_or(rest);
     if rest.is_empty() {
         return Ok(Link::Window);
@@ -81,7 +81,7 @@ pub fn parse(text: &str) -> Result<Link, WrongLink> {
     }
 }
 
-/// Takes percent signs out; `None` when one does not stand for a byte, or the bytes are no text.
+/// Decodes percent escapes; `None` if one is no byte, or the bytes are no UTF-8.
 fn decoded(text: &str) -> Option<String> {
     let mut bytes = text.bytes();
     let mut out = Vec::with_capacity(text.len());
@@ -97,8 +97,8 @@ fn decoded(text: &str) -> Option<String> {
     String::from_utf8(out).ok()
 }
 
-/// The engine looks an id up among those it knows and nowhere else. Still no more than letters, digits, `-`, `_` and
-/// `.` gets there: an option, a path or a control character is none.
+/// The engine only compares the id with known ids. Still, only letters, digits, `-`, `_` and `.` pass: no option, path
+/// or control character.
 fn is_id(text: &str) -> bool {
     let begins_well = text.starts_with(|c: char| c.is_ascii_alphanumeric());
     let holds = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');

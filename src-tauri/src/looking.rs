@@ -1,13 +1,13 @@
-//! What the person looks at: the session that is open in the window, while the window has the focus.
+//! The session that the user looks at: it is open in the window, and the window has the focus.
 
-/// The window's focus and its open session, as far as the window has told.
+/// The window's focus and its open session, as far as the window has reported them.
 #[derive(Debug, Default)]
 pub struct Looking {
     focused: bool,
     shows: Option<String>,
 }
 
-/// Each change answers with the session that is in front now, if that is another one than before.
+/// Each change returns the session that is in front now, if that changed.
 impl Looking {
     /// The session that is in front.
     pub fn in_front(&self) -> Option<&String> {

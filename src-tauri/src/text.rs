@@ -1,15 +1,15 @@
-//! Texts of others on a line of ours: titles, commands and names may hold anything.
+//! Foreign texts in one line of ours: titles, commands and names may hold any character.
 
-/// On one line, without characters that would disturb the line around it.
+/// Puts a text on one line, without characters that would disturb the line around it.
 pub fn one_line(text: &str) -> String {
-    // Direction overrides could make a title rewrite its neighbours; letters of any script stay.
+    // Direction overrides could make a title reorder its neighbours. Letters of any script stay.
     let disturbs = |c: char| watchbill_engine::steers(c) && !c.is_control();
     let kept: String =
         text.chars().filter(|c| !disturbs(*c)).map(|c| if c.is_control() { ' ' } else { c }).collect();
     kept.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// At most so many characters, the last one an ellipsis where something was left out.
+/// Cuts a text to this many characters; the last one is then an ellipsis.
 pub fn cut(text: String, length: usize) -> String {
     if text.chars().count() <= length {
         return text;

@@ -1,4 +1,4 @@
-//! What the tray shows, as a pure function of the roster and the time.
+//! The look of the tray, as a pure function of the roster and the time.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -9,44 +9,44 @@ use crate::text::{cut, one_line};
 
 /// A title in the menu is cut to this many characters.
 const TITLE_LENGTH: usize = 40;
-/// The menu lists at most this many sessions; beyond that nobody reads a menu.
+/// The menu lists at most this many sessions; a longer menu is of no use.
 const LISTED: usize = 30;
 
-/// The tray at one moment. Two equal faces look the same, so only a change costs anything.
+/// The tray at one moment. Equal faces look the same, so only a change causes a redraw.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Face {
     /// Which icon.
     pub look: Look,
-    /// The number that the icon bears: how many need the person.
+    /// The number on the icon: how many sessions need the user.
     pub badge: usize,
-    /// As the person wants the icon.
+    /// The colours that the user wants for the icon.
     pub colours: TrayColours,
-    /// One line: the menu's first, and the tooltip.
+    /// One line: the first of the menu, and the tooltip.
     pub counts: String,
-    /// Until when there are no alerts, by the person's clock.
+    /// The end of a mute, in the user's time zone.
     pub muted: Option<String>,
-    /// Sessions that need the person, then those that work, in roster order.
+    /// Sessions that need the user, then working ones, in roster order.
     pub entries: Vec<Entry>,
-    /// Sessions that found no place in the menu.
+    /// Number of sessions that the menu leaves out.
     pub unlisted: usize,
 }
 
 /// The three icons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Look {
-    /// Nobody works, nobody waits.
+    /// No session works or waits.
     #[default]
     Nothing,
-    /// Somebody works.
+    /// A session works.
     Working,
-    /// Somebody needs the person.
+    /// A session needs the user.
     NeedsYou,
 }
 
 /// One session in the menu.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Which session.
+    /// Its id.
     pub session_id: String,
     /// Glyph, title and age.
     pub label: String,
@@ -83,7 +83,7 @@ impl Face {
         Self { counts: "Watching has stopped; it begins again soon".to_owned(), ..Self::default() }
     }
 
-    /// When the face changes by the mere passing of time; `None` when it never does.
+    /// When the face next changes just because time passes; `None` if it never does.
     pub fn changes_at(rows: &[TrackedSession], now: Timestamp) -> Option<Timestamp> {
         listed(rows)
             .take(LISTED)
@@ -128,10 +128,10 @@ fn entry(row: &TrackedSession, now: Timestamp) -> Entry {
     Entry { session_id: row.session_id.clone(), label: format!("{glyph} {}{age}", title(row)) }
 }
 
-/// The best name there is, on one line, without characters that would disturb the line around it.
+/// The best available name, on one line, without characters that would disturb that line.
 fn title(row: &TrackedSession) -> String {
     let folder = row.cwd.as_deref().map(|cwd| cwd.rsplit(['/', '\\']).next().unwrap_or(cwd));
-    // The window's order: a summary follows every answer, so the first prompt goes before it.
+    // The window's order. Every answer brings a new summary, so the first prompt comes before it.
     let names = [&row.work_chain_name, &row.title, &row.goal, &row.summary];
     let name = names
         .into_iter()
@@ -143,7 +143,7 @@ fn title(row: &TrackedSession) -> String {
     cut(name, TITLE_LENGTH)
 }
 
-/// The grain in which an age is told: coarser the older it is, never finer than a minute.
+/// The unit of an age: a minute at least, coarser for older ages.
 #[derive(Clone, Copy)]
 enum Step {
     Minute,
@@ -187,7 +187,7 @@ pub(crate) mod tests {
 
     const NOON: &str = "2026-11-20T12:00:00.000Z";
 
-    /// A row with what every row has.
+    /// A row with only the fields that every row has.
     pub(crate) fn row(id: &str, group: Group) -> TrackedSession {
         serde_json::from_value(json!({
             "sessionId": id, "source": "watcher", "agent": "claude", "status": "working", "state": "working",
