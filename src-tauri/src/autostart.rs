@@ -200,7 +200,7 @@ mod entry {
         }
 
         #[test]
-        fn it_is_off_until_it_is_turned_on() {
+        fn autostart_is_off_until_it_is_turned_on() {
             let (_config, switch) = switch(&["--hidden"]);
             assert!(!switch.is_on().expect("readable"));
             switch.set(false).expect("nothing to do");
@@ -215,7 +215,7 @@ mod entry {
         }
 
         #[test]
-        fn a_desktop_that_turned_it_off_is_heard() {
+        fn an_entry_that_the_desktop_disabled_counts_as_off() {
             let (_config, switch) = switch(&[]);
             for line in ["Hidden=true", "X-GNOME-Autostart-enabled = false"] {
                 switch.set(true).expect("writable");
@@ -228,7 +228,7 @@ mod entry {
         }
 
         #[test]
-        fn an_entry_that_leads_nowhere_is_corrected() {
+        fn an_entry_that_names_a_missing_program_is_corrected() {
             let (config, switch) = switch(&[]);
             switch.set(true).expect("writable");
             let right = std::fs::read_to_string(&switch.file).expect("readable");
@@ -249,7 +249,7 @@ mod entry {
         }
 
         #[test]
-        fn only_the_image_that_holds_the_program_is_started() {
+        fn only_the_appimage_that_holds_the_program_is_started() {
             let image = |own: &str, mounted: &str| {
                 image_of(Path::new(own), Some("/home/dev/x.AppImage".into()), Some(mounted.into()))
             };
@@ -262,7 +262,7 @@ mod entry {
         }
 
         #[test]
-        fn what_is_quoted_is_read_back() {
+        fn a_quoted_program_is_read_back() {
             for program in [
                 "/usr/bin/watchbill-desktop",
                 "/home/dev/my programs/a",

@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn an_older_subscription_is_told_that_it_is_over() {
+    fn the_sink_of_an_older_subscription_returns_false() {
         let bridge = Arc::new(Bridge::default());
         let (first, first_seen) = channel();
         let mut old = bridge.connect(first, false);
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_window_gets_nothing_and_a_wish_stays_for_the_next_one() {
+    fn a_closed_window_gets_nothing_and_a_selection_waits_for_the_next_one() {
         let bridge = Arc::new(Bridge::default());
         let (channel_, seen) = channel();
         let mut sink = bridge.connect(channel_, false);
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exchanged_engine_that_ends_later_is_nothing_to_speak_of() {
+    fn an_exchanged_engine_that_ends_later_sends_no_stop() {
         let bridge = Arc::new(Bridge::default());
         let (channel, seen) = channel();
         let old = bridge.connect(channel, false);

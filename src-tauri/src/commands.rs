@@ -191,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_folder_that_is_there_is_opened() {
+    fn only_an_existing_folder_is_opened() {
         for cwd in [
             None,
             Some("relative"),

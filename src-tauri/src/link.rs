@@ -112,7 +112,7 @@ mod tests {
     const ID: &str = "09c2f561-3530-4e1a-b026-e91495aac3dd";
 
     #[test]
-    fn links_are_understood() {
+    fn valid_links_are_parsed() {
         let session = |id: &str| Ok(Link::Session(id.to_owned()));
         for (text, link) in [
             ("watchbill://", Ok(Link::Window)),
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_else_is() {
+    fn wrong_links_are_refused() {
         let long = format!("watchbill://session/{}", "a".repeat(600));
         let long_id = format!("watchbill://session/{}", "a".repeat(200));
         for (text, wrong) in [
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_within_a_character_is_no_panic() {
+    fn a_scheme_length_within_a_character_does_not_panic() {
         assert_eq!(parse("watchbilä://"), Err(WrongLink::Place));
         assert!(!wants_to_be_one("watchbil\u{1f600}"));
     }

@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_before_there_is_a_window_waits_for_it() {
+    fn messages_wait_for_a_window() {
         let notes = Notes::default();
         for text in ["a", "b", "a"] {
             notes.tell(says(text));
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_that_never_opens_costs_no_memory() {
+    fn the_oldest_waiting_messages_are_dropped() {
         let notes = Notes::default();
         for n in 0..1000 {
             notes.tell(says(&n.to_string()));

@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn links_are_taken_wherever_options_are() {
+    fn a_link_and_a_session_option_name_the_place_to_show() {
         let session = |id: &str| Ok(Some(Link::Session(id.to_owned())));
         assert_eq!(parsed(&[]).wish(), Ok(None));
         assert_eq!(parsed(&["--session", "abc"]).wish(), session("abc"));
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn with_the_desktop_the_same_folders_are_watched() {
+    fn autostart_passes_on_the_watched_folders() {
         assert_eq!(parsed(&["--session", "x"]).of_autostart(), ["--hidden"]);
         let options = parsed(&["--claude-dir", "/a", "--claude-dir", "/b c", "--config", "/d"]);
         let words = options.of_autostart();
@@ -188,13 +188,13 @@ mod tests {
     }
 
     #[test]
-    fn a_program_is_found_by_every_build_of_itself() {
+    fn the_instance_name_is_the_same_in_every_build() {
         let given = ["--claude-dir", "/a", "--config", "/b"];
         assert_eq!(instance(&parsed(&given)), "org.example.idec67ad690574c24");
     }
 
     #[test]
-    fn only_programs_that_watch_the_same_are_the_same() {
+    fn programs_with_the_same_folders_share_an_instance_name() {
         let usual = instance(&parsed(&[]));
         assert_eq!(usual, "org.example");
         assert_eq!(usual, instance(&parsed(&["--hidden"])));

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_dropped_then_put_in_place() {
+    fn a_delta_removes_rows_and_then_inserts_upserts_at_their_index() {
         let mut copy = RosterCopy::default();
         copy.apply(snapshot(7, &["a", "b", "c", "d"])).expect("a snapshot always fits");
         copy.apply(delta(7, &[(0, "c"), (2, "new")], &["b"])).expect("it follows");
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_beyond_the_end_is_the_end() {
+    fn an_index_beyond_the_end_appends() {
         let mut copy = RosterCopy::default();
         copy.apply(snapshot(1, &["a"])).expect("a snapshot always fits");
         copy.apply(delta(1, &[(99, "z")], &[])).expect("it follows");

@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn the_key_changes_with_its_setting_and_with_no_other() {
+    fn only_its_own_setting_changes_the_key() {
         let key = GlobalKey::new(None);
         let (light, dark) = (settings(Some("Ctrl+F1"), Theme::Light), settings(Some("Ctrl+F1"), Theme::Dark));
         assert_eq!(key.wanted(&light).as_deref(), Some("Ctrl+F1"));
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn the_key_of_the_command_line_stays_whatever_the_settings_say() {
+    fn the_key_of_the_command_line_takes_precedence_over_the_settings() {
         let key = GlobalKey::new(Some("Ctrl+F9".to_owned()));
         let (none, one) = (settings(None, Theme::System), settings(Some("Ctrl+F1"), Theme::Dark));
         assert_eq!(key.wanted(&one).as_deref(), Some("Ctrl+F9"));

@@ -23,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_line_holds_no_other_line_and_turns_nothing_round() {
+    fn one_line_drops_line_breaks_and_direction_overrides() {
         assert_eq!(one_line(" two\nlines\t and\u{7} a bell "), "two lines and a bell");
         assert_eq!(one_line("over\u{202e}ride\u{200f} שלום"), "override שלום");
         assert_eq!(one_line("\u{1b}[31m\0"), "[31m");

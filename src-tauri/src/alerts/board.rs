@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_begins_together_is_one_notification_and_what_follows_at_once_joins_it() {
+    fn episodes_that_begin_together_share_a_notification_and_close_followers_join_it() {
         let (mut board, start) = (Board::default(), Instant::now());
         for session in ["a", "bb", "ccc"] {
             assert_eq!(board.hear(raised(session), start), []);
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_over_goes_and_the_rest_stays() {
+    fn an_ended_episode_leaves_its_notification_and_the_last_one_closes_it() {
         let (mut board, start) = (Board::default(), Instant::now());
         board.hear(raised("a"), start);
         board.hear(raised("bb"), start);
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_over_before_it_was_shown_is_never_shown() {
+    fn an_episode_that_ends_before_it_is_shown_is_never_shown() {
         let (mut board, start) = (Board::default(), Instant::now());
         board.hear(raised("a"), start);
         assert_eq!(board.hear(cleared("a"), start), []);
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_taken_away_is_neither_changed_nor_joined_nor_closed() {
+    fn a_dismissed_notification_is_neither_changed_nor_joined_nor_closed() {
         let (mut board, start) = (Board::default(), Instant::now());
         board.hear(raised("a"), start);
         board.hear(raised("bb"), start);
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_still_waits_is_shown_again_by_whoever_comes_as_one_and_quietly() {
+    fn a_new_server_shows_lost_episodes_again_in_one_quiet_notification() {
         let (mut board, start) = (Board::default(), Instant::now());
         for (session, later) in [("a", 0), ("bb", 60), ("ccc", 120)] {
             board.hear(raised(session), start + Duration::from_secs(later));
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_and_counts_show_nothing_and_the_past_is_one_summary() {
+    fn silenced_alerts_and_counts_show_nothing_and_episodes_from_before_the_start_are_one_summary() {
         let (mut board, start) = (Board::default(), Instant::now());
         let silent = Alert::Raised { episode: episode("a", "approval", "x"), silence: Some("muted".into()) };
         board.hear(silent, start);

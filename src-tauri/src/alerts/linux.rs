@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_wrote_is_never_markup() {
+    fn foreign_text_is_never_markup() {
         let lines = ["wants to run `a && b < c`".to_owned(), "<img src=x>".to_owned()];
         assert_eq!(body(&lines, true), "wants to run `a &amp;&amp; b &lt; c`\n&lt;img src=x&gt;");
         assert_eq!(body(&lines, false), "wants to run `a && b < c`\n<img src=x>");

@@ -123,7 +123,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_long_command_is_cut_above_and_longer_below_and_stays_text() {
+    fn a_long_command_is_cut_in_the_summary_and_later_in_the_body_and_stays_plain_text() {
         let one = episode("api", "approval", &format!("wants to run `{}\n<b>\u{202e}`", "x".repeat(600)));
         let notice = Notice::of(&[one], false).expect("there is one");
         assert_eq!((notice.summary.chars().count(), notice.body[0].chars().count()), (SUMMARY, BODY));
@@ -132,7 +132,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn several_are_one_list_those_that_need_the_person_first() {
+    fn several_sessions_are_one_list_with_those_that_need_the_user_first() {
         let mut all: Vec<Episode> = ["f", "ee", "ddd", "cccc", "bbbbb", "aaaaaa"].map(approval).into();
         all.insert(0, episode("done", "finished", "has finished"));
         all.insert(0, episode("over", "finished", "has finished"));

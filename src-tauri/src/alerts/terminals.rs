@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn one_that_hangs_is_waited_for_once_and_those_after_it_are_not_asked_for_a_while() {
+    async fn after_a_terminal_that_hangs_no_other_is_asked_for_a_while() {
         let mut terminals = Terminals::default();
         let begun = Instant::now();
         let until = terminals.patience();

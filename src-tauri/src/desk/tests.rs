@@ -38,7 +38,7 @@ fn settings_of(home: &Path) -> Settings {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_engine_that_ends_by_itself_is_started_again_and_not_over_and_over() {
+async fn an_engine_that_ends_by_itself_is_started_again_and_the_second_time_after_a_pause() {
     let home = tempfile::tempdir().expect("a folder");
     let first = engine::open(settings_of(home.path())).expect("a thread");
     let desk = Desk::new(first.clone(), false);

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_no_number_and_a_tiny_picture_stays_as_it_is() {
+    fn zero_draws_no_number_and_a_tiny_picture_stays_unchanged() {
         assert!(drawn(44, 44, 0).iter().all(|row| row.chars().all(|letter| letter == '.')));
         assert!(drawn(4, 6, 12).iter().all(|row| row.chars().all(|letter| letter == '.')));
         assert!(drawn(44, 44, 3).iter().any(|row| row.contains('#')));

@@ -212,7 +212,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn who_needs_the_person_comes_first_and_decides_the_look() {
+    fn a_session_that_needs_the_user_comes_first_and_decides_the_look() {
         let rows = [
             titled("w", Group::Working, "Build"),
             titled("n", Group::NeedsYou, "Deploy"),
@@ -228,7 +228,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_other_looks() {
+    fn the_looks_of_idle_working_and_waiting_rosters() {
         let now = at(NOON);
         assert_eq!(face_of(&[], now).look, Look::Nothing);
         assert_eq!(face_of(&[], now).counts, "No agent is at work");
@@ -255,7 +255,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_best_name_is_taken() {
+    fn a_label_uses_the_best_name() {
         let mut row = row("0123456789", Group::Working);
         let label =
             |row: &TrackedSession| face_of(std::slice::from_ref(row), at(NOON)).entries[0].label.clone();
@@ -293,7 +293,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_mute_says_until_when_by_the_persons_clock() {
+    fn a_mute_shows_its_end_in_the_users_time_zone() {
         let until = Some(at("2026-11-20T23:05:59Z"));
         let zone = TimeZone::posix("CET-1").expect("a rule");
         assert_eq!(Face::of(&[], until, &zone, at(NOON)).muted.as_deref(), Some("00:05"));
@@ -306,7 +306,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_long_menu_is_cut_and_says_so() {
+    fn a_long_menu_is_cut_and_counts_the_rest() {
         let rows: Vec<_> = (0..35).map(|n| row(&n.to_string(), Group::Working)).collect();
         let face = face_of(&rows, at(NOON));
         assert_eq!((face.entries.len(), face.unlisted), (30, 5));

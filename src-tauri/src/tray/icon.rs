@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_icon_of_one_colour_has_no_other_and_differs_from_look_to_look() {
+    fn an_icon_of_one_colour_has_no_other_and_each_look_differs() {
         for (colours, only) in [(TrayColours::Dark, ONE_DARK), (TrayColours::Light, ONE_LIGHT)] {
             let mut seen = Vec::new();
             for (look, badge) in

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn while_nothing_is_watched_it_says_so_and_lists_nobody() {
+    fn after_the_engine_ends_the_tray_says_so_and_lists_no_session() {
         let (tray, mut sink) = followed();
         assert!(sink(snapshot(Group::NeedsYou)));
         tray.engine_ended();
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn an_earlier_engine_is_not_listened_to() {
+    fn messages_of_an_earlier_engine_are_ignored() {
         let (tray, mut sink) = followed();
         tray.engine_changed();
         let mut newer = tray.new_sink().expect("another engine");

@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_is_understood_however_often_it_is_wrapped() {
+    fn a_portal_value_is_read_at_any_wrapping_depth() {
         let wrapped = |value: Value<'static>| Value::Value(Box::new(value));
         for (scheme, theme) in [(0, None), (1, Some(Theme::Dark)), (2, Some(Theme::Light)), (3, None)] {
             assert_eq!(theme_of(&Value::U32(scheme)), theme);

@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_page_that_follows_the_last_one_closely_may_have_ended_by_what_it_showed() {
+    fn a_page_ends_soon_only_within_thirty_seconds_of_the_last_end() {
         let first = Instant::now();
         assert!(!is_soon(None, first), "there was none before");
         assert!(is_soon(Some(first), first));

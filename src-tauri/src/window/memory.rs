@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_memory_that_cannot_be_kept_leaves_nothing_behind() {
+    fn a_failed_write_leaves_no_temporary_file() {
         let folder = tempfile::tempdir().expect("a folder");
         // A folder at the path of the file.
         let file = folder.path().join("window.json");
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_costs_a_place_and_nothing_else() {
+    fn a_damaged_file_gives_the_default_place() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("window.json");
         for text in ["", "{", "[]", "{\"full\":3}", "{\"form\":\"huge\"}", "{\"full\":{\"x\":1e99}}"] {

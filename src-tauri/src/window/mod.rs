@@ -304,7 +304,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_window_is_born_in_the_colour_of_its_page() {
+    fn the_background_of_the_window_equals_that_of_its_page() {
         let css = include_str!("../../../ui/src/app.css");
         let colours =
             css.lines().find_map(|line| line.trim().strip_prefix("--bg: light-dark(")?.strip_suffix(");"));
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_stays_ours() {
+    fn only_our_own_pages_may_be_loaded() {
         let dev: Url = "http://localhost:1420".parse().expect("a url");
         for (url, with_dev, without) in [
             ("tauri://localhost/", true, true),

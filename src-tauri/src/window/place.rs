@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn full_screen_is_no_size() {
+    fn a_window_in_full_screen_is_recognized() {
         let full = place(1280, 0, 3840, 2160, 2.0);
         assert!(full.fills_one_of(&[LAPTOP, BIG]));
         assert!(!full.fills_one_of(&[LAPTOP]));
@@ -158,13 +158,13 @@ mod tests {
     }
 
     #[test]
-    fn from_a_screen_that_is_gone_it_comes_to_one_that_is_there_and_is_as_large_to_the_eye() {
+    fn a_window_of_a_missing_screen_moves_to_another_at_the_same_visible_size() {
         assert_eq!(fitted(place(2000, 300, 840, 1440, 2.0), &[LAPTOP]), (860, 40, 420, 720));
         assert_eq!(fitted(place(-4000, -4000, 420, 600, 1.0), &[LAPTOP, BIG]), (0, 0, 420, 600));
     }
 
     #[test]
-    fn on_a_smaller_screen_it_is_smaller() {
+    fn a_window_shrinks_to_a_smaller_screen() {
         let small = Screen { width: 640, height: 480, ..LAPTOP };
         assert_eq!(fitted(place(100, 50, 1200, 900, 1.0), &[small]), (40, 0, 600, 440));
         let tiny = Screen { width: 200, height: 100, ..LAPTOP };
@@ -172,12 +172,12 @@ mod tests {
     }
 
     #[test]
-    fn one_that_is_too_small_to_use_grows() {
+    fn a_window_below_the_smallest_size_grows() {
         assert_eq!(fitted(place(0, 0, 3, 3, 1.0), &[LAPTOP]), (0, 0, 320, 240));
     }
 
     #[test]
-    fn the_screen_that_has_most_of_it_counts() {
+    fn the_screen_with_the_largest_part_counts() {
         assert_eq!(fitted(place(1200, 100, 420, 600, 1.0), &[LAPTOP, BIG]), (1280, 100, 840, 1200));
         assert_eq!(fitted(place(900, 100, 420, 600, 1.0), &[LAPTOP, BIG]), (860, 100, 420, 600));
     }
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn no_memory_makes_it_panic_and_whatever_comes_out_lies_on_a_screen() {
+    fn extreme_places_do_not_panic_and_always_fit_on_a_screen() {
         for at in [i32::MIN, -1, 0, 5000, i32::MAX] {
             for long in [1, 419, u32::MAX] {
                 for scale in [0.5, 1.0, 3.0] {

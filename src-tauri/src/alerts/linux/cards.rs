@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_over_before_a_slow_server_answers_goes_when_it_does() {
+    fn a_card_closed_before_a_slow_server_answers_is_closed_after_the_answer() {
         let mut cards = asked(true);
         cards.show(7, letter(true));
         cards.close(7);
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changes_meanwhile_is_sent_once_and_in_place() {
+    fn changes_during_a_pending_request_are_sent_once_as_a_replacement() {
         let mut cards = asked(true);
         cards.show(7, letter(true));
         cards.show(7, letter(false));
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_refused_does_not_stand_and_what_refuses_to_change_stands_on() {
+    fn a_refused_card_is_dropped_and_a_refused_change_keeps_the_card() {
         let mut cards = asked(true);
         assert_eq!(cards.answered(serial(9), None), None, "somebody else's");
         assert_eq!(cards.answered(serial(1), None), Some(7));
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_away_while_it_changes_stays_away_unless_there_is_news() {
+    fn a_card_dismissed_during_a_change_stays_closed_unless_the_change_is_news() {
         let mut cards = changing(false);
         assert_eq!(cards.closed(42, DISMISSED), Some(7));
         cards.answered(serial(2), answer(43));
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_closes_what_it_replaces_has_taken_nothing_away() {
+    fn a_close_by_the_server_during_a_replacement_keeps_the_card() {
         let mut cards = changing(false);
         assert_eq!(cards.closed(42, 4), None);
         cards.answered(serial(2), answer(43));
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_leaves_takes_what_stands_along_and_what_it_owes_is_refused() {
+    fn a_server_that_leaves_drops_its_cards_but_those_with_a_pending_request() {
         let mut cards = asked(true);
         cards.answered(serial(1), answer(42));
         cards.left(":1.4");
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_for_a_server_is_refused_when_there_is_none() {
+    fn waiting_cards_are_dropped_when_there_is_no_server() {
         let mut cards = changing(true);
         cards.show(8, letter(false));
         assert_eq!(cards.waiting(), [8]);
