@@ -223,7 +223,7 @@ mod entry {
                 let text = text.replace("X-GNOME-Autostart-enabled=true", line);
                 std::fs::write(&switch.file, text.replace("Exec=/", "Exec=/gone/")).expect("writable");
                 assert!(!switch.is_on().expect("readable"), "{line}");
-                assert!(!switch.correct().expect("readable"), "what is off is left alone");
+                assert!(!switch.correct().expect("readable"), "a disabled entry stays unchanged");
             }
         }
 
@@ -245,7 +245,7 @@ mod entry {
             assert!(!switch.correct().expect("readable"), "another program that is there stays");
             let by_hand = "[Desktop Entry]\nExec=env GDK_SCALE=2 watchbill-desktop --hidden\n";
             std::fs::write(&switch.file, by_hand).expect("ours");
-            assert!(!switch.correct().expect("readable"), "what the person wrote stays");
+            assert!(!switch.correct().expect("readable"), "an entry that the user wrote stays");
         }
 
         #[test]

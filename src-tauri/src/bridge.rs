@@ -174,7 +174,7 @@ mod tests {
         let mut sink = bridge.connect(channel, false);
         assert!(notes(&seen).is_empty());
         assert!(sink(snapshot()));
-        assert_eq!(notes(&seen), ["snapshot", "select b"], "the newest wish counts");
+        assert_eq!(notes(&seen), ["snapshot", "select b"], "the newest selection counts");
         bridge.select("c".into());
         assert_eq!(notes(&seen), ["snapshot", "select b", "select c"]);
     }
@@ -216,7 +216,7 @@ mod tests {
         let mut sink = bridge.connect(channel, false);
         seen.lock().expect("not poisoned").1 = false;
         assert!(!sink(snapshot()));
-        assert!(bridge.reconnect().is_none(), "nobody is left to be connected to another engine");
+        assert!(bridge.reconnect().is_none(), "no window is left for another engine");
     }
 
     #[test]

@@ -113,7 +113,7 @@ pub async fn doctor(desk: State<'_, Desk>) -> Result<Doctor, ApiError> {
 #[tauri::command]
 pub async fn mute(desk: State<'_, Desk>, until: Option<String>) -> Result<(), ApiError> {
     let until = until.map(|text| {
-        let wrong = || ApiError::new(ErrorCode::Invalid, format!("{text} is no time as RFC 3339 has it"));
+        let wrong = || ApiError::new(ErrorCode::Invalid, format!("{text} is not an RFC 3339 time"));
         Timestamp::parse(&text).ok_or_else(wrong)
     });
     desk.mute(until.transpose()?).await
@@ -160,19 +160,19 @@ pub async fn start_demo(desk: State<'_, Desk>) -> Result<(), ApiError> {
 
 fn row_of(engine: &Handle, session_id: &str) -> Result<TrackedSession, ApiError> {
     let rows = engine.roster(true)?.sessions;
-    let gone = || ApiError::new(ErrorCode::NotFound, format!("there is no session {session_id} any more"));
+    let gone = || ApiError::new(ErrorCode::NotFound, format!("the session {session_id} no longer exists"));
     rows.into_iter().find(|row| row.session_id == session_id).ok_or_else(gone)
 }
 
 fn show_folder(cwd: Option<&str>) -> Result<(), ApiError> {
     let Some(cwd) = cwd else {
-        let message = "this session has not said in which folder it works";
+        let message = "this session has not reported its working folder";
         return Err(ApiError::new(ErrorCode::NotFound, message));
     };
     // The path comes from a transcript, so do not trust it: open it only if it is a folder, never a program or a web
     // link.
     if !Path::new(cwd).is_absolute() || !Path::new(cwd).is_dir() {
-        return Err(ApiError::new(ErrorCode::NotFound, format!("the folder {cwd} is not there any more")));
+        return Err(ApiError::new(ErrorCode::NotFound, format!("the folder {cwd} no longer exists")));
     }
     // On macOS a folder may be a program, and opening it would start it. So there the parent folder shows it.
     let shown = if cfg!(target_os = "macos") {
@@ -181,7 +181,7 @@ fn show_folder(cwd: Option<&str>) -> Result<(), ApiError> {
         tauri_plugin_opener::open_path(cwd, None::<&str>)
     };
     shown.map_err(|error| {
-        let message = format!("no program could be found that shows the folder {cwd}: {error}");
+        let message = format!("no program was found that can show the folder {cwd}: {error}");
         ApiError::new(ErrorCode::Unsupported, message)
     })
 }

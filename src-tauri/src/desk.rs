@@ -109,7 +109,7 @@ impl Desk {
             match self.start_again() {
                 Ok(()) => return,
                 Err(error) => {
-                    tracing::error!(%error, "nothing is watched, and watching could not begin again; it is tried again")
+                    tracing::error!(%error, "no session is watched: the engine could not start again; Watchbill will retry")
                 }
             }
         }
@@ -192,7 +192,7 @@ impl Desk {
     pub async fn mute_for(&self, span: Millis) -> Result<(), ApiError> {
         self.ask(move |engine| {
             let said = engine.roster(false)?.generated_at;
-            let wrong = || ApiError::new(ErrorCode::Internal, format!("the engine's clock says {said}"));
+            let wrong = || ApiError::new(ErrorCode::Internal, format!("the engine's clock reads {said}"));
             engine.mute(Some(Timestamp::parse(&said).ok_or_else(wrong)? + span))
         })
         .await
@@ -311,7 +311,7 @@ impl Desk {
         match std::thread::Builder::new().name("watchbill-quit".into()).spawn(stop) {
             Ok(_) => drop(end.recv_timeout(LAST_PATIENCE)),
             Err(error) => {
-                tracing::warn!(%error, "the engine ends with the program, and owes what it has not stored")
+                tracing::warn!(%error, "the engine ends without storing its last changes")
             }
         }
     }

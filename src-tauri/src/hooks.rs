@@ -50,6 +50,6 @@ async fn with_setup<T: Send + 'static>(
     let work = move || then(&HookSetup::of(&settings, &root, &|name| std::env::var_os(name))?);
     async_runtime::spawn_blocking(work).await.unwrap_or_else(|error| {
         tracing::error!(%error, "work on hooks ended in a panic");
-        Err(ApiError::new(ErrorCode::Internal, "the hooks could not be looked at; the log says why"))
+        Err(ApiError::new(ErrorCode::Internal, "the hooks could not be checked; the log says why"))
     })
 }

@@ -114,11 +114,11 @@ pub fn claim(id: &str) -> Claim {
         }
         match hand_over(&name, &path) {
             Ok(()) => return Claim::Second,
-            Err(error) => tracing::debug!(%error, "the program that runs is about to end"),
+            Err(error) => tracing::debug!(%error, "the running program is about to end"),
         }
         std::thread::sleep(BETWEEN_LOOKS);
     }
-    tracing::warn!("the program that runs does not answer; this one starts beside it");
+    tracing::warn!("the running program does not answer; this one starts beside it");
     Claim::First(First::default())
 }
 

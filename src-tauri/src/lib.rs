@@ -168,7 +168,7 @@ fn start(options: Options) -> Result<(), Box<dyn std::error::Error>> {
 #[cfg(target_os = "linux")]
 fn require_display() -> Result<(), &'static str> {
     gtk::init().map_err(|_| {
-        "there is no display that could be used (see WAYLAND_DISPLAY and DISPLAY); \
+        "no usable display was found (see WAYLAND_DISPLAY and DISPLAY); \
          `watchbill roster` shows the same without a window"
     })
 }
@@ -199,10 +199,10 @@ fn print_man() -> ExitCode {
 fn correct_autostart(app: &AppHandle) {
     match app.state::<Switch>().correct() {
         Ok(true) => {
-            tracing::info!("the desktop starts this program from now on, where it named one that is gone")
+            tracing::info!("the autostart entry named a missing program; it now names this one")
         }
         Ok(false) => {}
-        Err(error) => tracing::warn!(%error, "whether the program starts with the desktop could not be read"),
+        Err(error) => tracing::warn!(%error, "the autostart entry could not be read or corrected"),
     }
 }
 

@@ -42,7 +42,7 @@ impl fmt::Display for WrongLink {
             Self::Place => {
                 "This link leads nowhere in Watchbill. Links to sessions look like watchbill://session/ID."
             }
-            Self::Id => "This link names no session: what stands there cannot be an id.",
+            Self::Id => "This link names no session: its text cannot be a session id.",
         })
     }
 }

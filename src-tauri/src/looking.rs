@@ -53,11 +53,11 @@ mod tests {
         assert_eq!(looking.shows(a()), None, "the window is behind others");
         assert_eq!(looking.focused(true), Some(a()));
         assert_eq!(looking.focused(true), None, "nothing new");
-        assert_eq!(looking.in_front(), a().as_ref(), "which another engine is told");
+        assert_eq!(looking.in_front(), a().as_ref(), "a new engine gets this session");
         assert_eq!(looking.shows(None), Some(None));
         assert_eq!(looking.shows(a()), Some(a()));
         assert_eq!(looking.focused(false), Some(None));
-        assert_eq!(looking.shown(), a(), "behind others it is open all the same");
+        assert_eq!(looking.shown(), a(), "without the focus it is still open");
         assert_eq!(looking.focused(true), Some(a()));
         assert_eq!(looking.closed(), Some(None));
         assert_eq!(looking.focused(true), None, "a window that opens again shows nothing yet");

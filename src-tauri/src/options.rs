@@ -184,7 +184,7 @@ mod tests {
         let words = options.of_autostart();
         assert_eq!(words, ["--hidden", "--claude-dir", "/a", "--claude-dir", "/b c", "--config", "/d"]);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        assert_eq!(instance(&parsed(&words)), instance(&options), "a start by hand meets it");
+        assert_eq!(instance(&parsed(&words)), instance(&options), "a manual start finds it");
     }
 
     #[test]

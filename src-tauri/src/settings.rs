@@ -52,7 +52,7 @@ fn take(app: &AppHandle, changed: &Changed) {
     if let Some(desk) = app.try_state::<Desk>()
         && let Err(error) = desk.apply(&changed.settings)
     {
-        tracing::error!(%error, "other settings could not be applied; they count after a restart");
+        tracing::error!(%error, "the new settings could not be applied; they take effect after a restart");
     }
     if changed.settings.window != changed.before.window {
         window::apply(app, &changed.settings.window);

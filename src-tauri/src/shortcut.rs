@@ -10,7 +10,7 @@ use watchbill_settings::{Configuration, WindowSettings};
 use crate::notes::Notes;
 use crate::window;
 
-const WAYLAND: &str = "Wayland lets no program take a key for itself. Bind the command `watchbill open` to a key in the \
+const WAYLAND: &str = "Wayland lets no program register a global key. Bind the command `watchbill open` to a key in the \
     keyboard settings of your desktop.";
 
 /// The present state of the shortcut. Tauri's managed state.
@@ -62,7 +62,7 @@ impl GlobalKey {
         if let Some(old) = state.held.take()
             && let Err(error) = app.global_shortcut().unregister(old)
         {
-            tracing::warn!(%error, "the old key could not be given back");
+            tracing::warn!(%error, "the old key could not be released");
         }
         let taken = if wanted.is_empty() { Ok(None) } else { state.take(app, wanted).map(Some) };
         state.shown = ShortcutState {

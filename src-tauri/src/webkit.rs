@@ -26,7 +26,7 @@ const NO_COMPOSITING: &str = "WEBKIT_DISABLE_COMPOSITING_MODE";
 pub fn quieten() {
     for name in [NO_MONITOR, NO_COMPOSITING] {
         if let Err(error) = glib::setenv(name, "1", false) {
-            tracing::debug!(%error, name, "WebKit will do more than the window needs");
+            tracing::debug!(%error, name, "an environment variable for WebKit could not be set; WebKit uses its default");
         }
     }
 }

@@ -224,7 +224,7 @@ mod tests {
         let acts = board.hear(cleared("a"), start + Duration::from_secs(9));
         let [Act::Show(1, notice)] = &*acts else { panic!("{acts:?}") };
         assert!(notice.quiet && notice.summary == "bb wants to run `ls`");
-        assert_eq!(board.hear(cleared("a"), start), [], "once is enough");
+        assert_eq!(board.hear(cleared("a"), start), [], "it was cleared already");
         assert_eq!(board.hear(cleared("bb"), start), [Act::Close(1)]);
         assert_eq!(board.clear(), []);
     }
@@ -260,7 +260,7 @@ mod tests {
         let acts = board.bring_back(|card| card == 2, start);
         let [Act::Close(1), Act::Close(3), Act::Show(4, notice)] = &*acts else { panic!("{acts:?}") };
         assert_eq!((notice.summary.as_str(), notice.quiet), ("2 sessions need you", true));
-        assert_eq!(board.bring_back(|card| card != 1, start + AGAIN), [], "all of it is on the screen");
+        assert_eq!(board.bring_back(|card| card != 1, start + AGAIN), [], "all are on the screen");
 
         // A server that crashes on it restarts again and again. The lost notifications are not forgotten.
         assert_eq!(board.bring_back(|_| false, start + JOIN), []);
@@ -275,7 +275,7 @@ mod tests {
         for session in ["a", "bb", "ccc", "dddd"] {
             board.hear(cleared(session), start + AGAIN);
         }
-        assert_eq!(board.bring_back(|_| false, start + AGAIN * 2), [], "nobody waits any more");
+        assert_eq!(board.bring_back(|_| false, start + AGAIN * 2), [], "no episode is left");
     }
 
     #[test]
@@ -290,7 +290,7 @@ mod tests {
         assert_eq!(shown(&mut board).1, "2 sessions need you");
         let so = ["a", "bb"].map(|session| episode(session, "plan", "has a plan")).into();
         board.hear(Alert::AlreadySo { episodes: so }, start);
-        assert_eq!(board.due(), None, "they stand already");
+        assert_eq!(board.due(), None, "they are on the screen already");
         assert_eq!(board.clear(), [Act::Close(1)]);
     }
 }

@@ -116,7 +116,7 @@ impl Screen {
             }
         };
         if tokio::time::timeout(LAST_PATIENCE, rest).await.is_err() {
-            tracing::debug!("a notification stays that the server has not answered for");
+            tracing::debug!("a notification stays open: the server did not answer in time");
         }
     }
 
@@ -137,7 +137,7 @@ impl Screen {
         if let Err(error) =
             self.connection.emit_signal(None::<BusName<'_>>, path, interface, "Update", &body).await
         {
-            tracing::debug!(%error, "the launcher was not told the count");
+            tracing::debug!(%error, "the count could not be sent to the launcher");
         }
     }
 
@@ -158,7 +158,7 @@ impl Screen {
     pub async fn hear(&mut self, news: News) -> Option<Heard> {
         let News::Message(message) = news else {
             self.complain(
-                "the program that shows notifications has not answered for seconds; what it is to show waits",
+                "the program that shows notifications has not answered for seconds; further notifications wait",
             );
             return None;
         };
@@ -285,7 +285,7 @@ impl Screen {
     /// A message that cannot be sent gets no answer either: the bus is gone, and its stream ends.
     async fn send(&self, message: &Message) {
         if let Err(error) = self.connection.send(message).await {
-            tracing::debug!(%error, "the session bus takes nothing any more");
+            tracing::debug!(%error, "a message could not be sent over the session bus");
         }
     }
 }

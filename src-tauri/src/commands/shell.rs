@@ -32,7 +32,7 @@ pub async fn set_compact(app: AppHandle, on: bool) -> Result<(), ApiError> {
 #[tauri::command]
 pub async fn autostart(switch: State<'_, Switch>) -> Result<bool, ApiError> {
     switch.is_on().map_err(|error| {
-        let message = format!("whether Watchbill starts with the desktop cannot be read: {error}");
+        let message = format!("the setting for starting Watchbill with the desktop cannot be read: {error}");
         ApiError::new(ErrorCode::Unreadable, message)
     })
 }

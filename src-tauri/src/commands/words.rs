@@ -61,7 +61,7 @@ pub async fn snooze(
     until: Option<String>,
 ) -> Result<(), ApiError> {
     let until = until.map(|text| {
-        let unclear = || ApiError::new(ErrorCode::Invalid, format!("`{text}` is no time as RFC 3339 has it"));
+        let unclear = || ApiError::new(ErrorCode::Invalid, format!("`{text}` is not an RFC 3339 time"));
         Timestamp::parse(&text).ok_or_else(unclear)
     });
     let word = Word::Snooze { session: SessionId::new(&session_id), until: until.transpose()? };

@@ -261,14 +261,14 @@ pub(crate) mod tests {
             |row: &TrackedSession| face_of(std::slice::from_ref(row), at(NOON)).entries[0].label.clone();
         assert_eq!(label(&row), "● 01234567 · now");
         row.session_id = "01\n\u{202e}23456789".into();
-        assert_eq!(label(&row), "● 01 23456 · now", "an id is the name of a file, which may hold anything");
+        assert_eq!(label(&row), "● 01 23456 · now", "an id is a file name, which may hold any character");
         row.cwd = Some("/home/dev/api".into());
         assert_eq!(label(&row), "● api · now");
         row.summary = Some("It is done".into());
         row.goal = Some("Fix it".into());
         assert_eq!(label(&row), "● Fix it · now");
         row.title = Some(" \n ".into());
-        assert_eq!(label(&row), "● Fix it · now", "an empty title is none");
+        assert_eq!(label(&row), "● Fix it · now", "an empty title does not count");
         row.work_chain_name = Some("Mine".into());
         assert_eq!(label(&row), "● Mine · now");
     }

@@ -115,7 +115,7 @@ fn mute(app: &AppHandle, span: Option<Millis>) {
             None => desk.mute(None).await,
         };
         if let Err(error) = muted {
-            tracing::warn!(%error, "alerts are muted, or no longer");
+            tracing::warn!(%error, "muting or unmuting alerts reported an error");
             app.state::<Notes>().tell(ShellMessage::Says { text: error.to_string() });
         }
     });
@@ -175,7 +175,7 @@ mod tests {
                 let image = image(&Face { look, badge, colours, ..Face::default() });
                 let painted = image.rgba().chunks(4).filter(|pixel| pixel[3] > 0);
                 assert!(painted.clone().all(|pixel| pixel[..3] == only), "{look:?} {colours:?}");
-                assert!(painted.count() > 100, "{look:?} {colours:?}: something is to be seen");
+                assert!(painted.count() > 100, "{look:?} {colours:?}: the icon is visible");
                 assert!(!seen.contains(&image.rgba().to_vec()), "{look:?} {badge} looks like another");
                 seen.push(image.rgba().to_vec());
             }
@@ -183,6 +183,6 @@ mod tests {
         let own = image(&Face { look: Look::NeedsYou, badge: 3, ..Face::default() });
         let colours: std::collections::HashSet<&[u8]> =
             own.rgba().chunks(4).map(|pixel| &pixel[..3]).collect();
-        assert!(colours.len() > 2, "its own colours are several");
+        assert!(colours.len() > 2, "the own palette has several colours");
     }
 }

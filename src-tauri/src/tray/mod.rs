@@ -59,7 +59,7 @@ async fn appear(app: &AppHandle) -> bool {
     let mut panels = match panel::Panels::watch().await {
         Ok(panels) => panels,
         Err(error) => {
-            tracing::warn!(%error, "no session bus, so there is no tray and a second start cannot raise the window");
+            tracing::warn!(%error, "there is no session bus: no tray icon, and a second start cannot raise the window");
             return false;
         }
     };

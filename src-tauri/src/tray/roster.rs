@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn ages_follow_the_engines_clock_and_only_while_something_is_listed() {
         let (tray, mut sink) = followed();
-        assert_eq!(tray.face().1, None, "before the first word there is nothing to wait for");
+        assert_eq!(tray.face().1, None, "before the first message there is nothing to wait for");
         assert!(sink(snapshot(Group::Working)));
         let (shown, stays) = tray.face();
         assert_eq!(shown.entries[0].label, "● a · 5 min");

@@ -27,7 +27,7 @@ impl DesktopColours {
         let (tell, told) = watch::channel(None);
         async_runtime::spawn(async move {
             if let Err(error) = listen(&tell).await {
-                tracing::debug!(%error, "the desktop's colours are not known; the window is light where nothing else is set");
+                tracing::debug!(%error, "the desktop's colours are not known; the window is light unless a theme is set");
             }
         });
         Self(told)
@@ -110,7 +110,7 @@ async fn read(connection: &Connection) -> zbus::Result<std::num::NonZeroU32> {
 /// The portal's answer; `None` without a portal, or if the portal does not know the value.
 fn answer(message: &Message) -> Option<Option<Theme>> {
     if message.message_type() == Type::Error {
-        tracing::debug!(error = ?message.header().error_name(), "the desktop's portal does not tell its colours");
+        tracing::debug!(error = ?message.header().error_name(), "the desktop's portal does not report its colours");
         return None;
     }
     message.body().deserialize::<Value<'_>>().ok().map(|value| theme_of(&value))

@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn a_page_ends_soon_only_within_thirty_seconds_of_the_last_end() {
         let first = Instant::now();
-        assert!(!is_soon(None, first), "there was none before");
+        assert!(!is_soon(None, first), "no page ended before");
         assert!(is_soon(Some(first), first));
         assert!(is_soon(Some(first), first + SOON - Duration::from_millis(1)));
         assert!(!is_soon(Some(first), first + SOON));

@@ -97,7 +97,7 @@ impl Memory {
 fn read(file: &Path) -> Option<Remembered> {
     let text = std::fs::read_to_string(file).ok()?;
     serde_json::from_str(&text)
-        .inspect_err(|error| tracing::warn!(%error, "{} is not understood; the window opens where it likes", file.display()))
+        .inspect_err(|error| tracing::warn!(%error, "{} cannot be read; the window opens at the default place", file.display()))
         .ok()
 }
 
@@ -154,6 +154,6 @@ mod tests {
         }
         let other = "{\"full\":{\"x\":5,\"width\":9,\"height\":9,\"tilt\":3},\"later\":{}}";
         std::fs::write(&file, other).expect("the folder is ours");
-        assert_eq!(Memory::read(Some(file)).place(Form::Full).x, 5, "what is known counts");
+        assert_eq!(Memory::read(Some(file)).place(Form::Full).x, 5, "known fields count");
     }
 }

@@ -56,7 +56,7 @@ pub fn open_settings(app: &AppHandle) {
             }),
         };
         if let Err(error) = shown.and_then(|window| to_front(&window)) {
-            tracing::error!(%error, "the window of the settings could not be opened");
+            tracing::error!(%error, "the settings window could not be opened");
         }
     });
 }
@@ -132,7 +132,7 @@ pub fn set_compact(app: &AppHandle, on: bool) {
         if let Some(window) = app.get_webview_window(LABEL)
             && let Err(error) = reshape(&window, form, &memory)
         {
-            tracing::warn!(%error, "the window could not be given its other form");
+            tracing::warn!(%error, "the window could not change its form");
         }
         keep_place(app);
         app.state::<Notes>().tell(ShellMessage::Compact { on });
@@ -145,7 +145,7 @@ pub fn note_place(app: &AppHandle) {
     match place_of(&window) {
         Ok(Some(place)) => app.state::<Memory>().note(place),
         Ok(None) => {}
-        Err(error) => tracing::debug!(%error, "the window does not say where it is"),
+        Err(error) => tracing::debug!(%error, "the place of the window could not be read"),
     }
 }
 

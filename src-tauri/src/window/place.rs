@@ -146,7 +146,7 @@ mod tests {
         let full = place(1280, 0, 3840, 2160, 2.0);
         assert!(full.fills_one_of(&[LAPTOP, BIG]));
         assert!(!full.fills_one_of(&[LAPTOP]));
-        assert!(!Place { maximized: true, ..full }.fills_one_of(&[BIG]), "it is remembered as such");
+        assert!(!Place { maximized: true, ..full }.fills_one_of(&[BIG]), "maximized is not full screen");
         assert!(!place(1280, 30, 3840, 2130, 2.0).fills_one_of(&[BIG]));
     }
 

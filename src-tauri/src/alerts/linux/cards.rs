@@ -251,7 +251,7 @@ mod tests {
     #[test]
     fn a_refused_card_is_dropped_and_a_refused_change_keeps_the_card() {
         let mut cards = asked(true);
-        assert_eq!(cards.answered(serial(9), None), None, "somebody else's");
+        assert_eq!(cards.answered(serial(9), None), None, "the serial of another request");
         assert_eq!(cards.answered(serial(1), None), Some(7));
         assert_eq!((cards.next(7), cards.has(7)), (None, false));
 
@@ -265,7 +265,7 @@ mod tests {
         let mut cards = changing(false);
         assert_eq!(cards.closed(42, DISMISSED), Some(7));
         cards.answered(serial(2), answer(43));
-        assert_eq!(cards.next(7), Some(Call::Close(43)), "the server has shown it anew");
+        assert_eq!(cards.next(7), Some(Call::Close(43)), "the server has shown it again");
 
         let mut cards = changing(true);
         assert_eq!(cards.closed(42, DISMISSED), None);
@@ -295,7 +295,7 @@ mod tests {
 
         let mut cards = changing(true);
         cards.left(":1.5");
-        assert!(cards.has(7), "the bus will answer in its place");
+        assert!(cards.has(7), "the bus will answer with an error");
         cards.answered(serial(2), None);
         assert_eq!((cards.next(7), cards.has(7)), (None, false));
     }

@@ -28,7 +28,7 @@ pub async fn health(tray: bool) -> DesktopHealth {
                 notification_problem: None,
             };
         }
-        return unable("no program of this desktop shows them; a notification daemon such as dunst would");
+        return unable("no program of this desktop shows them; install a notification daemon such as dunst");
     }
     let asked = connection.call_method(Some(NAME), PATH, Some(NAME), "GetServerInformation", &()).await;
     let Ok(reply) = asked else { return unable("the program that shows them does not answer") };
