@@ -1,4 +1,4 @@
-// Nothing serious stands between the window and those who do not see it or cannot point.
+// axe finds no serious problem for users who cannot see the window or cannot point.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";

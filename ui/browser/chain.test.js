@@ -1,4 +1,4 @@
-// What the person says of a chain and a session, in a real browser.
+// User commands about a chain and a session, in a real browser.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -94,7 +94,7 @@ test("a snoozed session rests with its time, and wakes when it is ended", async 
     await page.click(".aside >> text=End it");
     await page.locator(".aside").waitFor({ state: "detached" });
     await page.click("button[aria-label=More]");
-    // In the frame after it opens the menu gives the focus to its first item.
+    // The menu focuses its first item in the frame after it opens.
     await becomes(page, () => document.activeElement.matches("[role=menuitem]"), true);
     await page.fill("input[aria-label='Snooze until, a clock time']", "noon");
     await page.keyboard.press("Enter");

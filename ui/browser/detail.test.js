@@ -83,7 +83,8 @@ test("100,000 items: few are drawn, any place is reached, what is read stays put
     await becomes(page, `(() => { const i = ${middle}; return i > 40000 && i < 60000 })()`, true);
     assert.ok((await page.evaluate(drawn)) < 120);
 
-    // Scrolling up over items that were never measured must not make the text jump: it goes as far as the wheel.
+    // Scrolling up over items that were never measured must not make the text jump: it moves exactly as far as the
+    // wheel.
     await page.mouse.move(800, 400);
     await still(page);
     for (let turn = 0; turn < 15; turn += 1) {
@@ -133,7 +134,7 @@ test("a selection from outside opens the session and brings its row into sight",
   });
 });
 
-/** The longest text in one node and the longest attribute of the page, and what it holds that loads or runs. */
+/** The longest text node and the longest attribute of the page, and its elements that load or run something. */
 const carried = () => {
   let text = 0;
   for (const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT); walk.nextNode(); ) text = Math.max(text, walk.currentNode.length);
@@ -156,7 +157,7 @@ test("of a hostile transcript nothing runs, nothing is asked for, and no megabyt
       await page.evaluate(`(${view})().scrollTop = 0`);
       for (let at = 0; ; at += 500) {
         await page.evaluate(`(${view})().scrollTop = ${at}`);
-        // The event of the scroll comes with the next frame; what is scrolled past so fast is drawn when it rests.
+        // The scroll event comes with the next frame. Items passed this fast are drawn when the view is at rest.
         await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
         await becomes(page, isWhole, true);
         await page.evaluate(async () => {
@@ -216,7 +217,7 @@ test("who is at the end stays there, whatever comes between a scroll and its eve
   await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
     await openFirst(page);
     await becomes(page, atEnd, true);
-    // In a frame's callback the event of the scroll before is still to come: every third time it comes first.
+    // In a frame's callback, the event of the scroll before is still to come. Every third time it comes first.
     await page.evaluate(async () => {
       const frame = () => new Promise((done) => requestAnimationFrame(done));
       for (let n = 0; n < 40; n += 1) {
@@ -229,7 +230,7 @@ test("who is at the end stays there, whatever comes between a scroll and its eve
     await becomes(page, atEnd, true, "after much has come");
     for (const height of [500, 900, 640, 720]) {
       await page.setViewportSize({ width: 1200, height });
-      // The extent is asked for, so that the view is laid out anew before it is told of its new height.
+      // Reading the extent makes the browser lay the view out again before it gets its new height.
       await page.evaluate(atEnd);
       await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
       await becomes(page, atEnd, true, `in a window ${height} high`);
@@ -246,8 +247,8 @@ test("who opens something between a scroll to the end and its event has left the
       const view = document.querySelector("[role=region][aria-label=Timeline]");
       const before = view.scrollTop;
       window.mockHost.grow(1);
-      // The view goes along when the new item is measured. A message that is posted in a frame's callback comes after
-      // that, and before the next frame, which is the one that brings the event of the scroll.
+      // The view moves along when the new item is measured. A message posted in a frame's callback arrives after that,
+      // and before the next frame, which brings the scroll event.
       while (view.scrollTop === before) {
         await new Promise((done) => requestAnimationFrame(() => {
           const { port1, port2 } = new MessageChannel();
@@ -272,14 +273,14 @@ test("what is read stays where it is to a part of a pixel, however often somethi
   await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
     await openFirst(page);
     await becomes(page, atEnd, true);
-    // Near the beginning: three million pixels further down the browser itself knows no less than a quarter of one.
+    // Near the beginning: three million pixels further down, the browser's own precision is a quarter of a pixel.
     await page.evaluate(`(${view})().scrollTop = 9000`);
     await still(page);
     const read = await page.evaluate(() => {
       const { top } = document.querySelector("[role=region][aria-label=Timeline]").getBoundingClientRect();
       const items = [...document.querySelectorAll("[data-index]")].map((item) => ({ item, box: item.getBoundingClientRect() })).sort((a, b) => a.box.top - b.box.top);
       const { item, box } = items.find(({ box }) => box.top > top + 100);
-      // All that is drawn above the view grows, by less than a pixel, as it does when it is measured.
+      // All drawn items above the view grow by less than a pixel, as they may when they are measured.
       items.filter(({ box }) => box.bottom < top).forEach(({ item }) => item.setAttribute("data-grows", ""));
       return { index: item.dataset.index, top: box.top, above: document.querySelectorAll("[data-grows]").length };
     });
@@ -342,7 +343,7 @@ test("who goes elsewhere before a place is found stays there, and hears nothing 
     await still(page);
     assert.equal(await page.evaluate(atEnd), true);
     assert.equal(await page.locator("text=cannot be read").count(), 0);
-    // The focus comes back to where it was when the palette closes, which is no way of the person's own.
+    // When the palette closes, the focus returns to its old place. That is no scroll by the user.
     await page.locator(".tool .line").last().focus();
     await find(3);
     await page.evaluate(() => window.places[2].give({ index: 3, within: [] }));

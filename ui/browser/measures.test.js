@@ -1,4 +1,4 @@
-// What has a size or a colour by rule: targets, lines of prose, what stays in the system's own colours, what is cut.
+// Rules for sizes and colours: targets, lines of prose, the system's own colours, cut text.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -16,7 +16,7 @@ async function openFirst(page) {
   await page.locator(".strip .segment").first().waitFor();
 }
 
-/** From now on every chain has so many segments of the selected session. */
+/** From now on every chain has this many segments of the selected session. */
 function withSegments(count) {
   const at = (n) => new Date(Date.parse("2026-03-14T10:00:00.000Z") + n * 60_000).toISOString();
   window.mockHost.chain = async (sessionId) => ({

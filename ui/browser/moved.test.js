@@ -1,4 +1,4 @@
-// Timelines whose items come to stand elsewhere while somebody looks: counted at last, joined to others, written anew.
+// Timelines whose items move while the user looks: counted at last, joined to others, rewritten.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -10,7 +10,7 @@ let browser;
 before(async () => (browser = await startBrowser()));
 after(() => browser.stop());
 
-/** Opens a call in the middle of the view, selects what it said, and focuses its line, which is kept as `window.line`. */
+/** Opens a call in the middle of the view, selects its output, and focuses its line, which is kept as `window.line`. */
 async function openOne(page) {
   await page.evaluate(() => {
     const { top, bottom } = document.querySelector("[role=region][aria-label=Timeline]").getBoundingClientRect();
@@ -24,14 +24,14 @@ async function openOne(page) {
   await page.evaluate(() => getSelection().selectAllChildren(window.line.closest(".tool").querySelector("pre")));
 }
 
-/** What became of that call: whether it is open, focused and selected. */
+/** The state of that call: whether it is open, focused and selected. */
 const kept = () => ({
   open: window.line.isConnected && window.line.ariaExpanded === "true" && window.line.closest(".tool").querySelector("pre") !== null,
   focused: document.activeElement === window.line,
   selected: getSelection().toString(),
 });
 
-/** Where its line is in each of so many frames, before which `window.go` is called. */
+/** The position of its line in each of this many frames, after a call of `window.go`. */
 const tops = (frames) =>
   (async () => {
     const found = [window.line.getBoundingClientRect().top];
@@ -43,7 +43,7 @@ const tops = (frames) =>
     return found;
   })();
 
-/** Whether items far above the end are drawn, how many of them do not begin where the one before them ends, and how many are open. */
+/** Whether only items far above the end are drawn, how many do not begin where the one before ends, and how many are open. */
 const laid = () => {
   const items = [...document.querySelectorAll("[data-index]")].map((item) => ({ index: Number(item.dataset.index), box: item.getBoundingClientRect() })).sort((a, b) => a.index - b.index);
   return { drawn: items.length > 20, above: items.every(({ index }) => index < 99_800), apart: items.slice(1).filter(({ box }, i) => Math.abs(box.top - items[i].box.bottom) > 1).length, open: document.querySelectorAll(".line[aria-expanded=true]").length };
@@ -58,7 +58,7 @@ test("when a long timeline has been counted, what was opened, focused, selected 
     const before = await page.evaluate(kept);
     assert.deepEqual([before.open, before.focused], [true, true]);
     assert.match(before.selected, /step/);
-    // It has grown meanwhile: the newest that were shown are no longer the last ones.
+    // It has grown meanwhile: the newest items that were shown are no longer the last ones.
     await page.evaluate(() => {
       window.mockHost.grow(3);
       window.go = window.countAll;
@@ -70,7 +70,7 @@ test("when a long timeline has been counted, what was opened, focused, selected 
     assertStays(await page.evaluate(() => window.line.getBoundingClientRect().top), seen[0], "the line at rest");
     assert.deepEqual(await page.evaluate(kept), before);
     await page.locator(".end:has-text('3 new below')").waitFor();
-    // The same item is at its place among all: it is the one that the engine has there.
+    // The same item is at its final index: the engine has this item there.
     assert.equal(await page.evaluate(() => window.line.querySelector("code").textContent === `step ${window.line.closest("[data-index]").dataset.index}`), true);
   });
 });
@@ -141,14 +141,14 @@ test("what was opened stays open when another chain is joined before it, whereve
   await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
     await openFirst(page);
     await becomes(page, atEnd, true);
-    // Far from the end: the answers that tell of the join hold none of these items.
+    // Far from the end: the answers that reveal the join hold none of these items.
     await page.evaluate(`(${view})().scrollTop -= 60000`);
     await still(page);
     await openOne(page);
     const before = await page.evaluate(kept);
     await page.evaluate(() => {
       const timeline = window.mockHost.timeline.bind(window.mockHost);
-      // The items are the same ones, further down by what was joined before them.
+      // The items are the same ones, further down by the number of items joined before them.
       window.mockHost.timeline = async (id, from, limit) => {
         const answer = await timeline(id, from === undefined ? undefined : Math.max(0, from - 2), limit);
         return { ...answer, workChainId: "joined", from: from ?? answer.from + 2, total: answer.total + 2, items: answer.items.map((item) => ({ ...item, index: item.index + 2 })) };
@@ -164,7 +164,10 @@ test("what was opened stays open when another chain is joined before it, whereve
   });
 });
 
-/** A session in the middle of the chain goes on: so many items come to stand at `grown`, which the answer that tells of them does not say. */
+/**
+ * A session in the middle of the chain goes on: this many items are inserted at `grown`, and the answer that reveals
+ * them does not hold them.
+ */
 const growInTheMiddle = ({ grown, by }) => {
   const timeline = window.mockHost.timeline.bind(window.mockHost);
   window.mockHost.timeline = async (id, from, limit) => {
@@ -224,7 +227,7 @@ test("whoever scrolls on to where a session in the middle of the chain has gone 
     await page.evaluate(growInTheMiddle, { grown: 99_850, by: 3 });
     await setSize(page, 100_003);
     await still(page);
-    // By half of what is in sight: the item in its middle is in sight again afterwards, as far up as was scrolled.
+    // By half a view: the item in the middle is still in view afterwards, moved by the scrolled distance.
     for (let lowest = 0; lowest < 99_900; ) {
       const middle = await page.evaluate(() => {
         const { top, bottom } = document.querySelector("[role=region][aria-label=Timeline]").getBoundingClientRect();
@@ -278,7 +281,7 @@ test("what was opened is open when one comes back to it", async () => {
     await openFirst(page);
     await page.locator("text=Continued in").or(page.locator(".tool .line:has-text('npm publish')")).first().waitFor();
     await page.evaluate(() => {
-      // So long that the subagent's call is scrolled out of what is drawn.
+      // So long that the subagent's call is scrolled out of the drawn range.
       window.mockHost.grow(300);
     });
     await page.evaluate(`(${view})().scrollTop = 0`);
@@ -304,8 +307,8 @@ test("who opens something when items turned out to be lower than was thought has
       const { top } = view.getBoundingClientRect();
       const above = [...document.querySelectorAll("[data-index]")].filter((item) => item.getBoundingClientRect().bottom < top);
       for (const item of above) Object.assign(item.firstElementChild.style, { height: "12px", overflow: "hidden" });
-      // The view is moved by its having become shorter, in the frame in which that is measured. A message that is posted in a
-      // frame's callback comes after that, and before the next frame, which is the one that brings the event of the scroll.
+      // The view moves because it became shorter, in the frame that measures this. A message posted in a frame's
+      // callback arrives after that, and before the next frame, which brings the scroll event.
       while (view.scrollTop === before) {
         await new Promise((done) => requestAnimationFrame(() => {
           const { port1, port2 } = new MessageChannel();

@@ -1,4 +1,4 @@
-// The palette in a real browser: sessions, commands, and everything that was said.
+// The palette in a real browser: sessions, commands, and the history.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -27,7 +27,7 @@ const active = () => {
   return option?.getAttribute("aria-selected") === "true" && option.getAttribute("role") === "option";
 };
 
-/** Where the mark stands: in sight in the timeline, or not. */
+/** Whether the mark is in view in the timeline. */
 const foundInSight = () => {
   const view = document.querySelector("[role=region][aria-label=Timeline]")?.getBoundingClientRect();
   const mark = document.querySelector("[data-found]")?.getBoundingClientRect();
@@ -173,12 +173,12 @@ test("a command that opens a dialog leaves it open, and the focus comes back aft
     await page.evaluate(() => document.querySelector("dialog").addEventListener("close", () => (window.paletteClosed = true)));
     await page.keyboard.press("Enter");
     await page.locator("dialog[aria-label=Keyboard]").waitFor();
-    // The palette closes after it has been taken away, and must not close what has come in its place.
+    // The palette closes after it was removed, and must not close the dialog that replaced it.
     await becomes(page, () => window.paletteClosed, true);
     assert.equal(await page.locator("dialog[aria-label=Keyboard]").count(), 1);
     await page.keyboard.press("Escape");
     await becomes(page, () => document.activeElement?.dataset?.session, before);
-    // What was chosen lately is remembered.
+    // The palette remembers recent choices.
     await page.evaluate(() => localStorage.clear());
   });
 });

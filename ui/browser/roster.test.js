@@ -49,7 +49,7 @@ test("however many changes come, nothing of them stays", async () => {
       const { nodes, jsEventListeners: listeners } = await session.send("Memory.getDOMCounters");
       return { bytes: (await session.send("Runtime.getHeapUsage")).usedSize, nodes, listeners };
     };
-    // One row after the other, in and out of sight: in place, and to the top of the list.
+    // One row after the other, in view and out of view: changed in place, and moved to the top of the list.
     const pour = (changes) =>
       page.evaluate(async (changes) => {
         const { rows } = window.mockHost;
@@ -62,7 +62,7 @@ test("however many changes come, nothing of them stays", async () => {
           if (i % 25 === 24) await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
         }
       }, changes);
-    // What is compiled and cached on the way is there after these.
+    // After these, everything that is compiled and cached on the way is there.
     await pour(5000);
     const before = await held();
     await pour(10_000);
@@ -306,7 +306,7 @@ test("2,000 sessions and 50 changes a second: what is shown is what the engine h
     for (let look = 0; look < 5; look += 1) {
       const [seen, had] = await page.evaluate(async () => {
         await new Promise((done) => setTimeout(done, 50));
-        // In one go: nothing changes in between.
+        // In one call, so that nothing changes in between.
         const first = [...document.querySelectorAll("[data-session]")].slice(0, 8).map((row) => `${row.dataset.session} ${row.querySelector(".now").textContent.trim()}`);
         const rows = window.mockHost.rows.slice(0, 8).map((row) => `${row.sessionId} ${row.pendingTool ? row.pendingTool.target : ""}`);
         return [first, rows];
@@ -341,7 +341,7 @@ test("ages tick by the second under a minute", async () => {
     const first = await page.evaluate(age);
     assert.match(first, /^\d+ (s|min)$/, "it is the engine's reckoning, not this machine's");
     assert.ok(first.endsWith("min") || parseInt(first, 10) >= 12, first);
-    // On a slow machine a second may be left out, or the minute is over.
+    // On a slow machine a second may be skipped, or the minute may be over.
     for (let tick = 0, last = first; tick < 2 && last.endsWith(" s"); tick += 1) {
       await becomes(page, `(${age})() !== ${JSON.stringify(last)}`, true);
       const now = await page.evaluate(age);
@@ -359,7 +359,8 @@ test("a working glyph moves by opacity alone and in steps, and not at all when m
   await browser.withWindow({ mock: 30 }, async (page) => {
     await page.locator(".working i").first().waitFor();
     assert.deepEqual([...new Set(await page.evaluate(animation))], ["opacity"]);
-    // A smooth one is drawn at every frame: in WebKit without a graphics card a tenth of a core, against a hundredth.
+    // A smooth animation is drawn at every frame: a tenth of a core in WebKit without a graphics card. Steps take a
+    // hundredth.
     assert.match(await page.locator(".working i").first().evaluate((glyph) => getComputedStyle(glyph).animationTimingFunction), /^steps/);
   });
   await browser.withWindow({ mock: 30, motion: "reduce" }, async (page) => {

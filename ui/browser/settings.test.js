@@ -1,4 +1,5 @@
-// The settings' window in a real browser: reachable by keyboard, nothing serious for axe, and colours as chosen.
+// The settings window in a real browser: usable by keyboard, without serious findings by axe, and in the chosen
+// colours.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";

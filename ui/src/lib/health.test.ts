@@ -41,7 +41,7 @@ test.each<[string, Partial<Doctor>, string, RegExp]>([
   expect(health.words).toMatch(words);
 });
 
-/** A doctor who answers when the test says so. */
+/** A doctor that answers when the test lets it. */
 async function watched() {
   const host = new MockHost({ rows: [] });
   const roster = new RosterModel(host);

@@ -47,7 +47,7 @@ test("the help names every key that means something, and no other", () => {
     ...known.filter((key) => means(press("g"), press(key))).map((key) => `g ${named(key)}`),
     ...known.filter((key) => key === key.toLowerCase() && means(press(key, { ctrlKey: true }))).map((key) => `${MODIFIER} ${key.toUpperCase()}`),
   ];
-  // Three spaces stand between keys with the same meaning, but single keys that all mean a move need only two.
+  // Three spaces separate keys with the same meaning. Single keys that all mean a move need only two.
   const told = KEY_HELP.flatMap(([keys]) => (/^\S {2}\S/.test(keys) ? keys.split("  ") : keys.split("   ")));
   expect(told.toSorted()).toEqual(read.toSorted());
 });

@@ -9,7 +9,7 @@ function answer(query: string, change: Partial<SearchAnswer> = {}): SearchAnswer
   return { query, hits: [hit], more: false, index: "current", tookMs: 1, ...change };
 }
 
-/** A host whose answers come when the test says so. */
+/** A host that answers when the test lets it. */
 function slowHost() {
   const asked: { query: string; give: (answer: SearchAnswer) => void; refuse: (error: unknown) => void }[] = [];
   const search = ({ query }: { query: string }) =>

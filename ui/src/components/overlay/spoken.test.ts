@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 
-// Words for those who do not see them come as another element each time.
+// Text for screen readers comes as a new element each time.
 
 import { cleanup, render, screen } from "@testing-library/svelte";
 import { afterEach, expect, test } from "vitest";

@@ -10,7 +10,7 @@ import HooksOffer from "../roster/HooksOffer.svelte";
 import SettingsWindow from "./SettingsWindow.svelte";
 
 beforeAll(() => {
-  // Not in jsdom.
+  // jsdom lacks these methods.
   HTMLDialogElement.prototype.showModal ??= function (this: HTMLDialogElement) {
     this.open = true;
   };

@@ -6,7 +6,7 @@ import type { Host } from "./host";
 
 const snapshot = (revision: number): RosterMessage => ({ type: "snapshot", revision, generatedAt: "", sessions: [], problems: [], reading: false });
 
-/** A host that says what it is told to, to whoever subscribed so far. */
+/** A host that sends what the test tells it, to all present subscribers. */
 class Line {
   readonly asked: boolean[] = [];
   ended = 0;

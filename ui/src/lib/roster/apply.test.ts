@@ -21,7 +21,7 @@ function ids(after: Roster | null): string[] | undefined {
   return after?.sessions.map((session) => session.sessionId);
 }
 
-/** The semantics as the protocol words them, without any cleverness. */
+/** The semantics as the protocol describes them, without any optimization. */
 function naively(before: readonly TrackedSession[], change: RosterDelta): TrackedSession[] {
   const after = before.filter(
     (session) => !change.removals.includes(session.sessionId) && !change.upserts.some((upsert) => upsert.session.sessionId === session.sessionId),

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { TimelineItem } from "../bindings/TimelineItem";
 import { Moves } from "./moves";
 
-/** Items with these keys, from an index on. */
+/** Items with these keys, from this index on. */
 function items(keys: string, from = 0): TimelineItem[] {
   return [...keys].map((key, i) => ({ index: from + i, key, sessionId: "s", kind: "note", text: key }));
 }

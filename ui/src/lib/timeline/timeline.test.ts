@@ -151,7 +151,7 @@ test("a chain that was joined to an earlier one is read anew, since every place 
   expect(model.item(5), "what was read before is forgotten").toBeUndefined();
 });
 
-/** A host whose answers are worked out when it is asked, and come when the test says so. */
+/** A host that computes an answer when it is asked, and sends it when the test lets it. */
 function slowHost(total: number) {
   const { state, host } = hostOf(total);
   const waiting: (() => void)[] = [];
@@ -293,7 +293,7 @@ test("what has changed while a long timeline was read and counted is asked for a
   expect([state.asked[1], model.item(999)?.sessionId]).toEqual(["s 900", "later"]);
 });
 
-/** The last two of a thousand items, which nobody has counted. */
+/** The last two of a thousand items, not counted yet. */
 const uncounted = () => {
   const { at } = endlessTimeline("s", 1000);
   return { counted: false, timeline: { sessionId: "s", workChainId: "w", from: 0, total: 2, items: [at(998), at(999)].map((item, index) => ({ ...item, index })) } };
@@ -381,7 +381,7 @@ test("a timeline that was written anew is noticed by its keys, also when it has 
   const model = new TimelineModel(host, "s");
   await model.open();
   state.total = 152;
-  // Two came in between, which moves what stands behind them.
+  // Two items were inserted at index 40, which moves the items after them.
   state.change = (item) => ({ ...item, key: item.index < 40 ? String(item.index) : `${item.index - 2}` });
   model.refresh();
   await vi.waitFor(() => expect(model.epoch).toBe(1));
