@@ -69,7 +69,7 @@ test("a suggested link is joined, or split for good, and either can be undone", 
   });
 });
 
-test("another chain is joined by choosing it", async () => {
+test("a chain is joined by choosing it", async () => {
   await browser.withWindow({ mock: 30, width: 1200 }, async (page) => {
     await openFirst(page);
     await more(page, "Join with another");
@@ -81,7 +81,7 @@ test("another chain is joined by choosing it", async () => {
   });
 });
 
-test("a snoozed session rests with its time, and wakes when it is ended", async () => {
+test("a snoozed session shows its time, and comes back when the snooze is ended", async () => {
   await browser.withWindow({ mock: 30, width: 1200 }, async (page) => {
     await openFirst(page);
     const session = await page.locator("[data-session][aria-current=true]").getAttribute("data-session");
@@ -105,7 +105,7 @@ test("a snoozed session rests with its time, and wakes when it is ended", async 
   });
 });
 
-test("what is put away leaves the roster, and comes back by undo", async () => {
+test("a session that is put away leaves the roster, and comes back by undo", async () => {
   await browser.withWindow({ mock: 30, width: 1200 }, async (page) => {
     await openFirst(page);
     const session = await page.locator("[data-session][aria-current=true]").getAttribute("data-session");

@@ -42,7 +42,7 @@ test("tools open to their input and output, an edit to its diff, subagents to th
   });
 });
 
-test("when the session is superseded, selection, place and what was opened stay", async () => {
+test("when the session is superseded, selection, place and opened entries stay", async () => {
   await browser.withWindow({ mock: 30, width: 1200, height: 600 }, async (page) => {
     await openFirst(page);
     await page.click("text=Why?");
@@ -69,7 +69,7 @@ test("when the session is superseded, selection, place and what was opened stay"
   });
 });
 
-test("100,000 items: few are drawn, any place is reached, what is read stays put", async () => {
+test("100,000 items: few are drawn, any place is reached, the items in view stay put", async () => {
   await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
     await page.locator("[data-session]").first().waitFor();
     await page.locator("[data-session]").first().click();
@@ -115,7 +115,7 @@ test("a segment of the strip leads to its place, and the way back to the head is
   });
 });
 
-test("a fork that the roster does not show is looked for, and said to be unknown when it is", async () => {
+test("a fork that the roster does not show is searched for, and reported if it is unknown", async () => {
   await browser.withWindow({ mock: 30, width: 1200 }, async (page) => {
     await openFirst(page);
     const heard = await listening(page, "That session is not known here.");
@@ -147,7 +147,7 @@ const carried = () => {
   };
 };
 
-test("of a hostile transcript nothing runs, nothing is asked for, and no megabyte reaches the page", async () => {
+test("nothing in a hostile transcript runs or is fetched, and no megabyte of it reaches the page", async () => {
   await browser.withWindow({ mock: "hostile", width: 1200, height: 900 }, async (page) => {
     await page.locator("[data-session]").first().waitFor();
     const rows = await page.locator("[data-session]").evaluateAll((all) => all.map((row) => row.dataset.session));
@@ -177,7 +177,7 @@ test("of a hostile transcript nothing runs, nothing is asked for, and no megabyt
   });
 });
 
-test("only addresses of the web and of mail are offered, and copied by choice alone", async () => {
+test("only web and mail addresses are offered, and copied only by a click", async () => {
   await browser.withWindow({ mock: "hostile", width: 1200, height: 2400 }, async (page) => {
     await openFirst(page);
     await page.evaluate(`(${view})().scrollTop = 0`);
@@ -191,7 +191,7 @@ test("only addresses of the web and of mail are offered, and copied by choice al
   });
 });
 
-test("what comes while something older is read is counted, and waits", async () => {
+test("items that come while the user reads older ones are counted and wait", async () => {
   await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
     await openFirst(page);
     await becomes(page, atEnd, true);
@@ -213,7 +213,7 @@ test("what comes while something older is read is counted, and waits", async () 
   });
 });
 
-test("who is at the end stays there, whatever comes between a scroll and its event", async () => {
+test("a view at the end stays there, even if items come between a scroll and its event", async () => {
   await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
     await openFirst(page);
     await becomes(page, atEnd, true);
@@ -239,7 +239,7 @@ test("who is at the end stays there, whatever comes between a scroll and its eve
   });
 });
 
-test("who opens something between a scroll to the end and its event has left the end", async () => {
+test("opening an entry between a scroll to the end and its event leaves the end", async () => {
   await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
     await openFirst(page);
     await becomes(page, atEnd, true);
@@ -269,7 +269,7 @@ test("who opens something between a scroll to the end and its event has left the
   });
 });
 
-test("what is read stays where it is to a part of a pixel, however often something above it grows by less than one", async () => {
+test("the items in view stay within a fraction of a pixel while items above grow by fractions", async () => {
   await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
     await openFirst(page);
     await becomes(page, atEnd, true);
@@ -296,7 +296,7 @@ test("what is read stays where it is to a part of a pixel, however often somethi
   });
 });
 
-test("the end is left by steps however small", async () => {
+test("the end can be left in steps of any size", async () => {
   await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
     await openFirst(page);
     await becomes(page, atEnd, true);
@@ -316,7 +316,7 @@ test("the end is left by steps however small", async () => {
   });
 });
 
-test("who goes elsewhere before a place is found stays there, and hears nothing of what became of it", async () => {
+test("scrolling away before a place is found cancels it, and its failure is not shown", async () => {
   await browser.withWindow({ mock: 30, width: 1200, height: 420 }, async (page) => {
     await openFirst(page);
     await page.evaluate(() => {
@@ -351,7 +351,7 @@ test("who goes elsewhere before a place is found stays there, and hears nothing 
   });
 });
 
-test("whoever has gone on from a found place by keys inside its items is not thrown back by what comes", async () => {
+test("scrolling by keys from a found place is not undone by new items", async () => {
   await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
     await page.locator("[data-session]").first().waitFor();
     await page.keyboard.press("Control+k");
@@ -372,7 +372,7 @@ test("whoever has gone on from a found place by keys inside its items is not thr
   });
 });
 
-test("hostile text is text", async () => {
+test("hostile text is shown as text", async () => {
   await browser.withWindow({ mock: "hostile", width: 1200, height: 2400 }, async (page) => {
     await openFirst(page);
     await page.evaluate(`(${view})().scrollTop = 0`);

@@ -25,7 +25,7 @@ async function dragUp(page, by) {
 
 const far = `(() => { const v = (${view})(); return v.scrollHeight - v.scrollTop - v.clientHeight })()`;
 
-test("who drags the thumb while a long timeline is counted stays among the items that they see", async () => {
+test("dragging the thumb while a long timeline is counted stays among the items in view", async () => {
   await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
     await openUncounted(page);
     await still(page);

@@ -27,7 +27,7 @@ function withSegments(count) {
   });
 }
 
-test("in the system's own colours the segments of a chain and their ties are seen", async () => {
+test("in the system's own colours the segments of a chain and their ties are visible", async () => {
   await browser.withWindow({ mock: "30", width: 1200, forced: "active" }, async (page) => {
     await openFirst(page);
     const unlike = await page.evaluate(() => {
@@ -67,7 +67,7 @@ test("each segment and each word below it is at least 24 pixels wide and high, a
   });
 });
 
-test("a strip that is longer than the pane shows what goes on now", async () => {
+test("a strip that is longer than the pane shows its newest segment", async () => {
   await browser.withWindow({ mock: "30", width: 1200 }, async (page) => {
     await page.locator("[data-session]").first().waitFor();
     await page.evaluate(withSegments, 60);
@@ -81,7 +81,7 @@ test("a strip that is longer than the pane shows what goes on now", async () => 
   });
 });
 
-test("prose is at most some 76 letters wide, and code takes all", async () => {
+test("prose is at most about 76 letters wide, and code takes the full width", async () => {
   await browser.withWindow({ mock: "30", width: 1600, height: 900 }, async (page) => {
     await openFirst(page);
     await page.locator("[role=listitem] pre").first().waitFor({ state: "attached" });
@@ -118,7 +118,7 @@ test("at 320 pixels every chip is in sight with its whole number, also with the 
   }
 });
 
-test("a full context is a colour where one may act upon it, and red is an error's alone", async () => {
+test("a full context is coloured only where the user may act, and only errors are red", async () => {
   await browser.withWindow({ mock: "failed" }, async (page) => {
     await page.locator("[data-session=failed-4]").waitFor();
     const [grey, amber, red] = await page.evaluate(() => {
@@ -134,7 +134,7 @@ test("a full context is a colour where one may act upon it, and red is an error'
   });
 });
 
-test("what goes on elsewhere is shown with enough contrast", async () => {
+test("rows of superseded sessions have enough contrast", async () => {
   for (const scheme of ["light", "dark"]) {
     await browser.withWindow({ mock: "failed", scheme }, async (page) => {
       await page.click("[aria-label=Menu]");

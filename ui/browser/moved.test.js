@@ -49,7 +49,7 @@ const laid = () => {
   return { drawn: items.length > 20, above: items.every(({ index }) => index < 99_800), apart: items.slice(1).filter(({ box }, i) => Math.abs(box.top - items[i].box.bottom) > 1).length, open: document.querySelectorAll(".line[aria-expanded=true]").length };
 };
 
-test("when a long timeline has been counted, what was opened, focused, selected and read stays, to the pixel and in every frame", async () => {
+test("after the count of a long timeline, the opened, focused, selected and visible items stay, to the pixel and in every frame", async () => {
   await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
     await openUncounted(page);
     await page.evaluate(`(${view})().scrollTop -= 1500`);
@@ -75,7 +75,7 @@ test("when a long timeline has been counted, what was opened, focused, selected 
   });
 });
 
-test("who is at the end when a long timeline has been counted sees nothing change", async () => {
+test("a view at the end does not change when a long timeline has been counted", async () => {
   await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
     await openUncounted(page);
     await still(page);
@@ -91,7 +91,7 @@ test("who is at the end when a long timeline has been counted sees nothing chang
   });
 });
 
-test("the count does not break off a scroll, and takes nobody elsewhere", async () => {
+test("the count does not interrupt a scroll, and does not move the view", async () => {
   await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
     await openUncounted(page);
     await page.evaluate(`(${view})().scrollTop -= 2500`);
@@ -108,7 +108,7 @@ test("the count does not break off a scroll, and takes nobody elsewhere", async 
   });
 });
 
-test("the beginning of a timeline that is being counted is gone to as soon as it is known", async () => {
+test("Home during the count goes to the beginning as soon as it is known", async () => {
   await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
     await openUncounted(page);
     await page.locator("[role=region][aria-label=Timeline]").focus();
@@ -120,7 +120,7 @@ test("the beginning of a timeline that is being counted is gone to as soon as it
   });
 });
 
-test("who has gone on from there is not taken to the beginning", async () => {
+test("scrolling on after Home cancels the way to the beginning", async () => {
   await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
     await openUncounted(page);
     await page.locator("[role=region][aria-label=Timeline]").focus();
@@ -137,7 +137,7 @@ test("who has gone on from there is not taken to the beginning", async () => {
   });
 });
 
-test("what was opened stays open when another chain is joined before it, wherever the reader is", async () => {
+test("opened entries stay open when another chain is joined before them, at any scroll position", async () => {
   await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
     await openFirst(page);
     await becomes(page, atEnd, true);
@@ -184,7 +184,7 @@ const growInTheMiddle = ({ grown, by }) => {
   window.mockHost.grow(0);
 };
 
-test("items that turn out to stand where others were taken to stand have their own heights", async () => {
+test("items get their own heights if others were assumed at their indexes", async () => {
   await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
     await openFirst(page);
     await becomes(page, atEnd, true);
@@ -197,7 +197,7 @@ test("items that turn out to stand where others were taken to stand have their o
   });
 });
 
-test("who reads above or below the place where a session in the middle of the chain goes on stays there, to the pixel and in every frame", async () => {
+test("a view above or below a session that goes on in the middle of the chain stays, to the pixel and in every frame", async () => {
   for (const { grown, by } of [{ grown: 99_850, by: 3 }, { grown: 99_850, by: 250 }, { grown: 90_000, by: 3 }, { grown: 90_000, by: 250 }]) {
     await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
       await openFirst(page);
@@ -218,7 +218,7 @@ test("who reads above or below the place where a session in the middle of the ch
   }
 });
 
-test("whoever scrolls on to where a session in the middle of the chain has gone on sees every item once, and nothing jump", async () => {
+test("scrolling to where a session in the middle of the chain went on shows every item once, without jumps", async () => {
   await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
     await openFirst(page);
     await becomes(page, atEnd, true);
@@ -245,7 +245,7 @@ test("whoever scrolls on to where a session in the middle of the chain has gone 
   });
 });
 
-test("while a long timeline is counted, its end is shown as no whole", async () => {
+test("while a long timeline is counted, its end has no set size", async () => {
   await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
     await openUncounted(page);
     const said = () => page.evaluate(() => ({ sizes: [...new Set([...document.querySelectorAll("[data-index]")].map((item) => item.ariaSetSize))], places: document.querySelectorAll("[data-index][aria-posinset]").length > 0, more: document.querySelectorAll(".before").length }));
@@ -259,7 +259,7 @@ test("while a long timeline is counted, its end is shown as no whole", async () 
   });
 });
 
-test("where no item is known again, the same moment is shown", async () => {
+test("if no item is recognized, the same moment is shown", async () => {
   await browser.withWindow({ mock: "endless", width: 1200 }, async (page) => {
     await openUncounted(page, "another ");
     await page.evaluate(`(${view})().scrollTop = 900`);
@@ -276,7 +276,7 @@ test("where no item is known again, the same moment is shown", async () => {
   });
 });
 
-test("what was opened is open when one comes back to it", async () => {
+test("opened entries are open after scrolling away and back", async () => {
   await browser.withWindow({ mock: "30", width: 1200, height: 520 }, async (page) => {
     await openFirst(page);
     await page.locator("text=Continued in").or(page.locator(".tool .line:has-text('npm publish')")).first().waitFor();
@@ -296,7 +296,7 @@ test("what was opened is open when one comes back to it", async () => {
   });
 });
 
-test("who opens something when items turned out to be lower than was thought has left the end", async () => {
+test("opening an entry when items were measured lower than estimated leaves the end", async () => {
   await browser.withWindow({ mock: "endless", width: 1200, height: 744 }, async (page) => {
     await openFirst(page);
     await becomes(page, atEnd, true);

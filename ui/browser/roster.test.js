@@ -37,7 +37,7 @@ test("2,000 sessions draw only what is in sight, and the last is a key away", as
   });
 });
 
-test("however many changes come, nothing of them stays", async () => {
+test("memory does not grow with the number of changes", async () => {
   await browser.withWindow({ mock: 2000, width: 1200 }, async (page) => {
     await page.locator("[data-session]").first().waitFor();
     await page.keyboard.press("j");
@@ -88,7 +88,7 @@ test("a failure says what happened and offers another try", async () => {
   });
 });
 
-test("an engine that ends is told above what was known, and another try finds it again", async () => {
+test("the end of the engine is shown above the old rows, and another try finds it again", async () => {
   await browser.withWindow({ mock: 30, height: 2200 }, async (page) => {
     await becomes(page, rows, 30);
     await page.evaluate(() => window.mockHost.send({ type: "stopped" }));
@@ -101,7 +101,7 @@ test("an engine that ends is told above what was known, and another try finds it
   });
 });
 
-test("where nothing is going on the older sessions are one click away", async () => {
+test("without active sessions the older ones are one click away", async () => {
   await browser.withWindow({ mock: "empty" }, async (page) => {
     const older = page.locator("text=Show older sessions");
     await older.waitFor();
@@ -112,7 +112,7 @@ test("where nothing is going on the older sessions are one click away", async ()
   });
 });
 
-test("however long the names and many the badges, a row says what the session wants", async () => {
+test("a row shows the session's request even with long names and many badges", async () => {
   for (const width of [320, 420]) {
     await browser.withWindow({ mock: "long", width }, async (page) => {
       const narrowest = await page.locator("[data-session] .now.need").evaluateAll((all) => Math.min(...all.map((now) => now.clientWidth)));
@@ -138,7 +138,7 @@ for (const mock of ["30", "long", "writing", "hostile", "2000", "empty"]) {
   }
 }
 
-test("the whole job by keyboard", async () => {
+test("everything works by keyboard", async () => {
   await browser.withWindow({ mock: 30, width: 1200 }, async (page) => {
     const { keyboard } = page;
     await page.locator("[data-session]").first().waitFor();
@@ -183,7 +183,7 @@ test("the whole job by keyboard", async () => {
   });
 });
 
-test("a resume command that is still asked for reaches the clipboard; one that cannot be had is said", async () => {
+test("a pending resume command reaches the clipboard; a failed one is reported", async () => {
   await browser.withWindow({ mock: 30 }, async (page) => {
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     await page.locator("[data-session]").first().waitFor();
@@ -270,7 +270,7 @@ test("a row does not jump while the pointer is on the list", async () => {
   });
 });
 
-test("while the order is held, somebody who begins to need the person is told of", async () => {
+test("while the order is held, a session that begins to need the user is counted", async () => {
   await browser.withWindow({ mock: 30 }, async (page) => {
     await page.locator("[data-session='b81d7f34-5a0c-4a3e-8f4b-0d5c7e2a9b13']").hover();
     await page.evaluate(() => {
@@ -298,7 +298,7 @@ test("a filter shows what it finds in a folded group too, and Escape ends it", a
   });
 });
 
-test("2,000 sessions and 50 changes a second: what is shown is what the engine has", async () => {
+test("2,000 sessions and 50 changes a second: the rows equal the engine's", async () => {
   await browser.withWindow({ mock: "flood" }, async (page) => {
     await page.locator("[data-session]").first().waitFor();
     const begun = await page.evaluate(() => window.mockHost.revision);
@@ -320,7 +320,7 @@ test("2,000 sessions and 50 changes a second: what is shown is what the engine h
   });
 });
 
-test("only what newly needs the person is announced", async () => {
+test("only a session that newly needs the user is announced", async () => {
   await browser.withWindow({ mock: 30 }, async (page) => {
     const spoken = () => document.querySelector("[role=status]").textContent;
     await page.locator("[data-session]").first().waitFor();
@@ -351,7 +351,7 @@ test("ages tick by the second under a minute", async () => {
   });
 });
 
-test("a working glyph moves by opacity alone and in steps, and not at all when motion is not wanted", async () => {
+test("a working glyph changes only its opacity, in steps, and not at all with reduced motion", async () => {
   const animation = () => {
     const running = document.querySelector(".working i").getAnimations();
     return running.flatMap((one) => one.effect.getKeyframes().flatMap((frame) => Object.keys(frame))).filter((key) => !["offset", "computedOffset", "easing", "composite"].includes(key));
@@ -369,7 +369,7 @@ test("a working glyph moves by opacity alone and in steps, and not at all when m
   });
 });
 
-test("how well all is watched is asked again when something may have changed it", async () => {
+test("the health is asked for again when something may have changed it", async () => {
   await browser.withWindow({ mock: "first", height: 900 }, async (page) => {
     const health = () => document.querySelector("[title^=Health]").title;
     await becomes(page, health, "Health: All is watched");
@@ -393,7 +393,7 @@ test("how well all is watched is asked again when something may have changed it"
   });
 });
 
-test("a strip shows no session in full, so that alerts of all of them are told", async () => {
+test("a strip shows no session in full, so that all of them raise alerts", async () => {
   await browser.withWindow({ mock: 30, width: 1200 }, async (page) => {
     const lookedAt = () => window.mockHost.lookedAt.at(-1);
     await page.locator("[data-session]").first().waitFor();
@@ -408,7 +408,7 @@ test("a strip shows no session in full, so that alerts of all of them are told",
   });
 });
 
-test("the order is held no longer than the list is there", async () => {
+test("the held order ends with the list", async () => {
   await browser.withWindow({ mock: 30 }, async (page) => {
     await page.locator("[data-session='b81d7f34-5a0c-4a3e-8f4b-0d5c7e2a9b13']").hover();
     await page.keyboard.press("m");
