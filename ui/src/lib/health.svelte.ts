@@ -18,12 +18,12 @@ const isOfStore = (problem: Problem): boolean => problem.kind === "store";
 /** Sums up the doctor's answer; the gravest finding counts. */
 export function healthOf(doctor: Doctor): Health {
   const unwatched = doctor.roots.filter((root) => !root.exists || root.watch === "none");
-  if (unwatched.length > 0 && unwatched.length === doctor.roots.length) return { level: "warn", words: "No folder of sessions is there to be watched" };
+  if (unwatched.length > 0 && unwatched.length === doctor.roots.length) return { level: "warn", words: "There is no session folder to watch" };
   if (unwatched.length > 0) return { level: "warn", words: `${plural(unwatched.length, "folder")} not watched` };
   if (doctor.store?.trouble !== undefined || doctor.problems.some(isOfStore)) return { level: "warn", words: UNKEPT };
   if (doctor.problems.length > 0) return { level: "warn", words: `${plural(doctor.problems.length, "problem")} while reading` };
   if (doctor.limits.some((limit) => !limit.enough)) return { level: "warn", words: "A limit of the system is too low to watch everything" };
-  if (doctor.roots.some((root) => root.watch === "poll")) return { level: "note", words: "Looked at now and then: changes come late" };
+  if (doctor.roots.some((root) => root.watch === "poll")) return { level: "note", words: "Folders are polled: changes are seen late" };
   const settings = doctor.hooks?.settings ?? [];
   if (settings.some((file) => file.state === "program_missing")) return { level: "warn", words: "The hooks name a program that is not there" };
   if (settings.some((file) => file.state === "outdated")) return { level: "note", words: "The hooks are for another data folder or another version of Claude Code" };
