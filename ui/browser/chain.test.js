@@ -58,7 +58,7 @@ test("a suggested link is joined, or split for good, and either can be undone", 
     await page.click(".said >> text=Undo");
     await becomes(page, strip, [false, true, false]);
     await page.click(".column.suggested >> text=Split");
-    await becomes(page, strip, [false, false], "what came before is another chain");
+    await becomes(page, strip, [false, false], "the earlier sessions are another chain");
     await page.click(".said >> text=Undo");
     await becomes(page, strip, [false, true, false]);
     await page.click(".column.suggested >> text=Split");
@@ -90,7 +90,7 @@ test("a snoozed session shows its time, and comes back when the snooze is ended"
     await page.locator(".aside:has-text('Snoozed until')").waitFor();
     assert.match(await line.textContent(), /^until \d\d:\d\d$/);
     assert.equal(await page.locator(`[data-session="${session}"] .glyph.snoozed`).count(), 1);
-    assert.equal(await page.evaluate((id) => document.querySelector("[data-session]").dataset.session === id, session), false, "it stands with those that rest");
+    assert.equal(await page.evaluate((id) => document.querySelector("[data-session]").dataset.session === id, session), false, "it is in the idle group");
     await page.click(".aside >> text=End it");
     await page.locator(".aside").waitFor({ state: "detached" });
     await page.click("button[aria-label=More]");

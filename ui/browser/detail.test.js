@@ -35,7 +35,7 @@ test("tools open to their input and output, an edit to its diff, subagents to th
     const { y } = await line.boundingBox();
     await becomes(page, () => [document.querySelectorAll("pre .added").length, document.querySelectorAll("pre .removed").length], [5, 0]);
     await page.locator("pre:has-text('The file has been updated.')").waitFor();
-    assert.equal((await line.boundingBox()).y, y, "what was opened stays under the pointer");
+    assert.equal((await line.boundingBox()).y, y, "the opened entry stays under the pointer");
     assert.equal(await page.locator("text=export function").count(), 0);
     await page.click(".run:has-text('Subagent')");
     await page.locator("text=export function").waitFor();
@@ -206,7 +206,7 @@ test("items that come while the user reads older ones are counted and wait", asy
     await page.locator(".end:has-text('5 new below')").waitFor();
     const after = await page.evaluate(place);
     assert.equal(after[0], before[0]);
-    assertStays(after[1], before[1], "what is read stays");
+    assertStays(after[1], before[1], "the visible items stay");
     await page.click(".end");
     await becomes(page, atEnd, true);
     await page.locator("[data-index='100007']").waitFor();
@@ -227,7 +227,7 @@ test("a view at the end stays there, even if items come between a scroll and its
       }
     });
     await page.locator("[data-index='100099']").waitFor();
-    await becomes(page, atEnd, true, "after much has come");
+    await becomes(page, atEnd, true, "after many new items");
     for (const height of [500, 900, 640, 720]) {
       await page.setViewportSize({ width: 1200, height });
       // Reading the extent makes the browser lay the view out again before it gets its new height.
@@ -235,7 +235,7 @@ test("a view at the end stays there, even if items come between a scroll and its
       await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
       await becomes(page, atEnd, true, `in a window ${height} high`);
     }
-    assert.equal(await page.locator("button.end").count(), 0, "nothing offers a way to where one is");
+    assert.equal(await page.locator("button.end").count(), 0, "no button leads to the end while the view is there");
   });
 });
 
@@ -265,7 +265,7 @@ test("opening an entry between a scroll to the end and its event leaves the end"
     await page.locator(`[data-index='${opened.index}'] pre`).first().waitFor();
     await page.locator(".end:has-text('Jump to the end')").waitFor();
     await still(page);
-    assertStays((await line.boundingBox()).y, opened.top, "what was opened stays under the pointer");
+    assertStays((await line.boundingBox()).y, opened.top, "the opened entry stays under the pointer");
   });
 });
 
@@ -311,7 +311,7 @@ test("the end can be left in steps of any size", async () => {
       }
       return item.getBoundingClientRect().top - before;
     }, "[role=region][aria-label=Timeline]");
-    assertStays(moved, 96, "what is read went as far as the steps");
+    assertStays(moved, 96, "the visible items moved by the steps");
     await page.locator("button.end:has-text('Jump to the end')").waitFor();
   });
 });
@@ -380,7 +380,7 @@ test("hostile text is shown as text", async () => {
     assert.equal(await page.evaluate(() => window.pwned), undefined);
     assert.equal(await page.locator("#app :is(img, iframe, script, a, object, embed)").count(), 0);
     assert.match(await page.locator("[data-index='0']").textContent(), /<script>window\.pwned=1<\/script>/);
-    assert.match(await page.locator(".ask").textContent(), /⟨202E⟩/, "what turns a command around is shown");
+    assert.match(await page.locator(".ask").textContent(), /⟨202E⟩/, "characters that reverse a command are shown");
     for (const row of await page.locator("[data-session]").all()) await row.click();
     assert.equal(await page.evaluate(() => window.pwned), undefined);
   });

@@ -41,7 +41,7 @@ test("in the system's own colours the segments of a chain and their ties are vis
     });
     assert.equal(unlike, 0);
     const colours = await page.evaluate(() => [".segment:not(.current) i", ".segment.current i"].map((which) => getComputedStyle(document.querySelector(which)).backgroundColor));
-    assert.notEqual(colours[0], colours[1], "the segment of now is told apart");
+    assert.notEqual(colours[0], colours[1], "the current segment looks different");
   });
 });
 

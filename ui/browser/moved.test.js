@@ -325,6 +325,6 @@ test("opening an entry when items were measured lower than estimated leaves the 
     await page.locator(".line[aria-expanded=true]").waitFor();
     await page.locator("button.end:has-text('Jump to the end')").waitFor();
     await still(page);
-    assertStays(await page.evaluate(() => window.line.getBoundingClientRect().top), opened.top, "what was opened stays under the pointer");
+    assertStays(await page.evaluate(() => window.line.getBoundingClientRect().top), opened.top, "the opened entry stays under the pointer");
   });
 });

@@ -94,7 +94,7 @@ test("the end of the engine is shown above the old rows, and another try finds i
     await page.evaluate(() => window.mockHost.send({ type: "stopped" }));
     const told = page.locator("[role=alert]", { hasText: "has stopped watching" });
     await told.waitFor();
-    assert.equal(await page.evaluate(rows), 30, "what was known stays to be read");
+    assert.equal(await page.evaluate(rows), 30, "the old rows stay readable");
     await told.locator("text=Try again").click();
     await told.waitFor({ state: "detached" });
     await becomes(page, rows, 30);
@@ -105,7 +105,7 @@ test("without active sessions the older ones are one click away", async () => {
   await browser.withWindow({ mock: "empty" }, async (page) => {
     const older = page.locator("text=Show older sessions");
     await older.waitFor();
-    assert.equal(await page.locator("text=No sessions yet").count(), 0, "nobody has looked for older ones so far");
+    assert.equal(await page.locator("text=No sessions yet").count(), 0, "older ones have not been asked for yet");
     await older.click();
     await older.waitFor({ state: "detached" });
     await page.locator("text=No sessions yet").waitFor();
@@ -264,7 +264,7 @@ test("a row does not jump while the pointer is on the list", async () => {
     await page.evaluate(redisAsks, { state: "idle", status: "idle", group: "idle" });
     await page.locator("text=The order has changed").waitFor();
     assert.deepEqual(await row.boundingBox(), before);
-    assert.equal(await row.locator("[role=img]").getAttribute("aria-label"), "Idle", "its content is new all the same");
+    assert.equal(await row.locator("[role=img]").getAttribute("aria-label"), "Idle", "its content is new nevertheless");
     await page.mouse.move(200, 20);
     await becomes(page, () => document.querySelector("[data-session]").closest("section").textContent.includes("Migrate"), false);
   });
@@ -328,7 +328,7 @@ test("only a session that newly needs the user is announced", async () => {
     await page.evaluate(redisAsks, { state: "idle", status: "idle", group: "idle" });
     assert.equal(await page.evaluate(spoken), "");
     await page.evaluate(redisAsks, { state: "waiting_for_approval", status: "waiting", group: "needs_you", stateKind: "plan" });
-    assert.equal(await page.evaluate(spoken), "", "the engine has not said that it lasts");
+    assert.equal(await page.evaluate(spoken), "", "the engine has not reported it as lasting");
     await page.evaluate(redisAsks, { state: "waiting_for_approval", status: "waiting", group: "needs_you", stateKind: "plan", needs: "plan" });
     await becomes(page, spoken, "Migrate sessions to Redis needs you: wants a verdict on its plan.");
   });
@@ -339,7 +339,7 @@ test("ages tick by the second under a minute", async () => {
     const age = () => document.querySelector("[data-session='a1f3c5e7-2b4d-4f60-8a9c-3d5e7f9b1c2d'] .age").textContent;
     await page.locator("[data-session]").first().waitFor();
     const first = await page.evaluate(age);
-    assert.match(first, /^\d+ (s|min)$/, "it is the engine's reckoning, not this machine's");
+    assert.match(first, /^\d+ (s|min)$/, "it follows the engine's clock, not this machine's");
     assert.ok(first.endsWith("min") || parseInt(first, 10) >= 12, first);
     // On a slow machine a second may be skipped, or the minute may be over.
     for (let tick = 0, last = first; tick < 2 && last.endsWith(" s"); tick += 1) {

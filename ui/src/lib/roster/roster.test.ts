@@ -199,7 +199,7 @@ test("the end of the engine is shown at once, and a second try can succeed", asy
   host.send({ type: "stopped" });
   expect(model.phase).toBe("failed");
   expect(model.failure).toContain("stopped");
-  expect(shown(), "what was known stays to be read").toEqual(["a", "b"]);
+  expect(shown(), "the old rows stay readable").toEqual(["a", "b"]);
   await model.connect();
   expect([model.phase, model.failure]).toEqual(["live", ""]);
 });
@@ -232,8 +232,8 @@ test("the first rows come with the counts of the rest, and the rest is no news a
   host.send({ type: "delta", base: revision, revision, generatedAt: "", upserts: [asks, b].map((session, i) => ({ index: 2 * i, session })), removals: [], reading: false });
   expect(model.sections.map((section) => section.ids)).toEqual([["asks"], ["a", "b"]]);
   expect([model.counts.needs_you, model.counts.working, model.roster.reading]).toEqual([1, 2, false]);
-  expect(model.announcement.words, "what was so before is no news").toBe("");
-  expect(model.selected?.sessionId, "what is asked for is waited for").toBe("b");
+  expect(model.announcement.words, "needs from before are no news").toBe("");
+  expect(model.selected?.sessionId, "the requested session is selected once it comes").toBe("b");
   model.hold();
   host.send({ type: "delta", base: revision, revision: revision + 1, generatedAt: "", upserts: [], removals: ["b"], reading: false });
   expect(model.outOfDate, "from then on rows keep their places").toBe(true);
