@@ -1,4 +1,4 @@
-//! Which calls, results and lines name what is left out, and which only say it.
+//! Which calls, results and lines name an excluded path, and which only mention it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use crate::history::Links;
 
 const CWD: Option<&str> = Some("/home/dev/app");
 
-/// Links as a test has them.
+/// Links that a test defines.
 #[derive(Debug)]
 struct Known(BTreeMap<&'static str, &'static str>);
 
