@@ -30,7 +30,7 @@ fn a_cut_never_splits_a_character_and_never_exceeds_the_limit() {
     }
 }
 
-/// Character by character.
+/// The slow model: character by character.
 fn unescape_slowly(raw: &str, room: usize) -> (String, usize) {
     let (mut out, mut at) = (String::new(), 0);
     while let Some(first) = raw[at..].chars().next() {
@@ -87,7 +87,7 @@ fn nonsense_is_refused() {
 
 #[test]
 fn a_quote_is_found_at_every_distance() {
-    // Byte by byte: a backslash takes the sign behind it along.
+    // The slow model, byte by byte: a backslash also skips the byte after it.
     let slowly = |bytes: &[u8], start: usize| {
         let mut at = start;
         loop {
