@@ -79,7 +79,7 @@ fn any_step() -> impl Strategy<Value = Step> {
         })
 }
 
-/// What a reader of the lines has: the event as it comes back from JSON.
+/// The event as a reader of the lines gets it back from JSON.
 fn read_back(event: &StoreEvent) -> StoreEvent {
     let line = serde_json::to_string(event).expect("an event is JSON");
     assert!(!line.contains('\n'), "one object a line");
@@ -127,7 +127,7 @@ proptest! {
             }
             revision += 1;
             if told.is_empty() {
-                // Nothing changed, so there was nothing to tell, not even the revision.
+                // Nothing changed, so no event came, and the reader did not get the revision.
                 reader.revision = revision;
             }
             prop_assert_eq!(&reader, &next);
