@@ -1,4 +1,4 @@
-//! The transcript and the hooks tell of the same things: joined without doubles, whoever spoke first.
+//! The transcript and the hooks report the same facts: their rows are joined without doubles, in any order.
 
 use watchbill_core::history::{BatchStatus, Outcome, PlanWord};
 
@@ -31,7 +31,7 @@ fn events(prompt_id: bool) -> Vec<(String, i64, String)> {
     .collect()
 }
 
-/// Reads records and hears events in the order that `order` gives: numbers below four are lines.
+/// Applies records and hook events in the order that `order` gives: numbers below four are lines.
 fn told(order: &[usize], prompt_id: bool) -> Reader {
     let lines = if prompt_id {
         [PROMPT, CALL, RESULT, ANSWER].map(str::to_owned)

@@ -7,7 +7,7 @@ use watchbill_core::time::Timestamp;
 use crate::fixtures::{self, Transcript};
 use crate::model::Reader;
 
-/// Read once: a property looks at them many times.
+/// Read once, because a property uses them many times.
 fn transcripts() -> &'static [Transcript] {
     static ALL: std::sync::LazyLock<Vec<Transcript>> = std::sync::LazyLock::new(fixtures::transcripts);
     &ALL
@@ -125,7 +125,7 @@ proptest! {
     }
 }
 
-/// Reads a transcript; behind the lines that `stop` names the fold is settled, stored and taken up again.
+/// Reads a transcript. After the lines that `stop` names, the fold is settled, stored and restored.
 fn read(name: &str, text: &str, stop: &dyn Fn(usize) -> bool) -> Reader {
     let agent = name.rsplit_once("/agent-").map(|(_, rest)| rest.trim_end_matches(".jsonl"));
     let session = match agent {
@@ -160,7 +160,7 @@ fn what_is_appended_again_or_read_again_changes_nothing() {
     for transcript in transcripts() {
         let mut reader = read(&transcript.name, &transcript.text, &|_| false);
         let once = reader.model.clone();
-        // History that a second compaction appends again: the same records at another place.
+        // A second compaction appends history again: the same records at another place.
         reader.text(transcript.text.len() as u64, &transcript.text);
         reader.settle();
         assert_eq!(once, reader.model, "{} appended again", transcript.name);

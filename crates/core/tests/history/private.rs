@@ -1,4 +1,4 @@
-//! What is private is not stored, wherever it stands.
+//! Private text is not stored, in any place.
 
 use proptest::prelude::*;
 use watchbill_core::history::{Exclude, Role, keep_public, strip_private};
@@ -50,7 +50,7 @@ proptest! {
     }
 }
 
-/// A session in which the secret word stands wherever a text can stand.
+/// A session with the secret word in every place where a text can stand.
 const SESSION: &str = r#"
 {"type":"user","uuid":"1","timestamp":"2026-11-20T15:00:00.000Z","message":{"content":"do <private>S3CRET</private>it"}}
 {"type":"assistant","uuid":"2","timestamp":"2026-11-20T15:00:01.000Z","message":{"id":"m","content":[{"type":"thinking","thinking":"<private>S3CRET</private> hm"}]}}

@@ -38,7 +38,7 @@ fn a_turn_without_a_sign_is_over_after_five_minutes() {
     let mut stored = view.batches[0].clone();
     stored.merge(told);
     assert_eq!(stored.ended.map(|e| (e.status, e.at)), Some((BatchStatus::Completed, at(10))));
-    // Its next record takes all of that back.
+    // Its next record undoes all of that.
     let mut again = view.batches[0].clone();
     again.merge(told);
     again.merge(&batch("b", 0, 400, BatchStatus::Active));

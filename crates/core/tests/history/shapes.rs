@@ -42,7 +42,7 @@ fn a_turn_ends_by_its_last_word_or_by_the_next_prompt() {
     assert_eq!(status(&lines(&begun), "go"), Some(BatchStatus::Active));
     let end = answer(2, 2, "\"end_turn\"", &said("done"));
     assert_eq!(status(&lines(&[&begun[..], &[end]].concat()), "go"), Some(BatchStatus::Completed));
-    // Clients before 2.1.87 gave no reason: the next prompt tells.
+    // Clients before 2.1.87 gave no reason: the next prompt shows the end.
     let next = user(2, 9, "\"more\"");
     assert_eq!(
         status(&lines(&[&begun[..], std::slice::from_ref(&next)].concat()), "go"),

@@ -51,7 +51,7 @@ fn edge_32_a_turn_whose_subagents_go_on_is_not_finished() {
     assert_eq!(play.fold.facts().subagents_running, 1);
     assert_eq!(play.advance(300.0).now(), BACKGROUND, "its silence in this file says nothing");
 
-    // The client's own order: queued, taken out of the queue, then the prompt.
+    // The client's order: queued, taken out of the queue, then the prompt.
     play.apply(&queue(301.0, QueueOperation::Enqueue { text: NOTICE.into() }));
     assert_eq!(play.now(), BACKGROUND, "nothing is finished before the agent has answered");
     assert_eq!(play.fold.facts().queued_prompts, 0, "nobody typed it");
@@ -90,7 +90,7 @@ fn edge_32_a_notice_taken_into_the_running_turn() {
 
 #[test]
 fn edge_32_the_clients_count_is_believed() {
-    // Launches that we cannot see, such as those of a woken subagent.
+    // Launches that the transcript does not show, such as those of a woken subagent.
     let mut play = Play::of([prompt(0.0, "go"), turn_over_with(2.0, 2)]);
     assert_eq!(play.now(), BACKGROUND);
     assert_eq!(play.fold.facts().subagents_running, 2);

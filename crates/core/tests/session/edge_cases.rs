@@ -1,4 +1,5 @@
-//! What transcripts really do and naive readers get wrong; the numbers are those of the project's list of edge cases.
+//! Real transcripts in cases that naive readers get wrong. The numbers are those of the project's list of edge
+//! cases.
 
 use watchbill_core::session::state::{Confidence, State, StateKind};
 use watchbill_core::transcript::record::{

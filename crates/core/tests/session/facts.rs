@@ -1,4 +1,4 @@
-//! What a row shows besides the state.
+//! The facts that a row shows besides the state.
 
 use watchbill_core::transcript::record::{Block, Body, StopReason, TitleKind, Usage};
 

@@ -1,4 +1,4 @@
-//! What the chain resolver is told.
+//! The facts for the chain resolver.
 
 use watchbill_core::chain::lineage::{BeganBy, SPAN_LIMIT};
 use watchbill_core::transcript::record::{Body, CompactTrigger, TitleKind};

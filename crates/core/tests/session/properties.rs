@@ -1,4 +1,4 @@
-//! What must hold for every transcript, however odd.
+//! Properties of every transcript, however odd.
 
 use proptest::prelude::*;
 use watchbill_core::session::state::StateKind;
@@ -67,7 +67,7 @@ pub fn a_transcript() -> impl Strategy<Value = Vec<Record<'static>>> {
     })
 }
 
-/// All that a reader of the fold can see, apart from what it told on the way.
+/// All facts that a reader of the fold can see, except the effects on the way.
 fn seen(play: &Play) -> (Reading, String, String, Option<Timestamp>) {
     (
         play.reading(),
@@ -127,7 +127,7 @@ proptest! {
             }
             live.apply(record);
         }
-        // Both are looked at from the same moment.
+        // Compare both at the same time.
         if let Some(newest) = newest {
             cold.fold.advance(newest, &mut cold.out);
         }
@@ -138,7 +138,7 @@ proptest! {
         prop_assert_eq!(live.now(), IDLE);
     }
 
-    /// The file of a subagent is read before or after that of its session, as chance has it.
+    /// The engine reads a subagent's file before or after that of its session, by chance.
     #[test]
     fn when_it_is_heard_that_subagents_wrote_decides_nothing(
         records in a_transcript(),

@@ -68,7 +68,7 @@ fn working_to_input_when_silent_for_sixty_seconds() {
     assert!(reading.by_timeout);
     assert_eq!(reading.confidence, Confidence::Inferred);
     assert_eq!(reading.detail, "silent for 1 min: the turn may have ended");
-    // The turn had not ended after all, or it had and the client says so now.
+    // Either the turn had not ended, or it had and the client reports it now.
     let mut later = Play { fold: play.fold.clone(), out: Vec::new() };
     assert_eq!(later.apply(&says(64.0, "and")).now(), WORKING);
     play.apply(&turn_over(64.0));
@@ -145,7 +145,7 @@ fn the_timeouts_are_settings() {
 
 #[test]
 fn timeouts_fire_between_records_as_they_would_have_live() {
-    // A day between two turns, read in one go: the history has the idle time in it.
+    // A day between two turns, read in one go: the history contains the idle time.
     let play = Play::of([prompt(0.0, "go"), closes(3.0, "done"), prompt(86_400.0, "more")]);
     assert_eq!(play.path(), [WORKING, ENDED, IDLE, WORKING]);
     let Effect::Transition { at: when, .. } = &play.out[2];
@@ -154,7 +154,7 @@ fn timeouts_fire_between_records_as_they_would_have_live() {
 
 #[test]
 fn a_deadline_that_the_clock_fired_too_early_is_taken_back() {
-    // The result was written at 5.9 s and reached us at 6.3 s; the clock had passed 6.0 s before.
+    // The result was written at 5.9 s and was read at 6.3 s; the clock had passed 6.0 s before.
     let records = [prompt(0.0, "go"), calls(1.0, "a", "Bash"), returns(5.9, "a")];
     let mut live = Play::of(records[..2].to_vec());
     live.advance(6.2);

@@ -1,4 +1,5 @@
-//! Shapes that clients of 1.0.51 to 2.1.329 write, one by one: who is asking, what ended, what was refused.
+//! Shapes that clients of 1.0.51 to 2.1.329 write, one by one: the source of a prompt, the end of a turn, a
+//! refusal.
 
 use watchbill_core::ids::RecordId;
 use watchbill_core::problem::ProblemKind;
@@ -8,7 +9,7 @@ use watchbill_core::transcript::record::{
     TitleKind,
 };
 
-/// Parses one line and gives a word or two for what its only record says.
+/// Parses one line and describes its only record in a few words.
 fn read(line: &str) -> String {
     let mut words = Vec::new();
     let report = parse_line(line.as_bytes(), &mut |record| words.push(describe(&record.body)));
@@ -53,7 +54,7 @@ fn a_prompt_is_told_from_everything_else_of_the_same_type() {
     let interrupted = "[Request interrupted by user]";
     let for_tool = "[Request interrupted by user for tool use]";
     for (content, more, want) in [
-        // What a person says, by whatever way.
+        // Prompts of the user, in every form.
         (r#""hello""#, "", "human: hello"),
         (r#""hello""#, TYPED, "human: hello"),
         (r#"[{"type":"text","text":"from an SDK"}]"#, r#""promptSource":"sdk""#, "human: from an SDK"),
@@ -97,7 +98,7 @@ fn a_prompt_is_told_from_everything_else_of_the_same_type() {
             r#""parentUuid":"x","promptSource":"typed""#,
             "human: This session is being continued from a previous conversation, says who?",
         ),
-        // What the client writes for commands and shell lines.
+        // Records that the client writes for commands and shell lines.
         (
             r#""<command-name>/clear</command-name>\n            <command-message>clear</command-message>\n            <command-args></command-args>""#,
             "",
@@ -118,13 +119,13 @@ fn a_prompt_is_told_from_everything_else_of_the_same_type() {
         (r#""<bash-input>ls</bash-input>""#, "", "local -"),
         (r#""<bash-stdout>a</bash-stdout><bash-stderr></bash-stderr>""#, "", "local -"),
         (r#""<bash-input>what is this tag?""#, TYPED, "human: <bash-input>what is this tag?"),
-        // A command whose text is a prompt starts a turn, in the person's own words.
+        // A command whose text is a prompt starts a turn, in the user's own words.
         (
             r#""<command-message>review is running…</command-message>\n<command-name>/review</command-name>\n<command-args>the last commit</command-args>""#,
             r#""origin":{"kind":"human"}"#,
             "human: /review the last commit",
         ),
-        // Turns that no person started.
+        // Turns that the user did not start.
         (
             r#""<task-notification>\n<task-id>b1</task-id>\n<status>completed</status></task-notification>""#,
             "",
@@ -140,7 +141,7 @@ fn a_prompt_is_told_from_everything_else_of_the_same_type() {
         (r#""Another Claude session sent a message:\n<cross-session-message from=\"x\">hi""#, "", "peer"),
         (r#""<teammate-message teammate_id=\"a\">hi</teammate-message>""#, r#""isMeta":true"#, "peer"),
         (r#""do this""#, r#""origin":{"kind":"coordinator"}"#, "peer"),
-        // The rest is no word of anybody.
+        // All other records are no prompts.
         (r#""Output token limit hit. Resume directly""#, r#""isMeta":true,"turnCompanion":true"#, "Meta"),
         (r#""shown, not sent""#, r#""isVisibleInTranscriptOnly":true"#, "Meta"),
         (r#"[{"type":"text","text":"expanded skill"}]"#, r#""isMeta":true"#, "Meta"),
@@ -195,13 +196,13 @@ fn a_refusal_is_told_from_an_error_in_every_version() {
             r#""toolDenialKind":"user-rejected","permissionDecision":{"decision":"reject","source":"config"}"#,
             "t refused by a rule",
         ),
-        // Written when a session is resumed that was killed in the middle of a call.
+        // The client writes this when it resumes a session that was killed in the middle of a call.
         (r#""[Tool call interrupted: …]""#, r#""toolDenialKind":"interrupted""#, "t error"),
     ] {
         let line = result(content, more);
         assert_eq!(read(&line), want, "{line}");
     }
-    // A refusal's words in the output of a command that went well refuse nothing.
+    // The text of a refusal in the output of a successful command is no refusal.
     let quoted = user(&format!(r#"[{{"type":"tool_result","tool_use_id":"t","content":{refused}}}]"#), "");
     assert_eq!(read(&quoted), "t ok");
 }

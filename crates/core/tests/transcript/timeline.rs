@@ -1,4 +1,4 @@
-//! The timeline, over recordings whose drivers wrote down what they did.
+//! The timeline of recordings whose drivers wrote down what they did.
 
 #![allow(clippy::expect_used, reason = "a broken expectation should fail loudly")]
 
