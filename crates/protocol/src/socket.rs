@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_says_what_it_is_by_its_key() {
+    fn the_key_of_an_answer_names_its_kind() {
         let written = serde_json::to_string(&Answer { id: "1", body: Body::Reply(&vec![1, 2]) }).unwrap();
         assert_eq!(written, r#"{"id":"1","reply":[1,2]}"#);
         let read: Received<'_> = serde_json::from_str(&written).unwrap();

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reminders_are_taken_out_where_they_are_whole() {
+    fn a_reminder_without_an_end_is_removed_from_a_cut_text_only() {
         for (text, cut, want) in [
             ("plain", false, "plain"),
             ("a<system-reminder>b</system-reminder>c", false, "ac"),
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_editor_has_put_into_a_prompt_is_taken_out() {
+    fn text_of_an_editor_is_removed_from_a_prompt() {
         for (text, want) in [
             ("plain <ide>", "plain <ide>"),
             ("<ide_selection>lines from /a/b:\nx</ide_selection>why?", "why?"),

@@ -208,7 +208,7 @@ mod tests {
     use crate::ids::SessionId;
 
     #[test]
-    fn a_pattern_leaves_out_what_fits_it_and_what_lies_below() {
+    fn a_pattern_excludes_its_path_and_everything_below() {
         let exclude = |pattern: &str| Exclude::new([pattern.to_owned()]);
         for (pattern, path, out) in [
             ("/home/dev/secret/**", "/home/dev/secret/a/b.txt", true),
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_that_holds_a_path_names_it_and_what_is_only_said_does_not() {
+    fn a_path_in_a_field_counts_and_a_path_in_a_prompt_does_not() {
         let exclude = Exclude::new(["/home/dev/secret".to_owned(), "C:/secret".to_owned()]);
         for (json, named) in [
             (r#"{"cwd":"/home/dev/secret/app"}"#, true),
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_that_was_in_more_folders_than_are_kept_may_have_been_in_any() {
+    fn a_session_with_more_folders_than_the_limit_is_left_out() {
         let exclude = Exclude::new(["/home/dev/secret".to_owned()]);
         let mut lineage = Lineage::unknown(SessionId::new("s"));
         lineage.cwds = (1..CWD_LIMIT).map(|n| format!("/home/dev/{n}").into()).collect();
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_of_stars_costs_no_more_than_its_length() {
+    fn a_pattern_of_many_stars_is_matched_quickly() {
         let exclude = Exclude::new(["/**/*a*".repeat(200)]);
         assert!(!exclude.leaves_out(&"/aaaaaaaaaaaaaaaaaaaab".repeat(100)));
     }

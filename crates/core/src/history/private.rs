@@ -255,7 +255,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_are_stripped_however_they_are_written() {
+    fn blocks_are_stripped_in_every_spelling() {
         for (text, want) in [
             ("plain < text > of </ private> a shell", "plain < text > of </ private> a shell"),
             ("of the block before</private> after", " after"),
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_of_private_words_alone_is_nothing() {
+    fn a_prompt_of_private_text_alone_gives_none() {
         assert_eq!(keep_public(" <private>all of it</private>\n"), None);
         assert_eq!(keep_public("<private>all of it"), None);
         assert_eq!(keep_public("do <private>x</private>").as_deref(), Some("do "));
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_head_is_private_when_the_rest_closes_what_another_text_has_opened() {
+    fn a_head_is_private_if_the_rest_closes_an_unopened_block() {
         for (head, rest, hidden) in [
             ("a", "b</private>c", true),
             ("a", r"b<\/private>c", true),
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn beyond_the_limit_nothing_is_kept() {
+    fn text_after_the_tag_limit_is_dropped() {
         let blocks = |n: usize| "k<private>s</private>".repeat(n) + "end";
         assert_eq!(strip_private(&blocks(TAG_LIMIT)), "k".repeat(TAG_LIMIT) + "end");
         let beyond = strip_private(&blocks(TAG_LIMIT + 1)).into_owned();

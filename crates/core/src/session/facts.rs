@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_private_is_in_no_row() {
+    fn private_text_is_in_no_row() {
         assert_eq!(one_line("fix <private>the\nsecret</private> lexer"), "fix lexer");
         assert_eq!(one_line("<private>all of it"), "");
         assert_eq!(first_line("<private>a\nb</private>\n\n# Done"), "Done");

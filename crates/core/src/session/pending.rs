@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_result_takes_out_its_own_call_only() {
+    fn a_result_removes_its_own_call_only() {
         let mut pending = PendingTools::default();
         let at = Timestamp::from_millis(1);
         pending.call("a", "Bash", "ls", false, at);
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mode_decides_who_may_ask() {
+    fn the_mode_decides_which_tools_may_ask() {
         for (tool, mode, asks) in [
             ("Edit", "default", true),
             ("Edit", "acceptEdits", false),
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_without_end_do_not_fill_the_memory() {
+    fn the_number_of_open_calls_is_limited() {
         let mut pending = PendingTools::default();
         for n in 0..1000 {
             pending.call(&n.to_string(), "Bash", "", false, Timestamp::from_millis(n));

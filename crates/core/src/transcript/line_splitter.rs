@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn an_overgrown_buffer_is_given_back() {
+    fn an_overgrown_buffer_is_freed() {
         let mut splitter = LineSplitter::new(0);
         splitter.push(&vec![b'x'; KEEP_CARRY * 3], &mut |_| {});
         assert!(splitter.carry.capacity() > KEEP_CARRY);
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_held_where_nothing_is_torn() {
+    fn only_a_torn_tail_is_held() {
         let mut splitter = LineSplitter::new(0);
         splitter.push(&vec![b'x'; KEEP_CARRY / 2], &mut |_| {});
         splitter.push(b"\nto", &mut |_| {});
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tail_is_there_for_a_reader_of_a_finished_file() {
+    fn the_tail_is_the_line_without_a_newline() {
         let mut splitter = LineSplitter::new(0);
         splitter.push(b"a\nlast\r", &mut |_| {});
         assert_eq!(splitter.tail(), Some(Line { offset: 2, bytes: b"last" }));

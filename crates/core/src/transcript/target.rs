@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_tool_is_named_by_what_it_acts_on() {
+    fn each_tool_gives_its_target() {
         for (tool, input, want) in [
             ("Bash", r#"{"description":"x","command":"\n  cargo test \\\n --all"}"#, "cargo test \\"),
             ("Edit", r#"{"old_string":"a","file_path":"/a/b.rs"}"#, "/a/b.rs"),

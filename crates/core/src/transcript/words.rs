@@ -142,7 +142,7 @@ mod tests {
     use crate::history::strip_private;
 
     #[test]
-    fn spans_are_words() {
+    fn spans_are_written_with_units() {
         for (ms, want) in
             [(600, "0.6 s"), (59_999, "59 s"), (185_000, "3 min 5 s"), (7_800_000, "2 h 10 min")]
         {
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_are_dropped() {
+    fn escape_sequences_are_dropped() {
         for (text, want) in [
             ("\u{1b}[2mCompacted\u{1b}[22m (ctrl+o)\u{1b}", "Compacted (ctrl+o)"),
             ("\u{1b}[1m\u{1b}[33mwarning\u{1b}[0m: unused", "warning: unused"),
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_private_block_that_begins_in_one_stays_private() {
+    fn a_private_block_that_begins_in_an_escape_sequence_stays_private() {
         for (text, want) in [
             ("a\u{1b}]0;<private>\u{7} secret </private>b", "ab"),
             ("a\u{1b}]0;x <Private why>y\u{1b}\\ secret", "a"),
@@ -188,7 +188,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn nothing_private_is_left_whether_it_is_looked_for_before_or_after(parts in proptest::collection::vec(
+        fn private_text_is_stripped_in_either_order_with_escapes(parts in proptest::collection::vec(
             proptest::sample::select(vec![
                 "<private>", "</private>", "<private ", "<pri", "vate>", "\u{1b}]0;", "\u{1b}\\", "\u{7}", "\u{1b}[", "\u{1b}",
                 "<", "0", "m", " ", "\n", "S", "é",
@@ -200,7 +200,7 @@ mod tests {
         }
 
         #[test]
-        fn of_any_text_no_escape_is_left_and_a_plain_one_is_the_same(text in "[\u{1b}\u{7}\\[\\];m0-9a-z é\n(\\\\]{0,24}") {
+        fn no_escape_is_left_and_a_plain_text_is_unchanged(text in "[\u{1b}\u{7}\\[\\];m0-9a-z é\n(\\\\]{0,24}") {
             let without = without_escapes(&text);
             proptest::prop_assert!(!without.as_bytes().contains(&ESCAPE));
             if !text.contains('\u{1b}') {

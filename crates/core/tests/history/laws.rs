@@ -83,7 +83,7 @@ prop_compose! {
 
 proptest! {
     #[test]
-    fn two_tellings_of_a_batch_are_one_in_any_order(a in batch(), b in batch(), c in batch()) {
+    fn reports_of_a_batch_merge_in_any_order(a in batch(), b in batch(), c in batch()) {
         let merged = |order: [&Batch; 4]| {
             let mut all = Batch::new("b".into());
             order.into_iter().for_each(|one| all.merge(one));
@@ -100,7 +100,7 @@ proptest! {
     }
 
     #[test]
-    fn two_tellings_of_a_call_are_one_in_any_order(a in activity(), b in activity(), c in activity()) {
+    fn reports_of_a_call_merge_in_any_order(a in activity(), b in activity(), c in activity()) {
         let merged = |order: [&Activity; 4]| {
             let mut all = Activity::new("a".into());
             order.into_iter().for_each(|one| all.merge(one));
@@ -147,7 +147,7 @@ fn read(name: &str, text: &str, stop: &dyn Fn(usize) -> bool) -> Reader {
 }
 
 #[test]
-fn a_restart_behind_every_line_changes_nothing() {
+fn a_restart_after_every_line_changes_nothing() {
     for transcript in transcripts() {
         let whole = read(&transcript.name, &transcript.text, &|_| false);
         let split = read(&transcript.name, &transcript.text, &|_| true);
@@ -156,7 +156,7 @@ fn a_restart_behind_every_line_changes_nothing() {
 }
 
 #[test]
-fn what_is_appended_again_or_read_again_changes_nothing() {
+fn records_at_another_offset_change_nothing() {
     for transcript in transcripts() {
         let mut reader = read(&transcript.name, &transcript.text, &|_| false);
         let once = reader.model.clone();
@@ -168,7 +168,7 @@ fn what_is_appended_again_or_read_again_changes_nothing() {
 }
 
 #[test]
-fn lines_before_the_cursor_change_nothing_even_for_a_fold_that_knows_no_record() {
+fn lines_before_the_cursor_change_nothing_without_known_records() {
     for transcript in transcripts() {
         let mut reader = read(&transcript.name, &transcript.text, &|_| false);
         let once = reader.model.clone();
@@ -183,7 +183,7 @@ fn lines_before_the_cursor_change_nothing_even_for_a_fold_that_knows_no_record()
 }
 
 #[test]
-fn the_state_is_small() {
+fn the_snapshot_is_under_two_kilobytes() {
     for transcript in transcripts() {
         let mut reader = read(&transcript.name, &transcript.text, &|_| false);
         reader.settle();

@@ -70,7 +70,7 @@ fn edge_32_a_turn_whose_subagents_go_on_is_not_finished() {
 }
 
 #[test]
-fn edge_32_a_notice_nobody_answers_does_not_keep_the_turn_open() {
+fn edge_32_an_unanswered_notice_does_not_keep_the_turn_open() {
     let mut play = Play::of(delegated());
     play.apply(&closes(2.0, "It is running."));
     play.apply(&queue(301.0, QueueOperation::Enqueue { text: NOTICE.into() }));
@@ -102,7 +102,7 @@ fn edge_32_the_clients_count_is_believed() {
 }
 
 #[test]
-fn edge_32_a_late_count_reopens_what_a_text_has_closed() {
+fn edge_32_a_late_count_reopens_a_turn_that_a_text_closed() {
     let mut play = Play::of([prompt(0.0, "go"), closes(2.0, "delegated")]);
     assert_eq!(play.now(), ENDED);
     assert_eq!(play.apply(&turn_over_with(2.1, 1)).now(), BACKGROUND);
@@ -154,7 +154,7 @@ fn a_session_whose_subagents_write_is_not_idle() {
 }
 
 #[test]
-fn a_subagents_word_begins_no_turn_and_keeps_no_ended_one() {
+fn a_subagents_write_neither_begins_nor_keeps_a_turn() {
     let mut play = Play::of([prompt(0.0, "go"), closes(1.0, "done")]);
     play.fold.subagent_active(at(500.0), &mut play.out);
     assert_eq!(play.now(), ENDED);
@@ -164,7 +164,7 @@ fn a_subagents_word_begins_no_turn_and_keeps_no_ended_one() {
 }
 
 #[test]
-fn a_new_prompt_begins_its_own_time_though_a_subagent_wrote_meanwhile() {
+fn a_new_prompt_restarts_the_time_even_if_a_subagent_wrote() {
     let records = [prompt(0.0, "go"), prompt(70.0, "and now this")];
     let mut live = Play::of(records[..1].to_vec());
     live.fold.subagent_active(at(50.0), &mut live.out);
@@ -206,7 +206,7 @@ fn a_process_that_starts_after_the_clock_was_set_back_leaves_nothing_running() {
 }
 
 #[test]
-fn what_is_no_activity_does_not_end_the_work_of_subagents_that_write() {
+fn silent_records_do_not_end_the_work_of_subagents() {
     for quiet in silent_records(705.0) {
         let mut live = Play::of([prompt(0.0, "go"), calls(1.0, "a", "Agent")]);
         live.fold.subagent_active(at(690.0), &mut live.out);

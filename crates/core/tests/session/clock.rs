@@ -17,7 +17,7 @@ fn later(records: Vec<Record<'static>>, by: f64) -> Vec<Record<'static>> {
 }
 
 #[test]
-fn after_an_hour_back_deadlines_count_from_the_next_prompt() {
+fn after_the_clock_goes_back_deadlines_count_from_the_next_prompt() {
     let mut play = Play::of([prompt(HOUR, "go"), closes(HOUR + 5.0, "done"), prompt(10.0, "again")]);
     play.apply(&calls(12.0, "a", "Bash"));
     assert_eq!(play.now(), (State::Working, None));

@@ -106,7 +106,7 @@ proptest! {
 
     /// A resting fold gives the same results as a decoded one, for any calls in any order.
     #[test]
-    fn nobody_can_tell_that_a_fold_rests(
+    fn a_resting_fold_equals_a_decoded_one(
         records in a_transcript(),
         asked in prop::collection::vec((0u8..8, 0u32..400), 0..12),
     ) {
@@ -147,7 +147,7 @@ proptest! {
     }
 
     #[test]
-    fn damage_is_found_and_never_a_panic(
+    fn damage_is_refused_without_a_panic(
         records in a_transcript(),
         at in any::<prop::sample::Index>(),
         bit in 0u8..8,
@@ -179,7 +179,7 @@ proptest! {
     }
 
     #[test]
-    fn bytes_of_anything_are_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn arbitrary_bytes_are_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         let id = SessionId::new(SESSION);
         prop_assert!(SessionFold::restore(&bytes, &id, Timeouts::default()).is_err());
         prop_assert!(SubagentFold::restore(&bytes, "a").is_err());
@@ -208,7 +208,7 @@ fn transcripts() -> Vec<(String, String)> {
 }
 
 #[test]
-fn what_the_real_client_wrote_survives_a_restart_after_any_line() {
+fn recorded_transcripts_survive_a_restart_after_any_line() {
     let mut restarts = 0;
     for (name, text) in transcripts() {
         let stem = name.rsplit('/').next().expect("a file").trim_end_matches(".jsonl").to_owned();
@@ -277,7 +277,7 @@ fn changed_timeouts_count_at_once() {
 }
 
 #[test]
-fn what_is_remembered_of_a_record_is_small() {
+fn the_data_of_a_record_is_small() {
     let mut fold = SessionFold::new(SessionId::new(SESSION), Timeouts::default());
     fold.note_new();
     let mut records = 0;

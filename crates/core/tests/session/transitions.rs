@@ -9,7 +9,7 @@ use watchbill_core::time::Millis;
 use crate::script::*;
 
 #[test]
-fn a_session_starts_idle_and_waits_for_nothing() {
+fn a_session_starts_idle_without_a_deadline() {
     let play = Play::new();
     assert_eq!(play.now(), IDLE);
     assert_eq!(play.fold.deadline(), None);
@@ -153,7 +153,7 @@ fn timeouts_fire_between_records_as_they_would_have_live() {
 }
 
 #[test]
-fn a_deadline_that_the_clock_fired_too_early_is_taken_back() {
+fn a_deadline_that_the_clock_fired_too_early_is_undone() {
     // The result was written at 5.9 s and was read at 6.3 s; the clock had passed 6.0 s before.
     let records = [prompt(0.0, "go"), calls(1.0, "a", "Bash"), returns(5.9, "a")];
     let mut live = Play::of(records[..2].to_vec());

@@ -158,7 +158,7 @@ proptest! {
     }
 
     #[test]
-    fn a_prompt_says_what_was_typed(text in "\\PC{0,60}|[\"\\\\\\n\\t/u{}\\[\\]é😀\u{1}]{0,60}", many in 1usize..120) {
+    fn a_prompt_holds_the_typed_text(text in "\\PC{0,60}|[\"\\\\\\n\\t/u{}\\[\\]é😀\u{1}]{0,60}", many in 1usize..120) {
         let text = text.repeat(many);
         prop_assume!(!text.is_empty());
         let line = json!({"promptSource": "typed", "message": {"content": &text}, "type": "user"}).to_string();

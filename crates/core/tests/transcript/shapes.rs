@@ -49,7 +49,7 @@ fn user(content: &str, more: &str) -> String {
 }
 
 #[test]
-fn a_prompt_is_told_from_everything_else_of_the_same_type() {
+fn a_prompt_is_separated_from_other_user_records() {
     const TYPED: &str = r#""promptSource":"typed","permissionMode":"default","origin":{"kind":"human"}"#;
     let interrupted = "[Request interrupted by user]";
     let for_tool = "[Request interrupted by user for tool use]";
@@ -156,7 +156,7 @@ fn a_prompt_is_told_from_everything_else_of_the_same_type() {
 }
 
 #[test]
-fn a_refusal_is_told_from_an_error_in_every_version() {
+fn a_refusal_is_separated_from_an_error_in_every_version() {
     let result = |content: &str, more: &str| {
         user(
             &format!(r#"[{{"type":"tool_result","tool_use_id":"t","is_error":true,"content":{content}}}]"#),
@@ -356,7 +356,7 @@ fn each_smaller_type_is_read() {
 }
 
 #[test]
-fn a_boundary_says_who_asked_and_how_much_is_left() {
+fn a_boundary_holds_its_trigger_and_tokens() {
     let line = r#"{"type":"system","subtype":"compact_boundary","compactMetadata":{"trigger":"manual","preTokens":15,"durationMs":9}}"#;
     parse_line(line.as_bytes(), &mut |record| {
         let Body::System(System::CompactBoundary(boundary)) = record.body else { panic!("{record:?}") };
@@ -368,7 +368,7 @@ fn a_boundary_says_who_asked_and_how_much_is_left() {
 }
 
 #[test]
-fn the_envelope_tells_the_two_session_ids_and_the_fork_apart() {
+fn the_envelope_separates_the_session_ids_and_the_fork() {
     let line = r#"{"session_id":"process","sessionId":"file","forkedFrom":{"messageUuid":"m","sessionId":"root"},"type":"progress","uuid":"645a2f0b-cd92-4470-9c99-7c9f5295006d","timestamp":"2026-11-20T15:30:52.694Z","cwd":"C:\\Users\\x","isSidechain":true,"agentId":"a1","isMeta":true,"gitBranch":"main","version":"2.1.329","entrypoint":"cli"}"#;
     parse_line(line.as_bytes(), &mut |record| {
         let e = record.envelope;
@@ -416,7 +416,7 @@ fn problems(line: &[u8]) -> (LineReport, Vec<ProblemKind>) {
 }
 
 #[test]
-fn trouble_is_reported_by_kind() {
+fn problems_are_reported_by_kind() {
     for (line, records, want) in [
         (&b""[..], 0, vec![]),
         (b"  \t", 0, vec![]),
@@ -466,7 +466,7 @@ fn a_line_of_ten_megabytes_is_read_without_being_copied() {
 }
 
 #[test]
-fn counts_of_tokens_that_no_request_uses_are_cut_and_said() {
+fn absurd_token_counts_are_cut_and_reported() {
     let most = u64::from(u32::MAX);
     for (written, counted, is_said) in [
         ("4294967294", most - 1, false),

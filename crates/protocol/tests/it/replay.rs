@@ -90,7 +90,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_reader_has_the_roster(first in prop::collection::vec(any_row(), 0..6), steps in prop::collection::vec(any_step(), 1..8)) {
+    fn replayed_events_give_the_roster(first in prop::collection::vec(any_row(), 0..6), steps in prop::collection::vec(any_step(), 1..8)) {
         let mut roster = Roster::new();
         roster.update(first);
         let mut problems: Vec<Problem> = Vec::new();
@@ -136,7 +136,7 @@ proptest! {
 }
 
 #[test]
-fn an_update_names_only_what_changed_and_null_for_what_vanished() {
+fn an_update_holds_changed_fields_and_null_for_removed_ones() {
     let mut before = bare("a");
     before.title = Some(Arc::from("Failing tests"));
     let mut after = before.clone();

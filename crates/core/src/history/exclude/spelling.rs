@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spellings_of_one_path_are_one() {
+    fn every_spelling_of_a_path_has_one_form() {
         for path in [
             "/home/dev/secret/a",
             "//home//dev/./secret/a/",

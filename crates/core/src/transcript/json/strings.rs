@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn strings_come_with_their_keys_also_from_what_is_cut() {
+    fn strings_come_with_their_keys_also_from_a_cut_text() {
         let mut told = Vec::new();
         let json = r#"{"a" : "b", "list":["c","d\"e"],"deep":{"f":1,"g":[{"h":"i"}]},"cut":"j k"#;
         each_keyed_string(json, &mut |key, value| {
