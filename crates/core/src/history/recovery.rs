@@ -114,7 +114,7 @@ impl Recovered {
                 format!("the call {call} belonged to no prompt and was given to {batch}")
             }
             Self::MadeUpBatch { .. } => {
-                "calls belonged to no prompt, and there was none to give them to".to_owned()
+                "calls belonged to no prompt, so a prompt was made up for them".to_owned()
             }
         }
     }

@@ -49,7 +49,7 @@ impl Model {
                     cut: text.cut,
                 };
                 let doubled = self.texts.insert((text.offset, text.part), own);
-                assert_eq!(doubled, None, "a text was told twice");
+                assert_eq!(doubled, None, "the sink got a text twice");
             }
             Item::Batch(batch) => {
                 let known = self.batches.entry(batch.id.to_string());

@@ -296,7 +296,7 @@ fn edge_25_a_retry_is_work() {
     assert_eq!(play.now(), (State::Working, Some(StateKind::Retrying)));
     assert_eq!(play.reading().detail, "retrying, 429, 3 of 10");
     assert_eq!(play.reading().since, at(0.0), "it is the same work");
-    assert_eq!(play.fold.deadline(), Some(at(91.0)), "nobody expects a word before the retry");
+    assert_eq!(play.fold.deadline(), Some(at(91.0)), "no record is expected before the retry");
     assert_eq!(play.apply(&says(35.0, "here I am")).now(), WORKING);
     assert_eq!(play.fold.deadline(), Some(at(95.0)));
 }
@@ -435,7 +435,7 @@ fn a_resumed_session_forgets_calls_of_the_old_process() {
     let mut play = Play::of([prompt(0.0, "go"), calls(1.0, "a", "AskUserQuestion")]);
     assert_eq!(play.now(), QUESTION);
     play.apply(&session_start(20.0, "resume"));
-    assert_eq!(play.now(), WORKING, "nobody asks any more");
+    assert_eq!(play.now(), WORKING, "the question is gone");
     assert_eq!(play.advance(61.0).now(), ENDED, "and the old turn becomes stale");
     assert!(play.fold.pending_tools().is_empty());
     // The hook's record may be written after the first call of the new process.

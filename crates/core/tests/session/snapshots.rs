@@ -52,7 +52,7 @@ impl Kept {
         self.pieces.extend(self.fold.take_new().unwrap_or_default());
         let id = self.fold.lineage().session.clone();
         let mut fold = SessionFold::restore(&self.fold.snapshot(), &id, Timeouts::default()).expect("ours");
-        assert_eq!(all_of(&fold), all_of(&self.fold), "the head says everything but who was seen");
+        assert_eq!(all_of(&fold), all_of(&self.fold), "the head holds everything except the ids of records");
         if !lazily {
             fold.take_up(&self.pieces).expect("ours");
         }
@@ -88,7 +88,7 @@ proptest! {
             plain.apply(record);
             prop_assert_eq!(all_of(&kept.fold), all_of(&plain.fold));
         }
-        prop_assert_eq!(&out, &plain.out, "the same was told on the way");
+        prop_assert_eq!(&out, &plain.out, "the same effects on the way");
         // Copied history is still known, and the clock fires the same deadlines.
         kept.restart(true);
         kept.take_up();

@@ -25,7 +25,7 @@ fn a_subagent_runs_until_its_records_end_it() {
     assert_eq!(running.started_at(), Some(at(0.0)));
     assert_eq!(running.last_activity(), Some(at(4.0)));
     assert_eq!(running.deadline(SILENCE), Some(at(604.0)));
-    assert!(!running.is_running(at(604.0), SILENCE), "a subagent of a killed process says nothing, ever");
+    assert!(!running.is_running(at(604.0), SILENCE), "a subagent of a killed process never reports its end");
     for end in [closes(5.0, "found"), interrupt(5.0), fails(5.0, "server_error", "no")] {
         let mut done = running.clone();
         done.apply(&end);

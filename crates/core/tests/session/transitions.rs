@@ -73,7 +73,7 @@ fn working_to_input_when_silent_for_sixty_seconds() {
     assert_eq!(later.apply(&says(64.0, "and")).now(), WORKING);
     play.apply(&turn_over(64.0));
     assert_eq!(play.now(), ENDED);
-    assert!(!play.reading().by_timeout, "a guess has become knowledge");
+    assert!(!play.reading().by_timeout, "the inferred end is confirmed");
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn an_open_question_or_plan_is_shown_for_a_day() {
         answered.advance(80_000.0);
         answered.apply(&returns(80_001.0, "a"));
         assert_eq!(answered.now(), WORKING);
-        assert_eq!(play.advance(86_401.0).now(), IDLE, "whoever was to answer is gone");
+        assert_eq!(play.advance(86_401.0).now(), IDLE, "the question is given up after a day");
         assert_eq!(play.reading().detail, "no activity for 24 h");
         assert_eq!(play.fold.deadline(), None);
     }
@@ -163,7 +163,7 @@ fn a_deadline_that_the_clock_fired_too_early_is_undone() {
     let cold = Play::of(records);
     assert_eq!(live.reading(), cold.reading());
     assert_eq!(live.reading().since, at(0.0), "as if nothing had been guessed");
-    assert_eq!(live.path(), [WORKING, PERMISSION, WORKING], "but whoever was told is told again");
+    assert_eq!(live.path(), [WORKING, PERMISSION, WORKING], "the reported transition is reported back");
 }
 
 #[test]
@@ -175,5 +175,5 @@ fn metadata_in_a_live_session_does_not_make_the_state_flap() {
         play.apply(&record);
         assert_eq!(play.now(), PERMISSION, "{record:?}");
     }
-    assert_eq!(play.out.len(), told, "nothing happened, so nothing is told");
+    assert_eq!(play.out.len(), told, "nothing happened, so nothing is reported");
 }

@@ -29,7 +29,7 @@ fn describe(body: &Body<'_>) -> String {
         Body::ToolResults(results) => results
             .iter()
             .map(|r| match (r.denied, &r.background_task, &r.async_agent, r.is_error) {
-                (Some(Denial::User), ..) => format!("{} refused by the person", r.id),
+                (Some(Denial::User), ..) => format!("{} refused by the user", r.id),
                 (Some(Denial::Policy), ..) => format!("{} refused by a rule", r.id),
                 (_, Some(task), ..) => format!("{} background {task}", r.id),
                 (_, _, Some(agent), _) => format!("{} agent {agent}", r.id),
@@ -165,16 +165,16 @@ fn a_refusal_is_separated_from_an_error_in_every_version() {
     };
     let refused = r#""The user doesn't want to proceed with this tool use. The tool use was rejected""#;
     for (content, more, want) in [
-        (refused, "", "t refused by the person"),
-        (refused, r#""toolUseResult":"User rejected tool use""#, "t refused by the person"),
-        (r#""x""#, r#""toolUseResult":"Error: User rejected tool use""#, "t refused by the person"),
+        (refused, "", "t refused by the user"),
+        (refused, r#""toolUseResult":"User rejected tool use""#, "t refused by the user"),
+        (r#""x""#, r#""toolUseResult":"Error: User rejected tool use""#, "t refused by the user"),
         (
             r#"[{"type":"text","text":"The user doesn't want to take this action right now. STOP"}]"#,
             "",
-            "t refused by the person",
+            "t refused by the user",
         ),
-        (r#""Permission prompt was aborted.""#, "", "t refused by the person"),
-        (r#""[Request interrupted by user for tool use]""#, "", "t refused by the person"),
+        (r#""Permission prompt was aborted.""#, "", "t refused by the user"),
+        (r#""[Request interrupted by user for tool use]""#, "", "t refused by the user"),
         (
             r#""Permission for this action was denied by the Claude Code auto mode classifier. Reason: x""#,
             "",
@@ -183,13 +183,13 @@ fn a_refusal_is_separated_from_an_error_in_every_version() {
         (r#""Permission to use Bash with command rm has been denied.""#, "", "t refused by a rule"),
         (r#""Permission to use this is an error text""#, "", "t error"),
         (r#""exit code 1""#, "", "t error"),
-        (r#""x""#, r#""toolDenialKind":"user-rejected""#, "t refused by the person"),
+        (r#""x""#, r#""toolDenialKind":"user-rejected""#, "t refused by the user"),
         (r#""x""#, r#""toolDenialKind":"automode-blocked""#, "t refused by a rule"),
         (r#""x""#, r#""toolDenialKind":"permission-rule""#, "t refused by a rule"),
         (
             r#""no""#,
             r#""toolDenialKind":"permission-rule","permissionDecision":{"decision":"reject","source":"user_reject"}"#,
-            "t refused by the person",
+            "t refused by the user",
         ),
         (
             r#""needs approval""#,

@@ -122,7 +122,7 @@ proptest! {
                 let before = reader.clone();
                 replay(&mut reader, &read_back(event));
                 reader.revision = before.revision;
-                prop_assert_ne!(&reader, &before, "{:?} is no news", event);
+                prop_assert_ne!(&reader, &before, "{:?} changes nothing", event);
                 reader.revision = revision + 1;
             }
             revision += 1;
