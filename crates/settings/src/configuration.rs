@@ -130,7 +130,7 @@ impl Configuration {
         let path = self.path().ok_or_else(|| {
             ApiError::new(
                 ErrorCode::Unsupported,
-                "no folder for a configuration file is known; name one with --config",
+                "no place for a configuration file is known; name a file with --config",
             )
         })?;
         let _alone = self.alone();

@@ -16,7 +16,7 @@ pub(crate) enum EditError {
     #[error("{0}; correct it first")]
     Malformed(SettingProblem),
     /// The file holds something else where the setting, or its table, belongs.
-    #[error("{} cannot be written there: something else stands in the place of its table; correct that first", .0.name())]
+    #[error("{} cannot be written: the file has something else in its place; correct that first", .0.name())]
     Shape(SettingKey),
     /// The edit would change something else. That is a fault of this program, so the file is left alone.
     #[error("{} could not be written without changing something else", .0.name())]

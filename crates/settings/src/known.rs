@@ -134,9 +134,9 @@ fn problem(surroundings: &Surroundings, found: &[SettingProblem], again: bool) -
         kind: ProblemKind::Configuration,
         count: found.len() as u64,
         detail: format!(
-            "{}; correct it, {} counts until then",
+            "{}; correct it; {} counts until then",
             told.join("; "),
-            if again { "what was last right" } else { "the default" }
+            if again { "the last right value" } else { "the default" }
         )
         .into(),
     })

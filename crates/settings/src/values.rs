@@ -139,7 +139,7 @@ impl Kind {
     fn expected(self) -> String {
         match self {
             Self::Flag => "true or false".to_owned(),
-            Self::Number(least, i64::MAX) => format!("a whole number from {least} on"),
+            Self::Number(least, i64::MAX) => format!("a whole number, {least} or more"),
             Self::Number(least, most) => format!("a whole number from {least} to {most}"),
             Self::Span => "a time above zero: seconds, or a number with a unit, such as \"10m\"".to_owned(),
             Self::SpanOrNever => {
@@ -153,8 +153,8 @@ impl Kind {
             Self::List => "a list of texts, none of them empty, such as [\"one\", \"two\"]".to_owned(),
             Self::SomeOf => "a list with at least one folder, such as [\"~/.claude\"]".to_owned(),
             Self::Patterns => {
-                "a list of whole paths from /, ~/ or **/ on, without . or .., in which * and ? stand for signs of a name \
-                 and ** for folders (write ? for a bracket), such as [\"~/secret/**\"]"
+                "a list of paths that begin with /, ~/ or **/ and contain no . or .. (* and ? match characters of a name, \
+                 ** matches folders; write ? for a bracket), such as [\"~/secret/**\"]"
                     .to_owned()
             }
             Self::Hours => "a list of hours, such as [\"22:00-07:00\"]".to_owned(),
