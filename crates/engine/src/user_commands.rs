@@ -172,7 +172,7 @@ fn given_up(folder: &Path, was_sent: bool) -> ApiError {
 /// What is the matter with the store, to the person whose command it has not taken. A program that stays stores later what
 /// it could not store; this one ends.
 fn not_kept(why: &str) -> String {
-    let now = why.strip_suffix(": what was not stored is stored later");
+    let now = why.strip_suffix("; the rest is stored later");
     let why = now.map_or_else(|| why.to_owned(), |now| format!("{now}, and say it again"));
     format!("what you said is not kept: {why}")
 }

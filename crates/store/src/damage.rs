@@ -57,7 +57,7 @@ fn first_wrong(sql: &Connection) -> rusqlite::Result<Option<String>> {
             })
             .optional()?;
         if let Some(parent) = parent {
-            return Ok(Some(format!("what a row of {table} belongs to is not in {parent}")));
+            return Ok(Some(format!("a row of {table} belongs to a row that is not in {parent}")));
         }
         read_texts(sql, table)?;
     }

@@ -19,7 +19,7 @@ pub enum StoreError {
         known: u32,
     },
     /// Another process holds a lock on the database for longer than we wait.
-    #[error("{} is locked by {}; try again, or end what holds it", .path.display(), other(*.held_by))]
+    #[error("{} is locked by {}; try again, or end that program", .path.display(), other(*.held_by))]
     Locked {
         /// The database.
         path: PathBuf,
@@ -28,7 +28,7 @@ pub enum StoreError {
     },
     /// A first index fills the store without the log. Other processes cannot read while it writes a step.
     #[error(
-        "{} is being filled for the first time, by {}; nothing has to be ended: try again in a moment",
+        "{} is being filled for the first time, by {}; there is no need to end it: try again in a moment",
         .path.display(), who(*.held_by)
     )]
     BeingFilled {
@@ -38,7 +38,7 @@ pub enum StoreError {
         held_by: Option<u32>,
     },
     /// This process only reads, because another one writes.
-    #[error("{} is written by {}; nothing was changed: ask that one, or end it first", .path.display(), who(*.held_by))]
+    #[error("{} is written by {}; nothing was changed: use that process, or end it first", .path.display(), who(*.held_by))]
     NotWriter {
         /// The database.
         path: PathBuf,
@@ -46,13 +46,13 @@ pub enum StoreError {
         held_by: Option<u32>,
     },
     /// No space is left on the device, or a quota is used up.
-    #[error("no space left for {}; free some space: what was not stored is stored later", .path.display())]
+    #[error("no space left for {}; free some space; the rest is stored later", .path.display())]
     Full {
         /// The database.
         path: PathBuf,
     },
     /// The folder or the file is not writable.
-    #[error("{} may not be written; check its permissions, or choose another folder with --data-dir", .path.display())]
+    #[error("{} is not writable; check its permissions, or choose another folder with --data-dir", .path.display())]
     ReadOnly {
         /// The database or its folder.
         path: PathBuf,
@@ -84,8 +84,8 @@ pub enum StoreError {
     },
     /// The database, its log or its lock file was removed or replaced while it was open here.
     #[error(
-        "{}, or what belongs to it, was removed while it was open; it is made anew, with what you have said and what is read \
-         again from the transcripts",
+        "{}, or a file that belongs to it, was removed while it was open; it is made anew, from your own changes and the \
+         transcripts",
         .path.display()
     )]
     Removed {
@@ -94,8 +94,8 @@ pub enum StoreError {
     },
     /// The database was removed while another process has it open. For processes that only read.
     #[error(
-        "{} was removed while {} keeps it; that one makes it anew with the next change, with what you have said and what is \
-         read again from the transcripts",
+        "{} was removed while {} had it open; that process makes it anew with the next change, from your own changes and \
+         the transcripts",
         .path.display(), who(Some(*.writer))
     )]
     RemovedUnder {
@@ -107,7 +107,7 @@ pub enum StoreError {
     /// The list of forgotten sessions exists and cannot be read. Nothing is stored, so that no forgotten session
     /// comes back.
     #[error(
-        "{} cannot be read ({source}): it names the sessions that you had removed, so nothing is stored until it can be; \
+        "{} cannot be read ({source}): it lists the sessions that you removed, so nothing is stored until it can be read; \
          check its owner and mode, or its disk",
         .path.display()
     )]
@@ -119,7 +119,7 @@ pub enum StoreError {
     },
     /// The full-text index contradicts itself or the texts; everything else is intact.
     #[error(
-        "the search index in {} is damaged; a window that meets this makes it anew at once, else the next start, or `watchbill index`, does",
+        "the search index in {} is damaged; an open window makes it anew at once, otherwise the next start or `watchbill index` does",
         .path.display()
     )]
     IndexDamaged {
@@ -127,7 +127,7 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// The system refused something else: the disk fails, a quota is used up, the file may not grow.
-    #[error("{} cannot be used ({source}); check its disk, and what limits its size", .path.display())]
+    #[error("{} cannot be used ({source}); check its disk, and any limit on its size", .path.display())]
     Io {
         /// The file or folder.
         path: PathBuf,

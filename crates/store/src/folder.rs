@@ -121,7 +121,7 @@ fn close(path: &Path, mode: u32) {
     if fs::metadata(path).is_ok_and(open)
         && let Err(error) = fs::set_permissions(path, fs::Permissions::from_mode(mode))
     {
-        tracing::warn!(path = %path.display(), %error, "others may read this");
+        tracing::warn!(path = %path.display(), %error, "other accounts may read this");
     }
 }
 

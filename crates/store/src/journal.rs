@@ -21,7 +21,7 @@ impl Store {
         }
         let suspicion = Suspicion::of(self.path());
         if let Err(error) = suspicion.raise_for_later_boots() {
-            tracing::debug!(%error, "without a note of it nothing goes past the log");
+            tracing::debug!(%error, "the log stays, because the note about damage cannot be written");
             return Ok(());
         }
         match self.set_journal("DELETE") {

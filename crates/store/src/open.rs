@@ -68,7 +68,7 @@ impl Store {
             match &mut origin {
                 Origin::SetAside { saved, .. } => *saved = rows,
                 _ if rows > 0 => {
-                    let detail = "the start that was to take over from it was ended".to_owned();
+                    let detail = "an earlier start ended before its rows were copied".to_owned();
                     origin = Origin::SetAside { to, detail, saved: rows };
                 }
                 _ => {}

@@ -136,7 +136,7 @@ fn done(path: &Path) {
     if let Err(error) = std::fs::remove_file(note_of(path))
         && error.kind() != std::io::ErrorKind::NotFound
     {
-        tracing::debug!(%error, "it will be looked again whether everything was taken over");
+        tracing::debug!(%error, "the next start checks again whether all rows were copied");
     }
 }
 
@@ -187,7 +187,7 @@ fn from(aside: &Path, to: &mut Connection, is_reminded: bool) -> rusqlite::Resul
     let from = match Connection::open_with_flags(aside, OpenFlags::SQLITE_OPEN_READ_ONLY) {
         Ok(from) => from,
         Err(error) => {
-            tracing::warn!(path = %aside.display(), %error, "what was set aside is looked at by the next start");
+            tracing::warn!(path = %aside.display(), %error, "the next start tries again to copy rows from a damaged store");
             return Ok(None);
         }
     };
@@ -238,7 +238,7 @@ fn from(aside: &Path, to: &mut Connection, is_reminded: bool) -> rusqlite::Resul
     lost.retain(|table| is_there(&from, table) != Ok(false));
     if !lost.is_empty() {
         let tables = lost.join(", ");
-        tracing::warn!(path = %aside.display(), tables, "of what no transcript tells not all can be read");
+        tracing::warn!(path = %aside.display(), tables, "some rows that no transcript holds cannot be read");
     }
     Ok(Some(saved))
 }

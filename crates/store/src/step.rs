@@ -74,7 +74,7 @@ impl Drop for Transaction<'_> {
         if !self.0.is_autocommit()
             && let Err(error) = self.0.execute_batch("ROLLBACK")
         {
-            tracing::warn!(%error, "a step of the store is not taken back");
+            tracing::warn!(%error, "a step of the store could not be rolled back");
         }
     }
 }

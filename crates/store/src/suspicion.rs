@@ -72,7 +72,7 @@ impl Suspicion {
         if let Err(error) = std::fs::remove_file(&self.0)
             && error.kind() != std::io::ErrorKind::NotFound
         {
-            tracing::debug!(%error, "the store will be looked through again");
+            tracing::debug!(%error, "the next start checks the store again");
         }
     }
 }

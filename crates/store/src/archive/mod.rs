@@ -242,7 +242,7 @@ impl Archive {
             None => fs::remove_file(path),
         };
         if let Err(error) = done {
-            tracing::warn!(path = %path.display(), %error, "a file of the archive that does not count stays");
+            tracing::warn!(path = %path.display(), %error, "an unneeded file of the archive could not be removed or cut");
         }
     }
 

@@ -184,7 +184,7 @@ impl Store {
         if tidied.taken_up > 0 {
             tracing::warn!(
                 transcripts = tidied.taken_up,
-                "archived transcripts were found again that the store did not know"
+                "found archived transcripts that the store did not know"
             );
         }
         let mut step = self.step()?;
@@ -216,7 +216,7 @@ impl Store {
             tidying.decide(known.get(&*path).copied(), found);
         }
         if tidying.unknown > 0 {
-            tracing::warn!(files = tidying.unknown, folder = %archive.folder.display(), "files in the archive say nothing of what they hold; they stay");
+            tracing::warn!(files = tidying.unknown, folder = %archive.folder.display(), "unknown files in the archive stay");
         }
         tidying.keep_earlier(&known);
         if !(tidying.taken_up.is_empty() && tidying.earlier.is_empty()) {

@@ -22,7 +22,7 @@ impl Store {
         }
         match self.wipe() {
             Err(error) if error.passes() => {
-                tracing::warn!(%error, "what was removed is not wiped out yet");
+                tracing::warn!(%error, "the bytes of removed rows are not wiped yet");
                 Ok(())
             }
             other => other,

@@ -39,7 +39,7 @@ impl Store {
         };
         step.commit()?;
         if let Err(error) = self.remind() {
-            tracing::warn!(%error, "should the store be damaged, a session counts as forgotten again");
+            tracing::warn!(%error, "if the store is damaged later, a session may count as forgotten again");
         }
         Ok(changed as u64)
     }

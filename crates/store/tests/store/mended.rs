@@ -187,5 +187,5 @@ fn rows_with_a_missing_parent_are_damage() {
     std::fs::write(path.with_file_name("watchbill.db.suspect"), "").unwrap();
     let store = rig.open();
     let Origin::SetAside { detail, .. } = store.origin() else { panic!("{:?}", store.origin()) };
-    assert_eq!(detail, "what a row of texts belongs to is not in files");
+    assert_eq!(detail, "a row of texts belongs to a row that is not in files");
 }

@@ -88,7 +88,7 @@ fn a_locked_database_is_reported_and_the_step_can_be_repeated() {
     let error = add(&mut store, 1, "second").unwrap_err();
     assert_eq!(
         said(&error, rig.folder.path()),
-        "/home/dev/data/watchbill.db is locked by another program; try again, or end what holds it"
+        "/home/dev/data/watchbill.db is locked by another program; try again, or end that program"
     );
     assert!(error.passes());
     assert_eq!(store.search(&Query::new("first", 5)).unwrap().hits.len(), 1, "reading goes on");
@@ -134,7 +134,7 @@ fn a_reader_during_a_first_index_is_told_so() {
         step.add_text(file, key, &prompt(at, &text)).unwrap();
     }
     let expected = format!(
-        "/home/dev/data/watchbill.db is being filled for the first time, by process {}; nothing has to be ended: try again in \
+        "/home/dev/data/watchbill.db is being filled for the first time, by process {}; there is no need to end it: try again in \
          a moment",
         std::process::id()
     );
@@ -199,7 +199,7 @@ fn a_read_only_folder_can_be_read() {
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(
         text.contains(
-            "said /home/dev/data/writer.lock may not be written; check its permissions, or choose another folder"
+            "said /home/dev/data/writer.lock is not writable; check its permissions, or choose another folder"
         ) && text.contains("found 1"),
         "{text}{}",
         String::from_utf8_lossy(&output.stderr)
@@ -301,7 +301,7 @@ fn a_full_disk_loses_nothing_that_was_stored() {
     let Some(text) = in_three_megabytes("trouble::child_fills_the_disk") else { return };
     assert!(
         text.contains(
-            "said no space left for /home/dev/data/watchbill.db; free some space: what was not stored is stored later"
+            "said no space left for /home/dev/data/watchbill.db; free some space; the rest is stored later"
         ) && text.contains("went on"),
         "{text}"
     );
