@@ -20,8 +20,8 @@ impl Rig {
         Self { folder: TempDir::new().unwrap() }
     }
 
-    /// The store, opened for writing. A store that was dropped just now may be locked for a moment longer: a child
-    /// process that another test is starting has all files of this process until it runs its own program.
+    /// The store, opened for writing. A store that was dropped just now may be locked for a moment longer. Another
+    /// test may be starting a child process, which has all files of this process until it runs its own program.
     pub fn open(&self) -> Store {
         let end = Instant::now() + Duration::from_secs(60);
         loop {
