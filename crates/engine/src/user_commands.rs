@@ -173,7 +173,7 @@ fn given_up(folder: &Path, was_sent: bool) -> ApiError {
 /// The text of a store problem for a user whose command was not stored. A program that runs on would store it later;
 /// this one ends.
 fn not_kept(why: &str) -> String {
-    let now = why.strip_suffix(": what was not stored is stored later");
+    let now = why.strip_suffix("; the rest is stored later");
     let why = now.map_or_else(|| why.to_owned(), |now| format!("{now}, and repeat the command"));
     format!("your command is not stored: {why}")
 }

@@ -167,7 +167,7 @@ fn a_database_that_another_program_holds_in_the_words_of_the_commands() {
     assert!(!pid.is_empty(), "the other program could not hold it");
     has(&home, "said-later", "words that are not stored");
     insta::assert_snapshot!("held", told(&home, ALL).replace(&format!("process {pid};"), "process PID;"));
-    let said = format!("{} is locked by process {pid}; try again, or end what holds it", database.display());
+    let said = format!("{} is locked by process {pid}; try again, or end that program", database.display());
     let doctor: Value = serde_json::from_str(&home.say(&["doctor", "--json"]).out).unwrap();
     let roster: Value = serde_json::from_str(&home.say(&["roster", "--json"]).out).unwrap();
     let problem = json!({ "path": database, "kind": "store", "count": 1, "detail": said });

@@ -217,7 +217,7 @@ fn while_it_is_not_known_what_is_to_be_kept_nothing_is_given_up() {
     followed.until("the mistake", |_, view| !view.problems.is_empty());
     let settings = followed.configuration.settings();
     assert_eq!((settings.archive.budget, settings.archive.gives_up), (20 << 30, true), "what was last right");
-    assert!(settings.problems[0].detail.ends_with("what was last right counts until then"));
+    assert!(settings.problems[0].detail.ends_with("the last right value counts until then"));
 }
 
 #[test]
