@@ -1,5 +1,5 @@
-//! What changes while no Watchbill runs is in the store after the next start, also what no file tells: that time has passed,
-//! or that a transcript is gone.
+//! Changes that happen while no Watchbill runs are in the store after the next start. That includes changes that no
+//! file reports: time that has passed, and a removed transcript.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ fn at(secs: i64) -> Timestamp {
     Timestamp::parse("2026-11-20T15:00:00.000Z").unwrap() + Millis::from_secs(secs)
 }
 
-/// What the store says of the session: its state, its transitions from the first on, how its turns stand.
+/// The stored session: its state, all its transitions, the status of its turns.
 #[derive(Debug, PartialEq, Eq)]
 struct Stored {
     state: Option<String>,
@@ -53,7 +53,7 @@ impl OneSession {
         self.root.join("data")
     }
 
-    /// Has an engine run at that time until the store says so.
+    /// Runs an engine at that time until the store holds the expected state.
     fn run(&self, now: Timestamp, state: &str, transitions: &[(Timestamp, &str)], turn: BatchStatus) {
         let mut settings = settings(&self.root);
         settings.recovery.every = Millis(20);

@@ -1,4 +1,4 @@
-//! What the person has a say in: what is left out, what is forgotten; and files that are not what they seem.
+//! The user's decisions on stored data, `exclude` and `forget`; and files with unusual content.
 
 use watchbill_core::history::{Exclude, Heard, Role};
 use watchbill_core::hook::{HookOrigin, HookTexts, parse_payload};
