@@ -1,5 +1,6 @@
-//! What is excluded later goes by every folder in which was worked: by subagents, by sessions whose transcript is gone, in any
-//! number of folders; also where an earlier version of the program has noted none.
+//! A later rule applies to every folder in which a session worked: also to folders of subagents, of sessions without
+//! a transcript, and to any number of folders. It applies also where an earlier version of the program noted no
+//! folders.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,7 +27,7 @@ fn by_agent(session: &str, id: &str, cwd: &str, content: &str) -> String {
     line(session, id, cwd, content).replacen('{', r#"{"isSidechain":true,"agentId":"x","#, 1)
 }
 
-/// What an index holds that was made with these settings from the beginning.
+/// The rows of an index that had these settings from the beginning.
 fn fresh(settings: &Settings) -> Vec<String> {
     let mut fresh = settings.clone();
     fresh.data_dir = Some(settings.data_dir.as_deref().unwrap().with_file_name("fresh"));
@@ -132,8 +133,8 @@ fn the_last_of_many_folders_counts_as_the_first() {
     assert_eq!(held_of_all(&data), fresh(&excluding));
 }
 
-/// `schema-3` was made by the last program of schema 3: `index` over these transcripts, without a rule and then with it, which
-/// did not know where the subagent had worked; packed with `zstd -19`.
+/// `schema-3` was made by the last program of schema 3: `index` over these transcripts, without a rule and then with
+/// it. That program did not know where the subagent had worked. It is packed with `zstd -19`.
 fn of_schema_3(data: &Path) -> (Settings, World, Arc<MemFs>) {
     std::fs::create_dir_all(data).unwrap();
     let packed = &include_bytes!("schema-3/watchbill.db.zst")[..];

@@ -1,4 +1,4 @@
-//! Whatever lies there instead of a good file: it is named, with what to do, and everything else goes on.
+//! Bad files of all kinds: the problem names the file and the remedy, and everything else goes on.
 
 use watchbill_engine::engine::{Engine, Outlook};
 use watchbill_engine::input::Input;
@@ -13,7 +13,7 @@ fn author(n: usize) -> Author {
     Author::new(&session(n), "/repo")
 }
 
-/// A healthy session beside the sick one: it must be shown whatever happens.
+/// A house with a healthy session beside the bad file: the session must be shown in any case.
 fn house() -> House {
     let mut house = House::new();
     let line = author(0).prompt(house.number(), house.now);
@@ -22,7 +22,8 @@ fn house() -> House {
     house
 }
 
-/// The same problems are there for who was there and for who comes later, each with words; the neighbour is well.
+/// A running engine and one that starts later report the same problems, each with a text; the healthy session is
+/// unchanged.
 fn check(house: &mut House, expected: &[(String, &str)]) {
     house.look_again();
     let found = house.problems();
@@ -116,7 +117,7 @@ fn a_file_in_which_nothing_happened_is_no_session() {
     house.stage.fs.append(transcript("p", &session(2)), b"{\"type\":\"ai-title\",\"aiTitle\":\"x\"}\n");
     check(&mut house, &[]);
     assert_eq!(house.all().sessions.len(), 1);
-    // With a process it is one that is about to begin.
+    // With a process it is a session that is about to begin.
     house.run(7, "1");
     let text =
         registry(7, "1", &author(1), "idle", house.now - watchbill_core::time::Millis(5000), house.now);
@@ -135,7 +136,7 @@ fn a_line_of_ten_megabytes_is_a_line() {
     assert!(house.row(author(1)).goal.unwrap().starts_with("yyy"));
 }
 
-/// Permission is taken away in memory: tests may run as root, whom nothing is forbidden on a disk.
+/// The test denies access in memory: on a disk, tests that run as root may read everything.
 #[test]
 fn what_may_not_be_read_is_named_until_it_may() {
     let mut house = house();
@@ -150,7 +151,7 @@ fn what_may_not_be_read_is_named_until_it_may() {
     house.catch_up();
     check(&mut house, &[(folder.clone(), "permission_denied"), (path(1), "permission_denied")]);
     assert_eq!(house.all().sessions.len(), 1, "no row is made of what is not known");
-    // As promised, it is picked up by itself.
+    // It is read again without further action, as the problem's text promises.
     house.stage.fs.deny(&file, false);
     house.stage.fs.deny(&folder, false);
     house.catch_up();
@@ -180,7 +181,7 @@ fn what_is_no_file_is_named_until_it_is_gone() {
     check(&mut house, &[]);
 }
 
-/// A scan has named it; the hint that it is gone names the file alone and starts no other scan.
+/// A scan has reported the problem; the hint of the removal names the file alone and starts no other scan.
 #[test]
 fn what_a_scan_named_is_over_with_the_hint_that_it_is_gone() {
     let mut house = house();

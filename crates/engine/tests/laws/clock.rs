@@ -1,4 +1,4 @@
-//! The clock jumps.
+//! The system clock jumps.
 
 use watchbill_core::time::Millis;
 use watchbill_engine::publish::snapshot;
@@ -27,7 +27,7 @@ fn a_clock_that_was_a_year_ahead_leaves_no_trace() {
     assert_eq!(snapshot(&house.engine.current(false)).sessions.len(), 1);
     let problem = house.problem("clock", "clock_went_back").expect("it is said");
     assert_eq!(problem.count, 1);
-    // What comes next has its usual deadlines.
+    // Later records get their usual deadlines.
     let line = author.call(house.number(), house.now);
     house.append(&author, &line);
     house.catch_up();
@@ -42,7 +42,7 @@ fn a_clock_that_was_a_year_ahead_leaves_no_trace() {
 
 const HOUR: Millis = Millis::from_secs(3600);
 
-/// Sessions whose transcripts are all that is known of them work on while the clock goes back by an hour.
+/// Sessions without registry files work on while the clock goes back by an hour.
 #[test]
 fn a_clock_that_goes_back_by_an_hour_keeps_no_deadline_waiting_for_an_hour() {
     let mut house = House::new();
@@ -71,7 +71,7 @@ fn a_clock_that_goes_back_by_an_hour_keeps_no_deadline_waiting_for_an_hour() {
     for author in [&over, &after] {
         assert_eq!(house.row(author).state, "waiting_for_approval", "{}", author.session);
     }
-    // Whoever starts now sees the same, from the store or from the transcripts alone.
+    // An engine that starts now shows the same, from the store or from the transcripts alone.
     let shown = snapshot(&house.engine.current(true)).sessions;
     assert_eq!(snapshot(&house.warm().current(true)).sessions, shown);
     assert_eq!(snapshot(&house.cold().current(true)).sessions, shown);

@@ -1,4 +1,4 @@
-//! What hooks alone can tell, and what they must not be believed.
+//! States that only hooks report, and hook events that must not be believed.
 
 use serde_json::json;
 use watchbill_core::time::Millis;
@@ -20,7 +20,7 @@ fn edge_51_a_session_without_a_file_has_a_row_from_its_first_hook_on() {
         (Some(7), Some("/home/dev/work"), Some("claude-x"))
     );
     assert!(row.transcript_path.is_none(), "it does not exist yet");
-    // Its process is watched as one of the registry is.
+    // Its process is watched like one from the registry.
     assert_ne!(house.state(A), "ended/crashed");
     house.at(2.0).kill(7, "700");
     assert_eq!(house.state(A), "", "nothing was ever written, nobody runs it: there is nothing to show");
@@ -36,7 +36,7 @@ fn edge_52_a_hook_leads_to_its_transcript_without_a_hint() {
     house.stage.hints.take();
     house.hook(7, A, json!({"hook_event_name": "UserPromptSubmit", "prompt": "go"}));
     assert_eq!(house.row(A).goal.as_deref(), Some("go"));
-    // A path outside of the agent's folders is nothing that anybody asked to have read.
+    // A path outside the client's folders must not be read.
     house.stage.fs.write("/elsewhere/x.jsonl", line.as_bytes());
     house.hook(8, B, json!({"hook_event_name": "UserPromptSubmit", "transcript_path": "/elsewhere/x.jsonl"}));
     assert_eq!(house.row(A).goal.as_deref(), Some("go"));
@@ -72,7 +72,7 @@ fn what_is_no_payload_is_counted_and_nothing_else() {
 
 #[test]
 fn an_agent_in_another_world_of_process_ids_is_not_called_dead() {
-    // A container that shares our folder: its hooks reach us, its process ids mean nothing here.
+    // A container that shares the data folder: its hooks arrive, but its process ids mean nothing here.
     let mut house = House::live();
     let message = house.hook_message(7, A, json!({"hook_event_name": "UserPromptSubmit", "prompt": "go"}));
     house
@@ -118,7 +118,7 @@ fn ask(id: &str, command: &str) -> serde_json::Value {
 #[test]
 fn edge_02_a_request_that_a_reviewer_answers_does_not_flash() {
     for millis in [0.09, 0.9] {
-        // Hooks alone: there is no registry that would know of the answer.
+        // Only hooks: there is no registry file that would show the answer.
         let mut house = House::live();
         house.run(7, "700").hook(7, A, json!({"hook_event_name": "UserPromptSubmit", "prompt": "go"}));
         house.write(A, prompt("go")).at(1.0);
@@ -180,7 +180,7 @@ fn edge_38_a_compaction_is_shown_while_it_runs() {
 fn edge_47_a_client_inside_a_tool_call_is_no_witness_of_its_parents_turn() {
     let mut house = House::live();
     house.registry(7, A, "busy").write(A, prompt("go")).at(1.0);
-    // A nested client inherits the id; its hooks come from its own process.
+    // A nested client inherits the session id; its hooks come from its own process.
     let mut message = house.hook_message(70, A, json!({"hook_event_name": "Stop"}));
     message.origin.ancestors = [70, 71, 7, 1].into();
     house.run(70, "7000").step(Input::Hooks(vec![message]));
@@ -195,7 +195,7 @@ fn edge_37_a_clear_is_told_by_its_hooks_where_no_registry_is() {
     let mut house = House::live();
     house.run(7, "700").hook(7, A, json!({"hook_event_name": "SessionStart", "source": "startup"}));
     house.write_all(A, [prompt("one"), answer("done"), turn_over()]).at(5.0);
-    // The order of arrival is not the order of sending.
+    // Events may arrive in another order than they were sent.
     let end = house.hook_message(7, A, json!({"hook_event_name": "SessionEnd", "reason": "clear"}));
     house.at(5.15);
     let start = house.hook_message(7, B, json!({"hook_event_name": "SessionStart", "source": "clear"}));
@@ -244,7 +244,7 @@ fn edge_35_a_session_that_is_taken_up_again_is_not_ended_by_what_its_old_process
 
 #[test]
 fn who_went_on_supersedes_the_session_whose_process_ends() {
-    // Hooks alone tell of the process.
+    // Only hooks report the process.
     let mut house = House::live();
     house.run(7, "700").write(A, prompt("go"));
     house.hook(7, A, json!({"hook_event_name": "UserPromptSubmit", "prompt": "go"}));
