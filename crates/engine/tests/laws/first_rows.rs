@@ -1,4 +1,4 @@
-//! A window gets the rows that it can show at first, is told how many the others are, and gets those a moment later.
+//! A window gets its first rows at once with counts of the others, and gets the others a moment later.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,7 +12,7 @@ use crate::records::{Author, session};
 
 const PAUSE: Millis = Millis(50);
 
-/// Six sessions: four wait for the next word of the person, two are at work.
+/// Six sessions: four wait for the user's next prompt, two are at work.
 fn house() -> House {
     let mut house = House::new();
     for n in 0..6 {
@@ -27,7 +27,7 @@ fn house() -> House {
     house
 }
 
-/// A subscriber of all sessions that wants so many rows at first, and what it is told.
+/// A subscriber of all sessions that wants that many rows at first, and its messages.
 fn subscriber(first: usize) -> (Subscriber, Arc<Mutex<Vec<RosterMessage>>>) {
     let told = Arc::new(Mutex::new(Vec::new()));
     let ears = Arc::clone(&told);

@@ -1,4 +1,4 @@
-//! What is kept over a restart: how little is read again, and what no file would tell again.
+//! Stored state over a restart: how little is read again, and facts that no file holds any more.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use watchbill_store::{Mode, Store};
 use crate::house::{House, agent, registry_file, transcript};
 use crate::records::{Author, marker, registry, session};
 
-/// A house that remembers, with a session of some records and a subagent.
+/// A house with a store, and a session of some records with a subagent.
 fn furnished() -> (House, Author) {
     let mut house = House::new();
     house.remember();
@@ -61,7 +61,7 @@ fn of_a_file_that_grew_only_the_rest_is_read() {
     house.look_again();
     let work = house.engine.work();
     assert_eq!((work.bytes, work.records), (line.len() as u64, 1), "the unfinished line from its beginning");
-    // What was copied again is known again.
+    // Copied records are recognised again.
     let copied = house.stage.fs.bytes(transcript("p", &author.session)).unwrap();
     house.stage.fs.append(transcript("p", &author.session), &copied);
     let tokens = house.tokens(&author);
@@ -73,7 +73,7 @@ fn of_a_file_that_grew_only_the_rest_is_read() {
     );
 }
 
-/// Whether the engine holds what is remembered of each record of the session.
+/// Whether the engine has the record ids of the session in memory.
 fn remembers(house: &House, author: &Author) -> bool {
     !house.engine.main_file(&SessionId::new(&author.session)).unwrap().1.is_aside()
 }
@@ -93,7 +93,7 @@ fn what_is_remembered_of_records_is_given_back_as_long_as_nobody_writes() {
     }
     assert!(!remembers(&house, &author), "others write, and it has been quiet for a minute and a half");
     assert!(others.iter().all(|other| remembers(&house, other)));
-    // It is written to again, by a client that copies what was before.
+    // Its client writes again, and copies the earlier records.
     let copied = house.stage.fs.bytes(transcript("p", &author.session)).unwrap();
     let line = author.answer(300, house.now);
     let (before, tokens) = (house.engine.work().bytes, house.tokens(&author));
@@ -137,7 +137,7 @@ fn what_a_fork_was_compared_with_is_given_back_too() {
     assert!(!remembers(&house, &author), "nobody has written to it");
 }
 
-/// Counts how often the store is asked for what was put aside.
+/// Counts how often the engine asks the store for evicted data.
 struct Counted(Arc<Shelf>, AtomicUsize);
 
 impl Recall for Counted {
@@ -250,7 +250,7 @@ fn a_second_program_reads_and_takes_over_when_the_first_has_ended() {
     assert_eq!(second.find(&author), house.find(&author));
     persist.save(&mut second.engine, second.now);
     assert!(!persist.writes(), "the first one is there");
-    // It ends, and more is written; the second one is kept from asking all the time.
+    // The first program ends, and more is written. The second one does not ask for the lock all the time.
     let _folder = house.end();
     second.append(&author, &author.prompt(400, second.now));
     second.look_again();
@@ -259,7 +259,7 @@ fn a_second_program_reads_and_takes_over_when_the_first_has_ended() {
     assert!(persist.writes());
     let expected = second.find(&author);
     let mut third = House::on(house.stage.clone());
-    // Who comes third knows all of it.
+    // A third program knows all of it.
     third.now = second.now;
     drop((second, persist));
     Persist::open(&folder, Mode::WriteOrRead).load(&mut third.engine);
@@ -337,7 +337,7 @@ fn without_a_store_the_engine_goes_on_and_says_so() {
     let problems = house.problems();
     assert_eq!(problems.len(), 1, "{problems:?}");
     assert_eq!(problems[0].kind, "store");
-    // The person makes room: everything is stored after all, without a restart.
+    // The user makes room: everything is stored after all, without a restart.
     std::fs::remove_file(&not_a_folder).unwrap();
     house.wait(Millis::from_secs(30));
     persist.save(&mut house.engine, house.now);

@@ -13,7 +13,7 @@ fn edge_19_escape_before_the_first_token_is_in_the_registry_alone() {
     assert_eq!(house.state(A), "waiting_for_input/turn_ended");
     house.at(300.0);
     assert_eq!(house.state(A), "waiting_for_input/turn_ended");
-    // Without the registry it is not believed for ever.
+    // Without the registry the running turn is not believed for ever.
     let mut house = House::files_alone();
     house.write(A, prompt("go")).at(61.0);
     assert_eq!(house.state(A), "waiting_for_input/turn_ended");
@@ -103,7 +103,7 @@ fn edge_30_the_first_look_tells_of_no_change() {
     house.look();
     assert_eq!(house.state(B), "waiting_for_approval/permission", "what waits is there to be seen");
     assert_eq!(house.told, Vec::<String>::new());
-    // What a witness says from then on is a change.
+    // A witness's report after that is a change.
     house.at(65.0).registry(7, B, "busy");
     assert_eq!(house.told, ["working"]);
 }

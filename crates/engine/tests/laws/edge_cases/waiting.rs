@@ -1,4 +1,4 @@
-//! Tools and approvals: the person is called when they are needed, and only then.
+//! Tools and approvals: a session needs the user when it really waits, and only then.
 
 use serde_json::json;
 
@@ -12,7 +12,7 @@ fn edge_01_a_long_command_is_no_question() {
     house.at(1200.0);
     assert_eq!(house.state(A), "working");
     assert_eq!(house.told, ["working"], "for twenty minutes nobody was called");
-    // From files alone the guess is made, and marked as one.
+    // From files alone the engine guesses, and marks the guess as inferred.
     let mut house = House::files_alone();
     house.write_all(A, [prompt("build it"), bash("t1", "make all")]).at(6.0);
     assert_eq!(house.state(A), "waiting_for_approval/permission");
@@ -37,12 +37,12 @@ fn edge_03_an_approval_is_shown_before_its_call_is_written() {
     let row = house.row(A);
     assert_eq!(house.state(A), "waiting_for_approval/permission");
     assert_eq!((&*row.state_reason.confidence, row.has_pending_tool_use), ("observed", false));
-    // The call arrives and gives the wait its name.
+    // The call arrives and names the wait's target.
     house.at(2.2).write(A, bash("t1", "rm -r build"));
     let row = house.row(A);
     assert_eq!(row.pending_tool.map(|tool| tool.target).as_deref(), Some("rm -r build"));
     assert!(row.state_reason.detail.contains("rm -r build"), "{}", row.state_reason.detail);
-    // The same before there is any transcript.
+    // The same before the transcript exists.
     let mut house = House::live();
     house.registry(7, A, "waiting:permission prompt").at(2.0);
     assert_eq!(house.state(A), "waiting_for_approval/permission");
@@ -140,7 +140,7 @@ fn edge_09_a_question_is_told_from_a_permission() {
     let question = json!({"questions": [{"question": "Which colour?", "options": []}]});
     house.registry(7, A, "waiting:input needed").write(A, prompt("ask me")).at(2.0);
     assert_eq!(house.state(A), "waiting_for_approval/question");
-    // Clients that say `permission prompt` for a question too.
+    // Some clients report `permission prompt` for a question too.
     house.registry(7, A, "waiting:permission prompt").write(A, call("t1", "AskUserQuestion", question));
     assert_eq!(house.state(A), "waiting_for_approval/question");
     assert!(house.row(A).state_reason.detail.contains("Which colour?"));
