@@ -1,4 +1,4 @@
-//! What belongs together is read in any order, and moves about: nothing is counted twice, nothing is lost.
+//! Related files may be read in any order, and may move: nothing is counted twice, nothing is lost.
 
 use watchbill_core::ids::SessionId;
 use watchbill_core::time::{Millis, Timestamp};
@@ -19,7 +19,7 @@ fn a_fork_that_is_read_before_its_origin_counts_only_its_own_requests() {
     let (origin, fork) = (author(1), author(2));
     let history = origin.answer(house.number(), house.now) + &origin.answer(house.number(), house.now);
     let copied = fork.fork(&origin, &history);
-    // The copy arrives in two parts, and what it was copied from is noticed last.
+    // The copy arrives in two parts, and its origin is read last.
     let (first, rest) = copied.split_at(copied.find('\n').unwrap() + 1);
     house.append(&fork, first);
     house.catch_up();
@@ -205,8 +205,8 @@ fn read(house: &mut House, authors: &[Author], at: Timestamp) {
     house.step(Input::Loaded(loaded));
 }
 
-/// Three hundred sessions of a folder with a marker, which may tie any of them, and one more: too few for that to be found out
-/// again.
+/// Three hundred sessions of a folder with a marker, which may tie any of them, and one more. One more session is too
+/// few to resolve the ties again.
 fn one_more_of_many(house: &mut House, at: Timestamp) -> Author {
     let authors: Vec<Author> = (1..=301).map(author).collect();
     let text = marker(&session(900), "/repo", at);
@@ -275,7 +275,8 @@ fn a_marker_that_is_renamed_into_its_place_is_read() {
     let (old, new) = (house.row(&before), house.row(&after));
     assert_eq!(old.superseded_by.as_deref(), Some(after.session.as_str()));
     assert_eq!(old.work_chain_id, new.work_chain_id);
-    // Chains are the same for whoever starts a week later, when nobody was active in that folder for long.
+    // An engine that starts a week later resolves the same chains, when no session was active in that folder for
+    // long.
     house.wait(Millis::from_secs(7 * 86_400));
     let cold = house.cold();
     assert_eq!(cold.chain(&before.session), house.engine.chain(&after.session));
@@ -284,12 +285,12 @@ fn a_marker_that_is_renamed_into_its_place_is_read() {
 #[test]
 fn a_person_who_works_in_the_home_folder_loses_nothing() {
     let mut house = House::new();
-    // The working folder's `.claude` is the agent's own folder.
+    // The working folder's `.claude` is the client's own folder.
     let at_home = Author::new(&session(1), "/home/dev");
     let line = at_home.prompt(house.number(), house.now);
     house.append(&at_home, &line);
     house.catch_up();
-    // A new project is announced as a tree.
+    // The hint for a new project is a hint for its tree.
     let other = author(2);
     let line = other.prompt(house.number(), house.now);
     house.stage.fs.append(transcript("new", &other.session), line.as_bytes());

@@ -13,7 +13,7 @@ fn author(n: usize) -> Author {
     Author::new(&session(n), "/repo")
 }
 
-/// A house with one session that works by the word of its registry file.
+/// A house with one session that works, as its registry file reports.
 fn busy() -> House {
     let mut house = House::new();
     house.run(7, "1");
@@ -42,7 +42,7 @@ fn a_file_that_stays_torn_loses_its_say() {
     let reason = house.row(author(1)).state_reason;
     assert!(!reason.detail.contains("says"), "{reason:?}");
     assert!(house.out.contains(&Output::ForgetProcess(7)));
-    // A program that starts now says the same, and does not wait for what will never come.
+    // A program that starts now reports the same, and does not wait for the rest of the file.
     let cold = house.cold();
     assert_eq!(watchbill_engine::publish::snapshot(&cold.current(true)).problems, house.problems());
     write(&house, "1", 1, "busy");
@@ -130,7 +130,7 @@ fn a_session_whose_folder_of_registry_files_is_missing_is_judged_by_its_transcri
     let row = house.row(author(1));
     assert_eq!((row.state.as_str(), row.state_reason.source.as_str()), ("working", "transcript"));
     assert_eq!(house.problems(), []);
-    // The folder comes: now its silence says something.
+    // The folder appears: now a missing registry file is evidence.
     house.stage.fs.mkdir(format!("{}/sessions", crate::house::ROOT));
     house.catch_up();
     house.wait(Millis::from_secs(1));

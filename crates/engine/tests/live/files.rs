@@ -1,4 +1,4 @@
-//! Things on a real disk that are no transcripts, or lead somewhere else.
+//! Paths on a real disk that are no transcripts, or lead elsewhere.
 
 #![cfg(unix)]
 
@@ -80,7 +80,7 @@ fn a_linked_project_is_one_project() {
     assert_eq!(subscriber.copy.sessions, seen.sessions);
     subscriber.handle.look_again();
     assert_eq!(subscriber.handle.roster(true).unwrap().sessions, seen.sessions);
-    // By whichever name the system reports a change, it is one.
+    // Whichever name the system reports, it is the same change.
     let mut subscriber = subscriber;
     crate::subscriber::append(&file, &author.answer(2, now()));
     let tokens =
