@@ -1,4 +1,4 @@
-//! Stand-ins for the agent: real processes with registry files that name them truly.
+//! Stand-ins for the client: real processes with correct registry files.
 
 #![cfg(target_os = "linux")]
 
@@ -45,7 +45,7 @@ impl StandIn {
 
 impl Drop for StandIn {
     fn drop(&mut self) {
-        // It may have been killed by the test.
+        // The test may have killed it.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -90,7 +90,7 @@ fn a_process_without_a_transcript_is_a_row_after_a_moment() {
     subscriber.until("it to be gone", |copy| copy.sessions.is_empty());
 }
 
-/// Processes that end, and whose ids go to one that never does, just before anybody can wait for them.
+/// Processes that end just before the engine can wait for them; their id belongs then to a process that never ends.
 #[derive(Default)]
 struct Fleeting(AtomicBool);
 
@@ -114,7 +114,7 @@ fn a_process_that_ends_before_it_can_be_waited_for_is_noticed() {
     let clock = Arc::new(SystemClock);
     let handle = start_in(folder.settings(), world, clock, None, Arc::new(Notify::new())).unwrap();
     let mut subscriber = Subscriber::of(handle);
-    // In one move, so that nothing leads to a second look at the file.
+    // Moves the file into place, so that no second hint leads to another look at it.
     let aside = folder.root.join("aside.json");
     std::fs::write(&aside, registry(7, "1", &author, "busy", now(), now())).unwrap();
     std::fs::rename(aside, folder.root.join("sessions/7.json")).unwrap();

@@ -72,7 +72,7 @@ fn a_root_that_appears_later_is_found() {
     subscriber.until("the trouble to be over", |copy| copy.problems.is_empty());
 }
 
-/// The folder above the root is a link that leads nowhere yet, so that the root's one true spelling is unknown.
+/// The folder above the root is a link without a target yet, so the root's canonical path is unknown.
 #[cfg(unix)]
 #[test]
 fn a_root_behind_a_link_that_appears_later_is_found() {
@@ -115,7 +115,7 @@ fn a_subscriber_that_goes_away_is_let_go() {
         folder.append(&author, &author.prompt(1, now()));
         subscriber.until_state(&author, "working");
     }
-    // It heard the snapshot and one delta, said `false`, and is gone with all that it held.
+    // It got the snapshot and one delta, returned `false`, and is dropped with all that it held.
     let end = Instant::now() + PATIENCE;
     while Arc::strong_count(&told) > 1 {
         assert!(Instant::now() < end, "it is still held");

@@ -1,4 +1,4 @@
-//! The configuration file is followed, whichever way it is edited, and a running engine with it.
+//! Configuration and engine follow the configuration file, whichever way it is edited.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use watchbill_settings::{Configuration, Given, Settings};
 
 use crate::subscriber::{Folder, PATIENCE, Subscriber, now, row};
 
-/// A configuration in a home of its own, followed.
+/// A followed configuration in a home of its own.
 struct FollowedConfiguration {
     home: tempfile::TempDir,
     configuration: Arc<Configuration>,
@@ -23,7 +23,7 @@ struct FollowedConfiguration {
 }
 
 impl FollowedConfiguration {
-    /// `prepare` puts something into the folder of the file before it is read.
+    /// `prepare` may write into the file's folder before it is read.
     fn new(prepare: impl FnOnce(&Path)) -> Self {
         Self::with(prepare, |_| Vec::new())
     }
@@ -51,7 +51,7 @@ impl FollowedConfiguration {
         self.configuration.path().unwrap().to_path_buf()
     }
 
-    /// Waits for a change after which it is so.
+    /// Waits until the settings are as wanted.
     fn until(&self, what: &str, wanted: impl Fn(&Settings, &SettingsView) -> bool) {
         let so = |settings: &Settings, view: &SettingsView| wanted(settings, view);
         if so(&self.configuration.settings(), &self.configuration.view()) {
@@ -96,12 +96,12 @@ fn every_way_to_save_a_file_is_noticed() {
     let path = followed.path();
     std::fs::write(&path, idle(2)).unwrap();
     followed.until_idle(2);
-    // As most editors do: another file takes its place.
+    // Most editors save so: another file replaces the old one.
     let beside = path.with_extension("swp");
     std::fs::write(&beside, idle(3)).unwrap();
     std::fs::rename(&beside, &path).unwrap();
     followed.until_idle(3);
-    // As others do: the old one is put aside, and a new one is written.
+    // Other editors rename the old file and write a new one.
     std::fs::rename(&path, path.with_extension("bak")).unwrap();
     std::fs::write(&path, idle(4)).unwrap();
     followed.until_idle(4);
@@ -129,7 +129,7 @@ fn a_link_is_followed_to_where_the_file_lies_and_is_kept() {
     followed.change(SettingKey::TimeoutsIdle, SettingValue::Text("3s".into())).unwrap();
     assert_eq!(std::fs::read_to_string(&real).unwrap(), idle(3));
     assert!(followed.path().is_symlink());
-    // Turned elsewhere.
+    // The link gets another target.
     let other = followed.home.path().join("elsewhere/w.toml");
     write(&other, &idle(4));
     std::fs::remove_file(followed.path()).unwrap();
@@ -290,7 +290,7 @@ fn what_the_window_saves_is_in_the_file_with_its_comments() {
         "told at once"
     );
 
-    // A default takes the line out, and what was there comes back with every byte.
+    // Setting the default removes the line, and setting the old value restores it byte for byte.
     followed.change(SettingKey::TimeoutsIdle, SettingValue::Text("10m".into())).unwrap();
     assert_eq!(read(), text.replace("idle = 600 # minutes\n", ""));
     followed.change(SettingKey::TimeoutsIdle, SettingValue::Text("5m".into())).unwrap();
@@ -323,7 +323,7 @@ fn all_changes_or_none() {
 fn a_change_by_somebody_else_is_not_written_over() {
     let followed = FollowedConfiguration::new(|path| write(path, &idle(1)));
     let theirs = "# theirs\n[timeouts]\nidle = 2\n";
-    // The change and theirs race for who is first; whoever is, nothing of theirs is lost.
+    // The change and the other program's write race; whichever comes first, none of their text is lost.
     std::fs::write(followed.path(), theirs).unwrap();
     let answer = followed.change(SettingKey::AlertsSound, SettingValue::Flag(true));
     let text = std::fs::read_to_string(followed.path()).unwrap();

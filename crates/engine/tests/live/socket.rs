@@ -1,4 +1,5 @@
-//! The socket as a client finds it: greeted, answered, subscribed, and cut off without harm to the engine.
+//! The socket as its clients use it: greeting, answers, subscriptions, and lost connections that do not harm the
+//! engine.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -17,10 +18,10 @@ use watchbill_settings::Settings;
 use crate::subscriber::{Folder, PATIENCE, Subscriber, now};
 use crate::user_commands::house;
 
-/// Changes while a subscriber does not read.
+/// The number of changes while a subscriber does not read.
 const CHANGES: usize = 500;
 
-/// A connection as another program would make it, line by line.
+/// The connection of another program, line by line.
 struct Raw {
     lines: BufReader<UnixStream>,
     hello: Value,
@@ -94,7 +95,7 @@ fn what_makes_no_sense_is_refused_and_stops_nothing() {
     let name = json!({"do": "rename", "session": author.session, "name": "the leak"});
     let named = raw.asks(&json!({"id": "2", "request": "command", "command": name}));
     assert_eq!(named, json!({"id": "2", "reply": author.session}));
-    // A line without an end is not gathered for ever.
+    // An endless line is not collected without a limit.
     let mut endless = Raw::connect(&data);
     let stream = endless.lines.get_mut();
     while stream.write_all(&[b' '; 64 << 10]).is_ok() {}
@@ -139,7 +140,7 @@ fn a_subscriber_gets_the_snapshot_and_then_each_change() {
         }
     }
     drop(messages);
-    // Its next message finds nobody who wants it.
+    // No receiver is left for its next message.
     folder.append(&author, &author.prompt(2, now()));
     assert_eq!(follows.join().unwrap(), Ok(()));
 }
@@ -149,7 +150,7 @@ fn a_subscriber_that_does_not_read_holds_nobody_up_and_gets_the_roster_as_it_is_
     let (_folder, author, data, mut subscriber) = house();
     let mut asleep = Raw::connect(&data);
     asleep.send(r#"{"id":"s","request":"subscribe","all":true}"#);
-    // Far more than a socket and a mailbox hold.
+    // Far more messages than a socket and a mailbox hold.
     for n in 0..CHANGES {
         let name = format!("name {n} of the chain");
         subscriber
@@ -185,7 +186,7 @@ fn the_end_of_the_engine_ends_its_connections_and_takes_the_socket_away() {
     assert!(Client::connect(&data).is_none());
 }
 
-/// A killed engine leaves its socket behind.
+/// A killed engine leaves its socket in the folder.
 #[test]
 fn a_socket_that_was_left_behind_is_replaced() {
     let folder = Folder::new();
@@ -208,7 +209,7 @@ fn a_data_folder_deep_in_a_tree_has_a_socket_too() {
     crate::until("the first scan to end", || client.roster(false).is_ok());
 }
 
-/// More than are allowed at once: each is given back.
+/// More connections than are allowed at once: each one is released at its end.
 #[test]
 fn a_connection_ends_with_its_client() {
     let (_folder, _author, data, _ear) = house();

@@ -1,4 +1,4 @@
-//! Commands of the person while the store cannot be written, and from other programs through the socket.
+//! User commands while the store cannot be written, and from other programs through the socket.
 
 use std::path::PathBuf;
 
@@ -39,8 +39,8 @@ fn named(copy: &watchbill_protocol::roster::RosterSnapshot, author: &Author) -> 
     row(copy, author).unwrap().work_chain_name.clone()
 }
 
-/// As on a full disk: reading goes on, and no step can be stored. A link to the database is the same database for
-/// SQLite, and another folder for the lock that keeps a second writer away.
+/// As on a full disk: reading works, and no step can be stored. For SQLite a link to the database is the same
+/// database; for the lock that keeps a second writer away it is another folder.
 #[cfg(unix)]
 #[test]
 fn done_means_stored() {
@@ -67,7 +67,7 @@ fn done_means_stored() {
 
     drop(lock);
     drop(other);
-    // Until the engine tries the store again, what it owes is not there.
+    // The engine reports the command as not stored until it tries the store again.
     crate::until("it to be stored", || match client.command(&id, &by_another) {
         Ok(done) => done == author.session,
         Err(AccessError::Refused(error)) if error.code == ErrorCode::Unreadable => false,
@@ -142,7 +142,7 @@ fn a_command_that_is_sent_twice_is_carried_out_once_also_by_the_next_holder() {
     drop(next);
 }
 
-/// As `index` holds it: another program writes the store and answers nobody.
+/// Another program writes the store and answers no requests, as `index` does.
 #[test]
 fn an_engine_that_takes_the_store_over_by_a_command_carries_it_out_once_too() {
     let (folder, author, data, mut holder) = house();
@@ -169,7 +169,7 @@ fn an_engine_that_takes_the_store_over_by_a_command_carries_it_out_once_too() {
     assert_eq!(chain.links.len(), 1, "the split is taken back, the join is not");
 }
 
-/// The data folder may hold what is not ours.
+/// The data folder may hold files of the user.
 #[test]
 fn what_earlier_programs_left_for_each_other_goes_and_nothing_else() {
     for (own, stays) in [(None, false), (Some("birthday.txt"), true)] {
@@ -188,7 +188,7 @@ fn what_earlier_programs_left_for_each_other_goes_and_nothing_else() {
     }
 }
 
-/// Named, joined to what came before it, and then forgotten: the name is nowhere, whoever shows the sessions.
+/// A session is named, joined to an earlier one, and then forgotten: no engine shows the name afterwards.
 #[test]
 fn the_name_of_a_forgotten_session_is_shown_no_more() {
     for forgotten in [0, 1] {

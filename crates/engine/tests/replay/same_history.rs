@@ -1,4 +1,4 @@
-//! The history of states is the same however the bytes arrive, and whoever watches.
+//! The history of states is the same however the bytes arrive, watched or not.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -36,11 +36,11 @@ fn transcripts(recording: &Recording) -> BTreeMap<PathBuf, String> {
     texts
 }
 
-/// Everything that reading one transcript has told.
+/// All results of reading one transcript.
 #[derive(Debug, PartialEq)]
 struct History {
     effects: Vec<Effect>,
-    /// What can be asked of the fold afterwards.
+    /// The fold's answers afterwards, as text.
     outcome: String,
     problems: Vec<String>,
 }
@@ -70,7 +70,7 @@ fn history<'a>(path: &Path, pieces: impl IntoIterator<Item = &'a [u8]>) -> Histo
     History { effects, outcome, problems }
 }
 
-/// Runs `test` for some random values, always the same ones.
+/// Runs `test` for some random values, the same ones in each run.
 fn sample<S: Strategy>(cases: u32, strategy: &S, test: impl Fn(S::Value)) {
     let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
     let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
@@ -196,7 +196,7 @@ fn sessions_that_were_watched_live_are_what_a_cold_start_finds() {
         let every = (named.recording.operations.len() / 6).max(1);
         for (n, (at, operation)) in named.recording.operations.iter().enumerate() {
             player.act(*at, operation, &mut |_, _, _| {});
-            // A registry file in the middle of a rewrite says nothing to one who comes just then.
+            // A registry file in the middle of a rewrite is no evidence for a program that starts just then.
             let torn = matches!(operation, Operation::Write { path, text }
                 if path.starts_with("sessions") && serde_json::from_str::<serde_json::Value>(text).is_err());
             if n % every != 0 || torn {
