@@ -1,4 +1,4 @@
-//! Subagents with transcripts of their own hang at the call that started them, running or done.
+//! Subagents with transcripts of their own are nested at the call that started them, running or done.
 
 use watchbill_core::time::Millis;
 use watchbill_engine::engine::Engine;
