@@ -1,4 +1,4 @@
-//! The window is light or dark as the desktop is, unless the person has said otherwise.
+//! The window follows the desktop's light or dark colours, unless the user chose a theme.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use watchbill_testkit::{Desktop, Driver, Scheme, SettingsPortal, until};
 
 use crate::PROGRAM;
 
-/// Waits until the page takes the desktop for dark, or for light.
+/// Waits until the page reports a dark desktop, or a light one.
 async fn dark(page: &Client, wanted: bool) -> Result<()> {
     let script = "return matchMedia('(prefers-color-scheme: dark)').matches";
     until(if wanted { "a dark page" } else { "a light page" }, 60, async || {
@@ -33,7 +33,7 @@ async fn a_desktop_that_turns_dark_is_followed_unless_the_person_wants_otherwise
 
     std::fs::write(&file, "[window]\ntheme = \"light\"\n")?;
     dark(&window.page, false).await?;
-    // What the desktop says meanwhile counts when the person wants what the desktop wants.
+    // The desktop's changes meanwhile count again when the user chooses the desktop's colours.
     portal.prefer(Scheme::NoPreference).await?;
     portal.prefer(Scheme::Dark).await?;
     std::fs::write(&file, "[window]\ntheme = \"system\"\n")?;
@@ -51,7 +51,7 @@ async fn without_a_portal_the_window_is_light_and_one_that_comes_later_is_heard(
     ensure!(!log.contains("colours"), "a desktop without a portal is none that is broken: {log}");
     let portal = SettingsPortal::start(&desktop, Scheme::Dark).await?;
     dark(&window.page, true).await?;
-    // It goes, as it does with an update, and another one says something else.
+    // The portal leaves, as during an update, and another one reports other colours.
     portal.leave().await?;
     let _portal = SettingsPortal::start(&desktop, Scheme::Light).await?;
     dark(&window.page, false).await
