@@ -23,7 +23,7 @@ SHOWN = [
 
 
 class Compared(unittest.TestCase):
-    """Each test says what the numbers must be."""
+    """Each test states the expected numbers."""
 
     def test_right_within_the_tolerance_is_right(self):
         result = score(ASKED, SHOWN, 0, 50)
@@ -84,7 +84,7 @@ class Compared(unittest.TestCase):
         self.assertEqual(len(result.false_alarms), 1)
         self.assertAlmostEqual(result.false_alarms[0].begin, 30 + TOLERANCE)
         self.assertAlmostEqual(result.false_alarms[0].end, 41)
-        # The answer never became visible as such.
+        # The answer was never shown.
         self.assertIsNone(result.settles[2].seconds)
 
     def test_a_wrong_kind_is_no_wrong_state(self):
@@ -102,7 +102,7 @@ class Compared(unittest.TestCase):
 
     def test_a_row_that_never_appears_is_wrong_once_there_is_something_to_show(self):
         result = score(ASKED, [], 0, 50)
-        # Its first moment counts for nothing: a watcher may need it for its first word.
+        # Its first moment does not count: a watcher may need it for its first line.
         self.assertAlmostEqual(result.seconds, 50 - TOLERANCE)
         self.assertAlmostEqual(result.right, 10)
         self.assertFalse(result.ends_right)

@@ -33,7 +33,7 @@ BAD = [Shown(0, "waiting_for_input"), Shown(10.1, "waiting_for_approval", "permi
 
 
 class Tallied(unittest.TestCase):
-    """Targets are kept by what is right, and by nothing else."""
+    """Only right states keep the targets."""
 
     def test_what_is_right_keeps_every_target(self):
         tally = tallies([run(GOOD), run(GOOD)], ["all"])["all"]
@@ -90,7 +90,7 @@ class Followed(unittest.TestCase):
 
 
 class Rested(unittest.TestCase):
-    """A rest of a test run goes on until those who hear everything show what is true."""
+    """A rest of a test run lasts until the watchers with all witnesses show the truth."""
 
     def test_only_who_hears_everything_is_waited_for(self):
         true = truth.Truth()
@@ -108,7 +108,7 @@ class Rested(unittest.TestCase):
 
 
 class Chosen(unittest.TestCase):
-    """The stub answers by the prompt and by what it has answered before."""
+    """The stub answers by the prompt and by its earlier answers."""
 
     def setUp(self):
         self.stub = Stub()
