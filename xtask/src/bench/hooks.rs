@@ -1,4 +1,4 @@
-//! What a hook costs the agent: from starting the program until it has ended, with somebody listening and with nobody.
+//! The cost of a hook for the client: the time from start to end of the hook program, with and without a receiver.
 
 use std::io::Write;
 use std::process::Stdio;
@@ -10,17 +10,17 @@ use super::measure::{median, quantile};
 use super::watching::Watching;
 use super::{Bench, Row};
 
-/// Events that are sent each time.
+/// The number of events in each measurement.
 const EVENTS: usize = 500;
 /// Milliseconds at the median with a receiver, and without one.
 const HEARD: f64 = 5.0;
 const SPOOLED: f64 = 10.0;
 /// The data folder of this part.
 const DATA: &str = "hooks-data";
-/// How long a receiver may take to listen.
+/// The longest wait for the receiver to listen.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Sends events with nobody listening, then to a `watch`.
+/// Sends events without a receiver, then to a `watch`.
 pub fn hooks(bench: &Bench) -> Result<Vec<Row>> {
     let home = bench.tree.target("bench-home");
     let (data, claude_dir) = (home.join(DATA), home.join("hooks-claude"));
