@@ -1,11 +1,11 @@
-//! Who may depend on whom, as ARCHITECTURE.md draws it.
+//! The dependencies between the crates, as ARCHITECTURE.md draws them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::metadata::Metadata;
 use crate::{metadata, no_complaints, root};
 
-/// Each crate of the tree and the crates of the tree it may use outside tests.
+/// Each crate of the tree, and the crates of the tree that it may use outside tests.
 const ARROWS: &[(&str, &[&str])] = &[
     ("watchbill-core", &[]),
     ("watchbill-protocol", &["watchbill-core"]),
@@ -54,10 +54,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("xtask", &[]),
 ];
 
-/// Used by tests alone, and by any of them.
+/// Crates that only tests use, in any crate.
 const FOR_TESTS: &[&str] = &["watchbill-testkit"];
 
-/// Crates from outside that only some of ours may name, in any role. A trailing `*` stands for the rest of a name.
+/// Outside crates that only some of our crates may name, in any role. A trailing `*` stands for the rest of a name.
 const RESERVED: &[(&str, &[&str], &str)] = &[
     ("notify*", &["watchbill-watch"], "a file event is a hint, and one crate knows what it is worth"),
     ("walkdir", &["watchbill-watch"], "one crate walks folders"),
@@ -71,7 +71,8 @@ const RESERVED: &[(&str, &[&str], &str)] = &[
     ("clap*", &["watchbill", "watchbill-shell"], "only programs have a command line"),
 ];
 
-/// What the pure crate may not name outside its tests, since each would bring in a clock, a file, a thread or chance.
+/// Crates that the pure crate may not name outside its tests: each would bring in a clock, files, threads or
+/// randomness.
 const NOT_IN_CORE: &[&str] = &[
     "tokio*",
     "notify*",
@@ -91,10 +92,10 @@ const NOT_IN_CORE: &[&str] = &[
     "parking_lot",
 ];
 
-/// What `watchbill` must not contain, however deep: it starts in a few milliseconds and links no web view.
+/// Crates that `watchbill` must not contain at any depth: it starts in a few milliseconds and links no web view.
 const NOT_IN_COMMAND_LINE: &[&str] = &["tauri*", "wry", "tao", "gtk", "webkit2gtk*", "zbus"];
 
-/// What no program of ours may contain on any of these platforms: nothing leaves the machine.
+/// Crates that no program of ours may contain on any of these platforms: no data leaves the machine.
 const NOT_IN_PROGRAMS: &[&str] = &[
     "reqwest",
     "ureq",
@@ -207,7 +208,7 @@ fn no_program_can_talk_to_the_network() {
     no_complaints(complaints);
 }
 
-/// The names of everything that a crate links, tests and build scripts left aside.
+/// The names of all crates that a crate links, without tests and build scripts.
 fn contents_of(name: &str, metadata: &Metadata) -> BTreeSet<String> {
     let package = metadata.ours().find(|package| package.name == name).expect("the crate is in the tree");
     let (mut open, mut seen) = (vec![package], BTreeMap::new());

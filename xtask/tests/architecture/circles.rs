@@ -1,4 +1,4 @@
-//! No two files import each other, directly or through others: each file can be read after the files that it takes from.
+//! No two files import each other, directly or through others: each file can be read after its imports.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -37,7 +37,7 @@ fn complaint(circle: &BTreeSet<&Path>, imports: &Imports) -> String {
     std::iter::once(head).chain(arrows).collect::<Vec<_>>().join("\n")
 }
 
-/// Sets of more than one file, each of which leads to all the others.
+/// Sets of more than one file in which each file leads to all the others.
 fn circles(imports: &Imports) -> Vec<BTreeSet<&Path>> {
     let mut next: BTreeMap<&Path, Vec<&Path>> = BTreeMap::new();
     for (from, to) in imports.keys() {
@@ -63,7 +63,7 @@ fn circles(imports: &Imports) -> Vec<BTreeSet<&Path>> {
     both_ways.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// The arrows of a made-up crate, each as `from -> to: names`.
+/// The imports of a sample crate, each as `from -> to: names`.
 fn arrows(files: &[(&str, &str)]) -> Vec<String> {
     let text = |file: &Path| {
         files.iter().find(|(name, _)| Path::new(name) == file).map(|(_, text)| (*text).to_owned())

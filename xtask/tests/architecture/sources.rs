@@ -1,26 +1,26 @@
-//! What every source file promises, and what none contains.
+//! Rules for every source file.
 
 use std::path::Path;
 
 use crate::{metadata, no_complaints, text, tracked};
 
-/// A file longer than this, tests at its end left aside, wants a reason.
+/// A longer file, not counting tests at its end, needs a reason.
 const LONG: usize = 400;
 
-/// A file of tests may be longer, since its parts have nothing to do with each other.
+/// A file of tests may be longer, since its parts do not depend on each other.
 const LONG_FOR_TESTS: usize = 600;
 
-/// Files that are longer, and why they are not two files.
+/// Longer files, with the reasons why they are not split.
 const LONG_WITH_REASON: &[(&str, &str)] = &[];
 
-/// The one file of the window that knows Tauri.
+/// The one file of the window that imports Tauri.
 const KNOWS_TAURI: &str = "ui/src/lib/host/tauri.ts";
 
 fn has_extension(file: &Path, extensions: &[&str]) -> bool {
     file.extension().and_then(|extension| extension.to_str()).is_some_and(|found| extensions.contains(&found))
 }
 
-/// The window's own files: its tests may name what it must not do.
+/// The window's own files without its tests, which may name forbidden things.
 fn window_files() -> impl Iterator<Item = &'static Path> {
     tracked()
         .iter()
@@ -125,7 +125,7 @@ fn long_files_have_a_reason() {
     no_complaints(complaints);
 }
 
-/// Lines up to the tests at the end of a file.
+/// The number of lines before the tests at the end of a file.
 fn own_lines(text: &str) -> usize {
     let lines: Vec<&str> = text.lines().collect();
     let tests =
@@ -141,7 +141,7 @@ fn tests_at_the_end_of_a_file_do_not_make_it_long() {
 
 #[test]
 fn no_test_is_switched_off() {
-    // Spelt in pieces, since this file is looked at too.
+    // In pieces, since this test reads this file too.
     let marks = [["#[", "ignore"].concat(), ["cfg(", "any())"].concat()];
     let mut complaints = Vec::new();
     for (file, text) in rust_files() {
@@ -214,8 +214,8 @@ fn no_file_names_a_place_on_somebodys_machine() {
     no_complaints(complaints);
 }
 
-/// A path that only makes sense where it was written. The made-up home of the recordings, `dev`, is fine; and what a
-/// client itself put into a recording about its temporary files is its own.
+/// A path that exists only on the machine where it was written. The recordings' own home, `dev`, is allowed, and so
+/// are a client's temporary files in a recording.
 fn machine_path(line: &str, is_fixture: bool) -> Option<String> {
     let homes = ["ho", "me/"].concat();
     let places =
