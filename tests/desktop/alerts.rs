@@ -125,7 +125,7 @@ async fn nothing_stands(screen: &NotificationServer) -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_approval_is_announced_leads_to_its_session_and_goes_when_it_is_answered() -> Result<()> {
+async fn an_approval_alert_opens_its_session_and_is_removed_when_answered() -> Result<()> {
     let stage = Stage::set(&[]).await?;
     let mut api = stage.agent("api-server", API).await?;
     api.wants_to_run("npm publish")?;
@@ -231,7 +231,7 @@ async fn five_at_once_are_one_notification_that_names_them() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_already_so_at_the_start_is_one_summary() -> Result<()> {
+async fn needs_from_before_the_start_are_one_summary() -> Result<()> {
     let desktop = Desktop::start().await?;
     let screen = NotificationServer::start(&desktop).await?;
     let panel = TrayHost::start(&desktop).await?;
@@ -264,7 +264,7 @@ async fn what_was_already_so_at_the_start_is_one_summary() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_persons_choices_keep_it_silent() -> Result<()> {
+async fn the_users_alert_settings_keep_it_silent() -> Result<()> {
     // The other session's need is of another kind, and in another project.
     for choice in ["approval = false", "muted = ['api-server']"] {
         let stage = Stage::set_with(&format!("[alerts]\n{choice}\n")).await?;
@@ -286,7 +286,7 @@ async fn the_persons_choices_keep_it_silent() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_mute_from_the_tray_outlives_the_program_until_it_is_taken_back() -> Result<()> {
+async fn a_mute_from_the_tray_survives_a_restart_until_it_is_ended() -> Result<()> {
     let desktop = Desktop::start().await?;
     let screen = NotificationServer::start(&desktop).await?;
     let panel = TrayHost::start(&desktop).await?;
@@ -345,7 +345,7 @@ async fn a_session_whose_terminal_is_in_front_is_not_announced_and_a_button_brin
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn alerts_make_a_sound_for_who_wants_one() -> Result<()> {
+async fn alerts_make_a_sound_when_the_setting_says_so() -> Result<()> {
     let stage = Stage::set_with("[alerts]\nsound = true\n").await?;
     let mut api = stage.agent("api-server", API).await?;
     api.wants_to_run("npm publish")?;
@@ -355,7 +355,7 @@ async fn alerts_make_a_sound_for_who_wants_one() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_launcher_bears_the_number_of_sessions_that_need_the_person() -> Result<()> {
+async fn the_launcher_shows_the_number_of_sessions_that_need_the_user() -> Result<()> {
     let desktop = Desktop::start().await?;
     let launcher = Launcher::start(&desktop).await?;
     let mut api = Agent::start(desktop.home(), "api-server", API)?;
@@ -382,7 +382,7 @@ async fn the_launcher_bears_the_number_of_sessions_that_need_the_person() -> Res
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_comes_back_is_used_even_if_it_can_do_little() -> Result<()> {
+async fn a_notification_server_that_comes_back_is_used_even_with_few_abilities() -> Result<()> {
     let Stage { screen, item, _panel, _program, desktop, .. } = Stage::set(&[]).await?;
     let agent = async |name: &str, session| -> Result<Agent> {
         let mut agent = Agent::start(desktop.home(), name, session)?;
@@ -418,7 +418,7 @@ async fn a_server_that_comes_back_is_used_even_if_it_can_do_little() -> Result<(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_snooze_from_the_notification_takes_it_off_the_screen_and_out_of_the_counts() -> Result<()> {
+async fn a_snooze_from_the_notification_removes_it_and_its_count() -> Result<()> {
     let stage = Stage::set(&[]).await?;
     let mut api = stage.agent("api-server", API).await?;
     api.wants_to_run("npm publish")?;
@@ -434,7 +434,7 @@ async fn a_snooze_from_the_notification_takes_it_off_the_screen_and_out_of_the_c
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_hangs_costs_its_own_alert_and_no_other() -> Result<()> {
+async fn a_hanging_notification_server_loses_only_the_alert_it_got() -> Result<()> {
     let stage = Stage::set(&[]).await?;
     let mut api = stage.agent("api-server", API).await?;
     let mut web = stage.agent("web-app", WEB).await?;
@@ -452,7 +452,7 @@ async fn a_server_that_hangs_costs_its_own_alert_and_no_other() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_slow_server_shows_late_leads_to_its_session_and_goes_if_it_is_over() -> Result<()> {
+async fn a_late_notification_opens_its_session_or_is_removed_if_over() -> Result<()> {
     let stage = Stage::set(&[]).await?;
     let mut api = stage.agent("api-server", API).await?;
     let mut web = stage.agent("web-app", WEB).await?;
@@ -484,7 +484,7 @@ async fn what_a_slow_server_shows_late_leads_to_its_session_and_goes_if_it_is_ov
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_stands_on_the_screen_after_the_program_has_quit() -> Result<()> {
+async fn no_notification_stays_after_the_program_has_quit() -> Result<()> {
     let Stage { screen, item, _panel, _program, desktop, .. } = Stage::set(&[]).await?;
     let mut api = Agent::start(desktop.home(), "api-server", API)?;
     api.is_asked("Work on api-server")?;

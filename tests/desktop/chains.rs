@@ -49,7 +49,7 @@ async fn a_name_is_given_in_the_window_and_kept() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn two_sessions_are_joined_and_the_selection_goes_on_without_a_seam() -> Result<()> {
+async fn two_sessions_are_joined_and_the_selection_moves_to_the_head() -> Result<()> {
     let desktop = Desktop::start().await?;
     let mut api = Agent::start(desktop.home(), "api-server", API)?;
     api.is_asked("Find the leak")?;
@@ -77,7 +77,7 @@ async fn two_sessions_are_joined_and_the_selection_goes_on_without_a_seam() -> R
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_is_snoozed_is_no_business_of_the_tray() -> Result<()> {
+async fn the_tray_does_not_count_a_snoozed_session() -> Result<()> {
     let desktop = Desktop::start().await?;
     let panel = TrayHost::start(&desktop).await?;
     let mut api = Agent::start(desktop.home(), "api-server", API)?;

@@ -18,7 +18,7 @@ async fn dark(page: &Client, wanted: bool) -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_desktop_that_turns_dark_is_followed_unless_the_person_wants_otherwise() -> Result<()> {
+async fn the_window_follows_a_desktop_that_turns_dark_unless_a_theme_is_set() -> Result<()> {
     let desktop = Desktop::start().await?;
     let portal = SettingsPortal::start(&desktop, Scheme::Dark).await?;
     let file = desktop.home().join("watchbill.toml");
@@ -43,7 +43,7 @@ async fn a_desktop_that_turns_dark_is_followed_unless_the_person_wants_otherwise
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_a_portal_the_window_is_light_and_one_that_comes_later_is_heard() -> Result<()> {
+async fn without_a_portal_the_window_is_light_and_follows_a_later_portal() -> Result<()> {
     let desktop = Desktop::start().await?;
     let window = Driver::start(&desktop, Path::new(PROGRAM), &[]).await?;
     dark(&window.page, false).await?;
@@ -58,7 +58,7 @@ async fn without_a_portal_the_window_is_light_and_one_that_comes_later_is_heard(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_portal_that_does_not_answer_keeps_no_window_waiting() -> Result<()> {
+async fn a_portal_that_does_not_answer_delays_no_window() -> Result<()> {
     let desktop = Desktop::start().await?;
     let portal = SettingsPortal::start_hanging(&desktop).await?;
     let window = Driver::start(&desktop, Path::new(PROGRAM), &[]).await?;

@@ -27,7 +27,7 @@ const ANSWER: &str = "<img src=\"https://evil.example/x.png\" onerror=\"window.p
     <style>@import 'https://evil.example/s';</style> \u{202e}turned\u{202c} The end of the harm.";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_transcript_that_means_harm_is_text() -> Result<()> {
+async fn a_malicious_transcript_is_shown_as_text() -> Result<()> {
     let desktop = Desktop::start().await?;
     let mut evil = Agent::start(desktop.home(), "evil", EVIL)?;
     let markup = "<script>window.pwned=1</script><img src=x onerror=\"window.pwned=1\">";
@@ -58,7 +58,7 @@ async fn a_transcript_that_means_harm_is_text() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_said_is_found_in_the_real_store_and_opened_at_its_place() -> Result<()> {
+async fn a_search_hit_in_the_real_store_opens_at_its_place() -> Result<()> {
     let desktop = Desktop::start().await?;
     let mut good = Agent::start(desktop.home(), "web-app", GOOD)?;
     good.is_asked("Paint the button")?;

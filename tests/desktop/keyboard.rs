@@ -144,7 +144,7 @@ impl Hands {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_whole_job_is_done_by_keys_alone() -> Result<()> {
+async fn all_work_is_possible_by_keyboard_alone() -> Result<()> {
     let hands = Hands::ready().await?;
     roster(&hands).await.context("in the roster")?;
     detail(&hands).await.context("in the detail pane")?;

@@ -30,7 +30,7 @@ async fn state(page: &Client) -> Option<serde_json::Value> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_opened_in_a_long_timeline_stays_open_when_it_has_been_counted() -> Result<()> {
+async fn an_opened_call_in_a_long_timeline_stays_open_when_all_items_are_counted() -> Result<()> {
     let desktop = Desktop::start().await?;
     let mut agent = Agent::start(desktop.home(), "api-server", LONG)?;
     for number in 0..CALLS {

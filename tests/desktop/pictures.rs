@@ -195,17 +195,17 @@ async fn roster_and_detail(theme: &str) -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_light_window_looks_as_it_did() -> Result<()> {
+async fn the_light_window_matches_its_pictures() -> Result<()> {
     roster_and_detail("light").await
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_dark_window_looks_as_it_did() -> Result<()> {
+async fn the_dark_window_matches_its_pictures() -> Result<()> {
     roster_and_detail("dark").await
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_empty_window_looks_as_it_did() -> Result<()> {
+async fn an_empty_window_matches_its_pictures() -> Result<()> {
     let painter = Painter::start("light", |_| Ok(Vec::new())).await?;
     shows(painter.page(), "Nothing is going on").await?;
     health(painter.page(), "1 problem while reading").await?;
@@ -231,7 +231,7 @@ const HARMS: [(&str, &str); 5] = [
 ];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_least_harm_is_noticed_and_nothing_else() -> Result<()> {
+async fn the_comparison_notices_the_smallest_fault_and_nothing_else() -> Result<()> {
     let painter = Painter::start("light", three).await?;
     painter.resize(420, 720).await?;
     let ready = async || {

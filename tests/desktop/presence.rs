@@ -17,7 +17,7 @@ async fn choose(item: &TrayItem, label: &str) -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_closed_window_leaves_the_tray_which_brings_it_back_and_quits() -> Result<()> {
+async fn a_closed_window_keeps_the_tray_which_reopens_it_and_quits() -> Result<()> {
     let desktop = Desktop::start().await?;
     let panel = TrayHost::start(&desktop).await?;
     let mut program = start(&desktop, &[])?;
@@ -48,7 +48,7 @@ fn threads(program: &tokio::process::Child) -> Result<Vec<String>> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn webkit_does_not_look_at_the_memory_every_few_seconds_unless_the_person_wants_it() -> Result<()> {
+async fn webkits_memory_monitor_is_off_unless_the_user_sets_its_variable() -> Result<()> {
     for wanted in [false, true] {
         let mut desktop = Desktop::start().await?;
         if wanted {
@@ -123,7 +123,7 @@ async fn a_second_start_ends_before_it_looks_for_a_display() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_many_starts_at_once_one_goes_on_and_none_fails() -> Result<()> {
+async fn of_many_concurrent_starts_one_stays_and_none_fails() -> Result<()> {
     let desktop = Desktop::start().await?;
     let mut starts = (0..24).map(|_| start(&desktop, &[])).collect::<Result<Vec<_>>>()?;
     until("all starts but one to end", 120, async || {
@@ -158,7 +158,7 @@ async fn a_start_while_the_program_ends_takes_its_place() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn programs_that_watch_other_folders_do_not_meet() -> Result<()> {
+async fn programs_for_different_folders_run_side_by_side() -> Result<()> {
     let desktop = Desktop::start().await?;
     let folder = desktop.home().join("other");
     let mut first = start(&desktop, &[])?;
@@ -188,7 +188,7 @@ async fn a_panel_that_comes_late_or_comes_back_gets_the_icon() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_a_bus_the_window_is_all_there_is() -> Result<()> {
+async fn without_a_bus_closing_the_window_ends_the_program() -> Result<()> {
     let desktop = Desktop::start_without_bus().await?;
     let program = start(&desktop, &[])?;
     let id = window(&desktop).await?;
@@ -199,7 +199,7 @@ async fn without_a_bus_the_window_is_all_there_is() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_window_comes_back_with_its_size_even_after_a_hard_end() -> Result<()> {
+async fn the_window_size_is_restored_even_after_a_kill() -> Result<()> {
     let desktop = Desktop::start().await?;
     let mut program = start(&desktop, &[])?;
     let id = window(&desktop).await?;
@@ -218,7 +218,7 @@ async fn the_window_comes_back_with_its_size_even_after_a_hard_end() -> Result<(
 }
 
 #[tokio::test]
-async fn without_a_display_there_is_a_sentence_and_no_panic() -> Result<()> {
+async fn without_a_display_there_is_an_error_message_and_no_panic() -> Result<()> {
     let home = tempfile::tempdir()?;
     // No display at all, and one that does not answer.
     for display in [None, Some(("DISPLAY", ":64999"))] {

@@ -146,7 +146,7 @@ async fn a_superseded_session_gives_its_place_to_its_successor() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_tray_lists_who_needs_the_person_and_leads_there() -> Result<()> {
+async fn the_tray_lists_sessions_that_need_the_user_and_selects_them() -> Result<()> {
     let desktop = Desktop::start().await?;
     let panel = TrayHost::start(&desktop).await?;
     let mut web = Agent::start(desktop.home(), "web-app", WEB)?;
@@ -199,7 +199,7 @@ async fn a_second_start_selects_its_session_in_the_first() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_page_may_ask_for_its_commands_and_nothing_else() -> Result<()> {
+async fn the_page_may_call_only_its_own_commands() -> Result<()> {
     let desktop = Desktop::start().await?;
     let mut api = Agent::start(desktop.home(), "api-server", API)?;
     api.is_asked("Publish the package")?;
@@ -232,7 +232,7 @@ async fn the_page_may_ask_for_its_commands_and_nothing_else() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_demo_takes_the_place_of_an_empty_roster() -> Result<()> {
+async fn the_demo_replaces_an_empty_roster() -> Result<()> {
     let desktop = Desktop::start().await?;
     let panel = TrayHost::start(&desktop).await?;
     let window = open(&desktop, &[]).await?;

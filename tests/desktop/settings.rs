@@ -49,7 +49,7 @@ async fn field(page: &Client, id: &str) -> Option<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn window_and_file_show_what_the_other_says() -> Result<()> {
+async fn a_change_in_the_window_or_the_file_shows_in_the_other() -> Result<()> {
     let desktop = Desktop::start().await?;
     let (window, file) = open(&desktop).await?;
     let page = &window.page;

@@ -45,7 +45,7 @@ async fn place(desktop: &Desktop) -> Option<[i64; 4]> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_link_opens_its_session_and_a_wrong_one_says_so() -> Result<()> {
+async fn a_link_opens_its_session_and_a_wrong_one_is_reported() -> Result<()> {
     let desktop = Desktop::start().await?;
     let _panel = TrayHost::start(&desktop).await?;
     let mut api = Agent::start(desktop.home(), "api-server", API)?;
@@ -78,7 +78,7 @@ async fn a_link_opens_its_session_and_a_wrong_one_says_so() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_desktops_start_is_a_switch_that_is_off() -> Result<()> {
+async fn autostart_is_off_until_it_is_switched_on() -> Result<()> {
     let desktop = Desktop::start().await?;
     let entry = desktop.home().join("config/autostart/watchbill-desktop.desktop");
     let window = open(&desktop, &[]).await?;
@@ -102,7 +102,7 @@ async fn the_desktops_start_is_a_switch_that_is_off() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_window_comes_back_to_the_pixel_and_never_off_the_screen() -> Result<()> {
+async fn the_window_position_is_restored_exactly_and_stays_on_the_screen() -> Result<()> {
     let desktop = Desktop::start().await?;
     let mut program = start(&desktop, &[])?;
     let id = window(&desktop).await?;
@@ -130,7 +130,7 @@ async fn the_window_comes_back_to_the_pixel_and_never_off_the_screen() -> Result
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_strip_stays_above_and_the_window_comes_back_as_it_was() -> Result<()> {
+async fn the_strip_stays_above_and_the_window_returns_to_its_place() -> Result<()> {
     let desktop = Desktop::start().await?;
     let mut api = Agent::start(desktop.home(), "api-server", API)?;
     api.is_asked("Publish the package")?;
@@ -155,7 +155,7 @@ async fn the_strip_stays_above_and_the_window_comes_back_as_it_was() -> Result<(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_opens_the_window_from_anywhere_unless_another_program_has_it() -> Result<()> {
+async fn a_global_shortcut_opens_the_window_unless_another_program_has_it() -> Result<()> {
     let desktop = Desktop::start().await?;
     let panel = TrayHost::start(&desktop).await?;
     let _program = start(&desktop, &["--hidden", "--shortcut", "Ctrl+Alt+W"])?;

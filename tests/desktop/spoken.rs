@@ -145,7 +145,7 @@ async fn the_roster_is_headings_lists_and_one_name_a_row() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_comes_to_need_the_person_is_said_by_itself_and_once() -> Result<()> {
+async fn a_new_need_is_announced_once() -> Result<()> {
     let mut stage = Stage::set().await?;
     stage.api.wants_to_run("npm publish")?;
     let first = "Publish the package needs you: wants to run: npm publish.";

@@ -90,7 +90,7 @@ impl Sight {
 /// The driver loses a page with its process, so the test compares pictures. The content does not change: sessions of
 /// hours ago.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_page_whose_process_was_killed_comes_back_as_it_was() -> Result<()> {
+async fn a_page_whose_process_was_killed_is_shown_again() -> Result<()> {
     // Five minutes from the next hour, so that no age changes meanwhile.
     let then = jiff::Timestamp::now().checked_sub(jiff::SignedDuration::from_mins(3 * 60 + 5))?;
     let sight =
@@ -150,7 +150,7 @@ fn kill(pid: u32) -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_agents_folder_that_vanishes_and_comes_back_is_followed() -> Result<()> {
+async fn a_clients_folder_that_disappears_and_returns_is_followed() -> Result<()> {
     let desktop = Desktop::start().await?;
     let mut api = Agent::start(desktop.home(), "api-server", API)?;
     api.is_asked("Publish the package")?;
@@ -171,7 +171,7 @@ async fn an_agents_folder_that_vanishes_and_comes_back_is_followed() -> Result<(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn files_that_are_none_and_names_that_mean_harm_stop_nothing() -> Result<()> {
+async fn special_files_and_malicious_names_stop_nothing() -> Result<()> {
     let desktop = Desktop::start().await?;
     let mut api = Agent::start(desktop.home(), "api-server", API)?;
     api.is_asked("Publish the package")?;

@@ -73,7 +73,7 @@ mod tests {
     use super::without_machine_ids;
 
     #[test]
-    fn no_fixture_names_the_machine_it_was_recorded_on() {
+    fn fixtures_do_not_contain_the_id_of_their_machine() {
         let text = br#"{"pidDomain":"linux:fedcba98765432100123456789abcdef:pid:[4026531836]","x":"linux:short:pid:"}"#;
         let masked = String::from_utf8(without_machine_ids(text.to_vec())).unwrap();
         assert!(masked.contains("linux:0123456789abcdef0123456789abcdef:pid:[4026531836]"), "{masked}");

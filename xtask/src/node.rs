@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_installed_is_new_enough() {
+    fn the_installed_node_is_new_enough() {
         assert!(parse_version(&format!("v{NODE_VERSION}")).unwrap() >= OLDEST);
     }
 }

@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_named() {
+    fn unknown_words_are_named_in_the_error() {
         for (line, part) in [
             ("fly", "`fly` is not a task"),
             ("run --demo", "after `--`"),

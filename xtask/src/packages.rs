@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn packages_are_never_taken_from_a_folder_that_was_there_before() {
+    fn packages_are_never_taken_from_an_existing_folder() {
         let temporary = tempfile::tempdir().unwrap();
         let folder = archive_folder(temporary.path()).unwrap();
         assert!(folder.join("partial").is_dir());
@@ -249,7 +249,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_script_that_asks_for_a_snap_is_no_browser() {
+    fn a_script_that_starts_a_snap_is_no_browser() {
         let folder = tempfile::tempdir().unwrap();
         let script = folder.path().join("chromium-browser");
         std::fs::write(&script, "#!/bin/sh\nexec /snap/bin/chromium \"$@\"\n").unwrap();

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_a_window_its_own_options_are_left_out_and_named() {
+    fn without_a_window_its_own_options_are_dropped_and_named() {
         let arguments =
             ["--claude-dir", "a", "--demo", "--config=b", "--hidden", "--session=c"].map(str::to_owned);
         let (kept, dropped) = for_command_line(&arguments);

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_failure_ends_the_row_and_the_rest_is_named() {
+    fn the_first_failure_ends_the_run_and_the_rest_is_named() {
         let tally = ran(&[&GOOD, &BAD, &GOOD], false);
         assert!(!tally.is_good());
         let report = tally.report();
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_test_could_not_do_stands_in_the_report() {
+    fn skipped_parts_of_tests_are_in_the_report() {
         const PART: Step = Step {
             name: "part",
             shows: "",
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn with_keep_going_every_step_is_asked() {
+    fn with_keep_going_every_step_runs() {
         let tally = ran(&[&BAD, &ODD, &GOOD], true);
         let report = tally.report();
         assert!(report.contains("NOT RUN  no moon"), "{report}");

@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn an_outline_says_what_matters_and_leaves_out_the_rest() {
+    fn an_outline_has_the_spoken_states_and_attributes_only() {
         let text = Accessible {
             role: "static".into(),
             text: "two".into(),

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() -> Result<()> {
+    fn a_written_picture_is_read_again() -> Result<()> {
         let folder = tempfile::tempdir()?;
         let path = folder.path().join("one.png");
         let picture = grey(&[0, 7, 255]);
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn pixels_are_off_by_their_worst_channel_and_sizes_by_everything() {
+    fn pixels_differ_by_their_worst_channel_and_other_sizes_in_every_pixel() {
         let one = grey(&[10, 10, 10]);
         assert_eq!(one.compare(&grey(&[10, 18, 19]), 8).off, 1);
         assert_eq!(one.compare(&one, 0).off, 0);

@@ -240,7 +240,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marks_of_keys_are_taken_out() {
+    fn mnemonic_marks_are_removed() {
         assert_eq!(without_marks("_Quit"), "Quit");
         assert_eq!(without_marks("a__b_c"), "a_bc");
     }

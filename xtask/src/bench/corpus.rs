@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_transcripts_are_added_up_however_deep() {
+    fn only_transcripts_count_at_any_depth() {
         let folder = tempfile::tempdir().unwrap();
         let deep = folder.path().join("a/b/subagents");
         std::fs::create_dir_all(&deep).unwrap();

@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_found_where_the_kernel_puts_them() {
+    fn numbers_are_read_from_the_kernels_lines() {
         let status =
             "Name:\tx\nVmRSS:\t    2000 kB\nvoluntary_ctxt_switches:\t17\nnonvoluntary_ctxt_switches:\t4\n";
         assert_eq!(field(status, "VmRSS:"), 2000);
@@ -117,7 +117,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn this_very_process_can_be_looked_at() {
+    fn the_use_of_this_process_can_be_read() {
         let look = look(std::process::id()).unwrap();
         assert!(look.running > Duration::ZERO);
         assert!(look.resident > 0.1 && look.peak >= look.resident);

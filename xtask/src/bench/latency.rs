@@ -273,7 +273,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_written_as_transcripts_have_them() {
+    fn times_are_written_in_the_transcripts_form() {
         for (milliseconds, text) in [
             (0, "1970-01-01T00:00:00.000Z"),
             (951_782_399_999, "2000-02-28T23:59:59.999Z"),
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_tells_of_every_line_up_to_its_time() {
+    fn an_event_reports_every_line_up_to_its_time() {
         let (start, mut ledger) = (Instant::now(), Ledger::default());
         let after = |ms| start + Duration::from_millis(ms);
         for (session, second) in [("a", 1), ("a", 2), ("a", 3), ("b", 1)] {
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_made_up_agent_writes_whole_lines_with_rising_times() {
+    fn a_simulated_client_writes_whole_lines_with_rising_times() {
         let folder = tempfile::tempdir().unwrap();
         let mut writer = Writer::create(folder.path(), 3).unwrap();
         writer.append().unwrap();

@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn medians_and_quantiles_are_what_tables_of_statistics_say() {
+    fn medians_and_quantiles_follow_the_nearest_rank() {
         assert_eq!(median([3.0, 1.0, 2.0]), 2.0);
         assert_eq!(median([4.0, 1.0, 2.0, 3.0]), 2.5);
         assert!(median([]).is_nan());
@@ -99,7 +99,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_run_tells_time_and_memory_and_fails_by_its_end() {
+    fn a_run_reports_time_and_memory_and_fails_by_its_exit_code() {
         let shell = |script: &str| Call::new(std::path::Path::new("."), "sh").args(["-c", script]);
         let used = run("sh", &shell("i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"), &[0]).unwrap();
         assert!(used.cpu_seconds() > 0.0 && used.peak > 100_000, "{used:?}");

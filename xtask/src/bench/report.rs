@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_says_what_was_missed() {
+    fn the_table_marks_missed_targets() {
         assert_eq!(
             table(&rows()),
             "cold pass       0.81 CPU s/GB  <= 0.90 CPU s/GB  met\n\
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_keep_the_digits_that_matter() {
+    fn numbers_keep_their_significant_digits() {
         for (value, text) in
             [(1234.5, "1234"), (12.34, "12.3"), (0.5, "0.50"), (0.00123, "0.0012"), (0.0, "0"), (80.0, "80")]
         {

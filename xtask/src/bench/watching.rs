@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_ends_or_begins_wrongly_is_an_error() {
+    fn a_watch_that_ends_or_begins_without_a_snapshot_is_an_error() {
         let (_folder, watching) = stand_in(&[], "exit 1");
         let error = watching.unwrap().snapshot().map(drop).unwrap_err();
         assert!(error.to_string().contains("ended by itself"), "{error}");

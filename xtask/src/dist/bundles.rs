@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_files_of_an_rpm_are_laid_out_as_a_deb_and_once() {
+    fn the_files_of_an_rpm_are_laid_out_once_as_a_deb() {
         assert_eq!(bundled(&["deb", "rpm"]), ["deb"]);
         assert_eq!(bundled(&["rpm", "appimage"]), ["deb", "appimage"]);
         assert_eq!(bundled(&["app", "dmg"]), ["app", "dmg"]);

@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_description_is_one_that_dpkg_can_read() {
+    fn dpkg_can_read_the_description() {
         let text = control_text("1.0", "amd64", 7, "libc6");
         let (_, description) = text.split_once("Description: ").unwrap();
         for line in description.lines().skip(1) {

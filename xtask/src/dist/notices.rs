@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_linked_names_its_licences() {
+    fn linked_crates_have_licences() {
         let tree = Tree::find().unwrap();
         let crates = crates(&tree).unwrap();
         let names: Vec<&str> = crates.iter().filter_map(|(name, _)| name.split(' ').next()).collect();

@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_person_has_set_for_the_compiler_still_counts() {
+    fn the_users_compiler_flags_are_kept() {
         let of = |encoded: Option<&str>, plain: Option<&str>| {
             given(&|name| match name {
                 VARIABLE => encoded.map(str::to_owned),
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_of_this_machine_gets_a_name_of_no_machine() {
+    fn folders_of_this_machine_get_neutral_names() {
         let root = Tree::find().unwrap();
         let flags = flags(&root).unwrap().into_string().unwrap();
         let wanted = format!("--remap-path-prefix={}=/watchbill", root.root().display());

@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_package_lists_its_files_and_the_folders_that_are_its_own() {
+    fn the_package_lists_its_files_and_its_own_folders() {
         let files = [
             "usr/bin/watchbill",
             "usr/share/watchbill/plugin/hooks.json",

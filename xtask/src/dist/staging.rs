@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_change_log_is_debians() {
+    fn the_change_log_has_debians_form() {
         let markdown = "# Changelog\n\nWords.\n\n## Unreleased\n\n### Added\n\n- One that is so long that it does not fit into the width of\n  a terminal, and so it is told in two lines.\n- Two.\n\n## 0.0.1\n\n- Old.\n";
         let entry = debian_changelog("0.1.0", markdown, "Sat, 21 Nov 2026 12:00:00 +0000");
         assert_eq!(
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_copied_is_there() {
+    fn copied_files_exist() {
         let tree = Tree::find().unwrap();
         for (from, _) in COPIED {
             assert!(tree.path(from).is_file(), "{from}");

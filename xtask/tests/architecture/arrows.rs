@@ -119,7 +119,7 @@ fn matches(pattern: &str, name: &str) -> bool {
 }
 
 #[test]
-fn crates_of_the_tree_use_only_those_that_the_arrows_allow() {
+fn crates_use_only_the_crates_that_their_arrows_allow() {
     let allowed: BTreeMap<&str, &[&str]> = ARROWS.iter().copied().collect();
     let ours: BTreeSet<&str> = metadata().ours().map(|package| package.name.as_str()).collect();
     let mut complaints = Vec::new();
@@ -149,7 +149,7 @@ fn crates_of_the_tree_use_only_those_that_the_arrows_allow() {
 }
 
 #[test]
-fn reserved_crates_are_named_only_where_they_belong() {
+fn reserved_crates_are_named_only_by_their_owners() {
     let mut complaints = Vec::new();
     for package in metadata().ours() {
         for dependency in &package.dependencies {
@@ -221,7 +221,7 @@ fn contents_of(name: &str, metadata: &Metadata) -> BTreeSet<String> {
 }
 
 #[test]
-fn a_star_stands_for_the_rest_of_a_name_only_at_its_end() {
+fn a_star_matches_the_rest_of_a_name_only_at_its_end() {
     assert!(matches("tauri*", "tauri"));
     assert!(matches("tauri*", "tauri-plugin-opener"));
     assert!(!matches("tauri", "tauri-build"));

@@ -54,7 +54,7 @@ fn documents_keep_their_sizes() {
 }
 
 #[test]
-fn links_lead_somewhere() {
+fn links_have_targets() {
     let anchors: BTreeMap<PathBuf, BTreeSet<String>> =
         documents().iter().map(|(file, text)| (file.to_path_buf(), anchors(text))).collect();
     let mut complaints = Vec::new();
@@ -274,7 +274,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn a_document_is_taken_apart() {
+fn links_anchors_and_code_are_found() {
     let text = "# A `b`, c\n\nSee [x](y.md#z) and `[no](link)`.\n\n```sh\n# no heading\nwatchbill go\n```\n\n## A b c\n";
     assert_eq!(links(text), ["y.md#z"]);
     assert_eq!(anchors(text), BTreeSet::from(["a-b-c".to_owned(), "a-b-c-1".to_owned()]));

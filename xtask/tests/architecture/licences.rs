@@ -128,7 +128,7 @@ impl<'a> Reader<'a> {
 }
 
 #[test]
-fn expressions_are_read_as_spdx_means_them() {
+fn spdx_expressions_are_evaluated() {
     let allowed = ["MIT", "Apache-2.0", "Apache-2.0 WITH LLVM-exception", "Unicode-3.0"];
     for (expression, verdict) in [
         ("MIT", true),

@@ -34,7 +34,7 @@ fn crates_come_from_one_source() {
 }
 
 #[test]
-fn no_lock_or_setting_is_tied_to_a_mirror() {
+fn no_lock_or_setting_names_a_mirror() {
     // In pieces, since this test reads this file too.
     let names: [String; 6] = [
         ["registry.", "npmjs.org"],

@@ -67,7 +67,7 @@ fn no_test_uses_unsafe_code_either() {
 }
 
 #[test]
-fn every_rust_file_says_first_what_it_is_for() {
+fn every_rust_file_begins_with_a_module_comment() {
     let complaints = rust_files()
         .iter()
         .filter(|(_, text)| !text.starts_with("//! "))
@@ -77,7 +77,7 @@ fn every_rust_file_says_first_what_it_is_for() {
 }
 
 #[test]
-fn no_comment_holds_an_example_that_nothing_runs() {
+fn no_comment_has_an_untested_example() {
     let mut complaints = Vec::new();
     for (file, text) in rust_files() {
         for (number, line) in text.lines().enumerate() {
@@ -174,7 +174,7 @@ fn no_test_is_switched_off() {
 }
 
 #[test]
-fn one_file_of_the_window_knows_tauri() {
+fn only_one_file_of_the_window_imports_tauri() {
     let scope = ["@tauri-apps", "/"].concat();
     let complaints = window_files()
         .filter(|file| *file != Path::new(KNOWS_TAURI))
@@ -201,7 +201,7 @@ fn no_untrusted_text_becomes_markup() {
 }
 
 #[test]
-fn no_file_names_a_place_on_somebodys_machine() {
+fn no_file_names_a_path_of_one_machine() {
     let mut complaints = Vec::new();
     for file in tracked().iter().filter(|file| !has_extension(file, &["png", "ico", "icns"])) {
         let Some(text) = text(file) else { continue };
@@ -248,7 +248,7 @@ fn machine_path(line: &str, is_fixture: bool) -> Option<String> {
 }
 
 #[test]
-fn machine_paths_are_told_from_others() {
+fn machine_paths_are_distinguished_from_others() {
     let tmp = ["/t", "mp"].concat();
     let root = ["/ro", "ot"].concat();
     let work = ["/wo", "rk"].concat();

@@ -51,7 +51,7 @@ pub fn age(path: &Path, days: u64) {
 }
 
 #[test]
-fn an_archived_session_is_there_when_its_transcript_is_not() {
+fn an_archived_session_is_readable_after_its_transcript_is_gone() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
     let project = root.join("claude/projects/p");
@@ -91,7 +91,7 @@ fn an_archived_session_is_there_when_its_transcript_is_not() {
 }
 
 #[test]
-fn a_subagent_stays_below_the_call_that_only_its_companion_names() {
+fn an_archived_subagent_stays_below_the_call_that_its_meta_file_names() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
     let project = root.join("claude/projects/p");
@@ -132,7 +132,7 @@ fn a_subagent_stays_below_the_call_that_only_its_companion_names() {
 }
 
 #[test]
-fn a_database_that_was_taken_away_is_made_anew_with_what_only_the_archive_holds() {
+fn a_lost_database_is_rebuilt_from_the_archive() {
     let running = Running::chosen(true);
     let (root, timeline) = (running.root.clone(), running.timeline());
     running.engine.stop();
@@ -150,7 +150,7 @@ fn a_database_that_was_taken_away_is_made_anew_with_what_only_the_archive_holds(
 }
 
 #[test]
-fn the_index_archives_what_is_due_and_leaves_what_it_cannot_read_anew() {
+fn the_index_archives_due_transcripts_and_keeps_the_rows_of_unreadable_archives() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
     let project = root.join("claude/projects/p");
@@ -275,7 +275,7 @@ impl Running {
 }
 
 #[test]
-fn an_archived_session_stays_while_its_folder_goes_and_comes_back_and_a_hit_opens_at_its_place() {
+fn an_archived_session_and_its_hits_survive_removal_and_return_of_its_folder() {
     for before in [true, false] {
         let running = Running::chosen(before);
         let timeline = running.timeline();
@@ -308,7 +308,7 @@ fn an_archived_session_stays_while_its_folder_goes_and_comes_back_and_a_hit_open
 }
 
 #[test]
-fn nothing_is_archived_before_it_is_chosen_and_the_offer_has_numbers() {
+fn nothing_is_archived_before_the_user_enables_it_and_the_offer_has_numbers() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
     let project = root.join("claude/projects/p");
@@ -340,7 +340,7 @@ fn nothing_is_archived_before_it_is_chosen_and_the_offer_has_numbers() {
 }
 
 #[test]
-fn what_is_excluded_or_forgotten_is_not_on_offer() {
+fn excluded_and_forgotten_transcripts_are_not_offered_for_the_archive() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
     let project = root.join("claude/projects/p");

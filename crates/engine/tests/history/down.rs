@@ -91,7 +91,7 @@ fn stored(data: &Path) -> Option<Stored> {
 }
 
 #[test]
-fn a_turn_that_fell_silent_meanwhile_is_over() {
+fn a_turn_that_timed_out_while_watchbill_was_down_is_over() {
     let session = OneSession::new(PROMPT);
     let working = (at(0), "working");
     session.run(at(2), "working", &[working], BatchStatus::Active);
@@ -100,7 +100,7 @@ fn a_turn_that_fell_silent_meanwhile_is_over() {
 }
 
 #[test]
-fn a_turn_that_ended_meanwhile_has_its_transition() {
+fn a_turn_that_ended_while_watchbill_was_down_has_its_transition() {
     let session = OneSession::new(PROMPT);
     let working = (at(0), "working");
     session.run(at(2), "working", &[working], BatchStatus::Active);
@@ -114,7 +114,7 @@ fn a_turn_that_ended_meanwhile_has_its_transition() {
 }
 
 #[test]
-fn a_session_whose_transcript_went_meanwhile_goes_on_no_more() {
+fn a_session_whose_transcript_was_removed_while_watchbill_was_down_is_ended() {
     let session = OneSession::new(PROMPT);
     let working = (at(0), "working");
     session.run(at(2), "working", &[working], BatchStatus::Active);

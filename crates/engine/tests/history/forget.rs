@@ -92,7 +92,7 @@ fn two_stored(folder: &tempfile::TempDir) -> (Settings, std::path::PathBuf) {
 }
 
 #[test]
-fn of_a_forgotten_session_only_its_id_stays_also_while_a_receiver_listens() {
+fn only_the_id_of_a_forgotten_session_stays_also_while_a_receiver_listens() {
     let folder = tempfile::tempdir().unwrap();
     let (settings, data) = two_stored(&folder);
     TWO.iter().for_each(|(session, word)| fill(&data, session, word));
@@ -142,7 +142,7 @@ fn of_a_forgotten_session_only_its_id_stays_also_while_a_receiver_listens() {
 }
 
 #[test]
-fn what_was_forgotten_stays_so_when_the_list_of_it_cannot_be_read() {
+fn a_session_stays_forgotten_when_the_list_of_forgotten_ids_is_unreadable() {
     let folder = tempfile::tempdir().unwrap();
     let (settings, data) = two_stored(&folder);
     forget(&settings, &ForgetWhat::Session(GONE.to_owned()), false, NOW, &mut |_| ()).unwrap();

@@ -32,7 +32,7 @@ fn asked(engine: &Handle) -> SearchAnswer {
 }
 
 #[test]
-fn whether_all_is_stored_is_known_without_a_look_by_whoever_keeps_it() {
+fn the_holder_knows_without_a_folder_walk_whether_all_is_stored() {
     let folder = tempfile::tempdir().unwrap();
     let project = folder.path().join("claude/projects/p");
     std::fs::create_dir_all(&project).unwrap();

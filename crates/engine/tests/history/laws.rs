@@ -116,7 +116,7 @@ fn history_that_is_appended_again_is_stored_once_also_after_a_restart() {
 }
 
 #[test]
-fn an_append_is_read_alone() {
+fn only_the_appended_bytes_are_read() {
     let (name, text) = ALL.iter().max_by_key(|(_, text)| text.len()).unwrap();
     let mut rig = IndexRig::new();
     rig.append(name, text);

@@ -112,7 +112,7 @@ pub fn held(data: &Path) -> Vec<String> {
 }
 
 #[test]
-fn what_is_excluded_later_is_removed_by_index_as_if_it_had_never_been_stored() {
+fn index_removes_data_that_was_excluded_after_it_was_stored() {
     let folder = tempfile::tempdir().unwrap();
     let (settings, _) = four_sessions(folder.path());
     let data = settings.data_dir.clone().unwrap();
@@ -136,7 +136,7 @@ fn what_is_excluded_later_is_removed_by_index_as_if_it_had_never_been_stored() {
 }
 
 #[test]
-fn what_is_excluded_later_leaves_the_archive_at_the_next_start_also_when_its_transcript_is_gone() {
+fn a_start_removes_excluded_sessions_from_the_archive_also_without_their_transcripts() {
     let folder = tempfile::tempdir().unwrap();
     let (mut settings, project) = four_sessions(folder.path());
     settings.archive = ArchiveSettings { enabled: true, ..ArchiveSettings::default() };
@@ -168,7 +168,7 @@ fn what_is_excluded_later_leaves_the_archive_at_the_next_start_also_when_its_tra
 }
 
 #[test]
-fn what_is_excluded_later_is_removed_at_the_next_start_also_of_what_has_grown_or_gone_meanwhile() {
+fn a_start_removes_excluded_data_also_of_transcripts_that_have_grown_or_gone() {
     for grows in [true, false] {
         let folder = tempfile::tempdir().unwrap();
         let (settings, project) = four_sessions(folder.path());
@@ -211,7 +211,7 @@ pub fn until(what: &str, so: impl Fn() -> bool) {
 }
 
 #[test]
-fn what_is_excluded_while_the_engine_runs_is_removed_from_everywhere_and_no_more_of_it_is_kept() {
+fn a_rule_set_while_the_engine_runs_removes_excluded_data_everywhere_and_keeps_out_more() {
     let folder = tempfile::tempdir().unwrap();
     let (settings, project) = four_sessions(folder.path());
     let data = settings.data_dir.clone().unwrap();
@@ -279,7 +279,7 @@ fn said(settings: &Settings) -> (u64, u64, bool) {
 }
 
 #[test]
-fn what_is_excluded_no_more_is_behind_until_index_reads_it() {
+fn transcripts_that_are_no_longer_excluded_count_as_behind_until_index_reads_them() {
     let folder = tempfile::tempdir().unwrap();
     let (settings, project) = four_sessions(folder.path());
     let data = settings.data_dir.clone().unwrap();
@@ -313,7 +313,7 @@ fn what_is_excluded_no_more_is_behind_until_index_reads_it() {
 }
 
 #[test]
-fn what_is_excluded_no_more_is_read_by_a_running_engine_and_at_the_next_start() {
+fn a_running_engine_and_a_start_read_transcripts_that_are_no_longer_excluded() {
     let folder = tempfile::tempdir().unwrap();
     let (settings, _) = four_sessions(folder.path());
     let data = settings.data_dir.clone().unwrap();
@@ -331,7 +331,7 @@ fn what_is_excluded_no_more_is_read_by_a_running_engine_and_at_the_next_start() 
 }
 
 #[test]
-fn a_transcript_that_lies_where_nothing_is_stored_is_not_waited_for() {
+fn index_does_not_read_a_transcript_whose_own_path_is_excluded() {
     let folder = tempfile::tempdir().unwrap();
     let (mut settings, project) = four_sessions(folder.path());
     settings.history.exclude = Exclude::new([project.join("out.jsonl").to_string_lossy().into_owned()]);
@@ -359,7 +359,7 @@ pub fn states(data: &Path) -> Vec<String> {
 }
 
 #[test]
-fn subagents_are_stored_with_their_sessions_and_wait_for_nobody_else() {
+fn subagents_are_stored_with_their_sessions_and_do_not_wait_for_others() {
     let folder = tempfile::tempdir().unwrap();
     let (settings, project) = four_sessions(folder.path());
     let agents = [
@@ -399,7 +399,7 @@ fn subagents_are_stored_with_their_sessions_and_wait_for_nobody_else() {
 }
 
 #[test]
-fn other_rules_are_taken_while_the_history_is_at_work_for_the_last_ones() {
+fn new_rules_are_taken_while_the_history_carries_out_the_last_ones() {
     let folder = tempfile::tempdir().unwrap();
     let (settings, _) = four_sessions(folder.path());
     let data = settings.data_dir.clone().unwrap();
@@ -427,7 +427,7 @@ fn other_rules_are_taken_while_the_history_is_at_work_for_the_last_ones() {
 }
 
 #[test]
-fn what_waits_for_the_store_while_the_rules_change_goes_by_those_of_now() {
+fn pending_changes_follow_the_rules_of_the_time_when_they_are_written() {
     let folder = tempfile::tempdir().unwrap();
     let (settings, _) = four_sessions(folder.path());
     let excluding = excluding(&settings);
@@ -465,7 +465,7 @@ fn owned(words: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn what_is_excluded_later_is_removed_also_of_transcripts_that_are_not_looked_at_now() {
+fn a_rule_removes_excluded_data_also_of_transcripts_in_roots_that_are_not_read() {
     let folder = tempfile::tempdir().unwrap();
     let (settings, _) = four_sessions(folder.path());
     let data = settings.data_dir.clone().unwrap();

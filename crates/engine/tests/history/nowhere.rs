@@ -281,7 +281,7 @@ fn is_nowhere(why: Why, planted: u64) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 3, max_shrink_iters: 0, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
-    fn a_word_is_nowhere_whatever_it_stood_in(planted in any::<u64>()) {
+    fn a_planted_word_is_nowhere_whichever_fields_held_it(planted in any::<u64>()) {
         for why in Why::ALL {
             // At least one word has to be planted.
             is_nowhere(why, planted | 2);
@@ -290,7 +290,7 @@ proptest! {
 }
 
 #[test]
-fn a_word_is_nowhere_that_stood_everywhere() {
+fn a_word_planted_in_every_field_is_nowhere() {
     for why in Why::ALL {
         is_nowhere(why, u64::MAX);
     }

@@ -58,7 +58,7 @@ fn reasons(data: &Path) -> Vec<String> {
 }
 
 #[test]
-fn no_reason_names_an_excluded_path_nor_does_what_is_kept() {
+fn no_reason_and_no_stored_state_names_an_excluded_path() {
     let folder = tempfile::tempdir().unwrap();
     let settings = excluding(&four_sessions(folder.path()));
     let data = settings.data_dir.clone().unwrap();

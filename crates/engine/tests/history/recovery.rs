@@ -21,7 +21,7 @@ fn active(id: &str, secs: i64) -> Batch {
 }
 
 #[test]
-fn turns_sessions_and_calls_are_put_right_and_logged_once() {
+fn turns_sessions_and_calls_are_repaired_and_logged_once() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
     let mut step = store.step().unwrap();
@@ -67,7 +67,7 @@ fn turns_sessions_and_calls_are_put_right_and_logged_once() {
 }
 
 #[test]
-fn very_much_is_put_right_step_by_step() {
+fn many_orphaned_calls_are_repaired_in_several_steps() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
     let mut step = store.step().unwrap();

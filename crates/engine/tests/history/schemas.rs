@@ -71,7 +71,7 @@ pub(crate) fn rows(store: &Store) -> Vec<String> {
 }
 
 #[test]
-fn a_database_of_schema_1_becomes_what_a_fresh_index_makes_and_keeps_what_was_said() {
+fn a_database_of_schema_1_equals_a_fresh_index_and_keeps_the_users_entries() {
     let folder = tempfile::tempdir().unwrap();
     let (old, new) = (folder.path().join("old"), folder.path().join("new"));
     std::fs::create_dir_all(&old).unwrap();

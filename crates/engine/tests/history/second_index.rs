@@ -104,7 +104,7 @@ fn ended(settings: &Settings, world: &World, fs: &MemFs) -> Vec<String> {
 }
 
 #[test]
-fn an_index_that_was_ended_before_it_made_rows_leaves_them_to_the_next() {
+fn an_index_makes_the_rows_that_an_interrupted_one_has_not_made() {
     let folder = tempfile::tempdir().unwrap();
     let (twice, once) = (folder.path().join("twice"), folder.path().join("once"));
     // All sessions are long ago: such sessions rest from the start on, unless they have no rows yet.
@@ -132,7 +132,7 @@ fn make_rows(settings: &Settings, world: &World, most: usize) {
 }
 
 #[test]
-fn rows_that_are_behind_are_made_a_few_at_a_time_and_are_those_of_one_index() {
+fn pending_rows_are_made_a_few_at_a_time_and_equal_those_of_one_index() {
     let folder = tempfile::tempdir().unwrap();
     let (ended, once) = (folder.path().join("ended"), folder.path().join("once"));
     let (settings, world, fs) = one_transcript(&ended);
@@ -160,7 +160,7 @@ fn rows_that_are_behind_are_made_a_few_at_a_time_and_are_those_of_one_index() {
 }
 
 #[test]
-fn who_looks_elsewhere_leaves_the_rows_of_an_ended_index_to_be_made() {
+fn an_index_over_another_root_leaves_the_pending_rows_of_an_interrupted_one() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let (settings, world, fs) = one_transcript(&data);
@@ -188,7 +188,7 @@ fn hand_over(engine: &mut Engine, world: &World, paths: &[PathBuf]) {
 }
 
 #[test]
-fn who_read_beside_an_index_that_was_ended_makes_its_rows_when_taking_over() {
+fn a_reader_that_takes_over_from_an_interrupted_index_makes_its_rows() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let (settings, world, fs) = one_transcript(&data);
@@ -219,7 +219,7 @@ fn who_read_beside_an_index_that_was_ended_makes_its_rows_when_taking_over() {
 }
 
 #[test]
-fn a_kill_before_the_chains_of_a_first_scan_are_tied_leaves_no_row_without_its_chain() {
+fn a_kill_before_a_first_scan_resolved_its_chains_leaves_no_row_without_its_chain() {
     let folder = tempfile::tempdir().unwrap();
     let (settings, world, fs) = one_transcript(&folder.path().join("data"));
     let projects = Path::new("/home/dev/.claude/projects/-home-dev-work");
@@ -282,7 +282,7 @@ fn add_many(fs: &MemFs) {
 }
 
 #[test]
-fn of_more_sessions_than_get_their_rows_at_once_all_get_them_and_none_is_news() {
+fn all_of_very_many_sessions_get_their_rows_and_none_gets_a_transition() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let (settings, world, fs) = one_transcript(&data);
@@ -300,7 +300,7 @@ fn of_more_sessions_than_get_their_rows_at_once_all_get_them_and_none_is_news() 
 }
 
 #[test]
-fn what_is_found_damaged_when_the_last_rows_are_made_is_read_anew() {
+fn a_state_found_damaged_when_the_last_rows_are_made_is_read_anew() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let (mut settings, world, fs) = one_transcript(&data);
@@ -341,7 +341,7 @@ fn what_is_found_damaged_when_the_last_rows_are_made_is_read_anew() {
 }
 
 #[test]
-fn a_session_at_rest_whose_work_goes_on_in_a_new_one_says_so() {
+fn a_session_at_rest_is_superseded_by_the_new_session_of_its_process() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let (settings, world, fs) = one_transcript(&data);

@@ -129,7 +129,7 @@ fn detours(path: &str, at: &[usize]) -> String {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
-    fn all_spellings_of_a_file_are_left_out_or_none_is(
+    fn all_spellings_of_a_file_are_excluded_or_none_is(
         rule in 0..RULES.len(), call in 0..CALLS.len(), which in 0..19usize,
         at in proptest::collection::vec(0..12usize, 0..4),
     ) {
@@ -227,7 +227,7 @@ fn found(data: &Path, word: &str) -> Vec<String> {
 }
 
 #[test]
-fn no_spelling_is_stored_and_what_is_public_is() {
+fn no_spelling_of_an_excluded_file_is_stored_and_public_files_are() {
     let home = Home::new();
     let mut settings = four_sessions(&home);
     settings.history.exclude = home.exclude("ROOTdev/secret/**");
@@ -242,7 +242,7 @@ fn no_spelling_is_stored_and_what_is_public_is() {
 }
 
 #[test]
-fn no_spelling_stays_when_the_rule_comes_later_nor_is_archived() {
+fn a_later_rule_removes_every_spelling_and_keeps_it_out_of_the_archive() {
     let home = Home::new();
     let mut settings = four_sessions(&home);
     indexed(&settings);

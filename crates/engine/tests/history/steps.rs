@@ -10,7 +10,7 @@ use crate::schemas::{SESSION, TRANSCRIPT, one_transcript};
 const FILES: usize = 150;
 
 #[test]
-fn whoever_looks_into_a_first_index_sees_a_part_of_it() {
+fn a_reader_sees_a_part_of_a_first_index_while_it_runs() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let (settings, world, fs) = one_transcript(&data);

@@ -66,7 +66,7 @@ fn only_what_is_open(data: &Path, what: &str) {
 }
 
 #[test]
-fn what_is_excluded_while_the_database_is_made_anew_is_not_taken_up() {
+fn a_rebuilt_database_takes_up_no_excluded_archive_files() {
     for kept in [true, false] {
         let folder = tempfile::tempdir().unwrap();
         let (settings, data) = archived_house(folder.path(), kept);
@@ -80,7 +80,7 @@ fn what_is_excluded_while_the_database_is_made_anew_is_not_taken_up() {
 }
 
 #[test]
-fn what_is_excluded_while_a_file_has_no_row_is_not_taken_up_and_neither_is_what_comes_back() {
+fn excluded_archive_files_without_rows_are_removed_also_when_they_come_back() {
     for kept in [true, false] {
         let folder = tempfile::tempdir().unwrap();
         let (settings, data) = archived_house(folder.path(), kept);
@@ -108,7 +108,7 @@ fn what_is_excluded_while_a_file_has_no_row_is_not_taken_up_and_neither_is_what_
 }
 
 #[test]
-fn only_what_was_packed_counts_as_archived() {
+fn the_report_counts_only_newly_packed_transcripts_as_archived() {
     let folder = tempfile::tempdir().unwrap();
     let (settings, data) = archived_house(folder.path(), true);
     let out = settings.roots[0].join("projects/p/out.jsonl");
@@ -123,7 +123,7 @@ fn only_what_was_packed_counts_as_archived() {
 }
 
 #[test]
-fn what_is_forgotten_goes_also_where_only_a_file_without_a_row_is_left_of_it() {
+fn forget_removes_archive_files_without_rows() {
     let folder = tempfile::tempdir().unwrap();
     let (settings, data) = archived_house(folder.path(), false);
     without_rows(&data);

@@ -61,7 +61,7 @@ pub fn settings(folder: &Path) -> Settings {
 }
 
 #[test]
-fn what_was_there_and_what_is_appended_is_stored_while_the_engine_runs_and_over_restarts() {
+fn earlier_and_appended_records_are_stored_while_the_engine_runs_and_after_restarts() {
     let folder = tempfile::tempdir().unwrap();
     let project = folder.path().join("claude/projects/p");
     std::fs::create_dir_all(&project).unwrap();
@@ -86,7 +86,7 @@ fn what_was_there_and_what_is_appended_is_stored_while_the_engine_runs_and_over_
 }
 
 #[test]
-fn where_much_is_behind_all_of_it_is_found_and_the_index_put_in_order_in_the_end() {
+fn a_large_backlog_is_stored_whole_and_the_text_index_is_merged_at_the_end() {
     let folder = tempfile::tempdir().unwrap();
     let project = folder.path().join("claude/projects/p");
     std::fs::create_dir_all(&project).unwrap();
@@ -118,7 +118,7 @@ fn is_written(data: &Path) -> bool {
 }
 
 #[test]
-fn whoever_reads_takes_over_when_the_writer_has_ended_also_when_nothing_happens() {
+fn a_reader_takes_over_from_an_ended_writer_also_when_nothing_happens() {
     let folder = tempfile::tempdir().unwrap();
     let project = folder.path().join("claude/projects/p");
     std::fs::create_dir_all(&project).unwrap();
@@ -143,7 +143,7 @@ fn whoever_reads_takes_over_when_the_writer_has_ended_also_when_nothing_happens(
 }
 
 #[test]
-fn what_the_last_message_before_the_end_has_changed_is_stored() {
+fn changes_of_the_last_message_before_the_end_are_stored() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
     let project = root.join("claude/projects/p");
@@ -186,7 +186,7 @@ fn what_the_last_message_before_the_end_has_changed_is_stored() {
 }
 
 #[test]
-fn the_bytes_that_a_removal_has_left_are_wiped_while_the_engine_runs() {
+fn bytes_left_by_a_removal_are_wiped_while_the_engine_runs() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     std::fs::create_dir_all(folder.path().join("claude/projects")).unwrap();

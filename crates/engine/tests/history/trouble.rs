@@ -28,7 +28,7 @@ fn troubles(engine: &Handle) -> Vec<String> {
 }
 
 #[test]
-fn a_store_of_a_newer_program_is_left_alone_and_written_again_when_it_is_ours() {
+fn a_store_of_a_newer_program_is_not_changed_until_its_schema_is_ours_again() {
     let folder = tempfile::tempdir().unwrap();
     let project = folder.path().join("claude/projects/p");
     std::fs::create_dir_all(&project).unwrap();

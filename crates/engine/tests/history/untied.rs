@@ -34,7 +34,7 @@ fn until(data: &Path, wanted: &[(&str, &str)]) {
 }
 
 #[test]
-fn a_link_goes_when_the_one_between_is_found() {
+fn a_link_is_replaced_when_a_session_between_is_found() {
     for live in [true, false] {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
@@ -61,7 +61,7 @@ fn a_link_goes_when_the_one_between_is_found() {
 }
 
 #[test]
-fn a_clear_goes_with_the_transcript_that_told_of_it() {
+fn a_clear_link_is_removed_with_its_transcript() {
     let all = [Some(true), Some(false), None].map(|removed| [(removed, true), (removed, false)]);
     for (removed, live) in all.into_iter().flatten() {
         let folder = tempfile::tempdir().unwrap();

@@ -36,7 +36,7 @@ fn fresh(settings: &Settings) -> Vec<String> {
 }
 
 #[test]
-fn what_a_subagent_has_stored_in_a_folder_that_is_excluded_later_is_removed_and_its_session_stays() {
+fn a_later_rule_removes_a_subagents_texts_and_keeps_its_session() {
     for is_gone in [false, true] {
         let folder = tempfile::tempdir().unwrap();
         let (settings, project) = four_sessions(folder.path());
@@ -70,7 +70,7 @@ fn what_a_subagent_has_stored_in_a_folder_that_is_excluded_later_is_removed_and_
 }
 
 #[test]
-fn what_a_subagent_has_told_there_leaves_the_archive_too() {
+fn a_later_rule_removes_a_subagents_transcript_from_the_archive() {
     let folder = tempfile::tempdir().unwrap();
     let (mut settings, project) = four_sessions(folder.path());
     settings.archive = ArchiveSettings { enabled: true, ..ArchiveSettings::default() };
@@ -98,7 +98,7 @@ fn what_a_subagent_has_told_there_leaves_the_archive_too() {
 }
 
 #[test]
-fn a_session_whose_transcript_is_gone_is_known_by_all_of_its_folders() {
+fn a_rule_matches_every_folder_of_a_session_whose_transcript_is_gone() {
     let folder = tempfile::tempdir().unwrap();
     let (settings, project) = four_sessions(folder.path());
     let data = settings.data_dir.clone().unwrap();
@@ -115,7 +115,7 @@ fn a_session_whose_transcript_is_gone_is_known_by_all_of_its_folders() {
 }
 
 #[test]
-fn the_last_of_many_folders_counts_as_the_first() {
+fn a_rule_matches_the_last_of_many_folders() {
     let folder = tempfile::tempdir().unwrap();
     let (settings, project) = four_sessions(folder.path());
     let data = settings.data_dir.clone().unwrap();
@@ -157,7 +157,7 @@ fn of_schema_3(data: &Path) -> (Settings, World, Arc<MemFs>) {
 }
 
 #[test]
-fn rules_that_an_earlier_version_has_carried_out_are_carried_out_by_all_folders() {
+fn rules_carried_out_by_an_earlier_version_are_applied_again_to_all_folders() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let (settings, world, _) = of_schema_3(&data);
@@ -176,7 +176,7 @@ fn rules_that_an_earlier_version_has_carried_out_are_carried_out_by_all_folders(
 }
 
 #[test]
-fn of_a_subagent_whose_transcript_may_not_be_read_now_nobody_can_say_that_it_was_elsewhere() {
+fn a_subagent_with_an_unreadable_transcript_is_removed_until_its_folders_are_known() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let (settings, world, fs) = of_schema_3(&data);

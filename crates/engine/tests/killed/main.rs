@@ -157,7 +157,7 @@ fn roster(settings: Settings, now: Timestamp) -> Vec<TrackedSession> {
 }
 
 #[test]
-fn killed_at_any_point_nothing_is_lost_or_doubled() {
+fn a_kill_at_any_point_loses_and_doubles_nothing() {
     let kills = std::env::var("WATCHBILL_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(20u32);
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().canonicalize().unwrap();

@@ -39,7 +39,7 @@ fn path(n: usize) -> String {
 }
 
 #[test]
-fn lines_that_are_no_records_are_counted_and_passed_over() {
+fn lines_that_are_no_records_are_counted_and_skipped() {
     let good = author(1).prompt(900, House::new().now);
     for (bad, kind, count) in [
         ("nonsense\n", "malformed_line", 1),
@@ -57,7 +57,7 @@ fn lines_that_are_no_records_are_counted_and_passed_over() {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_replaced_and_the_record_counts() {
+fn invalid_utf8_is_replaced_and_the_record_counts() {
     let mut house = house();
     let line = author(1).prompt(900, house.now);
     let at = line.find("prompt 900").unwrap();
@@ -69,7 +69,7 @@ fn bytes_that_are_no_text_are_replaced_and_the_record_counts() {
 }
 
 #[test]
-fn tokens_that_no_request_uses_are_cut_and_said() {
+fn absurd_token_counts_are_capped_and_reported() {
     let mut house = house();
     let text = author(1).prompt(900, house.now) + &author(1).answer(901, house.now);
     house.append(&author(1), &text.replace(r#""input_tokens":10"#, r#""input_tokens":18446744073709551615"#));
@@ -78,7 +78,7 @@ fn tokens_that_no_request_uses_are_cut_and_said() {
 }
 
 #[test]
-fn endings_blank_lines_and_two_records_on_a_line_are_no_trouble() {
+fn crlf_blank_lines_and_two_records_on_a_line_are_no_problem() {
     let mut house = house();
     let lines = author(1).prompt(900, house.now) + &author(1).answer(901, house.now);
     let text = format!("\n\r\n{}", lines.replace('\n', "\r\n"));
@@ -96,7 +96,7 @@ fn endings_blank_lines_and_two_records_on_a_line_are_no_trouble() {
 }
 
 #[test]
-fn a_torn_last_line_is_no_trouble_until_its_rest_comes() {
+fn a_torn_last_line_is_no_problem_and_is_read_when_complete() {
     let mut house = house();
     let line = author(1).prompt(900, house.now);
     let (first, rest) = line.split_at(line.len() / 2);
@@ -111,7 +111,7 @@ fn a_torn_last_line_is_no_trouble_until_its_rest_comes() {
 }
 
 #[test]
-fn a_file_in_which_nothing_happened_is_no_session() {
+fn a_file_without_timed_records_is_no_session() {
     let mut house = house();
     house.stage.fs.append(transcript("p", &session(1)), b"");
     house.stage.fs.append(transcript("p", &session(2)), b"{\"type\":\"ai-title\",\"aiTitle\":\"x\"}\n");
@@ -127,7 +127,7 @@ fn a_file_in_which_nothing_happened_is_no_session() {
 }
 
 #[test]
-fn a_line_of_ten_megabytes_is_a_line() {
+fn a_line_of_ten_megabytes_is_read() {
     let mut house = house();
     let line = author(1).prompt(900, house.now).replace("prompt 900", &"y".repeat(10 << 20));
     house.append(&author(1), &line);
@@ -138,7 +138,7 @@ fn a_line_of_ten_megabytes_is_a_line() {
 
 /// The test denies access in memory: on a disk, tests that run as root may read everything.
 #[test]
-fn what_may_not_be_read_is_named_until_it_may() {
+fn a_path_without_permission_is_a_problem_until_it_is_readable() {
     let mut house = house();
     let file = transcript("p", &session(1));
     let folder = format!("{ROOT}/projects/closed");
@@ -161,7 +161,7 @@ fn what_may_not_be_read_is_named_until_it_may() {
 }
 
 #[test]
-fn what_is_no_file_is_named_until_it_is_gone() {
+fn a_path_that_is_no_regular_file_is_a_problem_until_it_is_gone() {
     let mut house = house();
     let pipe = transcript("p", &session(1));
     let folder = transcript("p", &session(2));
@@ -183,7 +183,7 @@ fn what_is_no_file_is_named_until_it_is_gone() {
 
 /// A scan has reported the problem; the hint of the removal names the file alone and starts no other scan.
 #[test]
-fn what_a_scan_named_is_over_with_the_hint_that_it_is_gone() {
+fn a_problem_from_a_scan_ends_with_the_hint_of_the_removal() {
     let mut house = house();
     let pipe = transcript("p", &session(1));
     house.stage.fs.append(&pipe, b"");
@@ -198,7 +198,7 @@ fn what_a_scan_named_is_over_with_the_hint_that_it_is_gone() {
 }
 
 #[test]
-fn a_missing_root_is_said_and_found_when_it_comes() {
+fn a_missing_root_is_reported_and_read_when_it_appears() {
     let mut house = House::new();
     house.stage.fs.remove(ROOT);
     house.look_again();

@@ -196,7 +196,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 160, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_becomes_known_bit_by_bit_ties_as_what_is_known_at_once(ops in prop::collection::vec(op(), 1..60)) {
+    fn chains_resolved_fact_by_fact_equal_chains_resolved_at_once(ops in prop::collection::vec(op(), 1..60)) {
         let mut history = History::new();
         for op in ops.iter().chain([&Op::ReadAll]) {
             history.act(op);
@@ -221,7 +221,7 @@ fn superseded(history: &History, n: usize) -> Option<SessionId> {
 }
 
 #[test]
-fn activity_that_is_read_late_shows_whom_a_process_came_from() {
+fn activity_read_late_corrects_the_session_that_a_process_came_from() {
     // The process began with session 5, whose transcript is gone. Session 1 was the last active one in it before 2
     // began.
     let mut ops = vec![
@@ -246,7 +246,7 @@ fn activity_that_is_read_late_shows_whom_a_process_came_from() {
 }
 
 #[test]
-fn activity_that_is_read_late_shows_whom_a_compaction_ended() {
+fn activity_read_late_corrects_the_session_that_a_compaction_ended() {
     let mut ops = vec![
         Op::Write { n: 0 },
         Op::Read { n: 0 },
@@ -269,7 +269,7 @@ fn activity_that_is_read_late_shows_whom_a_compaction_ended() {
 }
 
 #[test]
-fn a_chain_goes_on_where_it_was_active_last() {
+fn the_head_of_a_chain_is_the_session_that_was_active_last() {
     let history = after(&[
         Op::Write { n: 0 },
         Op::Run { n: 0 },
@@ -283,7 +283,7 @@ fn a_chain_goes_on_where_it_was_active_last() {
 }
 
 #[test]
-fn an_answer_in_the_moment_of_a_beginning_may_show_whom_another_one_comes_from() {
+fn an_answer_at_the_time_of_a_beginning_ties_sessions_as_a_cold_start_does() {
     let history = after(&[
         Op::Begin { from: 3, to: 2, clear: true },
         Op::Begin { from: 3, to: 5, clear: true },
@@ -296,7 +296,7 @@ fn an_answer_in_the_moment_of_a_beginning_may_show_whom_another_one_comes_from()
 }
 
 #[test]
-fn a_chain_has_the_title_of_the_session_that_was_active_last_also_where_it_goes_on_in_that_one_all_along() {
+fn a_chain_has_the_title_of_the_session_that_was_active_last_also_when_its_head_stays() {
     // A compaction into 1, which has no further records, ended 2, which was active last. The work continues in 4.
     let history = after(&[
         Op::Begin { from: 4, to: 2, clear: false },
@@ -318,7 +318,7 @@ fn a_chain_has_the_title_of_the_session_that_was_active_last_also_where_it_goes_
 }
 
 #[test]
-fn of_very_many_spans_the_oldest_say_less_and_the_chains_follow() {
+fn chains_follow_when_the_oldest_of_very_many_spans_are_merged() {
     let mut ops = vec![
         Op::Begin { from: 5, to: 1, clear: false },
         Op::Read { n: 1 },

@@ -9,7 +9,7 @@ use crate::records::{Author, session};
 const YEAR: Millis = Millis::from_secs(365 * 86_400);
 
 #[test]
-fn a_clock_that_was_a_year_ahead_leaves_no_trace() {
+fn a_clock_that_was_a_year_ahead_has_no_lasting_effect() {
     let mut house = House::new();
     let author = Author::new(&session(1), "/repo");
     // Without registry files the transcript alone decides.
@@ -44,7 +44,7 @@ const HOUR: Millis = Millis::from_secs(3600);
 
 /// Sessions without registry files work on while the clock goes back by an hour.
 #[test]
-fn a_clock_that_goes_back_by_an_hour_keeps_no_deadline_waiting_for_an_hour() {
+fn a_clock_that_goes_back_by_an_hour_delays_no_deadline() {
     let mut house = House::new();
     house.remember();
     let [before, over, after] = [1, 2, 3].map(|n| Author::new(&session(n), "/repo"));
@@ -81,7 +81,7 @@ fn a_clock_that_goes_back_by_an_hour_keeps_no_deadline_waiting_for_an_hour() {
 }
 
 #[test]
-fn a_small_correction_is_no_news() {
+fn a_small_clock_correction_is_no_problem() {
     let mut house = House::new();
     let author = Author::new(&session(1), "/repo");
     let line = author.prompt(house.number(), house.now);
@@ -95,7 +95,7 @@ fn a_small_correction_is_no_news() {
 }
 
 #[test]
-fn a_torn_file_is_still_tried_again_after_a_jump() {
+fn a_torn_file_is_read_again_after_a_clock_jump() {
     let mut house = House::new();
     house.now = house.now + YEAR;
     house.stage.fs.set_now(house.now);

@@ -70,7 +70,7 @@ fn look(house: &House) -> (Vec<PathBuf>, Engine) {
 }
 
 #[test]
-fn a_marker_ties_at_a_moment_of_the_past_too() {
+fn a_marker_ties_sessions_also_in_a_look_at_a_past_time() {
     let (mut house, authors) = old_house();
     let heir = Author::new(&session(902), "/repo/2");
     let path = format!("/repo/2/.claude/compacted.{}.marker", heir.session);
@@ -105,7 +105,7 @@ fn old_house() -> (House, Vec<Author>) {
 }
 
 #[test]
-fn of_sessions_that_are_not_shown_each_file_is_read_once_and_nothing_kept() {
+fn files_of_sessions_that_are_not_shown_are_read_once_and_not_kept() {
     let (house, authors) = old_house();
     let author = Author::new(&session(900), "/repo/1");
     house.append(&author, &author.prompt(9_000, house.now));
@@ -126,7 +126,7 @@ fn of_sessions_that_are_not_shown_each_file_is_read_once_and_nothing_kept() {
 }
 
 #[test]
-fn what_a_shown_session_may_have_to_do_with_is_read_once_more() {
+fn sessions_that_a_shown_session_may_be_tied_to_are_read_once_more() {
     let (mut house, authors) = old_house();
     let now = house.now;
     // The first session has a fork, the second has a running process, and the third was compacted into a session that

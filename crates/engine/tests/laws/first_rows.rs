@@ -73,7 +73,7 @@ fn the_rest_is_counted_at_once_and_comes_after_the_pause() {
 }
 
 #[test]
-fn a_rest_that_is_gone_before_it_came_is_taken_back() {
+fn a_row_that_is_removed_before_the_rest_comes_is_not_sent() {
     let mut house = house();
     let rows = snapshot(&house.engine.current(true)).sessions;
     let (mut subscriber, told) = subscriber(rows.len() - 1);
@@ -91,7 +91,7 @@ fn a_rest_that_is_gone_before_it_came_is_taken_back() {
 }
 
 #[test]
-fn who_wants_no_fewer_than_there_are_gets_all_at_once() {
+fn a_subscriber_whose_limit_covers_all_rows_gets_them_at_once() {
     let house = house();
     let whole = snapshot(&house.engine.current(true));
     let (mut subscriber, told) = subscriber(whole.sessions.len());

@@ -34,7 +34,7 @@ fn furnished() -> (House, Author) {
 }
 
 #[test]
-fn where_nothing_has_changed_nothing_is_read() {
+fn a_restart_without_changes_reads_nothing() {
     let (mut house, author) = furnished();
     house.wait(Millis::from_secs(5));
     let before = house.all().sessions;
@@ -49,7 +49,7 @@ fn where_nothing_has_changed_nothing_is_read() {
 }
 
 #[test]
-fn of_a_file_that_grew_only_the_rest_is_read() {
+fn only_the_new_bytes_of_a_grown_file_are_read() {
     let (mut house, author) = furnished();
     let line = author.prompt(200, house.now);
     house.append(&author, &line[..30]);
@@ -79,7 +79,7 @@ fn remembers(house: &House, author: &Author) -> bool {
 }
 
 #[test]
-fn what_is_remembered_of_records_is_given_back_as_long_as_nobody_writes() {
+fn a_quiet_sessions_record_ids_are_evicted_until_it_is_written_again() {
     let (mut house, author) = furnished();
     assert!(remembers(&house, &author));
     let others: Vec<Author> = (2..9).map(|n| Author::new(&session(n), "/repo")).collect();
@@ -112,7 +112,7 @@ fn what_is_remembered_of_records_is_given_back_as_long_as_nobody_writes() {
 }
 
 #[test]
-fn what_a_fork_was_compared_with_is_given_back_too() {
+fn the_origin_that_a_fork_was_compared_with_is_evicted_too() {
     let (mut house, author) = furnished();
     let (fork, other) = (Author::new(&session(9), "/repo"), Author::new(&session(2), "/repo"));
     let history = house.stage.fs.bytes(transcript("p", &author.session)).unwrap();
@@ -148,7 +148,7 @@ impl Recall for Counted {
 }
 
 #[test]
-fn what_shares_requests_with_a_session_at_work_is_not_taken_up_with_each_of_them() {
+fn a_worker_sharing_requests_with_a_busy_session_is_not_restored_at_each_record() {
     let (mut house, author) = furnished();
     let history = house.stage.fs.bytes(transcript("p", &author.session)).unwrap();
     house.stage.fs.append(agent("p", &author.session, "acompact-1"), &history);
@@ -171,7 +171,7 @@ fn what_shares_requests_with_a_session_at_work_is_not_taken_up_with_each_of_them
 }
 
 #[test]
-fn nobody_is_alarmed_by_what_happened_while_the_program_was_away() {
+fn needs_that_arose_while_the_program_was_down_raise_no_alert() {
     let (mut house, author) = furnished();
     house.stage.hints.take();
     house.append(&author, &author.call(300, house.now));
@@ -189,7 +189,7 @@ fn nobody_is_alarmed_by_what_happened_while_the_program_was_away() {
 }
 
 #[test]
-fn what_no_file_tells_any_more_is_still_known() {
+fn a_registry_move_is_remembered_after_its_file_is_gone() {
     let mut house = House::new();
     house.remember();
     let (before, after) = (Author::new(&session(1), "/repo"), Author::new(&session(2), "/repo"));
@@ -215,7 +215,7 @@ fn what_no_file_tells_any_more_is_still_known() {
 }
 
 #[test]
-fn a_marker_that_is_gone_stays_announced() {
+fn a_removed_marker_still_supersedes() {
     let mut house = House::new();
     house.remember();
     let (old, new) = (Author::new(&session(1), "/repo"), Author::new(&session(2), "/repo"));
@@ -270,7 +270,7 @@ fn a_second_program_reads_and_takes_over_when_the_first_has_ended() {
 }
 
 #[test]
-fn damaged_or_foreign_bytes_cost_a_reading_and_nothing_else() {
+fn damaged_stored_state_costs_only_another_reading() {
     for damage in [b"".as_slice(), b"no head of ours at all", &[0xff; 900]] {
         let (mut house, author) = furnished();
         let expected = house.all().sessions;
@@ -293,7 +293,7 @@ fn damaged_or_foreign_bytes_cost_a_reading_and_nothing_else() {
 }
 
 #[test]
-fn pieces_that_are_missing_are_noticed_when_they_are_needed() {
+fn missing_stored_pieces_are_noticed_when_they_are_needed() {
     let (mut house, author) = furnished();
     let folder = house.end().unwrap();
     let mut store = Store::open(folder.path(), Mode::WriteOrRead).unwrap();
@@ -321,7 +321,7 @@ fn pieces_that_are_missing_are_noticed_when_they_are_needed() {
 }
 
 #[test]
-fn without_a_store_the_engine_goes_on_and_says_so() {
+fn without_a_store_the_engine_goes_on_and_reports_a_problem() {
     let folder = tempfile::TempDir::new().unwrap();
     let not_a_folder = folder.path().join("file");
     std::fs::write(&not_a_folder, b"in the way").unwrap();

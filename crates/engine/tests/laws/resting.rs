@@ -60,7 +60,7 @@ fn as_if_cold(house: &House) -> Vec<TrackedSession> {
 }
 
 #[test]
-fn rows_that_the_roster_does_not_show_are_put_together_when_the_first_look_is_over() {
+fn rows_of_sessions_at_rest_are_made_after_the_first_scan() {
     let (mut house, authors) = started_again();
     assert_eq!(shown(&house), [authors[3].session.clone()]);
     assert_eq!((house.engine.work().rows, house.engine.count_all()), (1, 4));
@@ -72,7 +72,7 @@ fn rows_that_the_roster_does_not_show_are_put_together_when_the_first_look_is_ov
 }
 
 #[test]
-fn they_get_their_rows_one_by_one_while_others_work() {
+fn sessions_at_rest_get_their_rows_one_by_one_while_others_work() {
     let (mut house, authors) = started_again();
     house.slow_scans = true;
     house.engine.take_changes();
@@ -101,7 +101,7 @@ fn they_get_their_rows_one_by_one_while_others_work() {
 }
 
 #[test]
-fn whoever_asks_for_all_gets_all_and_nothing_is_stored_again() {
+fn a_query_for_all_sessions_makes_all_rows_and_stores_nothing_again() {
     let (mut house, _) = started_again();
     house.engine.take_changes();
     house.engine.wake_all();
@@ -110,7 +110,7 @@ fn whoever_asks_for_all_gets_all_and_nothing_is_stored_again() {
 }
 
 #[test]
-fn what_happens_to_a_session_ends_its_rest_alone() {
+fn an_event_ends_the_rest_of_its_session_only() {
     let (mut house, authors) = started_again();
     house.append(&authors[1], &authors[1].prompt(50, house.now));
     house.catch_up();
@@ -134,7 +134,7 @@ fn one_look_for_the_default_roster_shows_what_a_look_at_everything_shows() {
 }
 
 #[test]
-fn what_is_shown_has_its_chain_whoever_else_of_it_is_at_rest() {
+fn a_shown_session_has_its_chain_also_with_members_at_rest() {
     let (mut house, authors) = started_again();
     house.step(Input::ScanEnded(Vec::new()));
     let (fork, at) = (Author::new(&session(5), "/repo"), house.now);
@@ -210,7 +210,7 @@ fn asked_again(out: &[Output]) -> BTreeSet<Hint> {
 }
 
 #[test]
-fn what_turns_out_to_be_unreadable_is_read_when_somebody_asks_for_all() {
+fn an_unreadable_stored_state_is_read_anew_when_all_sessions_are_asked_for() {
     let (mut house, _) = with_fronts_alone();
     let again = asked_again(&house.engine.wake_all());
     assert_eq!(again.len(), 3, "the fourth is shown");
@@ -219,7 +219,7 @@ fn what_turns_out_to_be_unreadable_is_read_when_somebody_asks_for_all() {
 }
 
 #[test]
-fn what_turns_out_to_be_unreadable_is_read_from_the_transcript() {
+fn an_unreadable_stored_state_is_read_anew_from_the_transcript() {
     let (mut house, authors) = with_fronts_alone();
     // One grows, the others are only looked at.
     house.append(&authors[1], &authors[1].prompt(50, house.now));

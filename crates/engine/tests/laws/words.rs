@@ -54,7 +54,7 @@ fn words_of(house: &House, authors: &[&Author]) -> Vec<Option<TrackedSession>> {
 }
 
 #[test]
-fn names_joins_and_what_is_set_aside_are_there_after_any_end() {
+fn names_joins_and_snoozes_survive_a_restart() {
     let (mut house, a, b) = two();
     house.say(Word::Name { session: id(&a), name: Some("the leak".into()) });
     house.say(Word::Join { session: id(&b), with: id(&a) });
@@ -112,7 +112,7 @@ fn a_snooze_ends_by_itself_and_is_forgotten_when_something_new_happens() {
 }
 
 #[test]
-fn a_snooze_goes_along_where_the_work_goes_on_in_another_session() {
+fn a_snooze_moves_to_the_session_that_continues_the_work() {
     let (mut house, a, _) = two();
     house.run(7, "1");
     let at = house.now;
@@ -171,7 +171,7 @@ fn snoozes(engine: &Engine, authors: [&Author; 2]) -> [Option<Timestamp>; 2] {
 }
 
 #[test]
-fn a_snooze_goes_along_with_what_happened_while_nobody_watched() {
+fn a_snooze_moves_to_a_session_that_began_while_no_engine_ran() {
     let (mut house, a, c, folder, until) = snoozed_and_gone_on();
     house.boot_with(folder);
     is_read(&mut house, &c);
@@ -181,7 +181,7 @@ fn a_snooze_goes_along_with_what_happened_while_nobody_watched() {
 }
 
 #[test]
-fn a_snooze_goes_nowhere_before_everything_was_read() {
+fn a_snooze_does_not_move_before_everything_was_read() {
     let (mut house, a, c, folder, until) = snoozed_and_gone_on();
     // The user has returned to the first session since then.
     house.wait(Millis::from_secs(60));
@@ -240,7 +240,7 @@ fn a_snooze_that_has_not_followed_a_guess_can_be_ended() {
 }
 
 #[test]
-fn what_was_put_away_and_came_back_stays_back_over_a_restart() {
+fn a_session_that_returned_from_put_away_stays_shown_after_a_restart() {
     let (mut house, a, b) = two();
     house.say(Word::PutAway { session: id(&a), away: true });
     assert_eq!(house.shown(), [&*b.session]);
@@ -260,7 +260,7 @@ fn what_was_put_away_and_came_back_stays_back_over_a_restart() {
 }
 
 #[test]
-fn a_word_that_makes_no_sense_changes_nothing() {
+fn an_invalid_user_command_changes_nothing() {
     let (mut house, a, b) = two();
     let before = house.all();
     for word in [
@@ -281,7 +281,7 @@ proptest! {
 
     /// A program that ends between any two user commands has stored all earlier ones.
     #[test]
-    fn no_word_is_lost(said in proptest::collection::vec((0..6usize, any::<bool>(), any::<bool>()), 1..10)) {
+    fn no_user_command_is_lost(said in proptest::collection::vec((0..6usize, any::<bool>(), any::<bool>()), 1..10)) {
         let (mut house, a, b) = two();
         for (n, (what, first, ends)) in said.into_iter().enumerate() {
             let (one, other) = if first { (&a, &b) } else { (&b, &a) };

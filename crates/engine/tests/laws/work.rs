@@ -76,7 +76,7 @@ fn an_append_costs_the_same_however_long_the_transcript_is() {
 }
 
 #[test]
-fn a_hint_without_a_change_reads_nothing() {
+fn a_hint_for_an_unchanged_file_reads_nothing() {
     let (mut house, notes) = counted();
     let author = Author::new(&session(0), "/repo");
     let text = long_history(&mut house, &author, 50);
@@ -154,7 +154,7 @@ fn two_thousand_idle_sessions_cost_no_wake_up() {
 }
 
 #[test]
-fn a_crashed_process_without_a_transcript_wakes_nobody() {
+fn a_crashed_process_without_a_transcript_leaves_no_deadline() {
     let mut house = House::new();
     let author = Author::new(&session(0), "/repo");
     house.run(7, "1");
@@ -169,7 +169,7 @@ fn a_crashed_process_without_a_transcript_wakes_nobody() {
 }
 
 #[test]
-fn a_huge_append_is_read_in_steps_and_holds_nobody_up() {
+fn a_huge_append_is_read_in_steps_and_delays_no_other_session() {
     let (mut house, _) = counted();
     let (huge, small) = (Author::new(&session(0), "/repo"), Author::new(&session(1), "/repo"));
     let mut text = long_history(&mut house, &huge, 1);
@@ -190,7 +190,7 @@ fn a_huge_append_is_read_in_steps_and_holds_nobody_up() {
 }
 
 #[test]
-fn what_is_written_while_the_first_scan_reads_a_file_is_read_with_it() {
+fn bytes_appended_during_the_first_scan_are_read_before_its_end() {
     let mut house = House::unread();
     let author = Author::new(&session(1), "/repo");
     house.append(&author, &author.prompt(1, house.now));

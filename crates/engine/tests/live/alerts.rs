@@ -21,7 +21,7 @@ fn next(alerts: &Receiver<Alert>) -> Alert {
 }
 
 #[test]
-fn a_turn_that_ends_is_told_to_every_listener_and_its_next_prompt_ends_that() {
+fn the_end_of_a_turn_alerts_every_listener_and_the_next_prompt_clears_the_alert() {
     let folder = Folder::new();
     // A client without a registry: with one the session would count as ended, since no process claims it.
     std::fs::remove_dir(folder.root.join("sessions")).expect("it is there");
@@ -73,7 +73,7 @@ fn a_mute_survives_a_restart_and_can_be_taken_back() {
 }
 
 #[test]
-fn a_mute_is_kept_before_anybody_is_told_of_it() {
+fn a_mute_is_stored_before_it_is_published() {
     let folder = Folder::new();
     let mut settings = folder.settings();
     let data = folder.root.join("../data");
@@ -97,7 +97,7 @@ fn a_mute_is_kept_before_anybody_is_told_of_it() {
 }
 
 #[test]
-fn a_mute_that_cannot_be_kept_holds_all_the_same_and_says_so() {
+fn a_mute_that_cannot_be_stored_applies_and_returns_an_error() {
     let folder = Folder::new();
     let mut settings = folder.settings();
     let occupied = folder.root.join("occupied");

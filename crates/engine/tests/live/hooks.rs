@@ -80,7 +80,7 @@ fn send(data_dir: &Path, frame: &[u8]) {
 }
 
 #[test]
-fn an_event_is_heard_and_its_process_watched() {
+fn a_hook_event_makes_a_row_and_its_process_is_watched() {
     let folder = Folder::new();
     let author = folder.author(1);
     let settings = settings(&folder);
@@ -107,7 +107,7 @@ fn an_event_is_heard_and_its_process_watched() {
 }
 
 #[test]
-fn what_waits_in_the_spool_is_heard_at_the_start() {
+fn events_in_the_spool_are_read_at_the_start() {
     let folder = Folder::new();
     let author = folder.author(1);
     let settings = settings(&folder);
@@ -130,7 +130,7 @@ fn what_waits_in_the_spool_is_heard_at_the_start() {
 }
 
 #[test]
-fn a_data_folder_that_cannot_be_used_is_told_and_stops_nobody() {
+fn an_unusable_data_folder_is_a_problem_and_stops_no_session() {
     let folder = Folder::new();
     let author = folder.author(1);
     let settings = settings(&folder);
@@ -143,7 +143,7 @@ fn a_data_folder_that_cannot_be_used_is_told_and_stops_nobody() {
 }
 
 #[test]
-fn what_is_heard_while_another_program_keeps_the_store_is_stored_once() {
+fn hook_events_during_another_programs_lock_are_stored_once() {
     let folder = Folder::new();
     let author = folder.author(1);
     let settings = settings(&folder);

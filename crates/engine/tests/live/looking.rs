@@ -33,7 +33,7 @@ fn state(handle: &Handle, author: &Author) -> String {
 }
 
 #[test]
-fn a_turn_to_the_window_looks_at_everything_but_not_when_that_has_just_been_done() {
+fn a_window_focus_rescans_unless_a_scan_has_just_ended() {
     let folder = Folder::new();
     let author = folder.author(1);
     let begin = now();
@@ -88,7 +88,7 @@ fn slow_look(stop_here: impl Fn() + Send + Sync + 'static) -> (CountingFs, Arc<d
 }
 
 #[test]
-fn what_a_look_finds_that_took_long_is_as_old_as_its_beginning() {
+fn a_slow_scans_result_counts_from_its_beginning() {
     let folder = Folder::new();
     let (first, second) = (folder.author(1), folder.author(2));
     let begin = now();
@@ -150,7 +150,7 @@ impl Source for Late {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn what_was_written_before_the_watches_stood_is_told_as_soon_as_they_do() {
+fn changes_before_the_watches_were_active_are_read_once_they_are() {
     let folder = Folder::new();
     let (author, other) = (folder.author(1), folder.author(2));
     folder.append(&author, &author.prompt(1, now()));
@@ -176,7 +176,7 @@ fn what_was_written_before_the_watches_stood_is_told_as_soon_as_they_do() {
 }
 
 #[test]
-fn a_session_from_before_the_watches_stood_is_found_though_the_scan_has_ended_by_then() {
+fn a_session_begun_before_the_watches_were_active_is_found_after_the_scan() {
     let folder = Folder::new();
     let (author, other) = (folder.author(1), folder.author(2));
     folder.append(&author, &author.prompt(1, now()));
@@ -212,7 +212,7 @@ impl ReadAt for AsItWas {
 }
 
 #[test]
-fn who_is_new_beside_sessions_that_were_known_need_not_wait_for_the_end_of_the_scan() {
+fn a_new_session_beside_stored_ones_does_not_wait_for_the_end_of_the_scan() {
     let folder = Folder::new();
     let settings =
         || Settings { data_dir: Some(folder.root.parent().unwrap().join("data")), ..folder.settings() };

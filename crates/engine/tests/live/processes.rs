@@ -67,7 +67,7 @@ fn a_killed_process_ends_its_session() {
 }
 
 #[test]
-fn a_process_that_comes_and_goes_politely() {
+fn a_process_that_ends_cleanly_ends_its_session() {
     let folder = Folder::new();
     let author = folder.author(1);
     let mut subscriber = Subscriber::on(folder.settings());
@@ -106,7 +106,7 @@ impl Processes for Fleeting {
 }
 
 #[test]
-fn a_process_that_ends_before_it_can_be_waited_for_is_noticed() {
+fn a_process_that_ends_before_the_engine_can_wait_for_it_is_noticed() {
     let folder = Folder::new();
     let author = folder.author(1);
     folder.append(&author, &author.prompt(1, now()));

@@ -116,7 +116,7 @@ fn every_way_to_save_a_file_is_noticed() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_is_followed_to_where_the_file_lies_and_is_kept() {
+fn a_linked_configuration_file_is_followed_and_stays_a_link() {
     let followed = FollowedConfiguration::new(|path| {
         let dotfiles = path.parent().unwrap().with_file_name("dotfiles");
         write(&dotfiles.join("watchbill.toml"), &idle(1));
@@ -140,7 +140,7 @@ fn a_link_is_followed_to_where_the_file_lies_and_is_kept() {
 }
 
 #[test]
-fn what_is_wrong_leaves_what_was_right_and_says_where() {
+fn a_mistake_keeps_the_last_right_value_and_names_its_line_and_column() {
     let followed = FollowedConfiguration::new(|path| write(path, "[timeouts]\nidle = 7\nstale = 8\n"));
     let path = followed.path();
     std::fs::write(&path, "[timeouts]\nidle = 'soon'\nstale = 9\n").unwrap();
@@ -176,7 +176,7 @@ fn what_is_wrong_leaves_what_was_right_and_says_where() {
 
 #[cfg(unix)]
 #[test]
-fn what_is_no_file_or_may_not_be_read_is_told() {
+fn an_unreadable_configuration_file_is_a_problem() {
     let followed = FollowedConfiguration::new(|path| write(path, &idle(1)));
     let path = followed.path();
     std::fs::remove_file(&path).unwrap();
@@ -200,7 +200,7 @@ fn what_is_no_file_or_may_not_be_read_is_told() {
 }
 
 #[test]
-fn while_it_is_not_known_what_is_to_be_kept_nothing_is_given_up() {
+fn a_mistake_in_the_archive_settings_removes_no_archive() {
     let followed =
         FollowedConfiguration::new(|path| write(path, "[archive]\nenabled = true\nbudget = '20.5GiB'\n"));
     let settings = followed.configuration.settings();
@@ -221,7 +221,7 @@ fn while_it_is_not_known_what_is_to_be_kept_nothing_is_given_up() {
 }
 
 #[test]
-fn where_it_never_was_known_what_may_be_stored_nothing_is() {
+fn a_mistake_in_exclude_at_the_start_stores_nothing() {
     let followed = FollowedConfiguration::new(|path| write(path, "[store]\nexclude = '~/secret'\n"));
     let doubt = followed.configuration.settings().doubt.clone().unwrap();
     assert!(doubt.contains("line 2, column 11: store.exclude"), "{doubt}");
@@ -254,7 +254,7 @@ fn where_it_never_was_known_what_may_be_stored_nothing_is() {
 }
 
 #[test]
-fn a_running_engine_takes_other_timeouts() {
+fn a_running_engine_takes_changed_timeouts() {
     let followed =
         FollowedConfiguration::new(|path| write(path, "[timeouts]\nstale = \"1h\"\nidle = \"1h\"\n"));
     let folder = Folder::new();
@@ -275,7 +275,7 @@ fn a_running_engine_takes_other_timeouts() {
 }
 
 #[test]
-fn what_the_window_saves_is_in_the_file_with_its_comments() {
+fn the_window_saves_into_the_file_and_keeps_its_comments() {
     let text =
         "# mine\n[timeouts]\nidle = 600 # minutes\n\n[store]\nexclude = [\n  '~/a', # one\n  '~/b',\n]\n";
     let followed = FollowedConfiguration::new(|path| write(path, text));
@@ -307,7 +307,7 @@ fn what_the_window_saves_is_in_the_file_with_its_comments() {
 }
 
 #[test]
-fn all_changes_or_none() {
+fn a_set_of_changes_is_saved_whole_or_not_at_all() {
     let followed =
         FollowedConfiguration::new(|path| write(path, "roots = ['~/x']\n[alerts]\nsound = true\n"));
     let before = std::fs::read_to_string(followed.path()).unwrap();
@@ -320,7 +320,7 @@ fn all_changes_or_none() {
 }
 
 #[test]
-fn a_change_by_somebody_else_is_not_written_over() {
+fn a_change_by_another_program_is_not_overwritten() {
     let followed = FollowedConfiguration::new(|path| write(path, &idle(1)));
     let theirs = "# theirs\n[timeouts]\nidle = 2\n";
     // The change and the other program's write race; whichever comes first, none of their text is lost.
@@ -340,7 +340,7 @@ fn a_change_by_somebody_else_is_not_written_over() {
 }
 
 #[test]
-fn windows_that_change_it_at_once_lose_nothing() {
+fn concurrent_changes_lose_nothing() {
     let followed = FollowedConfiguration::new(|path| write(path, &idle(1)));
     let keys = [
         SettingKey::AlertsApproval,
@@ -363,7 +363,7 @@ fn windows_that_change_it_at_once_lose_nothing() {
 
 #[cfg(unix)]
 #[test]
-fn a_file_keeps_its_mode() {
+fn a_changed_file_keeps_its_mode() {
     use std::os::unix::fs::PermissionsExt;
     let followed = FollowedConfiguration::new(|path| {
         write(path, "");
@@ -375,7 +375,7 @@ fn a_file_keeps_its_mode() {
 }
 
 #[test]
-fn what_an_option_or_a_variable_decides_is_said_and_not_changed() {
+fn a_setting_fixed_by_a_variable_is_reported_and_not_changed() {
     let followed = FollowedConfiguration::with(
         |path| write(path, "roots = ['~/file']\n"),
         |home| vec![("WATCHBILL_CLAUDE_DIR", home.join("variable").to_str().unwrap().to_owned())],

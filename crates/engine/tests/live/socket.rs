@@ -72,7 +72,7 @@ fn a_client_is_greeted_and_answered_in_order() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_and_stops_nothing() {
+fn invalid_requests_are_refused_and_the_connection_goes_on() {
     let (_folder, author, data, _ear) = house();
     let mut raw = Raw::connect(&data);
     for (line, id) in [
@@ -106,7 +106,7 @@ fn what_makes_no_sense_is_refused_and_stops_nothing() {
 }
 
 #[test]
-fn a_connection_has_few_subscriptions() {
+fn subscriptions_per_connection_are_limited() {
     let (_folder, _author, data, _ear) = house();
     let mut raw = Raw::connect(&data);
     for n in 0..12 {
@@ -146,7 +146,7 @@ fn a_subscriber_gets_the_snapshot_and_then_each_change() {
 }
 
 #[test]
-fn a_subscriber_that_does_not_read_holds_nobody_up_and_gets_the_roster_as_it_is_when_it_reads_again() {
+fn a_subscriber_that_does_not_read_delays_nothing_and_later_gets_the_current_roster() {
     let (_folder, author, data, mut subscriber) = house();
     let mut asleep = Raw::connect(&data);
     asleep.send(r#"{"id":"s","request":"subscribe","all":true}"#);
@@ -174,7 +174,7 @@ fn a_subscriber_that_does_not_read_holds_nobody_up_and_gets_the_roster_as_it_is_
 }
 
 #[test]
-fn the_end_of_the_engine_ends_its_connections_and_takes_the_socket_away() {
+fn the_end_of_the_engine_ends_its_connections_and_removes_the_socket() {
     let (_folder, _author, data, subscriber) = house();
     let mut raw = Raw::connect(&data);
     raw.send(r#"{"id":"s","request":"subscribe"}"#);
@@ -188,7 +188,7 @@ fn the_end_of_the_engine_ends_its_connections_and_takes_the_socket_away() {
 
 /// A killed engine leaves its socket in the folder.
 #[test]
-fn a_socket_that_was_left_behind_is_replaced() {
+fn the_socket_of_a_killed_engine_is_replaced() {
     let folder = Folder::new();
     let data = folder.root.parent().unwrap().join("data");
     std::fs::create_dir_all(data.join("run")).unwrap();

@@ -43,7 +43,7 @@ fn named(copy: &watchbill_protocol::roster::RosterSnapshot, author: &Author) -> 
 /// database; for the lock that keeps a second writer away it is another folder.
 #[cfg(unix)]
 #[test]
-fn done_means_stored() {
+fn a_command_succeeds_only_when_it_is_stored() {
     let (_folder, author, data, mut subscriber) = house();
     let beside = data.with_file_name("beside");
     std::fs::create_dir(&beside).unwrap();
@@ -78,7 +78,7 @@ fn done_means_stored() {
 
 #[cfg(unix)]
 #[test]
-fn a_command_that_is_stored_late_is_told_to_the_other_programs_then() {
+fn a_command_that_is_stored_late_is_published_to_other_programs_then() {
     let (folder, author, data, subscriber) = house();
     let mut reader = Subscriber::on(Settings { data_dir: Some(data.clone()), ..folder.settings() });
     let beside = data.with_file_name("beside");
@@ -93,7 +93,7 @@ fn a_command_that_is_stored_late_is_told_to_the_other_programs_then() {
 }
 
 #[test]
-fn an_engine_that_does_not_hold_the_store_has_the_holder_do_it_and_takes_its_place() {
+fn an_engine_sends_commands_to_the_holder_and_takes_over_from_it() {
     let (folder, author, data, mut holder) = house();
     let mut reader = Subscriber::on(Settings { data_dir: Some(data.clone()), ..folder.settings() });
     reader.handle.say(name(&author, "first")).unwrap();
@@ -112,7 +112,7 @@ fn an_engine_that_does_not_hold_the_store_has_the_holder_do_it_and_takes_its_pla
 }
 
 #[test]
-fn a_command_that_is_sent_twice_is_carried_out_once_also_by_the_next_holder() {
+fn a_command_sent_twice_runs_once_also_under_the_next_holder() {
     let (folder, author, data, mut holder) = house();
     let later = folder.author(2);
     folder.append(&later, &later.prompt(2, now()));
@@ -144,7 +144,7 @@ fn a_command_that_is_sent_twice_is_carried_out_once_also_by_the_next_holder() {
 
 /// Another program writes the store and answers no requests, as `index` does.
 #[test]
-fn an_engine_that_takes_the_store_over_by_a_command_carries_it_out_once_too() {
+fn an_engine_that_takes_over_for_a_command_runs_it_once() {
     let (folder, author, data, mut holder) = house();
     let later = folder.author(2);
     folder.append(&later, &later.prompt(2, now()));
@@ -171,7 +171,7 @@ fn an_engine_that_takes_the_store_over_by_a_command_carries_it_out_once_too() {
 
 /// The data folder may hold files of the user.
 #[test]
-fn what_earlier_programs_left_for_each_other_goes_and_nothing_else() {
+fn mailbox_files_of_earlier_programs_are_removed_and_other_files_stay() {
     for (own, stays) in [(None, false), (Some("birthday.txt"), true)] {
         let folder = Folder::new();
         let data = folder.root.parent().unwrap().join("data");
@@ -190,7 +190,7 @@ fn what_earlier_programs_left_for_each_other_goes_and_nothing_else() {
 
 /// A session is named, joined to an earlier one, and then forgotten: no engine shows the name afterwards.
 #[test]
-fn the_name_of_a_forgotten_session_is_shown_no_more() {
+fn the_name_of_a_forgotten_session_is_no_longer_shown() {
     for forgotten in [0, 1] {
         let (folder, first, data, mut subscriber) = house();
         let second = folder.author(2);

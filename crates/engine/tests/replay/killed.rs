@@ -30,7 +30,7 @@ fn a_process_killed_at_any_step_ends_its_session_within_that_step() {
 }
 
 #[test]
-fn the_same_where_hooks_are_heard() {
+fn a_process_killed_at_any_step_ends_its_session_also_with_hooks() {
     killed_everywhere(Witnesses::ALL);
 }
 

@@ -115,7 +115,7 @@ fn random_pieces_are_the_same_as_whole() {
 }
 
 #[test]
-fn fields_and_types_of_tomorrow_change_nothing_but_their_count() {
+fn unknown_fields_and_types_change_nothing_but_their_count() {
     let all: Vec<_> = all().iter().flat_map(|named| transcripts(&named.recording)).collect();
     sample(4, &prop::collection::vec(0u8..12, 1..60), |dice| {
         for (path, text) in &all {
@@ -170,7 +170,7 @@ fn cold(player: &Player<'_>, live: bool) -> Engine {
 }
 
 #[test]
-fn files_that_were_watched_say_what_a_cold_start_says() {
+fn watched_files_equal_a_cold_start() {
     for named in all() {
         let mut player = Player::new(&named.recording, Witnesses::FILES);
         let every = (named.recording.operations.len() / 6).max(1);
@@ -189,7 +189,7 @@ fn files_that_were_watched_say_what_a_cold_start_says() {
 }
 
 #[test]
-fn sessions_that_were_watched_live_are_what_a_cold_start_finds() {
+fn sessions_watched_live_equal_a_cold_start() {
     let mut compared = 0;
     for named in all() {
         let mut player = Player::new(&named.recording, Witnesses::REGISTRY);

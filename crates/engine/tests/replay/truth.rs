@@ -208,7 +208,7 @@ fn turns_are_shown(witnesses: Witnesses) {
 }
 
 #[test]
-fn files_alone_never_claim_to_have_seen_a_request_for_permission() {
+fn files_alone_only_infer_permission_requests() {
     let mut guesses = 0;
     for named in all() {
         let hooks = hooks(&named);

@@ -47,7 +47,7 @@ fn prompt(path: &Path) {
 }
 
 #[test]
-fn a_huge_file_of_nothing_delays_nobody_and_a_stop_leaves_no_thread() {
+fn a_huge_empty_file_delays_no_session_and_a_stop_leaves_no_thread() {
     let dir = tempfile::tempdir().expect("there is room for a temporary folder");
     let project = dir.path().join("projects/p");
     std::fs::create_dir_all(&project).expect("a temporary folder can be written");

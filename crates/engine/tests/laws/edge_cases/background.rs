@@ -14,7 +14,7 @@ fn started_in_background(house: &mut House) {
 }
 
 #[test]
-fn edge_31_a_background_shell_needs_nobody() {
+fn edge_31_a_background_shell_is_no_need() {
     let mut house = House::live();
     started_in_background(&mut house);
     assert_eq!(house.state(A), "waiting_for_input/background");
@@ -49,7 +49,7 @@ fn edge_32_a_turn_whose_subagents_go_on_is_finished_once() {
 }
 
 #[test]
-fn edge_33_a_turn_that_a_task_begins_is_no_prompt_of_the_person() {
+fn edge_33_a_turn_begun_by_a_task_is_no_prompt_of_the_user() {
     let mut house = House::live();
     started_in_background(&mut house);
     let text = "<task-notification>\n<task-id>b1</task-id>\n<status>completed</status>\n</task-notification>";

@@ -11,7 +11,7 @@ use super::records::{A, B, answer, bash, prompt, timeless, turn_over};
 use crate::house::{CWD, House, PROJECT, ROOT, registry_file, row_of, state_of, transcript};
 
 #[test]
-fn edge_50_a_registry_that_says_nothing_usable_is_no_evidence() {
+fn edge_50_a_registry_file_with_an_unknown_status_is_no_evidence() {
     let mut house = House::live();
     house.registry(7, A, "busy").write_all(A, [prompt("go"), answer("done"), turn_over()]);
     assert_eq!(house.state(A), "working", "a Stop hook may run");
@@ -77,7 +77,7 @@ fn edge_51_a_file_of_modes_alone_is_no_session() {
 }
 
 #[test]
-fn edge_52_a_session_is_found_by_its_file_wherever_that_lies() {
+fn edge_52_a_session_is_found_by_its_file_in_any_root_and_folder() {
     let second = "/home/dev/.config/claude";
     let mut house = House::looking(&[ROOT, second], Outlook { live: false, until: None });
     let odd = Path::new(second).join("projects/-c--caf---").join(format!("{B}.jsonl"));
@@ -92,7 +92,7 @@ fn edge_52_a_session_is_found_by_its_file_wherever_that_lies() {
 }
 
 #[test]
-fn edge_53_a_transcript_that_is_deleted_takes_nothing_else_with_it() {
+fn edge_53_a_deleted_transcript_affects_no_other_session() {
     let mut house = House::live();
     house.registry(7, A, "idle").registry(9, B, "busy");
     house.write_all(A, [prompt("go"), answer("done")]).write(B, prompt("go")).at(5.0);
@@ -177,7 +177,7 @@ fn edge_55_a_file_that_shrinks_or_is_replaced_is_read_anew() {
 }
 
 #[test]
-fn edge_56_records_of_a_clock_that_is_ahead_are_not_believed_for_ever() {
+fn edge_56_records_from_the_future_do_not_overrule_the_registry() {
     let mut house = House::live();
     let ahead = |mut record: serde_json::Value| {
         record["timestamp"] = json!("2026-11-20T15:00:00.000Z");
@@ -191,7 +191,7 @@ fn edge_56_records_of_a_clock_that_is_ahead_are_not_believed_for_ever() {
 }
 
 #[test]
-fn edge_56_a_clock_that_was_ahead_and_is_set_right_is_believed_and_said() {
+fn edge_56_a_clock_that_was_ahead_and_is_corrected_is_followed_and_reported() {
     let mut house = House::files_alone();
     // The clock runs an hour ahead for a moment: silence alone ends the turn, and the session becomes idle.
     house.write(A, prompt("go")).at(3_600.0);
@@ -204,7 +204,7 @@ fn edge_56_a_clock_that_was_ahead_and_is_set_right_is_believed_and_said() {
 }
 
 #[test]
-fn edge_56_a_clock_that_was_set_back_is_not_asked_about_ever_again() {
+fn edge_56_a_clock_that_was_set_back_makes_no_repeated_work() {
     let mut house = House::live();
     house
         .registry(7, A, "busy")

@@ -37,7 +37,7 @@ fn edge_36_two_processes_on_one_session_are_one_row_and_a_problem() {
 }
 
 #[test]
-fn edge_37_clear_goes_on_in_the_same_chain() {
+fn edge_37_clear_continues_the_same_chain() {
     let mut house = House::live();
     house.registry(7, A, "idle").write_all(A, [prompt("go"), answer("done"), turn_over()]);
     house.at(5.0).registry(7, B, "idle");
@@ -84,7 +84,7 @@ fn edge_38_a_marker_ties_a_compacted_session_to_the_one_before() {
 }
 
 #[test]
-fn how_full_a_context_is_shows_once_the_client_has_found_it_full() {
+fn the_context_size_is_known_after_an_automatic_compaction() {
     let boundary = |trigger: &str, tokens: u64| {
         json!({"type": "system", "subtype": "compact_boundary",
         "content": "Conversation compacted", "compactMetadata": {"trigger": trigger, "preTokens": tokens}})
@@ -143,7 +143,7 @@ fn edge_42_a_killed_client_is_neither_working_nor_waiting() {
 }
 
 #[test]
-fn edge_43_a_process_id_that_was_given_away_proves_nothing() {
+fn edge_43_a_reused_process_id_is_no_evidence() {
     let mut house = House::live();
     house.registry(7, A, "busy").write_all(A, [prompt("go"), bash("t1", "make all")]);
     // The client is gone and another program has its process id: the start time differs.

@@ -26,7 +26,7 @@ fn edge_45_two_sessions_in_one_folder_have_a_status_each() {
 }
 
 #[test]
-fn a_torn_status_file_is_read_again_and_a_wrong_one_is_told() {
+fn a_torn_status_file_is_read_again_and_a_malformed_one_is_a_problem() {
     let mut house = House::live();
     house.registry(7, A, "busy").write(A, prompt("go"));
     let path = format!("{CWD}/.claude/status.{A}.md");

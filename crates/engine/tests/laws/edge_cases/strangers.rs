@@ -8,7 +8,7 @@ use crate::house::{House, PROJECT, transcript};
 /// Watchbill starts no sessions of its own. Other tools start sessions for summaries. Those end by themselves, need
 /// nothing of the user, and change nothing in the session beside which they run.
 #[test]
-fn edge_49_a_helper_session_wants_nothing_and_takes_nothing() {
+fn edge_49_a_helper_session_has_no_need_and_changes_no_other_session() {
     let mut house = House::live();
     let helper = |mut record: serde_json::Value| {
         record["entrypoint"] = json!("sdk-cli");

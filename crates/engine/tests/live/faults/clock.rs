@@ -29,7 +29,7 @@ fn found(handle: &Handle, since: Timestamp) -> Vec<String> {
 }
 
 #[test]
-fn a_clock_that_goes_back_by_an_hour_keeps_nothing_waiting() {
+fn a_clock_that_goes_back_by_an_hour_delays_nothing() {
     let folder = Folder::new();
     // Without a registry only the transcripts decide, with their deadlines.
     std::fs::remove_dir(folder.root.join("sessions")).unwrap();

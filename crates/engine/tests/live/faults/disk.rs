@@ -17,8 +17,8 @@ fn fill(ballast: &Path) {
 }
 
 #[test]
-fn a_full_disk_is_said_and_everything_is_stored_when_there_is_room_again() {
-    let test = "faults::disk::a_full_disk_is_said_and_everything_is_stored_when_there_is_room_again";
+fn a_full_disk_is_reported_and_everything_is_stored_when_there_is_room_again() {
+    let test = "faults::disk::a_full_disk_is_reported_and_everything_is_stored_when_there_is_room_again";
     let Some(folder) = process::on_a_small_disk(test) else { return };
     let mut house = RunningHouse::at(&folder.join("data"));
     house.works(1);
@@ -53,8 +53,8 @@ fn a_full_disk_is_said_and_everything_is_stored_when_there_is_room_again() {
 }
 
 #[test]
-fn files_that_may_not_grow_are_said_and_everything_is_stored_when_they_may() {
-    let test = "faults::disk::files_that_may_not_grow_are_said_and_everything_is_stored_when_they_may";
+fn a_file_size_limit_is_reported_and_everything_is_stored_when_it_is_lifted() {
+    let test = "faults::disk::a_file_size_limit_is_reported_and_everything_is_stored_when_it_is_lifted";
     let Some(folder) = process::without_the_signal_of_limits(test) else { return };
     let mut house = RunningHouse::at(&folder.join("data"));
     house.works(1);
@@ -75,8 +75,8 @@ fn files_that_may_not_grow_are_said_and_everything_is_stored_when_they_may() {
 }
 
 #[test]
-fn a_folder_that_may_not_be_written_is_said_and_is_written_when_it_may_be() {
-    let test = "faults::disk::a_folder_that_may_not_be_written_is_said_and_is_written_when_it_may_be";
+fn a_read_only_folder_is_reported_and_written_when_it_is_writable_again() {
+    let test = "faults::disk::a_read_only_folder_is_reported_and_written_when_it_is_writable_again";
     let Some(folder) = process::with_mounts(test) else { return };
     let mut house = RunningHouse::at(&folder.join("data"));
     house.works(1);

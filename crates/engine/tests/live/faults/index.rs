@@ -19,7 +19,7 @@ fn damage(database: &Path, word: &str) {
 }
 
 #[test]
-fn a_damaged_index_is_said_and_made_anew_while_the_engine_runs() {
+fn a_damaged_index_is_reported_and_rebuilt_while_the_engine_runs() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let mut house = RunningHouse::at(&data);
@@ -43,7 +43,7 @@ fn a_damaged_index_is_said_and_made_anew_while_the_engine_runs() {
 }
 
 #[test]
-fn a_destroyed_page_that_nobody_has_met_is_said_by_the_doctor_and_mended_by_the_next_start() {
+fn the_doctor_reports_an_unread_destroyed_page_and_the_next_start_repairs_it() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let mut house = RunningHouse::at(&data);
@@ -71,7 +71,7 @@ fn a_destroyed_page_that_nobody_has_met_is_said_by_the_doctor_and_mended_by_the_
 }
 
 #[test]
-fn what_was_edited_in_a_transcript_without_a_change_of_its_length_is_found_no_more() {
+fn text_edited_out_of_a_transcript_of_the_same_length_is_no_longer_found() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let mut house = RunningHouse::at(&data);

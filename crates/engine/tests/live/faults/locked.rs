@@ -23,7 +23,7 @@ fn child_holds_the_database() {
 }
 
 #[test]
-fn a_database_that_is_held_is_said_and_everything_is_stored_when_it_is_let_go_of() {
+fn a_locked_database_is_reported_and_everything_is_stored_when_it_is_unlocked() {
     let folder = tempfile::tempdir().unwrap();
     let other = folder.path().join("other");
     let mut house = RunningHouse::at(&folder.path().join("data"));

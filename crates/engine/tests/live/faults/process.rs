@@ -68,7 +68,7 @@ fn refused(test: &str, output: &Output) -> Option<String> {
 
 #[test]
 #[should_panic(expected = "there is no test process::of_another_name")]
-fn a_name_that_fits_no_test_is_no_success() {
+fn a_child_that_ran_no_test_is_no_success() {
     again("process::of_another_name", &[], r#"exec "$0" "$@""#);
 }
 

@@ -70,22 +70,22 @@ fn is_kept_without(begin: &str) {
 }
 
 #[test]
-fn what_is_said_after_the_database_was_removed_is_stored_in_a_new_one() {
+fn user_commands_after_the_database_was_removed_are_stored_in_a_new_one() {
     is_kept_without("watchbill.db");
 }
 
 #[test]
-fn what_is_said_after_the_log_was_removed_is_stored() {
+fn user_commands_after_the_log_was_removed_are_stored() {
     is_kept_without("watchbill.db-wal");
 }
 
 #[test]
-fn what_is_said_after_the_lock_was_removed_is_stored() {
+fn user_commands_after_the_lock_was_removed_are_stored() {
     is_kept_without("writer.lock");
 }
 
 #[test]
-fn what_was_forgotten_stays_so_when_the_database_and_the_list_of_it_are_removed() {
+fn a_session_stays_forgotten_when_the_database_and_its_list_are_removed() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let mut house = RunningHouse::at(&data);
@@ -111,7 +111,7 @@ fn what_was_forgotten_stays_so_when_the_database_and_the_list_of_it_are_removed(
 }
 
 #[test]
-fn a_whole_data_folder_is_made_anew() {
+fn a_removed_data_folder_is_made_anew() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let mut house = RunningHouse::at(&data);
@@ -130,7 +130,7 @@ fn a_whole_data_folder_is_made_anew() {
 }
 
 #[test]
-fn that_the_database_was_removed_is_said_while_nothing_happens() {
+fn the_doctor_reports_a_removed_database_while_nothing_happens() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let mut house = RunningHouse::at(&data);
@@ -148,7 +148,7 @@ fn that_the_database_was_removed_is_said_while_nothing_happens() {
 }
 
 #[test]
-fn nothing_is_stored_while_the_list_of_what_was_forgotten_cannot_be_read() {
+fn nothing_is_stored_while_the_list_of_forgotten_ids_is_unreadable() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let list = data.join("watchbill.db.forgotten");

@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_that_has_ended_hides_nothing_of_the_others() {
+    fn an_ended_thread_does_not_reduce_the_use_of_others() {
         let used = |threads: &[(u32, u64)]| Used {
             threads: threads.iter().map(|&(id, n)| ((1, id), (Duration::from_millis(n), n))).collect(),
             ..Used::default()
