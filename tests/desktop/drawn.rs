@@ -41,5 +41,5 @@ pub(crate) fn elsewhere() -> Result<Option<String>> {
 
 /// Reports a difference to another WebKitGTK's picture, which proves nothing.
 pub(crate) fn not_compared(what: &str, which: &str) {
-    left_out(&format!("NOT COMPARED: {what} is otherwise here; {which}"));
+    left_out(&format!("NOT COMPARED: {what} differs here; {which}"));
 }

@@ -177,7 +177,7 @@ async fn check(name: &str, painter: &Painter) -> Result<()> {
     bail!("{name}: {} pixels are off; look at {places}. {AS_IT_OUGHT}", found.off);
 }
 
-const AS_IT_OUGHT: &str = "If it ought to look so, run with VISUAL=write.";
+const AS_IT_OUGHT: &str = "If this is intended, run with VISUAL=write.";
 
 async fn roster_and_detail(theme: &str) -> Result<()> {
     let painter = Painter::start(theme, three).await?;

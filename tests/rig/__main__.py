@@ -37,18 +37,18 @@ def arguments():
     """The command line."""
     parser = argparse.ArgumentParser(prog="rig", description=__doc__)
     parser.add_argument("--claude", type=Path, help="the client's program")
-    parser.add_argument("--codex", type=Path, help="Codex CLI; without it what needs it is left out, aloud")
-    parser.add_argument("--watchbill", type=Path, help="the program that looks on")
-    parser.add_argument("--plugin", type=Path, help="a plugin folder for the client to judge")
-    parser.add_argument("--scenario", action="append", default=[], help="only these")
+    parser.add_argument("--codex", type=Path, help="Codex CLI; without it the scenarios that need it are reported as not run")
+    parser.add_argument("--watchbill", type=Path, help="the watcher: the program watchbill")
+    parser.add_argument("--plugin", type=Path, help="a plugin folder that the client validates")
+    parser.add_argument("--scenario", action="append", default=[], help="only these scenarios")
     parser.add_argument("--smoke", action="store_true", help="the scenarios of the test step, held to its bounds")
-    parser.add_argument("--runs", type=int, default=1, help="how often each")
-    parser.add_argument("--out", type=Path, help="where the table is written")
-    parser.add_argument("--profile", default="debug", help="how the watcher was built, for the table")
-    parser.add_argument("--version", default="", help="of the client, for the table")
-    parser.add_argument("--kept", type=Path, help="folder for what failed runs leave behind")
-    parser.add_argument("--probe", action="store_true", help="only say whether it can be done here")
-    parser.add_argument("--list", action="store_true", help="only name the scenarios")
+    parser.add_argument("--runs", type=int, default=1, help="runs of each scenario")
+    parser.add_argument("--out", type=Path, help="file for the table")
+    parser.add_argument("--profile", default="debug", help="build profile of the watcher, for the table")
+    parser.add_argument("--version", default="", help="version of the client, for the table")
+    parser.add_argument("--kept", type=Path, help="folder for the records of runs")
+    parser.add_argument("--probe", action="store_true", help="only check whether this machine can run it")
+    parser.add_argument("--list", action="store_true", help="only list the scenarios")
     return parser.parse_args()
 
 
@@ -163,8 +163,8 @@ def verdict(options, results, broken, wrong):
         report.write(options.out, results, facts)
         print(f"written: {options.out}")
     strangers = [r["scenario"] for r in results for run in r["runs"] if any(s["strangers"] for s in run.values())]
-    complaints = wrong + [f"{name}: rows were shown of sessions that never were" for name in strangers]
-    complaints += [f"{name}: the client never did what the scenario is about" for name in broken]
+    complaints = wrong + [f"{name}: rows of sessions that never existed were shown" for name in strangers]
+    complaints += [f"{name}: the client never did what the scenario needs" for name in broken]
     if options.smoke:
         complaints += beyond(results, "all", BOUND)
         complaints += beyond([r for r in results if r["scenario"] in NEVER_ASKING], "files", FILES_ALONE)

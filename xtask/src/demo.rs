@@ -94,7 +94,7 @@ impl<'a> Scene<'a> {
             let entry: Value = serde_json::from_str(operation["text"].as_str()?).ok()?;
             Some(entry["updatedAt"].as_i64()? - operation["t"].as_i64()?)
         };
-        self.begin = operations.iter().filter_map(stamp).max().context("no registry file tells the time")?;
+        self.begin = operations.iter().filter_map(stamp).max().context("no registry file has a time")?;
         for operation in &mut operations {
             let moved = self
                 .pairs("moves")

@@ -8,21 +8,21 @@ cargo xtask run [--debug] [-- ARGUMENTS]   install what is missing, build, open 
 cargo xtask test [--only STEP]... [--keep-going] [--list]
                                            install what is missing, run every test there is, headless
 cargo xtask bench [--only PART]... [--rounds N] [--small] [--rivals] [--program FILE] [--out FILE]
-                                           measure speed and memory on made-up histories; with --rivals beside
-                                           programs that are installed for it from PyPI, with --program of
-                                           another build of the command line; write the table as a page, a
-                                           whole run's to docs/performance.md
+                                           measure speed and memory on generated histories; --rivals also measures
+                                           other programs, which it installs from PyPI; --program measures another
+                                           build of the command line; --out writes the table as a page (a whole run
+                                           writes docs/performance.md)
 cargo xtask truth [--scenario NAME]... [--runs N] [--out FILE] [--debug] [--list]
                                            drive the real client, write how often the state is right
 cargo xtask dist [--check] [--check-only] [--debug] [--bundles KIND]...
                                            make the packages of this platform; with --check (as root) pack them
                                            twice, verify the RPM in an empty root, install and try the .deb on a
-                                           clean Debian made for it; with --debug, built quickly
+                                           clean Debian made for it; with --debug, build without optimization
 cargo xtask setup [run|test|bench]         only install what is missing (default: run)
 cargo xtask fixtures FOLDER                refresh tests/fixtures from a folder of recordings
-cargo xtask demo                           derive the bundled demo anew from tests/fixtures
+cargo xtask demo                           derive the bundled demo again from tests/fixtures
 
-Everything that gets installed is named before it is installed.";
+Each task names what it installs before it installs it.";
 
 /// One thing to do.
 #[derive(Debug, PartialEq)]

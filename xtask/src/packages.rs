@@ -165,7 +165,7 @@ fn install(tree: &Tree, missing: &[String]) -> Result<()> {
     let search_path = std::env::var_os("PATH").unwrap_or_default();
     if !on_path(&search_path, "apt-get") {
         println!(
-            "This system has no apt, so nothing is installed for you. Debian's names for what may be missing:\n  {}",
+            "This system has no apt, so nothing is installed. Debian's names of packages that may be missing:\n  {}",
             missing.join(" ")
         );
         // The build itself will report missing programs.

@@ -70,7 +70,7 @@ pub fn truth(tree: &Tree, options: &TruthOptions) -> Result<ExitCode> {
     if options.scenarios.is_empty() || options.scenarios.iter().any(|name| name.starts_with("codex")) {
         match CODEX.install(tree)? {
             Ok(program) => call = call.args(["--codex".into(), program]),
-            Err(why) => println!("Codex CLI is left out: {why}"),
+            Err(why) => println!("Codex CLI is skipped: {why}"),
         }
     }
     for scenario in &options.scenarios {
@@ -129,7 +129,7 @@ fn rig(tree: &Tree) -> Call {
 fn hindrance(tree: &Tree) -> Option<String> {
     let search_path = std::env::var_os("PATH").unwrap_or_default();
     if let Some(missing) = ["python3", "unshare", "ip"].iter().find(|name| !on_path(&search_path, name)) {
-        return Some(format!("there is no `{missing}` here, which drives the real client or shuts it in"));
+        return Some(format!("there is no `{missing}` here, and the rig needs it"));
     }
     let output = rig(tree).args(["--probe"]).command().output();
     match output {
@@ -151,7 +151,7 @@ impl Driven {
     fn install(&self, tree: &Tree) -> Result<Result<PathBuf, String>> {
         let here = platform().and_then(|name| self.programs.iter().find(|(platform, _)| *platform == name));
         let Some((platform, program)) = here else {
-            return Ok(Err(format!("{} is driven on Linux alone", self.package)));
+            return Ok(Err(format!("the rig runs {} on Linux only", self.package)));
         };
         let folder = tree.target(self.folder);
         let package = folder.join("node_modules").join(format!("{}-{platform}", self.package));

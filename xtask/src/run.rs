@@ -47,7 +47,7 @@ fn in_terminal(tree: &Tree, options: &RunOptions) -> Result<ExitCode> {
     let profile = if options.debug { "debug" } else { "release" };
     let (arguments, dropped) = for_command_line(&options.arguments);
     if !dropped.is_empty() {
-        println!("Left out, since only the window knows it: {}", dropped.join(" "));
+        println!("Ignored, since only the window has it: {}", dropped.join(" "));
     }
     let roster = Call::new(tree.root(), tree.program(profile, "watchbill")).args(["roster"]).args(arguments);
     Ok(exit_code(roster.status()?))

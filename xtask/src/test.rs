@@ -31,7 +31,7 @@ const STEPS: &[Step] = &[
     Step { name: "fmt", shows: "the Rust code is formatted", needs: &[], work: fmt },
     Step {
         name: "architecture",
-        shows: "who may depend on whom, licences, and other promises about the tree",
+        shows: "dependencies between crates, licences, and other rules of the tree",
         needs: &[],
         work: architecture,
     },
@@ -56,7 +56,12 @@ const STEPS: &[Step] = &[
     },
     Step { name: "ui-build", shows: "the window can be built", needs: &[Need::Node], work: ui_build },
     Step { name: "clippy", shows: "no warning in any target", needs: &[Need::Compile], work: clippy },
-    Step { name: "doc", shows: "the documentation is whole", needs: &[Need::Compile], work: doc },
+    Step {
+        name: "doc",
+        shows: "the documentation builds without warnings",
+        needs: &[Need::Compile],
+        work: doc,
+    },
     Step {
         name: "rust",
         shows: "units, properties, scenarios, snapshots, and that the window has the protocol's types",

@@ -44,7 +44,7 @@ pub async fn start_and_read_line(command: &mut Command) -> Result<(Child, String
     let line = tokio::time::timeout(Duration::from_secs(30), lines.next_line())
         .await
         .with_context(|| format!("{name} said nothing within 30 s"))??
-        .with_context(|| format!("{name} ended without telling its address"))?;
+        .with_context(|| format!("{name} ended without printing its address"))?;
     // A closed pipe would end the server at its next line, so the rest is read and dropped.
     tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
     Ok((child, line.trim().to_owned()))

@@ -91,7 +91,7 @@ impl ScreenReader {
     /// # Errors
     /// When there is no such window, or its program does not answer.
     pub async fn window(&self, title: &str) -> Result<Accessible> {
-        let mut why = anyhow!("no program has told of such a window");
+        let mut why = anyhow!("no program has reported such a window");
         let found = until(&format!("the window {title:?} on the accessibility bus"), 30, async || {
             match self.read(title).await {
                 Ok(window) => window,

@@ -84,7 +84,7 @@ pub fn search(bench: &Bench) -> Result<Vec<Row>> {
         let mut took = Vec::new();
         for _ in 0..bench.rounds {
             for word in &words {
-                took.push(ask(bench, &corpus, &data, word)?["tookMs"].as_f64().context("no time was told")?);
+                took.push(ask(bench, &corpus, &data, word)?["tookMs"].as_f64().context("no time reported")?);
             }
         }
         println!("  {name}: {} searches, median {:.2} ms", took.len(), median(took.iter().copied()));

@@ -112,7 +112,7 @@ fn measure(bench: &Bench, name: &str, beside: &[&Path]) -> Result<Vec<Row>> {
     }
     if ledger.times.is_empty() {
         bail!(
-            "no event told of any appended line; the snapshot had {} sessions",
+            "no event reported an appended line; the snapshot had {} sessions",
             sessions_in(&snapshot.value)
         );
     }
@@ -132,7 +132,7 @@ fn measure(bench: &Bench, name: &str, beside: &[&Path]) -> Result<Vec<Row>> {
         Row::told(format!("{name}, p50"), format!("{:.1} ms", quantile(&milliseconds, 0.5))),
         Row::at_most(format!("{name}, p99"), quantile(&milliseconds, 0.99), "ms", P99),
         Row::told(format!("{name}, slowest"), slowest),
-        Row::at_most(format!("{name}, lines that no event told of"), ledger.open() as f64, "lines", 0.0),
+        Row::at_most(format!("{name}, lines without an event"), ledger.open() as f64, "lines", 0.0),
     ];
     Ok(times.into_iter().chain(cpu).collect())
 }

@@ -36,13 +36,13 @@ const PARTS: &[(&str, &str)] = &[
     ("index", "the full-text index of 2,000 sessions, beside other indexers with --rivals"),
     ("search", "the first page of a search, for common and for rare words"),
     ("first-rows", "from the start of the program to its first rows"),
-    ("warm", "starts that find everything in the store: 2,000 sessions"),
+    ("warm", "starts with everything in the store: 2,000 sessions"),
     ("warm-many", "the same with 20,000 sessions"),
     ("latency", "from an appended line to its event, 50 sessions at work"),
-    ("append", "what a line appended to a session of 495 MB costs"),
+    ("append", "the cost of a line appended to a session of 495 MB"),
     ("latency-indexing", "the same while 1 GB is read into the store"),
-    ("hooks", "what a hook costs the agent, start to end"),
-    ("idle", "thirty seconds over 2,000 sessions in which nothing happens"),
+    ("hooks", "the time of a hook for the client, start to end"),
+    ("idle", "thirty seconds over 2,000 idle sessions"),
     ("window", "the real window: start, frames and keys under a flood, 100,000 items, rest"),
 ];
 

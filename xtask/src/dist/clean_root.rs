@@ -37,7 +37,7 @@ pub fn check(tree: &Tree, package: &Path) -> Result<()> {
         fs::copy(&picture, &kept)?;
         println!("  a picture of the installed window: {}", kept.display());
     }
-    result.context("on a clean system the package does not do what it should")?;
+    result.context("the package failed its checks on a clean system")?;
     remove(tree, &root)?;
     println!("== clean system: {:.0} s", start.elapsed().as_secs_f64());
     Ok(())

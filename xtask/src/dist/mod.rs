@@ -67,7 +67,7 @@ fn pack_again(tree: &Tree, options: &DistOptions, build: &Build, made: &[PathBuf
     staging::stage(tree, build)?;
     for (path, before) in bundles::make(tree, &options.bundles, build)?.iter().zip(before) {
         if before.is_none() || sha256(path) != before {
-            bail!("{} has other bytes when it is packed a second time", path.display());
+            bail!("{} differs when it is packed a second time", path.display());
         }
     }
     println!("ok   packed a second time: the same bytes");

@@ -51,7 +51,7 @@ pub fn check(tree: &Tree, package: &Path) -> Result<()> {
     let call = Call::new(tree.root(), "sh")
         .args([tree.path(SCRIPT).into_os_string()])
         .args([package, &root, &files]);
-    call.run().context("the RPM is not as it should be")
+    call.run().context("the RPM failed its checks")
 }
 
 /// Settings that keep names and times of this machine out of the package, and stop programs of this system that

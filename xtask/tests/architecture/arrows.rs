@@ -59,14 +59,14 @@ const FOR_TESTS: &[&str] = &["watchbill-testkit"];
 
 /// Outside crates that only some of our crates may name, in any role. A trailing `*` stands for the rest of a name.
 const RESERVED: &[(&str, &[&str], &str)] = &[
-    ("notify*", &["watchbill-watch"], "a file event is a hint, and one crate knows what it is worth"),
+    ("notify*", &["watchbill-watch"], "one crate handles file events, which are only hints"),
     ("walkdir", &["watchbill-watch"], "one crate walks folders"),
     ("tauri*", &["watchbill-shell", "watchbill-desktop"], "nearly all tests build without a web view"),
     ("wry", &[], "Tauri is the only way to the web view"),
     ("tray-icon", &["watchbill-shell"], "the tray belongs to the shell"),
     ("statig", &["watchbill-core"], "the session machine is pure"),
     ("rusqlite*", &["watchbill-store"], "one crate knows the database"),
-    ("x11rb*", &["watchbill-terminal"], "one crate asks for windows of others"),
+    ("x11rb*", &["watchbill-terminal"], "one crate searches windows of other programs"),
     ("ts-rs", &["watchbill-protocol"], "only what leaves the process has types for the window"),
     ("clap*", &["watchbill", "watchbill-shell"], "only programs have a command line"),
 ];
@@ -184,9 +184,7 @@ fn the_command_line_contains_no_web_view() {
     let complaints = inside
         .iter()
         .filter(|name| NOT_IN_COMMAND_LINE.iter().any(|pattern| matches(pattern, name)))
-        .map(|name| {
-            format!("watchbill contains {name}; `cargo tree -p watchbill -i {name}` says through whom")
-        })
+        .map(|name| format!("watchbill contains {name}; `cargo tree -p watchbill -i {name}` shows the path"))
         .collect();
     no_complaints(complaints);
 }
@@ -201,7 +199,7 @@ fn no_program_can_talk_to_the_network() {
             let clients =
                 inside.iter().filter(|name| NOT_IN_PROGRAMS.iter().any(|pattern| matches(pattern, name)));
             complaints.extend(clients.map(|name| {
-                format!("{program} on {platform} contains {name}; `cargo tree -p {program} -i {name}` says through whom")
+                format!("{program} on {platform} contains {name}; `cargo tree -p {program} -i {name}` shows the path")
             }));
         }
     }

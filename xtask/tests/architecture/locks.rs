@@ -16,8 +16,8 @@ fn the_number_of_crates_stays_bounded() {
     assert!(packages > 100, "Cargo.lock was not understood: {packages} packages");
     assert!(
         packages <= MOST_PACKAGES,
-        "Cargo.lock has {packages} packages of others, {MOST_PACKAGES} are allowed: is the new one worth what it brings along? \
-         `cargo tree -i NAME` says through whom; if it is worth it, raise the ceiling"
+        "Cargo.lock has {packages} packages of others, {MOST_PACKAGES} are allowed: is the new one worth its dependencies? \
+         `cargo tree -i NAME` shows what needs it; if it is worth it, raise MOST_PACKAGES"
     );
 }
 

@@ -59,7 +59,7 @@ fn no_test_uses_unsafe_code_either() {
         for (number, line) in text.lines().enumerate() {
             let code = line.split("//").next().unwrap_or_default();
             if marks.iter().any(|mark| code.contains(mark.as_str())) {
-                complaints.push(format!("{}:{}: there is a safe way", file.display(), number + 1));
+                complaints.push(format!("{}:{}: use safe code", file.display(), number + 1));
             }
         }
     }
@@ -152,9 +152,7 @@ fn no_test_is_switched_off() {
                     .filter(|mark| {
                         line.trim_start().starts_with(mark.as_str()) || line.contains(&format!("#[{mark}"))
                     })
-                    .map(|_| {
-                        format!("{}:{}: a test that does not run shows nothing", file.display(), number + 1)
-                    }),
+                    .map(|_| format!("{}:{}: a disabled test proves nothing", file.display(), number + 1)),
             );
         }
     }

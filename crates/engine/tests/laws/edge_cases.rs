@@ -8,7 +8,7 @@
 //!
 //! | number | case | why |
 //! |---|---|---|
-//! | 11 | which dialog is open before any file exists (trust, login) | only the screen shows it; the registry says that one is |
+//! | 11 | which dialog is open before any file exists (trust, login) | only the screen shows it; the registry reports only that a dialog is open |
 
 mod attention;
 mod background;

@@ -221,7 +221,7 @@ fn an_unreadable_stored_state_is_read_anew_when_all_sessions_are_asked_for() {
 #[test]
 fn an_unreadable_stored_state_is_read_anew_from_the_transcript() {
     let (mut house, authors) = with_fronts_alone();
-    // One grows, the others are only looked at.
+    // One grows; the others are only rescanned.
     house.append(&authors[1], &authors[1].prompt(50, house.now));
     house.catch_up();
     house.step(Input::ScanEnded(Vec::new()));

@@ -49,7 +49,7 @@ fn again(test: &str, shell: &[&str], script: &str) -> Option<PathBuf> {
         // That program is not installed.
         Err(error) => error.to_string(),
     };
-    left_out(&format!("NOT TESTED: {test}, since no file system of our own may be mounted here: {why}"));
+    left_out(&format!("NOT TESTED: {test}, since no private file system can be mounted here: {why}"));
     None
 }
 
